@@ -1,0 +1,36 @@
+"""What every test may use: the annotated pages where they are, and Java for those that start Spark."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from victor_spark.spark.java import ensure_java_home
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Shared and slow machines make single examples slow: pytest-timeout ends what really hangs.
+settings.register_profile("victor", deadline=None)
+settings.load_profile("victor")
+
+
+def pytest_configure() -> None:
+    """Gives Spark a Java, and keeps its servers on this machine."""
+    ensure_java_home()
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def annotated() -> Path:
+    """The folder of annotated pages ($VICTOR_DATA, default ../shared/data); skips where there is none."""
+    folder = Path(os.environ.get("VICTOR_DATA") or ROOT.parent / "shared" / "data")
+    if not folder.is_dir():
+        pytest.skip(f"no annotated pages in {folder}")
+    return folder

@@ -1,0 +1,43 @@
+"""The compiled hot loops; and whether they are compiled here.
+
+Every other module in this folder is plain Python that Cython compiles when the package is built. Where
+that was not possible the same files run interpreted: right, but slow.
+"""
+
+import functools
+import logging
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+
+_FOLDER = Path(__file__).resolve().parent
+_LOGGER = logging.getLogger(__name__)
+
+
+def uncompiled() -> tuple[str, ...]:
+    """Names of the kernels that run interpreted here, or whose compiled form is older than its source."""
+    return tuple(source.stem for source in sorted(_FOLDER.glob("[!_]*.py")) if not _is_fresh(source))
+
+
+def compiled() -> bool:
+    """Whether every kernel runs as compiled code made from its present source."""
+    return not uncompiled()
+
+
+@functools.cache
+def warn_if_uncompiled() -> None:
+    """Says so on the log (stderr unless configured otherwise), once a process, where `compiled()` is false."""
+    if names := uncompiled():
+        _LOGGER.warning(
+            "kernels run uncompiled or outdated (%s): about 50 times slower; "
+            "in a checkout run ./dev setup, elsewhere reinstall victor-spark where a C compiler is",
+            ", ".join(names),
+        )
+
+
+def _is_fresh(source: Path) -> bool:
+    """Whether an extension module lies beside `source`; in a checkout also that it is not older."""
+    built = next((path for suffix in EXTENSION_SUFFIXES if (path := source.with_suffix(suffix)).exists()), None)
+    if built is None:
+        return False
+    in_checkout = (_FOLDER.parent.parent / "setup.py").exists()
+    return not in_checkout or built.stat().st_mtime >= source.stat().st_mtime
