@@ -1,0 +1,112 @@
+"""Annotated pages: one JSON object a line in `<set>.jsonl` or `<set>.jsonl.xz`, read as a stream."""
+
+import json
+import lzma
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from victor_spark.errors import InputError
+from victor_spark.evaluation import sites
+
+_ENDINGS: Final = (".jsonl.xz", ".jsonl")
+_REPOSITORY: Final = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class GoldPage:
+    """One annotated page: its html, and the text a person kept of it (paragraphs by newline).
+
+    `gold` is None where only snippets are annotated; `comments` are readers' comments that the
+    gold leaves out; `gold_markup` is CleanEval markup or a labelled DOM, as the set has it.
+    """
+
+    id: str
+    set: str
+    html: str
+    gold: str | None
+    url: str | None = None
+    host: str | None = None
+    language: str | None = None
+    comments: str | None = None
+    gold_markup: str | None = None
+    split: str | None = None
+    meta: dict[str, Any] = field(default_factory=dict)
+
+
+def usable(page: GoldPage) -> bool:
+    """Whether scores over this page mean anything: it has gold, and its html holds that gold."""
+    return page.gold is not None and not page.meta.get("hard")
+
+
+def site(page: GoldPage) -> str:
+    """The site that the page comes from; a page that doesn't say is a site of its own."""
+    return sites.site(page.host, page.url, page.html) or page.id
+
+
+def data_directory() -> Path | None:
+    """The optional annotated data: $VICTOR_DATA, else ../shared/data beside the repository."""
+    directory = Path(os.environ.get("VICTOR_DATA") or _REPOSITORY.parent / "shared" / "data")
+    return directory if directory.is_dir() else None
+
+
+def find(directory: Path, names: Sequence[str] = ()) -> dict[str, Path]:
+    """Set name → file in `directory`, all sets or those named; InputError for a set not there."""
+    if not directory.is_dir():
+        raise InputError(f"no directory of annotated pages at {directory}")
+    found = {
+        path.name.removesuffix(ending): path
+        for ending in reversed(_ENDINGS)
+        for path in sorted(directory.glob(f"*{ending}"))
+    }
+    if not found:
+        raise InputError(f"no *.jsonl or *.jsonl.xz in {directory}")
+    unknown = [name for name in names if name not in found]
+    if unknown:
+        raise InputError(f"no set {', '.join(unknown)} in {directory} (there: {', '.join(sorted(found))})")
+    return {name: found[name] for name in names or sorted(found)}
+
+
+def read(path: Path) -> Iterator[GoldPage]:
+    """The pages of one file in its order; InputError with file and line for what can't be read."""
+    name = path.name
+    for ending in _ENDINGS:
+        name = name.removesuffix(ending)
+    line_number = 0
+    try:
+        with _open(path) as lines:
+            for line in lines:
+                line_number += 1
+                if line.strip():
+                    yield _page(json.loads(line), name)
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        raise InputError(f"can't read {path}: {error}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path}, line {line_number}: not an annotated page ({error!r})") from error
+
+
+def _open(path: Path) -> Any:
+    if path.name.endswith(".xz"):
+        return lzma.open(path, "rt", encoding="utf-8")
+    return path.open(encoding="utf-8")
+
+
+def _page(row: dict[str, Any], set_name: str) -> GoldPage:
+    meta = row.get("meta") or {}
+    if not isinstance(row["html"], str):
+        raise TypeError("html is not a string")
+    return GoldPage(
+        id=str(row["id"]),
+        set=set_name,
+        html=row["html"],
+        gold=row["gold"],
+        url=row.get("url") or None,
+        host=row.get("host") or None,
+        language=row.get("lang"),
+        comments=meta.get("comments_gold"),
+        gold_markup=row.get("gold_markup"),
+        split=row.get("split"),
+        meta=meta,
+    )

@@ -1,0 +1,59 @@
+r"""What a word is when texts are compared: the one tokeniser of alignment and of every measure.
+
+A word is a run of `\w` characters after NFC, casefolded. Scripts written without spaces (zh, ja,
+th, km, lo, my, bo) have no such runs worth the name, so there every `\w` character is a word.
+Combining marks that NFC leaves apart are no `\w`: they end a word, on both sides alike.
+"""
+
+import re
+import unicodedata
+from typing import Final
+
+import numpy as np
+
+from victor_spark.page import Blocks, Bool, Int32
+
+_UNSPACED: Final = (
+    "\u0e00-\u0eff"  # Thai, Lao
+    "\u0f00-\u0fff"  # Tibetan
+    "\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f"  # Burmese
+    "\u1780-\u17ff"  # Khmer
+    "\u3005-\u3007\u3040-\u312f\u31f0-\u31ff\uff66-\uff9f"  # kana
+    "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+)
+_WORD: Final = re.compile(rf"(?=\w)[{_UNSPACED}]|[^\W{_UNSPACED}]+")
+
+
+def words(text: str) -> list[str]:
+    """The words of `text` in order."""
+    return [word.casefold() for word in _WORD.findall(unicodedata.normalize("NFC", text))]
+
+
+def block_words(blocks: Blocks) -> tuple[list[str], Int32]:
+    """The words of a page in order, and for each the row of the block where it starts.
+
+    Words are found in the joined paragraph, so that `un<b>believ</b>able` is one word, of the
+    first block; a new paragraph, a `br` and white space between blocks separate.
+    """
+    texts = _normalised(blocks)
+    separate = _separated(blocks)
+    joined = "".join([f"\n{text}" if apart else text for text, apart in zip(texts, separate, strict=True)])
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts)) + separate
+    found = list(_WORD.finditer(joined))
+    starts = np.fromiter((match.start() for match in found), np.int64, len(found))
+    rows = np.searchsorted(np.cumsum(lengths), starts, side="right").astype(np.int32)
+    return [match.group().casefold() for match in found], rows
+
+
+def _normalised(blocks: Blocks) -> list[str]:
+    return [
+        unicodedata.normalize("NFC", blocks.text[start:end])
+        for start, end in zip(blocks.text_start.tolist(), blocks.text_end.tolist(), strict=True)
+    ]
+
+
+def _separated(blocks: Blocks) -> Bool:
+    """Which blocks do not continue the line of the block before them."""
+    separate = (blocks.space_before > 0) | (blocks.n_split_br > 0)
+    separate[1:] |= blocks.paragraph[1:] != blocks.paragraph[:-1]
+    return separate
