@@ -1,0 +1,77 @@
+"""What can go wrong: the exception tree, and the closed list of record statuses.
+
+Exceptions end a run before (or, for `ShardError`, beside) the first page; whatever happens to one
+record becomes a row with one of `STATUSES`.
+
+    VictorError                 exit code 1 unless said otherwise
+    ├── UsageError              2   an option or argument makes no sense
+    ├── InputError              2   an input is missing, unreadable or holds no archive
+    ├── OutputError             2   the output can't be written, or holds another run's rows
+    ├── ModelError              2   a model is missing, damaged or doesn't fit the code
+    ├── ConfigurationError      2   a file in conf/ has an unknown or ill-typed key
+    └── ShardError                  one shard can't be read; counted against the failure budget
+"""
+
+from typing import Final
+
+EXIT_DONE: Final = 0
+EXIT_INTERNAL: Final = 1
+EXIT_USAGE: Final = 2
+EXIT_BUDGET: Final = 3
+EXIT_INCOMPLETE: Final = 4
+
+STATUSES: Final = (
+    "ok",  # cleaned, text kept
+    "empty",  # parsed, but nothing worth keeping
+    "wrong_language",  # not in the languages asked for
+    "broken_encoding",  # undecodable, or decoded to rubbish
+    "not_html",  # declared as html, but something else
+    "http_status",  # an HTTP status that is not among those asked for
+    "truncated",  # the archive holds only a useless part of the page
+    "oversize",  # longer than the size cap
+    "corrupt_record",  # the archive is damaged here
+    "timeout",  # the page's deadline passed
+    "crash",  # the process that cleaned the page died
+    "out_of_memory",  # the page needed more memory than allowed
+    "error",  # an unexpected error, named in `reason`
+)
+
+
+class VictorError(Exception):
+    """Any error that victor-spark raises on purpose; its message is one clear line."""
+
+    exit_code: int = EXIT_INTERNAL
+
+
+class UsageError(VictorError):
+    """An option or argument makes no sense."""
+
+    exit_code = EXIT_USAGE
+
+
+class InputError(VictorError):
+    """An input is missing, unreadable or holds no archive."""
+
+    exit_code = EXIT_USAGE
+
+
+class OutputError(VictorError):
+    """The output can't be written, or already holds another run's rows."""
+
+    exit_code = EXIT_USAGE
+
+
+class ModelError(VictorError):
+    """A model is missing, damaged or doesn't fit this version of the code."""
+
+    exit_code = EXIT_USAGE
+
+
+class ConfigurationError(VictorError):
+    """A configuration file has an unknown key or a value of the wrong type."""
+
+    exit_code = EXIT_USAGE
+
+
+class ShardError(VictorError):
+    """One shard can't be opened or read at all."""

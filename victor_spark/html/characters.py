@@ -1,0 +1,73 @@
+"""What each Unicode character is, as one table: class, case, script family, sentence end.
+
+The character classes are those of Victor, section 3.2 (letters, digits, punctuation, white space,
+other), by Unicode category: L and M are letters, N digits, P punctuation. White space is what
+`str.isspace` says, so that blocks are trimmed exactly as `str.strip` would trim them.
+"""
+
+import unicodedata
+from functools import cache
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+OTHER, LETTER, DIGIT, PUNCTUATION, WHITE = range(5)
+CLASS_MASK: Final = 7
+UPPER: Final = 8
+"""An upper- or title-case letter, or one without case: what a sentence may begin with."""
+SENTENCE_END: Final = 16
+UNSPACED: Final = 32
+"""A letter of a script written without spaces (Han, kana, Thai, Lao, Khmer, Burmese, Tibetan)."""
+CLOSING: Final = 64
+"""Closing quotes and brackets, which may follow a sentence's end mark."""
+GREEK: Final = 128
+
+UNSPACED_LETTERS_PER_WORD: Final = 2
+"""How many letters of an unspaced script count as one word (rounded up), everywhere."""
+
+_SENTENCE_ENDS: Final = ".!?…。！？．｡؟۔।॥։።፧။។༎‼⁇⁈⁉"
+_CLOSING_EXTRA: Final = "\"'”’»“‹›«」』）】〉》"
+_UNSPACED_RANGES: Final = (
+    (0x0E00, 0x0EFF),  # Thai, Lao
+    (0x0F00, 0x0FFF),  # Tibetan
+    (0x1000, 0x109F),  # Burmese
+    (0x1780, 0x17FF),  # Khmer
+    (0x3005, 0x3007),
+    (0x3040, 0x30FF),  # kana
+    (0x31F0, 0x31FF),
+    (0x3400, 0x9FFF),  # Han
+    (0xF900, 0xFAFF),
+    (0xFF66, 0xFF9F),
+    (0x20000, 0x3FFFF),
+)
+_ASSIGNED: Final = 0x33480
+"""Above this come only tags, selectors and private use: class OTHER (marks of plane 14 aside)."""
+
+
+@cache
+def properties() -> npt.NDArray[np.uint8]:
+    """Shape (0x110000,): class in the low three bits, the flags of this module above them."""
+    table = np.zeros(0x110000, dtype=np.uint8)
+    categories = [unicodedata.category(chr(point)) for point in range(_ASSIGNED)]
+    by_category = {name: _of_category(name) for name in set(categories)}
+    table[:_ASSIGNED] = [by_category[name] for name in categories]
+    for start, end in _UNSPACED_RANGES:
+        part = table[start : end + 1]
+        part[(part & CLASS_MASK) == LETTER] |= UNSPACED
+    for start, end in ((0x0370, 0x03FF), (0x1F00, 0x1FFF)):
+        part = table[start : end + 1]
+        part[(part & CLASS_MASK) == LETTER] |= GREEK
+    white = [point for point in range(0x3001) if chr(point).isspace()]
+    table[white] = WHITE
+    table[[ord(mark) for mark in _SENTENCE_ENDS]] |= SENTENCE_END
+    table[[ord(mark) for mark in _CLOSING_EXTRA]] |= CLOSING
+    return table
+
+
+def _of_category(category: str) -> int:
+    if category in ("Lu", "Lt", "Lo"):
+        return LETTER | UPPER
+    if category in ("Pe", "Pf"):
+        return PUNCTUATION | CLOSING
+    return {"L": LETTER, "M": LETTER, "N": DIGIT, "P": PUNCTUATION}.get(category[0], OTHER)

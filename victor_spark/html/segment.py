@@ -1,0 +1,74 @@
+"""Canonical HTML → Blocks: the only segmentation there is (Victor, section 3.1, step 4)."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from victor_spark.html.characters import properties
+from victor_spark.html.tags import BIT, tables
+from victor_spark.kernels import content, markup
+from victor_spark.page import Blocks, Int32, UInt8, UInt32, UInt64
+
+
+def segment(html: str) -> Blocks:
+    """Cuts canonical HTML into text blocks and takes all counts; linear in len(html).
+
+    A block is a maximal run of text without a tag inside, trimmed of white space as `str.strip`
+    does; runs of white space alone are none, `title` holds none.
+    """
+    points = np.frombuffer(html.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    n_tags = html.count("<") + 1
+    tags = tables()
+    rows = np.empty((len(markup.COLUMNS), n_tags + 1), dtype=np.int32)
+    containers = np.empty(n_tags + 1, dtype=np.uint64)
+    text = np.empty(len(points) + n_tags + 1, dtype=np.uint32)
+    packed = markup.scan(
+        memoryview(points),
+        memoryview(properties()),
+        memoryview(tags.slots),
+        memoryview(tags.slot_tags),
+        memoryview(tags.flags),
+        memoryview(tags.levels),
+        memoryview(tags.masks),
+        memoryview(np.empty(n_tags, dtype=np.int32)),
+        memoryview(np.empty((n_tags, 4), dtype=np.int32)),
+        memoryview(np.empty(n_tags, dtype=np.uint64)),
+        memoryview(rows),
+        memoryview(containers),
+        memoryview(text),
+    )
+    n_blocks, n_text = packed >> 32, packed & 0xFFFFFFFF
+    columns = dict(zip(markup.COLUMNS, rows[:, :n_blocks].copy(), strict=True))
+    ancestors = containers[:n_blocks].copy()
+    decoded = text[:n_text].copy()
+    return Blocks(
+        **columns,
+        **_content(text, columns["text_start"], columns["text_end"]),
+        containers=ancestors,
+        in_pre=_within(ancestors, "pre"),
+        in_list_item=_within(ancestors, "li"),
+        points=decoded,
+        text=decoded.tobytes().decode("utf-32-le", "surrogatepass"),
+    )
+
+
+def _content(text: UInt32, starts: Int32, ends: Int32) -> dict[str, npt.NDArray[Any]]:
+    """The text columns of Blocks, by name."""
+    rows = np.empty((len(content.COLUMNS), len(starts)), dtype=np.int32)
+    hashes = np.empty(len(starts), dtype=np.uint64)
+    if len(starts):
+        content.measure(
+            memoryview(text),
+            memoryview(starts),
+            memoryview(ends),
+            memoryview(properties()),
+            memoryview(rows),
+            memoryview(hashes),
+        )
+    return {**dict(zip(content.COLUMNS, rows, strict=True)), "letters_hash": hashes}
+
+
+def _within(containers: UInt64, name: str) -> UInt8:
+    """1 for the blocks inside an element of CONTAINERS[name]."""
+    return ((containers & np.uint64(BIT[name])) != 0).view(np.uint8)

@@ -1,0 +1,125 @@
+"""What the tags mean to the scan: one table, a row a tag, and the look-up table made from it."""
+
+from functools import cache
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from victor_spark.kernels import markup
+
+CONTAINERS: Final = (
+    "p",
+    "a",
+    "u",
+    "img",
+    "class-header",
+    "class-bold",
+    "class-italic",
+    "class-list",
+    "class-form",
+    "noscript",
+    "pre",
+    "li",
+    "table",
+    "blockquote",
+    "article",
+    "main",
+    "nav",
+    "aside",
+    "header",
+    "footer",
+    "figure",
+    "figcaption",
+    "dl",
+    "dt",
+    "button",
+    "label",
+    "section",
+    "address",
+    "time",
+)
+"""Bit i of `Blocks.containers` says that an ancestor of the block belongs to CONTAINERS[i]."""
+
+BIT: Final = {name: 1 << i for i, name in enumerate(CONTAINERS)}
+
+_MEMBERS: Final = {
+    "class-header": ("h1", "h2", "h3", "h4", "h5", "h6"),
+    "class-bold": ("b", "strong"),
+    "class-italic": ("i", "em", "cite", "dfn", "var"),
+    "class-list": ("ul", "ol", "dl", "menu", "dir"),
+    "class-form": ("form", "fieldset", "select", "textarea", "button", "label", "legend", "option", "optgroup"),
+    "dt": ("dt",),
+}
+_VOID: Final = "area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr"
+_BLOCK_LEVEL: Final = (
+    "html body frameset address article aside blockquote caption center col colgroup dd details dialog dir div dl"
+    " dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing main menu nav"
+    " ol optgroup option p pre search section select summary table tbody td textarea tfoot th thead title tr ul"
+    " noscript"
+)
+
+
+class TagTables(NamedTuple):
+    """Columns over tags (row 0: a tag not listed), and the hash slots that lead to the rows."""
+
+    names: tuple[str, ...]
+    slots: npt.NDArray[np.uint32]
+    slot_tags: npt.NDArray[np.int16]
+    flags: npt.NDArray[np.uint16]
+    levels: npt.NDArray[np.uint8]
+    masks: npt.NDArray[np.uint64]
+
+
+@cache
+def tables() -> TagTables:
+    """The tag tables as arrays, made once per process."""
+    members = {name: tags for name, tags in _MEMBERS.items()}
+    listed = set(_VOID.split()) | set(_BLOCK_LEVEL.split())
+    listed |= {tag for tags in members.values() for tag in tags}
+    listed |= {name for name in CONTAINERS if not name.startswith("class-")}
+    names = ("", *sorted(listed))
+    flags = np.array([0] + [_flags(name) for name in names[1:]], dtype=np.uint16)
+    levels = np.array([int(name[1]) if len(name) == 2 and name[0] == "h" and name[1].isdigit() else 0 for name in names])
+    masks = np.array([_mask(name) for name in names], dtype=np.uint64)
+    slots, slot_tags = _slots(names)
+    return TagTables(names, slots, slot_tags, flags, levels.astype(np.uint8), masks)
+
+
+def _flags(name: str) -> int:
+    words = {name}
+    words |= {"void"} if name in _VOID.split() else set()
+    words |= {"block-level"} if name in _BLOCK_LEVEL.split() else set()
+    words |= {"td"} if name == "th" else set()
+    words |= {"skipped"} if name == "title" else set()
+    return sum(1 << bit for bit, flag in enumerate(markup.FLAGS) if flag in words)
+
+
+def _mask(name: str) -> int:
+    mask = BIT.get(name, 0)
+    for container, tags in _MEMBERS.items():
+        if name in tags:
+            mask |= BIT[container]
+    return mask
+
+
+def _slots(names: tuple[str, ...]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int16]]:
+    size = 1024
+    slots = np.zeros(size, dtype=np.uint32)
+    slot_tags = np.zeros(size, dtype=np.int16)
+    for row, name in enumerate(names[1:], start=1):
+        code = fnv1a(name)
+        slot = code % size
+        while slots[slot]:
+            slot = (slot + 1) % size
+        slots[slot] = code
+        slot_tags[slot] = row
+    return slots, slot_tags
+
+
+def fnv1a(name: str) -> int:
+    """The 32-bit FNV-1a hash over code points, as the scan computes it."""
+    code = 2166136261
+    for letter in name:
+        code = ((code ^ ord(letter)) * 16777619) & 0xFFFFFFFF
+    return code

@@ -1,0 +1,175 @@
+# cython: language_level=3
+"""One pass over the decoded text of all blocks: characters, tokens, sentences, letters' hash.
+
+Victor, section 3.2 (content-based features), counted per block. Cython pure Python mode.
+"""
+
+import cython
+
+COLUMNS = (
+    "n_letters",
+    "n_digits",
+    "n_punctuation",
+    "n_white",
+    "n_other",
+    "n_alpha_tokens",
+    "n_num_tokens",
+    "n_mix_tokens",
+    "n_other_tokens",
+    "n_sentences",
+    "sentence_begin",
+    "sentence_end",
+    "has_url_mark",
+)
+"""The int32 columns that `measure` fills, in the order in which it fills them."""
+
+_CLASS = cython.declare(cython.int, 7)
+_LETTER = cython.declare(cython.int, 1)
+_DIGIT = cython.declare(cython.int, 2)
+_PUNCTUATION = cython.declare(cython.int, 3)
+_WHITE = cython.declare(cython.int, 4)
+_UPPER = cython.declare(cython.int, 8)
+_SENTENCE_END = cython.declare(cython.int, 16)
+_UNSPACED = cython.declare(cython.int, 32)
+_CLOSING = cython.declare(cython.int, 64)
+_GREEK = cython.declare(cython.int, 128)
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def measure(
+    text: cython.const[cython.uint][::1],
+    starts: cython.const[cython.int][::1],
+    ends: cython.const[cython.int][::1],
+    properties: cython.const[cython.uchar][::1],
+    rows: cython.int[:, ::1],
+    hashes: cython.ulonglong[::1],
+) -> cython.int:
+    """Fills `rows` (len(COLUMNS), n_blocks) and `hashes` (FNV-1a of a block's letters, case kept).
+
+    A token is a run without white space; it is alpha with letters and no digits, num with digits
+    and no letters, mix with both, other with neither. Letters of unspaced scripts leave the
+    tokens: two of them, or one left over, count as one alpha token.
+    """
+    block: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    end: cython.Py_ssize_t
+    c: cython.uint
+    previous: cython.int
+    bits: cython.int
+    kind: cython.int
+    n_letters: cython.int
+    n_digits: cython.int
+    n_punctuation: cython.int
+    n_white: cython.int
+    n_other: cython.int
+    n_alpha: cython.int
+    n_num: cython.int
+    n_mix: cython.int
+    n_rest: cython.int
+    n_unspaced: cython.int
+    n_sentences: cython.int
+    token_letters: cython.bint
+    token_digits: cython.bint
+    token_rest: cython.bint
+    begins: cython.int
+    ended: cython.int
+    pending: cython.bint
+    url_mark: cython.int
+    letters_hash: cython.ulonglong
+
+    for block in range(starts.shape[0]):
+        n_letters = n_digits = n_punctuation = n_white = n_other = 0
+        n_alpha = n_num = n_mix = n_rest = n_unspaced = n_sentences = 0
+        token_letters = token_digits = token_rest = False
+        begins = -1
+        ended = 0
+        pending = False
+        url_mark = 0
+        previous = _WHITE
+        letters_hash = 14695981039346656037
+        end = ends[block]
+        for i in range(starts[block], end):
+            c = text[i]
+            bits = properties[c] if c < 1114112 else 0
+            kind = bits & _CLASS
+            if pending and (kind == _WHITE or not (bits & (_CLOSING | _SENTENCE_END))):
+                # An end mark counts when the sentence really stops there: before white space.
+                if kind == _WHITE:
+                    n_sentences += 1
+                pending = False
+            if kind == _LETTER:
+                n_letters += 1
+                letters_hash = ((letters_hash ^ c) * 1099511628211) & 0xFFFFFFFFFFFFFFFF
+                if begins < 0:
+                    begins = 1 if bits & _UPPER else 0
+                if bits & _UNSPACED:
+                    n_unspaced += 1
+                else:
+                    token_letters = True
+                ended = 0
+            elif kind == _DIGIT:
+                n_digits += 1
+                token_digits = True
+                if begins < 0:
+                    begins = 1
+                ended = 0
+            elif kind == _WHITE:
+                n_white += 1
+                if token_letters or token_digits or token_rest:
+                    if token_letters and token_digits:
+                        n_mix += 1
+                    elif token_letters:
+                        n_alpha += 1
+                    elif token_digits:
+                        n_num += 1
+                    else:
+                        n_rest += 1
+                    token_letters = token_digits = token_rest = False
+            else:
+                if kind == _PUNCTUATION:
+                    n_punctuation += 1
+                else:
+                    n_other += 1
+                token_rest = True
+                if bits & _SENTENCE_END or ((c == 59 or c == 894) and previous & _GREEK):
+                    ended = 1
+                    if c > 0x2FFF:  # full-width marks end a sentence without white space
+                        n_sentences += 1
+                    else:
+                        pending = True
+                elif not bits & _CLOSING:
+                    ended = 0
+                if c == 47 and i >= starts[block] + 2 and text[i - 1] == 47 and text[i - 2] == 58:
+                    url_mark = 1
+                elif c == 64:
+                    url_mark = 1
+                elif c == 46 and i >= starts[block] + 2 and (text[i - 1] | text[i - 2] | 32) == 119:
+                    url_mark = 1
+            previous = bits
+        if token_letters and token_digits:
+            n_mix += 1
+        elif token_letters:
+            n_alpha += 1
+        elif token_digits:
+            n_num += 1
+        elif token_rest and n_unspaced == 0:
+            n_rest += 1
+        if pending:
+            n_sentences += 1
+        rows[0, block] = n_letters
+        rows[1, block] = n_digits
+        rows[2, block] = n_punctuation
+        rows[3, block] = n_white
+        rows[4, block] = n_other
+        rows[5, block] = n_alpha + (n_unspaced + 1) // 2
+        rows[6, block] = n_num
+        rows[7, block] = n_mix
+        rows[8, block] = n_rest
+        rows[9, block] = n_sentences
+        rows[10, block] = 1 if begins == 1 else 0
+        rows[11, block] = ended
+        rows[12, block] = url_mark
+        hashes[block] = letters_hash
+    return 0

@@ -1,0 +1,287 @@
+# cython: language_level=3
+"""The one scan of the canonical HTML: where text blocks stand, and the markup around them.
+
+Cython pure Python mode: compiled when the wheel is built, and the same source runs uncompiled.
+The input is a serialised tree (balanced tags, no comments, no raw text but `title`), so the scan
+needs no error recovery; on anything else it stays within its bounds and gives some blocks.
+"""
+
+import cython
+
+COLUMNS = (
+    "start",
+    "end",
+    "text_start",
+    "text_end",
+    "n_split_p",
+    "n_split_br",
+    "n_split_hr",
+    "n_split_inline",
+    "n_split_block",
+    "div_group",
+    "td_group",
+    "paragraph",
+    "heading_level",
+    "depth",
+    "space_before",
+    "tag",
+    "parent_block",
+)
+"""The int32 columns that `scan` fills, in the order in which it fills them."""
+
+FLAGS = ("void", "block-level", "p", "br", "hr", "div", "td", "skipped", "img")
+"""What a tag may be: bit i of its flags stands for FLAGS[i]."""
+
+_VOID = cython.declare(cython.int, 1)
+_BLOCK_LEVEL = cython.declare(cython.int, 2)
+_P = cython.declare(cython.int, 4)
+_BR = cython.declare(cython.int, 8)
+_HR = cython.declare(cython.int, 16)
+_DIV = cython.declare(cython.int, 32)
+_TD = cython.declare(cython.int, 64)
+_SKIPPED = cython.declare(cython.int, 128)
+_IMG = cython.declare(cython.int, 256)
+_CLASS = cython.declare(cython.int, 7)
+_WHITE = cython.declare(cython.int, 4)
+
+
+@cython.cfunc
+@cython.inline
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def entity_width(
+    html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t
+) -> cython.Py_ssize_t:
+    """How long the entity at `i` is: the serialiser writes &amp; &lt; &gt; &nbsp; only (else 1)."""
+    second: cython.uint
+    if i + 3 >= n:
+        return 1
+    second = html[i + 1]
+    if (second == 108 or second == 103) and html[i + 2] == 116 and html[i + 3] == 59:
+        return 4
+    if i + 4 >= n or html[i + 3] != (112 if second == 97 else 115):
+        return 1
+    if second == 97 and html[i + 2] == 109 and html[i + 4] == 59:
+        return 5
+    if second == 110 and html[i + 2] == 98 and html[i + 4] == 112 and i + 5 < n and html[i + 5] == 59:
+        return 6
+    return 1
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def scan(
+    html: cython.const[cython.uint][::1],
+    properties: cython.const[cython.uchar][::1],
+    slots: cython.const[cython.uint][::1],
+    slot_tags: cython.const[cython.short][::1],
+    tag_flags: cython.const[cython.ushort][::1],
+    tag_levels: cython.const[cython.uchar][::1],
+    tag_masks: cython.const[cython.ulonglong][::1],
+    stack_tags: cython.int[::1],
+    stack_groups: cython.int[:, ::1],
+    stack_masks: cython.ulonglong[::1],
+    rows: cython.int[:, ::1],
+    containers: cython.ulonglong[::1],
+    text: cython.uint[::1],
+) -> cython.longlong:
+    """Fills `rows` (len(COLUMNS), n_blocks) and `containers`, a column a block, and `text` (decoded, a newline after each block).
+
+    `slots`/`slot_tags` is an open-addressing table from the 32-bit FNV-1a hash of a tag's name to
+    its row in the tag tables (row 0: any other tag). The stacks and `text` hold one entry per
+    `<` and per code point of the page at most. Returns n_blocks * 2**32 + length of `text`.
+    """
+    n: cython.Py_ssize_t = html.shape[0]
+    slot_mask: cython.uint = cython.cast(cython.uint, slots.shape[0] - 1)
+    i: cython.Py_ssize_t = 0
+    j: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    n_blocks: cython.Py_ssize_t = 0
+    n_text: cython.Py_ssize_t = 0
+    depth: cython.Py_ssize_t = 0
+    max_depth: cython.Py_ssize_t = stack_tags.shape[0]
+    block_start: cython.Py_ssize_t
+    block_end: cython.Py_ssize_t
+    text_end: cython.Py_ssize_t
+    c: cython.uint
+    quote: cython.uint
+    width: cython.Py_ssize_t
+    name_hash: cython.uint
+    slot: cython.uint
+    tag: cython.int
+    flags: cython.int
+    closing: cython.bint
+    space: cython.bint = False
+    new_paragraph: cython.bint = True
+    mask: cython.ulonglong = 0
+    img_mask: cython.ulonglong = 8
+    level: cython.int = 0
+    div: cython.int = 0
+    td: cython.int = 0
+    n_div: cython.int = 0
+    n_td: cython.int = 0
+    paragraph: cython.int = 0
+    parent_block: cython.int = 0
+    n_parent_block: cython.int = 0
+    split_p: cython.int = 0
+    split_br: cython.int = 0
+    split_hr: cython.int = 0
+    split_inline: cython.int = 0
+    split_block: cython.int = 0
+
+    while i < n:
+        if html[i] != 60:  # a run of text, up to the next '<'
+            block_start = -1
+            block_end = i
+            text_end = n_text
+            k = n_text
+            while i < n and html[i] != 60:
+                c = html[i]
+                width = 1
+                if c == 38:
+                    width = entity_width(html, i, n)
+                    if width == 4:
+                        c = 60 if html[i + 1] == 108 else 62
+                    elif width == 6:
+                        c = 160
+                if c < 1114112 and (properties[c] & _CLASS) == _WHITE:
+                    if block_start < 0:
+                        space = True
+                    else:
+                        text[k] = c
+                        k += 1
+                else:
+                    if block_start < 0:
+                        block_start = i
+                    text[k] = c
+                    k += 1
+                    block_end = i + width
+                    text_end = k
+                i += width
+            if block_start < 0:
+                continue
+            if new_paragraph or split_br > 1:
+                paragraph += 1
+                new_paragraph = False
+            rows[0, n_blocks] = cython.cast(cython.int, block_start)
+            rows[1, n_blocks] = cython.cast(cython.int, block_end)
+            rows[2, n_blocks] = cython.cast(cython.int, n_text)
+            rows[3, n_blocks] = cython.cast(cython.int, text_end)
+            rows[4, n_blocks] = split_p
+            rows[5, n_blocks] = split_br
+            rows[6, n_blocks] = split_hr
+            rows[7, n_blocks] = split_inline
+            rows[8, n_blocks] = split_block
+            rows[9, n_blocks] = div
+            rows[10, n_blocks] = td
+            rows[11, n_blocks] = paragraph
+            rows[12, n_blocks] = level
+            rows[13, n_blocks] = cython.cast(cython.int, depth)
+            rows[14, n_blocks] = 1 if space else 0
+            rows[15, n_blocks] = stack_tags[depth - 1] if depth > 0 else 0
+            rows[16, n_blocks] = parent_block
+            containers[n_blocks] = mask
+            n_blocks += 1
+            text[text_end] = 10
+            n_text = text_end + 1
+            space = k > text_end  # white space trimmed from this block's end
+            split_p = 0
+            split_br = 0
+            split_hr = 0
+            split_inline = 0
+            split_block = 0
+            continue
+
+        # A tag: its name, then on to its '>' past quoted attribute values.
+        i += 1
+        closing = i < n and html[i] == 47
+        if closing:
+            i += 1
+        name_hash = 2166136261
+        j = i
+        while i < n:
+            c = html[i]
+            if c == 62 or c == 32 or c == 47:
+                break
+            name_hash = ((name_hash ^ c) * 16777619) & 0xFFFFFFFF
+            i += 1
+        if i == j or html[j] == 33:  # '<!DOCTYPE …>' or a stray '<'
+            while i < n and html[i] != 62:
+                i += 1
+            i += 1
+            continue
+        quote = 0
+        while i < n:
+            c = html[i]
+            if quote:
+                if c == quote:
+                    quote = 0
+            elif c == 34:
+                quote = c
+            elif c == 62:
+                break
+            i += 1
+        i += 1
+        slot = name_hash & slot_mask
+        while slots[slot] != name_hash and slots[slot] != 0:
+            slot = (slot + 1) & slot_mask
+        tag = slot_tags[slot]
+        flags = tag_flags[tag]
+
+        if flags & _SKIPPED and not closing:  # title: its text is no block
+            j = i
+            while i < n:
+                if html[i] == 60 and i + 6 < n and html[i + 1] == 47 and html[i + 2] == 116 and html[i + 3] == 105:
+                    break
+                i += 1
+            while i < n and html[i] != 62:
+                i += 1
+            i += 1
+            continue
+        if flags & _BR:
+            split_br += 1
+        elif flags & _P:
+            split_p += 1
+        elif flags & _HR:
+            split_hr += 1
+        if flags & _BLOCK_LEVEL:
+            split_block += 1
+            new_paragraph = True
+        else:
+            split_inline += 1
+        if flags & _VOID:
+            if flags & _IMG:  # marks the blocks after it inside the same block-level parent
+                mask |= tag_masks[tag]
+            continue
+        if not closing:
+            if depth < max_depth:
+                stack_tags[depth] = tag
+                stack_groups[depth, 0] = div
+                stack_groups[depth, 1] = td
+                stack_groups[depth, 2] = level
+                stack_groups[depth, 3] = parent_block
+                stack_masks[depth] = mask
+                depth += 1
+            if flags & _BLOCK_LEVEL:
+                mask &= ~img_mask
+            mask |= tag_masks[tag]
+            if tag_levels[tag]:
+                level = tag_levels[tag]
+            if flags & _DIV:
+                n_div += 1
+                div = n_div
+            elif flags & _TD:
+                n_td += 1
+                td = n_td
+            if flags & _BLOCK_LEVEL:
+                n_parent_block += 1
+                parent_block = n_parent_block
+        elif depth > 0:
+            depth -= 1
+            div = stack_groups[depth, 0]
+            td = stack_groups[depth, 1]
+            level = stack_groups[depth, 2]
+            parent_block = stack_groups[depth, 3]
+            mask = stack_masks[depth]
+    return (cython.cast(cython.longlong, n_blocks) << 32) | n_text

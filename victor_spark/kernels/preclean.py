@@ -1,0 +1,138 @@
+# cython: language_level=3
+"""Drops comments and elements without text from serialised HTML (Victor, section 3.1, step 3).
+
+Works on the serialiser's output, where tags are balanced, names are lower case, and `<` stands
+nowhere but in markup and in raw text. Cython pure Python mode.
+"""
+
+import cython
+
+_RAW_TEXT = ("script", "style", "iframe", "noembed", "noframes")
+_NESTING = ("template", "object", "applet", "svg", "canvas")
+_VOID = ("link", "meta", "base", "param", "source", "track", "embed")
+_VERBATIM = ("xmp", "plaintext")
+_FIRST_LETTERS = "sinotaclmbpex"
+
+
+def drop_textless(html: str) -> str:
+    """The serialised HTML without comments, the listed elements and hidden inputs.
+
+    `xmp` and `plaintext`, whose text is serialised unescaped, become an escaped `pre`.
+    """
+    n: cython.Py_ssize_t = len(html)
+    done: cython.Py_ssize_t = 0
+    start: cython.Py_ssize_t = html.find("<")
+    end: cython.Py_ssize_t
+    first: cython.Py_UCS4
+    name: str
+    kept: list[str] = []
+    while 0 <= start < n - 3:
+        first = ord(html[start + 1])
+        if first == 33 and html.startswith("<!--", start):
+            end = html.find("-->", start + 4)
+            end = n if end < 0 else end + 3
+        elif first >= 97 and html[start + 1] in _FIRST_LETTERS:
+            name = _name(html, start, n)
+            if name in _RAW_TEXT:
+                end = html.find("</" + name, start)
+                end = n if end < 0 else html.find(">", end) + 1
+            elif name in _NESTING:
+                end = _after_element(html, start, n, name)
+            elif name in _VOID or (name == "input" and _is_hidden(html, start)):
+                end = _after_tag(html, start)
+            elif name in _VERBATIM:
+                kept.append(html[done:start])
+                end = _after_verbatim(html, start, n, name, kept)
+                done = end
+                start = html.find("<", end)
+                continue
+            else:
+                start = html.find("<", start + 1)
+                continue
+        else:
+            start = html.find("<", start + 1)
+            continue
+        if end <= start:
+            end = n
+        if start > done:
+            kept.append(html[done:start])
+        done = end
+        start = html.find("<", end)
+    return html if not done else "".join(kept) + html[done:]
+
+
+@cython.cfunc
+def _name(html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t) -> str:
+    """The tag name at `start`, empty when it is longer than any that matters."""
+    i: cython.Py_ssize_t = start + 1
+    stop: cython.Py_ssize_t = min(n, start + 12)
+    c: cython.Py_UCS4
+    while i < stop:
+        c = ord(html[i])
+        if c == 62 or c == 32 or c == 47:
+            return html[start + 1 : i]
+        i += 1
+    return ""
+
+
+@cython.cfunc
+def _after_tag(html: str, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Just past the tag's '>': the serialiser escapes '>' in attribute values, older ones don't."""
+    quoted: cython.bint = False
+    i: cython.Py_ssize_t
+    n: cython.Py_ssize_t = len(html)
+    c: cython.Py_UCS4
+    for i in range(start, n):
+        c = ord(html[i])
+        if c == 34:
+            quoted = not quoted
+        elif c == 62 and not quoted:
+            return i + 1
+    return n
+
+
+@cython.cfunc
+def _after_element(
+    html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t, name: str
+) -> cython.Py_ssize_t:
+    """Just past the end tag that closes the element at `start`, elements of its name nested or not."""
+    opening: str = "<" + name
+    closing: str = "</" + name + ">"
+    depth: cython.Py_ssize_t = 1
+    i: cython.Py_ssize_t = start + len(opening)
+    next_opening: cython.Py_ssize_t = html.find(opening, i)
+    next_closing: cython.Py_ssize_t = html.find(closing, i)
+    while next_closing >= 0:
+        if 0 <= next_opening < next_closing:
+            i = next_opening + len(opening)
+            if i < n and html[i] in " >/":
+                depth += 1
+            next_opening = html.find(opening, i)
+            continue
+        depth -= 1
+        i = next_closing + len(closing)
+        if depth == 0:
+            return i
+        next_closing = html.find(closing, i)
+    return n
+
+
+@cython.cfunc
+def _is_hidden(html: str, start: cython.Py_ssize_t) -> cython.bint:
+    return 'type="hidden"' in html[start : _after_tag(html, start)].lower()
+
+
+@cython.cfunc
+def _after_verbatim(
+    html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t, name: str, kept: list[str]
+) -> cython.Py_ssize_t:
+    """Appends the element at `start` as an escaped `pre`; just past its end."""
+    inside: cython.Py_ssize_t = _after_tag(html, start)
+    end: cython.Py_ssize_t = html.find("</" + name, inside)
+    if name == "plaintext":  # nothing ends it but the page
+        end = html.rfind("</plaintext", inside)
+    if end < 0:
+        end = n
+    text: str = html[inside:end].replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    kept.append("<pre>" + text + "</pre>")
+    return n if end == n else _after_tag(html, end)

@@ -1,0 +1,242 @@
+"""The nouns every floor shares: Record, Page, Blocks, Scores, Block, Document.
+
+Blocks are columns (a struct of arrays), one row per text block: a maximal run of text of the
+canonical HTML with no tag inside it (Victor, section 3.1, step 4). All offsets are code points
+into the canonical HTML string.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from victor_spark import render
+
+Int32 = npt.NDArray[np.int32]
+UInt8 = npt.NDArray[np.uint8]
+UInt32 = npt.NDArray[np.uint32]
+UInt64 = npt.NDArray[np.uint64]
+Float64 = npt.NDArray[np.float64]
+Bool = npt.NDArray[np.bool_]
+
+LABELS: Final = ("header", "text", "other")
+HEADER, TEXT, OTHER = range(3)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of an archive, its body decoded from transfer and content encodings.
+
+    `status` is None for a record that can be cleaned; otherwise the record never gets that far
+    and the row carries this status and `reason` (`payload` is then None or what there is of it).
+    """
+
+    id: str | None
+    url: str | None
+    warc_filename: str
+    warc_record_offset: int
+    warc_record_length: int
+    payload: bytes | None
+    fetch_time: datetime | None = None
+    fetch_status: int | None = None
+    content_digest: str | None = None
+    content_mime_type: str | None = None
+    http_charset: str | None = None
+    content_truncated: str | None = None
+    status: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """The text blocks of a page as columns, in document order; every array has n_blocks rows.
+
+    The markup columns describe where a block stands, the text columns what it holds. `text` is
+    the decoded text of all blocks, each followed by a newline (`points`: the same as code points):
+    block i is `text[text_start[i]:text_end[i]]` and equals `unescape(html[start[i]:end[i]])`.
+    """
+
+    start: Int32
+    end: Int32
+    text_start: Int32
+    text_end: Int32
+    # Markup: bit sets over html.tags.CONTAINERS of the open ancestors; tags since the
+    # previous block; ordinals of the innermost div and td (0: none), of the paragraph (block-level
+    # tags and two `br` begin one) and of the innermost block-level element.
+    containers: UInt64
+    in_pre: UInt8
+    in_list_item: UInt8
+    n_split_p: Int32
+    n_split_br: Int32
+    n_split_hr: Int32
+    n_split_inline: Int32
+    n_split_block: Int32
+    div_group: Int32
+    td_group: Int32
+    paragraph: Int32
+    heading_level: Int32
+    depth: Int32
+    space_before: Int32
+    tag: Int32
+    parent_block: Int32
+    # Text: characters by class, white-space separated tokens by class, sentences, and a hash of
+    # the letters alone.
+    n_letters: Int32
+    n_digits: Int32
+    n_punctuation: Int32
+    n_white: Int32
+    n_other: Int32
+    n_alpha_tokens: Int32
+    n_num_tokens: Int32
+    n_mix_tokens: Int32
+    n_other_tokens: Int32
+    n_sentences: Int32
+    sentence_begin: Int32
+    sentence_end: Int32
+    has_url_mark: Int32
+    letters_hash: UInt64
+    points: UInt32
+    text: str
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page ready for a cleaner: canonical HTML, its blocks, and what is known about it."""
+
+    html: str
+    blocks: Blocks
+    url: str | None = None
+    title: str | None = None
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What a cleaner says of a page: one row per block, and which blocks it would keep itself.
+
+    `probabilities` has shape (n_blocks, 3), columns as in LABELS, rows summing to 1 (marginal
+    probabilities from the CRF, 0/1 from rules). `kept` is the cleaner's own decision.
+    `expected_f1` is the F1 by words the cleaner expects of `kept`, None where it can't know.
+    """
+
+    probabilities: Float64
+    kept: Bool
+    expected_f1: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One text block as users see it; start and end are offsets into `Document.html`."""
+
+    start: int
+    end: int
+    text: str
+    label: str
+    p_header: float
+    p_text: float
+    p_other: float
+
+
+@dataclass(frozen=True, slots=True)
+class BlockSequence(Sequence[Block]):
+    """The blocks of a document; a `Block` object is made when it is asked for."""
+
+    blocks: Blocks
+    labels: UInt8
+    probabilities: Float64
+
+    def __len__(self) -> int:
+        return len(self.blocks)
+
+    @overload
+    def __getitem__(self, index: int) -> Block: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Block]: ...
+    def __getitem__(self, index: int | slice) -> Block | Sequence[Block]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        row = range(len(self))[index]
+        columns = self.blocks
+        p_header, p_text, p_other = self.probabilities[row].tolist()
+        return Block(
+            start=int(columns.start[row]),
+            end=int(columns.end[row]),
+            text=columns.text[columns.text_start[row] : columns.text_end[row]],
+            label=LABELS[self.labels[row]],
+            p_header=p_header,
+            p_text=p_text,
+            p_other=p_other,
+        )
+
+    def __iter__(self) -> Iterator[Block]:
+        return (self[i] for i in range(len(self)))
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A cleaned page: its text, and the reason for every block kept or dropped.
+
+    `text` holds paragraphs separated by newlines and is None unless `status` is "ok". `html` is
+    the canonical HTML that all offsets refer to. `p_content` is the mean marginal probability of
+    content over the kept text, weighted by characters. `kept` has one row per block.
+    """
+
+    status: str
+    reason: str | None
+    text: str | None
+    html: str
+    title: str | None
+    url: str | None
+    language: str | None
+    language_score: float | None
+    charset: str | None
+    cleaner: str
+    columns: Blocks
+    scores: Scores
+    kept: Bool
+    p_content: float | None = None
+    expected_f1: float | None = None
+
+    @property
+    def blocks(self) -> BlockSequence:
+        """All blocks with their labels and probabilities; dropped ones are labelled `other`."""
+        return BlockSequence(self.columns, labels(self.scores, self.kept), self.scores.probabilities)
+
+    @property
+    def n_blocks(self) -> int:
+        return len(self.columns)
+
+    @property
+    def n_kept_blocks(self) -> int:
+        return int(self.kept.sum())
+
+    def render(self, form: str = "text") -> str:
+        """The kept text as "text", "cleaneval", "markdown" or "html" (ValueError otherwise)."""
+        return render.render(self, form)
+
+
+def labels(scores: Scores, kept: Bool) -> UInt8:
+    """A label index per block: the likelier of header and text where kept, else other."""
+    content = np.where(scores.probabilities[:, HEADER] > scores.probabilities[:, TEXT], HEADER, TEXT)
+    return np.where(kept, content, OTHER).astype(np.uint8)
+
+
+def no_blocks() -> Blocks:
+    """The columns of a page without text."""
+    arrays = {name: np.zeros(0, dtype=_DTYPES.get(name, np.int32)) for name in Blocks.__slots__ if name != "text"}
+    return Blocks(**arrays, text="")
+
+
+_DTYPES: Final = {
+    "containers": np.uint64,
+    "letters_hash": np.uint64,
+    "points": np.uint32,
+    "in_pre": np.uint8,
+    "in_list_item": np.uint8,
+}
