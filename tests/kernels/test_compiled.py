@@ -1,0 +1,60 @@
+"""Kernels that run interpreted, or that are older than their source, are noticed and said once."""
+
+import os
+import shutil
+import subprocess
+import sys
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+
+import pytest
+
+ASK = """
+import victor_spark.kernels as kernels
+print(kernels.compiled(), kernels.uncompiled())
+kernels.warn_if_uncompiled()
+kernels.warn_if_uncompiled()
+"""
+
+
+@pytest.fixture
+def home(root: Path, tmp_path: Path) -> Path:
+    """A place with a package `victor_spark` whose only room is kernels/, with one kernel, `scan`."""
+    folder = tmp_path / "victor_spark" / "kernels"
+    folder.mkdir(parents=True)
+    (folder.parent / "__init__.py").touch()
+    shutil.copy(root / "victor_spark" / "kernels" / "__init__.py", folder)
+    (folder / "scan.py").touch()
+    return tmp_path
+
+
+def built(home: Path, *, older: bool = False) -> None:
+    """Puts an extension module beside the kernel's source."""
+    source = home / "victor_spark" / "kernels" / "scan.py"
+    extension = source.with_suffix(EXTENSION_SUFFIXES[0])
+    extension.touch()
+    changed = source.stat().st_mtime - (60 if older else 0)
+    os.utime(extension, (changed, changed))
+
+
+def ask(home: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", ASK], cwd=home, capture_output=True, text=True, check=True)
+
+
+def test_uncompiled_kernels_are_said_once(home: Path) -> None:
+    shown = ask(home)
+    assert shown.stdout == "False ('scan',)\n"
+    assert shown.stderr.count("kernels run uncompiled") == 1
+
+
+def test_compiled_kernels_are_silent(home: Path) -> None:
+    built(home)
+    shown = ask(home)
+    assert (shown.stdout, shown.stderr) == ("True ()\n", "")
+
+
+def test_in_a_checkout_an_outdated_kernel_counts_as_uncompiled(home: Path) -> None:
+    built(home, older=True)
+    assert ask(home).stdout == "True ()\n"
+    (home / "setup.py").touch()
+    assert ask(home).stdout == "False ('scan',)\n"

