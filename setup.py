@@ -27,7 +27,7 @@ def extensions() -> list[Extension]:
     """One optional extension a kernel: a build goes on when the C compiler is missing or fails."""
     if os.environ.get("VICTOR_COMPILE") == "0" or not KERNELS:
         return []
-    from Cython.Build import cythonize  # noqa: PLC0415 - not needed where nothing is compiled
+    from Cython.Build import cythonize  # not needed where nothing is compiled
 
     flags = [] if sys.platform == "win32" else ["-O3"]
     modules = [

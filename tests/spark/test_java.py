@@ -64,14 +64,23 @@ def test_a_jdk_is_asked_through_its_release_file_first(machine: Path) -> None:
 
 
 def test_a_launcher_that_starts_no_java_is_passed_over(machine: Path) -> None:
-    program(machine / "jdk" / "bin" / "java", "#!/bin/sh\necho 'Unable to locate a Java Runtime' >&2\nexit 1\n")
+    program(
+        machine / "jdk" / "bin" / "java", "#!/bin/sh\necho 'Unable to locate a Java Runtime' >&2\nexit 1\n"
+    )
     assert java.bundled_java_home() is not None
 
 
 def test_the_launcher_drops_one_argument_and_keeps_the_others_as_they_are(machine: Path) -> None:
     home = java.bundled_java_home()
     assert home is not None
-    arguments = ["-Xmx1g", "--add-modules=jdk.incubator.vector", "-Dx=a b", "", "$HOME", "--add-modules=java.sql"]
+    arguments = [
+        "-Xmx1g",
+        "--add-modules=jdk.incubator.vector",
+        "-Dx=a b",
+        "",
+        "$HOME",
+        "--add-modules=java.sql",
+    ]
     shown = subprocess.run([f"{home}/bin/java", *arguments], capture_output=True, text=True, check=True)
     assert shown.stdout.split("|") == ["-Xmx1g", "-Dx=a b", "", "$HOME", "--add-modules=java.sql", ""]
 

