@@ -94,9 +94,9 @@ def _open(path: Path) -> Any:
 
 
 def _page(row: dict[str, Any], set_name: str) -> GoldPage:
-    meta = row.get("meta") or {}
     if not isinstance(row["html"], str):
         raise TypeError("html is not a string")
+    meta = row.get("meta") or {}
     return GoldPage(
         id=str(row["id"]),
         set=set_name,

@@ -26,7 +26,10 @@ def site(host: str | None, url: str | None, html: str) -> str | None:
 def registered_domain(host: str) -> str:
     """The part of a host name that somebody registered; a blog under a blog provider counts as its own."""
     name = host.lower().partition(":")[0].rstrip(".")
-    return _suffixes()(name).top_domain_under_public_suffix or name
+    found = _suffixes()(name)
+    if found.suffix or found.ipv4:
+        return found.top_domain_under_public_suffix or name
+    return ".".join(name.split(".")[-2:])  # by the list's default rule: an unknown last label is a suffix
 
 
 @cache

@@ -1,0 +1,111 @@
+"""Cross-validation holds out whole sites, judges every page once, and sums up by set."""
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from victor_spark.evaluation import cross_validation, pictures, summary
+from victor_spark.evaluation.cross_validation import Cleaner
+from victor_spark.evaluation.gold import GoldPage
+from victor_spark.evaluation.labelling import LabelledPage, label, label_all
+from victor_spark.evaluation.measures import Interval
+from victor_spark.evaluation.progress import track
+from victor_spark.page import OTHER, Page, Scores
+
+MENU = "<ul><li><a href='/'>Home</a></li><li><a href='/contact'>Contact</a></li></ul>"
+
+
+def gold_page(number: int, site: str, set_name: str) -> GoldPage:
+    text = f"Story number {number} of {site} is about a long walk along the river bank."
+    return GoldPage(
+        id=f"{set_name}/{number}",
+        set=set_name,
+        host=f"www.{site}.example",
+        html=f"<body>{MENU}<h1>A walk, part {number}</h1><p>{text}</p>{MENU}</body>",
+        gold=f"A walk, part {number}\n{text}",
+    )
+
+
+@pytest.fixture(scope="module")
+def pages() -> list[LabelledPage]:
+    return [
+        label(gold_page(number, f"site{number % 6}", "news" if number % 6 < 4 else "forum"))
+        for number in range(30)
+    ]
+
+
+def keep_long_blocks(page: Page) -> Scores:
+    kept = page.blocks.n_alpha_tokens > 2
+    probabilities = np.zeros((len(kept), 3))
+    probabilities[np.arange(len(kept)), np.where(kept, np.where(page.blocks.heading_level > 0, 0, 1), 2)] = 1
+    return Scores(probabilities, kept)
+
+
+def keep_nothing(page: Page) -> Scores:
+    probabilities = np.zeros((len(page.blocks), 3))
+    probabilities[:, OTHER] = 1
+    return Scores(probabilities, np.zeros(len(page.blocks), dtype=bool))
+
+
+def test_no_cleaner_has_seen_the_site_it_is_judged_on(pages: list[LabelledPage]) -> None:
+    seen: list[set[str]] = []
+
+    def train(training: Sequence[LabelledPage]) -> Cleaner:
+        seen.append({page.site for page in training})
+        return keep_long_blocks
+
+    results = cross_validation.cross_validate(pages, train, n_folds=3)
+    assert [result.id for result in results] == [page.gold.id for page in pages]
+    assert all(result.site not in seen[result.fold] for result in results)
+    assert all(len(sites) == 4 for sites in seen)
+
+
+def test_a_cleaner_that_is_right_scores_one_everywhere(pages: list[LabelledPage]) -> None:
+    rows = summary.by_set(list(cross_validation.score(pages, keep_long_blocks)))
+    assert list(rows) == ["forum", "news", "all"]
+    assert rows["all"]["n_pages"] == 30
+    assert rows["forum"]["word_f1"]["mean"] == rows["all"]["shingle_f1"] == 1.0
+    assert set(rows["all"]["blocks"].values()) == {1.0}
+    assert "1.000 – 1.000" in summary.table(rows)
+
+
+def test_a_cleaner_that_keeps_nothing_is_empty_everywhere(pages: list[LabelledPage]) -> None:
+    row = summary.figures(list(cross_validation.score(pages, keep_nothing)))
+    assert (row["empty_ratio"], row["word_f1"]["mean"], row["blocks"]["recall"]) == (1.0, 0.0, 0.0)
+    assert row["blocks"]["unlabelled_accuracy"] == pytest.approx(4 / 6)
+
+
+def test_pages_whose_gold_is_elsewhere_count_for_words_but_not_for_blocks() -> None:
+    lost = GoldPage(
+        id="1", set="news", html="<p>Please switch on JavaScript.</p>", gold="A story about rivers."
+    )
+    (result,) = cross_validation.score([label(lost)], keep_long_blocks)
+    assert result.decided.blocks is None
+    assert result.decided.words.n_gold == 4
+
+
+def test_only_usable_pages_are_labelled() -> None:
+    usable = gold_page(1, "a", "news")
+    hard = GoldPage(id="2", set="news", html="<p>x</p>", gold="y", meta={"hard": True})
+    assert [page.gold.id for page in label_all([usable, hard])] == ["news/1"]
+
+
+@pytest.mark.parametrize("ending", ["png", "svg"])
+def test_pictures_are_drawn_without_a_screen(pages: list[LabelledPage], tmp_path: Path, ending: str) -> None:
+    curve = summary.curve(list(cross_validation.score(pages, keep_long_blocks)))
+    pictures.draw_curves({"long blocks": curve}, tmp_path / f"curve.{ending}", title="Kept by threshold")
+    bars = {"a": {"news": Interval(0.8, 0.9, 0.7, 0.85, 9)}, "b": {"forum": Interval(0.5, 0.5, 0.4, 0.6, 4)}}
+    pictures.draw_bars(bars, tmp_path / f"bars.{ending}", title="Word F1", measure="word F1")
+    head = b"\x89PNG" if ending == "png" else b"<?xml"
+    for name in ("curve", "bars"):
+        assert (tmp_path / f"{name}.{ending}").read_bytes().startswith(head)
+
+
+def test_progress_in_a_file_is_plain_lines_that_end_with_the_total() -> None:
+    stream = io.StringIO()
+    assert list(track("abc", "pages", 3, stream)) == ["a", "b", "c"]
+    assert stream.getvalue().splitlines()[-1].startswith("pages: 3/3")
+    assert "\r" not in stream.getvalue()

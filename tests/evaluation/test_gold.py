@@ -1,0 +1,98 @@
+"""Annotated pages are read as they are written, and what can't be read is named by file and line."""
+
+import json
+import lzma
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from victor_spark.errors import InputError
+from victor_spark.evaluation import gold, sites
+
+ROW: dict[str, Any] = {
+    "id": "news/1",
+    "url": "http://www.noviny.example/a",
+    "host": "www.noviny.example",
+    "lang": "cs",
+    "html": "<p>Most je otevřen.</p>",
+    "gold": "Most je otevřen.",
+    "meta": {"comments_gold": "Konečně!"},
+    "split": "dev",
+}
+
+
+def write(path: Path, *rows: object) -> Path:
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    if path.suffix == ".xz":
+        path.write_bytes(lzma.compress(text.encode()))
+    else:
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", ["news.jsonl", "news.jsonl.xz"])
+def test_a_page_keeps_all_that_is_known_of_it(tmp_path: Path, name: str) -> None:
+    (page,) = gold.read(write(tmp_path / name, ROW))
+    assert (page.id, page.set, page.html, page.gold) == ("news/1", "news", ROW["html"], ROW["gold"])
+    assert (page.language, page.comments, page.split) == ("cs", "Konečně!", "dev")
+    assert gold.site(page) == "noviny.example"
+
+
+def test_pages_without_gold_and_hard_pages_are_not_usable(tmp_path: Path) -> None:
+    rows = [ROW, ROW | {"gold": None}, ROW | {"meta": {"hard": True}}, ROW | {"gold": ""}]
+    pages = gold.read(write(tmp_path / "news.jsonl", *rows))
+    assert [gold.usable(page) for page in pages] == [True, False, False, True]
+
+
+def test_sets_are_found_by_name_and_unknown_ones_refused(tmp_path: Path) -> None:
+    forum, news = write(tmp_path / "forum.jsonl", ROW), write(tmp_path / "news.jsonl.xz", ROW)
+    assert gold.find(tmp_path) == {"forum": forum, "news": news}
+    assert gold.find(tmp_path, ["news"]) == {"news": news}
+    with pytest.raises(InputError, match="no set blogs"):
+        gold.find(tmp_path, ["blogs"])
+
+
+def test_a_missing_or_empty_directory_is_refused(tmp_path: Path) -> None:
+    for directory in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(InputError, match=str(directory)):
+            gold.find(directory)
+
+
+@pytest.mark.parametrize(
+    "row", [{"id": "x"}, [1], ROW | {"html": None}], ids=["no html", "a list", "null html"]
+)
+def test_a_row_that_is_no_page_is_named_by_its_line(tmp_path: Path, row: object) -> None:
+    path = write(tmp_path / "news.jsonl", ROW, row)
+    with pytest.raises(InputError, match=r"news\.jsonl, line 2"):
+        list(gold.read(path))
+
+
+def test_a_damaged_file_is_one_clear_error(tmp_path: Path) -> None:
+    path = tmp_path / "clipped.jsonl.xz"
+    path.write_bytes(lzma.compress(json.dumps(ROW).encode())[:-20])
+    with pytest.raises(InputError, match="can't read"):
+        list(gold.read(path))
+
+
+def test_sites_are_registered_domains_and_blogs_are_their_own() -> None:
+    assert sites.registered_domain("www.obec.co.uk:8080") == "obec.co.uk"
+    assert sites.registered_domain("zahrada.blogspot.com") == "zahrada.blogspot.com"
+    assert sites.registered_domain("localhost") == "localhost"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<link rel="canonical" href="https://www.obec.example/a">',
+        "<meta property='og:url' content='http://obec.example/'>",
+        '<a href="http://a.example/">1</a> <a href="http://obec.example/">2</a> <a href="http://m.obec.example/">3</a>',
+    ],
+    ids=["canonical link", "open graph", "most links"],
+)
+def test_a_page_without_host_gives_its_site_away(html: str) -> None:
+    assert sites.site(None, None, html) == "obec.example"
+
+
+def test_a_page_that_names_no_host_has_no_known_site() -> None:
+    assert sites.site(None, None, "<p>text</p>") is None

@@ -1,0 +1,49 @@
+"""Gold pages → labelled pages: canonical HTML, blocks, and a label per block from the gold text."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from victor_spark.evaluation import alignment, gold
+from victor_spark.evaluation.gold import GoldPage
+from victor_spark.html.canonical import canonical
+from victor_spark.html.segment import segment
+from victor_spark.page import Page, UInt8
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledPage:
+    """A page as cleaners see it, with what a person would keep of it.
+
+    `gold` is the annotation without its html (the page has the canonical one), `labels` the label
+    of each block, `found` the share of the gold's words that the blocks hold.
+    """
+
+    gold: GoldPage
+    site: str
+    page: Page
+    labels: UInt8
+    found: float
+
+
+def label(page: GoldPage) -> LabelledPage:
+    """Cuts a page with gold text into blocks and labels them."""
+    document = canonical(page.html)
+    blocks = segment(document.html)
+    aligned = alignment.label(blocks, page.gold or "")
+    return LabelledPage(
+        gold=replace(page, html=""),
+        site=gold.site(page),
+        page=Page(document.html, blocks, url=page.url, title=document.title),
+        labels=aligned.labels,
+        found=aligned.found,
+    )
+
+
+def label_all(pages: Iterable[GoldPage]) -> Iterator[LabelledPage]:
+    """Labels those of the pages that have gold in their html."""
+    return (label(page) for page in pages if gold.usable(page))
+
+
+def trainable(page: LabelledPage) -> bool:
+    """Whether the labels are good enough to learn from, or to score blocks against."""
+    return page.found >= alignment.FOUND_RATIO and len(page.page.blocks) > 0

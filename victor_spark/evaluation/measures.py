@@ -1,0 +1,195 @@
+"""The numbers: overlap of words and shingles, Victor's block measures, the threshold curve, intervals.
+
+Nothing here knows of cleaners or pages; words come from `words`, labels are columns of page.LABELS.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import astuple, dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from victor_spark.page import OTHER, Float64, UInt8
+
+SHINGLE: Final = 4
+"""Words in a shingle, as in the article extraction benchmark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """How much of two bags is common: tokens in both (the lesser count), in ours, in the gold."""
+
+    n_common: int
+    n_found: int
+    n_gold: int
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """Precision, recall and their harmonic mean, each in 0..1."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+def overlap(found: Iterable[Hashable], gold: Iterable[Hashable]) -> Overlap:
+    """The overlap of two bags (multisets): order is not looked at, counts are."""
+    ours, theirs = Counter(found), Counter(gold)
+    return Overlap((ours & theirs).total(), ours.total(), theirs.total())
+
+
+def quality(bags: Overlap) -> Quality:
+    """Precision, recall, F1 of an overlap; nothing found where nothing is wanted is perfect.
+
+    Where one side alone is empty everything is 0, so that an empty output never gains precision.
+    """
+    if not bags.n_found and not bags.n_gold:
+        return Quality(1.0, 1.0, 1.0)
+    return Quality(
+        precision=bags.n_common / bags.n_found if bags.n_found else 0.0,
+        recall=bags.n_common / bags.n_gold if bags.n_gold else 0.0,
+        f1=2 * bags.n_common / (bags.n_found + bags.n_gold),
+    )
+
+
+def micro(overlaps: Iterable[Overlap]) -> Quality:
+    """The quality of all pages taken as one: long pages weigh more."""
+    rows = np.array([astuple(each) for each in overlaps]).reshape(-1, 3)
+    return quality(Overlap(*rows.sum(axis=0).tolist()))
+
+
+def macro(overlaps: Iterable[Overlap]) -> Quality:
+    """The mean of the pages' qualities: every page weighs the same."""
+    rows = np.array([astuple(quality(each)) for each in overlaps])
+    return Quality(*rows.mean(axis=0).tolist())
+
+
+def shingles(words: Sequence[str], length: int = SHINGLE) -> list[tuple[str, ...]]:
+    """Every run of `length` words; a shorter text is one shingle of all its words, an empty one none."""
+    if not words:
+        return []
+    return [tuple(words[start : start + length]) for start in range(max(1, len(words) - length + 1))]
+
+
+@dataclass(frozen=True, slots=True)
+class BlockCounts:
+    """Blocks of one or more pages, counted as Victor's section 5 needs them; content is header or text."""
+
+    n_blocks: int
+    n_correct: int
+    n_correct_unlabelled: int
+    n_content_correct: int
+    n_content_labelled: int
+    n_content_annotated: int
+
+
+@dataclass(frozen=True, slots=True)
+class BlockMeasures:
+    """Victor's measures (section 5): accuracy over three labels and over two, precision, recall."""
+
+    accuracy: float
+    unlabelled_accuracy: float
+    precision: float
+    recall: float
+    f1: float
+
+
+def block_counts(labels: UInt8, annotated: UInt8) -> BlockCounts:
+    """Counts what a page's (or many pages') labels have in common with the annotated ones."""
+    content, wanted = labels != OTHER, annotated != OTHER
+    return BlockCounts(
+        n_blocks=len(labels),
+        n_correct=int((labels == annotated).sum()),
+        n_correct_unlabelled=int((content == wanted).sum()),
+        n_content_correct=int((content & wanted).sum()),
+        n_content_labelled=int(content.sum()),
+        n_content_annotated=int(wanted.sum()),
+    )
+
+
+def total(counts: Iterable[BlockCounts]) -> BlockCounts:
+    """The counts of all pages together; their measures are the micro averages that Victor reports."""
+    return BlockCounts(*np.array([astuple(each) for each in counts]).reshape(-1, 6).sum(axis=0).tolist())
+
+
+def block_measures(counts: BlockCounts) -> BlockMeasures:
+    """The measures of counts; a page without blocks counts as right."""
+    bags = Overlap(counts.n_content_correct, counts.n_content_labelled, counts.n_content_annotated)
+    content = quality(bags)
+    n = counts.n_blocks
+    return BlockMeasures(
+        accuracy=counts.n_correct / n if n else 1.0,
+        unlabelled_accuracy=counts.n_correct_unlabelled / n if n else 1.0,
+        precision=content.precision,
+        recall=content.recall,
+        f1=content.f1,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdCurve:
+    """Precision and recall over blocks when those with P(other) below each threshold are kept."""
+
+    thresholds: Float64
+    precision: Float64
+    recall: Float64
+
+
+def threshold_curve(p_other: Float64, annotated: UInt8, thresholds: Float64 | None = None) -> ThresholdCurve:
+    """Victor's Figure 2, from the marginals and annotated labels of all blocks.
+
+    Precision is 1 where nothing is kept: the limit that the curve runs to.
+    """
+    if thresholds is None:
+        thresholds = np.linspace(0.01, 0.99, 99)
+    order = np.argsort(p_other, kind="stable")
+    n_right = np.concatenate([[0], np.cumsum(annotated[order] != OTHER)])
+    n_kept = np.searchsorted(p_other[order], thresholds, side="left")
+    right = n_right[n_kept].astype(np.float64)
+    precision = np.where(n_kept > 0, right / np.maximum(n_kept, 1), 1.0)
+    return ThresholdCurve(thresholds, precision, right / max(int(n_right[-1]), 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean over pages, their median, and the mean's bootstrap interval."""
+
+    mean: float
+    median: float
+    low: float
+    high: float
+    n: int
+
+
+def bootstrap(
+    values: Sequence[float] | Float64,
+    sites: Sequence[str] | None = None,
+    *,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Interval:
+    """Mean and median of the values, and the percentile interval of the mean.
+
+    With `sites` whole sites are drawn, since pages of one site are right or wrong together: the
+    interval is then about sites nobody has seen, and wider.
+    """
+    column = np.asarray(values, dtype=np.float64)
+    if not len(column):
+        return Interval(np.nan, np.nan, np.nan, np.nan, 0)
+    groups = np.unique(np.asarray(sites), return_inverse=True)[1] if sites else np.arange(len(column))
+    sums = np.bincount(groups, column).astype(np.float64)
+    means = _resampled_means(sums, np.bincount(groups), n_resamples, seed)
+    tail = (1 - level) / 2
+    low, high = np.quantile(means, [tail, 1 - tail]).tolist()
+    return Interval(float(column.mean()), float(np.median(column)), low, high, len(column))
+
+
+def _resampled_means(sums: Float64, sizes: npt.NDArray[np.int64], n_resamples: int, seed: int) -> Float64:
+    random = np.random.default_rng(seed)
+    drawn = random.integers(0, len(sums), size=(n_resamples, len(sums)))
+    means: Float64 = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
+    return means
