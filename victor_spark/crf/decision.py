@@ -1,0 +1,38 @@
+"""Which blocks to keep, given their marginals: the paper's threshold, or the expected F1 of the page."""
+
+import numpy as np
+
+from victor_spark.page import OTHER, Blocks, Bool, Float64
+
+
+def n_words(blocks: Blocks) -> Float64:
+    """Words per block (tokens with a letter or digit; Victor, section 3.2): what decisions weigh."""
+    return (blocks.n_alpha_tokens + blocks.n_num_tokens + blocks.n_mix_tokens).astype(np.float64)
+
+
+def by_threshold(marginals: Float64, threshold: float) -> Bool:
+    """Keep a block when P(other) < threshold (Victor, section 5.2 and Figure 2)."""
+    return np.asarray(marginals[:, OTHER] < threshold)
+
+
+def by_expected_f1(marginals: Float64, words: Float64) -> Bool:
+    """Keep the likeliest blocks, as many as make the page's expected F1 by words highest.
+
+    With p = P(content) and w words, a prefix of the blocks sorted by p is kept that maximises
+    2·Σ_kept(w·p) / (Σ_kept w + Σ_all(w·p)). Blocks without words share the last kept p as their bar.
+    """
+    p = 1.0 - marginals[:, OTHER]
+    order = np.argsort(-p, kind="stable")
+    kept_words = np.cumsum(words[order])
+    expected = np.cumsum((words * p)[order])
+    if not len(p) or kept_words[-1] == 0 or expected[-1] == 0:
+        return np.zeros(len(p), dtype=bool)
+    f1 = 2 * expected / (kept_words + expected[-1])
+    return np.asarray(p >= p[order[int(f1.argmax())]])
+
+
+def expected_f1(marginals: Float64, words: Float64, kept: Bool) -> float:
+    """The F1 by words that `kept` can expect under the marginals; 0 where nothing is kept."""
+    gained = words * (1.0 - marginals[:, OTHER])
+    total = float(words[kept].sum() + gained.sum())
+    return float(2 * gained[kept].sum() / total) if total else 0.0

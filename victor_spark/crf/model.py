@@ -1,0 +1,157 @@
+"""A trained CRF as dense arrays: read from CRFsuite's binary file, stored as one .npz, no pickles."""
+
+import io
+import json
+import struct
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pycrfsuite
+
+from victor_spark.crf import attributes
+from victor_spark.crf.table import FeatureTable, from_json
+from victor_spark.errors import ModelError
+from victor_spark.page import LABELS, Float64, Int32
+
+FORMAT: Final = 1
+FILE_NAME: Final = "weights.npz"
+CRFSUITE_NAME: Final = "model.crfsuite"
+
+_HEADER: Final = struct.Struct("<4sI4sIIIIIIIII")
+_FEATURE: Final = np.dtype([("type", "<u4"), ("source", "<u4"), ("target", "<u4"), ("weight", "<f8")])
+
+
+@dataclass(frozen=True)
+class Model:
+    """Weights ready for the decoder, with the feature table they were trained on.
+
+    singles: (n_features, n bins, 2 reach + 1, 3); boundary: (2 reach + 1, 3); bias: (3,);
+    transitions: (from, to); conjunctions: see kernels.crf.state_scores.
+    """
+
+    table: FeatureTable
+    singles: Float64
+    boundary: Float64
+    bias: Float64
+    transitions: Float64
+    conjunctions: Int32
+    conjunction_weights: Float64
+    about: Mapping[str, Any]
+
+
+_ARRAYS: Final = ("singles", "boundary", "bias", "transitions", "conjunctions", "conjunction_weights")
+
+
+def to_bytes(model: Model) -> bytes:
+    """The model as one .npz."""
+    stored = {"format": FORMAT, "table": model.table.as_json(), "about": dict(model.about)}
+    arrays = {name: getattr(model, name) for name in _ARRAYS}
+    buffer = io.BytesIO()
+    description = np.frombuffer(json.dumps(stored, ensure_ascii=False).encode(), dtype=np.uint8)
+    np.savez_compressed(buffer, description=description, **arrays)
+    return buffer.getvalue()
+
+
+def from_bytes(stored: bytes, name: str = "model") -> Model:
+    """The model in `stored`; ModelError when it is damaged or doesn't fit this code."""
+    try:
+        with np.load(io.BytesIO(stored), allow_pickle=False) as arrays:
+            description = json.loads(arrays["description"].tobytes())
+            columns = {key: np.ascontiguousarray(arrays[key]) for key in _ARRAYS}
+    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise ModelError(f"{name}: not a model of victor-spark ({error})") from error
+    if description.get("format") != FORMAT:
+        raise ModelError(f"{name}: model format {description.get('format')!r}, this code reads {FORMAT}")
+    try:
+        table = from_json(description["table"])
+    except ModelError as error:
+        raise ModelError(f"{name}: {error}") from error
+    expected = (len(table.names), max(map(table.n_bins, range(len(table.names)))), 2 * table.reach + 1, len(LABELS))
+    if columns["singles"].shape != expected:
+        raise ModelError(f"{name}: weights of shape {columns['singles'].shape}, the table needs {expected}")
+    return Model(table=table, about=description.get("about", {}), **columns)
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a model directory's weights (or of the file itself)."""
+    file = path / FILE_NAME if path.is_dir() else path
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise ModelError(f"{path}: no model there ({error.strerror or error})") from error
+
+
+def from_crfsuite(path: Path, table: FeatureTable, about: Mapping[str, Any]) -> Model:
+    """Dense weights of a model that python-crfsuite trained on `attributes.sequences(table, …)`."""
+    states, transitions = _weights(path)
+    reach = table.reach
+    n_bins = max(map(table.n_bins, range(len(table.names))))
+    none = np.zeros(len(LABELS))
+    singles = np.zeros((len(table.names), n_bins, 2 * reach + 1, len(LABELS)))
+    for feature, offsets in enumerate(table.offsets):
+        for offset in offsets:
+            for code in range(1, table.n_bins(feature)):
+                name = attributes.single_name(table, feature, offset, code)
+                singles[feature, code, offset + reach] = states.get(name, none)
+    boundary = [states.get(attributes.boundary_name(offset), none) for offset in range(-reach, reach + 1)]
+    rows, weights = _conjunctions(table, states)
+    return Model(
+        table=table,
+        singles=singles,
+        boundary=np.array(boundary),
+        bias=np.array(states.get(attributes.BIAS, none)),
+        transitions=transitions,
+        conjunctions=rows,
+        conjunction_weights=weights,
+        about=about,
+    )
+
+
+def _conjunctions(table: FeatureTable, states: Mapping[str, Float64]) -> tuple[Int32, Float64]:
+    width = 2 + 3 * max((len(parts) for parts in table.conjunctions), default=0)
+    rows = np.zeros((len(table.conjunctions), width), dtype=np.int32)
+    weights: list[Float64] = []
+    for number, parts in enumerate(table.conjunctions):
+        steps = attributes.strides(table, number)
+        rows[number, :2] = len(weights), len(parts)
+        for part, ((feature, offset), step) in enumerate(zip(parts, steps, strict=True)):
+            rows[number, 2 + 3 * part : 5 + 3 * part] = feature, offset, step
+        n_codes = steps[0] * table.n_bins(parts[0][0])
+        names = (attributes.conjunction_name(number, code) for code in range(n_codes))
+        weights.extend(states.get(name, np.zeros(len(LABELS))) for name in names)
+    return rows, np.array(weights).reshape(-1, len(LABELS))
+
+
+def _weights(path: Path) -> tuple[dict[str, Float64], Float64]:
+    """State weights by attribute name and the transition matrix, labels in the order of LABELS.
+
+    CRFsuite's own dump prints six decimals; the weights are read from the file's FEAT section
+    (type 0: attribute → label, type 1: label → label), as 64-bit floats.
+    """
+    tagger = pycrfsuite.Tagger()
+    tagger.open(str(path))
+    info = tagger.info()
+    tagger.close()
+    label_of = {int(number): LABELS.index(label) for label, number in info.labels.items()}
+    name_of = {int(number): name for name, number in info.attributes.items()}
+    states: dict[str, Float64] = {}
+    transitions = np.zeros((len(LABELS), len(LABELS)))
+    for kind, source, target, weight in _features(path.read_bytes()):
+        if kind == 0:
+            states.setdefault(name_of[source], np.zeros(len(LABELS)))[label_of[target]] = weight
+        else:
+            transitions[label_of[source], label_of[target]] = weight
+    return states, transitions
+
+
+def _features(model: bytes) -> Iterator[tuple[int, int, int, float]]:
+    magic, _, kind, _, _, _, _, offset, *_ = _HEADER.unpack_from(model)
+    section, _, n_features = struct.unpack_from("<4sII", model, offset)
+    if (magic, kind, section) != (b"lCRF", b"FOMC", b"FEAT"):
+        raise ModelError("not a first-order CRFsuite model")
+    rows = np.frombuffer(model, dtype=_FEATURE, count=n_features, offset=offset + 12)
+    return iter(rows.tolist())

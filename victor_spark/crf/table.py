@@ -1,0 +1,122 @@
+"""Bins and feature template: how numbers become the attributes of a CRF (Victor, section 3.1, steps 5 and 6)."""
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from victor_spark.crf.features import FEATURE_SETS, BlockView
+from victor_spark.crf.patterns import Patterns, compile_patterns
+from victor_spark.errors import ConfigurationError, ModelError
+from victor_spark.kernels import crf as kernel
+from victor_spark.page import Blocks
+from victor_spark.resources import directory
+
+Conjunction = tuple[tuple[int, int], ...]
+"""(feature index, offset) of each part."""
+
+MAX_BINS = 255
+
+
+@dataclass(frozen=True)
+class FeatureTable:
+    """One feature set with its bins, offsets, conjunctions and patterns; features in code order."""
+
+    feature_set: str
+    names: tuple[str, ...]
+    edges: tuple[tuple[float, ...], ...]
+    offsets: tuple[tuple[int, ...], ...]
+    conjunctions: tuple[Conjunction, ...]
+    expressions: Mapping[str, list[str]]
+    patterns: Patterns = field(compare=False, repr=False, default_factory=dict)
+
+    @property
+    def reach(self) -> int:
+        """How many blocks to either side the template looks."""
+        return max((abs(offset) for offsets in self.offsets for offset in offsets), default=0)
+
+    def n_bins(self, feature: int) -> int:
+        return len(self.edges[feature]) + 1
+
+    def codes(self, blocks: Blocks) -> npt.NDArray[np.uint8]:
+        """The bins of all features of all blocks: shape (n_features, n_blocks)."""
+        view = BlockView(blocks, self.patterns)
+        functions = FEATURE_SETS[self.feature_set]
+        values = np.empty((len(self.names), len(blocks)), dtype=np.float64)
+        for row, name in enumerate(self.names):
+            values[row] = functions[name](view)
+        codes = np.empty(values.shape, dtype=np.uint8)
+        flat, first = _flat(self.edges)
+        if len(blocks):
+            kernel.bins(memoryview(values), memoryview(flat), memoryview(first), memoryview(codes))
+        return codes
+
+    def as_json(self) -> dict[str, Any]:
+        """What is stored inside a model."""
+        return {
+            "feature_set": self.feature_set,
+            "features": {
+                name: {"edges": list(self.edges[row]), "offsets": list(self.offsets[row])}
+                for row, name in enumerate(self.names)
+            },
+            "conjunctions": [
+                [f"{self.names[feature]}@{offset}" for feature, offset in parts] for parts in self.conjunctions
+            ],
+            "patterns": self.expressions,
+        }
+
+
+@cache
+def _flat(edges: tuple[tuple[float, ...], ...]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]:
+    flat = np.array([edge for of_feature in edges for edge in of_feature], dtype=np.float64)
+    first = np.cumsum([0, *map(len, edges)]).astype(np.int32)
+    return flat, first
+
+
+def from_conf(feature_set: str) -> FeatureTable:
+    """The table of conf/features/<feature_set>.toml with conf/patterns.toml."""
+    conf = directory("conf")
+    path = conf / "features" / f"{feature_set}.toml"
+    if not path.is_file():
+        raise ConfigurationError(f"no feature set {feature_set!r}: {path} is missing")
+    return from_json(
+        {"feature_set": feature_set, "patterns": _toml(conf / "patterns.toml"), **_toml(path)}, ConfigurationError
+    )
+
+
+def from_json(stored: Mapping[str, Any], error: type[Exception] = ModelError) -> FeatureTable:
+    """A table from what `as_json` gave or conf/ holds; `error` where it doesn't fit the code."""
+    try:
+        feature_set, features = stored["feature_set"], stored["features"]
+        names = tuple(FEATURE_SETS[feature_set])
+        if unknown := set(features) ^ set(names):
+            raise error(f"feature set {feature_set}: the code and the table disagree on {', '.join(sorted(unknown))}")
+        edges = tuple(tuple(map(float, features[name]["edges"])) for name in names)
+        offsets = tuple(tuple(map(int, features[name]["offsets"])) for name in names)
+        conjunctions = tuple(tuple(_parts(names, parts)) for parts in stored["conjunctions"])
+        expressions = {family: list(of_family) for family, of_family in stored["patterns"].items()}
+    except (KeyError, TypeError, ValueError) as problem:
+        raise error(f"feature table: {problem!r}") from problem
+    if any(list(row) != sorted(set(row)) or len(row) > MAX_BINS for row in edges):
+        raise error(f"feature set {feature_set}: bin edges must ascend, {MAX_BINS} at most")
+    return FeatureTable(
+        feature_set, names, edges, offsets, conjunctions, expressions, compile_patterns(expressions)
+    )
+
+
+def _parts(names: Sequence[str], parts: Sequence[str]) -> Iterator[tuple[int, int]]:
+    for part in parts:
+        name, _, offset = part.rpartition("@")
+        yield names.index(name), int(offset)
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise ConfigurationError(f"{path}: {error}") from error

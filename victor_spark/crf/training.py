@@ -1,0 +1,78 @@
+"""Trains the CRF with python-crfsuite and turns the result into a dense Model (Victor, section 3.1, step 6)."""
+
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import pycrfsuite
+
+from victor_spark.crf import attributes
+from victor_spark.crf.model import CRFSUITE_NAME, Model, from_crfsuite
+from victor_spark.crf.table import FeatureTable
+from victor_spark.errors import ModelError
+from victor_spark.page import LABELS, Blocks, UInt8
+
+ALGORITHMS: Final = {"lbfgs": {"c1": 0.0, "c2": 1.0}, "ap": {}}
+"""L-BFGS with L1 (c1) and L2 (c2) regularisation; averaged perceptron."""
+
+MAX_BLOCKS: Final = 1500
+"""Longer pages are left out of training: a few index pages would outweigh everything else."""
+
+Progress = Callable[[int, float], None]
+"""Called after each iteration with its number and the loss."""
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """How to train; `parameters` go to CRFsuite and override the algorithm's defaults."""
+
+    algorithm: str = "lbfgs"
+    max_iterations: int = 100
+    parameters: Mapping[str, float] = field(default_factory=dict)
+
+
+class _Trainer(pycrfsuite.Trainer):  # type: ignore[misc]
+    """python-crfsuite reports progress to overridden methods only."""
+
+    progress: Progress | None = None
+
+    def on_iteration(self, log: Any, info: Mapping[str, Any]) -> None:
+        if self.progress:
+            self.progress(int(info.get("num", 0)), float(info.get("loss", 0.0)))
+
+
+def train(
+    pages: Iterable[tuple[Blocks, UInt8]],
+    table: FeatureTable,
+    options: TrainingOptions = TrainingOptions(),  # noqa: B008 - frozen
+    *,
+    directory: Path | None = None,
+    progress: Progress | None = None,
+    about: Mapping[str, Any] | None = None,
+) -> Model:
+    """A model of the labelled pages (block columns, and an index into LABELS per block).
+
+    CRFsuite's own file stays in `directory` as model.crfsuite; without one it is thrown away.
+    Raises ModelError when no page is left to learn from.
+    """
+    if options.algorithm not in ALGORITHMS:
+        raise ModelError(f"unknown algorithm {options.algorithm!r}: one of {', '.join(ALGORITHMS)}")
+    trainer = _Trainer(verbose=False, algorithm=options.algorithm)
+    trainer.progress = progress
+    trainer.set_params(
+        {**ALGORITHMS[options.algorithm], "max_iterations": options.max_iterations, **options.parameters}
+    )
+    n_pages = 0
+    for blocks, labels in pages:
+        if 0 < len(blocks) <= MAX_BLOCKS:
+            items = attributes.sequences(table, table.codes(blocks))
+            trainer.append(pycrfsuite.ItemSequence(items), [LABELS[label] for label in labels.tolist()])
+            n_pages += 1
+    if not n_pages:
+        raise ModelError("no labelled page to learn from")
+    with tempfile.TemporaryDirectory() as scratch:
+        path = (directory or Path(scratch)) / CRFSUITE_NAME
+        trainer.train(str(path))
+        return from_crfsuite(path, table, {"n_training_pages": n_pages, **(about or {})})

@@ -1,0 +1,229 @@
+# cython: language_level=3
+"""Dense decoding of a linear-chain CRF with three labels: bins, state scores, marginals, Viterbi.
+
+Victor, section 3.1, steps 5 to 7. Cython pure Python mode.
+"""
+
+import cython
+
+N_LABELS = 3
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def bins(
+    values: cython.const[cython.double][:, ::1],
+    edges: cython.const[cython.double][::1],
+    first_edge: cython.const[cython.int][::1],
+    codes: cython.uchar[:, ::1],
+) -> cython.int:
+    """Fills codes[f, i] with the number of edges of feature f that are <= values[f, i].
+
+    The edges of feature f are edges[first_edge[f]:first_edge[f + 1]], ascending; NaN gets bin 0.
+    """
+    feature: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    first: cython.int
+    last: cython.int
+    edge: cython.int
+    value: cython.double
+    for feature in range(values.shape[0]):
+        first = first_edge[feature]
+        last = first_edge[feature + 1]
+        for i in range(values.shape[1]):
+            value = values[feature, i]
+            edge = first
+            while edge < last and value >= edges[edge]:
+                edge += 1
+            codes[feature, i] = edge - first
+    return 0
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def state_scores(
+    codes: cython.const[cython.uchar][:, ::1],
+    singles: cython.const[cython.double][:, :, :, ::1],
+    boundary: cython.const[cython.double][:, ::1],
+    bias: cython.const[cython.double][::1],
+    conjunctions: cython.const[cython.int][:, ::1],
+    conjunction_weights: cython.const[cython.double][:, ::1],
+    scores: cython.double[:, ::1],
+) -> cython.int:
+    """Fills scores[i, label], the sum of the weights of all attributes of block i.
+
+    singles[f, bin, r, label] weighs feature f of the block r - reach away; boundary[r] a block
+    that isn't there; a row of `conjunctions` is (first weight, n parts, then feature, offset and
+    stride of each part).
+    """
+    n: cython.Py_ssize_t = codes.shape[1]
+    reach: cython.Py_ssize_t = (boundary.shape[0] - 1) // 2
+    feature: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    r: cython.Py_ssize_t
+    part: cython.Py_ssize_t
+    code: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    for i in range(n):
+        scores[i, 0] = bias[0]
+        scores[i, 1] = bias[1]
+        scores[i, 2] = bias[2]
+        for r in range(2 * reach + 1):
+            j = i + r - reach
+            if j < 0 or j >= n:
+                scores[i, 0] += boundary[r, 0]
+                scores[i, 1] += boundary[r, 1]
+                scores[i, 2] += boundary[r, 2]
+    for feature in range(codes.shape[0]):
+        for j in range(n):
+            code = codes[feature, j]
+            if code == 0:
+                continue
+            for r in range(2 * reach + 1):
+                i = j - (r - reach)
+                if 0 <= i < n:
+                    scores[i, 0] += singles[feature, code, r, 0]
+                    scores[i, 1] += singles[feature, code, r, 1]
+                    scores[i, 2] += singles[feature, code, r, 2]
+    for row in range(conjunctions.shape[0]):
+        for i in range(n):
+            code = 0
+            for part in range(conjunctions[row, 1]):
+                j = i + conjunctions[row, 3 + 3 * part]
+                if 0 <= j < n:
+                    code += codes[conjunctions[row, 2 + 3 * part], j] * conjunctions[row, 4 + 3 * part]
+            if code:
+                code += conjunctions[row, 0]
+                scores[i, 0] += conjunction_weights[code, 0]
+                scores[i, 1] += conjunction_weights[code, 1]
+                scores[i, 2] += conjunction_weights[code, 2]
+    return 0
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+@cython.cdivision(True)
+def forward_backward(
+    states: cython.const[cython.double][:, ::1],
+    transitions: cython.const[cython.double][:, ::1],
+    marginals: cython.double[:, ::1],
+) -> cython.int:
+    """Turns exp(state scores) and exp(transitions[from, to]) into marginal probabilities (n, 3).
+
+    Scaled so that each row of the forward pass sums to 1; time and memory are linear in n.
+    """
+    n: cython.Py_ssize_t = states.shape[0]
+    i: cython.Py_ssize_t
+    b0: cython.double
+    b1: cython.double
+    b2: cython.double
+    e0: cython.double
+    e1: cython.double
+    e2: cython.double
+    total: cython.double
+    t00: cython.double = transitions[0, 0]
+    t01: cython.double = transitions[0, 1]
+    t02: cython.double = transitions[0, 2]
+    t10: cython.double = transitions[1, 0]
+    t11: cython.double = transitions[1, 1]
+    t12: cython.double = transitions[1, 2]
+    t20: cython.double = transitions[2, 0]
+    t21: cython.double = transitions[2, 1]
+    t22: cython.double = transitions[2, 2]
+    e0 = e1 = e2 = 1.0
+    for i in range(n):
+        if i:
+            b0 = marginals[i - 1, 0]
+            b1 = marginals[i - 1, 1]
+            b2 = marginals[i - 1, 2]
+            e0 = b0 * t00 + b1 * t10 + b2 * t20
+            e1 = b0 * t01 + b1 * t11 + b2 * t21
+            e2 = b0 * t02 + b1 * t12 + b2 * t22
+        e0 *= states[i, 0]
+        e1 *= states[i, 1]
+        e2 *= states[i, 2]
+        total = e0 + e1 + e2
+        marginals[i, 0] = e0 / total
+        marginals[i, 1] = e1 / total
+        marginals[i, 2] = e2 / total
+    b0 = b1 = b2 = 1.0
+    for i in range(n - 2, -1, -1):
+        e0 = b0 * states[i + 1, 0]
+        e1 = b1 * states[i + 1, 1]
+        e2 = b2 * states[i + 1, 2]
+        b0 = t00 * e0 + t01 * e1 + t02 * e2
+        b1 = t10 * e0 + t11 * e1 + t12 * e2
+        b2 = t20 * e0 + t21 * e1 + t22 * e2
+        total = b0 + b1 + b2
+        b0 /= total
+        b1 /= total
+        b2 /= total
+        e0 = marginals[i, 0] * b0
+        e1 = marginals[i, 1] * b1
+        e2 = marginals[i, 2] * b2
+        total = e0 + e1 + e2
+        marginals[i, 0] = e0 / total
+        marginals[i, 1] = e1 / total
+        marginals[i, 2] = e2 / total
+    return 0
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def viterbi(
+    scores: cython.const[cython.double][:, ::1],
+    transitions: cython.const[cython.double][:, ::1],
+    back: cython.uchar[:, ::1],
+    labels: cython.uchar[::1],
+) -> cython.int:
+    """Fills `labels` with the likeliest sequence; `back` (n, 3) is scratch space."""
+    n: cython.Py_ssize_t = scores.shape[0]
+    i: cython.Py_ssize_t
+    to: cython.Py_ssize_t
+    source: cython.Py_ssize_t
+    best: cython.Py_ssize_t
+    candidate: cython.double
+    highest: cython.double
+    p0: cython.double = 0.0
+    p1: cython.double = 0.0
+    p2: cython.double = 0.0
+    q0: cython.double = 0.0
+    q1: cython.double = 0.0
+    q2: cython.double = 0.0
+    for i in range(n):
+        for to in range(3):
+            best = 0
+            highest = 0.0
+            if i:
+                highest = p0 + transitions[0, to]
+                for source in range(1, 3):
+                    candidate = (p1 if source == 1 else p2) + transitions[source, to]
+                    if candidate > highest:
+                        highest = candidate
+                        best = source
+            back[i, to] = best
+            highest += scores[i, to]
+            if to == 0:
+                q0 = highest
+            elif to == 1:
+                q1 = highest
+            else:
+                q2 = highest
+        p0 = q0
+        p1 = q1
+        p2 = q2
+    if n:
+        best = 0
+        if p1 > p0:
+            best = 1
+        if p2 > p0 and p2 > p1:
+            best = 2
+        for i in range(n - 1, -1, -1):
+            labels[i] = best
+            best = back[i, best]
+    return 0
