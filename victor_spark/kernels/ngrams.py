@@ -1,0 +1,350 @@
+# cython: language_level=3
+"""The hot loops of language identification: fold letters, score trigrams, rank n-grams.
+
+Cython pure Python mode: compiled when the wheel is built, and the same source runs uncompiled.
+Text is uint32 code points; a segment is `text[starts[i]:ends[i]]`, a page or a block. After `fold`
+everything but letters and marks is a space, and runs of spaces count as one.
+
+A hash table is an array of uint64 slots, its length a power of two, empty slots 0. A slot holds a
+fingerprint of the n-gram (30 bits), where its entries begin (24 bits) and how many they are (10
+bits). Collisions go to the next slot.
+"""
+
+import cython
+
+SPACE = 32
+NOT_COMPOSED = 0x80000000
+"""Flag of the folding table: this character may have to be composed first (NFC)."""
+
+MAX_ENTRIES = 1 << 24
+MAX_LANGUAGES = 255
+
+
+def views(*arrays):  # type: ignore[no-untyped-def]
+    """Uncompiled, the same arrays with plain Python numbers in them, which don't overflow."""
+    return [memoryview(array) for array in arrays]
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def fold(
+    text: cython.const[cython.uint][::1],
+    table: cython.const[cython.uint][::1],
+    folded: cython.uint[::1],
+) -> cython.bint:
+    """Fills `folded` with letters and marks in lower case and spaces; True where NFC is in doubt."""
+    i: cython.Py_ssize_t
+    c: cython.uint
+    size: cython.uint
+    flags: cython.uint
+    if not cython.compiled:
+        text, table, folded = views(text, table, folded)
+    size = table.shape[0]
+    flags = 0
+    for i in range(text.shape[0]):
+        c = text[i]
+        c = table[c] if c < size else SPACE
+        flags |= c
+        folded[i] = c & 0x1FFFFF
+    return (flags & NOT_COMPOSED) != 0
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def mixed(a: cython.ulonglong, b: cython.ulonglong, c: cython.ulonglong) -> cython.ulonglong:
+    """A 64-bit hash of three code points, or of (node + 1, 0, code point)."""
+    key: cython.ulonglong
+    # Compiled, a long literal inside an expression is a Python object; assigned, it is a C number.
+    first: cython.ulonglong = 0x9E3779B97F4A7C15
+    second: cython.ulonglong = 0xD6E8FEB86659FD93
+    key = ((a << 42) | (b << 21) | c) * first
+    if not cython.compiled:
+        key &= 0xFFFFFFFFFFFFFFFF
+    key = (key ^ (key >> 32)) * second
+    if not cython.compiled:
+        key &= 0xFFFFFFFFFFFFFFFF
+    return key
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def insert(
+    slots: cython.ulonglong[::1],
+    grams: cython.const[cython.uint][:, ::1],
+    first_entry: cython.const[cython.uint][::1],
+    n_entries: cython.const[cython.uint][::1],
+) -> cython.int:
+    """Puts n-grams (rows of three numbers, all different) into an empty table."""
+    i: cython.Py_ssize_t
+    key: cython.ulonglong
+    at: cython.ulonglong
+    mask: cython.ulonglong
+    first: cython.ulonglong
+    count: cython.ulonglong
+    if not cython.compiled:
+        slots, grams, first_entry, n_entries = views(slots, grams, first_entry, n_entries)
+    mask = slots.shape[0] - 1
+    for i in range(grams.shape[0]):
+        key = mixed(grams[i, 0], grams[i, 1], grams[i, 2])
+        first = first_entry[i]
+        count = n_entries[i]
+        at = (key >> 3) & mask
+        while slots[at] != 0:
+            at = (at + 1) & mask
+        slots[at] = (key >> 34 << 34) | (first << 10) | count
+    return 0
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def score_trigrams(
+    text: cython.const[cython.uint][::1],
+    starts: cython.const[cython.int][::1],
+    ends: cython.const[cython.int][::1],
+    slots: cython.const[cython.ulonglong][::1],
+    entries: cython.const[cython.ushort][::1],
+    most_letters: cython.int,
+    gains: cython.int[:, ::1],
+    n_letters: cython.int[::1],
+) -> cython.int:
+    """Adds every trigram's gains to its segment's row of `gains` (n_segments, n_languages).
+
+    An entry is language << 8 | gain. A word's first letter has two spaces before it, so a segment
+    is the sum of its words. Letters beyond `most_letters` are not looked at; `n_letters` says how
+    many were.
+    """
+    segment: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    end: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    first: cython.Py_ssize_t
+    a: cython.uint
+    b: cython.uint
+    c: cython.uint
+    n: cython.int
+    last: cython.Py_ssize_t
+    entry: cython.int
+    key: cython.ulonglong
+    at: cython.ulonglong
+    slot: cython.ulonglong
+    mask: cython.ulonglong
+    if not cython.compiled:
+        text, starts, ends, slots, entries, gains, n_letters = views(text, starts, ends, slots, entries, gains, n_letters)
+    mask = slots.shape[0] - 1
+    for segment in range(starts.shape[0]):
+        a = b = SPACE
+        n = 0
+        end = ends[segment]
+        for i in range(starts[segment], end + 1):
+            c = text[i] if i < end and n < most_letters else SPACE
+            if c != SPACE:
+                n += 1
+            elif b == SPACE:
+                if n >= most_letters:
+                    break
+                continue
+            key = mixed(a, b, c)
+            at = (key >> 3) & mask
+            slot = slots[at]
+            while slot != 0 and (slot ^ key) >> 34 != 0:
+                at = (at + 1) & mask
+                slot = slots[at]
+            if slot != 0:
+                first = (slot >> 10) & 0xFFFFFF
+                last = first + (slot & 1023)
+                for k in range(first, last):
+                    entry = entries[k]
+                    gains[segment, entry >> 8] += entry & 255
+            a = b
+            b = c
+            if c == SPACE:
+                a = SPACE
+        n_letters[segment] = n
+    return 0
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def score_lanes(
+    text: cython.const[cython.uint][::1],
+    starts: cython.const[cython.int][::1],
+    ends: cython.const[cython.int][::1],
+    slots: cython.const[cython.ulonglong][::1],
+    rows: cython.const[cython.uchar][:, ::1],
+    most_letters: cython.int,
+    gains: cython.ushort[:, ::1],
+    n_letters: cython.int[::1],
+) -> cython.int:
+    """As `score_trigrams` for few languages: an n-gram's one entry is its row of `rows`.
+
+    `gains` has as many columns as `rows` and holds at most 255 * most_letters * 2: no more than 128
+    letters fit.
+    """
+    segment: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    end: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    n_lanes: cython.Py_ssize_t
+    a: cython.uint
+    b: cython.uint
+    c: cython.uint
+    n: cython.int
+    key: cython.ulonglong
+    at: cython.ulonglong
+    slot: cython.ulonglong
+    mask: cython.ulonglong
+    if not cython.compiled:
+        text, starts, ends, slots, rows, gains, n_letters = views(text, starts, ends, slots, rows, gains, n_letters)
+    mask = slots.shape[0] - 1
+    n_lanes = rows.shape[1]
+    for segment in range(starts.shape[0]):
+        a = b = SPACE
+        n = 0
+        end = ends[segment]
+        for i in range(starts[segment], end + 1):
+            c = text[i] if i < end and n < most_letters else SPACE
+            if c != SPACE:
+                n += 1
+            elif b == SPACE:
+                if n >= most_letters:
+                    break
+                continue
+            key = mixed(a, b, c)
+            at = (key >> 3) & mask
+            slot = slots[at]
+            while slot != 0 and (slot ^ key) >> 34 != 0:
+                at = (at + 1) & mask
+                slot = slots[at]
+            if slot != 0:
+                row = (slot >> 10) & 0xFFFFFF
+                for j in range(n_lanes):
+                    gains[segment, j] += rows[row, j]
+            a = b
+            b = c
+            if c == SPACE:
+                a = SPACE
+        n_letters[segment] = n
+    return 0
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def rank_distances(
+    text: cython.const[cython.uint][::1],
+    starts: cython.const[cython.int][::1],
+    ends: cython.const[cython.int][::1],
+    slots: cython.const[cython.ulonglong][::1],
+    ranks: cython.const[cython.short][:, ::1],
+    most_letters: cython.int,
+    farthest: cython.int,
+    counts: cython.int[::1],
+    seen: cython.int[::1],
+    distances: cython.int[:, ::1],
+    n_ngrams: cython.int[::1],
+) -> cython.int:
+    """Cavnar and Trenkle's out-of-place measure of every segment to every language.
+
+    `slots` is a trie: from (node + 1, 0, code point) to the node's row of `ranks`; the root is node
+    -1. N-grams have one to five characters and lie in a word with a space on either side. A
+    segment's n-grams known to some language are ranked by count, equal counts sharing their middle
+    rank; an n-gram adds the distance of its ranks, at most `farthest`, which is also what a
+    language that doesn't have it (a rank of more than twice `farthest`) adds.
+
+    `counts` (one per node, zeros, left zeros) and `seen` (one per node) are scratch.
+    """
+    segment: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    end: cython.Py_ssize_t
+    start: cython.Py_ssize_t
+    node: cython.Py_ssize_t
+    n_lanes: cython.Py_ssize_t
+    length: cython.int
+    n: cython.int
+    n_seen: cython.int
+    most: cython.int
+    next_most: cython.int
+    count: cython.int
+    above: cython.int
+    rank: cython.int
+    distance: cython.int
+    c: cython.uint
+    key: cython.ulonglong
+    at: cython.ulonglong
+    slot: cython.ulonglong
+    mask: cython.ulonglong
+    if not cython.compiled:
+        text, starts, ends, slots, ranks, counts, seen, distances, n_ngrams = views(text, starts, ends, slots, ranks, counts, seen, distances, n_ngrams)
+    mask = slots.shape[0] - 1
+    n_lanes = ranks.shape[1]
+    for segment in range(starts.shape[0]):
+        n = n_seen = most = 0
+        start = starts[segment]
+        end = ends[segment]
+        i = start - 1  # the space before the text
+        while i < end and n <= most_letters:
+            c = text[i] if i >= start else SPACE
+            if c != SPACE:
+                n += 1
+            elif i + 1 >= end or text[i + 1] == SPACE:
+                i += 1
+                continue
+            node = -1
+            for length in range(5):
+                if length != 0:
+                    c = text[i + length] if i + length < end else SPACE
+                key = mixed(node + 1, 0, c)
+                at = (key >> 3) & mask
+                slot = slots[at]
+                while slot != 0 and (slot ^ key) >> 34 != 0:
+                    at = (at + 1) & mask
+                    slot = slots[at]
+                if slot == 0:
+                    break
+                node = (slot >> 10) & 0xFFFFFF
+                if c == SPACE:
+                    if length == 0:
+                        continue
+                if counts[node] == 0:
+                    seen[n_seen] = node
+                    n_seen += 1
+                counts[node] += 1
+                if counts[node] > most:
+                    most = counts[node]
+                if c == SPACE:
+                    break
+            i += 1
+        n_ngrams[segment] = n_seen
+        above = 0
+        while most > 0:  # from the highest count down, count by count
+            n = 0
+            next_most = 0
+            for k in range(n_seen):
+                count = counts[seen[k]]
+                if count == most:
+                    n += 1
+                elif count < most and count > next_most:
+                    next_most = count
+            rank = above + n // 2
+            if rank > farthest:
+                rank = farthest
+            for k in range(n_seen):
+                node = seen[k]
+                if counts[node] == most:
+                    for j in range(n_lanes):
+                        distance = rank - ranks[node, j]
+                        distance = distance if distance >= 0 else -distance
+                        distances[segment, j] += distance if distance < farthest else farthest
+            above += n
+            most = next_most
+        for k in range(n_seen):
+            counts[seen[k]] = 0
+    return 0

@@ -1,0 +1,1 @@
+"""Which language a text is in: profiles, identification, block features, broken encodings."""

@@ -1,0 +1,151 @@
+"""Which language is this text in? Several methods behind one function type.
+
+A guess names the best language, how much better it is than the best rival outside its confusable
+group, and a score like a probability. Texts with hardly any letters, and texts no profile fits, are
+never guessed: their language is None.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from victor_spark.langid import beesley, cavnar_trenkle
+from victor_spark.langid.normalise import Int32, UInt32, folded, joined
+from victor_spark.langid.profiles import STEP, Profiles
+from victor_spark.langid.settings import settings
+
+Float64 = npt.NDArray[np.float64]
+Bool = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A text's language, or None; how far ahead of the best rival it is; and 0 ≤ score ≤ 1.
+
+    `difference` is in the method's own unit per letter: nats for Beesley, a share of the greatest
+    distance for Cavnar and Trenkle, probability for fastText.
+    """
+
+    language: str | None
+    difference: float
+    score: float
+
+
+Identifier: TypeAlias = Callable[[Sequence[str]], list[Guess]]
+"""Answers one question for each of many texts: which language is it in?"""
+
+UNKNOWN: Final = Guess(None, 0.0, 0.0)
+
+
+def identifier_beesley(profiles: Profiles) -> Identifier:
+    """Identification by trigrams."""
+    return partial(_by_trigrams, profiles)
+
+
+def identifier_cavnar_trenkle(profiles: Profiles) -> Identifier:
+    """Identification by ranks of n-grams."""
+    return partial(_by_ranks, profiles)
+
+
+IDENTIFIERS: Final[Mapping[str, Callable[[Profiles], Identifier]]] = {
+    "beesley": identifier_beesley,
+    "cavnar-trenkle": identifier_cavnar_trenkle,
+}
+
+
+def page(text: UInt32, profiles: Profiles) -> Guess:
+    """The language of a whole text, given as code points; of a long one, windows spread over it."""
+    numbers = settings().page
+    starts, ends = _windows(len(text), numbers.n_windows, numbers.window)
+    if len(starts) > 1:
+        text = np.concatenate([text[start:end] for start, end in zip(starts, ends, strict=True)])
+        starts = np.arange(len(starts), dtype=np.int32) * numbers.window
+        ends = starts + np.int32(numbers.window)
+    gains, n_letters = beesley.gains(profiles, *folded(text, starts, ends))
+    return guesses(gains.sum(axis=0, keepdims=True), n_letters.sum(keepdims=True), profiles)[0]
+
+
+def shares(text: UInt32, starts: Int32, ends: Int32, profiles: Profiles) -> dict[str, float]:
+    """The share of the text's letters in each language, each block in its best one; largest first.
+
+    Blocks too short to have a language are left out, and so are those no profile fits. Blocks take
+    the language of the whole text when it is in their best one's confusable group.
+    """
+    numbers = settings()
+    gains, n_letters = beesley.gains(profiles, *folded(text, starts, ends))
+    told = (n_letters >= numbers.blocks.least_letters) & _fits(gains.max(axis=1, initial=0), n_letters)
+    best = gains.argmax(axis=1) if len(starts) else np.zeros(0, dtype=np.int64)
+    letters = np.bincount(best[told], weights=n_letters[told], minlength=len(profiles.languages))
+    by_group: dict[frozenset[str], dict[str, float]] = {}
+    for i in np.flatnonzero(letters).tolist():
+        name = profiles.languages[i]
+        by_group.setdefault(numbers.group(name), {})[name] = float(letters[i])
+    total = letters.sum()
+    found = [(max(group, key=group.__getitem__), sum(group.values()) / total) for group in by_group.values()]
+    return dict(sorted(found, key=lambda pair: -pair[1]))
+
+
+def guesses(gains: Int32, n_letters: Int32, profiles: Profiles) -> list[Guess]:
+    """Guesses from trigram gains (n_texts, n_languages)."""
+    numbers = settings().page
+    best, second = _best_and_rival(gains, profiles.languages)
+    rows = np.arange(len(gains))
+    lead = (gains[rows, best] - second) * STEP
+    told = (n_letters >= numbers.least_letters) & _fits(gains[rows, best], n_letters)
+    scores = 1 / (1 + np.exp(-np.minimum(lead / numbers.temperature, 50)))
+    return _guesses(best, lead / np.maximum(n_letters, 1), scores, told, profiles.languages)
+
+
+def _by_trigrams(profiles: Profiles, texts: Sequence[str]) -> list[Guess]:
+    return guesses(*beesley.gains(profiles, *folded(*joined(texts))), profiles)
+
+
+def _by_ranks(profiles: Profiles, texts: Sequence[str]) -> list[Guess]:
+    numbers = settings().page
+    table = profiles.table(cavnar_trenkle.rank_table, profiles.languages, False)
+    text, starts, ends = folded(*joined(texts))
+    letters = np.concatenate([[0], np.cumsum(text != ord(" "))])
+    n_letters = letters[ends] - letters[starts]
+    distances, n_ngrams = cavnar_trenkle.distances(table, text, starts, ends, np.iinfo(np.int32).max)
+    farthest = np.maximum(n_ngrams * cavnar_trenkle.FARTHEST, 1)
+    best, second = _best_and_rival(-distances, profiles.languages)
+    lead = (-distances[np.arange(len(starts)), best] - second) / farthest
+    scores = 1 / (1 + np.exp(-lead * np.sqrt(n_letters) * 10))
+    return _guesses(best, lead, scores, (n_letters >= numbers.least_letters) & (n_ngrams > 0), profiles.languages)
+
+
+def _best_and_rival(points: Int32, languages: tuple[str, ...]) -> tuple[npt.NDArray[np.intp], Int32]:
+    """Each row's best column, and the points of its best rival outside the best one's group."""
+    best = points.argmax(axis=1)
+    rivals = points.copy()
+    for column in np.unique(best).tolist():
+        group = settings().group(languages[column])
+        members = [i for i, name in enumerate(languages) if name in group]
+        rivals[np.ix_(best == column, members)] = np.iinfo(points.dtype).min // 2
+    return best, rivals.max(axis=1)
+
+
+def _fits(best: Int32, n_letters: Int32) -> Bool:
+    return np.asarray(best * STEP >= settings().page.least_gain * np.maximum(n_letters, 1))
+
+
+def _guesses(
+    best: npt.NDArray[np.intp], differences: Float64, scores: Float64, told: Bool, languages: tuple[str, ...]
+) -> list[Guess]:
+    columns = zip(best.tolist(), differences.tolist(), scores.tolist(), told.tolist(), strict=True)
+    return [
+        Guess(languages[i], difference, score) if known else UNKNOWN
+        for i, difference, score, known in columns
+    ]
+
+
+def _windows(length: int, n_windows: int, window: int) -> tuple[Int32, Int32]:
+    """Starts and ends of evenly spread windows, or of the whole when it is no longer than they are."""
+    if length <= n_windows * window:
+        return np.array([0], dtype=np.int32), np.array([length], dtype=np.int32)
+    starts = np.linspace(0, length - window, n_windows).astype(np.int32)
+    return starts, starts + np.int32(window)

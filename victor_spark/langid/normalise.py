@@ -1,0 +1,91 @@
+"""What every language model here reads: NFC, lower case, letters and marks, the rest one space.
+
+Marks stay: without them the scripts of India and Thailand break into consonants. Case is folded
+character by character (so final sigma is not treated), which keeps every offset.
+"""
+
+import unicodedata
+from collections.abc import Sequence
+from functools import cache
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from victor_spark.kernels import ngrams
+
+UInt32 = npt.NDArray[np.uint32]
+Int32 = npt.NDArray[np.int32]
+
+_ASSIGNED: Final = 0x33480
+"""Above this there are no letters, and but for selectors of plane 14 no marks."""
+_ENCODING: Final = "utf-32-le"
+
+
+@cache
+def folding_table() -> UInt32:
+    """Code point → its lower case, or a space; with a flag where NFC may have something to do."""
+    table = np.full(_ASSIGNED, ngrams.SPACE, dtype=np.uint32)
+    for point in range(_ASSIGNED):
+        character = chr(point)
+        if unicodedata.category(character)[0] in "LM":
+            table[point] = ord(character.lower()[0])
+    for point in _not_composed():
+        table[point] |= ngrams.NOT_COMPOSED
+    return table
+
+
+def _not_composed() -> list[int]:
+    """The characters that NFC changes, and those that compose with one before them."""
+    points = []
+    for point in range(0xC0, _ASSIGNED):
+        character = chr(point)
+        decomposition = unicodedata.decomposition(character)
+        if decomposition and not decomposition.startswith("<"):
+            if not unicodedata.is_normalized("NFC", character):
+                points.append(point)
+            points.append(int(decomposition.split()[-1], 16))
+    return [*points, *range(0x1161, 0x1176), *range(0x11A8, 0x11C3)]
+
+
+def codepoints(text: str) -> UInt32:
+    """The text as an array of code points (lone surrogates included)."""
+    return np.frombuffer(text.encode(_ENCODING, "surrogatepass"), dtype=np.uint32)
+
+
+def joined(texts: Sequence[str]) -> tuple[UInt32, Int32, Int32]:
+    """Many texts as one array of code points, with the start and the end of each."""
+    ends = np.cumsum([len(text) + 1 for text in texts], dtype=np.int32) - 1
+    starts = np.concatenate([np.zeros(1, dtype=np.int32), ends[:-1] + 1])[: len(texts)]
+    return codepoints("\n".join(texts)), starts.astype(np.int32), ends.astype(np.int32)
+
+
+def folded(text: UInt32, starts: Int32, ends: Int32) -> tuple[UInt32, Int32, Int32]:
+    """The text normalised, with the segments' starts and ends in it.
+
+    The offsets stay what they were, unless something had to be composed.
+    """
+    output = np.empty(len(text), dtype=np.uint32)
+    doubtful = ngrams.fold(text, folding_table(), output)
+    if not doubtful:
+        return output, starts, ends
+    decoded = text.tobytes().decode(_ENCODING, "surrogatepass")
+    if unicodedata.is_normalized("NFC", decoded):
+        return output, starts, ends
+    segments = zip(starts.tolist(), ends.tolist(), strict=True)
+    composed = joined([unicodedata.normalize("NFC", decoded[start:end]) for start, end in segments])
+    return _folded_again(*composed)
+
+
+def _folded_again(text: UInt32, starts: Int32, ends: Int32) -> tuple[UInt32, Int32, Int32]:
+    output = np.empty(len(text), dtype=np.uint32)
+    ngrams.fold(text, folding_table(), output)
+    return output, starts, ends
+
+
+def normalised(text: str) -> str:
+    """The text as our fastText model reads it: words of letters and marks, single spaces."""
+    points = codepoints(unicodedata.normalize("NFC", text))
+    output = np.empty(len(points), dtype=np.uint32)
+    ngrams.fold(points, folding_table(), output)
+    return " ".join(output.tobytes().decode(_ENCODING, "surrogatepass").split(" ")).strip()

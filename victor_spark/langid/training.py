@@ -1,0 +1,130 @@
+"""From text to a profile: counting trigrams and n-grams of one to five characters."""
+
+import bz2
+import gzip
+import lzma
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from victor_spark.errors import InputError, UsageError
+from victor_spark.kernels.ngrams import SPACE
+from victor_spark.langid.normalise import codepoints, folded
+from victor_spark.langid.profiles import FLOOR, STEP, Profile, Profiles
+
+Int64 = npt.NDArray[np.int64]
+
+N_TRIGRAMS: Final = 5000
+N_NGRAMS: Final = 400
+LEAST_LETTERS: Final = 1000
+LONGEST: Final = 5
+_OPENERS: Final = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
+_BITS: Final = 21
+
+
+def read(path: Path) -> str:
+    """The text of a UTF-8 file, plain, .gz, .xz or .bz2; InputError for anything that is no text."""
+    try:
+        with _OPENERS.get(path.suffix, open)(path, "rb") as file:
+            content = file.read()
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+        raise InputError(f"can't read {path}: {getattr(error, 'strerror', None) or error}") from error
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is no UTF-8 text: byte {error.start} can't be decoded") from error
+    if "\0" in text:
+        raise InputError(f"{path} is no text: it holds NUL characters")
+    return text
+
+
+def profile(text: str, name: str = "the text") -> Profile:
+    """The profile of one language's text; InputError when there is hardly any text."""
+    characters = _spaced(text)
+    n_letters = int((characters != SPACE).sum())
+    if n_letters < LEAST_LETTERS:
+        raise InputError(f"{name} has {n_letters} letters; a profile needs at least {LEAST_LETTERS}")
+    trigrams, gains = _trigrams(characters)
+    return Profile(trigrams, gains, tuple(_ngrams(characters)))
+
+
+def train(texts: Iterable[tuple[str, str]]) -> Profiles:
+    """Profiles of (language, text) pairs."""
+    profiles: dict[str, Profile] = {}
+    for language, text in texts:
+        if language in profiles:
+            raise UsageError(f"two training files for language {language!r}")
+        profiles[language] = profile(text, language)
+    if not profiles:
+        raise UsageError("no training files")
+    return Profiles.of(profiles)
+
+
+def add(profiles: Profiles, language: str, text: str) -> Profiles:
+    """The profiles with this language added or replaced; the others' arrays stay as they are."""
+    return Profiles.of({**profiles.profiles, language: profile(text, language)})
+
+
+def _spaced(text: str) -> Int64:
+    """Letters and single spaces, one at either end."""
+    points = codepoints(text)
+    whole = np.array([0], np.int32), np.array([len(points)], np.int32)
+    letters = folded(points, *whole)[0].astype(np.int64)
+    letters = np.concatenate([[SPACE], letters, [SPACE]])
+    doubled = (letters[1:] == SPACE) & (letters[:-1] == SPACE)
+    return letters[np.concatenate([[True], ~doubled])]
+
+
+def _trigrams(characters: Int64) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
+    """The commonest trigrams in ascending order and their quantised log-probabilities.
+
+    A word's first letter follows two spaces; no trigram spans two words.
+    """
+    second, third = characters[:-1], characters[1:]
+    first = np.concatenate([[SPACE], characters[:-2]])
+    first = np.where(second == SPACE, SPACE, first)
+    keys, counts = np.unique((first << 2 * _BITS) | (second << _BITS) | third, return_counts=True)
+    top = np.sort(np.lexsort((keys, -counts))[:N_TRIGRAMS])
+    keys, log_probabilities = keys[top], np.log(counts[top] / counts.sum())
+    mask = (1 << _BITS) - 1
+    trigrams = np.stack([keys >> 2 * _BITS, (keys >> _BITS) & mask, keys & mask], axis=1)
+    gains = np.clip(np.rint((log_probabilities - FLOOR) / STEP), 1, 255)
+    return trigrams.astype(np.uint32), gains.astype(np.uint8)
+
+
+def _ngrams(characters: Int64) -> list[str]:
+    """The commonest n-grams of one to five characters within a word and its two spaces.
+
+    Of equal counts the shorter comes first, so a kept n-gram's beginnings are kept before it.
+    """
+    ids = np.zeros(len(characters), dtype=np.int64)  # equal n-grams that start here have equal ids
+    counted: list[tuple[int, int, str]] = []
+    for length in range(1, LONGEST + 1):
+        starts = np.flatnonzero(_within_word(characters, length))
+        keys = (ids[starts] << _BITS) | characters[starts + length - 1]
+        _, first, inverse, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+        ids[:] = 0
+        ids[starts] = inverse
+        for i in np.argsort(-counts, kind="stable")[: N_NGRAMS + 1].tolist():
+            start = starts[first[i]]
+            text = "".join(map(chr, characters[start : start + length].tolist()))
+            if text != " ":
+                counted.append((-int(counts[i]), length, text))
+    return [text for _, _, text in sorted(counted)[:N_NGRAMS]]
+
+
+def _within_word(characters: Int64, length: int) -> npt.NDArray[np.bool_]:
+    """Where an n-gram may start: enough characters left, no space but at its ends."""
+    n_starts = len(characters) - length + 1
+    fits = np.zeros(len(characters), dtype=np.bool_)
+    fits[:n_starts] = True
+    space = characters == SPACE
+    for offset in range(1, length - 1):
+        fits[:n_starts] &= ~space[offset : offset + n_starts]
+    if length == 2:
+        fits[:n_starts] &= ~(space[:n_starts] & space[1 : 1 + n_starts])
+    return fits
