@@ -14,6 +14,6 @@ COPY jobs /opt/victor/jobs
 # Workers run the Python that has the package.
 ENV PYSPARK_PYTHON=/usr/local/bin/python3 \
     SPARK_HOME=/usr/local/lib/python3.12/site-packages/pyspark
-RUN useradd --create-home victor && mkdir /data && chown victor /data
+RUN useradd --uid 1000 --create-home victor && mkdir /data && chown victor /data
 USER victor
 WORKDIR /opt/victor
