@@ -1,0 +1,11 @@
+"""`victor clean` under spark-submit: spark-submit [any flags] jobs/clean.py INPUT... --output OUT.
+
+Takes the options of `victor clean` and uses the session that spark-submit sets up.
+"""
+
+import sys
+
+from victor_spark.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main(["clean", *sys.argv[1:]]))

@@ -1,0 +1,134 @@
+"""The command `victor`: finds the command asked for, and turns every error into a line and an exit code."""
+
+import argparse
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Final, NoReturn
+
+from victor_spark.commands import COMMANDS
+from victor_spark.errors import EXIT_DONE, EXIT_INTERNAL, EXIT_USAGE, UsageError, VictorError
+
+EXIT_INTERRUPTED: Final = 130
+EXIT_BROKEN_PIPE: Final = 141
+
+_HEAD: Final = """\
+usage: victor COMMAND [ARGUMENT...]
+
+Web pages and web archives in, clean text out, with the reason for every block kept or dropped.
+
+commands:
+"""
+_FOOT: Final = """
+examples:
+  victor clean page.html                          the page's text on stdout
+  victor clean crawl.warc.gz --output out         one row per page in out/pages/ (Parquet), on Spark
+  victor clean --help                             every option, more examples
+
+options:
+  -h, --help   this help, or a command's       --version   the version
+  --debug      with any command: show where an error comes from
+
+exit codes: 0 done, 1 internal error, 2 wrong usage or unreadable input, 3 failure budget exceeded,
+4 stopped incomplete (run again)
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command and returns its exit code; prints one line, no traceback, when it fails."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in words
+    try:
+        return _dispatch(words)
+    except SystemExit as error:  # argparse: 0 after --help, 2 with its own line
+        return error.code if isinstance(error.code, int) else EXIT_USAGE
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        _silence_stdout()
+        return EXIT_BROKEN_PIPE
+    except VictorError as error:
+        return _failed(str(error), error.exit_code, debug=debug)
+    except BaseException as error:  # noqa: BLE001 - the last place; a panic in Rust code is no Exception
+        hint = "" if debug else " (--debug shows where)"
+        return _failed(f"internal error: {_described(error)}{hint}", EXIT_INTERNAL, debug=debug)
+
+
+def _dispatch(words: list[str]) -> int:
+    if not words or words[0] in {"-h", "--help", "help"}:
+        print(_help())
+        return EXIT_DONE if words else EXIT_USAGE
+    if words[0] == "--version":
+        print(f"victor {_version()}")
+        return EXIT_DONE
+    name = _command(words)
+    module = importlib.import_module(COMMANDS[name][0])
+    parsed = _parser(name, module).parse_args(words[len(name.split()) :])
+    return int(module.run(parsed))
+
+
+def _command(words: list[str]) -> str:
+    for name in (" ".join(words[:2]), words[0]):
+        if name in COMMANDS:
+            return name
+    longer = [name for name in COMMANDS if name.startswith(f"{words[0]} ")]
+    known = ", ".join(longer or COMMANDS)
+    raise UsageError(f"no command {' '.join(words[: 2 if longer else 1])!r} (there is: {known})")
+
+
+def _parser(name: str, module: Any) -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog=f"victor {name}",
+        description=module.__doc__,
+        epilog=getattr(module, "EXAMPLES", None),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--debug", action="store_true", help="show where an error comes from")
+    module.add_arguments(parser)
+    return parser
+
+
+class _Parser(argparse.ArgumentParser):  # overriding `error` is the only way to argparse's messages
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message} (see {self.prog} --help)")
+
+
+def _help() -> str:
+    lines = [f"  {name:<14} {summary}" for name, (_, summary) in COMMANDS.items()]
+    return _HEAD + "\n".join(lines) + "\n" + _FOOT.rstrip()
+
+
+def _version() -> str:
+    try:
+        return version("victor-spark")
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+def _failed(line: str, code: int, *, debug: bool) -> int:
+    if debug:
+        traceback.print_exc()
+    print(f"victor: error: {' '.join(line.split())}", file=sys.stderr)
+    return code
+
+
+def _described(error: BaseException) -> str:
+    """The line of an error that says most; Spark wraps a worker's traceback, whose last line it is."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if any("Traceback (most recent call last)" in line for line in lines):
+        raised = [line for line in lines if ": " in line and line.split(":")[0].endswith(("Error", "Exception"))]
+        lines = raised[:1] or lines
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+
+
+def _silence_stdout() -> None:
+    """Keeps the interpreter from failing again when it flushes stdout at exit."""
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(devnull, sys.stdout.fileno())
+    except (OSError, ValueError):  # no real stdout
+        os.close(devnull)

@@ -1,0 +1,12 @@
+"""Every command of `victor`, each defined once: a module with `add_arguments(parser)` and `run(arguments)`.
+
+A module's docstring is the command's help; `EXAMPLES`, if it has them, end it.
+"""
+
+from typing import Final
+
+COMMANDS: Final[dict[str, tuple[str, str]]] = {
+    "clean": ("victor_spark.commands.clean", "clean pages: one to stdout, or archives to Parquet on Spark"),
+    "cleaners": ("victor_spark.commands.cleaners", "list the cleaners that can be used here"),
+}
+"""Name as typed (one or two words) → module, and what it does in a line."""

@@ -1,0 +1,202 @@
+"""Cleans web pages of boilerplate.
+
+One html page (or - for stdin) without --output is printed as text, and no Spark is started. Everything else
+needs --output: a directory that gets pages/ (Parquet, one row per html record, also for those dropped) and
+_run/ (the record of the run). INPUT is a WARC or ARC file, an html page, a directory, a glob, a text file of
+paths, or a URL of these (http, https, s3, hdfs): what it is, is detected.
+"""
+
+import argparse
+import dataclasses
+import sys
+from typing import Final
+
+from victor_spark import pipeline
+from victor_spark.archive import inputs, records
+from victor_spark.archive.inputs import Shard
+from victor_spark.commands import options
+from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, InputError, UsageError
+from victor_spark.page import Document, Record
+
+EXAMPLES: Final = """\
+examples:
+  victor clean page.html                                   text on stdout
+  victor clean page.html --format markdown                 also: cleaneval, html
+  curl -s https://example.com/ | victor clean -
+  victor clean crawl.warc.gz --output out                  rows in out/pages/, run again: already done
+  victor clean 'crawl/*.warc.gz' more.warc --output out --threshold 0.3 --blocks
+  victor clean warc.paths --input-base-url s3://crawl/ --output out
+  spark-submit --master spark://host:7077 jobs/clean.py warc.paths --output hdfs:///out
+"""
+
+FORMATS: Final = ("text", "cleaneval", "markdown", "html")
+ENGINES: Final = ("arrow", "rdd")
+_ONLY_WITH_OUTPUT: Final = ("blocks", "engine", "master", "partitions")
+_ONLY_WITHOUT_OUTPUT: Final = ("format", "url")
+
+
+@dataclasses.dataclass(frozen=True)
+class OutputOptions:
+    """What the rows hold beside the columns that are always there."""
+
+    blocks: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class CleanOptions:
+    """The options of a run, from conf/cleaning.toml and the command line."""
+
+    settings: pipeline.Settings
+    reading: records.ReadOptions
+    output: OutputOptions
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's arguments; None everywhere means: as configured."""
+    parser.add_argument("inputs", metavar="INPUT", nargs="+", help="what to clean; - is a page on stdin")
+    parser.add_argument("--output", metavar="OUT", help="directory for pages/ and _run/")
+    parser.add_argument("--cleaner", metavar="NAME", help="see `victor cleaners` (default: victor)")
+    parser.add_argument(
+        "--threshold",
+        type=probability,
+        metavar="P",
+        help="keep a block when P(other) < P; lower is stricter (default: the cleaner decides page by page)",
+    )
+    page = parser.add_argument_group("one page to stdout")
+    page.add_argument("--format", choices=FORMATS, help="default: text")
+    page.add_argument("--url", help="the page's address, if it is known")
+    rows = parser.add_argument_group("rows")
+    rows.add_argument("--blocks", action="store_true", default=None, help="keep every block with its label")
+    reading = parser.add_argument_group("reading")
+    status = reading.add_mutually_exclusive_group()
+    status.add_argument("--status", type=numbers, metavar="N,N", help="HTTP statuses to clean (default: 200)")
+    status.add_argument("--all-statuses", action="store_true", help="clean pages of any HTTP status")
+    reading.add_argument("--mime", type=words, metavar="TYPE,TYPE", help="media types that are pages")
+    reading.add_argument("--max-bytes", type=positive, metavar="N", help="longer pages are dropped: oversize")
+    reading.add_argument("--input-base-url", metavar="URL", help="put before relative paths of a list")
+    spark = parser.add_argument_group("Spark (spark-submit jobs/clean.py takes the same options and its own)")
+    spark.add_argument("--master", metavar="URL", help="default: spark-defaults.conf, else local[*]")
+    spark.add_argument("--partitions", type=positive, metavar="N", help="tasks and output files")
+    spark.add_argument("--engine", choices=ENGINES, help="mapInArrow (default) or mapPartitions: same rows")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Runs the command and returns its exit code."""
+    chosen = _options(arguments)
+    if arguments.output is None:
+        _refuse(arguments, _ONLY_WITH_OUTPUT, "needs --output OUT")
+        return _print_page(arguments, chosen)
+    _refuse(arguments, _ONLY_WITHOUT_OUTPUT, "is for one page without --output")
+    return _run_job(arguments, chosen)
+
+
+def _options(arguments: argparse.Namespace) -> CleanOptions:
+    built_in = {"cleaning": pipeline.Settings(), "reading": records.ReadOptions(), "output": OutputOptions()}
+    _, tables = options.configuration("cleaning.toml", {name: type(value) for name, value in built_in.items()})
+    statuses = () if arguments.all_statuses else arguments.status
+    return CleanOptions(
+        settings=options.merged(
+            pipeline.Settings(),
+            tables.get("cleaning", {}),
+            {"cleaner": arguments.cleaner, "threshold": arguments.threshold},
+        ),
+        reading=options.merged(
+            records.ReadOptions(),
+            tables.get("reading", {}),
+            {"statuses": statuses, "mime_types": arguments.mime, "max_bytes": arguments.max_bytes},
+        ),
+        output=options.merged(OutputOptions(), tables.get("output", {}), {"blocks": arguments.blocks}),
+    )
+
+
+def _refuse(arguments: argparse.Namespace, names: tuple[str, ...], why: str) -> None:
+    for name in names:
+        if getattr(arguments, name) is not None:
+            raise UsageError(f"--{name} {why}")
+
+
+def _run_job(arguments: argparse.Namespace, chosen: CleanOptions) -> int:
+    if "-" in arguments.inputs:
+        raise UsageError("- (stdin) is for one page without --output")
+    from victor_spark.spark.run import CleanJob, run  # noqa: PLC0415 - Spark, only where it is used
+
+    job = CleanJob(
+        inputs=tuple(arguments.inputs),
+        output=arguments.output,
+        settings=chosen.settings,
+        reading=chosen.reading,
+        blocks=chosen.output.blocks,
+        base_url=arguments.input_base_url,
+        master=arguments.master,
+        partitions=arguments.partitions,
+        engine=arguments.engine or ENGINES[0],
+    )
+    try:
+        run(job)
+    except KeyboardInterrupt:
+        print("victor: stopped; the same command starts over", file=sys.stderr)
+        return EXIT_INCOMPLETE
+    return EXIT_DONE
+
+
+def _print_page(arguments: argparse.Namespace, chosen: CleanOptions) -> int:
+    name, record = _one_page(arguments, chosen)
+    document = _clean(record, chosen) if record.status is None else None
+    status, reason = (document or record).status, (document or record).reason
+    if document is None or status not in {"ok", "empty"}:
+        raise InputError(f"{name}: {status}{f' ({reason})' if reason else ''}")
+    text = document.render(arguments.format or FORMATS[0])
+    sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
+    sys.stdout.write(text if not text or text.endswith("\n") else f"{text}\n")
+    sys.stdout.flush()
+    if status == "empty":
+        print(f"victor: {name}: no content found", file=sys.stderr)
+    return EXIT_DONE
+
+
+def _clean(record: Record, chosen: CleanOptions) -> Document:
+    models = pipeline.models(chosen.settings)
+    return pipeline.cleaning(chosen.settings, models)(record)
+
+
+def _one_page(arguments: argparse.Namespace, chosen: CleanOptions) -> tuple[str, Record]:
+    if arguments.inputs == ["-"]:
+        payload = sys.stdin.buffer.read()
+        return "stdin", Record(None, arguments.url, "", 0, len(payload), payload)
+    if "-" in arguments.inputs:
+        raise UsageError("- (stdin) is a page by itself: no other INPUT beside it")
+    shards = inputs.resolve(arguments.inputs, base_url=arguments.input_base_url)
+    shard = _the_page(shards)
+    for record in records.read(shard, chosen.reading):
+        return shard.filename, dataclasses.replace(record, url=arguments.url or record.url)
+    raise InputError(f"{shard.filename}: holds no page")
+
+
+def _the_page(shards: tuple[Shard, ...]) -> Shard:
+    if len(shards) > 1:
+        raise UsageError(f"{len(shards)} inputs: give --output OUT for their rows, or one html page")
+    if shards[0].kind != "html":
+        raise UsageError(f"{shards[0].filename} is an archive: give --output OUT for its rows")
+    return shards[0]
+
+
+def probability(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
+    return value
+
+
+def positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not positive")
+    return value
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in text.split(","))
+
+
+def words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip().lower() for word in text.split(",") if word.strip())

@@ -1,0 +1,22 @@
+"""Lists the cleaners that can be used here, one name a line; `a+b` makes a cascade of two."""
+
+import argparse
+from typing import Final
+
+EXAMPLES: Final = """\
+examples:
+  victor cleaners
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:  # noqa: ARG001 - takes none
+    """Takes no options."""
+
+
+def run(arguments: argparse.Namespace) -> int:  # noqa: ARG001 - takes none
+    """Prints the names."""
+    import victor_spark  # noqa: PLC0415 - loaded when it is used
+
+    for name in victor_spark.cleaners():
+        print(name)
+    return 0

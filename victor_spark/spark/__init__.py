@@ -1,0 +1,1 @@
+"""The only place in the package that imports pyspark: plan, clean, write, keep the record of a run."""

@@ -1,0 +1,172 @@
+"""The few file operations a run's output needs, on this machine or on any filesystem Spark knows."""
+
+import fcntl
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import unquote, urlsplit
+
+from pyspark.sql import SparkSession
+
+class Files(Protocol):
+    """One output directory; names are relative to it ("" is the directory itself)."""
+
+    location: str
+
+    def is_file(self) -> bool: ...  # noqa: D102 - is the output a file?
+    def names(self) -> list[str] | None: ...  # noqa: D102 - what it holds; None: there is no such directory
+    def read(self, name: str) -> bytes | None: ...  # noqa: D102 - None: there is no such file
+    def write(self, name: str, content: bytes) -> None: ...  # noqa: D102 - whole or not at all
+    def remove(self, name: str) -> None: ...  # noqa: D102 - a file or a tree, if it is there
+    def probe(self) -> None: ...  # noqa: D102 - OSError if nothing can be written; leaves nothing behind
+    def lock(self) -> bool: ...  # noqa: D102 - False: another run holds it
+    def unlock(self) -> None: ...  # noqa: D102 - lets others in again
+
+
+def is_local(location: str) -> bool:
+    """Whether an output lies in this machine's own filesystem."""
+    return urlsplit(location).scheme in {"", "file"} or "://" not in location
+
+
+class LocalFiles:
+    """An output directory on this machine."""
+
+    def __init__(self, location: str) -> None:
+        path = unquote(urlsplit(location).path) if location.startswith("file:/") else location
+        self._root = Path(path).absolute()
+        self.location = f"file://{self._root}"
+        self._lock: int | None = None
+
+    def is_file(self) -> bool:
+        """Whether something else than a directory has the name."""
+        return self._root.exists() and not self._root.is_dir()
+
+    def names(self) -> list[str] | None:
+        """What the directory holds; None if it isn't there."""
+        return sorted(path.name for path in self._root.iterdir()) if self._root.is_dir() else None
+
+    def read(self, name: str) -> bytes | None:
+        """A file's content, or None."""
+        path = self._root / name
+        return path.read_bytes() if path.is_file() else None
+
+    def write(self, name: str, content: bytes) -> None:
+        """Writes a file whole or not at all, with the directories it needs below an existing parent."""
+        path = self._root / name
+        self._root.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f".{path.name}.draft")
+        with draft.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+
+    def remove(self, name: str) -> None:
+        """Removes a file or a tree, if it is there."""
+        path = self._root / name
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+    def probe(self) -> None:
+        """Writes a nameless file where the output goes; OSError if that can't be."""
+        with tempfile.TemporaryFile(dir=self._root if self._root.is_dir() else self._root.parent) as file:
+            file.write(b"0")
+
+    def lock(self) -> bool:
+        """Holds the directory, at most until this process ends, however it ends; False if another run does."""
+        descriptor = os.open(self._root / "_run" / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(descriptor)
+            return not isinstance(error, BlockingIOError)  # some network filesystems know no locks
+        self._lock = descriptor
+        return True
+
+    def unlock(self) -> None:
+        """Lets other runs in again."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+
+class HadoopFiles:
+    """An output directory on hdfs://, s3a:// and whatever else Spark's own filesystem layer reaches."""
+
+    def __init__(self, location: str, spark: SparkSession) -> None:
+        self.location = location.rstrip("/")
+        context = spark.sparkContext
+        self._jvm: Any = context._jvm
+        path = self._path("")
+        self._system: Any = path.getFileSystem(context._jsc.hadoopConfiguration())
+
+    def _path(self, name: str) -> Any:
+        return self._jvm.org.apache.hadoop.fs.Path(f"{self.location}/{name}".rstrip("/"))
+
+    def is_file(self) -> bool:
+        """Whether something else than a directory has the name."""
+        return bool(self._system.exists(self._path("")) and not self._is_directory(""))
+
+    def _is_directory(self, name: str) -> bool:
+        path = self._path(name)
+        return bool(self._system.exists(path) and self._system.getFileStatus(path).isDirectory())
+
+    def names(self) -> list[str] | None:
+        """What the directory holds; None if it isn't there."""
+        if not self._is_directory(""):
+            return None
+        return sorted(status.getPath().getName() for status in self._system.listStatus(self._path("")))
+
+    def read(self, name: str) -> bytes | None:
+        """A file's content, or None."""
+        path = self._path(name)
+        if not self._system.exists(path):
+            return None
+        stream = self._system.open(path)
+        try:
+            return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream))
+        finally:
+            stream.close()
+
+    def write(self, name: str, content: bytes) -> None:
+        """Writes a file; an object store shows it only when it is whole, HDFS after the rename."""
+        path, draft = self._path(name), self._path(f"{name}.draft")
+        stream = self._system.create(draft, True)
+        try:
+            stream.write(bytearray(content))
+        finally:
+            stream.close()
+        self._system.delete(path, False)
+        if not self._system.rename(draft, path):
+            raise OSError(f"can't rename {draft.toString()}")
+
+    def remove(self, name: str) -> None:
+        """Removes a file or a tree, if it is there."""
+        self._system.delete(self._path(name), True)
+
+    def probe(self) -> None:
+        """Writes and removes an empty file beside the output; OSError if that can't be."""
+        path = self._path("").suffix(".victor-probe")
+        self._system.create(path, True).close()
+        self._system.delete(path, False)
+
+    def lock(self) -> bool:
+        """Always true: there are no locks here; a second run of the same output is up to the scheduler."""
+        return True
+
+    def unlock(self) -> None:
+        """Nothing to do."""
+
+
+def open_files(location: str, spark: SparkSession | None) -> Files:
+    """The output directory at `location`; anything but a local path needs a session."""
+    if is_local(location):
+        return LocalFiles(location)
+    if spark is None:
+        raise ValueError(f"{location} needs a Spark session")
+    return HadoopFiles(location, spark)

@@ -1,0 +1,114 @@
+"""How far a Spark job is: a bar on a terminal, a plain line now and then elsewhere, on stderr."""
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import Any, Final, TextIO
+
+from py4j.protocol import Py4JError
+from pyspark import InheritableThread, SparkContext
+
+_BAR_SECONDS: Final = 0.5
+_LINE_SECONDS: Final = 30.0
+_BAR_WIDTH: Final = 30
+_CANCEL_SECONDS: Final = 10.0
+
+
+def watched(context: SparkContext, action: Callable[[], None], *, n_tasks: int, group: str) -> None:
+    """Runs `action`, whose Spark job has a stage of `n_tasks` tasks, and shows how far it is.
+
+    The action has a thread of its own: an interrupt then reaches this one outside any call into the JVM,
+    where it can cancel the job and go its way.
+    """
+    future: Future[None] = Future()
+    worker = InheritableThread(target=_settle, args=(future, context, action, group), daemon=True)
+    stop = threading.Event()
+    watcher = threading.Thread(target=_watch, args=(context, n_tasks, group, stop), daemon=True)
+    worker.start()
+    watcher.start()
+    try:
+        with _interruptible():
+            future.result()
+    except KeyboardInterrupt:
+        _silence(context)  # what falls over now was asked to
+        context.cancelJobGroup(group)
+        worker.join(_CANCEL_SECONDS)
+        raise
+    finally:
+        stop.set()
+        watcher.join()
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Makes Ctrl-C and a scheduler's polite kill a KeyboardInterrupt; PySpark's own handler is loud."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, signal.default_int_handler) for number in signals]
+    try:
+        yield
+    finally:
+        for number, handler in zip(signals, before, strict=True):
+            signal.signal(number, handler)
+
+
+def _silence(context: SparkContext) -> None:
+    log4j: Any = context._jvm.org.apache.logging.log4j  # type: ignore[union-attr]
+    log4j.core.config.Configurator.setAllLevels("", log4j.Level.OFF)
+
+
+def _settle(future: "Future[None]", context: SparkContext, action: Callable[[], None], group: str) -> None:
+    try:
+        context.setJobGroup(group, group, interruptOnCancel=True)
+        action()
+    except BaseException as error:  # noqa: BLE001 - raised again where the result is asked for
+        future.set_exception(error)
+    else:
+        future.set_result(None)
+
+
+def _watch(context: SparkContext, n_tasks: int, group: str, stop: threading.Event) -> None:
+    on_terminal, start = sys.stderr.isatty(), time.monotonic()
+    while not stop.wait(_BAR_SECONDS if on_terminal else _LINE_SECONDS):
+        try:
+            n_done = _n_done(context, group, n_tasks)
+        except (Py4JError, OSError):  # Spark went away: whoever waits for the job will say so
+            break
+        _show(sys.stderr, n_done, n_tasks, time.monotonic() - start, bar=on_terminal)
+    if on_terminal:
+        sys.stderr.write("\r\033[K")
+        sys.stderr.flush()
+
+
+def _n_done(context: SparkContext, group: str, n_tasks: int) -> int:
+    tracker = context.statusTracker()
+    jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
+    stages = [tracker.getStageInfo(stage) for job in jobs if job is not None for stage in job.stageIds]
+    done = [stage.numCompletedTasks for stage in stages if stage is not None and stage.numTasks == n_tasks]
+    return max(done, default=0)
+
+
+def _show(stream: TextIO, n_done: int, n_tasks: int, elapsed: float, *, bar: bool) -> None:
+    left = f", about {clock(elapsed / n_done * (n_tasks - n_done))} left" if n_done else ""
+    counts = f"{n_done} of {n_tasks} tasks done, {clock(elapsed)} elapsed{left}"
+    if bar:
+        filled = _BAR_WIDTH * n_done // n_tasks
+        stream.write(f"\r\033[K[{'#' * filled}{'.' * (_BAR_WIDTH - filled)}] {counts}")
+    else:
+        stream.write(f"victor: {counts}\n")
+    stream.flush()
+
+
+def clock(seconds: float) -> str:
+    """Seconds as people say them: 48 s, 3:05, 2:14:09."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours}:{minutes:02}:{rest:02}"
+    return f"{minutes}:{rest:02}" if minutes else f"{rest} s"

@@ -1,0 +1,88 @@
+"""The Spark session of a run: spark-submit's where there is one, otherwise one of our own."""
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from pyspark import SparkConf, SparkContext
+from pyspark.sql import SparkSession
+
+from victor_spark import resources
+from victor_spark.errors import ConfigurationError, UsageError
+from victor_spark.spark.java import ensure_java_home
+
+# Needed for right rows, whoever made the session.
+_ALWAYS: Final = {
+    "spark.sql.session.timeZone": "UTC",
+    # Not the old INT96, which other readers take for a time without a zone.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+}
+# Set only where nobody else did.
+_LOCAL_UNLESS_SET: Final = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.ui.enabled": "false",
+}
+_UNNAMED: Final = frozenset({None, "pyspark-shell", "clean.py"})
+
+
+@contextmanager
+def session(*, master: str | None = None) -> Iterator[SparkSession]:
+    """Yields the active session, or builds one and stops it at the end.
+
+    `master` None leaves the choice to spark-submit or spark-defaults.conf, and to local[*] without them.
+    """
+    active = SparkSession.getActiveSession()
+    spark = active or _build(master)
+    for key, value in _ALWAYS.items():
+        spark.conf.set(key, value)
+    try:
+        yield spark
+    finally:
+        if active is None:
+            spark.stop()
+
+
+def _build(master: str | None) -> SparkSession:
+    _start_java()
+    configured = SparkConf()
+    # Spark asks the environment, and would run whatever python3 is on the workers' PATH.
+    os.environ.setdefault("PYSPARK_PYTHON", configured.get("spark.pyspark.python") or sys.executable)
+    chosen = master or configured.get("spark.master") or "local[*]"
+    builder = SparkSession.builder.config("spark.ui.showConsoleProgress", "false")  # progress.py has its own
+    if master is not None:
+        builder = builder.master(master)
+    if configured.get("spark.app.name") in _UNNAMED:
+        builder = builder.appName("victor")
+    for key, value in _LOCAL_UNLESS_SET.items() if chosen.startswith("local") else ():
+        if configured.get(key) is None:
+            builder = builder.config(key, value)
+    try:
+        return builder.getOrCreate()
+    except Exception as error:
+        if "Could not parse Master URL" in str(error):
+            raise UsageError(f"--master {chosen}: not a Spark master") from error
+        raise
+
+
+def _start_java() -> None:
+    """Starts the JVM, quietly, unless spark-submit did; the configuration is only known once it runs."""
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:
+        ensure_java_home()
+        options = os.environ.get("SPARK_SUBMIT_OPTS", "")
+        if "log4j" not in options and (logging := _logging_configuration()):
+            quiet = f"-Dlog4j2.configurationFile={shlex.quote(logging.as_uri())}"
+            os.environ["SPARK_SUBMIT_OPTS"] = f"{options} {quiet}".strip()
+    SparkContext._ensure_initialized()
+
+
+def _logging_configuration() -> Path | None:
+    try:
+        path = resources.directory("conf") / "log4j2.properties"
+    except ConfigurationError:
+        return None
+    return path if path.is_file() else None

@@ -1,0 +1,99 @@
+"""The tables this house writes, as Arrow schemas, and the same for Spark.
+
+A schema's version stands in its metadata. Spark writes Parquet footers of its own and drops that, but
+keeps a column's metadata: there the version hangs on the column `id` (`schema_version` finds both).
+"""
+
+import json
+from typing import Final
+
+import pyarrow as pa
+
+VERSION_KEY: Final = "victor_spark.schema_version"
+VERSION_COLUMN: Final = "id"
+PAGES_VERSION: Final = "1"
+_SPARK_FOOTER: Final = b"org.apache.spark.sql.parquet.row.metadata"
+
+BLOCK: Final = pa.struct(
+    [
+        ("start", pa.int32()),
+        ("end", pa.int32()),
+        ("text", pa.string()),
+        ("label", pa.string()),
+        ("p_header", pa.float64()),
+        ("p_text", pa.float64()),
+        ("p_other", pa.float64()),
+    ]
+)
+
+PAGES: Final = pa.schema(
+    [
+        ("id", pa.string()),
+        ("url", pa.string()),
+        ("url_host_name", pa.string()),
+        ("url_host_registered_domain", pa.string()),
+        ("warc_filename", pa.string()),
+        ("warc_record_offset", pa.int64()),
+        ("warc_record_length", pa.int64()),
+        ("fetch_time", pa.timestamp("us", tz="UTC")),
+        ("fetch_status", pa.int32()),
+        ("content_digest", pa.string()),
+        ("content_mime_type", pa.string()),
+        ("content_charset", pa.string()),
+        ("content_truncated", pa.string()),
+        ("language", pa.string()),
+        ("language_score", pa.float64()),
+        ("title", pa.string()),
+        ("text", pa.string()),
+        ("n_blocks", pa.int32()),
+        ("n_kept_blocks", pa.int32()),
+        ("p_content", pa.float64()),
+        ("expected_f1", pa.float64()),
+        ("cleaner", pa.string()),
+        ("status", pa.string()),
+        ("reason", pa.string()),
+    ],
+    metadata={VERSION_KEY: PAGES_VERSION},
+)
+"""One row per HTML record, also for those dropped; a shard that can't be read is one row without offset."""
+
+PAGES_WITH_BLOCKS: Final = PAGES.append(pa.field("blocks", pa.list_(BLOCK)))
+
+_DDL_NAMES: Final = {
+    pa.string(): "string",
+    pa.int32(): "int",
+    pa.int64(): "bigint",
+    pa.float64(): "double",
+    pa.bool_(): "boolean",
+}
+
+
+def pages(*, blocks: bool) -> pa.Schema:
+    """The schema of the pages table, with the block rows of each page or without them."""
+    return PAGES_WITH_BLOCKS if blocks else PAGES
+
+
+def ddl(schema: pa.Schema) -> str:
+    """The columns of `schema` in Spark's words: `id string, warc_record_offset bigint, …`."""
+    return ", ".join(f"{field.name} {_ddl_type(field.type)}" for field in schema)
+
+
+def _ddl_type(kind: pa.DataType) -> str:
+    if pa.types.is_list(kind):
+        return f"array<{_ddl_type(kind.value_type)}>"
+    if pa.types.is_struct(kind):
+        return f"struct<{', '.join(f'{field.name}: {_ddl_type(field.type)}' for field in kind)}>"
+    if pa.types.is_timestamp(kind):
+        return "timestamp"
+    return _DDL_NAMES[kind]
+
+
+def schema_version(schema: pa.Schema) -> str | None:
+    """The version a table was written with, from its Arrow schema (`pyarrow.parquet.read_schema`)."""
+    metadata = schema.metadata or {}
+    if version := metadata.get(VERSION_KEY.encode()):
+        return str(version.decode())
+    if footer := metadata.get(_SPARK_FOOTER):
+        columns = {column["name"]: column["metadata"] for column in json.loads(footer)["fields"]}
+        return columns.get(VERSION_COLUMN, {}).get(VERSION_KEY)
+    return None
