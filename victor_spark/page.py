@@ -182,14 +182,14 @@ class BlockSequence(Sequence[Block]):
 class Document:
     """A cleaned page: its text, and the reason for every block kept or dropped.
 
-    `text` holds paragraphs separated by newlines and is None unless `status` is "ok". `html` is
+    `text` holds paragraphs separated by newlines and is "" unless `status` is "ok". `html` is
     the canonical HTML that all offsets refer to. `p_content` is the mean marginal probability of
     content over the kept text, weighted by characters. `kept` has one row per block.
     """
 
     status: str
     reason: str | None
-    text: str | None
+    text: str
     html: str
     title: str | None
     url: str | None

@@ -29,7 +29,7 @@ class Paragraph:
 def render(document: "Document", form: str = "text") -> str:
     """The kept text in one of FORMS; raises ValueError for any other form."""
     if form == "text":
-        return document.text or ""
+        return document.text
     if form == "html":
         return _html(document)
     if form == "cleaneval":

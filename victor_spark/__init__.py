@@ -1,0 +1,25 @@
+"""victor-spark: web crawls into clean text, with the reason for every block kept or dropped."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from victor_spark.page import Document
+
+__version__ = "0.1.0"
+__all__ = ["__version__", "clean", "cleaners"]
+
+
+def clean(
+    html: bytes | str, url: str | None = None, cleaner: str = "victor", threshold: float | None = None
+) -> "Document":
+    """Cleans one page; see `victor_spark.pipeline.clean`. The first call loads the model."""
+    from victor_spark import pipeline  # noqa: PLC0415 - importing victor_spark must stay light
+
+    return pipeline.clean(html, url, cleaner, threshold)
+
+
+def cleaners() -> tuple[str, ...]:
+    """The names of the cleaners that can be loaded here."""
+    from victor_spark.cleaners import CLEANERS  # noqa: PLC0415 - as above
+
+    return tuple(CLEANERS)

@@ -1,0 +1,25 @@
+"""Cleaners by name. A cleaner answers one question: which blocks of this page are content?"""
+
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
+
+from victor_spark.cleaners import victor
+from victor_spark.errors import UsageError
+from victor_spark.page import Page, Scores
+
+Cleaner: TypeAlias = Callable[[Page], Scores]
+
+CLEANERS: Final[Mapping[str, Callable[[bytes], Cleaner]]] = {
+    "victor": victor.load,
+    "victor-2008": victor.load_2008,
+}
+"""Name → what builds the cleaner from its model's bytes."""
+
+MODELS: Final[Mapping[str, str]] = {"victor": "crf/victor-2008", "victor-2008": "crf/victor-2008"}
+"""Name → the folder under models/ that the cleaner is built from."""
+
+
+def check_name(name: str) -> None:
+    """Raises UsageError for a name that no cleaner has."""
+    if name not in CLEANERS:
+        raise UsageError(f"no cleaner {name!r}; there are: {', '.join(CLEANERS)}")
