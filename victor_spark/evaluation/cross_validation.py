@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
 from typing import TypeAlias
 
 import numpy as np
@@ -10,7 +12,7 @@ from victor_spark.evaluation import folds, labelling, measures, words
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.measures import BlockCounts, Overlap
 from victor_spark.evaluation.progress import track
-from victor_spark.page import OTHER, Bool, Page, Scores, UInt8
+from victor_spark.page import OTHER, Bool, Int32, Page, Scores, UInt8
 
 Cleaner: TypeAlias = Callable[[Page], Scores]
 Train: TypeAlias = Callable[[Sequence[LabelledPage]], Cleaner]
@@ -43,17 +45,52 @@ class PageResult:
     at_half: Judgement
 
 
-def cross_validate(pages: Sequence[LabelledPage], train: Train, *, n_folds: int = 10) -> list[PageResult]:
-    """The result of every page, out of fold, in the order of `pages`; progress on stderr."""
+def cross_validate(
+    pages: Sequence[LabelledPage], train: Train, *, n_folds: int = 10, n_jobs: int = 1
+) -> list[PageResult]:
+    """The result of every page, out of fold, in the order of `pages`; progress on stderr.
+
+    `n_jobs` > 1 trains as many folds at a time in forked processes, each with its own memory.
+    """
     fold_of = folds.by_site([page.site for page in pages], [page.gold.set for page in pages], n_folds)
+    run = partial(_run_fold, pages, train, fold_of)
     results: dict[int, PageResult] = {}
-    for fold in range(n_folds):
-        seen = [page for page, own in zip(pages, fold_of, strict=True) if own != fold]
-        cleaner = train([page for page in seen if labelling.trainable(page)])
-        held_out = np.flatnonzero(fold_of == fold).tolist()
-        for row in track(held_out, f"fold {fold + 1}/{n_folds}", len(held_out)):
-            results[row] = result(pages[row], cleaner(pages[row].page), fold)
+    for of_fold in track(_each(run, n_folds, n_jobs), f"{n_folds} folds", n_folds):
+        results |= of_fold
     return [results[row] for row in range(len(pages))]
+
+
+def _run_fold(
+    pages: Sequence[LabelledPage], train: Train, fold_of: Int32, fold: int
+) -> dict[int, PageResult]:
+    """The results of the pages of one fold, by their row."""
+    seen = [page for page, own in zip(pages, fold_of, strict=True) if own != fold]
+    cleaner = train([page for page in seen if labelling.trainable(page)])
+    return {
+        row: result(pages[row], cleaner(pages[row].page), fold)
+        for row in np.flatnonzero(fold_of == fold).tolist()
+    }
+
+
+FoldRun: TypeAlias = Callable[[int], dict[int, PageResult]]
+
+_forked: FoldRun | None = None
+"""What forked children run: they inherit it, since neither pages nor functions need pickling then."""
+
+
+def _each(run: FoldRun, n_folds: int, n_jobs: int) -> Iterator[dict[int, PageResult]]:
+    global _forked  # noqa: PLW0603 - inherited by the children, see above
+    if n_jobs <= 1:
+        yield from map(run, range(n_folds))
+        return
+    _forked = run
+    with get_context("fork").Pool(min(n_jobs, n_folds)) as pool:
+        yield from pool.imap_unordered(_run_forked, range(n_folds), chunksize=1)
+
+
+def _run_forked(fold: int) -> dict[int, PageResult]:
+    assert _forked is not None
+    return _forked(fold)
 
 
 def score(pages: Sequence[LabelledPage], cleaner: Cleaner) -> Iterator[PageResult]:

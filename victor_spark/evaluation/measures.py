@@ -175,12 +175,14 @@ def bootstrap(
     """Mean and median of the values, and the percentile interval of the mean.
 
     With `sites` whole sites are drawn, since pages of one site are right or wrong together: the
-    interval is then about sites nobody has seen, and wider.
+    interval is then about sites nobody has seen, and wider. Pages of a single site are drawn one
+    by one, for want of others.
     """
     column = np.asarray(values, dtype=np.float64)
     if not len(column):
         return Interval(np.nan, np.nan, np.nan, np.nan, 0)
-    groups = np.unique(np.asarray(sites), return_inverse=True)[1] if sites else np.arange(len(column))
+    by_site = sites is not None and len(set(sites)) > 1
+    groups = np.unique(np.asarray(sites), return_inverse=True)[1] if by_site else np.arange(len(column))
     sums = np.bincount(groups, column).astype(np.float64)
     means = _resampled_means(sums, np.bincount(groups), n_resamples, seed)
     tail = (1 - level) / 2

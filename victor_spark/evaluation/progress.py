@@ -2,10 +2,12 @@
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
-from typing import Final, TextIO, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, TextIO, TypeAlias, TypeVar
 
 T = TypeVar("T")
+Report: TypeAlias = Callable[[int, str], None]
+"""Called with how many are done and a word on how it goes; the call with all of them ends the bar."""
 
 _WIDTH: Final = 30
 _REDRAW_SECONDS: Final = 0.1
@@ -14,26 +16,32 @@ _LINE_SECONDS: Final = 20.0
 
 def track(rows: Iterable[T], label: str, n: int, stream: TextIO | None = None) -> Iterator[T]:
     """The rows as they are, while `label` and how many of `n` are done are shown."""
-    stream = stream or sys.stderr
-    terminal = stream.isatty()
-    every = _REDRAW_SECONDS if terminal else _LINE_SECONDS
-    started = last = time.monotonic()
-    done = 0
-    for row in rows:
+    report = reporter(label, n, stream)
+    for done, row in enumerate(rows):
+        report(done, "")
         yield row
-        done += 1
+    report(n, "")
+
+
+def reporter(label: str, n: int, stream: TextIO | None = None) -> Report:
+    """A function that shows how many of `n` are done, no more often than can be read."""
+    out = stream or sys.stderr
+    terminal = out.isatty()
+    started = time.monotonic()
+    last = started
+
+    def report(done: int, note: str) -> None:
+        nonlocal last
         now = time.monotonic()
-        if now - last >= every:
-            last = now
-            _show(stream, _line(label, done, n, now - started, bar=terminal), terminal=terminal)
-    _show(stream, _line(label, done, n, time.monotonic() - started, bar=terminal), terminal=terminal)
-    if terminal:
-        stream.write("\n")
+        if done < n and now - last < (_REDRAW_SECONDS if terminal else _LINE_SECONDS):
+            return
+        last = now
+        line = _line(label, done, n, now - started, bar=terminal) + (f", {note}" if note else "")
+        end = "\n" if done >= n or not terminal else ""
+        out.write(f"\r{line}\x1b[K{end}" if terminal else line + end)
+        out.flush()
 
-
-def _show(stream: TextIO, line: str, *, terminal: bool) -> None:
-    stream.write(f"\r{line}\x1b[K" if terminal else f"{line}\n")
-    stream.flush()
+    return report
 
 
 def _line(label: str, done: int, n: int, seconds: float, *, bar: bool) -> str:
