@@ -1,0 +1,180 @@
+"""HTTP bodies decoded: chunks joined, encodings undone, never past a limit, whatever the header claims."""
+
+import re
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Final
+
+from fastwarc.stream_io import BrotliReader, ZstdReader
+
+from victor_spark.archive import kinds
+
+_CHUNK_HEAD = re.compile(rb"[ \t]*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
+_MAX_UNDECLARED: Final = 3  # gzip layers that no header announces
+_STEP: Final = 64 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A decoded payload, and what is wrong with it.
+
+    `truncated`: the end is missing. `oversize`: decoding stopped at the limit, `payload` is what came
+    before. `problem`: nothing could be decoded, and why.
+    """
+
+    payload: bytes
+    truncated: bool = False
+    oversize: bool = False
+    problem: str | None = None
+
+
+def decode(raw: bytes, encodings: tuple[str, ...], transfer: tuple[str, ...], *, limit: int) -> Body:
+    """The payload of an HTTP body with these Content-Encodings and Transfer-Encodings, in header order."""
+    truncated = False
+    if "chunked" in transfer:
+        raw, complete = joined_chunks(raw)
+        truncated = not complete
+    declared = [name for name in (*encodings, *transfer) if name in DECODERS]
+    body = Body(raw)
+    for name in reversed(declared):
+        body = DECODERS[name](body.payload, limit)
+        truncated |= body.truncated
+        if body.problem or body.oversize:
+            break
+    for _ in range(_MAX_UNDECLARED):
+        if body.problem or body.oversize or not body.payload.startswith(kinds.GZIP_MAGIC):
+            break
+        body = _gunzip(body.payload, limit)
+        truncated |= body.truncated
+    oversize = body.oversize or len(body.payload) > limit
+    return Body(body.payload, truncated, oversize, body.problem)
+
+
+def joined_chunks(raw: bytes) -> tuple[bytes, bool]:
+    """A chunked body put together, and whether its last chunk was there.
+
+    A body that is not chunked comes back as it is; where chunk heads go wrong the rest is kept as it is.
+    """
+    parts: list[bytes] = []
+    position = 0
+    while head := _CHUNK_HEAD.match(raw, position):
+        length = int(head[1], 16)
+        if length == 0:
+            return b"".join(parts), True
+        parts.append(raw[head.end() : head.end() + length])
+        position = head.end() + length
+        if position > len(raw):
+            return b"".join(parts), False
+        position = _after_newline(raw, position)
+    if not parts:
+        return raw, True
+    rest = raw[position:]
+    cut = not rest or re.fullmatch(rb"[0-9a-fA-F]{0,15}\r?", rest) is not None
+    return b"".join(parts) + (b"" if cut else rest), not cut
+
+
+def _after_newline(raw: bytes, position: int) -> int:
+    if raw.startswith(b"\r\n", position):
+        return position + 2
+    return position + 1 if raw.startswith(b"\n", position) else position
+
+
+def _gunzip(packed: bytes, limit: int) -> Body:
+    """A gzip body; one that is plain already comes back as it is."""
+    if not packed.startswith(kinds.GZIP_MAGIC[:2]):
+        return Body(packed)
+    return _inflated(packed, 31, limit)
+
+
+def _undeflate(packed: bytes, limit: int) -> Body:
+    """A deflate body, with zlib's head or without; one that is plain already comes back as it is."""
+    if packed.startswith(kinds.GZIP_MAGIC):
+        return _inflated(packed, 31, limit)
+    if len(packed) > 1 and packed[0] & 0x0F == 8 and (packed[0] << 8 | packed[1]) % 31 == 0:
+        body = _inflated(packed, 15, limit)
+        if not body.problem:
+            return body
+    if kinds.looks_like_html(packed):
+        return Body(packed)
+    body = _inflated(packed, -15, limit)
+    return Body(packed) if body.problem and _is_plain(packed) else body
+
+
+def _is_plain(payload: bytes) -> bool:
+    return kinds.is_text(payload[:4096])
+
+
+def _inflated(packed: bytes, wbits: int, limit: int) -> Body:
+    """All members of a zlib, gzip or raw deflate body, or as much of them as inflates."""
+    parts: list[bytes] = []
+    n_left = limit + 1
+    while True:
+        inflate = zlib.decompressobj(wbits=wbits)
+        try:
+            part = inflate.decompress(packed, n_left)
+        except zlib.error as error:
+            part = kinds.inflated_prefix(packed, n_left, wbits)
+            parts.append(part)
+            payload = b"".join(parts)
+            return Body(payload, truncated=True, problem=None if payload else f"broken body: {error}")
+        parts.append(part)
+        n_left -= len(part)
+        if n_left <= 0:
+            return Body(b"".join(parts), oversize=True)
+        if not inflate.eof:
+            payload = b"".join(parts)
+            return Body(payload, truncated=True, problem=None if payload else "broken body: nothing inflates")
+        packed = inflate.unused_data
+        if wbits != 31 or not packed.startswith(kinds.GZIP_MAGIC):
+            return Body(b"".join(parts))
+
+
+def _unbrotli(packed: bytes, limit: int) -> Body:
+    """A brotli body; it has no magic bytes, so one that reads as text is taken to be plain already."""
+    if not packed or kinds.looks_like_html(packed) or packed.startswith(kinds.GZIP_MAGIC):
+        return Body(packed)
+    body = _streamed(BrotliReader(BytesIO(packed)).read, limit)
+    return Body(packed) if body.problem and _is_plain(packed) else body
+
+
+def _unzstd(packed: bytes, limit: int) -> Body:
+    """A zstd body; one that is plain already comes back as it is."""
+    if not packed.startswith(kinds.ZSTD_MAGIC):
+        return Body(packed)
+    return _streamed(ZstdReader(BytesIO(packed)).read, limit)
+
+
+def _streamed(read: Callable[[int], bytes], limit: int) -> Body:
+    parts: list[bytes] = []
+    n_left = limit + 1
+    try:
+        while n_left > 0 and (part := read(min(_STEP, n_left))):
+            parts.append(part)
+            n_left -= len(part)
+    except OSError as error:
+        payload = b"".join(parts)
+        return Body(payload, truncated=True, problem=None if payload else f"broken body: {error}")
+    return Body(b"".join(parts), oversize=n_left <= 0)
+
+
+DECODERS: Final[dict[str, Callable[[bytes, int], Body]]] = {
+    "gzip": _gunzip,
+    "x-gzip": _gunzip,
+    "deflate": _undeflate,
+    "x-deflate": _undeflate,
+    "br": _unbrotli,
+    "zstd": _unzstd,
+}
+
+_UNSEEN = re.compile(
+    rb"<!--.*?(?:-->|\Z)|<(script|style|title|noscript)\b.*?(?:</\1|\Z)", re.DOTALL | re.IGNORECASE
+)
+_TAG = re.compile(rb"<[^>]*(?:>|\Z)|[\s\x00]+")
+_USELESS: Final = 64
+
+
+def holds_text(payload: bytes) -> bool:
+    """Whether at least 64 bytes remain visible: enough for a truncated page to be worth cleaning."""
+    return len(_TAG.sub(b"", _UNSEEN.sub(b"", payload))) >= _USELESS

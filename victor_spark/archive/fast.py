@@ -1,0 +1,100 @@
+"""Healthy WARC shards, through FastWARC: every record read once, front to back."""
+
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import replace
+from typing import TypeVar
+
+from fastwarc.warc import ArchiveIterator, WarcRecord
+
+from victor_spark.archive.damage import CorruptError, Damage, SourceError
+from victor_spark.archive.raw import RawRecord, Understand
+from victor_spark.archive.source import Source
+from victor_spark.page import Record
+
+T = TypeVar("T")
+
+
+def guarded(source: Source, call: Callable[[], T]) -> T:
+    """The result of a FastWARC call; its exceptions and panics become CorruptError or SourceError."""
+    try:
+        return call()
+    except (StopIteration, SourceError, CorruptError):
+        raise
+    except BaseException as error:
+        if source.failure is not None:
+            raise SourceError(str(source.failure)) from error
+        # A Rust panic is a BaseException of a class that can't be imported.
+        if isinstance(error, Exception) or type(error).__name__ == "PanicException":
+            raise CorruptError(str(error)) from error
+        raise
+
+
+def records(source: Source, start: int, understand: Understand) -> Generator[Record, None, int]:
+    """Yields the page records from `start` on; returns the offset where the careful reader has to go on.
+
+    That is the shard's last record, or the last one before any sign of damage: only with the next record in
+    sight is it certain where a record ends, and FastWARC takes a truncated last record for a healthy one.
+    """
+    source.seek(start)
+    pending: Record | None = None
+    last = start
+    try:
+        for warc in _iterated(source):
+            offset = warc.stream_pos
+            if offset < start or (offset <= last and offset != start) or source.surely_no_member_at(offset):
+                break
+            if pending is not None:
+                yield replace(pending, warc_record_length=offset - last)
+            last = offset
+            pending = None
+            pending = _understood(source, warc, understand)
+    except CorruptError:
+        pass
+    return last
+
+
+def _iterated(source: Source) -> Iterator[WarcRecord]:
+    iterator = guarded(source, lambda: iter(ArchiveIterator(source, parse_http=False)))
+    while True:
+        try:
+            warc = guarded(source, lambda: next(iterator))
+        except StopIteration:
+            return
+        yield warc
+
+
+def _understood(source: Source, warc: WarcRecord, understand: Understand) -> Record | None:
+    """The page record of a WARC record, its block read to the end; CorruptError if that comes early."""
+    reader = warc.reader
+    n_read = 0
+
+    def read(n: int) -> bytes:
+        nonlocal n_read
+        data = guarded(source, lambda: reader.read(n))
+        n_read += len(data)
+        return data
+
+    headers = warc.headers
+    kind = (headers.get("WARC-Type") or "").lower()
+    record = understand(RawRecord(warc.stream_pos, kind, headers.get, read, warc.content_length))
+    n_read += guarded(source, reader.consume)
+    if n_read < warc.content_length:
+        raise CorruptError("the block is shorter than declared")
+    return record
+
+
+def all_records(source: Source, understand: Understand) -> Iterator[Record | Damage]:
+    """All page records of an lz4 shard, for which there is no careful reader."""
+    pending: Record | None = None
+    last = 0
+    try:
+        for warc in _iterated(source):
+            offset = warc.stream_pos
+            if pending is not None:
+                yield replace(pending, warc_record_length=offset - last)
+            last, pending = offset, None
+            pending = _understood(source, warc, understand)
+    except CorruptError as error:
+        yield Damage(last, source.size - last, str(error))
+    if pending is not None:
+        yield replace(pending, warc_record_length=source.size - last)

@@ -1,0 +1,176 @@
+"""What the arguments mean: archives, pages, folders, globs and lists of these, all to shards."""
+
+import glob
+import os
+import urllib.parse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from victor_spark.archive import kinds, manifests, opening, resync
+from victor_spark.errors import InputError
+
+_MAX_DEPTH: Final = 8  # of lists that name lists
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One file to be read by one task; it pickles.
+
+    `path` opens from any working directory; `name` is the file as the input named it, and becomes
+    `warc_filename`. `size` is in bytes, None where a server was not asked. `kind` "warc" covers
+    gzip, zstd, lz4 and plain WARC, "html" a single page.
+    """
+
+    path: str
+    size: int | None
+    kind: Literal["warc", "arc", "html"]
+    name: str = ""
+
+    @property
+    def filename(self) -> str:
+        """The name rows carry."""
+        return self.name or self.path
+
+
+def resolve(inputs: Sequence[str], *, base_url: str | None = None) -> tuple[Shard, ...]:
+    """The shards that `inputs` stand for, in the order of the inputs, each file once.
+
+    Folders give the archives below them, or their html pages where there are no archives; folders and
+    globs are sorted by path. Relative paths in a list belong to `base_url`, else to the list's folder, else
+    to the working directory.
+
+    Raises InputError, one clear line, for whatever is missing, unreadable or holds no archive.
+    """
+    if not inputs:
+        raise InputError("no input given")
+    found: dict[str, Shard] = {}
+    for text in inputs:
+        for shard in _expand(_local(os.fspath(text)), base_url, depth=0):
+            found.setdefault(_identity(shard.path), shard)
+    if not found:
+        raise InputError(f"{inputs[0]}: holds no archive")
+    shards = tuple(found.values())
+    if all(shard.size == 0 for shard in shards):
+        raise InputError(f"{shards[0].filename}: empty file")
+    return shards
+
+
+def _local(text: str) -> str:
+    """file:// URLs as paths; everything else as it is."""
+    if not text.lower().startswith("file://"):
+        return text
+    return urllib.parse.unquote(urllib.parse.urlsplit(text).path)
+
+
+def _identity(path: str) -> str:
+    return os.path.realpath(path) if opening.scheme(path) is None else path
+
+
+def _expand(text: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
+    """The shards of one argument or of one line of a list."""
+    if not text.strip():
+        raise InputError("an input is an empty string")
+    try:
+        if _is_glob(text):
+            yield from _of_many(text, opening.matching(text), base_url, depth=depth)
+        elif opening.is_directory(text):
+            yield from _of_directory(text, base_url, depth=depth)
+        else:
+            yield from _of_file(text, base_url, depth=depth)
+    except OSError as error:
+        raise InputError(f"{text}: {_reason(error)}") from None
+
+
+def _reason(error: OSError) -> str:
+    return "no such file" if isinstance(error, FileNotFoundError) else opening.one_line(error)
+
+
+def _is_glob(text: str) -> bool:
+    scheme = opening.scheme(text)
+    if scheme in ("http", "https"):
+        return False
+    return glob.has_magic(text) and (scheme is not None or not os.path.lexists(text))
+
+
+def _of_directory(directory: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
+    paths = opening.files_below(directory)
+    for names in (kinds.ARCHIVE_NAMES, kinds.PAGE_NAMES):
+        if chosen := [path for path in paths if path.lower().endswith(names)]:
+            yield from _of_many(directory, chosen, base_url, depth=depth)
+            return
+    raise InputError(f"{directory}: no archive in this folder")
+
+
+def _of_many(origin: str, paths: list[str], base_url: str | None, *, depth: int) -> Iterator[Shard]:
+    """Files that a folder or a glob names; the names decide where the content can't."""
+    if not paths:
+        raise InputError(f"{origin}: matches nothing")
+    for path in paths:
+        if opening.is_directory(path):
+            yield from _of_directory(path, base_url, depth=depth)
+        elif shard := _by_name(path):
+            yield shard
+        else:
+            yield from _of_file(path, base_url, depth=depth)
+
+
+def _by_name(path: str) -> Shard | None:
+    """The shard that a known name promises; the reader finds out whether the promise is kept."""
+    kind = kinds.by_name(path)
+    if kind not in ("warc", "arc", "html"):
+        return None
+    if opening.scheme(path) is not None:
+        return Shard(path, None, kind)
+    with opening.open_file(path) as file:
+        seen = kinds.kind_of(file.read(kinds.HEAD_LENGTH))
+    if seen == "manifest":
+        return None if kind != "html" else _shard(path, "html")
+    return _shard(path, seen if seen in ("warc", "arc", "html") else kind)
+
+
+def _shard(path: str, kind: Literal["warc", "arc", "html"]) -> Shard:
+    absolute = os.path.abspath(path) if opening.scheme(path) is None else path
+    return Shard(absolute, opening.size_of(path), kind, path)
+
+
+def _of_file(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
+    """One file, told by its content."""
+    with opening.open_file(path) as file:
+        kind = kinds.kind_of(file.read(kinds.HEAD_LENGTH))
+        named = kinds.by_name(path)
+        if kind == "unknown" and resync.holds_archive(file):
+            kind = named if named == "arc" else "warc"
+    if kind == "manifest" and named == "html":
+        kind = "html"  # a page with no tag in it
+    if kind == "empty":
+        kind = named if named != "unknown" else "warc"
+    if kind == "warc" or kind == "arc" or kind == "html":
+        yield _shard(path, kind)
+    elif kind == "manifest":
+        yield from _of_manifest(path, base_url, depth=depth)
+    else:
+        raise InputError(f"{path}: not an archive, an html page or a list of paths")
+
+
+def _of_manifest(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
+    if depth >= _MAX_DEPTH:
+        raise InputError(f"{path}: lists that name lists, more than {_MAX_DEPTH} deep")
+    lines = manifests.lines(path)
+    if not lines:
+        raise InputError(f"{path}: a list without a single path")
+    for number, line in lines:
+        target = _local(manifests.located(line, path, base_url))
+        try:
+            yield from _of_line(line, target, base_url, depth=depth + 1)
+        except InputError as error:
+            raise InputError(f"{path}, line {number}: {error}") from None
+
+
+def _of_line(line: str, target: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
+    """A list's entry; a remote one with a known name is not opened: a crawl's list has 90,000 of them."""
+    kind = kinds.by_name(target)
+    if opening.scheme(target) is None or kind not in ("warc", "arc", "html"):
+        yield from _expand(target, base_url, depth=depth)
+    else:
+        yield Shard(target, None, kind, line)

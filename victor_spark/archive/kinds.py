@@ -1,0 +1,153 @@
+"""What a file is, told from its first bytes and never from its name."""
+
+import re
+import zlib
+from io import BytesIO
+from typing import Final, Literal
+
+from fastwarc.stream_io import ZstdReader
+
+Kind = Literal["warc", "arc", "html", "manifest", "empty", "unknown"]
+Compression = Literal["gzip", "zstd", "lz4", "plain"]
+
+HEAD_LENGTH: Final = 64 << 10
+ARCHIVE_NAMES: Final = (".warc", ".warc.gz", ".warc.zst", ".warc.lz4", ".arc", ".arc.gz")
+PAGE_NAMES: Final = (".html", ".htm", ".xhtml")
+
+GZIP_MAGIC: Final = b"\x1f\x8b\x08"
+ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
+ZSTD_DICTIONARY_MAGIC: Final = b"\x5d\x2a\x4d\x18"
+LZ4_MAGIC: Final = b"\x04\x22\x4d\x18"
+
+WARC_START: Final = re.compile(rb"WARC/\d+\.\d+[ \t]*\r?\n")
+ARC_START: Final = re.compile(
+    rb"(?:filedesc:)?[A-Za-z][A-Za-z0-9+.-]*:[^\r\n]{0,8192} \d{14} [^ \r\n]* (?:[^\r\n]* )?\d+\r?\n"
+)
+_HTML = re.compile(
+    rb"<(?:!doctype\s+html|html|head|body|title|meta|script|style|link|div|table|frameset|h[1-6]|article|p)"
+    rb"(?=[\s/>])",
+    re.IGNORECASE,
+)
+_NOT_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+
+_BINARY: Final = (
+    (re.compile(rb"\s{0,64}%PDF-"), "application/pdf"),
+    (re.compile(rb"\x89PNG\r\n"), "image/png"),
+    (re.compile(rb"GIF8[79]a"), "image/gif"),
+    (re.compile(rb"\xff\xd8\xff"), "image/jpeg"),
+    (re.compile(rb"RIFF....WEBP", re.DOTALL), "image/webp"),
+    (re.compile(rb"RIFF....(?:WAVE|AVI )", re.DOTALL), "audio or video"),
+    (re.compile(rb"\x00\x00\x01\x00[\x01-\xff]\x00"), "image/x-icon"),
+    (re.compile(rb"(?:II\*\x00|MM\x00\*)"), "image/tiff"),
+    (re.compile(rb"BM.{4}\x00{4}", re.DOTALL), "image/bmp"),
+    (re.compile(rb"....ftyp", re.DOTALL), "video/mp4"),
+    (re.compile(rb"(?:OggS\x00|ID3[\x02-\x04]|fLaC|\x1aE\xdf\xa3|FLV\x01)"), "audio or video"),
+    (re.compile(rb"[CFZ]WS[\x03-\x30]"), "application/x-shockwave-flash"),
+    (re.compile(rb"PK(?:\x03\x04|\x05\x06|\x07\x08)"), "application/zip"),
+    (re.compile(rb"Rar!\x1a\x07"), "application/x-rar"),
+    (re.compile(rb"7z\xbc\xaf\x27\x1c"), "application/x-7z-compressed"),
+    (re.compile(rb"(?:BZh[1-9]1AY&SY|\xfd7zXZ\x00)"), "a compressed file"),
+    (re.compile(rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), "application/msword"),
+    (re.compile(rb"\{\\rtf1"), "application/rtf"),
+    (re.compile(rb"%!PS-Adobe"), "application/postscript"),
+    (re.compile(rb"wOF[F2]|\x00\x01\x00\x00\x00|OTTO\x00"), "a font"),
+    (re.compile(rb"\x7fELF|MZ\x90\x00|\x00asm|\xca\xfe\xba\xbe"), "a program"),
+    (re.compile(rb"SQLite format 3\x00"), "a database"),
+)
+
+
+def binary_type(payload: bytes) -> str | None:
+    """What the payload is when its magic bytes say it is surely not text; None otherwise."""
+    return next((name for magic, name in _BINARY if magic.match(payload)), None)
+
+
+def looks_like_html(payload: bytes) -> bool:
+    """Whether the first kilobytes hold a tag that only html has, and no binary rubbish."""
+    head = _as_ascii(payload[:4096])
+    n_controls = len(_NOT_TEXT.findall(head))
+    return binary_type(head) is None and n_controls * 10 <= len(head) and _HTML.search(head) is not None
+
+
+def is_text(head: bytes) -> bool:
+    """Whether nothing but characters of a text is in there (in an encoding that extends ASCII)."""
+    return _NOT_TEXT.search(head) is None
+
+
+def _as_ascii(head: bytes) -> bytes:
+    """UTF-16 folded to one byte a character, by its byte order mark or its zero bytes."""
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return head[2:].replace(b"\x00", b"")
+    if len(head) > 3 and head.count(b"\x00") * 5 > len(head) * 2:
+        return head.replace(b"\x00", b"")
+    return head
+
+
+def compression_of(head: bytes) -> Compression:
+    """How a file is packed: its magic bytes."""
+    if head.startswith(GZIP_MAGIC[:2]):
+        return "gzip"
+    if head.startswith((ZSTD_MAGIC, ZSTD_DICTIONARY_MAGIC)):
+        return "zstd"
+    return "lz4" if head.startswith(LZ4_MAGIC) else "plain"
+
+
+def unpacked(head: bytes) -> bytes:
+    """The beginning of what a packed file holds (b"" when it does not unpack), a plain one as it is."""
+    compression = compression_of(head)
+    if compression == "gzip":
+        return inflated_prefix(head, HEAD_LENGTH)
+    if compression == "zstd" and not head.startswith(ZSTD_DICTIONARY_MAGIC):
+        try:
+            return ZstdReader(BytesIO(head)).read(HEAD_LENGTH)
+        except OSError:
+            return b""
+    return b"" if compression != "plain" else head
+
+
+def inflated_prefix(packed: bytes, length: int, wbits: int = 31) -> bytes:
+    """At most `length` bytes of a gzip member (or zlib, raw deflate), as many as inflate before an error."""
+    inflate = zlib.decompressobj(wbits=wbits)
+    parts: list[bytes] = []
+    n_missing = length
+    for start in range(0, len(packed), 512):  # small steps: an error loses the bytes of its own step only
+        try:
+            parts.append(inflate.decompress(packed[start : start + 512], n_missing))
+        except zlib.error:
+            break
+        n_missing -= len(parts[-1])
+        if inflate.eof or n_missing <= 0:
+            break
+    return b"".join(parts)
+
+
+def kind_of(head: bytes) -> Kind:
+    """What the file is that begins with these bytes (HEAD_LENGTH of them are enough)."""
+    if not head:
+        return "empty"
+    if head.startswith((ZSTD_DICTIONARY_MAGIC, LZ4_MAGIC)):
+        return "warc"  # IIPC's dictionary frame, and FastWARC's own format: neither holds anything else
+    start = unpacked(head)
+    text = start.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not start:
+        return "unknown"
+    if WARC_START.match(text):
+        return "warc"
+    if text.startswith(b"filedesc:") or ARC_START.match(text):
+        return "arc"
+    return _text_kind(start)
+
+
+def _text_kind(start: bytes) -> Kind:
+    if re.search(rb"^" + WARC_START.pattern, start, re.MULTILINE):
+        return "warc"  # an archive whose first record lost its head
+    if looks_like_html(start):
+        return "html"
+    return "manifest" if is_text(start) else "unknown"
+
+
+def by_name(path: str) -> Kind:
+    """The kind a name promises, for remote files of a manifest, too many to be opened one by one."""
+    name = path.lower().partition("?")[0]
+    if name.endswith(ARCHIVE_NAMES):
+        return "arc" if ".arc" in name[-7:] and ".warc" not in name[-9:] else "warc"
+    return "html" if name.endswith(PAGE_NAMES) else "unknown"

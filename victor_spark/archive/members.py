@@ -1,0 +1,180 @@
+"""One gzip member or one zstd frame of a shard, as a stream of what it holds."""
+
+import struct
+import zlib
+from collections.abc import Callable
+from typing import Final, Protocol
+
+from fastwarc.stream_io import ZstdReader
+
+from victor_spark.archive import kinds
+from victor_spark.archive.damage import CorruptError
+from victor_spark.archive.source import Source, View
+
+_WINDOW: Final = 64 << 10
+_KEPT: Final = 256 << 10
+
+
+class Inflater(Protocol):
+    """Reads a packed member forward. `end` is the offset after it once it was read to its end."""
+
+    end: int | None
+
+    def read(self, n: int, /) -> bytes:
+        """At most `n` bytes from here on, fewer at the end."""
+        ...
+
+
+class GzipInflater:
+    """Inflates the gzip member at an offset and not a byte further."""
+
+    def __init__(self, source: Source, start: int) -> None:
+        self._source, self._next = source, start
+        self._inflate = zlib.decompressobj(wbits=31)
+        self.end: int | None = None
+
+    def read(self, n: int, /) -> bytes:
+        """At most `n` bytes from here on, fewer at the end."""
+        while self.end is None and n > 0:
+            packed = self._inflate.unconsumed_tail
+            if not packed:
+                packed = self._source.read_at(self._next, _WINDOW)
+                self._next += len(packed)
+            if not packed:  # the file ends within the member
+                self.end = self._next
+                return b""
+            try:
+                data = self._inflate.decompress(packed, n)
+            except zlib.error as error:
+                raise CorruptError(str(error)) from None
+            if self._inflate.eof:
+                self.end = self._next - len(self._inflate.unused_data)
+            if data:
+                return data
+        return b""
+
+
+class ZstdInflater:
+    """Decompresses the zstd frame at an offset; a skippable frame holds nothing."""
+
+    def __init__(self, source: Source, start: int, dictionary: bytes | None) -> None:
+        self._source = source
+        self._frame_end = frame_end(source, start)
+        self.end: int | None = None
+        self._reader = None
+        if source.read_at(start, 4) == kinds.ZSTD_MAGIC:
+            self._reader = ZstdReader(View(source, start, self._frame_end), dictionary=dictionary)
+
+    def read(self, n: int, /) -> bytes:
+        """At most `n` bytes from here on, fewer at the end."""
+        data = b""
+        if self._reader is not None and self.end is None:
+            try:
+                data = self._reader.read(n)
+            except OSError as error:
+                if self._source.failure is None and self._frame_end < self._source.size:
+                    raise CorruptError(str(error)) from None
+        if not data:
+            self.end = self._frame_end
+        return data
+
+
+def frame_end(source: Source, start: int) -> int:
+    """Where the zstd frame at `start` ends, by its block heads alone (RFC 8878, 3.1.1)."""
+    head = source.read_at(start, 18)
+    if len(head) < 8:
+        return source.size
+    if not head.startswith(kinds.ZSTD_MAGIC):
+        return int(min(start + 8 + struct.unpack_from("<I", head, 4)[0], source.size))
+    descriptor = head[4]
+    single_segment = descriptor >> 5 & 1
+    content_size = (single_segment, 2, 4, 8)[descriptor >> 6]
+    position = start + 5 + (not single_segment) + (0, 1, 2, 4)[descriptor & 3] + content_size
+    last = False
+    while not last:
+        block = source.read_at(position, 3)
+        if len(block) < 3:
+            return source.size
+        value = int.from_bytes(block, "little")
+        last, kind, length = bool(value & 1), value >> 1 & 3, value >> 3
+        if kind == 3:
+            raise CorruptError("reserved zstd block type")
+        position += 3 + (1 if kind == 1 else length)
+    return min(position + 4 * (descriptor >> 2 & 1), source.size)
+
+
+class Member:
+    """A packed member as a stream. Going back a little is free, going back further inflates it again."""
+
+    def __init__(self, inflater: Callable[[], Inflater]) -> None:
+        self._new = inflater
+        self._start()
+
+    def _start(self) -> None:
+        self._inflater = self._new()
+        self._position = self._n_inflated = 0
+        self._kept = b""  # the last bytes inflated
+
+    def _advance(self) -> bool:
+        data = self._inflater.read(_WINDOW)
+        self._n_inflated += len(data)
+        self._kept = (self._kept + data)[-_KEPT:]
+        return bool(data)
+
+    def read(self, n: int = -1, /) -> bytes:
+        """At most `n` bytes from here on, fewer at the end."""
+        parts: list[bytes] = []
+        n_left = n if n >= 0 else 1 << 62
+        while n_left > 0 and (self._position < self._n_inflated or self._advance()):
+            first = self._position - self._n_inflated + len(self._kept)
+            parts.append(self._kept[first : first + n_left])
+            self._position += len(parts[-1])
+            n_left -= len(parts[-1])
+        return b"".join(parts)
+
+    def seek(self, position: int, /) -> int:
+        """Goes to `position`, or to the end when that comes first."""
+        if position < self._n_inflated - len(self._kept):
+            self._start()
+        while self._n_inflated < position and self._advance():
+            pass
+        self._position = min(position, self._n_inflated)
+        return self._position
+
+    def tell(self) -> int:
+        """The position."""
+        return self._position
+
+    def end(self) -> int:
+        """The offset in the shard after this member; inflates what is left of it."""
+        while self._inflater.end is None and self._advance():
+            pass
+        assert self._inflater.end is not None
+        return self._inflater.end
+
+
+def dictionary_of(source: Source) -> bytes | None:
+    """The dictionary frame that a .warc.zst may begin with, unpacked."""
+    head = source.read_at(0, 8)
+    if not head.startswith(kinds.ZSTD_DICTIONARY_MAGIC) or len(head) < 8:
+        return None
+    content = source.read_at(8, struct.unpack_from("<I", head, 4)[0])
+    if not content.startswith(kinds.ZSTD_MAGIC):
+        return content
+    try:
+        return ZstdReader(View(source, 8, 8 + len(content))).read()
+    except OSError:
+        return None
+
+
+def open_member(source: Source, start: int) -> Member:
+    """The gzip member or zstd frame at an offset; CorruptError when none begins there."""
+    if source.compression == "gzip":
+        if source.read_at(start, 3) != kinds.GZIP_MAGIC:
+            raise CorruptError("no gzip member begins here")
+        return Member(lambda: GzipInflater(source, start))
+    head = source.read_at(start, 4)
+    if head != kinds.ZSTD_MAGIC and not (head[1:] == b"\x2a\x4d\x18" and head[0] >> 4 == 5):
+        raise CorruptError("no zstd frame begins here")
+    dictionary = dictionary_of(source)
+    return Member(lambda: ZstdInflater(source, start, dictionary))

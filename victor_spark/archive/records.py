@@ -1,0 +1,105 @@
+"""One shard to page records: every html record yields exactly one, with a status if it can't be cleaned."""
+
+import os
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from victor_spark.archive import bodies, careful, fast, kinds, members, opening, resync, understanding
+from victor_spark.archive.damage import Damage
+from victor_spark.archive.inputs import Shard
+from victor_spark.archive.layouts import ARC, LAYOUTS, Layout
+from victor_spark.archive.raw import Understand
+from victor_spark.archive.source import Source
+from victor_spark.archive.understanding import HTML_TYPES, ReadOptions
+from victor_spark.errors import ShardError
+from victor_spark.page import Record
+
+__all__ = ["DEFAULTS", "ReadOptions", "read"]
+
+DEFAULTS: Final = ReadOptions()
+
+
+def read(shard: Shard, options: ReadOptions = DEFAULTS) -> Iterator[Record]:
+    """The page records of a shard, in file order.
+
+    Damage costs the records it hits: each damaged range gives one Record with status "corrupt_record".
+    Raises ShardError, and nothing else, when the shard can't be opened, is empty or can't be read on.
+    """
+    try:
+        if shard.kind == "html":
+            yield _page(shard, options)
+        else:
+            yield from _of_archive(shard, options)
+    except ShardError:
+        raise
+    except Exception as error:
+        raise ShardError(f"{shard.filename}: {opening.one_line(error)}") from error
+
+
+def _page(shard: Shard, options: ReadOptions) -> Record:
+    """An html file as a record."""
+    with opening.open_file(shard.path) as file:
+        content = file.read(options.max_bytes + 1)
+        size = file.seek(0, os.SEEK_END)
+    if not content:
+        raise ShardError(f"{shard.filename}: empty file")
+    body = bodies.decode(content, (), (), limit=options.max_bytes)
+    record = Record(
+        id=None,
+        url=shard.path if opening.scheme(shard.path) else Path(shard.path).absolute().as_uri(),
+        warc_filename=shard.filename,
+        warc_record_offset=0,
+        warc_record_length=size,
+        payload=None,
+        content_mime_type=HTML_TYPES[0],
+    )
+    return understanding.judged(record, body, "unspecified" if body.truncated else None, options)
+
+
+def _of_archive(shard: Shard, options: ReadOptions) -> Iterator[Record]:
+    understand = partial(understanding.understand, options=options, filename=shard.filename)
+    with Source(opening.open_file(shard.path)) as source:
+        if source.size == 0:
+            raise ShardError(f"{shard.filename}: empty file")
+        for found in _found(source, _layout(source, shard), understand):
+            yield found if isinstance(found, Record) else _corrupt(found, shard.filename)
+
+
+def _layout(source: Source, shard: Shard) -> Layout:
+    """The shard's format, by its content; where it begins with rubbish, by the first record that follows."""
+    kind = kinds.kind_of(source.read_at(0, kinds.HEAD_LENGTH))
+    if kind in LAYOUTS:
+        return LAYOUTS[kind]
+    packing = resync.packing_within(source)
+    if packing is None:
+        raise ShardError(f"{shard.filename}: holds no WARC or ARC record")
+    source.compression, layout = packing
+    return layout
+
+
+def _found(source: Source, layout: Layout, understand: Understand) -> Iterator[Record | Damage]:
+    """FastWARC as far as it goes, one careful step at whatever stops it, FastWARC again."""
+    if source.compression == "lz4":
+        yield from fast.all_records(source, understand)
+        return
+    always_careful = layout is ARC or members.dictionary_of(source) is not None
+    position: int | None = 0
+    while position is not None:
+        if not always_careful:
+            position = yield from fast.records(source, position, understand)
+        position = yield from careful.step(source, position, layout, understand)
+
+
+def _corrupt(damage: Damage, filename: str) -> Record:
+    return Record(
+        id=None,
+        url=None,
+        warc_filename=filename,
+        warc_record_offset=damage.offset,
+        warc_record_length=damage.length,
+        payload=None,
+        status="corrupt_record",
+        reason=damage.reason,
+    )

@@ -1,0 +1,134 @@
+"""What a raw record is: an html page, an html record that can't be cleaned, or none of our business."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from victor_spark.archive import bodies, heads, kinds
+from victor_spark.archive.bodies import Body
+from victor_spark.archive.heads import Head
+from victor_spark.archive.raw import RawRecord
+from victor_spark.page import Record
+
+HTML_TYPES: Final = ("text/html", "application/xhtml+xml")
+_FIRST_READ: Final = 16 << 10
+_MAX_HEAD: Final = 256 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """Which records become pages: HTTP statuses, declared types, WARC types; and the payload's cap in bytes.
+
+    A record of another status becomes a row with status "http_status"; of another type, none.
+    """
+
+    statuses: tuple[int, ...] = (200,)
+    mime_types: tuple[str, ...] = HTML_TYPES
+    record_types: tuple[str, ...] = ("response",)
+    max_bytes: int = 10 << 20
+
+
+def understand(raw: RawRecord, options: ReadOptions, filename: str) -> Record | None:
+    """The page record of a raw record, its length still 0; None when it is no html and shows no damage."""
+    if raw.type not in options.record_types or raw.type == "revisit":
+        return None
+    first = raw.read(_FIRST_READ)
+    head = heads.parse(first) if raw.type == "response" else None
+    if head is not None and not head.complete and len(first) == _FIRST_READ:
+        first += raw.read(_MAX_HEAD - _FIRST_READ)
+        head = heads.parse(first)
+    if head is not None:
+        return _of_http(raw, head, first, options, filename)
+    return _of_bare(raw, first, options, filename)
+
+
+def _of_http(raw: RawRecord, head: Head, first: bytes, options: ReadOptions, filename: str) -> Record | None:
+    """A response with an HTTP head."""
+    mime = heads.mime_type(head.content_type)
+    if mime is not None and mime not in options.mime_types:
+        return None
+    record = _record(raw, head.content_type, filename, status=head.status)
+    wanted = head.status is None or head.status in options.statuses
+    if mime is not None and not wanted:
+        return replace(record, status="http_status", reason=str(head.status))
+    body, reason = _body(raw, head, first[head.length :], options)
+    if mime is None:
+        if not kinds.looks_like_html(body.payload):
+            return None
+        record = replace(record, content_mime_type=HTML_TYPES[0])
+        if not wanted:
+            return replace(record, status="http_status", reason=str(head.status))
+    return judged(record, body, reason, options)
+
+
+def _of_bare(raw: RawRecord, first: bytes, options: ReadOptions, filename: str) -> Record | None:
+    """A record whose block is the payload itself, or a response whose HTTP head is broken or absent."""
+    content_type = raw.field("Content-Type")
+    mime = heads.mime_type(content_type)
+    meant_as_http = raw.type == "response" and (mime is None or mime == "application/http")
+    if meant_as_http:
+        content_type = None
+        sniffed = kinds.looks_like_html(first)
+        if not sniffed:
+            return _unintelligible(raw, first, filename)
+    elif mime not in options.mime_types:
+        return None
+    body, reason = _body(raw, Head(None, {}, 0, complete=True), first, options)
+    record = _record(raw, content_type, filename, status=None)
+    if meant_as_http:
+        record = replace(record, content_mime_type=HTML_TYPES[0])
+    return judged(record, body, reason, options)
+
+
+def _unintelligible(raw: RawRecord, first: bytes, filename: str) -> Record | None:
+    """A response without an HTTP head that does not look like html either: damage, unless it is empty."""
+    if not first.strip():
+        return None
+    record = _record(raw, None, filename, status=None)
+    return replace(record, status="corrupt_record", reason="neither an HTTP head nor html")
+
+
+def _record(raw: RawRecord, content_type: str | None, filename: str, *, status: int | None) -> Record:
+    return Record(
+        id=heads.record_id(raw.field("WARC-Record-ID")),
+        url=heads.url(raw.field("WARC-Target-URI")),
+        warc_filename=filename,
+        warc_record_offset=raw.offset,
+        warc_record_length=0,
+        payload=None,
+        fetch_time=heads.fetch_time(raw.field("WARC-Date")),
+        fetch_status=status,
+        content_digest=raw.field("WARC-Payload-Digest"),
+        content_mime_type=heads.mime_type(content_type),
+        http_charset=heads.charset(content_type),
+        content_truncated=raw.field("WARC-Truncated"),
+    )
+
+
+def _body(raw: RawRecord, head: Head, first: bytes, options: ReadOptions) -> tuple[Body, str | None]:
+    """The decoded body, and why its end is missing (None: it is not)."""
+    limit = options.max_bytes + (options.max_bytes >> 3) + _MAX_HEAD  # packed longer than this: oversize too
+    n_raw = raw.block_length - head.length
+    if n_raw > limit:
+        return Body(b"", oversize=True), raw.field("WARC-Truncated")
+    packed = first + raw.read(limit)
+    chunked = "chunked" in head.transfer_encodings
+    body = bodies.decode(packed, head.content_encodings, head.transfer_encodings, limit=options.max_bytes)
+    promised = n_raw if chunked else max(n_raw, head.content_length or 0)
+    cut = body.truncated or len(packed) < promised
+    return body, raw.field("WARC-Truncated") or ("unspecified" if cut else None)
+
+
+def judged(record: Record, body: Body, truncated: str | None, options: ReadOptions) -> Record:
+    """The record with its payload, or with the reason why it can't be cleaned."""
+    if body.oversize:
+        return replace(
+            record, content_truncated=truncated, status="oversize", reason=f"over {options.max_bytes} bytes"
+        )
+    if body.problem:
+        return replace(record, content_truncated=truncated, status="corrupt_record", reason=body.problem)
+    other = kinds.binary_type(body.payload[:512])
+    if other is not None:
+        return replace(record, content_truncated=truncated, status="not_html", reason=other)
+    if truncated is not None and not bodies.holds_text(body.payload):
+        return replace(record, content_truncated=truncated, status="truncated", reason=truncated)
+    return replace(record, content_truncated=truncated, payload=body.payload)
