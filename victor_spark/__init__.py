@@ -1,5 +1,6 @@
 """victor-spark: web crawls into clean text, with the reason for every block kept or dropped."""
 
+import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,8 +19,15 @@ def clean(
     return pipeline.clean(html, url, cleaner, threshold)
 
 
-def cleaners() -> tuple[str, ...]:
-    """The names of the cleaners that can be loaded here."""
-    from victor_spark.cleaners import CLEANERS  # noqa: PLC0415 - as above
+if TYPE_CHECKING:
 
-    return tuple(CLEANERS)
+    def cleaners() -> tuple[str, ...]:
+        """The names of the cleaners that can be loaded here."""
+
+else:
+
+    def __getattr__(name):
+        # The package of that name is callable; it is imported when somebody asks for it.
+        if name == "cleaners":
+            return importlib.import_module("victor_spark.cleaners")
+        raise AttributeError(f"module 'victor_spark' has no attribute {name!r}")

@@ -6,9 +6,9 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final, NoReturn
 
+from victor_spark import __version__
 from victor_spark.commands import COMMANDS
 from victor_spark.errors import EXIT_DONE, EXIT_INTERNAL, EXIT_USAGE, UsageError, VictorError
 
@@ -62,7 +62,7 @@ def _dispatch(words: list[str]) -> int:
         print(_help())
         return EXIT_DONE if words else EXIT_USAGE
     if words[0] == "--version":
-        print(f"victor {_version()}")
+        print(f"victor {__version__}")
         return EXIT_DONE
     name = _command(words)
     module = importlib.import_module(COMMANDS[name][0])
@@ -102,13 +102,6 @@ def _help() -> str:
     return _HEAD + "\n".join(lines) + "\n" + _FOOT.rstrip()
 
 
-def _version() -> str:
-    try:
-        return version("victor-spark")
-    except PackageNotFoundError:
-        return "(not installed)"
-
-
 def _failed(line: str, code: int, *, debug: bool) -> int:
     if debug:
         traceback.print_exc()
@@ -120,8 +113,8 @@ def _described(error: BaseException) -> str:
     """The line of an error that says most; Spark wraps a worker's traceback, whose last line it is."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if any("Traceback (most recent call last)" in line for line in lines):
-        raised = [line for line in lines if ": " in line and line.split(":")[0].endswith(("Error", "Exception"))]
-        lines = raised[:1] or lines
+        named = ("Error", "Exception")
+        lines = [line for line in lines if ": " in line and line.split(":")[0].endswith(named)][:1] or lines
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 

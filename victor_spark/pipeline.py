@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from victor_spark import cleaners
+from victor_spark.cleaners import CLEANERS, MODELS, Cleaner, check_name
 from victor_spark.crf import decision
 from victor_spark.crf.model import read_bytes
 from victor_spark.errors import UsageError
@@ -38,19 +38,19 @@ def models(settings: Settings) -> dict[str, bytes]:
     Raises UsageError for settings that make no sense and ModelError for a bad model, so that
     nothing of that kind can happen at the first page.
     """
-    cleaners.check_name(settings.cleaner)
+    check_name(settings.cleaner)
     if settings.threshold is not None and not 0.0 <= settings.threshold <= 1.0:
         raise UsageError(f"the threshold is a probability between 0 and 1, not {settings.threshold}")
-    name = cleaners.MODELS[settings.cleaner]
+    name = MODELS[settings.cleaner]
     path = Path(settings.model) if settings.model else directory("models") / name
     needed = {name: read_bytes(path)}
-    cleaners.CLEANERS[settings.cleaner](needed[name])
+    CLEANERS[settings.cleaner](needed[name])
     return needed
 
 
 def cleaning(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Record], Document]:
     """The function that cleans one record; it answers any fault of a page with a status."""
-    cleaner = cleaners.CLEANERS[settings.cleaner](models[cleaners.MODELS[settings.cleaner]])
+    cleaner = CLEANERS[settings.cleaner](models[MODELS[settings.cleaner]])
 
     def clean(record: Record) -> Document:
         if record.status is not None or record.payload is None:
@@ -89,7 +89,7 @@ def _loaded(settings: Settings) -> Callable[[Record], Document]:
     return cleaning(settings, models(settings))
 
 
-def _clean_page(record: Record, payload: bytes, cleaner: cleaners.Cleaner, settings: Settings) -> Document:
+def _clean_page(record: Record, payload: bytes, cleaner: Cleaner, settings: Settings) -> Document:
     source = canonical(payload, http_charset=record.http_charset)
     page = Page(source.html, segment(source.html), record.url, source.title)
     scores = cleaner(page)

@@ -95,5 +95,6 @@ def schema_version(schema: pa.Schema) -> str | None:
         return str(version.decode())
     if footer := metadata.get(_SPARK_FOOTER):
         columns = {column["name"]: column["metadata"] for column in json.loads(footer)["fields"]}
-        return columns.get(VERSION_COLUMN, {}).get(VERSION_KEY)
+        found: str | None = columns.get(VERSION_COLUMN, {}).get(VERSION_KEY)
+        return found
     return None

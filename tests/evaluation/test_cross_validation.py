@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from victor_spark.evaluation import cross_validation, pictures, summary
-from victor_spark.evaluation.cross_validation import Cleaner
+from victor_spark.evaluation.cross_validation import Cleaner, PageResult
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage, label, label_all
 from victor_spark.evaluation.measures import Interval
@@ -50,21 +50,35 @@ def keep_nothing(page: Page) -> Scores:
     return Scores(probabilities, np.zeros(len(page.blocks), dtype=bool))
 
 
+def judged(pages: Sequence[LabelledPage], cleaner: Cleaner) -> list[PageResult]:
+    return [cross_validation.result(page, cleaner(page.page)) for page in pages]
+
+
 def test_no_cleaner_has_seen_the_site_it_is_judged_on(pages: list[LabelledPage]) -> None:
     seen: list[set[str]] = []
 
-    def train(training: Sequence[LabelledPage]) -> Cleaner:
+    def train(training: Sequence[LabelledPage]) -> dict[str, Cleaner]:
         seen.append({page.site for page in training})
-        return keep_long_blocks
+        return {"long": keep_long_blocks, "none": keep_nothing}
 
-    results = cross_validation.cross_validate(pages, train, n_folds=3)
+    both = cross_validation.cross_validate(pages, train, n_folds=3)
+    assert list(both) == ["long", "none"]
+    results = both["long"]
     assert [result.id for result in results] == [page.gold.id for page in pages]
     assert all(result.site not in seen[result.fold] for result in results)
     assert all(len(sites) == 4 for sites in seen)
 
 
+def test_folds_in_parallel_give_the_same_results(pages: list[LabelledPage]) -> None:
+    def train(training: Sequence[LabelledPage]) -> dict[str, Cleaner]:
+        return {"long": keep_long_blocks if len(training) else keep_nothing}
+
+    one, two = (cross_validation.cross_validate(pages, train, n_folds=3, n_jobs=n) for n in (1, 2))
+    assert [(r.id, r.fold, r.words) for r in one["long"]] == [(r.id, r.fold, r.words) for r in two["long"]]
+
+
 def test_a_cleaner_that_is_right_scores_one_everywhere(pages: list[LabelledPage]) -> None:
-    rows = summary.by_set(list(cross_validation.score(pages, keep_long_blocks)))
+    rows = summary.by_set(judged(pages, keep_long_blocks))
     assert list(rows) == ["forum", "news", "all"]
     assert rows["all"]["n_pages"] == 30
     assert rows["forum"]["word_f1"]["mean"] == rows["all"]["shingle_f1"] == 1.0
@@ -73,7 +87,7 @@ def test_a_cleaner_that_is_right_scores_one_everywhere(pages: list[LabelledPage]
 
 
 def test_a_cleaner_that_keeps_nothing_is_empty_everywhere(pages: list[LabelledPage]) -> None:
-    row = summary.figures(list(cross_validation.score(pages, keep_nothing)))
+    row = summary.figures(judged(pages, keep_nothing))
     assert (row["empty_ratio"], row["word_f1"]["mean"], row["blocks"]["recall"]) == (1.0, 0.0, 0.0)
     assert row["blocks"]["unlabelled_accuracy"] == pytest.approx(4 / 6)
 
@@ -82,9 +96,9 @@ def test_pages_whose_gold_is_elsewhere_count_for_words_but_not_for_blocks() -> N
     lost = GoldPage(
         id="1", set="news", html="<p>Please switch on JavaScript.</p>", gold="A story about rivers."
     )
-    (result,) = cross_validation.score([label(lost)], keep_long_blocks)
-    assert result.decided.blocks is None
-    assert result.decided.words.n_gold == 4
+    (result,) = judged([label(lost)], keep_long_blocks)
+    assert result.blocks is None
+    assert result.words.n_gold == 4
 
 
 def test_only_usable_pages_are_labelled() -> None:
@@ -95,7 +109,7 @@ def test_only_usable_pages_are_labelled() -> None:
 
 @pytest.mark.parametrize("ending", ["png", "svg"])
 def test_pictures_are_drawn_without_a_screen(pages: list[LabelledPage], tmp_path: Path, ending: str) -> None:
-    curve = summary.curve(list(cross_validation.score(pages, keep_long_blocks)))
+    curve = summary.curve(judged(pages, keep_long_blocks))
     pictures.draw_curves({"long blocks": curve}, tmp_path / f"curve.{ending}", title="Kept by threshold")
     bars = {"a": {"news": Interval(0.8, 0.9, 0.7, 0.85, 9)}, "b": {"forum": Interval(0.5, 0.5, 0.4, 0.6, 4)}}
     pictures.draw_bars(bars, tmp_path / f"bars.{ending}", title="Word F1", measure="word F1")

@@ -176,5 +176,7 @@ _USELESS: Final = 64
 
 
 def holds_text(payload: bytes) -> bool:
-    """Whether at least 64 bytes remain visible: enough for a truncated page to be worth cleaning."""
+    """Whether a truncated page is worth cleaning: it holds its last tag, or at least 64 visible bytes."""
+    if payload[-64:].rstrip().lower().endswith(b"</html>"):
+        return True
     return len(_TAG.sub(b"", _UNSEEN.sub(b"", payload))) >= _USELESS

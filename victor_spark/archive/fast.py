@@ -85,6 +85,7 @@ def _understood(source: Source, warc: WarcRecord, understand: Understand) -> Rec
 
 def all_records(source: Source, understand: Understand) -> Iterator[Record | Damage]:
     """All page records of an lz4 shard, for which there is no careful reader."""
+    source.seek(0)
     pending: Record | None = None
     last = 0
     try:

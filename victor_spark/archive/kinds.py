@@ -19,7 +19,7 @@ ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 ZSTD_DICTIONARY_MAGIC: Final = b"\x5d\x2a\x4d\x18"
 LZ4_MAGIC: Final = b"\x04\x22\x4d\x18"
 
-WARC_START: Final = re.compile(rb"WARC/\d+\.\d+[ \t]*\r?\n")
+WARC_START: Final = re.compile(rb"WARC/\d+\.\d+[ \t]*\r?\n", re.IGNORECASE)
 ARC_START: Final = re.compile(
     rb"(?:filedesc:)?[A-Za-z][A-Za-z0-9+.-]*:[^\r\n]{0,8192} \d{14} [^ \r\n]* (?:[^\r\n]* )?\d+\r?\n"
 )
@@ -138,7 +138,7 @@ def kind_of(head: bytes) -> Kind:
 
 
 def _text_kind(start: bytes) -> Kind:
-    if re.search(rb"^" + WARC_START.pattern, start, re.MULTILINE):
+    if re.search(rb"^" + WARC_START.pattern, start, re.MULTILINE | re.IGNORECASE):
         return "warc"  # an archive whose first record lost its head
     if looks_like_html(start):
         return "html"

@@ -10,6 +10,7 @@ from warcio.recordloader import ARCHeadersParser
 from warcio.statusandheaders import StatusAndHeadersParserException
 
 MAX_HEADER: Final = 256 << 10
+_ARC_2 = re.compile(rb"(.* \S+ \d{14} \S+) \d{3} \S+ \S+ \d+ \S+ (\d+)\s*")
 _HEADER_END = re.compile(rb"\r?\n\r?\n")
 
 
@@ -61,8 +62,9 @@ def _arc_header(block: bytes) -> Header | None:
     line, newline, _ = block.partition(b"\n")
     if not newline:
         return None
+    second = _ARC_2.fullmatch(line)
     try:
-        parsed = ARCHeadersParser().parse(BytesIO(b"\n\n"), line)
+        parsed = ARCHeadersParser().parse(BytesIO(b"\n\n"), b"%b %b" % second.groups() if second else line)
     except StatusAndHeadersParserException:
         return None
     values = dict(parsed.headers)
@@ -78,17 +80,19 @@ def _arc_header(block: bytes) -> Header | None:
 
 
 WARC: Final = Layout(
-    expected=re.compile(rb"WARC/\d"),
-    wanted=re.compile(rb"WARC/\d\.\d{1,2}[ \t]{0,8}\r?\n[A-Za-z][A-Za-z0-9_-]{0,40}[ \t]{0,8}:"),
+    expected=re.compile(rb"WARC/\d", re.IGNORECASE),
+    wanted=re.compile(rb"WARC/\d\.\d{1,2}[ \t]{0,8}\r?\n[A-Za-z][A-Za-z0-9_-]{0,40}[ \t]{0,8}:", re.IGNORECASE),
     reach=128,
     separator=re.compile(rb"(?:\r?\n){2}"),
     parse=_warc_header,
 )
 ARC: Final = Layout(
-    expected=re.compile(rb"[^\s<][^\r\n]{0,16384} \S+ \S+ \S+ \d+\r?\n"),
+    expected=re.compile(
+        rb"(?:https?|ftp|dns|whois|filedesc|gopher|news|metadata|warcinfo):[^\r\n]{0,16384} \S+ \d+\r?\n"
+    ),
     wanted=re.compile(
         rb"(?:\A|(?<=[\r\n\x00]))[A-Za-z][A-Za-z0-9+.-]{0,20}:[^\r\n]{0,8192}"
-        rb" [0-9A-Fa-f.:]{3,45} \d{14} [^ \r\n]{1,256} \d{1,18}\r?\n"
+        rb" [0-9A-Fa-f.:]{3,45} \d{14} [^ \r\n]{1,256}(?: [^\r\n]{1,512})? \d{1,18}\r?\n"
     ),
     reach=9000,
     separator=re.compile(rb"\r?\n"),

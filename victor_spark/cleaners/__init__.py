@@ -1,6 +1,8 @@
 """Cleaners by name. A cleaner answers one question: which blocks of this page are content?"""
 
+import sys
 from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Final, TypeAlias
 
 from victor_spark.cleaners import victor
@@ -23,3 +25,13 @@ def check_name(name: str) -> None:
     """Raises UsageError for a name that no cleaner has."""
     if name not in CLEANERS:
         raise UsageError(f"no cleaner {name!r}; there are: {', '.join(CLEANERS)}")
+
+
+class _CallableModule(ModuleType):
+    """`victor_spark.cleaners()` is the public call, and `victor_spark.cleaners` is this package."""
+
+    def __call__(self) -> tuple[str, ...]:
+        return tuple(CLEANERS)
+
+
+sys.modules[__name__].__class__ = _CallableModule

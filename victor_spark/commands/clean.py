@@ -62,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="P",
         help="keep a block when P(other) < P; lower is stricter (default: the cleaner decides page by page)",
     )
+    parser.add_argument("--model", metavar="DIR", help="a trained model instead of the cleaner's own")
     page = parser.add_argument_group("one page to stdout")
     page.add_argument("--format", choices=FORMATS, help="default: text")
     page.add_argument("--url", help="the page's address, if it is known")
@@ -91,14 +92,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _options(arguments: argparse.Namespace) -> CleanOptions:
-    built_in = {"cleaning": pipeline.Settings(), "reading": records.ReadOptions(), "output": OutputOptions()}
-    _, tables = options.configuration("cleaning.toml", {name: type(value) for name, value in built_in.items()})
+    sections = {"cleaning": pipeline.Settings, "reading": records.ReadOptions, "output": OutputOptions}
+    tables = options.configuration("cleaning.toml", sections)
     statuses = () if arguments.all_statuses else arguments.status
     return CleanOptions(
         settings=options.merged(
             pipeline.Settings(),
             tables.get("cleaning", {}),
-            {"cleaner": arguments.cleaner, "threshold": arguments.threshold},
+            {"cleaner": arguments.cleaner, "threshold": arguments.threshold, "model": arguments.model},
         ),
         reading=options.merged(
             records.ReadOptions(),
@@ -118,7 +119,7 @@ def _refuse(arguments: argparse.Namespace, names: tuple[str, ...], why: str) -> 
 def _run_job(arguments: argparse.Namespace, chosen: CleanOptions) -> int:
     if "-" in arguments.inputs:
         raise UsageError("- (stdin) is for one page without --output")
-    from victor_spark.spark.run import CleanJob, run  # noqa: PLC0415 - Spark, only where it is used
+    from victor_spark.spark.run import CleanJob, run
 
     job = CleanJob(
         inputs=tuple(arguments.inputs),
@@ -180,7 +181,11 @@ def _the_page(shards: tuple[Shard, ...]) -> Shard:
     return shards[0]
 
 
+# argparse names these functions in its messages: "invalid probability value: 'x'".
+
+
 def probability(text: str) -> float:
+    """A number from 0 to 1."""
     value = float(text)
     if not 0 <= value <= 1:
         raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
@@ -188,6 +193,7 @@ def probability(text: str) -> float:
 
 
 def positive(text: str) -> int:
+    """A whole number from 1 on."""
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is not positive")
@@ -195,8 +201,10 @@ def positive(text: str) -> int:
 
 
 def numbers(text: str) -> tuple[int, ...]:
+    """Whole numbers between commas."""
     return tuple(int(number) for number in text.split(","))
 
 
 def words(text: str) -> tuple[str, ...]:
+    """Lower-case words between commas."""
     return tuple(word.strip().lower() for word in text.split(",") if word.strip())

@@ -9,13 +9,13 @@ examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:  # noqa: ARG001 - takes none
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Takes no options."""
 
 
-def run(arguments: argparse.Namespace) -> int:  # noqa: ARG001 - takes none
+def run(arguments: argparse.Namespace) -> int:  # noqa: ARG001 - takes no options
     """Prints the names."""
-    import victor_spark  # noqa: PLC0415 - loaded when it is used
+    import victor_spark
 
     for name in victor_spark.cleaners():
         print(name)

@@ -5,7 +5,6 @@ import tomllib
 import types
 import typing
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
 from victor_spark import resources
@@ -15,7 +14,7 @@ Options = TypeVar("Options")
 Tables = Mapping[str, Mapping[str, Any]]
 
 
-def configuration(name: str, sections: Mapping[str, type]) -> tuple[Path, Tables]:
+def configuration(name: str, sections: Mapping[str, type]) -> Tables:
     """The tables of conf/`name`, checked: only `sections`, only the fields of their dataclasses.
 
     Raises ConfigurationError for whatever else stands there, and for a value of the wrong type.
@@ -29,11 +28,11 @@ def configuration(name: str, sections: Mapping[str, type]) -> tuple[Path, Tables
         if section not in sections or not isinstance(table, dict):
             raise ConfigurationError(f"{path}: unknown table or key {section!r}")
         _check(table, sections[section], where=f"{path}: [{section}]")
-    return path, tables
+    return tables
 
 
 def merged(built_in: Options, configured: Mapping[str, Any], given: Mapping[str, Any]) -> Options:
-    """The dataclass `built_in` with what the configuration says, and over it what the user gave (not None)."""
+    """The dataclass `built_in` with what is configured, and over that what the user gave (not None)."""
     chosen = {**configured, **{key: value for key, value in given.items() if value is not None}}
     values = {key: tuple(value) if isinstance(value, list) else value for key, value in chosen.items()}
     return dataclasses.replace(built_in, **values)  # type: ignore[type-var]

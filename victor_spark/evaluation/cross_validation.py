@@ -1,6 +1,6 @@
 """k-fold cross-validation by site: every page judged by a cleaner that never saw its site."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
@@ -12,28 +12,16 @@ from victor_spark.evaluation import folds, labelling, measures, words
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.measures import BlockCounts, Overlap
 from victor_spark.evaluation.progress import track
-from victor_spark.page import OTHER, Bool, Int32, Page, Scores, UInt8
+from victor_spark.page import OTHER, Int32, Page, Scores, UInt8
 
 Cleaner: TypeAlias = Callable[[Page], Scores]
-Train: TypeAlias = Callable[[Sequence[LabelledPage]], Cleaner]
-"""Answers one question: what cleaner do these pages make?"""
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """What one decision over a page's blocks is worth; `blocks` is None where labels aren't reliable."""
-
-    words: Overlap
-    shingles: Overlap
-    blocks: BlockCounts | None
+Train: TypeAlias = Callable[[Sequence[LabelledPage]], Mapping[str, Cleaner]]
+"""Answers one question: what cleaners, by name, do these pages make?"""
 
 
 @dataclass(frozen=True, slots=True)
 class PageResult:
-    """A page's scores from a cleaner and what they are worth.
-
-    `decided` judges the cleaner's own decision, `at_half` the paper's rule, P(other) < 0.5.
-    """
+    """What a cleaner's decision over a page is worth; `blocks` is None where labels aren't reliable."""
 
     id: str
     set: str
@@ -41,44 +29,45 @@ class PageResult:
     fold: int
     scores: Scores
     annotated: UInt8
-    decided: Judgement
-    at_half: Judgement
+    words: Overlap
+    shingles: Overlap
+    blocks: BlockCounts | None
+
+
+Results: TypeAlias = dict[str, list[PageResult]]
+"""Name of the cleaner → a result a page, in the order of the pages."""
+FoldResults: TypeAlias = dict[int, dict[str, PageResult]]
 
 
 def cross_validate(
     pages: Sequence[LabelledPage], train: Train, *, n_folds: int = 10, n_jobs: int = 1
-) -> list[PageResult]:
-    """The result of every page, out of fold, in the order of `pages`; progress on stderr.
+) -> Results:
+    """The results of every page, out of fold; progress on stderr.
 
     `n_jobs` > 1 trains as many folds at a time in forked processes, each with its own memory.
     """
     fold_of = folds.by_site([page.site for page in pages], [page.gold.set for page in pages], n_folds)
-    run = partial(_run_fold, pages, train, fold_of)
-    results: dict[int, PageResult] = {}
-    for of_fold in track(_each(run, n_folds, n_jobs), f"{n_folds} folds", n_folds):
-        results |= of_fold
-    return [results[row] for row in range(len(pages))]
+    rows: dict[int, dict[str, PageResult]] = {}
+    for of_fold in track(_each(partial(_run_fold, pages, train, fold_of), n_folds, n_jobs), "folds", n_folds):
+        rows |= of_fold
+    return {name: [rows[row][name] for row in range(len(pages))] for name in rows[0]}
 
 
-def _run_fold(
-    pages: Sequence[LabelledPage], train: Train, fold_of: Int32, fold: int
-) -> dict[int, PageResult]:
+def _run_fold(pages: Sequence[LabelledPage], train: Train, fold_of: Int32, fold: int) -> FoldResults:
     """The results of the pages of one fold, by their row."""
     seen = [page for page, own in zip(pages, fold_of, strict=True) if own != fold]
-    cleaner = train([page for page in seen if labelling.trainable(page)])
+    cleaners = train([page for page in seen if labelling.trainable(page)])
     return {
-        row: result(pages[row], cleaner(pages[row].page), fold)
+        row: {name: result(pages[row], cleaner(pages[row].page), fold) for name, cleaner in cleaners.items()}
         for row in np.flatnonzero(fold_of == fold).tolist()
     }
 
 
-FoldRun: TypeAlias = Callable[[int], dict[int, PageResult]]
-
-_forked: FoldRun | None = None
+_forked: Callable[[int], FoldResults] | None = None
 """What forked children run: they inherit it, since neither pages nor functions need pickling then."""
 
 
-def _each(run: FoldRun, n_folds: int, n_jobs: int) -> Iterator[dict[int, PageResult]]:
+def _each(run: Callable[[int], FoldResults], n_folds: int, n_jobs: int) -> Iterator[FoldResults]:
     global _forked  # noqa: PLW0603 - inherited by the children, see above
     if n_jobs <= 1:
         yield from map(run, range(n_folds))
@@ -86,20 +75,21 @@ def _each(run: FoldRun, n_folds: int, n_jobs: int) -> Iterator[dict[int, PageRes
     _forked = run
     with get_context("fork").Pool(min(n_jobs, n_folds)) as pool:
         yield from pool.imap_unordered(_run_forked, range(n_folds), chunksize=1)
+    _forked = None
 
 
-def _run_forked(fold: int) -> dict[int, PageResult]:
+def _run_forked(fold: int) -> FoldResults:
     assert _forked is not None
     return _forked(fold)
 
 
-def score(pages: Sequence[LabelledPage], cleaner: Cleaner) -> Iterator[PageResult]:
-    """The result of every page from one cleaner (fold -1), with nothing held out."""
-    return (result(page, cleaner(page.page), -1) for page in pages)
-
-
-def result(page: LabelledPage, scores: Scores, fold: int) -> PageResult:
-    """Judges the scores that a cleaner gave to a page."""
+def result(page: LabelledPage, scores: Scores, fold: int = -1) -> PageResult:
+    """Judges what a cleaner kept of a page against its gold text and its block labels."""
+    page_words, rows = words.block_words(page.page.blocks)
+    kept = scores.kept[rows].tolist()
+    found = [word for word, keep in zip(page_words, kept, strict=True) if keep]
+    wanted = words.words(page.gold.gold or "")
+    reliable = labelling.trainable(page)
     return PageResult(
         id=page.gold.id,
         set=page.gold.set,
@@ -107,24 +97,13 @@ def result(page: LabelledPage, scores: Scores, fold: int) -> PageResult:
         fold=fold,
         scores=scores,
         annotated=page.labels,
-        decided=judge(page, labels(scores, scores.kept)),
-        at_half=judge(page, labels(scores, scores.probabilities[:, OTHER] < 0.5)),
-    )
-
-
-def labels(scores: Scores, kept: Bool) -> UInt8:
-    """A label per block: header or text, whichever is likelier, for those kept."""
-    return np.where(kept, np.argmax(scores.probabilities[:, :OTHER], axis=1), OTHER).astype(np.uint8)
-
-
-def judge(page: LabelledPage, block_labels: UInt8) -> Judgement:
-    """Compares a decision over a page's blocks with its gold text and its block labels."""
-    page_words, rows = words.block_words(page.page.blocks)
-    kept = (block_labels != OTHER)[rows].tolist()
-    found = [word for word, keep in zip(page_words, kept, strict=True) if keep]
-    wanted = words.words(page.gold.gold or "")
-    return Judgement(
         words=measures.overlap(found, wanted),
         shingles=measures.overlap(measures.shingles(found), measures.shingles(wanted)),
-        blocks=measures.block_counts(block_labels, page.labels) if labelling.trainable(page) else None,
+        blocks=measures.block_counts(labels(scores), page.labels) if reliable else None,
     )
+
+
+def labels(scores: Scores) -> UInt8:
+    """A label per block: for those kept header or text, whichever is likelier."""
+    likelier = np.argmax(scores.probabilities[:, :OTHER], axis=1)
+    return np.where(scores.kept, likelier, OTHER).astype(np.uint8)

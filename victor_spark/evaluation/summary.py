@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from victor_spark.evaluation import measures
-from victor_spark.evaluation.cross_validation import Judgement, PageResult
-from victor_spark.evaluation.measures import ThresholdCurve
+from victor_spark.evaluation.cross_validation import PageResult
+from victor_spark.evaluation.measures import Interval, ThresholdCurve
 from victor_spark.page import OTHER
 
 ALL = "all"
@@ -23,37 +23,38 @@ def by_set(results: Sequence[PageResult]) -> dict[str, dict[str, Any]]:
 
 
 def figures(results: Sequence[PageResult]) -> dict[str, Any]:
-    """What some pages come to: by the cleaner's own decision, and by P(other) < 0.5."""
+    """What some pages come to. Blocks are counted over the pages whose labels are reliable.
+
+    `blocks` are Victor's measures over all such pages, `blocks_of_pages_with_content` over those
+    with at least one header or text block: the two columns of the paper's Table 3.
+    """
+    counts = [result.blocks for result in results if result.blocks]
+    with_content = [each for each in counts if each.n_content_annotated]
     return {
         "n_pages": len(results),
         "n_sites": len({result.site for result in results}),
-        **_judged(results, [result.decided for result in results]),
-        "at_half": _judged(results, [result.at_half for result in results]),
+        "word_f1": asdict(word_f1(results)),
+        "words_macro": asdict(measures.macro(result.words for result in results)),
+        "words_micro": asdict(measures.micro(result.words for result in results)),
+        "shingle_f1": measures.macro(result.shingles for result in results).f1,
+        "empty_ratio": float(np.mean([result.words.n_found == 0 for result in results])),
+        "blocks": asdict(measures.block_measures(measures.total(counts))),
+        "blocks_of_pages_with_content": asdict(measures.block_measures(measures.total(with_content))),
     }
+
+
+def word_f1(results: Sequence[PageResult]) -> Interval:
+    """Word F1 over pages, with an interval over sites."""
+    f1 = [measures.quality(result.words).f1 for result in results]
+    return measures.bootstrap(f1, [result.site for result in results])
 
 
 def curve(results: Sequence[PageResult]) -> ThresholdCurve:
     """Block precision and recall by threshold over the pages whose labels are reliable."""
-    reliable = [result for result in results if result.decided.blocks]
+    reliable = [result for result in results if result.blocks]
     p_other = np.concatenate([np.empty(0), *(result.scores.probabilities[:, OTHER] for result in reliable)])
     annotated = np.concatenate([np.empty(0, np.uint8), *(result.annotated for result in reliable)])
     return measures.threshold_curve(p_other, annotated)
-
-
-def _judged(results: Sequence[PageResult], judgements: Sequence[Judgement]) -> dict[str, Any]:
-    sites = [result.site for result in results]
-    f1 = [measures.quality(each.words).f1 for each in judgements]
-    counts = [each.blocks for each in judgements if each.blocks]
-    with_content = [each for each in counts if each.n_content_annotated]
-    return {
-        "word_f1": asdict(measures.bootstrap(f1, sites)),
-        "words_macro": asdict(measures.macro(each.words for each in judgements)),
-        "words_micro": asdict(measures.micro(each.words for each in judgements)),
-        "shingle_f1": asdict(measures.macro(each.shingles for each in judgements))["f1"],
-        "empty_ratio": float(np.mean([each.words.n_found == 0 for each in judgements])),
-        "blocks": asdict(measures.block_measures(measures.total(counts))),
-        "blocks_of_pages_with_content": asdict(measures.block_measures(measures.total(with_content))),
-    }
 
 
 def table(rows: dict[str, dict[str, Any]]) -> str:

@@ -16,7 +16,15 @@ SPACE = 32
 NOT_COMPOSED = 0x80000000
 """Flag of the folding table: this character may have to be composed first (NFC)."""
 
-MAX_ENTRIES = 1 << 24
+N_RANKED = 400
+"""How many n-grams of a text are ranked."""
+RANK_STEP = 4
+"""Ranks are kept divided by this, so that they fit a byte."""
+FARTHEST = 100
+"""The distance of an n-gram that a profile doesn't have: N_RANKED // RANK_STEP."""
+ABSENT = 201
+"""The rank it is given, farther than FARTHEST from all others."""
+
 MAX_LANGUAGES = 255
 
 
@@ -34,6 +42,8 @@ def fold(
     folded: cython.uint[::1],
 ) -> cython.bint:
     """Fills `folded` with letters and marks in lower case and spaces; True where NFC is in doubt."""
+    space: cython.uint = SPACE
+    not_composed: cython.uint = NOT_COMPOSED
     i: cython.Py_ssize_t
     c: cython.uint
     size: cython.uint
@@ -44,10 +54,10 @@ def fold(
     flags = 0
     for i in range(text.shape[0]):
         c = text[i]
-        c = table[c] if c < size else SPACE
+        c = table[c] if c < size else space
         flags |= c
         folded[i] = c & 0x1FFFFF
-    return (flags & NOT_COMPOSED) != 0
+    return (flags & not_composed) != 0
 
 
 @cython.cfunc
@@ -57,14 +67,11 @@ def mixed(a: cython.ulonglong, b: cython.ulonglong, c: cython.ulonglong) -> cyth
     """A 64-bit hash of three code points, or of (node + 1, 0, code point)."""
     key: cython.ulonglong
     # Compiled, a long literal inside an expression is a Python object; assigned, it is a C number.
-    first: cython.ulonglong = 0x9E3779B97F4A7C15
-    second: cython.ulonglong = 0xD6E8FEB86659FD93
-    key = ((a << 42) | (b << 21) | c) * first
+    odd: cython.ulonglong = 0x9E3779B97F4A7C15
+    key = ((a << 42) | (b << 21) | c) * odd
     if not cython.compiled:
         key &= 0xFFFFFFFFFFFFFFFF
-    key = (key ^ (key >> 32)) * second
-    if not cython.compiled:
-        key &= 0xFFFFFFFFFFFFFFFF
+    key ^= key >> 32
     return key
 
 
@@ -91,7 +98,7 @@ def insert(
         key = mixed(grams[i, 0], grams[i, 1], grams[i, 2])
         first = first_entry[i]
         count = n_entries[i]
-        at = (key >> 3) & mask
+        at = key & mask
         while slots[at] != 0:
             at = (at + 1) & mask
         slots[at] = (key >> 34 << 34) | (first << 10) | count
@@ -117,6 +124,7 @@ def score_trigrams(
     is the sum of its words. Letters beyond `most_letters` are not looked at; `n_letters` says how
     many were.
     """
+    space: cython.uint = SPACE
     segment: cython.Py_ssize_t
     i: cython.Py_ssize_t
     end: cython.Py_ssize_t
@@ -136,19 +144,19 @@ def score_trigrams(
         text, starts, ends, slots, entries, gains, n_letters = views(text, starts, ends, slots, entries, gains, n_letters)
     mask = slots.shape[0] - 1
     for segment in range(starts.shape[0]):
-        a = b = SPACE
+        a = b = space
         n = 0
         end = ends[segment]
         for i in range(starts[segment], end + 1):
-            c = text[i] if i < end and n < most_letters else SPACE
-            if c != SPACE:
+            c = text[i] if i < end and n < most_letters else space
+            if c != space:
                 n += 1
-            elif b == SPACE:
+            elif b == space:
                 if n >= most_letters:
                     break
                 continue
             key = mixed(a, b, c)
-            at = (key >> 3) & mask
+            at = key & mask
             slot = slots[at]
             while slot != 0 and (slot ^ key) >> 34 != 0:
                 at = (at + 1) & mask
@@ -161,8 +169,8 @@ def score_trigrams(
                     gains[segment, entry >> 8] += entry & 255
             a = b
             b = c
-            if c == SPACE:
-                a = SPACE
+            if c == space:
+                a = space
         n_letters[segment] = n
     return 0
 
@@ -185,6 +193,7 @@ def score_lanes(
     `gains` has as many columns as `rows` and holds at most 255 * most_letters * 2: no more than 128
     letters fit.
     """
+    space: cython.uint = SPACE
     segment: cython.Py_ssize_t
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
@@ -204,19 +213,19 @@ def score_lanes(
     mask = slots.shape[0] - 1
     n_lanes = rows.shape[1]
     for segment in range(starts.shape[0]):
-        a = b = SPACE
+        a = b = space
         n = 0
         end = ends[segment]
         for i in range(starts[segment], end + 1):
-            c = text[i] if i < end and n < most_letters else SPACE
-            if c != SPACE:
+            c = text[i] if i < end and n < most_letters else space
+            if c != space:
                 n += 1
-            elif b == SPACE:
+            elif b == space:
                 if n >= most_letters:
                     break
                 continue
             key = mixed(a, b, c)
-            at = (key >> 3) & mask
+            at = key & mask
             slot = slots[at]
             while slot != 0 and (slot ^ key) >> 34 != 0:
                 at = (at + 1) & mask
@@ -227,8 +236,8 @@ def score_lanes(
                     gains[segment, j] += rows[row, j]
             a = b
             b = c
-            if c == SPACE:
-                a = SPACE
+            if c == space:
+                a = space
         n_letters[segment] = n
     return 0
 
@@ -241,12 +250,13 @@ def rank_distances(
     starts: cython.const[cython.int][::1],
     ends: cython.const[cython.int][::1],
     slots: cython.const[cython.ulonglong][::1],
-    ranks: cython.const[cython.short][:, ::1],
+    ranks: cython.const[cython.uchar][:, ::1],
     most_letters: cython.int,
-    farthest: cython.int,
     counts: cython.int[::1],
     seen: cython.int[::1],
-    distances: cython.int[:, ::1],
+    histogram: cython.int[::1],
+    rank_of: cython.int[::1],
+    distances: cython.ushort[:, ::1],
     n_ngrams: cython.int[::1],
 ) -> cython.int:
     """Cavnar and Trenkle's out-of-place measure of every segment to every language.
@@ -257,8 +267,13 @@ def rank_distances(
     rank; an n-gram adds the distance of its ranks, at most `farthest`, which is also what a
     language that doesn't have it (a rank of more than twice `farthest`) adds.
 
-    `counts` (one per node, zeros, left zeros) and `seen` (one per node) are scratch.
+    `counts` (one per node, zeros, left zeros), `seen` (one per node), `histogram` (zeros, left zeros)
+    and `rank_of` are scratch; counts past the last row of `histogram` count as that.
     """
+    space: cython.uint = SPACE
+    n_ranked: cython.int = N_RANKED
+    rank_step: cython.short = RANK_STEP
+    farthest: cython.short = FARTHEST
     segment: cython.Py_ssize_t
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
@@ -271,38 +286,39 @@ def rank_distances(
     n: cython.int
     n_seen: cython.int
     most: cython.int
-    next_most: cython.int
+    most_counted: cython.int
     count: cython.int
     above: cython.int
-    rank: cython.int
-    distance: cython.int
+    rank: cython.short
+    distance: cython.short
     c: cython.uint
     key: cython.ulonglong
     at: cython.ulonglong
     slot: cython.ulonglong
     mask: cython.ulonglong
     if not cython.compiled:
-        text, starts, ends, slots, ranks, counts, seen, distances, n_ngrams = views(text, starts, ends, slots, ranks, counts, seen, distances, n_ngrams)
+        text, starts, ends, slots, ranks, counts, seen, histogram, rank_of, distances, n_ngrams = views(text, starts, ends, slots, ranks, counts, seen, histogram, rank_of, distances, n_ngrams)
     mask = slots.shape[0] - 1
     n_lanes = ranks.shape[1]
+    most_counted = histogram.shape[0] - 1
     for segment in range(starts.shape[0]):
         n = n_seen = most = 0
         start = starts[segment]
         end = ends[segment]
         i = start - 1  # the space before the text
         while i < end and n <= most_letters:
-            c = text[i] if i >= start else SPACE
-            if c != SPACE:
+            c = text[i] if i >= start else space
+            if c != space:
                 n += 1
-            elif i + 1 >= end or text[i + 1] == SPACE:
+            elif i + 1 >= end or text[i + 1] == space:
                 i += 1
                 continue
             node = -1
             for length in range(5):
                 if length != 0:
-                    c = text[i + length] if i + length < end else SPACE
+                    c = text[i + length] if i + length < end else space
                 key = mixed(node + 1, 0, c)
-                at = (key >> 3) & mask
+                at = key & mask
                 slot = slots[at]
                 while slot != 0 and (slot ^ key) >> 34 != 0:
                     at = (at + 1) & mask
@@ -310,7 +326,7 @@ def rank_distances(
                 if slot == 0:
                     break
                 node = (slot >> 10) & 0xFFFFFF
-                if c == SPACE:
+                if c == space:
                     if length == 0:
                         continue
                 if counts[node] == 0:
@@ -319,32 +335,36 @@ def rank_distances(
                 counts[node] += 1
                 if counts[node] > most:
                     most = counts[node]
-                if c == SPACE:
+                if c == space:
                     break
             i += 1
         n_ngrams[segment] = n_seen
-        above = 0
-        while most > 0:  # from the highest count down, count by count
-            n = 0
-            next_most = 0
-            for k in range(n_seen):
-                count = counts[seen[k]]
-                if count == most:
-                    n += 1
-                elif count < most and count > next_most:
-                    next_most = count
-            rank = above + n // 2
-            if rank > farthest:
-                rank = farthest
-            for k in range(n_seen):
-                node = seen[k]
-                if counts[node] == most:
-                    for j in range(n_lanes):
-                        distance = rank - ranks[node, j]
-                        distance = distance if distance >= 0 else -distance
-                        distances[segment, j] += distance if distance < farthest else farthest
-            above += n
-            most = next_most
+        # Ranks of counts, from the highest down; `histogram` turns into what may still be ranked.
+        if most > most_counted:
+            most = most_counted
         for k in range(n_seen):
-            counts[seen[k]] = 0
+            count = counts[seen[k]]
+            histogram[count if count < most else most] += 1
+        above = 0
+        for count in range(most, 0, -1):
+            n = histogram[count]
+            if above + n > n_ranked:
+                n = n_ranked - above
+            histogram[count] = n
+            rank_of[count] = (above + n // 2) // rank_step
+            above += n
+        for k in range(n_seen):
+            node = seen[k]
+            count = counts[node]
+            counts[node] = 0
+            if count > most:
+                count = most
+            if histogram[count] > 0:
+                histogram[count] -= 1
+                rank = rank_of[count]
+                for j in range(n_lanes):
+                    distance = rank - ranks[node, j]
+                    distance = distance if distance >= 0 else -distance
+                    distance = distance if distance < farthest else farthest
+                    distances[segment, j] += distance
     return 0

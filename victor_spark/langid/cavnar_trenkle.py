@@ -15,12 +15,14 @@ from victor_spark.langid.beesley import slots_of
 from victor_spark.langid.normalise import Int32, UInt32
 from victor_spark.langid.profiles import Profiles
 
-Int16 = npt.NDArray[np.int16]
+UInt8 = npt.NDArray[np.uint8]
+UInt16 = npt.NDArray[np.uint16]
 UInt64 = npt.NDArray[np.uint64]
 
-FARTHEST: Final = 400
-"""The distance of an n-gram that a profile doesn't have; profiles hold as many."""
-_ABSENT: Final = 2 * FARTHEST + 1
+N_COUNTS: Final = 256
+"""Higher counts than fit here are equal: a page's very commonest n-grams share a rank."""
+REST: Final = 50
+"""How many n-grams of each language outside the lanes stand for it in the last lane."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,7 +30,7 @@ class RankTable:
     """A trie over the lanes' n-grams, each with its rank in every lane."""
 
     slots: UInt64
-    ranks: Int16
+    ranks: UInt8
 
 
 def rank_table(profiles: Profiles, lanes: tuple[str, ...], with_rest: bool) -> RankTable:
@@ -42,13 +44,13 @@ def rank_table(profiles: Profiles, lanes: tuple[str, ...], with_rest: bool) -> R
     if with_rest:
         n_own = len(nodes)
         for name in profiles.languages:
-            for rank, ngram in enumerate(profiles.profiles[name].ngrams):
+            for rank, ngram in enumerate(profiles.profiles[name].ngrams[:REST]):
                 node = _node(nodes, edges, ngram)
                 if node >= n_own:
                     cells.append((node, len(lanes), rank))
-    ranks = np.full((len(nodes), len(lanes) + with_rest), _ABSENT, dtype=np.int16)
+    ranks = np.full((len(nodes), len(lanes) + with_rest), ngrams.ABSENT, dtype=np.uint8)
     node, column, rank = np.array(cells).T
-    np.minimum.at(ranks, (node, column), rank.astype(np.int16))
+    np.minimum.at(ranks, (node, column), (rank // ngrams.RANK_STEP).astype(np.uint8))
     numbers = np.arange(len(nodes), dtype=np.uint32)
     return RankTable(slots_of(np.array(edges, np.uint32), numbers, np.ones_like(numbers)), ranks)
 
@@ -64,13 +66,25 @@ def _node(nodes: dict[str, int], edges: list[tuple[int, int, int]], ngram: str) 
 
 def distances(
     table: RankTable, text: UInt32, starts: Int32, ends: Int32, most_letters: int
-) -> tuple[Int32, Int32]:
+) -> tuple[UInt16, Int32]:
     """Out-of-place distances by segment and lane in the first letters, and the known n-grams."""
     n_nodes, n_lanes = table.ranks.shape
     counts, seen = np.zeros(n_nodes, dtype=np.int32), np.empty(n_nodes, dtype=np.int32)
-    output = np.zeros((len(starts), n_lanes), dtype=np.int32)
+    output = np.zeros((len(starts), n_lanes), dtype=np.uint16)
+    histogram, rank_of = np.zeros(N_COUNTS, dtype=np.int32), np.empty(N_COUNTS, dtype=np.int32)
     n_ngrams = np.zeros(len(starts), dtype=np.int32)
     ngrams.rank_distances(
-        text, starts, ends, table.slots, table.ranks, most_letters, FARTHEST, counts, seen, output, n_ngrams
+        text,
+        starts,
+        ends,
+        table.slots,
+        table.ranks,
+        most_letters,
+        counts,
+        seen,
+        histogram,
+        rank_of,
+        output,
+        n_ngrams,
     )
     return output, n_ngrams

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from victor_spark.kernels import ngrams
 from victor_spark.langid import beesley, cavnar_trenkle
 from victor_spark.langid.normalise import Int32, UInt32, folded
 from victor_spark.langid.profiles import STEP, Profiles
@@ -37,8 +38,8 @@ def block_scores(
     distances, n_ngrams = cavnar_trenkle.distances(ranks, *letters, numbers.most_letters)
     weight = 1 / np.maximum(n_letters + numbers.shrink, 1).astype(np.float32)
     langid1 = _lead(gains.astype(np.int32), len(targets)) * weight * np.float32(STEP)
-    most = np.maximum(n_ngrams, 1) * np.float32(cavnar_trenkle.FARTHEST)
-    langid2 = _lead(-distances, len(targets)) / most * n_letters * weight
+    most = np.maximum(n_ngrams, 1) * np.float32(ngrams.FARTHEST)
+    langid2 = _lead(-distances.astype(np.int32), len(targets)) / most * n_letters * weight
     return langid1, langid2.astype(np.float32), n_letters
 
 

@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from victor_spark.kernels import ngrams
 from victor_spark.langid import beesley, cavnar_trenkle
 from victor_spark.langid.normalise import Int32, UInt32, folded, joined
 from victor_spark.langid.profiles import STEP, Profiles
@@ -111,7 +112,8 @@ def _by_ranks(profiles: Profiles, texts: Sequence[str]) -> list[Guess]:
     letters = np.concatenate([[0], np.cumsum(text != ord(" "))])
     n_letters = letters[ends] - letters[starts]
     distances, n_ngrams = cavnar_trenkle.distances(table, text, starts, ends, np.iinfo(np.int32).max)
-    farthest = np.maximum(n_ngrams * cavnar_trenkle.FARTHEST, 1)
+    distances = distances.astype(np.int32)
+    farthest = np.maximum(n_ngrams * ngrams.FARTHEST, 1)
     best, second = _best_and_rival(-distances, profiles.languages)
     lead = (-distances[np.arange(len(starts)), best] - second) / farthest
     scores = 1 / (1 + np.exp(-lead * np.sqrt(n_letters) * 10))

@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from pyspark.sql import SparkSession
 
+
 class Files(Protocol):
     """One output directory; names are relative to it ("" is the directory itself)."""
 
@@ -78,7 +79,7 @@ class LocalFiles:
             file.write(b"0")
 
     def lock(self) -> bool:
-        """Holds the directory, at most until this process ends, however it ends; False if another run does."""
+        """Holds the directory until `unlock` or the end of this process; False if another run does."""
         descriptor = os.open(self._root / "_run" / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
+import victor_spark
 from victor_spark import pipeline, tables
 from victor_spark.archive.records import ReadOptions
 
@@ -58,10 +59,12 @@ def config(
     inputs: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Everything that decides a run's rows, ready for JSON; two runs with equal ones write equal rows."""
+    cleaning = _plain(asdict(settings))
+    del cleaning["model"]  # where it lies; what it is stands in `models`
     return {
-        "victor_spark": installed("victor-spark"),
+        "victor_spark": victor_spark.__version__,
         "schema_version": tables.PAGES_VERSION,
-        "cleaning": _plain(asdict(settings)),
+        "cleaning": cleaning,
         "reading": _plain(asdict(reading)),
         "blocks": blocks,
         "models": dict(models),
@@ -71,8 +74,8 @@ def config(
 
 def versions() -> dict[str, str]:
     """Of us, Python and the libraries that decide what comes out."""
-    found = {name: installed(name) for name in ("victor-spark", *_LIBRARIES)}
-    return {"python": platform.python_version(), **found}
+    ours = {"victor-spark": victor_spark.__version__, "python": platform.python_version()}
+    return {**ours, **{name: installed(name) for name in _LIBRARIES}}
 
 
 def installed(name: str) -> str:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -20,8 +20,6 @@ from victor_spark.spark.clean_partition import CleanTask, clean_partition, clean
 from victor_spark.spark.files import Files, is_local, open_files
 from victor_spark.spark.progress import clock, watched
 from victor_spark.spark.session import session
-
-ENGINES: Final = ("arrow", "rdd")
 
 
 @dataclass(frozen=True, kw_only=True)
