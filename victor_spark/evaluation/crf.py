@@ -1,0 +1,38 @@
+"""How labelled pages make the CRF cleaners: for cross-validation, the gate and `victor train crf`."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from victor_spark.cleaners import CLEANERS, MODELS, Cleaner
+from victor_spark.crf import model, training
+from victor_spark.crf.model import Model
+from victor_spark.crf.table import FeatureTable
+from victor_spark.crf.training import Progress, TrainingOptions
+from victor_spark.evaluation.cross_validation import Train
+from victor_spark.evaluation.labelling import LabelledPage
+
+CRF_CLEANERS: Final = tuple(name for name, folder in MODELS.items() if folder.startswith("crf/"))
+"""The cleaners that a CRF model makes: they differ in how they decide."""
+
+
+def train(
+    pages: Sequence[LabelledPage],
+    table: FeatureTable,
+    options: TrainingOptions,
+    progress: Progress | None = None,
+) -> Model:
+    """The model of labelled pages."""
+    return training.train(
+        ((page.page.blocks, page.labels) for page in pages), table, options, progress=progress
+    )
+
+
+def cleaners(trained: Model) -> dict[str, Cleaner]:
+    """Every CRF cleaner with this model."""
+    stored = model.to_bytes(trained)
+    return {name: CLEANERS[name](stored) for name in CRF_CLEANERS}
+
+
+def recipe(table: FeatureTable, options: TrainingOptions) -> Train:
+    """What cross-validation runs on each fold's pages."""
+    return lambda pages: cleaners(train(pages, table, options))
