@@ -3,7 +3,6 @@
 import gzip
 from typing import Final
 
-BROTLI_BLOCK: Final = 1 << 16
 WINDOWS_1252_GAPS: Final = (0x81, 0x8D, 0x8F, 0x90, 0x9D)
 
 
@@ -22,21 +21,18 @@ def chunked(body: bytes, size: int = 700) -> bytes:
 
 
 def brotli_stored(body: bytes) -> bytes:
-    """The body under `Content-Encoding: br`, in uncompressed meta-blocks (RFC 7932, section 9.2).
+    """A body of up to 64 KiB under `Content-Encoding: br`, in an uncompressed meta-block (RFC 7932, 9.2).
 
     Needs no brotli library, and comes out the same with every version of one.
     """
-    stream = bytearray()
-    bits, n_bits = 0, 1  # WBITS: a single 0 bit is a window of 16
-    for at in range(0, len(body), BROTLI_BLOCK):
-        part = body[at : at + BROTLI_BLOCK]
-        # ISLAST 0, MNIBBLES 00 (four), MLEN - 1 in 16 bits, ISUNCOMPRESSED 1, then a full byte
-        bits |= ((len(part) - 1) << 3 | 1 << 19) << n_bits
-        stream += bits.to_bytes((n_bits + 20 + 7) // 8, "little") + part
-        bits, n_bits = 0, 0
-    bits |= 0b11 << n_bits  # ISLAST, ISLASTEMPTY
-    stream.append(bits)
-    return bytes(stream)
+    wbits, more, four_nibbles, uncompressed = 0, 0, 0, 1
+    fields = ((wbits, 1), (more, 1), (four_nibbles, 2), (len(body) - 1, 16), (uncompressed, 1))
+    head, n_bits = 0, 0
+    for value, width in fields:  # the lowest bit comes first
+        head |= value << n_bits
+        n_bits += width
+    last_and_empty = b"\x03"
+    return head.to_bytes((n_bits + 7) // 8, "little") + body + last_and_empty
 
 
 def encoded_twice(text: str) -> str:
