@@ -1,0 +1,119 @@
+"""The model card: what a model learnt from, under which licences, and how well it does on unseen sites."""
+
+import tomllib
+from collections.abc import Mapping
+from typing import Any, Final
+
+from victor_spark import resources
+from victor_spark.evaluation import summary
+
+PAPER: Final[Mapping[str, Mapping[str, float]]] = {
+    "paper, 271 pages with content (Tables 2, 3)": {
+        "accuracy": 0.9113, "unlabelled_accuracy": 0.9223, "precision": 0.8075, "recall": 0.7988},
+    "paper, the same with language features (Table 2)": {
+        "accuracy": 0.9082, "unlabelled_accuracy": 0.9184, "precision": 0.8380, "recall": 0.7295},
+    "paper, all 907 pages (Table 3)": {
+        "accuracy": 0.9592, "unlabelled_accuracy": 0.9615, "precision": 0.7478, "recall": 0.6695},
+}  # fmt: skip
+"""Victor (2008), 10-fold cross-validation on its own, unpublished Czech pages."""
+
+_MEASURES: Final = ("accuracy", "unlabelled_accuracy", "precision", "recall")
+
+
+def write(name: str, metrics: Mapping[str, Any]) -> str:
+    """The card of a model as Markdown, from what `victor train crf` put into metrics.json."""
+    sections = [
+        f"# {name}",
+        (
+            f"A linear-chain CRF over text blocks, labels header, text and other, feature set "
+            f"`{metrics['feature_set']}`, after Victor (Spousta, Marek, Pecina 2008). "
+            f"Trained with `{metrics['command']}`."
+        ),
+        _training(metrics),
+        _unseen(metrics),
+        _LIMITS,
+    ]
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def _training(metrics: Mapping[str, Any]) -> str:
+    about = _sets()
+    lines = [
+        (
+            f"## Training data\n\n{metrics['n_training_pages']} annotated pages; block labels come from "
+            "aligning each gold text with its page. Pages whose gold is not in their html, and pages of "
+            "very many blocks, are left out. No page is part of this repository.\n"
+        ),
+        "| set | pages | what | licence as stated |\n|---|---|---|---|",
+    ]
+    for set_name, n_pages in metrics["training_pages"].items():
+        known = about.get(set_name, {"about": "", "licence": "unknown"})
+        lines.append(f"| {set_name} | {n_pages} | {known['about']} | {known['licence']} |")
+    return "\n".join(lines)
+
+
+def _unseen(metrics: Mapping[str, Any]) -> str:
+    judged = metrics.get("cross_validation")
+    if not judged:
+        return "## Quality\n\nNot measured: trained with `--folds 0`."
+    parts = [
+        (
+            f"## Quality on sites it has not seen\n\n{metrics['n_folds']}-fold cross-validation by site "
+            f"(no site in two folds), {metrics['n_labelled_pages']} pages. Word F1 is the mean over pages "
+            f"(bag of words against the gold text), its interval a bootstrap over sites. "
+            f"`shingles` is F1 over runs of four words, `empty` the share of pages with no output."
+        ),
+        *(_words(cleaner, rows) for cleaner, rows in judged.items()),
+        _blocks(judged),
+        "![Precision and recall by threshold](curve.png)\n\n![Word F1 per set](word_f1.png)",
+    ]
+    return "\n\n".join(parts)
+
+
+def _words(cleaner: str, rows: Mapping[str, Mapping[str, Any]]) -> str:
+    lines = [
+        f"### Cleaner `{cleaner}`\n",
+        "| set | pages | word F1 | 95 % interval | median | precision | recall | shingles | empty |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name, row in rows.items():
+        words, means = row["word_f1"], row["words_macro"]
+        lines.append(
+            f"| {name} | {row['n_pages']} | {words['mean']:.3f} | {words['low']:.3f} – {words['high']:.3f} | "
+            f"{words['median']:.3f} | {means['precision']:.3f} | {means['recall']:.3f} | "
+            f"{row['shingle_f1']:.3f} | {row['empty_ratio']:.3f} |"
+        )
+    return "\n".join(lines)
+
+
+def _blocks(judged: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
+    lines = [
+        "### Blocks, with the measures of the paper\n",
+        (
+            "The paper's figures are on other pages, in another language, with other proportions of content: "
+            "they stand here for orientation, not as a comparison.\n"
+        ),
+        "| | accuracy | unlabelled accuracy | precision | recall |\n|---|---|---|---|---|",
+    ]
+    for cleaner, rows in judged.items():
+        every = rows[summary.ALL]
+        lines.append(_block_row(f"`{cleaner}`, pages with content", every["blocks_of_pages_with_content"]))
+        lines.append(_block_row(f"`{cleaner}`, all pages", every["blocks"]))
+    lines += [_block_row(name, row) for name, row in PAPER.items()]
+    return "\n".join(lines)
+
+
+def _block_row(name: str, row: Mapping[str, float]) -> str:
+    return f"| {name} | " + " | ".join(f"{100 * row[key]:.2f}" for key in _MEASURES) + " |"
+
+
+def _sets() -> dict[str, dict[str, str]]:
+    return tomllib.loads((resources.directory("conf") / "gold_sets.toml").read_text(encoding="utf-8"))
+
+
+_LIMITS: Final = """\
+## Limits
+
+The sets disagree on conventions (title in or out, comments, captions); the model learns the majority. Index
+pages with next to nothing to keep, forums and product listings are where it loses most. Labels are aligned,
+not annotated by hand: a block is content when half of its words are."""
