@@ -75,6 +75,14 @@ def mixed(a: cython.ulonglong, b: cython.ulonglong, c: cython.ulonglong) -> cyth
     return key
 
 
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def alone(c: cython.uint) -> cython.bint:
+    """Is this an ideograph? Each is a word of its own to the trigrams: there are too many pairs."""
+    return (0x3400 <= c and c < 0xA000) or c >= 0x20000
+
+
 @cython.ccall
 @cython.boundscheck(False)
 @cython.wraparound(False)
@@ -120,8 +128,8 @@ def score_trigrams(
 ) -> cython.int:
     """Adds every trigram's gains to its segment's row of `gains` (n_segments, n_languages).
 
-    An entry is language << 8 | gain. A word's first letter has two spaces before it, so a segment
-    is the sum of its words. Letters beyond `most_letters` are not looked at; `n_letters` says how
+    An entry is language << 8 | gain. A word's first letter has two spaces before it, and an
+    ideograph is a word of its own, so a segment is the sum of its words. Letters beyond `most_letters` are not looked at; `n_letters` says how
     many were.
     """
     space: cython.uint = SPACE
@@ -151,6 +159,8 @@ def score_trigrams(
             c = text[i] if i < end and n < most_letters else space
             if c != space:
                 n += 1
+                if alone(c):
+                    a = b = space
             elif b == space:
                 if n >= most_letters:
                     break
@@ -169,8 +179,8 @@ def score_trigrams(
                     gains[segment, entry >> 8] += entry & 255
             a = b
             b = c
-            if c == space:
-                a = space
+            if c == space or alone(c):
+                a = b = space
         n_letters[segment] = n
     return 0
 
@@ -220,6 +230,8 @@ def score_lanes(
             c = text[i] if i < end and n < most_letters else space
             if c != space:
                 n += 1
+                if alone(c):
+                    a = b = space
             elif b == space:
                 if n >= most_letters:
                     break
@@ -236,8 +248,8 @@ def score_lanes(
                     gains[segment, j] += rows[row, j]
             a = b
             b = c
-            if c == space:
-                a = space
+            if c == space or alone(c):
+                a = b = space
         n_letters[segment] = n
     return 0
 

@@ -82,12 +82,17 @@ def _spaced(text: str) -> Int64:
 def _trigrams(characters: Int64) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
     """The commonest trigrams in ascending order and their quantised log-probabilities.
 
-    A word's first letter follows two spaces; no trigram spans two words.
+    A word's first letter follows two spaces, no trigram spans two words, and an ideograph is a word
+    of its own (there are too many pairs of them to count).
     """
-    second, third = characters[:-1], characters[1:]
-    first = np.concatenate([[SPACE], characters[:-2]])
-    first = np.where(second == SPACE, SPACE, first)
-    keys, counts = np.unique((first << 2 * _BITS) | (second << _BITS) | third, return_counts=True)
+    alone = ((characters >= 0x3400) & (characters < 0xA000)) | (characters >= 0x20000)
+    context = np.where(alone, SPACE, characters)
+    third = characters[1:]
+    second = np.where(alone[1:], SPACE, context[:-1])
+    first = np.where(second == SPACE, SPACE, np.concatenate([[SPACE], context[:-2]]))
+    told = (second != SPACE) | (third != SPACE)
+    keys = (first << 2 * _BITS) | (second << _BITS) | third
+    keys, counts = np.unique(keys[told], return_counts=True)
     top = np.sort(np.lexsort((keys, -counts))[:N_TRIGRAMS])
     keys, log_probabilities = keys[top], np.log(counts[top] / counts.sum())
     mask = (1 << _BITS) - 1

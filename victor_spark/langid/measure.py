@@ -1,0 +1,69 @@
+"""How good identification and the block features are, on test texts by language.
+
+A test folder holds one text file a language (`cs.txt`, `.gz` and `.xz` too), one sentence a line.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from victor_spark.errors import InputError
+from victor_spark.langid import features
+from victor_spark.langid.identify import Identifier
+from victor_spark.langid.normalise import joined
+from victor_spark.langid.profiles import Profiles
+from victor_spark.langid.settings import settings
+from victor_spark.langid.training import read
+
+UNSPACED: Final = frozenset(["bo", "ja", "km", "lo", "my", "th", "zh"])
+LETTERS_PER_WORD: Final = 2
+"""How many characters stand for one word in texts without spaces."""
+
+
+def texts(folder: Path) -> dict[str, Path]:
+    """The text files of a folder by language; InputError when there are none."""
+    files = {path.name.split(".")[0]: path for path in sorted(folder.glob("*.txt*"))}
+    if not files:
+        raise InputError(f"no text files (LANGUAGE.txt, .txt.gz, .txt.xz) in {folder}")
+    return files
+
+
+def pieces(path: Path, language: str, n_words: int, most: int = 300) -> list[str]:
+    """Texts of n_words words each, cut from a file's sentences joined."""
+    words = read(path).split()
+    separator = " "
+    if language in UNSPACED:
+        words, n_words, separator = list(" ".join(words)), n_words * LETTERS_PER_WORD, ""
+    starts = range(0, len(words) - n_words + 1, n_words)[:most]
+    return [separator.join(words[start : start + n_words]) for start in starts]
+
+
+def accuracy(identify: Identifier, tests: Mapping[str, Sequence[str]]) -> tuple[float, float]:
+    """Mean over languages of the share identified: as exactly that label, and as one of its group."""
+    exact, grouped = [], []
+    for language, test in tests.items():
+        found = [guess.language for guess in identify(test)]
+        group = settings().group(language)
+        exact.append(sum(name == language for name in found) / len(found))
+        grouped.append(sum(name in group for name in found) / len(found))
+    return float(np.mean(exact)), float(np.mean(grouped))
+
+
+def feature_auc(profiles: Profiles, target: str, tests: Mapping[str, Sequence[str]]) -> tuple[float, float]:
+    """The areas under the ROC curves of langid1 and langid2: texts of the target against all others."""
+    is_target = np.concatenate([np.full(len(test), name == target) for name, test in tests.items()])
+    text, starts, ends = joined([text for test in tests.values() for text in test])
+    langid1, langid2, _ = features.block_scores(text, starts, ends, [target], profiles)
+    return auc(langid1, is_target), auc(langid2, is_target)
+
+
+def auc(scores: npt.NDArray[np.float32], positive: npt.NDArray[np.bool_]) -> float:
+    """The probability that a positive scores above a negative, ties counting half."""
+    _, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    middle_ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
+    n_positive = int(positive.sum())
+    wins = middle_ranks[positive].sum() - n_positive * (n_positive + 1) / 2
+    return float(wins / (n_positive * (len(positive) - n_positive)))
