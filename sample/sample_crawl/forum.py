@@ -49,7 +49,7 @@ def _post(post: Post, position: int, text: Text, number: int) -> str:
     return pages.fill(
         f"{SITE}.post",
         id=number * 10 + position,
-        parity="bg2" if position % 2 else "bg1",
+        parity="even" if position % 2 else "odd",
         subject=escape(text.title, quote=False),
         user=sorted(_members()).index(post.author) + 51,
         author=post.author,
@@ -65,14 +65,14 @@ def _post(post: Post, position: int, text: Text, number: int) -> str:
 
 def _index(threads: Sequence[Text], links: Sequence[Link]) -> WebPage:
     rows = "\n".join(
-        f'<li class="row"><dl class="icon"><dt>{link.anchor()}<br />by {text.posts[0].author} &raquo; '
-        f'{text.posts[0].time}</dt><dd class="posts">{len(text.posts) - 1} Replies</dd>'
-        f'<dd class="views">{len(text.title) * 17} Views</dd><dd class="lastpost">Last post by '
-        f"{text.posts[-1].author}<br />{text.posts[-1].time}</dd></dl></li>"
+        f'<li class="row"><dl><dt>{link.anchor()}<br />{text.posts[0].author}, {text.posts[0].time}</dt>'
+        f'<dd class="count">{len(text.posts) - 1} answers</dd>'
+        f'<dd class="count">{len(text.title) * 17} views</dd>'
+        f'<dd class="newest">Newest by {text.posts[-1].author}<br />{text.posts[-1].time}</dd></dl></li>'
         for text, link in zip(threads, links, strict=True)
     )
-    main = f'<div class="forumbg"><ul class="topiclist topics">{rows}</ul></div>'
-    html = pages.fill(SITE, title="View forum", kind="forum", section="All threads", main=main)
+    main = f'<div class="threads"><ul class="list">{rows}</ul></div>'
+    html = pages.fill(SITE, title="Threads", kind="forum", section="All threads", main=main)
     return WebPage(f"{HOST}/viewforum.php?f=7", SITE, "en", "index", html, "")
 
 

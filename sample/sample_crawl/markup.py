@@ -54,7 +54,7 @@ def forum(block: Block) -> str:
     if block.kind == "paragraph":
         return inline(block.lines[0]) + "<br /><br />"
     if block.kind == "quote":
-        return f'<blockquote class="uncited"><div>{inline(block.lines[0])}</div></blockquote>'
+        return f'<blockquote class="quoted"><div>{inline(block.lines[0])}</div></blockquote>'
     return modern(block)
 
 
