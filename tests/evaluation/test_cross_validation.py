@@ -69,6 +69,8 @@ def test_no_cleaner_has_seen_the_site_it_is_judged_on(pages: list[LabelledPage])
     assert all(len(sites) == 4 for sites in seen)
 
 
+# From Python 3.12 on a process with threads (numpy's) is warned before it forks; the children use none.
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_folds_in_parallel_give_the_same_results(pages: list[LabelledPage]) -> None:
     def train(training: Sequence[LabelledPage]) -> dict[str, Cleaner]:
         return {"long": keep_long_blocks if len(training) else keep_nothing}

@@ -14,7 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from victor_spark import cleaners, pipeline, resources
+from victor_spark import pipeline, resources
+from victor_spark.cleaners import CLEANERS, MODELS
 from victor_spark.crf import model as crf_model
 from victor_spark.crf.table import from_conf
 from victor_spark.crf.training import TrainingOptions
@@ -90,9 +91,9 @@ def _pin(
 
 def seen(pages: Sequence[GoldPage]) -> dict[Key, Interval]:
     """Word F1 of every cleaner as shipped, from html to text, per set and over all."""
-    intervals = {}
+    intervals: dict[Key, Interval] = {}
     sites = [gold.site(page) for page in pages]
-    for name in cleaners.CLEANERS:
+    for name in CLEANERS:
         f1 = [_page_f1(page, name) for page in track(pages, f"{name}, seen pages", len(pages))]
         intervals |= _by_set(name, "seen", [page.set for page in pages], sites, f1)
     return intervals
@@ -102,13 +103,13 @@ def unseen(pages: Sequence[GoldPage], *, n_jobs: int) -> dict[Key, Interval]:
     """Word F1 of every CRF cleaner out of fold: models trained on the sample without the page's site."""
     labelled = list(track(labelling.label_all(pages), "labelling", len(pages)))
     intervals: dict[Key, Interval] = {}
-    for folder in sorted({cleaners.MODELS[name] for name in crf.CRF_CLEANERS}):
+    for folder in sorted({MODELS[name] for name in crf.CRF_CLEANERS}):
         shipped = crf_model.from_bytes(crf_model.read_bytes(resources.directory("models") / folder), folder)
         recipe = crf.recipe(
             from_conf(shipped.table.feature_set), TrainingOptions(max_iterations=MAX_ITERATIONS)
         )
         results = cross_validation.cross_validate(labelled, recipe, n_folds=N_FOLDS, n_jobs=n_jobs)
-        for name in (name for name in crf.CRF_CLEANERS if cleaners.MODELS[name] == folder):
+        for name in (name for name in crf.CRF_CLEANERS if MODELS[name] == folder):
             judged = results[name]
             f1 = [measures.quality(page.words).f1 for page in judged]
             intervals |= _by_set(name, "unseen", [p.set for p in judged], [p.site for p in judged], f1)
@@ -124,7 +125,7 @@ def _page_f1(page: GoldPage, cleaner: str) -> float:
 def _by_set(
     cleaner: str, kind: str, sets: Sequence[str], sites: Sequence[str], f1: Sequence[float]
 ) -> dict[Key, Interval]:
-    intervals = {}
+    intervals: dict[Key, Interval] = {}
     for name in [*sorted(set(sets)), summary.ALL]:
         rows = [row for row, own in enumerate(sets) if name in (own, summary.ALL)]
         intervals[cleaner, kind, name] = measures.bootstrap(
@@ -138,13 +139,10 @@ def table(intervals: Mapping[Key, Interval], pinned: Mapping[Key, float]) -> str
     head = f"{'cleaner':<14}{'pages':<8}{'set':<18}{'n':>5} {'word F1':>8} {'95 % interval':>15} {'floor':>7}"
     lines = [head]
     for key, interval in intervals.items():
-        cleaner, kind, name = key
-        spread = f"{interval.low:.3f} – {interval.high:.3f}"
         floor = f"{pinned[key]:.3f}" if key in pinned else "none"
-        mark = "  BELOW" if interval.mean < pinned.get(key, 0.0) else ""
-        lines.append(
-            f"{cleaner:<14}{kind:<8}{name:<18}{interval.n:>5} {interval.mean:>8.4f} {spread:>15} {floor:>7}{mark}"
-        )
+        line = "{:<14}{:<8}{:<18}".format(*key) + f"{interval.n:>5} {interval.mean:>8.4f}"
+        line += f" {f'{interval.low:.3f} – {interval.high:.3f}':>15} {floor:>7}"
+        lines.append(line + ("  BELOW" if interval.mean < pinned.get(key, 0.0) else ""))
     return "\n".join(lines)
 
 

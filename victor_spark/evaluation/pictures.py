@@ -37,14 +37,14 @@ def draw_bars(bars: Mapping[str, Mapping[str, Interval]], path: Path, *, title: 
         ]
         means = [interval.mean for _, interval in there]
         errors = [
-            [interval.mean - interval.low for _, interval in there],
-            [interval.high - interval.mean for _, interval in there],
+            [max(0.0, interval.mean - interval.low) for _, interval in there],
+            [max(0.0, interval.high - interval.mean) for _, interval in there],
         ]
         axes.bar([x for x, _ in there], means, width, yerr=errors, capsize=2, label=cleaner)
     axes.set_xticks([row + 0.4 - width / 2 for row in range(len(sets))], sets, rotation=30, ha="right")
     axes.set(ylabel=measure, ylim=(0, 1))
     axes.set_title(title)
-    axes.legend(loc="lower right", fontsize="small")
+    figure.legend(loc="outside upper right", fontsize="small", ncols=len(bars))
     _save(figure, path)
 
 

@@ -1,0 +1,85 @@
+"""`victor train crf`: from annotated pages to a model directory that cleans pages, or one clear line."""
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.evaluation.invented import write_sets
+from victor_spark.commands import train_crf
+from victor_spark.errors import VictorError
+from victor_spark.page import Record
+from victor_spark.pipeline import Settings, cleaning, models
+
+
+def run(*words: str) -> int:
+    parser = argparse.ArgumentParser()
+    train_crf.add_arguments(parser)
+    return train_crf.run(parser.parse_args(words))
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("train")
+    data, output = write_sets(directory / "pages"), directory / "mine"
+    assert run("--data", str(data), "--output", str(output), "--folds", "3", "--iterations", "30") == 0
+    return output
+
+
+def test_the_model_directory_holds_weights_card_metrics_and_pictures(trained: Path) -> None:
+    names = {"weights.npz", "CARD.md", "metrics.json", "curve.png", "word_f1.png"}
+    assert {path.name for path in trained.iterdir()} == names
+
+
+def test_metrics_are_per_cleaner_and_set(trained: Path) -> None:
+    metrics = json.loads((trained / "metrics.json").read_text())
+    assert metrics["training_pages"] == {"forum": 12, "news": 12}
+    for rows in metrics["cross_validation"].values():
+        assert list(rows) == ["forum", "news", "all"]
+        assert rows["all"]["word_f1"]["mean"] > 0.9
+
+
+def test_the_card_names_sets_licences_and_the_papers_figures(trained: Path) -> None:
+    card = (trained / "CARD.md").read_text()
+    assert "| news | 12 |" in card
+    assert "| 91.13 | 92.23 | 80.75 | 79.88 |" in card
+    assert "train crf --data PAGES" in card
+
+
+def test_the_model_cleans_a_page_of_another_site(trained: Path) -> None:
+    settings = Settings(model=str(trained))
+    text = "The mayor opened the new bridge over the river and the council will vote on the winter budget."
+    html = f"<body><ul><li><a href='/'>Home</a></li></ul><p>{text}</p><div>Copyright x</div></body>".encode()
+    document = cleaning(settings, models(settings))(Record(None, None, "", 0, len(html), html))
+    assert document.text == text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--data", "nowhere"], "no directory of annotated pages"),
+        (["--sets", "blogs"], "no set blogs"),
+        (["--features", "victor-1984"], "victor-1984"),
+        (["--folds", "1"], "--folds"),
+        (["--folds", "50"], "sites"),
+        (["--algorithm", "ap", "--c2", "1"], "--c2"),
+        (["--c1", "-1"], "negative"),
+        (["--output", "/dev/null/model"], "can't write"),
+    ],
+)
+def test_wrong_usage_is_one_clear_line_and_exit_code_two(
+    tmp_path: Path, options: list[str], message: str
+) -> None:
+    data = write_sets(tmp_path / "pages")
+    with pytest.raises(VictorError, match=message) as raised:
+        run("--data", str(data), "--output", str(tmp_path / "model"), *options)
+    assert raised.value.exit_code == 2
+    assert "\n" not in str(raised.value)
+
+
+def test_data_without_any_gold_that_its_html_holds_is_refused(tmp_path: Path) -> None:
+    row = {"id": "1", "html": "<p>Switch on JavaScript.</p>", "gold": "A text from somewhere else entirely."}
+    (tmp_path / "lost.jsonl").write_text(json.dumps(row))
+    with pytest.raises(VictorError, match="its html holds"):
+        run("--data", str(tmp_path), "--output", str(tmp_path / "model"), "--folds", "0")
