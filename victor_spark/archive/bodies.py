@@ -96,14 +96,18 @@ def _undeflate(packed: bytes, limit: int) -> Body:
         body = _inflated(packed, 15, limit)
         if not body.problem:
             return body
-    if kinds.looks_like_html(packed):
-        return Body(packed)
-    body = _inflated(packed, -15, limit)
-    return Body(packed) if body.problem and _is_plain(packed) else body
+    return _or_plain(_inflated(packed, -15, limit), packed)
 
 
-def _is_plain(payload: bytes) -> bool:
-    return kinds.is_text(payload[:4096])
+def _or_plain(body: Body, packed: bytes) -> Body:
+    """What was decoded, unless that failed and the bytes read as text before: then they were plain already.
+
+    For encodings without magic bytes. Short packed bodies may well hold literal tags, so decoding goes first.
+    """
+    if not body.truncated:
+        return body
+    marked = packed[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") and kinds.looks_like_html(packed)
+    return Body(packed) if marked or kinds.is_text(packed[:4096]) else body
 
 
 def _inflated(packed: bytes, wbits: int, limit: int) -> Body:
@@ -132,11 +136,10 @@ def _inflated(packed: bytes, wbits: int, limit: int) -> Body:
 
 
 def _unbrotli(packed: bytes, limit: int) -> Body:
-    """A brotli body; it has no magic bytes, so one that reads as text is taken to be plain already."""
-    if not packed or kinds.looks_like_html(packed) or packed.startswith(kinds.GZIP_MAGIC):
+    """A brotli body; one that is plain already comes back as it is."""
+    if packed.startswith(kinds.GZIP_MAGIC):
         return Body(packed)
-    body = _streamed(BrotliReader(BytesIO(packed)).read, limit)
-    return Body(packed) if body.problem and _is_plain(packed) else body
+    return _or_plain(_streamed(BrotliReader(BytesIO(packed)).read, limit), packed)
 
 
 def _unzstd(packed: bytes, limit: int) -> Body:

@@ -30,11 +30,11 @@ Steps = Generator[Found, None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """A block ends at `end`; the next record begins at `next`; [gap, next) is rubbish."""
+    """A block ends at `end`, its record at `stop`; the next one begins at `next`, after rubbish if not at `stop`."""
 
     end: int
+    stop: int
     next: int | None
-    gap: int | None = None
 
 
 def step(source: Source, start: int, layout: Layout, understand: Understand) -> Steps:
@@ -107,10 +107,8 @@ def _at(stream: Stream, start: int, layout: Layout, understand: Understand) -> t
         record = understand(_raw(stream, start, header, extent.end, length))
     found: list[Found] = []
     if record is not None:
-        stop = next(end for end in (extent.gap, extent.next, extent.end) if end is not None)
-        found.append(replace(record, warc_record_length=stop - start))
-    if extent.gap is not None:
-        found += _damage(stream, extent.gap, extent.next, "rubbish between records")
+        found.append(replace(record, warc_record_length=extent.stop - start))
+    found += _damage(stream, extent.stop, extent.next, "rubbish between records")
     return found, extent.next
 
 
@@ -146,8 +144,8 @@ def _confirmed(stream: Stream, end: int, layout: Layout) -> Extent | None:
         position += len(tail) - len(rest)
         if rest:
             stream.seek(position)
-            return Extent(end, position) if layout.expected.match(stream.read(layout.reach)) else None
-    return Extent(end, None)
+            return Extent(end, position, position) if layout.expected.match(stream.read(layout.reach)) else None
+    return Extent(end, position, None)
 
 
 def _searched(stream: Stream, block: int, declared: int | None, layout: Layout) -> Extent:
@@ -156,11 +154,12 @@ def _searched(stream: Stream, block: int, declared: int | None, layout: Layout) 
         separator = layout.separator.match(stream.read(4))
         if separator:
             gap = block + declared + separator.end()
-            return Extent(block + declared, resync.next_record(stream, gap, layout), gap)
+            return Extent(block + declared, gap, resync.next_record(stream, gap, layout))
     following = resync.next_record(stream, block, layout)
     if following is None:
-        return Extent(stream.seek(_END), None)
-    return Extent(following - _newlines_before(stream, block, following), following)
+        stop = stream.seek(_END)
+        return Extent(stop, stop, None)
+    return Extent(following - _newlines_before(stream, block, following), following, following)
 
 
 def _newlines_before(stream: Stream, block: int, stop: int) -> int:

@@ -1,0 +1,24 @@
+"""Shards on disk, and what is read from them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from victor_spark.archive.inputs import resolve
+from victor_spark.archive.records import DEFAULTS, ReadOptions, read
+from victor_spark.page import Record
+
+Reading = Callable[..., list[Record]]
+
+
+@pytest.fixture
+def reading(tmp_path: Path) -> Reading:
+    """Writes bytes to a file and reads its records."""
+
+    def records(content: bytes, name: str = "made.warc.gz", options: ReadOptions = DEFAULTS) -> list[Record]:
+        path = tmp_path / name
+        path.write_bytes(content)
+        return [record for shard in resolve([str(path)]) for record in read(shard, options)]
+
+    return records

@@ -1,0 +1,146 @@
+"""Bodies come out as they went in, whatever the header claims, and never beyond the limit."""
+
+import gzip
+import zlib
+
+import brotli
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.archive import making
+from victor_spark.archive import bodies
+
+LIMIT = 1 << 20
+PAGE = making.page(1)
+PACKERS = {
+    "gzip": gzip.compress,
+    "x-gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "br": brotli.compress,
+    "zstd": zstandard.compress,
+}
+payloads = st.binary(max_size=4000).map(lambda noise: b"<html>" + noise)
+
+
+def decoded(raw: bytes, *encodings: str, transfer: tuple[str, ...] = ()) -> bodies.Body:
+    return bodies.decode(raw, encodings, transfer, limit=LIMIT)
+
+
+@given(payload=payloads, encodings=st.lists(st.sampled_from(sorted(PACKERS)), max_size=3))
+def test_stacked_encodings_come_off_in_reverse_order(payload: bytes, encodings: list[str]) -> None:
+    packed = payload
+    for name in encodings:
+        packed = PACKERS[name](packed)
+    assert decoded(packed, *encodings) == bodies.Body(payload)
+
+
+@given(payload=payloads)
+def test_deflate_without_zlib_head_is_inflated_too(payload: bytes) -> None:
+    assert decoded(making.raw_deflate(payload), "deflate").payload == payload
+
+
+@given(payload=payloads, size=st.integers(1, 500))
+def test_chunks_are_joined(payload: bytes, size: int) -> None:
+    assert decoded(making.chunked(payload, size), transfer=("chunked",)) == bodies.Body(payload)
+
+
+def test_chunks_are_joined_before_the_encoding_is_undone() -> None:
+    assert decoded(making.chunked(gzip.compress(PAGE)), "gzip", transfer=("chunked",)).payload == PAGE
+    assert decoded(making.chunked(gzip.compress(PAGE)), transfer=("gzip", "chunked")).payload == PAGE
+
+
+def test_chunk_heads_may_have_extensions_and_bare_newlines() -> None:
+    raw = b"6;name=value\n<html>\n7 \r\n</html>\r\n0\r\nTrailer: yes\r\n\r\n"
+    assert decoded(raw, transfer=("chunked",)) == bodies.Body(b"<html></html>")
+
+
+@pytest.mark.parametrize("encoding", sorted(PACKERS))
+def test_a_stale_content_encoding_leaves_a_plain_body_alone(encoding: str) -> None:
+    assert decoded(PAGE, encoding) == bodies.Body(PAGE)
+    assert decoded(b"just words without any tag", encoding) == bodies.Body(b"just words without any tag")
+
+
+def test_a_stale_chunked_header_leaves_a_plain_body_alone() -> None:
+    assert decoded(PAGE, transfer=("chunked",)) == bodies.Body(PAGE)
+
+
+def test_gzip_is_undone_where_no_header_announces_it() -> None:
+    assert decoded(gzip.compress(PAGE)) == bodies.Body(PAGE)
+    assert decoded(gzip.compress(gzip.compress(PAGE)), "gzip") == bodies.Body(PAGE)
+
+
+def test_gzip_announced_as_deflate_is_undone() -> None:
+    assert decoded(gzip.compress(PAGE), "deflate") == bodies.Body(PAGE)
+
+
+def test_unknown_encodings_are_passed_over() -> None:
+    assert decoded(PAGE, "identity", "utf-8", "none") == bodies.Body(PAGE)
+
+
+@pytest.mark.parametrize("encoding", sorted(PACKERS))
+def test_a_cut_body_keeps_what_inflates(encoding: str) -> None:
+    page = making.page(1, n_words=40_000)
+    packed = PACKERS[encoding](page)
+    body = decoded(packed[: len(packed) // 2], encoding)
+    assert body.truncated
+    assert body.problem is None
+    assert len(body.payload) > len(page) // 10
+    assert page.startswith(body.payload)
+
+
+def test_a_body_spoilt_in_its_middle_keeps_what_comes_before() -> None:
+    page = making.page(1, n_words=5_000)
+    body = decoded(making.spoilt(gzip.compress(page)), "gzip")
+    assert body.truncated
+    assert len(body.payload) > len(page) // 4
+    assert body.payload[:1000] == page[:1000]
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "zstd", "deflate"])
+def test_a_body_of_which_nothing_inflates_is_a_problem(encoding: str) -> None:
+    magic = {"gzip": b"\x1f\x8b\x08\x00", "zstd": b"\x28\xb5\x2f\xfd"}.get(encoding, b"")
+    body = decoded(magic + b"\xff\x07\xff" * 40, encoding)
+    assert body.problem is not None
+    assert body.payload == b""
+
+
+def test_a_chunked_body_without_its_last_chunk_is_truncated() -> None:
+    assert decoded(making.chunked(PAGE, last=""), transfer=("chunked",)) == bodies.Body(PAGE, truncated=True)
+    cut = decoded(making.chunked(PAGE, 50)[:120], transfer=("chunked",))
+    assert cut.truncated
+    assert PAGE.startswith(cut.payload)
+
+
+def test_wrong_chunk_heads_keep_the_rest_of_the_body() -> None:
+    assert decoded(b"6\r\n<html>and more than six</html>", transfer=("chunked",)).payload == (
+        b"<html>and more than six</html>"
+    )
+
+
+@pytest.mark.parametrize("encoding", sorted(PACKERS))
+def test_a_bomb_stops_at_the_limit(encoding: str) -> None:
+    bomb = PACKERS[encoding](b"<html>" + bytes(20 * LIMIT))
+    body = decoded(bomb, encoding)
+    assert body.oversize
+    assert len(body.payload) <= LIMIT + 1
+
+
+def test_a_bomb_within_a_bomb_stops_at_the_limit() -> None:
+    assert decoded(gzip.compress(gzip.compress(bytes(20 * LIMIT))), "gzip", "gzip").oversize
+
+
+@given(noise=st.binary(max_size=2000), encodings=st.lists(st.sampled_from([*PACKERS, "chunked"]), max_size=3))
+def test_no_body_raises(noise: bytes, encodings: list[str]) -> None:
+    body = decoded(noise, *encodings, transfer=("chunked",))
+    assert len(body.payload) <= LIMIT + 1
+
+
+def test_a_page_is_useless_without_visible_text() -> None:
+    assert not bodies.holds_text(b"")
+    assert not bodies.holds_text(b"<html><head><title>" + b"a" * 100 + b"</title></head><body><p>Hi")
+    assert not bodies.holds_text(b"<script>" + b"var a = 1;" * 100)
+    assert not bodies.holds_text(b"<!-- " + b"words " * 100)
+    assert bodies.holds_text(b"<p>" + b"words " * 20)
+    assert bodies.holds_text(b"<p>Hi</p></body></html>\n")
