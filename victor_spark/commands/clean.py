@@ -31,6 +31,7 @@ examples:
 
 FORMATS: Final = ("text", "cleaneval", "markdown", "html")
 ENGINES: Final = ("arrow", "rdd")
+ALL_STATUSES: Final = tuple(range(100, 600))
 _ONLY_WITH_OUTPUT: Final = ("blocks", "engine", "master", "partitions")
 _ONLY_WITHOUT_OUTPUT: Final = ("format", "url")
 
@@ -94,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _options(arguments: argparse.Namespace) -> CleanOptions:
     sections = {"cleaning": pipeline.Settings, "reading": records.ReadOptions, "output": OutputOptions}
     tables = options.configuration("cleaning.toml", sections)
-    statuses = () if arguments.all_statuses else arguments.status
+    statuses = ALL_STATUSES if arguments.all_statuses else arguments.status
     return CleanOptions(
         settings=options.merged(
             pipeline.Settings(),

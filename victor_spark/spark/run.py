@@ -139,7 +139,8 @@ def summary(finished: dict[str, Any], location: str) -> list[str]:
     lines = [f"{finished['n_pages']} pages in {clock(seconds)} ({rate}): {statuses}"]
     if n_failed := finished["n_failed_shards"]:
         reasons = finished["reasons"].get("error", {})
-        lines.append(f"{n_failed} shards couldn't be read, such as: {next(iter(reasons), 'unknown')}")
+        shards = "1 shard" if n_failed == 1 else f"{n_failed} shards"
+        lines.append(f"{shards} couldn't be read, such as: {next(iter(reasons), 'unknown')}")
     return [*lines, f"rows in {location}/{output.PAGES}, record of the run in {location}/{output.RUN}"]
 
 

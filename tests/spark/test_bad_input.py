@@ -1,0 +1,147 @@
+"""Bad input ends before Spark starts: one clear line on stderr, exit 2, nothing left behind."""
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.spark.crawl import PARAGRAPH, Response, Victor, page, write_warc
+
+
+def good(folder: Path) -> Path:
+    return write_warc(
+        folder / "good.warc.gz", [Response("http://example.com/", page("A", PARAGRAPH).encode())]
+    )
+
+
+def missing_file(folder: Path) -> list[object]:
+    return [folder / "missing.warc.gz"]
+
+
+def list_of_missing_files(folder: Path) -> list[object]:
+    (folder / "warc.paths").write_text("crawl/a.warc.gz\ncrawl/b.warc.gz\n")
+    return [folder / "warc.paths"]
+
+
+def unreadable_list(folder: Path) -> list[object]:
+    (folder / "warc.paths.gz").write_bytes(gzip.compress(b"a.warc.gz\n" * 1000)[:-40])
+    return [folder / "warc.paths.gz"]
+
+
+def empty_list(folder: Path) -> list[object]:
+    (folder / "warc.paths").write_text("\n\n")
+    return [folder / "warc.paths"]
+
+
+def empty_shard(folder: Path) -> list[object]:
+    (folder / "empty.warc.gz").touch()
+    return [folder / "empty.warc.gz"]
+
+
+def directory_without_archives(folder: Path) -> list[object]:
+    (folder / "crawl").mkdir()
+    (folder / "crawl" / "notes.txt").write_text("nothing here")
+    return [folder / "crawl"]
+
+
+def glob_without_match(folder: Path) -> list[object]:
+    return [folder / "*.warc.zst"]
+
+
+def model_of_something_else(folder: Path) -> list[object]:
+    (folder / "model.npz").write_bytes(b"PK\x03\x04 but no model")
+    return [good(folder), "--model", folder / "model.npz"]
+
+
+def missing_model(folder: Path) -> list[object]:
+    return [good(folder), "--model", folder / "no-model"]
+
+
+def unknown_cleaner(folder: Path) -> list[object]:
+    return [good(folder), "--cleaner", "victor-1899"]
+
+
+def threshold_beyond_one(folder: Path) -> list[object]:
+    return [good(folder), "--threshold", "1.5"]
+
+
+def no_number(folder: Path) -> list[object]:
+    return [good(folder), "--partitions", "many"]
+
+
+def unknown_option(folder: Path) -> list[object]:
+    return [good(folder), "--fast"]
+
+
+def stdin_as_a_shard(_: Path) -> list[object]:
+    return ["-"]
+
+
+def format_of_rows(folder: Path) -> list[object]:
+    return [good(folder), "--format", "markdown"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        missing_file,
+        list_of_missing_files,
+        unreadable_list,
+        empty_list,
+        empty_shard,
+        directory_without_archives,
+        glob_without_match,
+        model_of_something_else,
+        missing_model,
+        unknown_cleaner,
+        threshold_beyond_one,
+        no_number,
+        unknown_option,
+        stdin_as_a_shard,
+        format_of_rows,
+    ],
+    ids=lambda function: function.__name__,
+)
+def test_one_line_exit_2_and_no_output(
+    tmp_path: Path, victor: Victor, arguments: Callable[[Path], list[object]]
+) -> None:
+    outcome = victor("clean", *arguments(tmp_path), "--output", tmp_path / "out")
+    assert outcome.code == 2
+    assert len(outcome.lines) == 1
+    assert outcome.lines[0].startswith("victor: error: ")
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_output_that_is_a_file_stays_that_file(tmp_path: Path, victor: Victor) -> None:
+    (tmp_path / "out").write_text("mine")
+    outcome = victor("clean", good(tmp_path), "--output", tmp_path / "out")
+    assert (outcome.code, len(outcome.lines)) == (2, 1)
+    assert "is a file" in outcome.lines[0]
+    assert (tmp_path / "out").read_text() == "mine"
+
+
+def test_an_output_with_other_files_is_left_alone(tmp_path: Path, victor: Victor) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.tex").write_text("mine")
+    outcome = victor("clean", good(tmp_path), "--output", tmp_path / "out")
+    assert (outcome.code, len(outcome.lines)) == (2, 1)
+    assert "thesis.tex" in outcome.lines[0]
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["thesis.tex"]
+
+
+def test_an_output_without_a_parent_is_refused(tmp_path: Path, victor: Victor) -> None:
+    outcome = victor("clean", good(tmp_path), "--output", tmp_path / "no" / "such" / "out")
+    assert (outcome.code, len(outcome.lines)) == (2, 1)
+    assert "parent directory" in outcome.lines[0]
+    assert not (tmp_path / "no").exists()
+
+
+def test_an_output_below_a_file_is_refused(tmp_path: Path, victor: Victor) -> None:
+    outcome = victor("clean", good(tmp_path), "--output", good(tmp_path) / "out")
+    assert (outcome.code, len(outcome.lines)) == (2, 1)
+
+
+def test_an_unwritable_output_is_refused(tmp_path: Path, victor: Victor) -> None:
+    outcome = victor("clean", good(tmp_path), "--output", "/proc/victor")
+    assert (outcome.code, len(outcome.lines)) == (2, 1)

@@ -1,0 +1,70 @@
+"""The command as schedulers see it: a process with an exit code, under spark-submit too."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.spark.crawl import rows
+
+pytestmark = pytest.mark.spark
+
+COMMAND = (sys.executable, "-c", "import sys; from victor_spark.cli import main; sys.exit(main())")
+
+
+@pytest.fixture
+def environment(root: Path) -> dict[str, str]:
+    """As after `pip install`: the package can be imported, and the interpreter's scripts are on PATH."""
+    paths = [str(Path(sys.executable).parent), os.environ["PATH"]]
+    gone = {"PYSPARK_PYTHON", "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_SUBMIT_OPTS"}
+    kept = {name: value for name, value in os.environ.items() if name not in gone}
+    return {**kept, "PATH": os.pathsep.join(paths), "PYTHONPATH": str(root)}
+
+
+def submit(root: Path, environment: dict[str, str], *arguments: object) -> subprocess.CompletedProcess[str]:
+    program = shutil.which("spark-submit", path=environment["PATH"])
+    assert program
+    flags = ["--master", "local[2]", "--conf", "spark.ui.enabled=false"]
+    command = [program, *flags, str(root / "jobs" / "clean.py"), *map(str, arguments)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_spark_submit_runs_the_same_command(
+    root: Path, environment: dict[str, str], crawl: Path, tmp_path: Path
+) -> None:
+    finished = submit(root, environment, crawl, "--output", tmp_path / "out")
+    assert finished.returncode == 0, finished.stderr[-3000:]
+    assert len(rows(tmp_path / "out")) == 17
+    assert "victor: 17 pages in " in finished.stderr
+
+
+def test_spark_submit_ends_with_2_and_a_line_for_bad_input(
+    root: Path, environment: dict[str, str], tmp_path: Path
+) -> None:
+    finished = submit(root, environment, tmp_path / "missing.warc.gz", "--output", tmp_path / "out")
+    assert finished.returncode == 2
+    assert finished.stderr.count("victor: error: ") == 1
+    assert "Traceback" not in finished.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_ends_with_4_and_leaves_nothing_that_looks_complete(
+    environment: dict[str, str], crawl: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    command = [*COMMAND, "clean", str(crawl), "--output", str(tmp_path / "out"), "--master", "local[1]"]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr
+        lines = []
+        for line in process.stderr:
+            lines.append(line)
+            if "victor: cleaning" in line:
+                process.send_signal(number)
+    assert process.returncode == 4, lines
+    assert "victor: stopped" in lines[-1]
+    assert not any("Traceback" in line for line in lines)
+    assert not (tmp_path / "out" / "_run" / "run.json").exists()

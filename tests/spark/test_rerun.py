@@ -1,0 +1,124 @@
+"""Whatever was there before, a run never spoils an OUT, and never leaves one that only looks complete."""
+
+import json
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.spark.crawl import Victor, rows, tree
+from victor_spark.spark.files import HadoopFiles, LocalFiles
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def done(spark: SparkSession, crawl: Path, tmp_path: Path, victor: Victor) -> Path:
+    """A complete output of the shard b."""
+    assert spark
+    assert victor("clean", crawl / "b.warc.gz", "--output", tmp_path / "out").code == 0
+    return tmp_path / "out"
+
+
+def test_the_same_command_again_changes_nothing(done: Path, crawl: Path, victor: Victor) -> None:
+    before = tree(done)
+    outcome = victor("clean", crawl / "b.warc.gz", "--output", done)
+    assert outcome.code == 0
+    assert "already done" in outcome.lines[0]
+    assert tree(done) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "difference"),
+    [
+        (("--threshold", "0.3"), "cleaning.threshold null, not 0.3"),
+        (("--blocks",), "blocks false, not true"),
+        (("--max-bytes", "5000"), "reading.max_bytes"),
+    ],
+)
+def test_other_options_are_refused_by_name(
+    done: Path, crawl: Path, victor: Victor, options: tuple[str, ...], difference: str
+) -> None:
+    before = tree(done)
+    outcome = victor("clean", crawl / "b.warc.gz", "--output", done, *options)
+    assert (outcome.code, len(outcome.lines)) == (2, 1)
+    assert difference in outcome.lines[0]
+    assert tree(done) == before
+
+
+def test_other_inputs_are_refused(done: Path, crawl: Path, victor: Victor) -> None:
+    outcome = victor("clean", crawl, "--output", done)
+    assert (outcome.code, len(outcome.lines)) == (2, 1)
+    assert "other inputs (1 shard then, 3 shards now)" in outcome.lines[0]
+
+
+def test_another_model_is_refused(done: Path, crawl: Path, victor: Victor) -> None:
+    config = json.loads((done / "_run/config.json").read_text())
+    name = next(iter(config["models"]))
+    config["models"][name] = "0" * 64
+    (done / "_run/config.json").write_text(json.dumps(config))
+    outcome = victor("clean", crawl / "b.warc.gz", "--output", done)
+    assert (outcome.code, len(outcome.lines)) == (2, 1)
+    assert f"models.{name}" in outcome.lines[0]
+
+
+def test_a_run_that_was_killed_starts_over(done: Path, crawl: Path, victor: Victor) -> None:
+    expected = rows(done)
+    (done / "_run" / "run.json").unlink()
+    part = next((done / "pages").glob("*.parquet"))
+    part.rename(done / "pages" / "part-left-behind.parquet")
+    (done / "pages" / "_temporary").mkdir()
+    outcome = victor("clean", crawl / "b.warc.gz", "--output", done)
+    assert outcome.code == 0
+    assert "already done" not in outcome.lines[0]
+    assert rows(done) == expected
+    assert not (done / "pages" / "_temporary").exists()
+
+
+def test_a_run_that_died_before_its_config_was_written_starts_over(
+    spark: SparkSession, crawl: Path, tmp_path: Path, victor: Victor
+) -> None:
+    assert spark
+    (tmp_path / "out" / "_run").mkdir(parents=True)
+    (tmp_path / "out" / "_run" / ".config.json.draft").write_text("{")
+    assert victor("clean", crawl / "b.warc.gz", "--output", tmp_path / "out").code == 0
+    assert len(rows(tmp_path / "out")) == 6
+
+
+def test_two_runs_at_once_the_second_refuses(done: Path, crawl: Path, victor: Victor) -> None:
+    (done / "_run" / "run.json").unlink()
+    before = tree(done)
+    other = LocalFiles(str(done))
+    assert other.lock()
+    outcome = victor("clean", crawl / "b.warc.gz", "--output", done)
+    other.unlock()
+    assert (outcome.code, len(outcome.lines)) == (2, 1)
+    assert "another run" in outcome.lines[0]
+    assert tree(done) == before
+
+
+def test_a_damaged_record_of_a_run_is_one_clear_line(done: Path, crawl: Path, victor: Victor) -> None:
+    (done / "_run" / "config.json").write_text("{")
+    outcome = victor("clean", crawl / "b.warc.gz", "--output", done)
+    assert (outcome.code, len(outcome.lines)) == (2, 1)
+    assert "damaged" in outcome.lines[0]
+
+
+def test_sparks_own_filesystem_does_for_files_what_the_local_one_does(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("x")
+    for files in (HadoopFiles(f"file://{tmp_path}/out a", spark), LocalFiles(str(tmp_path / "out b"))):
+        files.probe()
+        assert files.names() is None
+        assert files.read("_run/run.json") is None
+        files.write("_run/run.json", "první".encode())
+        files.write("_run/run.json", "druhý".encode())
+        assert files.read("_run/run.json") == "druhý".encode()
+        assert files.names() == ["_run"]
+        files.remove("_run")
+        assert files.names() == []
+        assert not files.is_file()
+    assert HadoopFiles(f"file://{tmp_path}/file", spark).is_file()
+    assert LocalFiles(f"file://{tmp_path}/file").is_file()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "out a", "out b"]

@@ -1,0 +1,70 @@
+"""A row says what record and document say, whatever characters the crawl holds."""
+
+import pytest
+
+from victor_spark import pipeline, tables
+from victor_spark.page import Record
+from victor_spark.spark import rows
+
+
+def record(url: str | None = "http://example.com/", **fields: object) -> Record:
+    return Record(None, url, "a.warc.gz", 0, 1, None, **fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "domain"),
+    [
+        ("http://www.Example.co.uk:8080/a?b", "www.example.co.uk", "example.co.uk"),
+        ("https://user@deep.down.example.org/", "deep.down.example.org", "example.org"),
+        ("http://bücher.example.cz/", "bücher.example.cz", "example.cz"),
+        ("http://192.168.0.1/", "192.168.0.1", None),
+        ("http://[::1]:80/", "::1", None),
+        ("http://[broken/", None, None),
+        ("co.uk", None, None),
+        ("http://co.uk/", "co.uk", None),
+        (None, None, None),
+    ],
+)
+def test_host_and_registered_domain(url: str | None, host: str | None, domain: str | None) -> None:
+    row = rows.record_row(record(url), status="ok", reason=None)
+    assert (row["url_host_name"], row["url_host_registered_domain"]) == (host, domain)
+
+
+def test_half_a_surrogate_pair_does_not_stop_the_batch() -> None:
+    batch = rows.RowBatch(tables.PAGES)
+    batch.add(rows.record_row(record("http://example.com/\ud800"), status="error", reason="\udcff"))
+    taken = batch.take().to_pylist()
+    assert taken[0]["url"] == "http://example.com/?"
+    assert taken[0]["reason"] == "?"
+
+
+def test_an_http_status_that_is_no_number_of_that_size_is_null() -> None:
+    batch = rows.RowBatch(tables.PAGES)
+    batch.add(rows.record_row(record(fetch_status=10**12), status="http_status", reason=None))
+    assert batch.take().to_pylist()[0]["fetch_status"] is None
+
+
+def test_a_batch_is_full_by_bytes_not_by_rows() -> None:
+    batch = rows.RowBatch(tables.PAGES, flush_bytes=10_000)
+    for _ in range(10):
+        batch.add(rows.record_row(record(), status="empty", reason=None))
+    assert not batch.full
+    batch.add({**rows.record_row(record(), status="ok", reason=None), "text": "ř" * 5_000})
+    assert batch.full
+    assert batch.take().num_rows == 11
+    assert not batch.full
+    assert len(batch) == 0
+
+
+def test_block_rows_are_the_documents_blocks() -> None:
+    html = "<h1>Ferries &amp; fog</h1><p>Half a pair: x. <b>Bold</b> and 水 and 𝒳.</p>"
+    document = pipeline.clean(html)
+    batch = rows.RowBatch(tables.PAGES_WITH_BLOCKS)
+    batch.add(rows.record_row(record(), status="http_status", reason="404"))
+    batch.add(rows.document_row(record(), document, blocks=True))
+    dropped, cleaned = batch.take().to_pylist()
+    assert dropped["blocks"] is None
+    assert cleaned["n_blocks"] == len(cleaned["blocks"]) > 0
+    for row, block in zip(cleaned["blocks"], document.blocks, strict=True):
+        expected = {name: getattr(block, name) for name in row}
+        assert row == expected

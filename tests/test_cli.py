@@ -1,0 +1,235 @@
+"""`victor` without Spark: one page to stdout, help, options from three places, errors in one line."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import victor_spark
+from victor_spark.cli import main
+from victor_spark.commands import COMMANDS
+
+TEXT = "The lighthouse keeper wrote down the weather every evening, and nobody ever asked him for his books."
+PAGE = (
+    "<!DOCTYPE html><html><head><meta charset='utf-8'><title>Lighthouse</title></head><body>"
+    "<ul><li><a href='/'>Home</a></li><li><a href='/map'>Map</a></li><li><a href='/shop'>Shop</a></li></ul>"
+    f"<h1>Lighthouse</h1><p>{TEXT}</p><p>{TEXT} Žádný.</p><div><a href='/terms'>Terms</a></div></body></html>"
+)
+VICTOR = (sys.executable, "-c", "import sys; from victor_spark.cli import main; sys.exit(main())")
+
+
+@pytest.fixture
+def html(tmp_path: Path) -> Path:
+    path = tmp_path / "page.html"
+    path.write_text(PAGE, encoding="utf-8")
+    return path
+
+
+def victor(
+    *arguments: object, environment: dict[str, str] | None = None, stdin: bytes = b""
+) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of the command as a process of its own."""
+    command = [*VICTOR, *map(str, arguments)]
+    finished = subprocess.run(
+        command, input=stdin, env={**os.environ, **(environment or {})}, capture_output=True, check=False
+    )
+    return finished.returncode, finished.stdout.decode(), finished.stderr.decode()
+
+
+def test_a_page_is_printed_as_text(html: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["clean", str(html)]) == 0
+    printed = capsys.readouterr()
+    assert TEXT in printed.out
+    assert "Žádný." in printed.out
+    assert printed.out == (victor_spark.clean(PAGE.encode()).text or "") + "\n"
+    assert printed.err == ""
+
+
+def test_cleaning_a_page_loads_no_spark(html: Path) -> None:
+    script = (
+        "import sys; from victor_spark.cli import main; code = main(['clean', sys.argv[1]]); "
+        "sys.exit(code or any(name.partition('.')[0] in {'pyspark', 'py4j', 'pandas'} for name in sys.modules))"
+    )
+    finished = subprocess.run(
+        [sys.executable, "-c", script, str(html)], capture_output=True, text=True, check=False
+    )
+    assert (finished.returncode, finished.stderr) == (0, "")
+    assert TEXT in finished.stdout
+
+
+def test_a_page_from_stdin_equals_the_file(html: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["clean", str(html)])
+    code, out, err = victor("clean", "-", stdin=html.read_bytes())
+    assert (code, out, err) == (0, capsys.readouterr().out, "")
+
+
+@pytest.mark.parametrize(("form", "mark"), [("cleaneval", "<p>"), ("markdown", "Žádný"), ("html", "</p>")])
+def test_formats(html: Path, capsys: pytest.CaptureFixture[str], form: str, mark: str) -> None:
+    assert main(["clean", str(html), "--format", form]) == 0
+    printed = capsys.readouterr().out
+    assert printed.rstrip("\n") == victor_spark.clean(PAGE.encode()).render(form).rstrip("\n")
+    assert mark in printed
+
+
+def test_a_page_without_content_is_no_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "hollow.html").write_text("<html><body><div></div></body></html>")
+    assert main(["clean", str(tmp_path / "hollow.html")]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "no content found" in printed.err
+
+
+def test_output_in_a_locale_without_its_characters_is_utf_8(html: Path) -> None:
+    _, out, _ = victor(
+        "clean", html, environment={"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    )
+    assert "Žádný." in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["clean", "missing.html"], "missing.html"),
+        (["clean"], "INPUT"),
+        (["clean", "page.html", "page2.html"], "--output"),
+        (["clean", "page.html", "--blocks"], "--blocks needs --output"),
+        (["clean", "page.html", "--threshold", "x"], "--threshold"),
+        (["clean", "page.html", "--format", "pdf"], "--format"),
+        (["clean", "-", "page.html"], "stdin"),
+        (["clean", "crawl.warc"], "--output"),
+        (["clean", "empty.html"], "empty"),
+        (["clean", "picture.html"], "picture.html"),
+        (["wash", "page.html"], "no command 'wash'"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_exit_2(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    says: str,
+) -> None:
+    for name in ("page.html", "page2.html"):
+        (tmp_path / name).write_text(PAGE)
+    (tmp_path / "empty.html").touch()
+    (tmp_path / "picture.html").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 8)
+    (tmp_path / "crawl.warc").write_bytes(
+        b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    printed = capsys.readouterr()
+    lines = printed.err.splitlines()
+    assert printed.out == ""
+    assert len(lines) == 1
+    assert lines[0].startswith("victor: error: ")
+    assert says in lines[0]
+
+
+def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in COMMANDS)
+    assert "examples:" in shown
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"victor {victor_spark.__version__}\n"
+    assert main([]) == 2
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_examples(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*name.split(), "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert f"usage: victor {name}" in shown
+    assert f"victor {name}" in shown.partition("examples:")[2]
+
+
+def test_cleaners_lists_what_can_be_loaded(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cleaners"]) == 0
+    assert capsys.readouterr().out.split() == list(victor_spark.cleaners())
+
+
+@pytest.fixture
+def home(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the configuration, with this project's models, that the command uses."""
+    (tmp_path / "home" / "conf").mkdir(parents=True)
+    for path in (root / "conf").iterdir():
+        if path.name != "cleaning.toml":
+            (tmp_path / "home" / "conf" / path.name).symlink_to(path)
+    (tmp_path / "home" / "models").symlink_to(root / "models")
+    monkeypatch.setenv("VICTOR_HOME", str(tmp_path / "home"))
+    return tmp_path / "home" / "conf" / "cleaning.toml"
+
+
+def test_the_command_line_wins_over_conf_and_conf_over_what_is_built_in(
+    home: Path, html: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home.write_text("[cleaning]\nthreshold = 0.0\n")
+    assert main(["clean", str(html)]) == 0
+    assert capsys.readouterr().out == ""
+    assert main(["clean", str(html), "--threshold", "1"]) == 0
+    assert TEXT in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("[cleaning]\ntreshold = 0.5\n", "unknown key 'treshold'"),
+        ("[cleaning]\nthreshold = 'low'\n", "wrong type"),
+        ("[reading]\nstatuses = [200, 'ok']\n", "wrong type"),
+        ("[reading]\nmax_bytes = true\n", "wrong type"),
+        ("[laundry]\nsoap = 1\n", "'laundry'"),
+        ("threshold = 0.5\n", "'threshold'"),
+        ("[cleaning\n", "cleaning.toml"),
+    ],
+)
+def test_a_mistake_in_conf_is_one_line_and_exit_2(
+    home: Path, html: Path, capsys: pytest.CaptureFixture[str], content: str, says: str
+) -> None:
+    home.write_text(content)
+    assert main(["clean", str(html)]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1
+    assert says in lines[0]
+
+
+def test_the_configuration_that_is_shipped_is_valid_and_its_examples_are_too(
+    root: Path, home: Path, html: Path
+) -> None:
+    shipped = (root / "conf" / "cleaning.toml").read_text()
+    home.write_text(shipped)
+    assert main(["clean", str(html)]) == 0
+    examples = [line.removeprefix("# ") for line in shipped.splitlines() if not line.startswith("# model")]
+    values = [line for line in examples if line.startswith("[") or " = " in line.partition("#")[0]]
+    home.write_text("\n".join(values))
+    assert main(["clean", str(html)]) == 0
+    assert "threshold" in home.read_text()
+
+
+def test_an_internal_error_is_one_line_with_a_hint_and_a_traceback_with_debug(
+    html: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(COMMANDS, "clean", ("victor_spark.no_such_module", ""))
+    assert main(["clean", str(html)]) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1
+    assert "internal error: ModuleNotFoundError" in lines[0]
+    assert "--debug" in lines[0]
+    assert main(["clean", str(html), "--debug"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_reader_that_goes_away_is_no_traceback(tmp_path: Path) -> None:
+    path = tmp_path / "long.html"
+    path.write_text(PAGE.replace(f"<p>{TEXT}</p>", f"<p>{TEXT}</p>" * 20_000))
+    with subprocess.Popen(
+        [*VICTOR, "clean", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.read(10)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
