@@ -100,13 +100,14 @@ def from_json(stored: Mapping[str, Any], error: type[Exception] = ModelError) ->
         offsets = tuple(tuple(map(int, features[name]["offsets"])) for name in names)
         conjunctions = tuple(tuple(_parts(names, parts)) for parts in stored["conjunctions"])
         expressions = {family: list(of_family) for family, of_family in stored["patterns"].items()}
+        patterns = compile_patterns(expressions)
+    except ConfigurationError as problem:
+        raise error(str(problem)) from problem
     except (KeyError, TypeError, ValueError) as problem:
         raise error(f"feature table: {problem!r}") from problem
     if any(list(row) != sorted(set(row)) or len(row) > MAX_BINS for row in edges):
         raise error(f"feature set {feature_set}: bin edges must ascend, {MAX_BINS} at most")
-    return FeatureTable(
-        feature_set, names, edges, offsets, conjunctions, expressions, compile_patterns(expressions)
-    )
+    return FeatureTable(feature_set, names, edges, offsets, conjunctions, expressions, patterns)
 
 
 def _parts(names: Sequence[str], parts: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -16,21 +16,20 @@ def cap(html: str, max_attributes: cython.Py_ssize_t) -> str:
     cut: cython.Py_ssize_t
     n: cython.Py_ssize_t = len(html)
     done: cython.Py_ssize_t = 0
+    c: cython.uint
     kept: list[str] = []
-    # A tag with that many attributes is at least twice as long, so short ones are passed over.
-    reach: cython.Py_ssize_t = 2 * max_attributes
-    while 0 <= start < n - reach:
-        if not html[start + 1].isalpha():
-            end = html.find("-->", start) if html.startswith("<!--", start) else start + 1
+    while 0 <= start < n - 2 * max_attributes:  # what is shorter can't hold that many
+        c = ord(html[start + 1])
+        if not (97 <= c <= 122 or 65 <= c <= 90):
+            end = html.find("-->", start) if c == 33 and html.startswith("<!--", start) else start + 1
             start = html.find("<", end) if end >= 0 else -1
             continue
-        end = html.find(">", start, start + reach)
-        if end < 0 or html.find('"', start, end) >= 0 or html.find("'", start, end) >= 0:
-            cut, end = _long_tag(html, start, max_attributes)
-            if cut >= 0:
-                kept.append(html[done:cut])
-                done = end
-        if html[start + 1] in "sStTxXiInN":
+        cut, end = _long_tag(html, start, max_attributes)
+        if cut >= 0:
+            kept.append(html[done:cut])
+            done = end
+        c |= 32
+        if c == 115 or c == 116 or c == 120 or c == 105 or c == 110:  # s, t, x, i, n
             end = _after_raw_text(html, start, end)
         start = html.find("<", end)
     return html if not kept else "".join(kept) + html[done:]
@@ -39,9 +38,10 @@ def cap(html: str, max_attributes: cython.Py_ssize_t) -> str:
 @cython.cfunc
 def _after_raw_text(html: str, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """`end`, or where the raw text behind it ends when the tag at `start` opens one."""
+    tag: str = html[start + 1 : start + 9].lower()
     name: str
     for name in _RAW_TEXT:
-        if html[start + 1 : start + 1 + len(name)].lower() == name:
+        if tag.startswith(name):
             end = html.find("</", end)
             while end >= 0 and html[end + 2 : end + 2 + len(name)].lower() != name:
                 end = html.find("</", end + 2)
@@ -58,8 +58,8 @@ def _long_tag(
     n: cython.Py_ssize_t = len(html)
     n_attributes: cython.Py_ssize_t = 0
     cut: cython.Py_ssize_t = -1
-    c: cython.Py_UCS4
-    quote: cython.Py_UCS4 = 0
+    c: cython.uint
+    quote: cython.uint = 0
     in_name: cython.bint = True
     after_equals: cython.bint = False
     i = start + 1

@@ -78,6 +78,10 @@ def measure(
     pending: cython.bint
     url_mark: cython.int
     letters_hash: cython.ulonglong
+    # As variables, because a literal beyond 63 bits makes Cython fall back to Python integers.
+    seed: cython.ulonglong = 14695981039346656037
+    prime: cython.ulonglong = 1099511628211
+    all_bits: cython.ulonglong = 18446744073709551615
 
     for block in range(starts.shape[0]):
         n_letters = n_digits = n_punctuation = n_white = n_other = 0
@@ -88,7 +92,7 @@ def measure(
         pending = False
         url_mark = 0
         previous = _WHITE
-        letters_hash = 14695981039346656037
+        letters_hash = seed
         end = ends[block]
         for i in range(starts[block], end):
             c = text[i]
@@ -101,7 +105,7 @@ def measure(
                 pending = False
             if kind == _LETTER:
                 n_letters += 1
-                letters_hash = ((letters_hash ^ c) * 1099511628211) & 0xFFFFFFFFFFFFFFFF
+                letters_hash = ((letters_hash ^ c) * prime) & all_bits
                 if begins < 0:
                     begins = 1 if bits & _UPPER else 0
                 if bits & _UNSPACED:

@@ -23,7 +23,7 @@ def drop_textless(html: str) -> str:
     done: cython.Py_ssize_t = 0
     start: cython.Py_ssize_t = html.find("<")
     end: cython.Py_ssize_t
-    first: cython.Py_UCS4
+    first: cython.uint
     name: str
     kept: list[str] = []
     while 0 <= start < n - 3:
@@ -66,7 +66,7 @@ def _name(html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t) -> str:
     """The tag name at `start`, empty when it is longer than any that matters."""
     i: cython.Py_ssize_t = start + 1
     stop: cython.Py_ssize_t = min(n, start + 12)
-    c: cython.Py_UCS4
+    c: cython.uint
     while i < stop:
         c = ord(html[i])
         if c == 62 or c == 32 or c == 47:
@@ -81,7 +81,7 @@ def _after_tag(html: str, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
     quoted: cython.bint = False
     i: cython.Py_ssize_t
     n: cython.Py_ssize_t = len(html)
-    c: cython.Py_UCS4
+    c: cython.uint
     for i in range(start, n):
         c = ord(html[i])
         if c == 34:
