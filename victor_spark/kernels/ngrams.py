@@ -10,6 +10,8 @@ fingerprint of the n-gram (30 bits), where its entries begin (24 bits) and how m
 bits). Collisions go to the next slot.
 """
 
+from typing import Any
+
 import cython
 
 SPACE = 32
@@ -28,7 +30,7 @@ ABSENT = 201
 MAX_LANGUAGES = 255
 
 
-def views(*arrays):  # type: ignore[no-untyped-def]
+def views(*arrays: Any) -> Any:
     """Uncompiled, the same arrays with plain Python numbers in them, which don't overflow."""
     return [memoryview(array) for array in arrays]
 
@@ -80,7 +82,7 @@ def mixed(a: cython.ulonglong, b: cython.ulonglong, c: cython.ulonglong) -> cyth
 @cython.exceptval(check=False)
 def alone(c: cython.uint) -> cython.bint:
     """Is this an ideograph? Each is a word of its own to the trigrams: there are too many pairs."""
-    return (0x3400 <= c and c < 0xA000) or c >= 0x20000
+    return 0x3400 <= c < 0xA000 or c >= 0x20000
 
 
 @cython.ccall
@@ -129,8 +131,8 @@ def score_trigrams(
     """Adds every trigram's gains to its segment's row of `gains` (n_segments, n_languages).
 
     An entry is language << 8 | gain. A word's first letter has two spaces before it, and an
-    ideograph is a word of its own, so a segment is the sum of its words. Letters beyond `most_letters` are not looked at; `n_letters` says how
-    many were.
+    ideograph is a word of its own, so a segment is the sum of its words. Letters beyond
+    `most_letters` are not looked at; `n_letters` says how many were.
     """
     space: cython.uint = SPACE
     segment: cython.Py_ssize_t
@@ -149,7 +151,8 @@ def score_trigrams(
     slot: cython.ulonglong
     mask: cython.ulonglong
     if not cython.compiled:
-        text, starts, ends, slots, entries, gains, n_letters = views(text, starts, ends, slots, entries, gains, n_letters)
+        text, starts, ends, slots = views(text, starts, ends, slots)
+        entries, gains, n_letters = views(entries, gains, n_letters)
     mask = slots.shape[0] - 1
     for segment in range(starts.shape[0]):
         a = b = space
@@ -219,7 +222,8 @@ def score_lanes(
     slot: cython.ulonglong
     mask: cython.ulonglong
     if not cython.compiled:
-        text, starts, ends, slots, rows, gains, n_letters = views(text, starts, ends, slots, rows, gains, n_letters)
+        text, starts, ends, slots = views(text, starts, ends, slots)
+        rows, gains, n_letters = views(rows, gains, n_letters)
     mask = slots.shape[0] - 1
     n_lanes = rows.shape[1]
     for segment in range(starts.shape[0]):
@@ -309,7 +313,9 @@ def rank_distances(
     slot: cython.ulonglong
     mask: cython.ulonglong
     if not cython.compiled:
-        text, starts, ends, slots, ranks, counts, seen, histogram, rank_of, distances, n_ngrams = views(text, starts, ends, slots, ranks, counts, seen, histogram, rank_of, distances, n_ngrams)
+        text, starts, ends, slots, ranks = views(text, starts, ends, slots, ranks)
+        counts, seen, histogram, rank_of = views(counts, seen, histogram, rank_of)
+        distances, n_ngrams = views(distances, n_ngrams)
     mask = slots.shape[0] - 1
     n_lanes = ranks.shape[1]
     most_counted = histogram.shape[0] - 1

@@ -20,6 +20,7 @@ UInt8 = npt.NDArray[np.uint8]
 UInt16 = npt.NDArray[np.uint16]
 UInt64 = npt.NDArray[np.uint64]
 
+_ALL: Final = 2**31 - 1
 _LOAD: Final = 3
 """Slots per n-gram, at least: fewer collisions for more memory."""
 _REST: Final = 400
@@ -67,13 +68,16 @@ def table(profiles: Profiles) -> Table:
     return Table(profiles.languages, slots, entries)
 
 
-def gains(profiles: Profiles, text: UInt32, starts: Int32, ends: Int32) -> tuple[Int32, Int32]:
-    """Folded text's gains by segment and language (n_segments, n_languages), and its letters."""
+def gains(
+    profiles: Profiles, text: UInt32, starts: Int32, ends: Int32, most_letters: int = _ALL
+) -> tuple[Int32, Int32]:
+    """Folded text's gains by segment and language (n_segments, n_languages), and the letters read."""
     expanded = profiles.table(table)
     output = np.zeros((len(starts), len(profiles.languages)), dtype=np.int32)
     n_letters = np.zeros(len(starts), dtype=np.int32)
-    most = np.iinfo(np.int32).max
-    ngrams.score_trigrams(text, starts, ends, expanded.slots, expanded.entries, most, output, n_letters)
+    ngrams.score_trigrams(
+        text, starts, ends, expanded.slots, expanded.entries, most_letters, output, n_letters
+    )
     return output, n_letters
 
 

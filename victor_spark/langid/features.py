@@ -36,11 +36,11 @@ def block_scores(
     letters = folded(text, starts, ends)
     gains, n_letters = beesley.lane_gains(profiles, lanes, *letters, numbers.most_letters)
     distances, n_ngrams = cavnar_trenkle.distances(ranks, *letters, numbers.most_letters)
-    weight = 1 / np.maximum(n_letters + numbers.shrink, 1).astype(np.float32)
-    langid1 = _lead(gains.astype(np.int32), len(targets)) * weight * np.float32(STEP)
-    most = np.maximum(n_ngrams, 1) * np.float32(ngrams.FARTHEST)
+    weight = 1 / np.maximum(n_letters + numbers.shrink, 1)
+    langid1 = _lead(gains.astype(np.int32), len(targets)) * STEP * weight
+    most = np.maximum(n_ngrams, 1) * ngrams.FARTHEST
     langid2 = _lead(-distances.astype(np.int32), len(targets)) / most * n_letters * weight
-    return langid1, langid2.astype(np.float32), n_letters
+    return langid1.astype(np.float32), langid2.astype(np.float32), n_letters
 
 
 def lanes_of(profiles: Profiles, targets: tuple[str, ...]) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ def lanes_of(profiles: Profiles, targets: tuple[str, ...]) -> tuple[str, ...]:
     return (*targets, *[name for name in rivals if name not in excluded])[:wanted]
 
 
-def _lead(points: Int32, n_targets: int) -> Float32:
+def _lead(points: Int32, n_targets: int) -> Int32:
     """The best of the first columns less the best of the others."""
     best = points[:, :n_targets].max(axis=1)
-    return (best - points[:, n_targets:].max(axis=1)).astype(np.float32)
+    return np.asarray(best - points[:, n_targets:].max(axis=1))

@@ -61,33 +61,42 @@ IDENTIFIERS: Final[Mapping[str, Callable[[Profiles], Identifier]]] = {
 def page(text: UInt32, profiles: Profiles) -> Guess:
     """The language of a whole text, given as code points; of a long one, windows spread over it."""
     numbers = settings().page
-    starts, ends = _windows(len(text), numbers.n_windows, numbers.window)
-    if len(starts) > 1:
-        text = np.concatenate([text[start:end] for start, end in zip(starts, ends, strict=True)])
-        starts = np.arange(len(starts), dtype=np.int32) * numbers.window
-        ends = starts + np.int32(numbers.window)
-    gains, n_letters = beesley.gains(profiles, *folded(text, starts, ends))
-    return guesses(gains.sum(axis=0, keepdims=True), n_letters.sum(keepdims=True), profiles)[0]
+    if len(text) > numbers.n_windows * numbers.window:
+        starts = np.linspace(0, len(text) - numbers.window, numbers.n_windows).astype(int).tolist()
+        text = np.concatenate([text[start : start + numbers.window] for start in starts])
+    whole = np.array([0], dtype=np.int32), np.array([len(text)], dtype=np.int32)
+    return guesses(*beesley.gains(profiles, *folded(text, *whole)), profiles)[0]
 
 
 def shares(text: UInt32, starts: Int32, ends: Int32, profiles: Profiles) -> dict[str, float]:
-    """The share of the text's letters in each language, each block in its best one; largest first.
+    """The share of the text's characters in each language, by blocks; the largest first.
 
-    Blocks too short to have a language are left out, and so are those no profile fits. Blocks take
-    the language of the whole text when it is in their best one's confusable group.
+    A block is in the text's commonest language unless another is clearly better, for the language
+    of a few words is mostly chance. Blocks with hardly any letters, and blocks that no profile
+    fits, count to no language.
     """
-    numbers = settings()
-    gains, n_letters = beesley.gains(profiles, *folded(text, starts, ends))
-    told = (n_letters >= numbers.blocks.least_letters) & _fits(gains.max(axis=1, initial=0), n_letters)
-    best = gains.argmax(axis=1) if len(starts) else np.zeros(0, dtype=np.int64)
-    letters = np.bincount(best[told], weights=n_letters[told], minlength=len(profiles.languages))
-    by_group: dict[frozenset[str], dict[str, float]] = {}
-    for i in np.flatnonzero(letters).tolist():
-        name = profiles.languages[i]
-        by_group.setdefault(numbers.group(name), {})[name] = float(letters[i])
-    total = letters.sum()
-    found = [(max(group, key=group.__getitem__), sum(group.values()) / total) for group in by_group.values()]
-    return dict(sorted(found, key=lambda pair: -pair[1]))
+    numbers = settings().blocks
+    gains, n_letters = beesley.gains(profiles, *folded(text, starts, ends), numbers.most_letters)
+    if not len(starts):
+        return {}
+    common = gains.sum(axis=0).argmax()
+    best = gains.argmax(axis=1)
+    rows = np.arange(len(starts))
+    unclear = (gains[rows, best] - gains[:, common]) * STEP < numbers.switch
+    best[unclear] = common
+    told = (n_letters >= numbers.least_letters) & _fits(gains[rows, best], n_letters)
+    weights = np.bincount(best[told], weights=(ends - starts)[told], minlength=len(profiles.languages))
+    return _by_group(weights / max(weights.sum(), 1), profiles.languages)
+
+
+def _by_group(weights: Float64, languages: tuple[str, ...]) -> dict[str, float]:
+    """The weights, those of a confusable group all given to its heaviest member."""
+    totals: dict[str, float] = {}
+    for i in np.argsort(-weights, kind="stable")[: np.count_nonzero(weights)].tolist():
+        group = settings().group(languages[i])
+        name = next((name for name in totals if name in group), languages[i])
+        totals[name] = totals.get(name, 0.0) + float(weights[i])
+    return dict(sorted(totals.items(), key=lambda pair: -pair[1]))
 
 
 def guesses(gains: Int32, n_letters: Int32, profiles: Profiles) -> list[Guess]:
@@ -112,12 +121,13 @@ def _by_ranks(profiles: Profiles, texts: Sequence[str]) -> list[Guess]:
     letters = np.concatenate([[0], np.cumsum(text != ord(" "))])
     n_letters = letters[ends] - letters[starts]
     distances, n_ngrams = cavnar_trenkle.distances(table, text, starts, ends, np.iinfo(np.int32).max)
-    distances = distances.astype(np.int32)
+    nearness = -distances.astype(np.int32)
     farthest = np.maximum(n_ngrams * ngrams.FARTHEST, 1)
-    best, second = _best_and_rival(-distances, profiles.languages)
-    lead = (-distances[np.arange(len(starts)), best] - second) / farthest
+    best, second = _best_and_rival(nearness, profiles.languages)
+    lead = (nearness[np.arange(len(starts)), best] - second) / farthest
     scores = 1 / (1 + np.exp(-lead * np.sqrt(n_letters) * 10))
-    return _guesses(best, lead, scores, (n_letters >= numbers.least_letters) & (n_ngrams > 0), profiles.languages)
+    told = (n_letters >= numbers.least_letters) & (n_ngrams > 0)
+    return _guesses(best, lead, scores, told, profiles.languages)
 
 
 def _best_and_rival(points: Int32, languages: tuple[str, ...]) -> tuple[npt.NDArray[np.intp], Int32]:
@@ -143,11 +153,3 @@ def _guesses(
         Guess(languages[i], difference, score) if known else UNKNOWN
         for i, difference, score, known in columns
     ]
-
-
-def _windows(length: int, n_windows: int, window: int) -> tuple[Int32, Int32]:
-    """Starts and ends of evenly spread windows, or of the whole when it is no longer than they are."""
-    if length <= n_windows * window:
-        return np.array([0], dtype=np.int32), np.array([length], dtype=np.int32)
-    starts = np.linspace(0, length - window, n_windows).astype(np.int32)
-    return starts, starts + np.int32(window)

@@ -98,7 +98,7 @@ class Profiles:
         found = int(arrays["format"][0])
         if found != FORMAT:
             raise ModelError(
-                f"language profiles of format {found}, but this code reads {FORMAT}: run `victor train langid`"
+                f"language profiles of format {found}, but this code reads {FORMAT}: train them again"
             )
         languages = tuple(_text(arrays["languages"]).split("\n"))
         rows = arrays["nearest"].tolist()
@@ -162,9 +162,7 @@ def _needed(wanted: Collection[str], known: set[str], nearest: Mapping[str, tupl
     return needed & known
 
 
-def _nearest(
-    profiles: Mapping[str, Profile], languages: tuple[str, ...]
-) -> dict[str, tuple[str, ...]]:
+def _nearest(profiles: Mapping[str, Profile], languages: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """Each language's nearest ones: those that share most of its commonest trigrams."""
     common = [_commonest(profiles[name]) for name in languages]
     keys = np.unique(np.concatenate(common))

@@ -30,6 +30,7 @@ class Blocks:
     shrink: int
     n_lanes: int
     least_letters: int
+    switch: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +38,14 @@ class Encoding:
     """When a text counts as broken by a wrong charset."""
 
     scan_ratio: float
+    scan_least: int
     badness_least: int
     badness_every: int
     sample: int
-    swap_gain: float
+    misread_sample: int
+    misread_least: int
+    good_fit: float
+    misread_gain: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import bz2
 import gzip
 import lzma
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -22,15 +22,20 @@ N_TRIGRAMS: Final = 5000
 N_NGRAMS: Final = 400
 LEAST_LETTERS: Final = 1000
 LONGEST: Final = 5
-_OPENERS: Final = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
+_UNPACK: Final[Mapping[str, Callable[[bytes], bytes]]] = {
+    ".gz": gzip.decompress,
+    ".xz": lzma.decompress,
+    ".bz2": bz2.decompress,
+}
 _BITS: Final = 21
 
 
 def read(path: Path) -> str:
     """The text of a UTF-8 file, plain, .gz, .xz or .bz2; InputError for anything that is no text."""
     try:
-        with _OPENERS.get(path.suffix, open)(path, "rb") as file:
-            content = file.read()
+        content = path.read_bytes()
+        unpack = _UNPACK.get(path.suffix)
+        content = unpack(content) if unpack else content
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise InputError(f"can't read {path}: {getattr(error, 'strerror', None) or error}") from error
     try:
@@ -76,7 +81,7 @@ def _spaced(text: str) -> Int64:
     letters = folded(points, *whole)[0].astype(np.int64)
     letters = np.concatenate([[SPACE], letters, [SPACE]])
     doubled = (letters[1:] == SPACE) & (letters[:-1] == SPACE)
-    return letters[np.concatenate([[True], ~doubled])]
+    return np.asarray(letters[np.concatenate([[True], ~doubled])])
 
 
 def _trigrams(characters: Int64) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
@@ -111,7 +116,9 @@ def _ngrams(characters: Int64) -> list[str]:
     for length in range(1, LONGEST + 1):
         starts = np.flatnonzero(_within_word(characters, length))
         keys = (ids[starts] << _BITS) | characters[starts + length - 1]
-        _, first, inverse, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+        _, first, inverse, counts = np.unique(
+            keys, return_index=True, return_inverse=True, return_counts=True
+        )
         ids[:] = 0
         ids[starts] = inverse
         for i in np.argsort(-counts, kind="stable")[: N_NGRAMS + 1].tolist():

@@ -1,0 +1,135 @@
+"""Builds language profiles from text files, adds a language to them, or lists what one holds.
+
+A text file is UTF-8 (plain, .gz, .xz or .bz2) and its name begins with its language: cs.txt, sr_latn.txt.xz.
+A directory stands for the text files in it. A language's profile depends on its own text alone.
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from victor_spark import resources
+from victor_spark.errors import EXIT_DONE, InputError, OutputError, UsageError
+from victor_spark.langid import training
+from victor_spark.langid.profiles import Profiles
+
+EXAMPLES: Final = """\
+examples:
+  victor train langid texts/ --output profiles.npz            every text file in texts/
+  victor train langid texts/cs.txt texts/sk.txt.xz --output profiles.npz
+  victor train langid --add gsw=swiss.txt --output profiles.npz    the shipped profiles and one more
+  victor train langid --add cs=new.txt --profiles mine.npz --output mine.npz
+  victor train langid --list cs | head -50                    the commonest n-grams of a profile
+  victor train langid texts/ --fasttext --output lid.ftz      a small fastText model (extra: fasttext)
+"""
+
+_LANGUAGE: Final = re.compile(r"[a-z]{2,3}(_[a-z]{4})?")
+_SUFFIXES: Final = ("", ".gz", ".xz", ".bz2")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's arguments."""
+    parser.add_argument("inputs", metavar="FILE_OR_DIR", nargs="*", help="text files named by language")
+    parser.add_argument("--output", metavar="FILE", type=Path, help="the profiles (or model) to write")
+    parser.add_argument(
+        "--add",
+        metavar="LANG=FILE",
+        action="append",
+        default=[],
+        help="add or replace one language and leave the others as they are (can be repeated)",
+    )
+    parser.add_argument(
+        "--profiles", metavar="FILE", type=Path, help="profiles for --add and --list (default: those shipped)"
+    )
+    parser.add_argument("--list", metavar="LANG", help="print a language's profile and stop")
+    parser.add_argument("--fasttext", action="store_true", help="train a quantised fastText model instead")
+    parser.add_argument("--threads", metavar="N", type=int, default=1, help="for --fasttext; 1 is repeatable")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Runs the command and returns its exit code."""
+    if arguments.list:
+        for line in _existing(arguments).listing(arguments.list):
+            print(line)
+        return EXIT_DONE
+    if arguments.output is None:
+        raise UsageError("--output FILE is needed (or --list LANG)")
+    if bool(arguments.inputs) == bool(arguments.add):
+        raise UsageError("give either text files and directories, or --add LANG=FILE")
+    if arguments.add and arguments.fasttext:
+        raise UsageError("--add is for profiles; a fastText model is trained on all languages at once")
+    if arguments.fasttext:
+        return _train_fasttext(arguments)
+    profiles = _added(arguments) if arguments.add else training.train(_texts(_files(arguments.inputs)))
+    _write(arguments.output, profiles.to_bytes())
+    print(f"{arguments.output}: {len(profiles.languages)} languages", file=sys.stderr)
+    return EXIT_DONE
+
+
+def _train_fasttext(arguments: argparse.Namespace) -> int:
+    from victor_spark.langid import fasttext_model
+
+    if arguments.threads < 1:
+        raise UsageError(f"--threads {arguments.threads}: at least 1")
+    files = _files(arguments.inputs)
+    fasttext_model.train(_texts(files), arguments.output, threads=arguments.threads)
+    return EXIT_DONE
+
+
+def _existing(arguments: argparse.Namespace) -> Profiles:
+    return Profiles.load(arguments.profiles or resources.directory("models") / "langid" / "profiles.npz")
+
+
+def _added(arguments: argparse.Namespace) -> Profiles:
+    profiles = _existing(arguments)
+    for pair in arguments.add:
+        language, equals, path = pair.partition("=")
+        if not equals or not path:
+            raise UsageError(f"--add {pair}: not LANG=FILE")
+        profiles = training.add(profiles, _checked(language, path), training.read(Path(path)))
+    return profiles
+
+
+def _files(inputs: Sequence[str]) -> list[tuple[str, Path]]:
+    """(language, file) of files and of directories' text files, in the order given."""
+    files: list[tuple[str, Path]] = []
+    for name in inputs:
+        path = Path(name)
+        found = [path]
+        if path.is_dir():
+            found = sorted(file for suffix in _SUFFIXES for file in path.glob(f"*.txt{suffix}"))
+            if not found:
+                raise InputError(f"no text files (*.txt, *.txt.gz, *.txt.xz) in {path}")
+        elif not path.exists():
+            raise InputError(f"no such file: {path}")
+        files.extend((_checked(file.name.split(".")[0], str(file)), file) for file in found)
+    return files
+
+
+def _checked(language: str, source: str) -> str:
+    if not _LANGUAGE.fullmatch(language):
+        raise UsageError(
+            f"{source}: {language!r} is no language code (two or three small letters, like cs, ast, sr_latn)"
+        )
+    return language
+
+
+def _texts(files: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, str]]:
+    for number, (language, path) in enumerate(files, start=1):
+        print(f"\r{number}/{len(files)} {language:<8}", end="", file=sys.stderr, flush=True)
+        yield language, training.read(path)
+    print(f"\r{' ' * 24}\r", end="", file=sys.stderr, flush=True)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Writes the file whole or not at all."""
+    partial = path.with_name(f"{path.name}.partial")
+    try:
+        partial.write_bytes(content)
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise OutputError(f"can't write {path}: {error.strerror}") from error

@@ -1,0 +1,144 @@
+"""The door to fastText: our own small model, and lid.176, GlotLID and the like from a user's file.
+
+Our model was trained on normalised text and says so in its labels (`__label__victor:cs`); any other
+model gets the text as it stands, and its labels are mapped to ISO 639-1, else 639-3.
+"""
+
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import redirect_stderr
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from victor_spark.errors import ModelError, OutputError, UsageError
+from victor_spark.langid.identify import UNKNOWN, Guess, Identifier
+from victor_spark.langid.labels import iso
+from victor_spark.langid.normalise import normalised
+from victor_spark.langid.settings import settings
+
+_LABEL: Final = "__label__"
+_OURS: Final = "victor:"
+_N_LABELS: Final = 10
+"""How many of a model's labels are looked at for the best rival outside the confusable group."""
+
+_PIECE_LENGTHS: Final = (4, 9, 20)
+_LEAST_WORDS: Final = 40_000
+_MOST_WORDS: Final = 80_000
+_MOST_REPEATS: Final = 4
+_LETTERS_PER_WORD: Final = 4
+_LONG_WORD: Final = 30
+_TRAINING: Final[Mapping[str, Any]] = {
+    "dim": 16,
+    "minn": 2,
+    "maxn": 5,
+    "bucket": 500_000,
+    "minCount": 1_000_000_000,  # no words of their own, only their n-grams: a third of the size
+    "loss": "softmax",
+    "lr": 0.5,
+    "epoch": 6,
+    "seed": 1,
+    "verbose": 1,
+}
+
+
+def identifier(path: Path) -> Identifier:
+    """Identification by a fastText model; UsageError without the package, ModelError for no model."""
+    model = _load(path)
+    ours = all(label.startswith(_LABEL + _OURS) for label in model.get_labels())
+    return partial(_identify, model, ours)
+
+
+def _module() -> Any:
+    try:
+        import fasttext
+    except ImportError as error:
+        raise UsageError("this needs fastText: pip install 'victor-spark[fasttext]'") from error
+    return fasttext
+
+
+def _load(path: Path) -> Any:
+    fasttext = _module()
+    try:
+        with path.open("rb") as file:
+            magic = file.read(4)
+    except OSError as error:
+        raise ModelError(f"can't read language model {path}: {error.strerror}") from error
+    if magic != b"\xba\x16\x4f\x2f":  # 793712314, little-endian; a file without it can hang the loader
+        raise ModelError(f"{path} is no fastText model")
+    try:
+        with redirect_stderr(io.StringIO()):  # the loader prints a warning of its own
+            model = fasttext.load_model(str(path))
+        labels = model.get_labels()
+    except (ValueError, MemoryError, RuntimeError, OverflowError) as error:
+        raise ModelError(f"{path} is no fastText model: {error or type(error).__name__}") from error
+    if not labels or not all(label.startswith(_LABEL) for label in labels):
+        raise ModelError(f"{path} is a fastText model, but none that classifies languages")
+    return model
+
+
+def _identify(model: Any, ours: bool, texts: Sequence[str]) -> list[Guess]:
+    if not texts:
+        return []
+    read = [normalised(text) for text in texts]
+    letters = [len(text) - text.count(" ") for text in read]
+    given = read if ours else [" ".join(text.split()) for text in texts]
+    clean = [text.encode("utf-8", "replace").decode("utf-8") for text in given]
+    labels, probabilities = model.predict(clean, k=_N_LABELS)
+    least = settings().page.least_letters
+    return [
+        _guess(names, scores) if n_letters >= least else UNKNOWN
+        for names, scores, n_letters in zip(labels, probabilities, letters, strict=True)
+    ]
+
+
+def _guess(labels: Sequence[str], probabilities: Sequence[float]) -> Guess:
+    names = [_name(label) for label in labels]
+    scores = [min(max(float(score), 0.0), 1.0) for score in probabilities]
+    if not names:
+        return UNKNOWN
+    group = settings().group(names[0])
+    rival = max((score for name, score in zip(names, scores, strict=True) if name not in group), default=0.0)
+    return Guess(names[0], scores[0] - rival, scores[0])
+
+
+def _name(label: str) -> str:
+    name = label.removeprefix(_LABEL)
+    return name.removeprefix(_OURS) if name.startswith(_OURS) else iso(name)
+
+
+def train(texts: Iterable[tuple[str, str]], output: Path, *, threads: int = 1) -> None:
+    """Trains and quantises our model on (language, text) pairs; about ten minutes of one core."""
+    fasttext = _module()
+    with TemporaryDirectory(prefix="victor-langid-") as folder:
+        lines = Path(folder) / "train.txt"
+        with lines.open("w", encoding="utf-8") as file:
+            for language, text in texts:
+                file.writelines(f"{_LABEL}{_OURS}{language} {piece}\n" for piece in _pieces(text))
+        model = fasttext.train_supervised(input=str(lines), thread=threads, **_TRAINING)
+        model.quantize(qnorm=True)
+        try:
+            model.save_model(str(output))
+        except (ValueError, OSError) as error:
+            raise OutputError(f"can't write {output}: {error}") from error
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Normalised pieces of few, some and many words; short texts several times, long ones cut."""
+    words = normalised(text).split()
+    words = [part for word in words for part in _cut(word)][:_MOST_WORDS]
+    repeats = min(max(-(-_LEAST_WORDS // max(len(words), 1)), 1), _MOST_REPEATS)
+    for repeat in range(repeats):
+        start, turn = 0, repeat
+        while start < len(words):
+            length = _PIECE_LENGTHS[turn % len(_PIECE_LENGTHS)]
+            yield " ".join(words[start : start + length])
+            start, turn = start + length, turn + 1
+
+
+def _cut(word: str) -> Iterator[str]:
+    """The word; a run of an unspaced script in short parts, so that lengths mean something."""
+    if len(word) <= _LONG_WORD:
+        return iter([word])
+    return (word[i : i + _LETTERS_PER_WORD] for i in range(0, len(word), _LETTERS_PER_WORD))
