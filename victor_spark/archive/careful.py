@@ -56,7 +56,7 @@ def _member_step(source: Source, start: int, layout: Layout, understand: Underst
                 break
             yield from (_moved(one, start) for one in found)
             position = following
-        end = member.end()
+        end = _end(source, start, member, layout)
     except CorruptError as error:
         return (yield from _skipped(source, start, position, layout, str(error)))
     found = [_moved(one, start) for one in found]
@@ -64,6 +64,17 @@ def _member_step(source: Source, start: int, layout: Layout, understand: Underst
         found[0] = _with_length(found[0], end - start)
     yield from found
     return end if end < source.size else None
+
+
+def _end(source: Source, start: int, member: members.Member, layout: Layout) -> int:
+    """The offset after a member; CorruptError for one that the file's end clips to nothing, or only seems to."""
+    end = member.end()
+    if not member.complete:
+        if member.seek(_END) == 0:
+            raise CorruptError("clipped before anything inflates")
+        if resync.next_member(source, start + 1, layout) is not None:
+            raise CorruptError("runs into the next member")
+    return end
 
 
 def _moved(found: Found, start: int) -> Found:

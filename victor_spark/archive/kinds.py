@@ -96,12 +96,21 @@ def unpacked(head: bytes) -> bytes:
     compression = compression_of(head)
     if compression == "gzip":
         return inflated_prefix(head, HEAD_LENGTH)
-    if compression == "zstd" and not head.startswith(ZSTD_DICTIONARY_MAGIC):
-        try:
-            return ZstdReader(BytesIO(head)).read(HEAD_LENGTH)
-        except OSError:
-            return b""
-    return b"" if compression != "plain" else head
+    if compression == "zstd":
+        return _zstd_prefix(head)
+    return b"" if compression == "lz4" else head
+
+
+def _zstd_prefix(packed: bytes) -> bytes:
+    """As much of a zstd frame as decompresses before the first error."""
+    reader = ZstdReader(BytesIO(packed))
+    parts: list[bytes] = []
+    try:
+        while len(parts) < HEAD_LENGTH // 512 and (part := reader.read(512)):
+            parts.append(part)
+    except OSError:
+        pass  # cut off or damaged there
+    return b"".join(parts)
 
 
 def inflated_prefix(packed: bytes, length: int, wbits: int = 31) -> bytes:

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from fastwarc.stream_io import ZstdReader
 
 from victor_spark.archive import kinds
-from victor_spark.archive.damage import CorruptError
+from victor_spark.archive.damage import CorruptError, SourceError
 from victor_spark.archive.source import Source, View
 
 _WINDOW: Final = 64 << 10
@@ -16,9 +16,14 @@ _KEPT: Final = 256 << 10
 
 
 class Inflater(Protocol):
-    """Reads a packed member forward. `end` is the offset after it once it was read to its end."""
+    """Reads a packed member forward.
+
+    `end` is the offset after it once it was read to its end, `complete` whether that end was its own and not
+    the file's.
+    """
 
     end: int | None
+    complete: bool
 
     def read(self, n: int, /) -> bytes:
         """At most `n` bytes from here on, fewer at the end."""
@@ -32,6 +37,7 @@ class GzipInflater:
         self._source, self._next = source, start
         self._inflate = zlib.decompressobj(wbits=31)
         self.end: int | None = None
+        self.complete = False
 
     def read(self, n: int, /) -> bytes:
         """At most `n` bytes from here on, fewer at the end."""
@@ -49,6 +55,7 @@ class GzipInflater:
                 raise CorruptError(str(error)) from None
             if self._inflate.eof:
                 self.end = self._next - len(self._inflate.unused_data)
+                self.complete = True
             if data:
                 return data
         return b""
@@ -61,6 +68,7 @@ class ZstdInflater:
         self._source = source
         self._frame_end = frame_end(source, start)
         self.end: int | None = None
+        self.complete = True
         self._reader = None
         if source.read_at(start, 4) == kinds.ZSTD_MAGIC:
             self._reader = ZstdReader(View(source, start, self._frame_end), dictionary=dictionary)
@@ -72,8 +80,11 @@ class ZstdInflater:
             try:
                 data = self._reader.read(n)
             except OSError as error:
-                if self._source.failure is None and self._frame_end < self._source.size:
+                if self._source.failure is not None:
+                    raise SourceError(str(self._source.failure)) from error
+                if self._frame_end < self._source.size:
                     raise CorruptError(str(error)) from None
+                self.complete = False
         if not data:
             self.end = self._frame_end
         return data
@@ -151,6 +162,11 @@ class Member:
             pass
         assert self._inflater.end is not None
         return self._inflater.end
+
+    @property
+    def complete(self) -> bool:
+        """Whether the member read to its end was closed there, not cut off by the end of the file."""
+        return self._inflater.complete
 
 
 def dictionary_of(source: Source) -> bytes | None:

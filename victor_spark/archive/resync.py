@@ -58,9 +58,11 @@ def _begins_record(source: Source, offset: int, layout: Layout) -> bool:
 def packing_within(source: Source) -> tuple[kinds.Compression, Layout] | None:
     """How a file that begins with rubbish goes on: the first record found tells; None when there is none."""
     end = min(source.size, _SEARCHED)
+    for source.compression in ("gzip", "zstd"):
+        for layout in (WARC, ARC):
+            if next_member(source, 0, layout, end) is not None:
+                return source.compression, layout
     for layout in (WARC, ARC):
-        if next_member(source, 0, layout, end) is not None:
-            return "gzip", layout
         if next_record(View(source, 0, end), 0, layout) is not None:
             return "plain", layout
     return None
