@@ -1,6 +1,7 @@
 """`victor clean` under spark-submit: spark-submit [any flags] jobs/clean.py INPUT... --output OUT.
 
-Takes the options of `victor clean` and uses the session that spark-submit sets up.
+Takes the options of `victor clean` and uses the session that spark-submit sets up. Exit codes are the same;
+spark-submit shows a program's stderr on its own stdout.
 """
 
 import sys

@@ -30,16 +30,19 @@ def submit(root: Path, environment: dict[str, str], *arguments: object) -> subpr
     assert program
     flags = ["--master", "local[2]", "--conf", "spark.ui.enabled=false"]
     command = [program, *flags, str(root / "jobs" / "clean.py"), *map(str, arguments)]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    # spark-submit shows a Python program's stderr on its own stdout.
+    return subprocess.run(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
 
 
 def test_spark_submit_runs_the_same_command(
     root: Path, environment: dict[str, str], crawl: Path, tmp_path: Path
 ) -> None:
     finished = submit(root, environment, crawl, "--output", tmp_path / "out")
-    assert finished.returncode == 0, finished.stderr[-3000:]
+    assert finished.returncode == 0, finished.stdout[-3000:]
     assert len(rows(tmp_path / "out")) == 17
-    assert "victor: 17 pages in " in finished.stderr
+    assert "victor: 17 pages in " in finished.stdout
 
 
 def test_spark_submit_ends_with_2_and_a_line_for_bad_input(
@@ -47,8 +50,8 @@ def test_spark_submit_ends_with_2_and_a_line_for_bad_input(
 ) -> None:
     finished = submit(root, environment, tmp_path / "missing.warc.gz", "--output", tmp_path / "out")
     assert finished.returncode == 2
-    assert finished.stderr.count("victor: error: ") == 1
-    assert "Traceback" not in finished.stderr
+    assert finished.stdout.count("victor: error: ") == 1
+    assert "Traceback" not in finished.stdout
     assert not (tmp_path / "out").exists()
 
 

@@ -1,76 +1,31 @@
 """How far a Spark job is: a bar on a terminal, a plain line now and then elsewhere, on stderr."""
 
-import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final, TextIO
+from typing import Final, TextIO
 
 from py4j.protocol import Py4JError
-from pyspark import InheritableThread, SparkContext
+from pyspark import SparkContext
 
 _BAR_SECONDS: Final = 0.5
 _LINE_SECONDS: Final = 30.0
 _BAR_WIDTH: Final = 30
-_CANCEL_SECONDS: Final = 10.0
-
-
-def watched(context: SparkContext, action: Callable[[], None], *, n_tasks: int, group: str) -> None:
-    """Runs `action`, whose Spark job has a stage of `n_tasks` tasks, and shows how far it is.
-
-    The action has a thread of its own: an interrupt then reaches this one outside any call into the JVM,
-    where it can cancel the job and go its way.
-    """
-    future: Future[None] = Future()
-    worker = InheritableThread(target=_settle, args=(future, context, action, group), daemon=True)
-    stop = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(context, n_tasks, group, stop), daemon=True)
-    worker.start()
-    watcher.start()
-    try:
-        with _interruptible():
-            future.result()
-    except KeyboardInterrupt:
-        _silence(context)  # what falls over now was asked to
-        context.cancelJobGroup(group)
-        worker.join(_CANCEL_SECONDS)
-        raise
-    finally:
-        stop.set()
-        watcher.join()
 
 
 @contextmanager
-def _interruptible() -> Iterator[None]:
-    """Makes Ctrl-C and a scheduler's polite kill a KeyboardInterrupt; PySpark's own handler is loud."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    signals = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, signal.default_int_handler) for number in signals]
+def progress(context: SparkContext, *, n_tasks: int, group: str) -> Iterator[None]:
+    """Shows how far the jobs of a group are, which have one stage of `n_tasks` tasks."""
+    stop = threading.Event()
+    watcher = threading.Thread(target=_watch, args=(context, n_tasks, group, stop), daemon=True)
+    watcher.start()
     try:
         yield
     finally:
-        for number, handler in zip(signals, before, strict=True):
-            signal.signal(number, handler)
-
-
-def _silence(context: SparkContext) -> None:
-    log4j: Any = context._jvm.org.apache.logging.log4j  # type: ignore[union-attr]
-    log4j.core.config.Configurator.setAllLevels("", log4j.Level.OFF)
-
-
-def _settle(future: "Future[None]", context: SparkContext, action: Callable[[], None], group: str) -> None:
-    try:
-        context.setJobGroup(group, group, interruptOnCancel=True)
-        action()
-    except BaseException as error:  # noqa: BLE001 - raised again where the result is asked for
-        future.set_exception(error)
-    else:
-        future.set_result(None)
+        stop.set()
+        watcher.join()
 
 
 def _watch(context: SparkContext, n_tasks: int, group: str, stop: threading.Event) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
+from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -18,7 +19,8 @@ from victor_spark.archive.records import ReadOptions
 from victor_spark.spark import output, plan, record
 from victor_spark.spark.clean_partition import CleanTask, clean_partition, clean_rows, models_hashes
 from victor_spark.spark.files import Files, is_local, open_files
-from victor_spark.spark.progress import clock, watched
+from victor_spark.spark.interrupts import interruptible
+from victor_spark.spark.progress import clock, progress
 from victor_spark.spark.session import session
 
 
@@ -59,14 +61,21 @@ def run(job: CleanJob) -> dict[str, Any]:
     checked = _checked(job)
     if files is not None and (finished := output.finished_run(files, checked.config)):
         return _already_done(finished, job)
+    group = f"victor clean {uuid4()}"
+    return interruptible(partial(_run_on_spark, files, checked, group), group=group)
+
+
+def _run_on_spark(files: Files | None, checked: _Checked, group: str) -> dict[str, Any]:
+    job = checked.job
     with session(master=job.master) as spark:
         if files is None:
             files = open_files(job.output, spark)
             output.check(files)
             if finished := output.finished_run(files, checked.config):
                 return _already_done(finished, job)
+        spark.sparkContext.setJobGroup(group, "victor clean", interruptOnCancel=True)
         with output.claimed(files, checked.config, checked.manifest):
-            return _run(spark, files, checked)
+            return _run(spark, files, checked, group)
 
 
 def _checked(job: CleanJob) -> _Checked:
@@ -83,14 +92,14 @@ def _checked(job: CleanJob) -> _Checked:
     return _Checked(job, shards, models, config, manifest)
 
 
-def _run(spark: SparkSession, files: Files, checked: _Checked) -> dict[str, Any]:
+def _run(spark: SparkSession, files: Files, checked: _Checked, group: str) -> dict[str, Any]:
     job, started_at, timings = checked.job, datetime.now(UTC), dict[str, float]()
     n_tasks = job.partitions or plan.n_tasks(checked.shards, n_cores=spark.sparkContext.defaultParallelism)
     _say(f"cleaning {len(checked.shards)} shards in {n_tasks} tasks on {spark.sparkContext.master}")
     pages = f"{files.location}/{output.PAGES}"
     rows = clean(spark, checked.shards, _task(spark, checked), n_tasks=n_tasks, engine=job.engine)
-    with _timed(timings, "clean"):
-        watched(spark.sparkContext, partial(_write, rows, pages), n_tasks=n_tasks, group="victor clean")
+    with _timed(timings, "clean"), progress(spark.sparkContext, n_tasks=n_tasks, group=group):
+        _write(rows, pages)
     with _timed(timings, "count"):
         counts = record.count(spark.read.schema(rows.schema).parquet(_literal(pages)))
     finished = {

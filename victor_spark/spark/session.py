@@ -36,14 +36,14 @@ def session(*, master: str | None = None) -> Iterator[SparkSession]:
 
     `master` None leaves the choice to spark-submit or spark-defaults.conf, and to local[*] without them.
     """
-    active = SparkSession.getActiveSession()
-    spark = active or _build(master)
+    ours = SparkContext._active_spark_context is None
+    spark = _build(master) if ours else SparkSession.builder.getOrCreate()
     for key, value in _ALWAYS.items():
         spark.conf.set(key, value)
     try:
         yield spark
     finally:
-        if active is None:
+        if ours:
             spark.stop()
 
 
