@@ -50,7 +50,8 @@ def measure(
 
     A token is a run without white space; it is alpha with letters and no digits, num with digits
     and no letters, mix with both, other with neither. Letters of unspaced scripts leave the
-    tokens: two of them, or one left over, count as one alpha token.
+    tokens: two of them, or one left over, count as one alpha token. What is left of a token
+    without them counts as any other token, but not when only punctuation is.
     """
     block: cython.Py_ssize_t
     i: cython.Py_ssize_t
@@ -73,6 +74,7 @@ def measure(
     token_letters: cython.bint
     token_digits: cython.bint
     token_rest: cython.bint
+    token_unspaced: cython.bint
     begins: cython.int
     ended: cython.int
     pending: cython.bint
@@ -86,7 +88,7 @@ def measure(
     for block in range(starts.shape[0]):
         n_letters = n_digits = n_punctuation = n_white = n_other = 0
         n_alpha = n_num = n_mix = n_rest = n_unspaced = n_sentences = 0
-        token_letters = token_digits = token_rest = False
+        token_letters = token_digits = token_rest = token_unspaced = False
         begins = -1
         ended = 0
         pending = False
@@ -110,6 +112,7 @@ def measure(
                     begins = 1 if bits & _UPPER else 0
                 if bits & _UNSPACED:
                     n_unspaced += 1
+                    token_unspaced = True
                 else:
                     token_letters = True
                 ended = 0
@@ -128,9 +131,9 @@ def measure(
                         n_alpha += 1
                     elif token_digits:
                         n_num += 1
-                    else:
+                    elif not token_unspaced:
                         n_rest += 1
-                    token_letters = token_digits = token_rest = False
+                token_letters = token_digits = token_rest = token_unspaced = False
             else:
                 if kind == _PUNCTUATION:
                     n_punctuation += 1
@@ -158,7 +161,7 @@ def measure(
             n_alpha += 1
         elif token_digits:
             n_num += 1
-        elif token_rest and n_unspaced == 0:
+        elif token_rest and not token_unspaced:
             n_rest += 1
         if pending:
             n_sentences += 1

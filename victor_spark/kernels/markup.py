@@ -86,7 +86,9 @@ def scan(
     containers: cython.ulonglong[::1],
     text: cython.uint[::1],
 ) -> cython.longlong:
-    """Fills `rows` (len(COLUMNS), n_blocks) and `containers`, a column a block, and `text` (decoded, a newline after each block).
+    """Fills `rows` (len(COLUMNS), n_blocks) and `containers` (n_blocks), a column a block.
+
+    `text` gets the decoded text of all blocks, a newline after each.
 
     `slots`/`slot_tags` is an open-addressing table from the 32-bit FNV-1a hash of a tag's name to
     its row in the tag tables (row 0: any other tag). The stacks and `text` hold one entry per
@@ -217,7 +219,7 @@ def scan(
             if quote:
                 if c == quote:
                     quote = 0
-            elif c == 34:
+            elif c == 34 and html[i - 1] == 61:  # a stray quote may also be an attribute's name
                 quote = c
             elif c == 62:
                 break
@@ -231,14 +233,14 @@ def scan(
 
         if flags & _SKIPPED and not closing:  # title: its text is no block
             j = i
-            while i < n:
-                if html[i] == 60 and i + 6 < n and html[i + 1] == 47 and html[i + 2] == 116 and html[i + 3] == 105:
-                    break
+            while i < n and html[i] != 60:
                 i += 1
-            while i < n and html[i] != 62:
+            if i + 1 >= n or html[i + 1] == 47:
+                while i < n and html[i] != 62:
+                    i += 1
                 i += 1
-            i += 1
-            continue
+                continue
+            i = j  # one that holds elements is no title of HTML but one of MathML
         if flags & _BR:
             split_br += 1
         elif flags & _P:

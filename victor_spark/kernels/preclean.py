@@ -5,6 +5,8 @@ Works on the serialiser's output, where tags are balanced, names are lower case,
 nowhere but in markup and in raw text. Cython pure Python mode.
 """
 
+import re
+
 import cython
 
 _RAW_TEXT = ("script", "style", "iframe", "noembed", "noframes")
@@ -12,6 +14,7 @@ _NESTING = ("template", "object", "applet", "svg", "canvas")
 _VOID = ("link", "meta", "base", "param", "source", "track", "embed")
 _VERBATIM = ("xmp", "plaintext")
 _FIRST_LETTERS = "sinotaclmbpex"
+_IN_SCRIPT = re.compile(r"<!--(?!-?>)|-->|</?script(?=[\s/>])", re.IGNORECASE)
 
 
 def drop_textless(html: str) -> str:
@@ -34,8 +37,7 @@ def drop_textless(html: str) -> str:
         elif first >= 97 and html[start + 1] in _FIRST_LETTERS:
             name = _name(html, start, n)
             if name in _RAW_TEXT:
-                end = html.find("</" + name, start)
-                end = n if end < 0 else html.find(">", end) + 1
+                end = _after_raw_text(html, start, n, name)
             elif name in _NESTING:
                 end = _after_element(html, start, n, name)
             elif name in _VOID or (name == "input" and _is_hidden(html, start)):
@@ -84,36 +86,72 @@ def _after_tag(html: str, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
     c: cython.uint
     for i in range(start, n):
         c = ord(html[i])
-        if c == 34:
-            quoted = not quoted
+        if c == 34:  # a stray quote may also be an attribute's name
+            quoted = not quoted and html[i - 1] == "="
         elif c == 62 and not quoted:
             return i + 1
     return n
 
 
 @cython.cfunc
+def _after_raw_text(
+    html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t, name: str
+) -> cython.Py_ssize_t:
+    """Just past the end tag of the raw-text element at `start`."""
+    closing: str = "</" + name + ">"
+    end: cython.Py_ssize_t = html.find(closing, start)
+    if name == "script" and end >= 0 and html.find("<!--", start, end) >= 0:
+        end = _end_of_script(html, start + len(closing) - 1)
+    return n if end < 0 else end + len(closing)
+
+
+def _end_of_script(html: str, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where the script's own end tag is: one that follows `<!-- <script` belongs to its text."""
+    escaped: cython.bint = False
+    nested: cython.bint = False
+    mark: str
+    for match in _IN_SCRIPT.finditer(html, start):
+        mark = match[0].lower()
+        if mark == "<!--":
+            escaped = True
+        elif mark == "-->":
+            escaped = nested = False
+        elif mark == "<script":
+            nested = escaped
+        elif nested:
+            nested = False
+        else:
+            return match.start()
+    return -1
+
+
+@cython.cfunc
 def _after_element(
     html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t, name: str
 ) -> cython.Py_ssize_t:
-    """Just past the end tag that closes the element at `start`, elements of its name nested or not."""
-    opening: str = "<" + name
+    """Just past the end tag that closes the element at `start`, elements of its name nested or not.
+
+    Tags inside comments and raw text are no tags.
+    """
     closing: str = "</" + name + ">"
-    depth: cython.Py_ssize_t = 1
-    i: cython.Py_ssize_t = start + len(opening)
-    next_opening: cython.Py_ssize_t = html.find(opening, i)
-    next_closing: cython.Py_ssize_t = html.find(closing, i)
-    while next_closing >= 0:
-        if 0 <= next_opening < next_closing:
-            i = next_opening + len(opening)
-            if i < n and html[i] in " >/":
+    inner: str
+    depth: cython.Py_ssize_t = 0
+    i: cython.Py_ssize_t = start
+    while 0 <= i < n - 1:
+        if html[i + 1] == "/":
+            if html.startswith(closing, i):
+                depth -= 1
+                if depth == 0:
+                    return i + len(closing)
+            i = html.find("<", i + 1)
+        elif html.startswith("<!--", i):
+            i = html.find("-->", i + 4)
+            i = html.find("<", i) if i >= 0 else -1
+        else:
+            inner = _name(html, i, n)
+            if inner == name:
                 depth += 1
-            next_opening = html.find(opening, i)
-            continue
-        depth -= 1
-        i = next_closing + len(closing)
-        if depth == 0:
-            return i
-        next_closing = html.find(closing, i)
+            i = html.find("<", _after_raw_text(html, i, n, inner) if inner in _RAW_TEXT else i + 1)
     return n
 
 
