@@ -14,7 +14,7 @@ def clean(
     html: bytes | str, url: str | None = None, cleaner: str = "victor", threshold: float | None = None
 ) -> "Document":
     """Cleans one page; see `victor_spark.pipeline.clean`. The first call loads the model."""
-    from victor_spark import pipeline  # noqa: PLC0415 - importing victor_spark must stay light
+    from victor_spark import pipeline
 
     return pipeline.clean(html, url, cleaner, threshold)
 

@@ -210,10 +210,12 @@ class Document:
 
     @property
     def n_blocks(self) -> int:
+        """How many text blocks the page has."""
         return len(self.columns)
 
     @property
     def n_kept_blocks(self) -> int:
+        """How many of them were kept."""
         return int(self.kept.sum())
 
     def render(self, form: str = "text") -> str:
@@ -229,7 +231,9 @@ def labels(scores: Scores, kept: Bool) -> UInt8:
 
 def no_blocks() -> Blocks:
     """The columns of a page without text."""
-    arrays = {name: np.zeros(0, dtype=_DTYPES.get(name, np.int32)) for name in Blocks.__slots__ if name != "text"}
+    arrays = {
+        name: np.zeros(0, dtype=_DTYPES.get(name, np.int32)) for name in Blocks.__slots__ if name != "text"
+    }
     return Blocks(**arrays, text="")
 
 

@@ -21,9 +21,7 @@ def load(model: bytes) -> Callable[[Page], Scores]:
 
 def load_2008(model: bytes) -> Callable[[Page], Scores]:
     """`victor-2008`: keeps blocks with P(other) < 0.5, as in the paper. ModelError for a bad model."""
-    return _cleaner(
-        from_bytes(model), lambda scores, words: decision.by_threshold(scores, DEFAULT_THRESHOLD)
-    )
+    return _cleaner(from_bytes(model), lambda scores, words: decision.by_threshold(scores, DEFAULT_THRESHOLD))
 
 
 def _cleaner(model: Model, decide: Decision) -> Callable[[Page], Scores]:

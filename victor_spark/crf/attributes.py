@@ -16,6 +16,7 @@ def boundary_name(offset: int) -> str:
 
 
 def single_name(table: FeatureTable, feature: int, offset: int, code: int) -> str:
+    """The attribute of a block whose neighbour at `offset` has `code` as its bin of `feature`."""
     return f"{table.names[feature]}[{offset}]={code}"
 
 

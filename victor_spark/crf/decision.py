@@ -1,5 +1,7 @@
 """Which blocks to keep, given their marginals: the paper's threshold, or the expected F1 of the page."""
 
+from typing import Final
+
 import numpy as np
 
 from victor_spark.page import OTHER, Blocks, Bool, Float64
@@ -15,10 +17,14 @@ def by_threshold(marginals: Float64, threshold: float) -> Bool:
     return np.asarray(marginals[:, OTHER] < threshold)
 
 
+LEAST_EXPECTED_F1: Final = 0.2
+"""Below this a page counts as having nothing to keep: such pages mostly have empty gold."""
+
+
 def by_expected_f1(marginals: Float64, words: Float64) -> Bool:
     """Keep the likeliest blocks, as many as make the page's expected F1 by words highest.
 
-    With p = P(content) and w words, a prefix of the blocks sorted by p is kept that maximises
+    Nothing is kept where even that expectation stays below LEAST_EXPECTED_F1. With p = P(content) and w words, a prefix of the blocks sorted by p is kept that maximises
     2·Σ_kept(w·p) / (Σ_kept w + Σ_all(w·p)). Blocks without words share the last kept p as their bar.
     """
     p = 1.0 - marginals[:, OTHER]
@@ -28,7 +34,8 @@ def by_expected_f1(marginals: Float64, words: Float64) -> Bool:
     if not len(p) or kept_words[-1] == 0 or expected[-1] == 0:
         return np.zeros(len(p), dtype=bool)
     f1 = 2 * expected / (kept_words + expected[-1])
-    return np.asarray(p >= p[order[int(f1.argmax())]])
+    best = int(f1.argmax())
+    return np.asarray((p >= p[order[best]]) & (f1[best] >= LEAST_EXPECTED_F1))
 
 
 def expected_f1(marginals: Float64, words: Float64, kept: Bool) -> float:

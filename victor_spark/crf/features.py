@@ -29,6 +29,7 @@ class BlockView:
 
     @cached_property
     def n_chars(self) -> Column:
+        """Characters per block, white space inside included."""
         return self.blocks.text_end - self.blocks.text_start
 
     @cached_property
@@ -39,6 +40,7 @@ class BlockView:
 
     @cached_property
     def n_tokens(self) -> Column:
+        """All white-space separated tokens."""
         return self.n_words + self.blocks.n_other_tokens
 
     @cached_property
@@ -48,6 +50,7 @@ class BlockView:
 
     @cached_property
     def is_first_duplicate(self) -> Column:
+        """Which blocks are the first of several with the same letters."""
         return self._duplicates[1]
 
     @cached_property
@@ -62,10 +65,12 @@ class BlockView:
 
     @cached_property
     def div_word_ratio(self) -> Column:
+        """The share of the page's unlinked words that stand in the block's div group."""
         return self._word_ratio(self.blocks.div_group)
 
     @cached_property
     def td_word_ratio(self) -> Column:
+        """The same for table cells."""
         return self._word_ratio(self.blocks.td_group)
 
     def _word_ratio(self, group: Column) -> Column:
@@ -73,16 +78,17 @@ class BlockView:
         words = np.where(container(self.blocks, "a"), 0, self.n_words)
         totals = np.bincount(group, weights=words)
         totals[:1] = 0
-        return (totals / max(totals.sum(), 1.0))[group]
+        return np.asarray((totals / max(totals.sum(), 1.0))[group])
 
     @cached_property
     def matches(self) -> Mapping[str, Column]:
+        """Per family of patterns, the number of the first that matches."""
         return first_matches(self.blocks, self.patterns)
 
 
 def container(blocks: Blocks, name: str) -> npt.NDArray[np.bool_]:
     """Which blocks have an ancestor in the class html.tags.CONTAINERS[name]."""
-    return (blocks.containers & np.uint64(BIT[name])) != 0
+    return np.asarray((blocks.containers & np.uint64(BIT[name])) != 0)
 
 
 def _container(name: str) -> Callable[[BlockView], Column]:

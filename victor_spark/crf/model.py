@@ -70,7 +70,12 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
         table = from_json(description["table"])
     except ModelError as error:
         raise ModelError(f"{name}: {error}") from error
-    expected = (len(table.names), max(map(table.n_bins, range(len(table.names)))), 2 * table.reach + 1, len(LABELS))
+    expected = (
+        len(table.names),
+        max(map(table.n_bins, range(len(table.names)))),
+        2 * table.reach + 1,
+        len(LABELS),
+    )
     if columns["singles"].shape != expected:
         raise ModelError(f"{name}: weights of shape {columns['singles'].shape}, the table needs {expected}")
     return Model(table=table, about=description.get("about", {}), **columns)

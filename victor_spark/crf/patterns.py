@@ -36,7 +36,9 @@ def _compiled(family: str, expressions: Sequence[str]) -> re.Pattern[str]:
         except re.error as error:
             raise ConfigurationError(f"patterns: {family}: {expression}: {error}") from error
         if groups or not expression.startswith(prefix):
-            raise ConfigurationError(f"patterns: {family}: {expression}: begin with {prefix!r}, and capture nothing")
+            raise ConfigurationError(
+                f"patterns: {family}: {expression}: begin with {prefix!r}, and capture nothing"
+            )
     # Look-ahead groups: a match consumes nothing but the prefix, so none hides another.
     alternatives = "|".join(f"(?=({expression[len(prefix) :]}))" for expression in expressions)
     return re.compile(f"{prefix}(?:{alternatives})", re.IGNORECASE)

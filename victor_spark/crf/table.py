@@ -1,4 +1,4 @@
-"""Bins and feature template: how numbers become the attributes of a CRF (Victor, section 3.1, steps 5 and 6)."""
+"""Bins and feature template: numbers become attributes of a CRF (Victor, section 3.1, steps 5 and 6)."""
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,6 +41,7 @@ class FeatureTable:
         return max((abs(offset) for offsets in self.offsets for offset in offsets), default=0)
 
     def n_bins(self, feature: int) -> int:
+        """How many bins a feature has: one more than edges."""
         return len(self.edges[feature]) + 1
 
     def codes(self, blocks: Blocks) -> npt.NDArray[np.uint8]:
@@ -65,7 +66,8 @@ class FeatureTable:
                 for row, name in enumerate(self.names)
             },
             "conjunctions": [
-                [f"{self.names[feature]}@{offset}" for feature, offset in parts] for parts in self.conjunctions
+                [f"{self.names[feature]}@{offset}" for feature, offset in parts]
+                for parts in self.conjunctions
             ],
             "patterns": self.expressions,
         }
@@ -85,7 +87,8 @@ def from_conf(feature_set: str) -> FeatureTable:
     if not path.is_file():
         raise ConfigurationError(f"no feature set {feature_set!r}: {path} is missing")
     return from_json(
-        {"feature_set": feature_set, "patterns": _toml(conf / "patterns.toml"), **_toml(path)}, ConfigurationError
+        {"feature_set": feature_set, "patterns": _toml(conf / "patterns.toml"), **_toml(path)},
+        ConfigurationError,
     )
 
 
@@ -95,7 +98,9 @@ def from_json(stored: Mapping[str, Any], error: type[Exception] = ModelError) ->
         feature_set, features = stored["feature_set"], stored["features"]
         names = tuple(FEATURE_SETS[feature_set])
         if unknown := set(features) ^ set(names):
-            raise error(f"feature set {feature_set}: the code and the table disagree on {', '.join(sorted(unknown))}")
+            raise error(
+                f"feature set {feature_set}: the code and the table disagree on {', '.join(sorted(unknown))}"
+            )
         edges = tuple(tuple(map(float, features[name]["edges"])) for name in names)
         offsets = tuple(tuple(map(int, features[name]["offsets"])) for name in names)
         conjunctions = tuple(tuple(_parts(names, parts)) for parts in stored["conjunctions"])

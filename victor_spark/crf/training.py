@@ -1,4 +1,4 @@
-"""Trains the CRF with python-crfsuite and turns the result into a dense Model (Victor, section 3.1, step 6)."""
+"""Trains the CRF with python-crfsuite, and makes a dense Model of it (Victor, section 3.1, step 6)."""
 
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
@@ -38,7 +38,7 @@ class _Trainer(pycrfsuite.Trainer):  # type: ignore[misc]
 
     progress: Progress | None = None
 
-    def on_iteration(self, log: Any, info: Mapping[str, Any]) -> None:
+    def on_iteration(self, _log: Any, info: Mapping[str, Any]) -> None:
         if self.progress:
             self.progress(int(info.get("num", 0)), float(info.get("loss", 0.0)))
 
@@ -46,7 +46,7 @@ class _Trainer(pycrfsuite.Trainer):  # type: ignore[misc]
 def train(
     pages: Iterable[tuple[Blocks, UInt8]],
     table: FeatureTable,
-    options: TrainingOptions = TrainingOptions(),  # noqa: B008 - frozen
+    options: TrainingOptions = TrainingOptions(),
     *,
     directory: Path | None = None,
     progress: Progress | None = None,

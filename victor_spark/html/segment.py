@@ -71,4 +71,4 @@ def _content(text: UInt32, starts: Int32, ends: Int32) -> dict[str, npt.NDArray[
 
 def _within(containers: UInt64, name: str) -> UInt8:
     """1 for the blocks inside an element of CONTAINERS[name]."""
-    return ((containers & np.uint64(BIT[name])) != 0).view(np.uint8)
+    return np.asarray((containers & np.uint64(BIT[name])) != 0).view(np.uint8)

@@ -48,15 +48,27 @@ _MEMBERS: Final = {
     "class-bold": ("b", "strong"),
     "class-italic": ("i", "em", "cite", "dfn", "var"),
     "class-list": ("ul", "ol", "dl", "menu", "dir"),
-    "class-form": ("form", "fieldset", "select", "textarea", "button", "label", "legend", "option", "optgroup"),
+    "class-form": (
+        "form",
+        "fieldset",
+        "select",
+        "textarea",
+        "button",
+        "label",
+        "legend",
+        "option",
+        "optgroup",
+    ),
     "dt": ("dt",),
 }
-_VOID: Final = "area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr"
+_VOID: Final = (
+    "area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr"
+)
 _BLOCK_LEVEL: Final = (
-    "html body frameset address article aside blockquote caption center col colgroup dd details dialog dir div dl"
-    " dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing main menu nav"
-    " ol optgroup option p pre search section select summary table tbody td textarea tfoot th thead title tr ul"
-    " noscript"
+    "html body frameset address article aside blockquote caption center col colgroup dd details dialog dir"
+    " div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing"
+    " main menu nav noscript ol optgroup option p pre search section select summary table tbody td textarea"
+    " tfoot th thead title tr ul"
 )
 
 
@@ -74,13 +86,14 @@ class TagTables(NamedTuple):
 @cache
 def tables() -> TagTables:
     """The tag tables as arrays, made once per process."""
-    members = {name: tags for name, tags in _MEMBERS.items()}
     listed = set(_VOID.split()) | set(_BLOCK_LEVEL.split())
-    listed |= {tag for tags in members.values() for tag in tags}
+    listed |= {tag for tags in _MEMBERS.values() for tag in tags}
     listed |= {name for name in CONTAINERS if not name.startswith("class-")}
     names = ("", *sorted(listed))
     flags = np.array([0] + [_flags(name) for name in names[1:]], dtype=np.uint16)
-    levels = np.array([int(name[1]) if len(name) == 2 and name[0] == "h" and name[1].isdigit() else 0 for name in names])
+    levels = np.array(
+        [int(name[1]) if len(name) == 2 and name[0] == "h" and name[1].isdigit() else 0 for name in names]
+    )
     masks = np.array([_mask(name) for name in names], dtype=np.uint64)
     slots, slot_tags = _slots(names)
     return TagTables(names, slots, slot_tags, flags, levels.astype(np.uint8), masks)

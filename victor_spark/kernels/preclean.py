@@ -126,9 +126,7 @@ def _end_of_script(html: str, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
 
 
 @cython.cfunc
-def _after_element(
-    html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t, name: str
-) -> cython.Py_ssize_t:
+def _after_element(html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t, name: str) -> cython.Py_ssize_t:
     """Just past the end tag that closes the element at `start`, elements of its name nested or not.
 
     Tags inside comments and raw text are no tags.
