@@ -23,13 +23,16 @@ def page(number: int, n_words: int = 60) -> bytes:
     source = random.Random(number)
     words = " ".join(f"word{source.randrange(1 << 32):x}" for _ in range(n_words))
     return (
-        f"<!DOCTYPE html><html><head><title>Page {number}</title></head>"
-        f"<body><p>{words}</p></body></html>"
+        f"<!DOCTYPE html><html><head><title>Page {number}</title></head><body><p>{words}</p></body></html>"
     ).encode()
 
 
 def http(
-    body: bytes, *fields: str, status: str = "200 OK", content_type: str | None = "text/html", length: int | None = -1
+    body: bytes,
+    *fields: str,
+    status: str = "200 OK",
+    content_type: str | None = "text/html",
+    length: int | None = -1,
 ) -> bytes:
     """An HTTP response; `length` -1: the true Content-Length, None: no such field."""
     head = [f"HTTP/1.1 {status}", *fields]

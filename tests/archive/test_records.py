@@ -84,7 +84,9 @@ def test_uris_that_are_not_utf8_become_valid_text(reading: Reading) -> None:
     record.url.encode("utf-8")
 
 
-@pytest.mark.parametrize("content_type", ["text/html", "TEXT/HTML;charset=x", "application/xhtml+xml", " text/html "])
+@pytest.mark.parametrize(
+    "content_type", ["text/html", "TEXT/HTML;charset=x", "application/xhtml+xml", " text/html "]
+)
 def test_html_types_give_a_row(reading: Reading, content_type: str) -> None:
     assert one(reading, making.http(PAGE, content_type=content_type)).payload == PAGE
 
@@ -94,7 +96,9 @@ def test_without_a_content_type_the_payload_decides(reading: Reading, content_ty
     record = one(reading, making.http(PAGE, content_type=content_type))
     assert (record.payload, record.content_mime_type) == (PAGE, "text/html")
     packed = gzip.compress(PAGE)
-    assert one(reading, making.http(packed, "Content-Encoding: gzip", content_type=content_type)).payload == PAGE
+    assert (
+        one(reading, making.http(packed, "Content-Encoding: gzip", content_type=content_type)).payload == PAGE
+    )
     assert none(reading, making.http(b"plain words", content_type=content_type))
     assert none(reading, making.http(b"\x89PNG\r\n\x1a\n <html>", content_type=content_type))
 
@@ -110,7 +114,9 @@ def test_other_record_types_give_no_row(reading: Reading, kind: str) -> None:
 
 
 def test_other_record_types_on_request(reading: Reading) -> None:
-    options = ReadOptions(record_types=("resource", "conversion", "revisit"), mime_types=("text/html", "text/plain"))
+    options = ReadOptions(
+        record_types=("resource", "conversion", "revisit"), mime_types=("text/html", "text/plain")
+    )
     content = making.shard(
         [
             making.warc(PAGE, kind="resource", content_type="text/html; charset=utf-8"),
@@ -121,7 +127,10 @@ def test_other_record_types_on_request(reading: Reading) -> None:
         ]
     ).content
     records = reading(content, options=options)
-    assert [(record.payload, record.http_charset) for record in records] == [(PAGE, "utf-8"), (b"plain words", None)]
+    assert [(record.payload, record.http_charset) for record in records] == [
+        (PAGE, "utf-8"),
+        (b"plain words", None),
+    ]
 
 
 @pytest.mark.parametrize("status", ["404 Not Found", "301 Moved Permanently", "500", "204 No Content"])
@@ -190,7 +199,9 @@ def test_an_empty_response_gives_no_row(reading: Reading) -> None:
 
 
 def test_an_answer_of_dns_gives_no_row(reading: Reading) -> None:
-    raw = making.warc(b"20240229 site.example. 192.0.2.1").replace(b"http://site.example/0", b"dns:site.example")
+    raw = making.warc(b"20240229 site.example. 192.0.2.1").replace(
+        b"http://site.example/0", b"dns:site.example"
+    )
     assert reading(making.shard([raw]).content) == []
 
 
@@ -219,7 +230,9 @@ def test_a_page_beyond_the_cap_is_oversize(reading: Reading) -> None:
     options = ReadOptions(max_bytes=10_000)
     for raw in (bytes(10_001), bytes(10_000_000)):
         for body, fields in ((raw, ()), (gzip.compress(raw), ("Content-Encoding: gzip",))):
-            record = one(reading, making.http(b"<html>" + body if not fields else body, *fields), options=options)
+            record = one(
+                reading, making.http(b"<html>" + body if not fields else body, *fields), options=options
+            )
             assert (record.status, record.payload) == ("oversize", None)
 
 

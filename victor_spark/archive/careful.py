@@ -30,7 +30,7 @@ Steps = Generator[Found, None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """A block ends at `end`, its record at `stop`; the next one begins at `next`, after rubbish if not at `stop`."""
+    """A block ends at `end`, its record at `stop`; the next begins at `next`, rubbish between them."""
 
     end: int
     stop: int
@@ -67,7 +67,7 @@ def _member_step(source: Source, start: int, layout: Layout, understand: Underst
 
 
 def _end(source: Source, start: int, member: members.Member, layout: Layout) -> int:
-    """The offset after a member; CorruptError for one that the file's end clips to nothing, or only seems to."""
+    """The offset after a member; CorruptError if the file's end clips it to nothing, or only seems to."""
     end = member.end()
     if not member.complete:
         if member.seek(_END) == 0:
@@ -155,7 +155,9 @@ def _confirmed(stream: Stream, end: int, layout: Layout) -> Extent | None:
         position += len(tail) - len(rest)
         if rest:
             stream.seek(position)
-            return Extent(end, position, position) if layout.expected.match(stream.read(layout.reach)) else None
+            return (
+                Extent(end, position, position) if layout.expected.match(stream.read(layout.reach)) else None
+            )
     return Extent(end, position, None)
 
 

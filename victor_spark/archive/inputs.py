@@ -4,7 +4,7 @@ import glob
 import os
 import urllib.parse
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from victor_spark.archive import kinds, manifests, opening, resync
@@ -171,6 +171,7 @@ def _of_line(line: str, target: str, base_url: str | None, *, depth: int) -> Ite
     """A list's entry; a remote one with a known name is not opened: a crawl's list has 90,000 of them."""
     kind = kinds.by_name(target)
     if opening.scheme(target) is None or kind not in ("warc", "arc", "html"):
-        yield from _expand(target, base_url, depth=depth)
+        for shard in _expand(target, base_url, depth=depth):
+            yield replace(shard, name=line) if shard.name == target else shard
     else:
         yield Shard(target, None, kind, line)

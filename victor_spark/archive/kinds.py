@@ -58,6 +58,8 @@ _BINARY: Final = (
 
 def binary_type(payload: bytes) -> str | None:
     """What the payload is when its magic bytes say it is surely not text; None otherwise."""
+    if payload.startswith(b"<"):
+        return None
     return next((name for magic, name in _BINARY if magic.match(payload)), None)
 
 

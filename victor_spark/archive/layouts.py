@@ -81,7 +81,9 @@ def _arc_header(block: bytes) -> Header | None:
 
 WARC: Final = Layout(
     expected=re.compile(rb"WARC/\d", re.IGNORECASE),
-    wanted=re.compile(rb"WARC/\d\.\d{1,2}[ \t]{0,8}\r?\n[A-Za-z][A-Za-z0-9_-]{0,40}[ \t]{0,8}:", re.IGNORECASE),
+    wanted=re.compile(
+        rb"WARC/\d\.\d{1,2}[ \t]{0,8}\r?\n[A-Za-z][A-Za-z0-9_-]{0,40}[ \t]{0,8}:", re.IGNORECASE
+    ),
     reach=128,
     separator=re.compile(rb"(?:\r?\n){2}"),
     parse=_warc_header,

@@ -41,6 +41,11 @@ def _as_os_error() -> Iterator[None]:
     """Whatever a remote client raises, as OSError: the libraries share no base class."""
     try:
         yield
+    except FileNotFoundError as error:  # also fsspec's word for servers that refuse or don't answer
+        cause = error.__cause__
+        if isinstance(cause, OSError) or getattr(cause, "status", 404) != 404:
+            raise OSError(str(cause)) from error
+        raise
     except (OSError, InputError):
         raise
     except Exception as error:

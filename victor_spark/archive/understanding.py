@@ -80,7 +80,7 @@ def _of_bare(raw: RawRecord, first: bytes, options: ReadOptions, filename: str) 
 
 
 def _unintelligible(raw: RawRecord, first: bytes, filename: str) -> Record | None:
-    """A response without an HTTP head that is no html either: damage, unless it is empty or not from the web."""
+    """A response without an HTTP head that is no html either: damage, unless empty or not from the web."""
     record = _record(raw, None, filename, status=None)
     if not first.strip() or (record.url is not None and not record.url.lower().startswith("http")):
         return None

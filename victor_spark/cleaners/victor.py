@@ -21,7 +21,11 @@ def load(model: bytes) -> Callable[[Page], Scores]:
 
 def load_2008(model: bytes) -> Callable[[Page], Scores]:
     """`victor-2008`: keeps blocks with P(other) < 0.5, as in the paper. ModelError for a bad model."""
-    return _cleaner(from_bytes(model), lambda scores, words: decision.by_threshold(scores, DEFAULT_THRESHOLD))
+    return _cleaner(from_bytes(model), _papers_rule)
+
+
+def _papers_rule(probabilities: Float64, _words: Float64) -> Bool:
+    return decision.by_threshold(probabilities, DEFAULT_THRESHOLD)
 
 
 def _cleaner(model: Model, decide: Decision) -> Callable[[Page], Scores]:

@@ -24,8 +24,9 @@ LEAST_EXPECTED_F1: Final = 0.2
 def by_expected_f1(marginals: Float64, words: Float64) -> Bool:
     """Keep the likeliest blocks, as many as make the page's expected F1 by words highest.
 
-    Nothing is kept where even that expectation stays below LEAST_EXPECTED_F1. With p = P(content) and w words, a prefix of the blocks sorted by p is kept that maximises
-    2·Σ_kept(w·p) / (Σ_kept w + Σ_all(w·p)). Blocks without words share the last kept p as their bar.
+    With p = P(content) and w words, a prefix of the blocks sorted by p is kept that maximises
+    2·Σ_kept(w·p) / (Σ_kept w + Σ_all(w·p)); blocks without words share the last kept p as their bar.
+    Nothing is kept where even this expectation stays below LEAST_EXPECTED_F1.
     """
     p = 1.0 - marginals[:, OTHER]
     order = np.argsort(-p, kind="stable")

@@ -107,7 +107,6 @@ def scan(
     block_end: cython.Py_ssize_t
     text_end: cython.Py_ssize_t
     c: cython.uint
-    quote: cython.uint
     width: cython.Py_ssize_t
     name_hash: cython.uint
     slot: cython.uint
@@ -195,7 +194,7 @@ def scan(
             split_block = 0
             continue
 
-        # A tag: its name, then on to its '>' past quoted attribute values.
+        # A tag: its name, then on to its '>', which the serialiser escapes everywhere else.
         i += 1
         closing = i < n and html[i] == 47
         if closing:
@@ -213,16 +212,7 @@ def scan(
                 i += 1
             i += 1
             continue
-        quote = 0
-        while i < n:
-            c = html[i]
-            if quote:
-                if c == quote:
-                    quote = 0
-            elif c == 34 and html[i - 1] == 61:  # a stray quote may also be an attribute's name
-                quote = c
-            elif c == 62:
-                break
+        while i < n and html[i] != 62:
             i += 1
         i += 1
         slot = name_hash & slot_mask

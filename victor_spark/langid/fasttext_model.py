@@ -5,6 +5,7 @@ model gets the text as it stands, and its labels are mapped to ISO 639-1, else 6
 """
 
 import io
+import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr
 from functools import partial
@@ -112,11 +113,13 @@ def train(texts: Iterable[tuple[str, str]], output: Path, *, threads: int = 1) -
     """Trains and quantises our model on (language, text) pairs; about ten minutes of one core."""
     fasttext = _module()
     with TemporaryDirectory(prefix="victor-langid-") as folder:
-        lines = Path(folder) / "train.txt"
-        with lines.open("w", encoding="utf-8") as file:
-            for language, text in texts:
-                file.writelines(f"{_LABEL}{_OURS}{language} {piece}\n" for piece in _pieces(text))
-        model = fasttext.train_supervised(input=str(lines), thread=threads, **_TRAINING)
+        lines = [
+            f"{_LABEL}{_OURS}{language} {piece}\n" for language, text in texts for piece in _pieces(text)
+        ]
+        random.Random(_TRAINING["seed"]).shuffle(lines)  # it trains in order, and forgets what came first
+        file = Path(folder) / "train.txt"
+        file.write_text("".join(lines), "utf-8")
+        model = fasttext.train_supervised(input=str(file), thread=threads, **_TRAINING)
         model.quantize(qnorm=True)
         try:
             model.save_model(str(output))

@@ -88,4 +88,4 @@ def normalised(text: str) -> str:
     points = codepoints(unicodedata.normalize("NFC", text))
     output = np.empty(len(points), dtype=np.uint32)
     ngrams.fold(points, folding_table(), output)
-    return " ".join(output.tobytes().decode(_ENCODING, "surrogatepass").split(" ")).strip()
+    return " ".join(output.tobytes().decode(_ENCODING, "surrogatepass").split())
