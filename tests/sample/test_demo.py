@@ -1,0 +1,121 @@
+"""The demo cleans the sample crawl with the real job, and prints what the job's rows say."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from victor_spark.evaluation.words import words
+
+pytestmark = pytest.mark.spark
+
+
+@dataclass(frozen=True)
+class Demo:
+    """What the demo printed, and the rows it left, by URL."""
+
+    code: int
+    stdout: str
+    stderr: str
+    rows: dict[str | None, dict[str, Any]]
+
+
+def run_demo(root: Path, output: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, root / "sample" / "demo.py", "--output", output],
+        cwd=output.parent,
+        env={**os.environ, "PYTHONPATH": str(root), "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def demo(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    output = tmp_path_factory.mktemp("demo") / "out"
+    shown = run_demo(root, output)
+    assert shown.returncode == 0, shown.stderr
+    rows = {row["url"]: row for row in pq.read_table(output / "pages").to_pylist()}
+    return Demo(shown.returncode, shown.stdout, shown.stderr, rows)
+
+
+@pytest.fixture(scope="module")
+def gold(root: Path) -> list[dict[str, Any]]:
+    lines = (root / "sample" / "gold.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def f1(found: list[str], wanted: list[str]) -> float:
+    return 2 * (Counter(found) & Counter(wanted)).total() / (len(found) + len(wanted))
+
+
+def test_every_line_of_gold_is_a_row(demo: Demo, gold: list[dict[str, Any]]) -> None:
+    assert {line["url"] for line in gold} == set(demo.rows)
+
+
+def test_the_statuses_printed_are_those_of_the_rows(demo: Demo, gold: list[dict[str, Any]]) -> None:
+    printed = re.search(r"^Statuses of (\d+) rows\n  (.+)$", demo.stdout, re.MULTILINE)
+    assert printed is not None
+    counts = dict(pair.rsplit(" ", 1) for pair in printed[2].split(", "))
+    assert {name: int(n) for name, n in counts.items()} == Counter(
+        row["status"] for row in demo.rows.values()
+    )
+    n_expected = sum(demo.rows[line["url"]]["status"] == line["status"] for line in gold)
+    assert f"expects: {n_expected} of {printed[1]}" in demo.stdout
+
+
+def test_every_unexpected_status_is_named(demo: Demo, gold: list[dict[str, Any]]) -> None:
+    for line in gold:
+        found = demo.rows[line["url"]]["status"]
+        if found != line["status"] and line["kind"] != "index":
+            assert f"{line['url']}: {found}, expected {line['status']}" in demo.stdout
+
+
+def test_the_f1_printed_for_each_site_is_that_of_its_rows(demo: Demo, gold: list[dict[str, Any]]) -> None:
+    scores = defaultdict(list)
+    for line in gold:
+        if line["gold"]:
+            row, wanted = demo.rows[line["url"]], words(line["gold"])
+            everything = " \n".join(block["text"] for block in row["blocks"] or ())
+            pair = f1(words(row["text"] or ""), wanted), f1(words(everything), wanted)
+            scores[line["site"]].append(pair)
+            scores["all"].append(pair)
+    for name, pairs in scores.items():
+        ours, theirs = (fmean(column) for column in zip(*pairs, strict=True))
+        numbers = rf"{len(pairs)} +[\d.]+ +[\d.]+ +{ours:.3f} +[\d.]+ +{theirs:.3f}$"
+        assert re.search(rf"^  {name} .*{numbers}", demo.stdout, re.MULTILINE), name
+
+
+def test_the_page_shown_begins_as_its_row_does(demo: Demo) -> None:
+    address = re.search(r"^A page: (\S+)$", demo.stdout, re.MULTILINE)
+    assert address is not None
+    row = demo.rows[address[1]]
+    assert f"{row['n_kept_blocks']} of {row['n_blocks']} blocks kept" in demo.stdout
+    shown = re.findall(r"^  \| (.*?)…?$", demo.stdout, re.MULTILINE)
+    assert shown
+    for line, paragraph in zip(shown, row["text"].split("\n"), strict=False):
+        assert paragraph.startswith(line)
+
+
+def test_each_status_but_ok_is_shown_with_a_reason(demo: Demo) -> None:
+    for status in {row["status"] for row in demo.rows.values()} - {"ok"}:
+        reasons = {row["reason"] for row in demo.rows.values() if row["status"] == status}
+        printed = re.search(rf"^  {status} +(.+)  \(", demo.stdout, re.MULTILINE)
+        assert printed is not None, status
+        assert printed[1] in reasons
+
+
+def test_no_line_is_wider_than_a_terminal_but_for_paths_to_copy(demo: Demo) -> None:
+    copied = ("$ ", "  python -c", "Rows are in")
+    wide = [line for line in demo.stdout.splitlines() if len(line) > 110]
+    assert [line for line in wide if not line.startswith(copied)] == []
