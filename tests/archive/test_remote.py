@@ -1,0 +1,160 @@
+"""Shards are read over http, with and without ranges, and from S3, exactly as from a disk."""
+
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from tests.archive import making
+from victor_spark.archive.inputs import Shard, resolve
+from victor_spark.archive.records import read
+from victor_spark.errors import InputError, ShardError
+
+PARTS = making.members(making.responses(30), "gzip")
+PARTS[7] = making.spoilt(PARTS[7])
+SHARD = making.joined(PARTS)
+
+
+class Plain(SimpleHTTPRequestHandler):
+    """Serves files whole, as Python's own server does."""
+
+    def log_message(self, *args: object) -> None:
+        """Says nothing."""
+
+
+class Ranged(Plain):
+    """Serves the ranges asked for, as every object store does."""
+
+    def do_GET(self) -> None:
+        asked = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
+        path = Path(self.translate_path(self.path))
+        if asked is None or not path.is_file():
+            super().do_GET()
+            return
+        content = path.read_bytes()
+        start, end = int(asked[1]), min(int(asked[2] or len(content)), len(content) - 1)
+        self.send_response(206)
+        self.send_header("Content-Range", f"bytes {start}-{end}/{len(content)}")
+        self.send_header("Content-Length", str(end - start + 1))
+        self.end_headers()
+        self.wfile.write(content[start : end + 1])
+
+
+@pytest.fixture(params=[Plain, Ranged])
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A web server for a folder with a shard and a list of paths; its URL."""
+    pytest.importorskip("aiohttp")
+    (tmp_path / "crawl").mkdir()
+    (tmp_path / "crawl" / "a b.warc.gz").write_bytes(SHARD.content)
+    (tmp_path / "crawl" / "unnamed").write_bytes(SHARD.content)
+    (tmp_path / "warc.paths").write_text("crawl/a%20b.warc.gz\ncrawl/unnamed\n")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(request.param, directory=str(tmp_path)))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def assert_read_whole(shard: Shard) -> None:
+    records = list(read(shard))
+    assert [r.warc_record_offset for r in records] == SHARD.offsets[:-1]
+    assert [r.warc_record_length for r in records] == SHARD.lengths()
+    assert [number for number, r in enumerate(records) if r.status is not None] == [7]
+    assert {r.warc_filename for r in records} == {shard.filename}
+
+
+@pytest.mark.parametrize("name", ["a%20b.warc.gz", "unnamed"])
+def test_a_shard_over_http(site: str, name: str) -> None:
+    (shard,) = resolve([f"{site}/crawl/{name}"])
+    assert (shard.kind, shard.size) == ("warc", len(SHARD.content))
+    assert_read_whole(shard)
+
+
+def test_a_list_over_http_names_what_lies_beside_it(site: str) -> None:
+    shards = resolve([f"{site}/warc.paths"])
+    assert [shard.path for shard in shards] == [f"{site}/crawl/a%20b.warc.gz", f"{site}/crawl/unnamed"]
+    for shard in shards:
+        assert_read_whole(shard)
+
+
+def test_a_local_list_with_a_base_url(site: str, tmp_path: Path) -> None:
+    (shard, _) = resolve([str(tmp_path / "warc.paths")], base_url=site)
+    assert shard.filename == "crawl/a%20b.warc.gz"
+    assert_read_whole(shard)
+
+
+def test_what_a_server_does_not_have_is_named(site: str) -> None:
+    with pytest.raises(InputError, match=rf"^{site}/gone\.warc\.gz: no such file$"):
+        resolve([f"{site}/gone.warc.gz"])
+    with pytest.raises(ShardError, match=rf"^{site}/gone\.warc\.gz: "):
+        list(read(Shard(f"{site}/gone.warc.gz", None, "warc")))
+
+
+def test_a_server_that_does_not_answer_is_no_missing_file() -> None:
+    pytest.importorskip("aiohttp")
+    with pytest.raises(InputError, match=r"^http://127\.0\.0\.1:9/x\.warc\.gz: (?!no such file).+"):
+        resolve(["http://127.0.0.1:9/x.warc.gz"])
+
+
+@pytest.mark.parametrize(
+    ("url", "module", "extra"), [("http://h/x", "aiohttp", "http"), ("s3://b/x", "s3fs", "s3")]
+)
+def test_a_missing_extra_is_named(url: str, module: str, extra: str) -> None:
+    program = (
+        f"import sys; sys.modules[{module!r}] = None\n"
+        "from victor_spark.archive.inputs import resolve\n"
+        f"resolve([{url!r}])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stderr.splitlines()[-1] == (
+        "victor_spark.errors.InputError: "
+        f"{url}: reading {url[: url.index(':')]}:// needs an extra: pip install 'victor-spark[{extra}]'"
+    )
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """An S3 bucket on this machine with two shards and a list; its URL."""
+    pytest.importorskip("s3fs")
+    moto_server = pytest.importorskip("moto.server")
+    boto3 = pytest.importorskip("boto3")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    server = moto_server.ThreadedMotoServer(ip_address="127.0.0.1", port=0)
+    server.start()
+    host, port = server.get_host_and_port()
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+    client = boto3.client("s3")
+    client.create_bucket(Bucket="crawls")
+    for key in ("2024/b.warc.gz", "2024/deep/a b.warc.gz"):
+        client.put_object(Bucket="crawls", Key=key, Body=SHARD.content)
+    client.put_object(
+        Bucket="crawls", Key="2024/warc.paths", Body=b"b.warc.gz\ns3a://crawls/2024/deep/a b.warc.gz\n"
+    )
+    client.close()
+    yield "s3://crawls"
+    server.stop()
+
+
+def test_s3_shards_folders_globs_and_lists(bucket: str) -> None:
+    both = [f"{bucket}/2024/b.warc.gz", f"{bucket}/2024/deep/a b.warc.gz"]
+    assert [shard.path for shard in resolve(both)] == both
+    assert [shard.path for shard in resolve([f"{bucket}/2024/"])] == both
+    assert [shard.path for shard in resolve([f"{bucket}/*/*.warc.gz"])] == both[:1]
+    listed = resolve([f"{bucket}/2024/warc.paths"])
+    assert [shard.path for shard in listed] == [both[0], "s3a://crawls/2024/deep/a b.warc.gz"]
+    for shard in listed:
+        assert_read_whole(shard)
+    with pytest.raises(InputError, match=r"^s3://crawls/gone\.warc\.gz: no such file$"):
+        resolve([f"{bucket}/gone.warc.gz"])
+    with pytest.raises(InputError, match=r"^s3://nowhere/2024/\*\.warc\.gz: "):
+        resolve(["s3://nowhere/2024/*.warc.gz"])
