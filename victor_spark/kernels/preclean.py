@@ -2,7 +2,8 @@
 """Drops comments and elements without text from serialised HTML (Victor, section 3.1, step 3).
 
 Works on the serialiser's output, where tags are balanced, names are lower case, attribute values
-hold neither `<` nor `>` (names may hold `<` and quotes), and text holds both only in raw text elements. Cython pure Python mode.
+hold neither `<` nor `>` (names may hold `<` and quotes), and text holds them only in raw text
+elements. Cython pure Python mode.
 """
 
 import re
@@ -82,6 +83,38 @@ def _after_tag(html: str, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Just past the tag's '>'."""
     end: cython.Py_ssize_t = html.find(">", start)
     return len(html) if end < 0 else end + 1
+
+
+@cython.cfunc
+def _after_raw_text(
+    html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t, name: str
+) -> cython.Py_ssize_t:
+    """Just past the end tag of the raw-text element at `start`."""
+    closing: str = "</" + name + ">"
+    end: cython.Py_ssize_t = html.find(closing, start)
+    if name == "script" and end >= 0 and html.find("<!--", start, end) >= 0:
+        end = _end_of_script(html, start + len(closing) - 1)
+    return n if end < 0 else end + len(closing)
+
+
+def _end_of_script(html: str, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where the script's own end tag is: one that follows `<!-- <script` belongs to its text."""
+    escaped: cython.bint = False
+    nested: cython.bint = False
+    mark: str
+    for match in _IN_SCRIPT.finditer(html, start):
+        mark = match[0].lower()
+        if mark == "<!--":
+            escaped = True
+        elif mark == "-->":
+            escaped = nested = False
+        elif mark == "<script":
+            nested = escaped
+        elif nested:
+            nested = False
+        else:
+            return match.start()
+    return -1
 
 
 @cython.cfunc
