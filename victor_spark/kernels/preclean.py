@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""Drops comments and elements without text from serialised HTML (Victor, section 3.1, step 3).
+"""Drops comments, processing instructions and elements without text from serialised HTML (Victor, section 3.1, step 3).
 
 Works on the serialiser's output, where tags are balanced, names are lower case, attribute values
 hold neither `<` nor `>` (names may hold `<` and quotes), and text holds them only in raw text
@@ -19,7 +19,7 @@ _IN_SCRIPT = re.compile(r"<!--(?!-?>)|-->|</?script(?=[\s/>])", re.IGNORECASE)
 
 
 def drop_textless(html: str) -> str:
-    """The serialised HTML without comments, the listed elements and hidden inputs.
+    """The serialised HTML without comments, instructions, the listed elements and hidden inputs.
 
     `xmp` and `plaintext`, whose text is serialised unescaped, become an escaped `pre`.
     """
@@ -35,6 +35,8 @@ def drop_textless(html: str) -> str:
         if first == 33 and html.startswith("<!--", start):
             end = html.find("-->", start + 4)
             end = n if end < 0 else end + 3
+        elif first == 63:  # a processing instruction, such as a forgotten <?php … ?>
+            end = html.find(">", start) + 1
         elif first >= 97 and html[start + 1] in _FIRST_LETTERS:
             name = _name(html, start, n)
             if name in _RAW_TEXT:
