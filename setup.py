@@ -31,10 +31,13 @@ def extensions() -> list[Extension]:
 
     flags = [] if sys.platform == "win32" else ["-O3"]
     modules = [
-        Extension(".".join(path.with_suffix("").parts), [str(path)], extra_compile_args=flags, optional=True)
+        Extension(".".join(path.with_suffix("").parts), [str(path)], extra_compile_args=flags)
         for path in KERNELS
     ]
-    return cythonize(modules, build_dir="build/cython", compiler_directives=DIRECTIVES)
+    modules = cythonize(modules, build_dir="build/cython", compiler_directives=DIRECTIVES)
+    for module in modules:
+        module.optional = True  # said only here: cythonize makes new extensions and forgets it
+    return modules
 
 
 class BuildWithData(build_py):
