@@ -61,12 +61,15 @@ def first_matches(blocks: Blocks, patterns: Patterns) -> Mapping[str, npt.NDArra
 
 
 _NONE: Final = np.iinfo(np.int32).max
+_BETWEEN: Final = "\n\0\n"
+"""Stands between two texts: neither white space alone nor a word, so that nothing matches across it."""
+
 _Lines: TypeAlias = tuple[npt.NDArray[np.intp], str, npt.NDArray[np.int64]]
 
 
 def _lines(blocks: Blocks, rows: npt.NDArray[np.intp]) -> _Lines:
-    """`rows`, their texts joined by newlines, and where each text starts in the joined string."""
+    """`rows`, their texts joined, and where each text starts in the joined string."""
     text = blocks.text
     spans = zip(blocks.text_start[rows].tolist(), blocks.text_end[rows].tolist(), strict=True)
-    lengths = blocks.text_end[rows] - blocks.text_start[rows] + 1
-    return rows, "\n".join([text[start:end] for start, end in spans]), np.cumsum(lengths) - lengths
+    lengths = blocks.text_end[rows] - blocks.text_start[rows] + len(_BETWEEN)
+    return rows, _BETWEEN.join([text[start:end] for start, end in spans]), np.cumsum(lengths) - lengths

@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""Drops comments, processing instructions and elements without text from serialised HTML (Victor, section 3.1, step 3).
+"""Drops comments, instructions and elements without text from serialised HTML (Victor, section 3.1, step 3).
 
 Works on the serialiser's output, where tags are balanced, names are lower case, attribute values
 hold neither `<` nor `>` (names may hold `<` and quotes), and text holds them only in raw text
