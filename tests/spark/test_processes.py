@@ -5,11 +5,13 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from tests.spark.crawl import rows
+from victor_spark.spark.interrupts import interruptible
 
 pytestmark = pytest.mark.spark
 
@@ -56,8 +58,18 @@ def test_spark_submit_ends_with_2_and_a_line_for_bad_input(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_waits_for_spark_can_be_interrupted(number: signal.Signals) -> None:
+    forever = threading.Event()
+    threading.Timer(0.3, os.kill, (os.getpid(), number)).start()
+    before = signal.getsignal(number)
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(forever.wait, group="a test", patience=0)
+    assert signal.getsignal(number) is before
+    forever.set()
+
+
 def test_an_interrupted_run_ends_with_4_and_leaves_nothing_that_looks_complete(
-    environment: dict[str, str], crawl: Path, tmp_path: Path, number: signal.Signals
+    environment: dict[str, str], crawl: Path, tmp_path: Path
 ) -> None:
     command = [*COMMAND, "clean", str(crawl), "--output", str(tmp_path / "out"), "--master", "local[1]"]
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
@@ -66,7 +78,7 @@ def test_an_interrupted_run_ends_with_4_and_leaves_nothing_that_looks_complete(
         for line in process.stderr:
             lines.append(line)
             if "victor: cleaning" in line:
-                process.send_signal(number)
+                process.send_signal(signal.SIGINT)
     assert process.returncode == 4, lines
     assert "victor: stopped" in lines[-1]
     assert not any("Traceback" in line for line in lines)

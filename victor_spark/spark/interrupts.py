@@ -18,8 +18,11 @@ Result = TypeVar("Result")
 _CANCEL_SECONDS: Final = 10.0
 
 
-def interruptible(action: Callable[[], Result], *, group: str) -> Result:
-    """What `action` returns or raises; SIGINT and SIGTERM cancel the group's jobs: KeyboardInterrupt."""
+def interruptible(action: Callable[[], Result], *, group: str, patience: float = _CANCEL_SECONDS) -> Result:
+    """What `action` returns or raises; SIGINT and SIGTERM cancel the group's jobs: KeyboardInterrupt.
+
+    `patience`: seconds that the action then has to end.
+    """
     future: Future[Result] = Future()
     worker = InheritableThread(target=_settle, args=(future, action), daemon=True)
     with _as_keyboard_interrupt():
@@ -29,7 +32,7 @@ def interruptible(action: Callable[[], Result], *, group: str) -> Result:
         except KeyboardInterrupt:
             if context := SparkContext._active_spark_context:
                 _cancel(context, group)
-                worker.join(_CANCEL_SECONDS)
+                worker.join(patience)
             raise
 
 
