@@ -152,6 +152,16 @@ def test_the_name_of_a_listed_shard_is_its_line(crawl: Path) -> None:
     assert [shard.filename for shard in resolve([str(crawl / "list.txt")])] == ["b/1.warc.gz"]
 
 
+def test_rubbish_in_a_folder_is_left_to_the_reader(crawl: Path) -> None:
+    (crawl / "text.warc.gz").write_text("no record\n")
+    (crawl / "noise.warc.gz").write_bytes(bytes(99))
+    shards = resolve([str(crawl)])
+    assert [
+        Path(shard.path).name for shard in shards if shard.path.endswith(("text.warc.gz", "noise.warc.gz"))
+    ]
+    assert {shard.kind for shard in shards} == {"warc"}
+
+
 def test_an_empty_shard_among_others_is_left_to_the_reader(crawl: Path) -> None:
     (crawl / "empty.warc.gz").write_bytes(b"")
     assert str(crawl / "empty.warc.gz") in paths(crawl)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -46,21 +47,40 @@ class Ranged(Plain):
         self.wfile.write(content[start : end + 1])
 
 
-@pytest.fixture(params=[Plain, Ranged])
-def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """A web server for a folder with a shard and a list of paths; its URL."""
-    pytest.importorskip("aiohttp")
-    (tmp_path / "crawl").mkdir()
-    (tmp_path / "crawl" / "a b.warc.gz").write_bytes(SHARD.content)
-    (tmp_path / "crawl" / "unnamed").write_bytes(SHARD.content)
-    (tmp_path / "warc.paths").write_text("crawl/a%20b.warc.gz\ncrawl/unnamed\n")
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(request.param, directory=str(tmp_path)))
+class Breaking(Plain):
+    """Promises the whole file, sends half of it and hangs up."""
+
+    def do_GET(self) -> None:
+        content = Path(self.translate_path(self.path)).read_bytes()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content[: len(content) // 2])
+        self.close_connection = True
+
+
+@contextmanager
+def served(folder: Path, handler: type[Plain]) -> Iterator[str]:
+    """A web server for a folder; its URL."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(folder)))
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+@pytest.fixture(params=[Plain, Ranged])
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A web server with a shard and a list of paths; its URL."""
+    pytest.importorskip("aiohttp")
+    (tmp_path / "crawl").mkdir()
+    (tmp_path / "crawl" / "a b.warc.gz").write_bytes(SHARD.content)
+    (tmp_path / "crawl" / "unnamed").write_bytes(SHARD.content)
+    (tmp_path / "warc.paths").write_text("crawl/a%20b.warc.gz\ncrawl/unnamed\n")
+    with served(tmp_path, request.param) as url:
+        yield url
 
 
 def assert_read_whole(shard: Shard) -> None:
@@ -96,6 +116,13 @@ def test_what_a_server_does_not_have_is_named(site: str) -> None:
         resolve([f"{site}/gone.warc.gz"])
     with pytest.raises(ShardError, match=rf"^{site}/gone\.warc\.gz: "):
         list(read(Shard(f"{site}/gone.warc.gz", None, "warc")))
+
+
+def test_a_server_that_hangs_up_is_an_error_and_no_damage(tmp_path: Path) -> None:
+    pytest.importorskip("aiohttp")
+    (tmp_path / "a.warc.gz").write_bytes(SHARD.content)
+    with served(tmp_path, Breaking) as url, pytest.raises(ShardError, match=r"a\.warc\.gz: "):
+        list(read(Shard(f"{url}/a.warc.gz", None, "warc")))
 
 
 def test_a_server_that_does_not_answer_is_no_missing_file() -> None:

@@ -70,9 +70,9 @@ def _understood(source: Source, warc: WarcRecord, understand: Understand) -> Rec
 
     def read(n: int) -> bytes:
         nonlocal n_read
-        data = guarded(source, lambda: reader.read(n))
-        n_read += len(data)
-        return data
+        part = guarded(source, lambda: reader.read(n))
+        n_read += len(part)
+        return part
 
     headers = warc.headers
     kind = (headers.get("WARC-Type") or "").lower()

@@ -122,10 +122,7 @@ def _by_name(path: str) -> Shard | None:
         return None
     if opening.scheme(path) is not None:
         return Shard(path, None, kind)
-    with opening.open_file(path) as file:
-        seen = kinds.kind_of(file.read(kinds.HEAD_LENGTH))
-    if seen == "manifest":
-        return None if kind != "html" else _shard(path, "html")
+    seen = kinds.kind_of(opening.first_bytes(path, kinds.HEAD_LENGTH))
     return _shard(path, seen if seen in ("warc", "arc", "html") else kind)
 
 
@@ -136,11 +133,10 @@ def _shard(path: str, kind: Literal["warc", "arc", "html"]) -> Shard:
 
 def _of_file(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
     """One file, told by its content."""
-    with opening.open_file(path) as file:
-        kind = kinds.kind_of(file.read(kinds.HEAD_LENGTH))
-        named = kinds.by_name(path)
-        if kind == "unknown" and resync.holds_archive(file):
-            kind = named if named == "arc" else "warc"
+    kind = kinds.kind_of(opening.first_bytes(path, kinds.HEAD_LENGTH))
+    named = kinds.by_name(path)
+    if kind == "unknown" and _holds_archive(path):
+        kind = named if named == "arc" else "warc"
     if kind == "manifest" and named == "html":
         kind = "html"  # a page with no tag in it
     if kind == "empty":
@@ -151,6 +147,11 @@ def _of_file(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
         yield from _of_manifest(path, base_url, depth=depth)
     else:
         raise InputError(f"{path}: not an archive, an html page or a list of paths")
+
+
+def _holds_archive(path: str) -> bool:
+    with opening.open_file(path) as file:
+        return resync.holds_archive(file)
 
 
 def _of_manifest(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:

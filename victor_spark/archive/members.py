@@ -50,14 +50,14 @@ class GzipInflater:
                 self.end = self._next
                 return b""
             try:
-                data = self._inflate.decompress(packed, n)
+                part = self._inflate.decompress(packed, n)
             except zlib.error as error:
                 raise CorruptError(str(error)) from None
             if self._inflate.eof:
                 self.end = self._next - len(self._inflate.unused_data)
                 self.complete = True
-            if data:
-                return data
+            if part:
+                return part
         return b""
 
 
@@ -75,19 +75,19 @@ class ZstdInflater:
 
     def read(self, n: int, /) -> bytes:
         """At most `n` bytes from here on, fewer at the end."""
-        data = b""
+        part = b""
         if self._reader is not None and self.end is None:
             try:
-                data = self._reader.read(n)
+                part = self._reader.read(n)
             except OSError as error:
                 if self._source.failure is not None:
                     raise SourceError(str(self._source.failure)) from error
                 if self._frame_end < self._source.size:
                     raise CorruptError(str(error)) from None
                 self.complete = False
-        if not data:
+        if not part:
             self.end = self._frame_end
-        return data
+        return part
 
 
 def frame_end(source: Source, start: int) -> int:
@@ -127,10 +127,10 @@ class Member:
         self._kept = b""  # the last bytes inflated
 
     def _advance(self) -> bool:
-        data = self._inflater.read(_WINDOW)
-        self._n_inflated += len(data)
-        self._kept = (self._kept + data)[-_KEPT:]
-        return bool(data)
+        part = self._inflater.read(_WINDOW)
+        self._n_inflated += len(part)
+        self._kept = (self._kept + part)[-_KEPT:]
+        return bool(part)
 
     def read(self, n: int = -1, /) -> bytes:
         """At most `n` bytes from here on, fewer at the end."""

@@ -103,10 +103,27 @@ def _open_http(system: Any, url: str) -> BinaryIO:
         except (ValueError, OSError):  # "doesn't appear to support range requests"
             remote.close()
     spooled = cast(BinaryIO, tempfile.TemporaryFile(prefix="victor-"))  # noqa: SIM115 - returned open
-    with system.open(url, "rb", block_size=0) as stream:
-        shutil.copyfileobj(stream, spooled, 1 << 20)
-    spooled.seek(0)
+    try:
+        with system.open(url, "rb", block_size=0) as stream:
+            shutil.copyfileobj(stream, spooled, 1 << 20)
+        spooled.seek(0)
+    except BaseException:
+        spooled.close()
+        raise
     return spooled
+
+
+def first_bytes(path: str, n: int) -> bytes:
+    """The first `n` bytes of a file, without fetching the rest of a remote one; errors as `open_file`'s."""
+    if scheme(path) not in ("http", "https"):
+        with open_file(path) as file:
+            return file.read(n)
+    system, inner = _remote(path)
+    head = b""
+    with _as_os_error(), system.open(inner, "rb", block_size=0) as stream:
+        while len(head) < n and (part := stream.read(n - len(head))):
+            head += part
+    return head
 
 
 def size_of(path: str) -> int | None:

@@ -13,7 +13,7 @@ from victor_spark.archive.layouts import ARC, LAYOUTS, Layout
 from victor_spark.archive.raw import Understand
 from victor_spark.archive.source import Source
 from victor_spark.archive.understanding import HTML_TYPES, ReadOptions
-from victor_spark.errors import ShardError
+from victor_spark.errors import InputError, ShardError
 from victor_spark.page import Record
 
 __all__ = ["DEFAULTS", "ReadOptions", "read"]
@@ -34,6 +34,8 @@ def read(shard: Shard, options: ReadOptions = DEFAULTS) -> Iterator[Record]:
             yield from _of_archive(shard, options)
     except ShardError:
         raise
+    except InputError as error:
+        raise ShardError(str(error)) from error
     except Exception as error:
         raise ShardError(f"{shard.filename}: {opening.one_line(error)}") from error
 
@@ -60,7 +62,8 @@ def _page(shard: Shard, options: ReadOptions) -> Record:
 
 def _of_archive(shard: Shard, options: ReadOptions) -> Iterator[Record]:
     understand = partial(understanding.understand, options=options, filename=shard.filename)
-    with Source(opening.open_file(shard.path)) as source:
+    with opening.open_file(shard.path) as file:
+        source = Source(file)
         if source.size == 0:
             raise ShardError(f"{shard.filename}: empty file")
         for found in _found(source, _layout(source, shard), understand):

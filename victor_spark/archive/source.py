@@ -2,8 +2,7 @@
 
 import os
 from collections import deque
-from types import TracebackType
-from typing import BinaryIO, Final, Protocol, Self
+from typing import BinaryIO, Final, Protocol
 
 from victor_spark.archive import kinds
 from victor_spark.archive.damage import SourceError
@@ -50,13 +49,13 @@ class Source:
     def read(self, n: int = -1, /) -> bytes:
         """At most `n` bytes from here on, fewer at the end."""
         try:
-            data = self._file.read(n)
+            part = self._file.read(n)
         except Exception as error:
             self.failure = error
             raise SourceError(str(error)) from error
-        self._windows.append((self._position, data))
-        self._position += len(data)
-        return data
+        self._windows.append((self._position, part))
+        self._position += len(part)
+        return part
 
     def seek(self, position: int, whence: int = os.SEEK_SET, /) -> int:
         """Goes to a position."""
@@ -72,16 +71,7 @@ class Source:
         return self._position
 
     def close(self) -> None:
-        """Closes the file."""
-        self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+        """Nothing to do: whoever opened the file closes it."""
 
     def read_at(self, position: int, n: int) -> bytes:
         """`n` bytes from `position`, fewer at the end."""
@@ -110,9 +100,9 @@ class View:
         """At most `n` bytes from here on, fewer at the end."""
         n_left = self._end - self._start - self._position
         n = n_left if n < 0 else min(n, n_left)
-        data = self._source.read_at(self._start + self._position, n) if n > 0 else b""
-        self._position += len(data)
-        return data
+        part = self._source.read_at(self._start + self._position, n) if n > 0 else b""
+        self._position += len(part)
+        return part
 
     def seek(self, position: int, whence: int = os.SEEK_SET, /) -> int:
         """Goes to a position."""
