@@ -236,6 +236,14 @@ def test_a_page_beyond_the_cap_is_oversize(reading: Reading) -> None:
             assert (record.status, record.payload) == ("oversize", None)
 
 
+def test_a_page_without_content_type_beyond_the_cap_is_oversize(reading: Reading) -> None:
+    body = PAGE + bytes(2_000_000)
+    assert (
+        one(reading, making.http(body, content_type=None), options=ReadOptions(max_bytes=10_000)).status
+        == "oversize"
+    )
+
+
 def test_a_giant_record_is_passed_over_in_little_memory(tmp_path: Path) -> None:
     path = tmp_path / "giant.warc"
     n_bytes = 300 << 20

@@ -52,7 +52,7 @@ def _of_http(raw: RawRecord, head: Head, first: bytes, options: ReadOptions, fil
         return replace(record, status="http_status", reason=str(head.status))
     body, reason = _body(raw, head, first[head.length :], options)
     if mime is None:
-        if not kinds.looks_like_html(body.payload):
+        if not kinds.looks_like_html(body.payload or first[head.length :]):
             return None
         record = replace(record, content_mime_type=HTML_TYPES[0])
         if not wanted:
@@ -64,18 +64,15 @@ def _of_bare(raw: RawRecord, first: bytes, options: ReadOptions, filename: str) 
     """A record whose block is the payload itself, or a response whose HTTP head is broken or absent."""
     content_type = raw.field("Content-Type")
     mime = heads.mime_type(content_type)
-    meant_as_http = raw.type == "response" and (mime is None or mime == "application/http")
+    meant_as_http = raw.type == "response" and mime in (None, "application/http")
     if meant_as_http:
-        content_type = None
-        sniffed = kinds.looks_like_html(first)
-        if not sniffed:
+        content_type = HTML_TYPES[0]
+        if not kinds.looks_like_html(first):
             return _unintelligible(raw, first, filename)
     elif mime not in options.mime_types:
         return None
     body, reason = _body(raw, Head(None, {}, 0, complete=True), first, options)
     record = _record(raw, content_type, filename, status=None)
-    if meant_as_http:
-        record = replace(record, content_mime_type=HTML_TYPES[0])
     return judged(record, body, reason, options)
 
 
@@ -100,7 +97,7 @@ def _record(raw: RawRecord, content_type: str | None, filename: str, *, status: 
         content_digest=raw.field("WARC-Payload-Digest"),
         content_mime_type=heads.mime_type(content_type),
         http_charset=heads.charset(content_type),
-        content_truncated=raw.field("WARC-Truncated"),
+        content_truncated=raw.field("WARC-Truncated") or None,
     )
 
 
