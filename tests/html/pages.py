@@ -11,7 +11,21 @@ from victor_spark.html.segment import segment
 from victor_spark.page import Blocks
 
 INLINE = ("a", "b", "i", "u", "em", "strong", "span", "label", "font", "x-y")
-BLOCK_LEVEL = ("p", "div", "ul", "li", "h1", "h3", "table", "tr", "td", "pre", "form", "blockquote", "article")
+BLOCK_LEVEL = (
+    "p",
+    "div",
+    "ul",
+    "li",
+    "h1",
+    "h3",
+    "table",
+    "tr",
+    "td",
+    "pre",
+    "form",
+    "blockquote",
+    "article",
+)
 ODD = (
     "title",
     "script",
@@ -103,7 +117,21 @@ HOSTILE = (
     "<plaintext>",
     "<math><title>a<mi>b</mi></title></math>",
 )
-WORDS = ("word", "Dům", "слово", "漢字", "ไทย", "12", "2008-05-26", "a1", "End.", "Why?", "。", "-", "www.a.cz")
+WORDS = (
+    "word",
+    "Dům",
+    "слово",
+    "漢字",
+    "ไทย",
+    "12",
+    "2008-05-26",
+    "a1",
+    "End.",
+    "Why?",
+    "。",
+    "-",
+    "www.a.cz",
+)
 
 texts = st.one_of(
     st.sampled_from(WORDS),
@@ -167,5 +195,7 @@ def texts_of(blocks: Blocks) -> list[str]:
 def same(one: Blocks, other: Blocks) -> bool:
     """Whether two sets of columns are equal."""
     return one.text == other.text and all(
-        np.array_equal(getattr(one, name), getattr(other, name)) for name in Blocks.__slots__ if name != "text"
+        np.array_equal(getattr(one, name), getattr(other, name))
+        for name in Blocks.__slots__
+        if name != "text"
     )

@@ -23,7 +23,9 @@ def test_offsets_of_a_block_lead_to_its_text(source: str | bytes) -> None:
 @given(pages)
 def test_blocks_are_disjoint_and_ordered(source: str | bytes) -> None:
     blocks = blocks_of(source)
-    borders = [border for pair in zip(blocks.start.tolist(), blocks.end.tolist(), strict=True) for border in pair]
+    borders = [
+        border for pair in zip(blocks.start.tolist(), blocks.end.tolist(), strict=True) for border in pair
+    ]
     assert borders == sorted(set(borders))
 
 

@@ -14,7 +14,7 @@ class _Events(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.events: list[tuple[str, str]] = []
 
-    def handle_starttag(self, tag: str, attrs: object) -> None:
+    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - the base class's signature
         self.events.append(("start", tag))
 
     def handle_endtag(self, tag: str) -> None:

@@ -42,7 +42,8 @@ _UNSPACED_RANGES: Final = (
     (0x20000, 0x3FFFF),
 )
 _ASSIGNED: Final = 0x33480
-"""Above this come only tags, selectors and private use: class OTHER (marks of plane 14 aside)."""
+"""Above this come only marks (the selectors), tags and private use: class OTHER."""
+_VARIATION_SELECTORS: Final = slice(0xE0100, 0xE01F0)
 
 
 @cache
@@ -52,6 +53,7 @@ def properties() -> npt.NDArray[np.uint8]:
     categories = [unicodedata.category(chr(point)) for point in range(_ASSIGNED)]
     by_category = {name: _of_category(name) for name in set(categories)}
     table[:_ASSIGNED] = [by_category[name] for name in categories]
+    table[_VARIATION_SELECTORS] = LETTER
     for start, end in _UNSPACED_RANGES:
         part = table[start : end + 1]
         part[(part & CLASS_MASK) == LETTER] |= UNSPACED

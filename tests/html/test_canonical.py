@@ -1,0 +1,89 @@
+"""What the canonical HTML keeps of odd markup: all text that a reader could see, and nothing else."""
+
+import pytest
+
+from tests.html.pages import blocks_of, texts_of
+from victor_spark.html.canonical import canonical
+
+ODDITIES = {
+    "entities are decoded once": (
+        "a&amp;b &lt;i&gt; &amp;amp; &#65;&#x1F600;",
+        ["a&b <i> &amp; A\U0001f600"],
+    ),
+    "entities without a semicolon": ("&copy 2008 AT&T &notit;", ["© 2008 AT&T ¬it;"]),
+    "white space of entities is trimmed": ("<p>&nbsp;a&nbsp;b&nbsp;</p><p>&nbsp;</p>", ["a\xa0b"]),
+    "a numeric reference to nothing": ("&#0;&#xD800;&#x110000;", ["\ufffd\ufffd\ufffd"]),
+    "NUL": ("<p>a\0b</p>", ["ab"]),
+    "astral characters": ("\U0001f600<b>\U0002000b</b>c", ["\U0001f600", "\U0002000b", "c"]),
+    "a lone surrogate": ("<p>a\ud800</p><p>b</p>", ["a\ufffd\ufffd\ufffd", "b"]),
+    "xmp holds markup as text": ("<xmp><b>x</b>&amp;</xmp>y", ["<b>x</b>&amp;", "y"]),
+    "plaintext never ends": ("a<plaintext><b>x</plaintext>y", ["a", "<b>x</plaintext>y"]),
+    "noscript is parsed": ("<noscript><p>a <b>b</b></p></noscript>", ["a", "b"]),
+    "template has no text": ("<template><p>a<template>b</template></p></template>c", ["c"]),
+    "objects nest": ("<object>a<object>b</object>c</object>d", ["d"]),
+    "an unclosed object swallows what it holds": ("a<div><object><p>b</div>c", ["a"]),
+    "a script inside an object": ("<object><script>w('<object>')</script></object>a", ["a"]),
+    "a comment inside svg": ("<svg><!-- </svg> <svg> --></svg>a", ["a"]),
+    "comments": ("a<!-- <p>b</p> -- > -->c", ["ac"]),
+    "comments with odd ends": ("a<!-->b<!--->c<!--d--!>e<!---->f", ["abcef"]),
+    "a comment without an end": ("a<p>b<!-- c <p>d", ["a", "b"]),
+    "bogus comments": ("a<!x>b</ y>c<?php echo ?>d<![CDATA[e]]>f", ["abcdf"]),
+    "CDATA in MathML": ("<math><![CDATA[a<b>]]></math>", ["a<b>"]),
+    "a script that writes a script": ("<script><!-- w('<script></script>') --></script>a", ["a"]),
+    "a script that holds an end tag": ("<script>'</p>'; '</scripts>'</script>a", ["a"]),
+    "a style that holds markup": ("<style>p > a:after { content: '<b>' }</style>a", ["a"]),
+    "textarea holds text": ("<textarea><b>x</b>&lt;</textarea>y", ["<b>x</b><", "y"]),
+    "frameset": ("<frameset><frame src=a><noframes>b</noframes></frameset>", []),
+    "iframes and fallback of canvas": ("<iframe><p>a</iframe><canvas>b</canvas>c", ["c"]),
+    "svg with a title": ("<svg><title>a</title><text>b</text></svg>c", ["c"]),
+    "a title in the body": ("<p>a<title>b</title>c", ["a", "c"]),
+    "a title with markup is text of MathML": ("<math><title>a<mi>b</mi></title></math>c", ["a", "b", "c"]),
+    "names that begin like title": (
+        "<titlebar>a</titlebar><scripted>b</scripted><objective>c",
+        ["a", "b", "c"],
+    ),
+    "a stray quote after an attribute": ('<a href="x"">a</a> <p id="y">b', ["a", "b"]),
+    "a quote inside an unquoted value": ('<a href=?q=">a</a> <p id="y">b', ["a", "b"]),
+    "quotes as names": ("<p =\" x>a<p a'b=c>b<p \"''>c", ["a", "b", "c"]),
+    "markup in attributes": ("<p title='a>b<c\"d'>a</p><p title=\"<!-- 'x\">b", ["a", "b"]),
+    "an unclosed attribute eats the rest": ("a<p title='b>c</p><p>d", ["a"]),
+    "tags with odd names": ("<a<b>a</a<b><x:y>b</x:y>", ["a", "b"]),
+    "no tags": ("1 < 2 & 3 > 2", ["1 < 2 & 3 > 2"]),
+    "nothing": ("", []),
+    "white space alone": (" \n\t\u3000&nbsp;", []),
+}
+
+
+@pytest.mark.parametrize(("source", "texts"), ODDITIES.values(), ids=ODDITIES)
+def test_text_of_odd_markup(source: str, texts: list[str]) -> None:
+    assert texts_of(blocks_of(source)) == texts
+
+
+@pytest.mark.parametrize(
+    ("source", "title"),
+    [
+        ("<title> a &amp;\n b </title>", "a & b"),
+        ("<title></title><p>a", None),
+        ("<p>a", None),
+        ("<titlebar>x</titlebar><title>a</title>", "a"),
+        ("<title>a</title><title>b</title>", "a"),
+        ("<svg><title>x</title></svg><title>a</title>", "a"),
+        ("<p title='<title>x</title>'>b</p><title lang=en>a</title>", "a"),
+        ("<title><b>a</b>", "<b>a</b>"),
+    ],
+)
+def test_title(source: str, title: str | None) -> None:
+    assert canonical(source).title == title
+
+
+def test_hidden_and_textless_elements_are_gone() -> None:
+    source = (
+        "<link href=a><meta name=b><base href=c><input type=HIDDEN value=d><embed src=e><input type=text>a"
+    )
+    html = canonical(source).html
+    assert html == '<html><head></head><body><input type="text">a</body></html>'
+
+
+def test_a_string_has_no_charset_and_bytes_have_one() -> None:
+    assert canonical("<meta charset=latin2>ž").charset is None
+    assert canonical("<meta charset=utf-8>ž".encode()).charset == "utf-8"

@@ -1,0 +1,168 @@
+"""The markup around each block: the paper's examples (section 3.2), and what counts as a paragraph."""
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.html.pages import blocks_of, texts_of
+from victor_spark.html.tags import BIT, CONTAINERS, fnv1a, tables
+
+
+def column(source: str, name: str) -> list[Any]:
+    """One column of the page's blocks."""
+    values: list[Any] = getattr(blocks_of(source), name).tolist()
+    return values
+
+
+def containers(source: str) -> list[set[str]]:
+    """The classes of each block's ancestors."""
+    return [{name for name in CONTAINERS if mask & BIT[name]} for mask in column(source, "containers")]
+
+
+def groups(source: str, name: str) -> list[list[str]]:
+    """Texts of the blocks that share a number in a column, in order of first appearance."""
+    found: dict[int, list[str]] = defaultdict(list)
+    blocks = blocks_of(source)
+    for text, group in zip(texts_of(blocks), getattr(blocks, name).tolist(), strict=True):
+        found[group].append(text)
+    return list(found.values())
+
+
+def test_the_papers_snippet_has_three_blocks() -> None:
+    source = "<p>Hello <b>world</b>!</p>"
+    assert texts_of(blocks_of(source)) == ["Hello", "world", "!"]
+    assert containers(source) == [{"p"}, {"p", "class-bold"}, {"p"}]
+    assert column(source, "space_before") == [0, 1, 0]
+
+
+def test_the_papers_div_groups() -> None:
+    source = "<div>a<div>b<br>c</div>d<div>e<br>f</div>g</div>"
+    assert groups(source, "div_group") == [["a", "d", "g"], ["b", "c"], ["e", "f"]]
+    assert column(f"{source}x", "div_group")[-1] == 0
+
+
+def test_td_groups_are_those_of_the_innermost_cell() -> None:
+    source = "<table><tr><th>a<td>b<table><tr><td>c<p>d</table>e</table>f"
+    assert groups(source, "td_group") == [["a"], ["b", "e"], ["c", "d"], ["f"]]
+    assert column(source, "td_group")[-1] == 0
+
+
+def test_containers_are_those_of_all_ancestors() -> None:
+    source = (
+        "<form><ul><li><h2><u><a><em>x</em></a></u></h2></li></ul></form>"
+        "<noscript><pre>y</pre></noscript><article><nav><blockquote>z"
+    )
+    assert containers(source) == [
+        {"class-form", "class-list", "li", "class-header", "u", "a", "class-italic"},
+        {"noscript", "pre"},
+        {"article", "nav", "blockquote"},
+    ]
+
+
+def test_an_image_marks_what_follows_it_in_the_same_block_level_element() -> None:
+    source = "<p>a<img>b <b>c</b></p><div>d <a><img>e</a> f</div>"
+    assert ["img" in names for names in containers(source)] == [False, True, True, False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("between", "p", "br", "hr", "inline", "block"),
+    [
+        ("<br>", 0, 1, 0, 1, 0),
+        ("<br> <br/><br>", 0, 3, 0, 3, 0),
+        ("<b> </b><i></i>", 0, 0, 0, 4, 0),
+        ("<hr>", 0, 0, 1, 0, 1),
+        ("<p></p><p>", 3, 0, 0, 0, 3),
+        ("<div><p></p></div>", 2, 0, 0, 0, 4),
+        ("<!-- x --><img><hr><hr><span>", 0, 0, 2, 2, 2),
+        ("<ul><li><a>", 0, 0, 0, 1, 2),
+        ("<unknown>", 0, 0, 0, 1, 0),
+    ],
+)
+def test_split_counts_opening_and_closing_tags_since_the_previous_block(
+    between: str, p: int, br: int, hr: int, inline: int, block: int
+) -> None:
+    blocks = blocks_of(f"<body>x{between}y")
+    names = ("n_split_p", "n_split_br", "n_split_hr", "n_split_inline", "n_split_block")
+    assert [int(getattr(blocks, name)[1]) for name in names] == [p, br, hr, inline, block]
+
+
+@pytest.mark.parametrize(
+    ("source", "paragraphs"),
+    [
+        ("a<br>b", [["a", "b"]]),
+        ("a<br><br>b", [["a"], ["b"]]),
+        ("a<br>\n<br>b", [["a"], ["b"]]),
+        ("a<br>b<br>c", [["a", "b", "c"]]),
+        ("a <b>b</b><i>c</i>d", [["a", "b", "c", "d"]]),
+        ("<p>a<p>b", [["a"], ["b"]]),
+        ("<li>a<li>b", [["a"], ["b"]]),
+        ("a<hr>b", [["a"], ["b"]]),
+        ("<div>a<div></div>b</div>", [["a"], ["b"]]),
+        ("<td>a</td>", [["a"]]),
+        ("<table><td>a<td>b</table>", [["a"], ["b"]]),
+        ("a<img>b<wbr>c", [["a", "b", "c"]]),
+    ],
+)
+def test_inline_tags_and_one_br_join_block_tags_and_two_br_split(
+    source: str, paragraphs: list[list[str]]
+) -> None:
+    assert groups(source, "paragraph") == paragraphs
+
+
+def test_heading_level_is_that_of_the_innermost_heading() -> None:
+    assert column("<h1>a<b>b</b></h1>c<h6>d</h6><div><h3><p>e</p></h3>f</div>", "heading_level") == [
+        1,
+        1,
+        0,
+        6,
+        3,
+        0,
+    ]
+
+
+def test_verbatim_and_list_blocks_are_marked() -> None:
+    source = "a<pre>b<i>c</i></pre><ul><li>d<p>e</ul><xmp>f</xmp>"
+    assert column(source, "in_pre") == [0, 1, 1, 0, 0, 1]
+    assert column(source, "in_list_item") == [0, 0, 0, 1, 1, 0]
+
+
+def test_space_before_says_where_the_page_has_white_space() -> None:
+    assert column("<b>a</b><b>b</b> <b>c</b>&nbsp;<b>d</b><b> e</b><b>f </b><b>g</b>", "space_before") == [
+        0,
+        0,
+        1,
+        1,
+        1,
+        0,
+        1,
+    ]
+
+
+def test_depth_counts_open_elements_whatever_the_attributes_hold() -> None:
+    assert column('<p title="</p>"">a<b>b</b></p>c', "depth") == [3, 4, 2]
+
+
+def test_blocks_of_one_block_level_parent_share_its_number() -> None:
+    source = "<div>a<b>b</b><p>c</p>d</div>e"
+    assert groups(source, "parent_block") == [["a", "b", "d"], ["c"], ["e"]]
+
+
+def test_the_innermost_tag_is_named() -> None:
+    names = tables().names
+    assert [names[row] for row in column("<p>a<b>b</b><mark>c", "tag")] == ["p", "b", ""]
+
+
+def test_every_tag_is_found_in_the_look_up_table_and_no_other_word_is() -> None:
+    table = tables()
+    mask = np.uint32(len(table.slots) - 1)
+
+    def look_up(name: str) -> int:
+        slot = int(np.uint32(fnv1a(name)) & mask)
+        while table.slots[slot] not in (0, fnv1a(name)):
+            slot = (slot + 1) % len(table.slots)
+        return int(table.slot_tags[slot])
+
+    assert [look_up(name) for name in table.names[1:]] == list(range(1, len(table.names)))
+    assert [look_up(name) for name in ("span", "font", "x-y", "h7", "para", "é")] == [0] * 6
