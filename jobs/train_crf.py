@@ -1,4 +1,4 @@
-"""`victor train crf` for a scheduler that only starts jobs: it works on the driver alone, from annotated pages."""
+"""`victor train crf` as a job, which works on the driver alone."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`victor train langid` for a scheduler that only starts jobs: it works on the driver alone, from text files."""
+"""`victor train langid` as a job, which works on the driver alone."""
 
 import sys
 
