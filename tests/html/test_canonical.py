@@ -28,6 +28,8 @@ ODDITIES = {
     "comments with odd ends": ("a<!-->b<!--->c<!--d--!>e<!---->f", ["abcef"]),
     "a comment without an end": ("a<p>b<!-- c <p>d", ["a", "b"]),
     "bogus comments": ("a<!x>b</ y>c<?php echo ?>d<![CDATA[e]]>f", ["abcdf"]),
+    "plaintext inside a canvas": ("a<canvas><plaintext></canvas>b", ["a"]),
+    "xmp inside a template": ("<template><xmp></template></xmp></template>a", ["a"]),
     "CDATA in MathML": ("<math><![CDATA[a<b>]]></math>", ["a<b>"]),
     "a script that writes a script": ("<script><!-- w('<script></script>') --></script>a", ["a"]),
     "a script that holds an end tag": ("<script>'</p>'; '</scripts>'</script>a", ["a"]),

@@ -143,7 +143,12 @@ def _after_element(html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t, na
             inner = _name(html, i, n)
             if inner == name:
                 depth += 1
-            i = html.find("<", _after_raw_text(html, i, n, inner) if inner in _RAW_TEXT else i + 1)
+            if inner == "plaintext":  # nothing ends it but the page
+                i = html.rfind("</plaintext>", i)
+            elif inner == "xmp" or inner in _RAW_TEXT:
+                i = html.find("<", _after_raw_text(html, i, n, inner))
+            else:
+                i = html.find("<", i + 1)
     return n
 
 

@@ -1,0 +1,115 @@
+"""Huge and deep pages cost memory and time in proportion to their size, and lose no text.
+
+No clock is asserted: a step that is quadratic takes many minutes on these and runs into the timeout.
+"""
+
+import pytest
+
+from tests.html.pages import blocks_of, texts_of
+from victor_spark.html.canonical import MAX_ATTRIBUTES, canonical
+from victor_spark.html.segment import segment
+
+pytestmark = pytest.mark.timeout(60)
+
+
+@pytest.mark.parametrize(
+    "tag", ["div", "b", "span", "blockquote", "ul><li", "table><tr><td", "x-y", "object"]
+)
+@pytest.mark.parametrize("depth", [50_000, 100_000])
+def test_deep_nesting(tag: str, depth: int) -> None:
+    source = f"<p>before</p>{f'<{tag}>' * depth}inside"
+    expected = ["before"] if tag == "object" else ["before", "inside"]
+    assert texts_of(blocks_of(source)) == expected
+
+
+def test_deeply_nested_elements_are_all_counted() -> None:
+    blocks = blocks_of("a" + "<div>" * 100_000 + "b" + "</div>" * 100_000 + "c")
+    assert blocks.depth.tolist() == [2, 100_002, 2]
+    assert blocks.n_split_block.tolist()[1:] == [100_000, 100_000]
+    assert blocks.div_group.tolist() == [0, 100_000, 0]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "<p ",
+        "</p ",
+        "<!--a--!><p ",
+        "<!--><p ",
+        "<titles><p ",
+        "<script>'<p '</script><p ",
+        "<p/",
+        "<a b='>'",
+        "<é><a ",
+    ],
+)
+def test_the_attributes_of_a_tag_are_capped(before: str) -> None:
+    attributes = " ".join(f"a{number}" for number in range(100_000))
+    source = f"<p>before</p>{before}{attributes}>after<i b=c>and</i>more"
+    html = canonical(source).html
+    assert texts_of(segment(html))[-3:] == ["after", "and", "more"]
+    assert html.count('=""') <= MAX_ATTRIBUTES
+    assert '<i b="c">' in html
+
+
+@pytest.mark.parametrize(
+    "written", ["a{}", "a{}=b", "a{}='b > c'", 'a{}="x"', 'a{}= "x"\n', "a{} = x/y", "a{}=b=c", "A{}\t"]
+)
+def test_the_first_500_attributes_stay_however_they_are_written(written: str) -> None:
+    attributes = " ".join(written.format(number) for number in range(600))
+    html = canonical(f"<p {attributes}>text").html
+    assert [f" a{number}=" in html for number in (0, 499, 500, 599)] == [True, True, False, False]
+    assert texts_of(segment(html)) == ["text"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{}",
+        "< {}",
+        "<é {}",
+        '<a href=?q="> " {}</a>',
+        "<plaintext><a {}",
+        "<textarea><a {}</textarea>",
+        "<!-- --><3 {}",
+        "<p title='a > b'>{}</p>",
+        "<a href=/{}".replace("{}", "/".join(["x"] * 600)) + ">{}",
+    ],
+)
+def test_text_that_looks_like_many_attributes_is_kept(source: str) -> None:
+    text = "".join(texts_of(blocks_of(source.replace("{}", "word " * 700))))
+    assert text.count("word") == 700
+
+
+@pytest.mark.parametrize("quote", ["'", '"'])
+def test_a_huge_attribute(quote: str) -> None:
+    html = canonical(f"<p>a</p><img src={quote}data:{'x' * 5_000_000}{quote}><p>b</p>").html
+    assert texts_of(segment(html)) == ["a", "b"]
+    assert len(html) > 5_000_000
+
+
+def test_many_blocks_are_all_there() -> None:
+    source = "".join(f"<p>Block {number}</p>" for number in range(200_000))
+    blocks = blocks_of(source)
+    assert texts_of(blocks) == [f"Block {number}" for number in range(200_000)]
+    assert blocks.n_digits.tolist() == [len(str(number)) for number in range(200_000)]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "<!--a-->",
+        "<!--",
+        "<script><!--</script>",
+        "<script>",
+        "<svg>",
+        "<svg><!--</svg>-->",
+        "<title>",
+        "<xmp>",
+        "<",
+        "&",
+    ],
+)
+def test_many_oddities_in_a_row(unit: str) -> None:
+    texts = texts_of(blocks_of(f"before{unit * 50_000}"))
+    assert texts[0].startswith("before")
