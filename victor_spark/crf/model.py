@@ -3,13 +3,14 @@
 import io
 import json
 import struct
-import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pycrfsuite
 
 from victor_spark.crf import attributes
@@ -62,23 +63,41 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
         with np.load(io.BytesIO(stored), allow_pickle=False) as arrays:
             description = json.loads(arrays["description"].tobytes())
             columns = {key: np.ascontiguousarray(arrays[key]) for key in _ARRAYS}
-    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise ModelError(f"{name}: not a model of victor-spark ({error})") from error
-    if description.get("format") != FORMAT:
-        raise ModelError(f"{name}: model format {description.get('format')!r}, this code reads {FORMAT}")
+            stated = description["format"]
+    except Exception as error:  # numpy and zipfile raise whatever the damage leads them to
+        raise ModelError(f"{name}: not a model of victor-spark ({' '.join(str(error).split())})") from error
+    if stated != FORMAT:
+        raise ModelError(f"{name}: model format {stated!r}, this code reads {FORMAT}")
     try:
         table = from_json(description["table"])
-    except ModelError as error:
+        _check(table, columns)
+    except (KeyError, ModelError) as error:
         raise ModelError(f"{name}: {error}") from error
-    expected = (
-        len(table.names),
-        max(map(table.n_bins, range(len(table.names)))),
-        2 * table.reach + 1,
-        len(LABELS),
-    )
-    if columns["singles"].shape != expected:
-        raise ModelError(f"{name}: weights of shape {columns['singles'].shape}, the table needs {expected}")
     return Model(table=table, about=description.get("about", {}), **columns)
+
+
+def _check(table: FeatureTable, columns: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Raises ModelError for weights that don't belong to the table: the decoder trusts them."""
+    n_labels, width = len(LABELS), 2 * table.reach + 1
+    rows, n_weights = _conjunction_rows(table)
+    shapes = {
+        "singles": (len(table.names), _most_bins(table), width, n_labels),
+        "boundary": (width, n_labels),
+        "bias": (n_labels,),
+        "transitions": (n_labels, n_labels),
+        "conjunction_weights": (n_weights, n_labels),
+    }
+    for name, shape in shapes.items():
+        if (weights := columns[name]).shape != shape:
+            raise ModelError(f"{name} of shape {weights.shape}, the table needs {shape}")
+        if weights.dtype != np.float64 or not np.isfinite(weights).all():
+            raise ModelError(f"{name} are not finite 64-bit numbers")
+    if columns["conjunctions"].dtype != np.int32 or not np.array_equal(columns["conjunctions"], rows):
+        raise ModelError("conjunctions are not those of the table")
+
+
+def _most_bins(table: FeatureTable) -> int:
+    return max(map(table.n_bins, range(len(table.names))))
 
 
 def read_bytes(path: Path) -> bytes:
@@ -94,9 +113,8 @@ def from_crfsuite(path: Path, table: FeatureTable, about: Mapping[str, Any]) -> 
     """Dense weights of a model that python-crfsuite trained on `attributes.sequences(table, …)`."""
     states, transitions = _weights(path)
     reach = table.reach
-    n_bins = max(map(table.n_bins, range(len(table.names))))
     none = np.zeros(len(LABELS))
-    singles = np.zeros((len(table.names), n_bins, 2 * reach + 1, len(LABELS)))
+    singles = np.zeros((len(table.names), _most_bins(table), 2 * reach + 1, len(LABELS)))
     for feature, offsets in enumerate(table.offsets):
         for offset in offsets:
             for code in range(1, table.n_bins(feature)):
@@ -117,18 +135,27 @@ def from_crfsuite(path: Path, table: FeatureTable, about: Mapping[str, Any]) -> 
 
 
 def _conjunctions(table: FeatureTable, states: Mapping[str, Float64]) -> tuple[Int32, Float64]:
+    rows, n_weights = _conjunction_rows(table)
+    weights = np.zeros((n_weights, len(LABELS)))
+    borders = [*rows[:, 0].tolist(), n_weights]
+    for number, (first, end) in enumerate(pairwise(borders)):
+        for code in range(end - first):
+            weights[first + code] = states.get(attributes.conjunction_name(number, code), 0.0)
+    return rows, weights
+
+
+def _conjunction_rows(table: FeatureTable) -> tuple[Int32, int]:
+    """The rows that kernels.crf.state_scores reads, and how many weights they point to."""
     width = 2 + 3 * max((len(parts) for parts in table.conjunctions), default=0)
     rows = np.zeros((len(table.conjunctions), width), dtype=np.int32)
-    weights: list[Float64] = []
+    n_weights = 0
     for number, parts in enumerate(table.conjunctions):
         steps = attributes.strides(table, number)
-        rows[number, :2] = len(weights), len(parts)
+        rows[number, :2] = n_weights, len(parts)
         for part, ((feature, offset), step) in enumerate(zip(parts, steps, strict=True)):
             rows[number, 2 + 3 * part : 5 + 3 * part] = feature, offset, step
-        n_codes = steps[0] * table.n_bins(parts[0][0])
-        names = (attributes.conjunction_name(number, code) for code in range(n_codes))
-        weights.extend(states.get(name, np.zeros(len(LABELS))) for name in names)
-    return rows, np.array(weights).reshape(-1, len(LABELS))
+        n_weights += steps[0] * table.n_bins(parts[0][0])
+    return rows, n_weights
 
 
 def _weights(path: Path) -> tuple[dict[str, Float64], Float64]:

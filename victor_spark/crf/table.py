@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -96,6 +96,8 @@ def from_json(stored: Mapping[str, Any], error: type[Exception] = ModelError) ->
     """A table from what `as_json` gave or conf/ holds; `error` where it doesn't fit the code."""
     try:
         feature_set, features = stored["feature_set"], stored["features"]
+        if strange := _strange_keys(stored):
+            raise error(f"feature set {feature_set}: unknown key {', '.join(strange)}")
         names = tuple(FEATURE_SETS[feature_set])
         if unknown := set(features) ^ set(names):
             raise error(
@@ -108,11 +110,28 @@ def from_json(stored: Mapping[str, Any], error: type[Exception] = ModelError) ->
         patterns = compile_patterns(expressions)
     except ConfigurationError as problem:
         raise error(str(problem)) from problem
-    except (KeyError, TypeError, ValueError) as problem:
+    except (AttributeError, KeyError, TypeError, ValueError) as problem:
         raise error(f"feature table: {problem!r}") from problem
     if any(list(row) != sorted(set(row)) or len(row) > MAX_BINS for row in edges):
         raise error(f"feature set {feature_set}: bin edges must ascend, {MAX_BINS} at most")
+    if any(len(set(row)) < len(row) for row in offsets) or not all(conjunctions):
+        raise error(f"feature set {feature_set}: an offset stands twice, or a conjunction has no parts")
     return FeatureTable(feature_set, names, edges, offsets, conjunctions, expressions, patterns)
+
+
+_KEYS: Final = frozenset({"feature_set", "features", "conjunctions", "patterns"})
+_FEATURE_KEYS: Final = frozenset({"edges", "offsets"})
+
+
+def _strange_keys(stored: Mapping[str, Any]) -> list[str]:
+    """The keys that mean nothing, as people write them."""
+    features = {
+        f"{name}.{key}"
+        for name, of_name in stored["features"].items()
+        for key in of_name
+        if key not in _FEATURE_KEYS
+    }
+    return sorted({*stored} - _KEYS | features)
 
 
 def _parts(names: Sequence[str], parts: Sequence[str]) -> Iterator[tuple[int, int]]:
