@@ -146,6 +146,13 @@ def test_every_command_has_help_with_examples(name: str, capsys: pytest.CaptureF
     assert f"victor {name}" in shown.partition("examples:")[2]
 
 
+def test_a_group_of_commands_has_help_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "--help"]) == 0
+    assert "train crf" in capsys.readouterr().out
+    assert main(["train"]) == 2
+    assert "train crf" in capsys.readouterr().err
+
+
 def test_cleaners_lists_what_can_be_loaded(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cleaners"]) == 0
     assert capsys.readouterr().out.split() == list(victor_spark.cleaners())
@@ -219,6 +226,37 @@ def test_an_internal_error_is_one_line_with_a_hint_and_a_traceback_with_debug(
     assert "--debug" in lines[0]
     assert main(["clean", str(html), "--debug"]) == 1
     assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        ("", "RuntimeError"),
+        ("no space\nleft", "RuntimeError: no space"),
+        (
+            "An error occurred while calling o1.parquet.\n: org.apache.spark.SparkException: Job aborted.\n\tat x",
+            "RuntimeError: org.apache.spark.SparkException: Job aborted.",
+        ),
+        (
+            "Job aborted.\n\tat a.b(C.scala:1)\nCaused by: a.Exception: first\n\tat d\nCaused by: b.Error: disk full",
+            "RuntimeError: b.Error: disk full",
+        ),
+        (
+            "An exception was thrown from the Python worker.\nTraceback (most recent call last):\n"
+            '  File "x.py", line 1, in f\nValueError: the reason\n\n\tat org.apache.spark',
+            "RuntimeError: ValueError: the reason",
+        ),
+    ],
+)
+def test_an_internal_error_says_the_line_that_matters(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], message: str, line: str
+) -> None:
+    def fail(_: object) -> int:
+        raise RuntimeError(message)
+
+    monkeypatch.setattr("victor_spark.commands.cleaners.run", fail)
+    assert main(["cleaners"]) == 1
+    assert capsys.readouterr().err == f"victor: error: internal error: {line} (--debug shows where)\n"
 
 
 def test_a_reader_that_goes_away_is_no_traceback(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from victor_spark.errors import EXIT_DONE, EXIT_INTERNAL, EXIT_USAGE, UsageError
 EXIT_INTERRUPTED: Final = 130
 EXIT_BROKEN_PIPE: Final = 141
 
+_HELP: Final = frozenset({"-h", "--help", "help"})
+
 _HEAD: Final = """\
 usage: victor COMMAND [ARGUMENT...]
 
@@ -58,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _dispatch(words: list[str]) -> int:
-    if not words or words[0] in {"-h", "--help", "help"}:
+    if not words or _HELP.intersection(words[:1]) or (_is_group(words[0]) and _HELP.intersection(words[1:2])):
         print(_help())
         return EXIT_DONE if words else EXIT_USAGE
     if words[0] == "--version":
@@ -68,6 +70,10 @@ def _dispatch(words: list[str]) -> int:
     module = importlib.import_module(COMMANDS[name][0])
     parsed = _parser(name, module).parse_args(words[len(name.split()) :])
     return int(module.run(parsed))
+
+
+def _is_group(word: str) -> bool:
+    return any(name.startswith(f"{word} ") for name in COMMANDS)
 
 
 def _command(words: list[str]) -> str:
@@ -110,12 +116,21 @@ def _failed(line: str, code: int, *, debug: bool) -> int:
 
 
 def _described(error: BaseException) -> str:
-    """The line of an error that says most; Spark wraps a worker's traceback, whose last line it is."""
+    """The line of an error that says most: Spark's hold the traceback of a worker, or a chain of causes."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    if any("Traceback (most recent call last)" in line for line in lines):
-        named = ("Error", "Exception")
-        lines = [line for line in lines if ": " in line and line.split(":")[0].endswith(named)][:1] or lines
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    named = [
+        line for line in lines if line.partition(":")[0].endswith(("Error", "Exception")) and ": " in line
+    ]
+    if "Traceback (most recent call last):" in lines and named:
+        best = named[0]
+    elif causes:
+        best = causes[-1]
+    elif lines and lines[0].startswith("An error occurred while calling") and lines[1:]:
+        best = lines[1].lstrip(": ")
+    else:
+        best = lines[0] if lines else ""
+    return f"{type(error).__name__}: {best}" if best else type(error).__name__
 
 
 def _silence_stdout() -> None:

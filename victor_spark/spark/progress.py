@@ -35,7 +35,7 @@ def _watch(context: SparkContext, n_tasks: int, group: str, stop: threading.Even
             n_done = _n_done(context, group, n_tasks)
         except (Py4JError, OSError):  # Spark went away: whoever waits for the job will say so
             break
-        _show(sys.stderr, n_done, n_tasks, time.monotonic() - start, bar=on_terminal)
+        show(sys.stderr, n_done, n_tasks, time.monotonic() - start, bar=on_terminal)
     if on_terminal:
         sys.stderr.write("\r\033[K")
         sys.stderr.flush()
@@ -49,7 +49,8 @@ def _n_done(context: SparkContext, group: str, n_tasks: int) -> int:
     return max(done, default=0)
 
 
-def _show(stream: TextIO, n_done: int, n_tasks: int, elapsed: float, *, bar: bool) -> None:
+def show(stream: TextIO, n_done: int, n_tasks: int, elapsed: float, *, bar: bool) -> None:
+    """Writes how far a job is, as a bar that replaces itself or as a line."""
     left = f", about {clock(elapsed / n_done * (n_tasks - n_done))} left" if n_done else ""
     counts = f"{n_done} of {n_tasks} tasks done, {clock(elapsed)} elapsed{left}"
     if bar:

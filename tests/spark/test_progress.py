@@ -1,0 +1,34 @@
+"""Progress says how far a job is, in words people read at a glance."""
+
+import io
+
+import pytest
+
+from victor_spark.spark.progress import clock, show
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.2, "0 s"), (48, "48 s"), (60, "1:00"), (185.4, "3:05"), (8049, "2:14:09")]
+)
+def test_clock(seconds: float, text: str) -> None:
+    assert clock(seconds) == text
+
+
+def test_a_log_line_tells_done_elapsed_and_left() -> None:
+    stream = io.StringIO()
+    show(stream, 10, 40, 31.0, bar=False)
+    assert stream.getvalue() == "victor: 10 of 40 tasks done, 31 s elapsed, about 1:33 left\n"
+
+
+def test_nothing_is_promised_before_a_task_is_done() -> None:
+    stream = io.StringIO()
+    show(stream, 0, 40, 31.0, bar=False)
+    assert stream.getvalue() == "victor: 0 of 40 tasks done, 31 s elapsed\n"
+
+
+def test_the_bar_stays_on_one_line() -> None:
+    stream = io.StringIO()
+    show(stream, 20, 40, 31.0, bar=True)
+    assert stream.getvalue().startswith("\r")
+    assert "\n" not in stream.getvalue()
+    assert stream.getvalue().count("#") == 15
