@@ -234,16 +234,15 @@ def test_an_internal_error_is_one_line_with_a_hint_and_a_traceback_with_debug(
         ("", "RuntimeError"),
         ("no space\nleft", "RuntimeError: no space"),
         (
-            "An error occurred while calling o1.parquet.\n: org.apache.spark.SparkException: Job aborted.\n\tat x",
-            "RuntimeError: org.apache.spark.SparkException: Job aborted.",
+            "An error occurred while calling o1.parquet.\n: a.b.SparkException: Job aborted.\n\tat x",
+            "RuntimeError: a.b.SparkException: Job aborted.",
         ),
         (
-            "Job aborted.\n\tat a.b(C.scala:1)\nCaused by: a.Exception: first\n\tat d\nCaused by: b.Error: disk full",
+            "Job aborted.\n\tat a.b\nCaused by: a.Exception: first\n\tat d\nCaused by: b.Error: disk full",
             "RuntimeError: b.Error: disk full",
         ),
         (
-            "An exception was thrown from the Python worker.\nTraceback (most recent call last):\n"
-            '  File "x.py", line 1, in f\nValueError: the reason\n\n\tat org.apache.spark',
+            'Thrown.\nTraceback (most recent call last):\n  File "x", line 1\nValueError: the reason\n\n\tat a.b',
             "RuntimeError: ValueError: the reason",
         ),
     ],
