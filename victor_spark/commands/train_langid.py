@@ -46,7 +46,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--list", metavar="LANG", help="print a language's profile and stop")
     parser.add_argument("--fasttext", action="store_true", help="train a quantised fastText model instead")
-    parser.add_argument("--threads", metavar="N", type=int, default=1, help="for --fasttext; 1 is repeatable")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -72,10 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _train_fasttext(arguments: argparse.Namespace) -> int:
     from victor_spark.langid import fasttext_model
 
-    if arguments.threads < 1:
-        raise UsageError(f"--threads {arguments.threads}: at least 1")
-    files = _files(arguments.inputs)
-    fasttext_model.train(_texts(files), arguments.output, threads=arguments.threads)
+    fasttext_model.train(_texts(_files(arguments.inputs)), arguments.output)
     return EXIT_DONE
 
 

@@ -29,14 +29,17 @@ _READ_AS: Final = (
     "cp866",
 )
 """Charsets that web pages are read in by mistake."""
-_MULTIBYTE: Final = ("utf-8", "shift_jis", "euc_jp", "gbk", "big5", "euc_kr")
+_EAST_ASIAN: Final = ("shift_jis", "euc_jp", "gbk", "big5", "euc_kr")
+"""Misread text of these is hardly anything but high characters."""
 _SINGLE_BYTE: Final = (
     *("windows-1250", "windows-1251", "windows-1252", "windows-1253", "windows-1254", "windows-1255"),
     *("windows-1256", "windows-1257", "iso8859-2", "iso8859-5", "koi8-r", "cp866", "cp874"),
 )
 _LOWEST_ELSEWHERE: Final = "\u2600"
 """From here up no charset of _READ_AS has characters: text of such was not read in one."""
-_HIGH_WORD: Final = re.compile(r"[^\W\d]*[^\x00-\x7f\s]\S*")
+_LETTER: Final = re.compile(r"[^\W\d_]")
+_HIGH: Final = re.compile(r"[^\x00-\xa0\u2000-\u206f\s]")  # beyond ASCII, but no typographic signs
+_EAST_ASIAN_SHARE: Final = 0.5
 _WRONG: Final = 0.03
 """Characters that a charset may lack, and bytes that it may not decode, per character."""
 _PIECES: Final = 4
@@ -64,7 +67,8 @@ def _scan(points: UInt32, numbers: Encoding) -> str | None:
 def _badness(text: str, numbers: Encoding) -> str | None:
     from ftfy.badness import badness  # most pages in English never need it
 
-    found = badness(text)
+    # Only what is not ASCII can be bad, with what stands beside it.
+    found = badness(" ".join(word for word in text.split(" ") if not word.isascii()))
     if found < max(numbers.badness_least, len(text) / numbers.badness_every):
         return None
     return f"{found} unlikely character sequences in {len(text)} characters"
@@ -73,10 +77,11 @@ def _badness(text: str, numbers: Encoding) -> str | None:
 def _misread(text: str, profiles: Profiles) -> str | None:
     """The charsets that explain the words with high characters better than they stand, or None."""
     numbers = settings().encoding
-    words = _HIGH_WORD.findall(_sample(text, numbers.sample))
+    words = [word for word in _sample(text, numbers.sample).split() if not word.isascii()]
+    words = [word for word in words if _HIGH.search(word) and _LETTER.search(word)]
     sample = " ".join(words)[: numbers.misread_sample]
     n_told = max(len(sample) - sample.count(" "), 1)
-    high = [character for character in sample if character > "\x7f"]
+    high = _HIGH.findall(sample)
     if len(high) < numbers.misread_least or sum(map(_LOWEST_ELSEWHERE.__le__, high)) > len(high) / 2:
         return None
     as_it_is = _fit([sample], profiles)[0] / n_told
@@ -97,14 +102,17 @@ def _other_readings(text: str) -> Iterator[tuple[str, str, str]]:
     Not those that turn letters into signs: cutting words shorter makes them likelier everywhere.
     """
     n_letters = sum(map(str.isalpha, text))
+    charsets = ["utf-8", *_SINGLE_BYTE]
+    if len(_HIGH.findall(text)) > _EAST_ASIAN_SHARE * (len(text) - text.count(" ")):
+        charsets += _EAST_ASIAN
     for read_as in _READ_AS:
         content = text.translate(_to_bytes(read_as)).encode("latin-1", "ignore")
         if len(content) < (1 - _WRONG) * len(text):
             continue
-        for written_in in (*_MULTIBYTE, *_SINGLE_BYTE):
+        for written_in in charsets:
             reading = content.decode(written_in, "replace")
             n_wrong = reading.count("\ufffd")
-            shorter = written_in not in _MULTIBYTE and sum(map(str.isalpha, reading)) < n_letters
+            shorter = written_in in _SINGLE_BYTE and sum(map(str.isalpha, reading)) < n_letters
             if n_wrong <= _WRONG * len(reading) and not shorter:
                 yield read_as, written_in, reading
 

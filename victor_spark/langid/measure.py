@@ -23,6 +23,41 @@ LETTERS_PER_WORD: Final = 2
 """How many characters stand for one word in texts without spaces."""
 
 
+_WRITTEN: Final = {
+    "windows-1250": "cs sk pl sl hr ro",
+    "iso8859-2": "cs sk pl sl hr",
+    "windows-1251": "ru uk bg be sr mk",
+    "koi8-r": "ru",
+    "iso8859-5": "ru bg sr",
+    "cp866": "ru",
+    "windows-1252": "de fr es pt sv da nb fi is it nl ca",
+    "windows-1253": "el",
+    "windows-1254": "tr",
+    "windows-1255": "he",
+    "windows-1256": "ar fa ur",
+    "windows-1257": "lt lv",
+    "shift_jis": "ja",
+    "euc_jp": "ja",
+    "gbk": "zh",
+    "big5": "zh",
+    "euc_kr": "ko",
+    "cp874": "th",
+}
+_OTHERS: Final = [name for name in _WRITTEN if name != "windows-1252"]
+LEAST_HIGH: Final = 4
+"""A text with fewer characters that change is not counted as broken."""
+MOJIBAKE: Final[Mapping[str, tuple[list[tuple[str, str]], Mapping[str, str]]]] = {
+    "legacy read as utf-8": ([(name, "utf-8") for name in _WRITTEN], _WRITTEN),
+    "utf-8 read as windows-1252": ([("utf-8", "windows-1252")], {}),
+    "legacy read as windows-1252": ([(name, "windows-1252") for name in _OTHERS], _WRITTEN),
+    "koi8-r and windows-1251 swapped": (
+        [("koi8-r", "windows-1251"), ("windows-1251", "koi8-r")],
+        {"koi8-r": "ru", "windows-1251": "ru uk bg"},
+    ),
+}
+"""Kind of damage → (written in, read as) pairs, and the languages to take (none given: all)."""
+
+
 def texts(folder: Path) -> dict[str, Path]:
     """The text files of a folder by language; InputError when there are none."""
     files = {path.name.split(".")[0]: path for path in sorted(folder.glob("*.txt*"))}
@@ -67,3 +102,28 @@ def auc(scores: npt.NDArray[np.float32], positive: npt.NDArray[np.bool_]) -> flo
     n_positive = int(positive.sum())
     wins = middle_ranks[positive].sum() - n_positive * (n_positive + 1) / 2
     return float(wins / (n_positive * (len(positive) - n_positive)))
+
+
+def misread(text: str, written_in: str, read_as: str) -> str:
+    """The text as a browser shows it that takes its bytes for another charset's.
+
+    Characters the charset doesn't have are left out, bytes it leaves undefined become C1 controls.
+    """
+    content = text.encode(written_in, "ignore")
+    if read_as == "utf-8":
+        return content.decode("utf-8", "replace")
+    return "".join(bytes([byte]).decode(read_as, "ignore") or chr(byte) for byte in content)
+
+
+def mojibake(tests: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Synthetic broken texts by kind, of those test texts that have enough characters to break."""
+    broken: dict[str, list[str]] = {kind: [] for kind in MOJIBAKE}
+    for kind, (pairs, languages) in MOJIBAKE.items():
+        for written_in, read_as in pairs:
+            for language in languages.get(written_in, "").split() or tests:
+                broken[kind] += [
+                    misread(text, written_in, read_as)
+                    for text in tests.get(language, ())
+                    if sum(byte > 0x7F for byte in text.encode(written_in, "ignore")) >= LEAST_HIGH
+                ]
+    return broken

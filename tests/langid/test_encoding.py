@@ -1,0 +1,68 @@
+"""Broken encodings are noticed, and good texts in any language are left alone."""
+
+import pytest
+
+from tests.langid.test_identify import SENTENCES
+from victor_spark.langid.encoding import problem
+from victor_spark.langid.profiles import Profiles
+
+CZECH = (
+    "Dětské hřiště u školy se kvůli vichřici uzavírá. Řezání větví začne příští týden a potrvá přibližně "
+    "dva dny. Žádáme rodiče, aby děti přiváděly zadním vchodem, a řidiče, aby u školy neparkovali."
+)
+RUSSIAN = (
+    "Детская площадка у школы закрывается из-за бури. Обрезка деревьев начнётся на следующей неделе и "
+    "продлится около двух дней. Просим родителей приводить детей через задний вход."
+)
+
+
+def misread(text: str, written_in: str, read_as: str) -> str:
+    """The text as a browser shows it that takes it for another charset."""
+    content = text.encode(written_in)
+    if read_as == "utf-8":
+        return content.decode("utf-8", "replace")
+    return "".join(bytes([byte]).decode(read_as, "ignore") or chr(byte) for byte in content)
+
+
+@pytest.mark.parametrize("language", sorted(SENTENCES))
+def test_good_texts_pass(shipped: Profiles, language: str) -> None:
+    assert problem(SENTENCES[language], shipped) is None
+    assert problem(SENTENCES[language] * 200, shipped) is None
+
+
+@pytest.mark.parametrize("text", ["", "plain ascii", CZECH, RUSSIAN, "“Quoted” – it’s 5 € … ☺ 😀"])
+def test_more_good_texts_pass(shipped: Profiles, text: str) -> None:
+    assert problem(text, shipped) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "written_in", "read_as"),
+    [
+        (CZECH, "windows-1250", "utf-8"),
+        (RUSSIAN, "koi8-r", "utf-8"),
+        (CZECH, "utf-8", "windows-1252"),
+        (CZECH, "utf-8", "windows-1250"),
+        (RUSSIAN, "utf-8", "windows-1252"),
+        (CZECH, "windows-1250", "windows-1252"),
+        (CZECH, "iso8859-2", "windows-1252"),
+        (RUSSIAN, "windows-1251", "windows-1252"),
+        (RUSSIAN, "windows-1251", "koi8-r"),
+        (RUSSIAN, "koi8-r", "windows-1251"),
+        (RUSSIAN, "cp866", "windows-1251"),
+        (SENTENCES["zh"] * 3, "gbk", "windows-1252"),
+        (SENTENCES["el"] * 2, "windows-1253", "windows-1252"),
+    ],
+)
+def test_misread_texts_are_noticed(shipped: Profiles, text: str, written_in: str, read_as: str) -> None:
+    assert problem(misread(text, written_in, read_as), shipped)
+
+
+def test_the_reason_names_the_charsets(shipped: Profiles) -> None:
+    assert (
+        problem(misread(RUSSIAN, "koi8-r", "windows-1251"), shipped)
+        == "looks like koi8-r read as windows-1251"
+    )
+
+
+def test_one_lost_character_breaks_no_page(shipped: Profiles) -> None:
+    assert problem(CZECH + " \ufffd " + CZECH, shipped) is None

@@ -1,0 +1,90 @@
+"""Identification: right on plain sentences, silent where there is nothing to tell, alike in batches."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from victor_spark.langid import identify
+from victor_spark.langid.identify import IDENTIFIERS, UNKNOWN, Guess, Identifier
+from victor_spark.langid.normalise import codepoints, joined
+from victor_spark.langid.profiles import Profiles
+
+SENTENCES = {
+    "cs": "Obecní úřad bude v pátek zavřený, protože se v přízemí opravuje topení a vymění se okna.",
+    "en": "The council office will be closed on Friday while the heating on the ground floor is repaired.",
+    "de": "Das Gemeindeamt bleibt am Freitag geschlossen, weil im Erdgeschoss die Heizung repariert wird.",
+    "ru": "В пятницу сельсовет будет закрыт, потому что на первом этаже ремонтируют отопление и окна.",
+    "el": "Το κοινοτικό γραφείο θα είναι κλειστό την Παρασκευή επειδή επισκευάζεται η θέρμανση.",
+    "zh": "由于一楼的暖气正在维修，村委会办公室本周五将不对外开放，请大家下周一再来办理。",
+    "ja": "一階の暖房を修理するため、金曜日は役場を閉めます。月曜日にまたお越しください。",
+    "ko": "일층 난방을 고치는 동안 금요일에는 면사무소를 열지 않습니다. 월요일에 다시 와 주세요.",
+    "th": "วันศุกร์นี้ที่ทำการจะปิดเพราะกำลังซ่อมเครื่องทำความร้อนที่ชั้นล่าง กรุณามาใหม่วันจันทร์",
+    "ar": "سيكون مكتب البلدية مغلقا يوم الجمعة بسبب إصلاح التدفئة في الطابق الأرضي من المبنى القديم",
+}
+
+
+@pytest.fixture(scope="module", params=sorted(IDENTIFIERS))
+def identifier(request: pytest.FixtureRequest, shipped: Profiles) -> Identifier:
+    return IDENTIFIERS[request.param](shipped)
+
+
+def test_plain_sentences_are_told(identifier: Identifier) -> None:
+    guesses = identifier(list(SENTENCES.values()))
+    assert [guess.language for guess in guesses] == list(SENTENCES)
+    assert all(0.9 < guess.score <= 1 and guess.difference > 0 for guess in guesses)
+
+
+def test_hardly_any_text_is_never_guessed(identifier: Identifier) -> None:
+    assert identifier(["", "x", "  \n ", "1234 5678 90 12 34 56", "ok 2024!"]) == [UNKNOWN] * 5
+    assert identifier([]) == []
+
+
+def test_text_that_no_profile_knows_is_not_guessed(identifier: Identifier) -> None:
+    assert identifier(["ᚠᚢᚦᚨᚱᚲ ᚷᚹᚺᚾᛁᛃ ᛈᛇᛉᛊᛏᛒ ᛖᛗᛚᛜᛞᛟ"]) == [UNKNOWN]
+
+
+@given(texts=st.lists(st.one_of(st.sampled_from(list(SENTENCES.values())), st.text(max_size=50)), max_size=5))
+def test_a_batch_is_the_same_as_one_by_one(identifier: Identifier, texts: list[str]) -> None:
+    assert identifier(texts) == [identifier([text])[0] for text in texts]
+
+
+def test_confusable_languages_are_no_rivals(shipped: Profiles) -> None:
+    [guess] = IDENTIFIERS["beesley"](shipped)(
+        ["Sutra ćemo otići u grad i kupiti sve što nam treba za večeru."]
+    )
+    assert guess.language in {"hr", "bs", "sr_latn"}
+    assert guess.score > 0.9
+
+
+def test_a_page_is_told_from_its_windows(shipped: Profiles) -> None:
+    for language, sentence in SENTENCES.items():
+        for repeats in (1, 100):
+            assert identify.page(codepoints(f"{sentence}\n" * repeats), shipped).language == language
+    assert identify.page(codepoints(""), shipped) == UNKNOWN
+
+
+def test_shares_of_a_mixed_page(shipped: Profiles) -> None:
+    text, starts, ends = joined([SENTENCES["cs"]] * 3 + ["Menu", "1 2 3"] + [SENTENCES["en"]])
+    shares = identify.shares(text, starts, ends, shipped)
+    assert list(shares) == ["cs", "en"]
+    assert shares["cs"] == pytest.approx(0.74, abs=0.04)
+    assert sum(shares.values()) == pytest.approx(1)
+
+
+def test_shares_without_text_are_empty(shipped: Profiles) -> None:
+    nothing = np.zeros(0, np.int32)
+    assert identify.shares(codepoints(""), nothing, nothing, shipped) == {}
+    assert identify.shares(*joined(["", "12", "a"]), shipped) == {}
+
+
+def test_fewer_profiles_still_tell_the_language_they_were_loaded_for(root: Path) -> None:
+    some = Profiles.load(root / "models" / "langid" / "profiles.npz", ["cs"])
+    assert identify.page(codepoints(SENTENCES["cs"]), some).language == "cs"
+    assert identify.page(codepoints(SENTENCES["ru"]), some).language == "ru"
+
+
+def test_guesses_are_plain_values() -> None:
+    assert Guess("cs", 1.0, 0.9) == Guess("cs", 1.0, 0.9)
