@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from victor_spark.page import Document
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "clean", "cleaners"]
+__all__ = ["__version__", "clean", "cleaners", "language_shares"]
 
 
 def clean(
@@ -17,6 +17,13 @@ def clean(
     from victor_spark import pipeline
 
     return pipeline.clean(html, url, cleaner, threshold)
+
+
+def language_shares(document: "Document") -> dict[str, float]:
+    """The share of a cleaned page's letters per language; see `victor_spark.pipeline.language_shares`."""
+    from victor_spark import pipeline
+
+    return pipeline.language_shares(document)
 
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ Int32 = npt.NDArray[np.int32]
 UInt8 = npt.NDArray[np.uint8]
 UInt32 = npt.NDArray[np.uint32]
 UInt64 = npt.NDArray[np.uint64]
+Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 Bool = npt.NDArray[np.bool_]
 
@@ -98,6 +99,9 @@ class Blocks:
     sentence_end: Int32
     has_url_mark: Int32
     letters_hash: UInt64
+    # Language (Victor's langid1 and langid2): 0 until the page's language is known.
+    langid1: Float32
+    langid2: Float32
     points: UInt32
     text: str
 
@@ -241,6 +245,8 @@ _DTYPES: Final = {
     "containers": np.uint64,
     "letters_hash": np.uint64,
     "points": np.uint32,
+    "langid1": np.float32,
+    "langid2": np.float32,
     "in_pre": np.uint8,
     "in_list_item": np.uint8,
 }

@@ -2,19 +2,24 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
-from victor_spark.cleaners import CLEANERS, MODELS, Cleaner, check_name
+from victor_spark.cleaners import MODELS, Cleaner, check_name, load
 from victor_spark.crf import decision
 from victor_spark.crf.model import read_bytes
 from victor_spark.errors import UsageError
-from victor_spark.html.canonical import Canonical, canonical
+from victor_spark.html.canonical import canonical
 from victor_spark.html.characters import properties
 from victor_spark.html.segment import segment
-from victor_spark.kernels import assemble
+from victor_spark.kernels import assemble, warn_if_uncompiled
+from victor_spark.langid import identify
+from victor_spark.langid.labels import iso
+from victor_spark.langid.pages import Linguist, PageLanguage, linguist
+from victor_spark.langid.profiles import Profiles
 from victor_spark.page import LABELS, OTHER, Blocks, Bool, Document, Page, Record, Scores, no_blocks
 from victor_spark.resources import directory
 
@@ -24,12 +29,19 @@ class Settings:
     """How pages are cleaned; equal settings and models give equal documents.
 
     `threshold`: keep a block when P(other) is below it; None: the cleaner's own decision.
-    `model`: a model directory instead of the cleaner's own.
+    `model`: a model directory instead of the cleaner's own. `languages`: ISO codes of the pages to
+    keep, empty for all. `lid_model`: a fastText file that tells languages instead of our profiles.
     """
 
     cleaner: str = "victor"
     threshold: float | None = None
     model: str | None = None
+    languages: tuple[str, ...] = ()
+    lid_model: str | None = None
+
+
+PROFILES: Final = "langid/profiles.npz"
+LID_MODEL: Final = "lid-model"
 
 
 def models(settings: Settings) -> dict[str, bytes]:
@@ -41,22 +53,29 @@ def models(settings: Settings) -> dict[str, bytes]:
     check_name(settings.cleaner)
     if settings.threshold is not None and not 0.0 <= settings.threshold <= 1.0:
         raise UsageError(f"the threshold is a probability between 0 and 1, not {settings.threshold}")
-    name = MODELS[settings.cleaner]
-    path = Path(settings.model) if settings.model else directory("models") / name
-    needed = {name: read_bytes(path)}
-    CLEANERS[settings.cleaner](needed[name])
+    needed = {PROFILES: read_bytes(directory("models") / PROFILES)}
+    if settings.lid_model:
+        needed[LID_MODEL] = read_bytes(Path(settings.lid_model))
+    if name := MODELS.get(settings.cleaner):
+        needed[name] = read_bytes(Path(settings.model) if settings.model else directory("models") / name)
+    elif settings.model:
+        raise UsageError(f"the cleaner {settings.cleaner} has no model")
+    cleaning(settings, needed)
     return needed
 
 
 def cleaning(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Record], Document]:
     """The function that cleans one record; it answers any fault of a page with a status."""
-    cleaner = CLEANERS[settings.cleaner](models[MODELS[settings.cleaner]])
+    cleaner = load(settings.cleaner, models)
+    look = linguist(models[PROFILES], settings.languages, models.get(LID_MODEL))
+    warn_if_uncompiled()
 
     def clean(record: Record) -> Document:
         if record.status is not None or record.payload is None:
             return _dropped(record, settings, record.status or "error", record.reason)
         try:
-            return _clean_page(record, record.payload, cleaner, settings)
+            page, facts = prepare(record.payload, look, record.url, record.http_charset)
+            return _document(page, facts, cleaner, settings)
         except MemoryError:
             return _dropped(record, settings, "out_of_memory", "MemoryError")
         except (KeyboardInterrupt, SystemExit, GeneratorExit):
@@ -65,6 +84,24 @@ def cleaning(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Recor
             return _dropped(record, settings, "error", f"{type(error).__name__}: {error}"[:500])
 
     return clean
+
+
+@dataclass(frozen=True, slots=True)
+class PageFacts:
+    """What is known of a page beside what cleaners need."""
+
+    charset: str | None
+    language: PageLanguage
+
+
+def prepare(
+    source: bytes | str, look: Linguist, url: str | None = None, http_charset: str | None = None
+) -> tuple[Page, PageFacts]:
+    """A page as cleaners see it: canonical HTML, blocks, language; the same in training and cleaning."""
+    document = canonical(source, http_charset=http_charset)
+    blocks, language = look(segment(document.html))
+    page = Page(document.html, blocks, url, document.title, language.language)
+    return page, PageFacts(document.charset, language)
 
 
 def clean(
@@ -84,41 +121,82 @@ def clean(
     return _loaded(Settings(cleaner, threshold))(record)
 
 
+def language_shares(document: Document) -> dict[str, float]:
+    """The share of the page's letters in each language (ISO 639), told block by block, largest first.
+
+    Blocks too short to tell are left out; so a page in two languages has both, at any status.
+    """
+    blocks = document.columns
+    shares = identify.shares(blocks.points, blocks.text_start, blocks.text_end, _profiles())
+    by_code: dict[str, float] = {}
+    for label, share in shares.items():
+        by_code[iso(label)] = by_code.get(iso(label), 0.0) + share
+    return by_code
+
+
+@cache
+def _profiles() -> Profiles:
+    return Profiles.from_bytes(read_bytes(directory("models") / PROFILES))
+
+
 @lru_cache(maxsize=8)
 def _loaded(settings: Settings) -> Callable[[Record], Document]:
     return cleaning(settings, models(settings))
 
 
-def _clean_page(record: Record, payload: bytes, cleaner: Cleaner, settings: Settings) -> Document:
-    source = canonical(payload, http_charset=record.http_charset)
-    page = Page(source.html, segment(source.html), record.url, source.title)
-    scores = cleaner(page)
+def _document(page: Page, facts: PageFacts, cleaner: Cleaner, settings: Settings) -> Document:
+    status, reason = _unfit(page, facts.language, settings)
+    scores = cleaner(page) if status is None else _nothing(page)
     kept = scores.kept
     if settings.threshold is not None:
         kept = decision.by_threshold(scores.probabilities, settings.threshold)
-    return _document(page, source, scores, kept, settings)
-
-
-def _document(page: Page, source: Canonical, scores: Scores, kept: Bool, settings: Settings) -> Document:
     text = plain_text(page.blocks, kept)
-    reason = None if text else "no text block" if not len(page.blocks) else "no block kept"
+    if status is None and not text:
+        status, reason = "empty", "no block kept"
     return Document(
-        status="ok" if text else "empty",
+        status=status or "ok",
         reason=reason,
         text=text,
         html=page.html,
         title=page.title,
         url=page.url,
         language=page.language,
-        language_score=None,
-        charset=source.charset,
+        language_score=facts.language.score,
+        charset=facts.charset,
         cleaner=settings.cleaner,
         columns=page.blocks,
         scores=scores,
         kept=kept,
         p_content=_p_content(page.blocks, scores, kept) if text else None,
-        expected_f1=decision.expected_f1(scores.probabilities, decision.n_words(page.blocks), kept),
+        expected_f1=scores.expected_f1 if kept is scores.kept else _expected_f1(page, scores, kept),
     )
+
+
+def _unfit(page: Page, language: PageLanguage, settings: Settings) -> tuple[str | None, str | None]:
+    """The status and reason of a page that no cleaner needs to see (Victor, section 3.1, step 1)."""
+    if not len(page.blocks):
+        return "empty", "no text block"
+    if language.problem is not None:
+        return "broken_encoding", language.problem
+    if language.is_wanted:
+        return None, None
+    wanted = ", ".join(settings.languages)
+    if not language.has_text:
+        return "empty", f"too little text to tell whether it is {wanted}"
+    return "wrong_language", f"{language.language or 'no known language'}, not {wanted}"
+
+
+def _nothing(page: Page) -> Scores:
+    """Scores of a page that is dropped whole."""
+    probabilities = np.zeros((len(page.blocks), len(LABELS)))
+    probabilities[:, OTHER] = 1.0
+    return Scores(probabilities, np.zeros(len(page.blocks), dtype=bool))
+
+
+def _expected_f1(page: Page, scores: Scores, kept: Bool) -> float | None:
+    if scores.expected_f1 is None:
+        return None
+    return decision.expected_f1(scores.probabilities, decision.n_words(page.blocks), kept)
 
 
 def plain_text(blocks: Blocks, kept: Bool) -> str:

@@ -11,11 +11,11 @@ from victor_spark.page import Page, Scores
 
 Cleaner: TypeAlias = Callable[[Page], Scores]
 
-CLEANERS: Final[Mapping[str, Callable[[bytes], Cleaner]]] = {
+CLEANERS: Final[Mapping[str, Callable[..., Cleaner]]] = {
     "victor": victor.load,
     "victor-2008": victor.load_2008,
 }
-"""Name → what builds the cleaner from its model's bytes."""
+"""Name → what builds the cleaner, from its model's bytes where it has one."""
 
 MODELS: Final[Mapping[str, str]] = {"victor": "crf/victor-2008", "victor-2008": "crf/victor-2008"}
 """Name → the folder under models/ that the cleaner is built from."""
@@ -25,6 +25,12 @@ def check_name(name: str) -> None:
     """Raises UsageError for a name that no cleaner has."""
     if name not in CLEANERS:
         raise UsageError(f"no cleaner {name!r}; there are: {', '.join(CLEANERS)}")
+
+
+def load(name: str, models: Mapping[str, bytes]) -> Cleaner:
+    """The cleaner of that name; `models` holds the bytes of its folder under models/, if it has one."""
+    check_name(name)
+    return CLEANERS[name](models[MODELS[name]]) if name in MODELS else CLEANERS[name]()
 
 
 class _CallableModule(ModuleType):

@@ -25,6 +25,7 @@ examples:
   curl -s https://example.com/ | victor clean -
   victor clean crawl.warc.gz --output out                  rows in out/pages/, run again: already done
   victor clean 'crawl/*.warc.gz' more.warc --output out --threshold 0.3 --blocks
+  victor clean 'crawl/*.warc.gz' --output czech --lang cs,sk
   victor clean warc.paths --input-base-url s3://crawl/ --output out
   spark-submit --master spark://host:7077 jobs/clean.py warc.paths --output hdfs:///out
 """
@@ -64,6 +65,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep a block when P(other) < P; lower is stricter (default: the cleaner decides page by page)",
     )
     parser.add_argument("--model", metavar="DIR", help="a trained model instead of the cleaner's own")
+    language = parser.add_argument_group("language")
+    language.add_argument(
+        "--lang", type=words, metavar="CODE,CODE", help="keep pages in these languages (ISO 639: cs,sk)"
+    )
+    language.add_argument(
+        "--lid-model", metavar="FILE", help="tell languages by this fastText model (lid.176, GlotLID)"
+    )
     page = parser.add_argument_group("one page to stdout")
     page.add_argument("--format", choices=FORMATS, help="default: text")
     page.add_argument("--url", help="the page's address, if it is known")
@@ -100,7 +108,13 @@ def _options(arguments: argparse.Namespace) -> CleanOptions:
         settings=options.merged(
             pipeline.Settings(),
             tables.get("cleaning", {}),
-            {"cleaner": arguments.cleaner, "threshold": arguments.threshold, "model": arguments.model},
+            {
+                "cleaner": arguments.cleaner,
+                "threshold": arguments.threshold,
+                "model": arguments.model,
+                "languages": arguments.lang,
+                "lid_model": arguments.lid_model,
+            },
         ),
         reading=options.merged(
             records.ReadOptions(),

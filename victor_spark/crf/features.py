@@ -1,8 +1,7 @@
 """The paper's features as a table: one entry, one feature (Victor, section 3.2).
 
 A feature is a function of a page's block columns that gives one number per block. Its bin edges
-and offsets stand in conf/features/<set>.toml and travel inside the model. langid1 and langid2
-are not in this table yet: they need language profiles.
+and offsets stand in conf/features/<set>.toml and travel inside the model.
 """
 
 from collections.abc import Callable, Mapping
@@ -162,6 +161,8 @@ VICTOR_2008: Final[Mapping[str, Callable[[BlockView], Column]]] = {
     "regexp.time": lambda view: view.matches["time"],
     "div-group.word-ratio": lambda view: view.div_word_ratio,
     "td-group.word-ratio": lambda view: view.td_word_ratio,
+    "langid1": _column("langid1"),
+    "langid2": _column("langid2"),
     # Document.
     "position": lambda view: np.arange(len(view.blocks)) / max(len(view.blocks) - 1, 1),
     "document.word-count": _whole(lambda view: float(view.n_words.sum())),

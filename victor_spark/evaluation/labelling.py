@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 
+from victor_spark import pipeline
+from victor_spark.crf.model import read_bytes
 from victor_spark.evaluation import alignment, gold
 from victor_spark.evaluation.gold import GoldPage
-from victor_spark.html.canonical import canonical
-from victor_spark.html.segment import segment
+from victor_spark.langid.pages import Linguist, linguist
 from victor_spark.page import Page, UInt8
+from victor_spark.resources import directory
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +30,20 @@ class LabelledPage:
 
 def label(page: GoldPage) -> LabelledPage:
     """Cuts a page with gold text into blocks and labels them."""
-    document = canonical(page.html)
-    blocks = segment(document.html)
-    aligned = alignment.label(blocks, page.gold or "")
+    prepared, _ = pipeline.prepare(page.html, _linguist(), page.url)
+    aligned = alignment.label(prepared.blocks, page.gold or "")
     return LabelledPage(
         gold=replace(page, html=""),
         site=gold.site(page),
-        page=Page(document.html, blocks, url=page.url, title=document.title),
+        page=prepared,
         labels=aligned.labels,
         found=aligned.found,
     )
+
+
+@cache
+def _linguist() -> Linguist:
+    return linguist(read_bytes(directory("models") / pipeline.PROFILES))
 
 
 def label_all(pages: Iterable[GoldPage]) -> Iterator[LabelledPage]:

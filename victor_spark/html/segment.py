@@ -48,6 +48,8 @@ def segment(html: str) -> Blocks:
         containers=ancestors,
         in_pre=_within(ancestors, "pre"),
         in_list_item=_within(ancestors, "li"),
+        langid1=np.zeros(n_blocks, dtype=np.float32),
+        langid2=np.zeros(n_blocks, dtype=np.float32),
         points=decoded,
         text=decoded.tobytes().decode("utf-32-le", "surrogatepass"),
     )

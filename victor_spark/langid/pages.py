@@ -1,0 +1,104 @@
+"""A page's language, whether its charset was misread, and the block features that look at it."""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from victor_spark.langid import encoding, fasttext_model, features, identify
+from victor_spark.langid.identify import Guess, Identifier
+from victor_spark.langid.labels import iso, resolve
+from victor_spark.langid.profiles import Profiles
+from victor_spark.langid.settings import settings
+from victor_spark.page import Blocks
+
+MIXED_BELOW: Final = 0.9
+"""A guess over the whole page with a lower score is asked again, block by block."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageLanguage:
+    """What the text of a page says of itself.
+
+    `language` is ISO 639-1 (or -3), None where there is too little text or none that fits;
+    `is_wanted` says whether it is among the languages asked for (always, when none are);
+    `problem` says why the charset must have been misread.
+    """
+
+    language: str | None
+    score: float | None
+    is_wanted: bool = True
+    has_text: bool = True
+    problem: str | None = None
+
+
+Linguist: TypeAlias = Callable[[Blocks], tuple[Blocks, PageLanguage]]
+"""Answers for a page: which language, is it broken, and langid1 and langid2 of its blocks."""
+
+
+def linguist(profiles: bytes, languages: tuple[str, ...] = (), lid_model: bytes | None = None) -> Linguist:
+    """Built once per process; `languages` are the codes asked for, `lid_model` a fastText file.
+
+    Raises UsageError for an unknown language or a missing package, ModelError for a bad file.
+    """
+    known = Profiles.from_bytes(profiles)
+    targets = resolve(languages, known.languages) if languages else ()
+    loaded = Profiles.from_bytes(profiles, targets) if targets and lid_model is None else known
+    by_fasttext = _fasttext(lid_model) if lid_model is not None else None
+
+    def look(blocks: Blocks) -> tuple[Blocks, PageLanguage]:
+        if problem := encoding.problem(blocks.text, loaded, blocks.points):
+            return blocks, PageLanguage(None, None, problem=problem)
+        guess = by_fasttext([blocks.text])[0] if by_fasttext else _guess(blocks, loaded)
+        page = _judged(guess, targets, int(blocks.n_letters.sum()))
+        return (_with_features(blocks, targets, guess, loaded) if page.is_wanted else blocks), page
+
+    return look
+
+
+def _guess(blocks: Blocks, profiles: Profiles) -> Guess:
+    """The language of the whole text; of a mixed page the one with most letters, block by block."""
+    guess = identify.page(blocks.points, profiles)
+    if guess.language is None or guess.score >= MIXED_BELOW:
+        return guess
+    shares = identify.shares(blocks.points, blocks.text_start, blocks.text_end, profiles)
+    if not shares:
+        return guess
+    language, share = next(iter(shares.items()))
+    return Guess(language, guess.difference, share)
+
+
+def _judged(guess: Guess, targets: tuple[str, ...], n_letters: int) -> PageLanguage:
+    has_text = n_letters >= settings().page.least_letters
+    if guess.language is None:
+        return PageLanguage(None, None, is_wanted=not targets, has_text=has_text)
+    language = iso(guess.language)
+    wanted = not targets or language in {iso(target) for target in targets}
+    return PageLanguage(language, guess.score, is_wanted=wanted, has_text=has_text)
+
+
+def _with_features(blocks: Blocks, targets: tuple[str, ...], guess: Guess, profiles: Profiles) -> Blocks:
+    """The blocks with langid1 and langid2 for the languages asked for, else the page's own."""
+    own = guess.language
+    targets = targets or ((own,) if own is not None and own in profiles.profiles else ())
+    if not targets:
+        return blocks
+    langid1, langid2, _ = features.block_scores(
+        blocks.points, blocks.text_start, blocks.text_end, targets, profiles
+    )
+    return replace(blocks, langid1=langid1, langid2=langid2)
+
+
+def _fasttext(model: bytes) -> Identifier:
+    """fastText reads files only: the bytes go to one named by their content, made atomically."""
+    folder = Path(tempfile.gettempdir()) / f"victor-spark-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    path = folder / f"{hashlib.sha256(model).hexdigest()[:32]}.bin"
+    if not path.exists():
+        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
+            file.write(model)
+        Path(file.name).replace(path)
+    return fasttext_model.identifier(path)
