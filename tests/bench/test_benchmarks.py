@@ -1,0 +1,57 @@
+"""Benchmarks run on any shards and print the tables that RESULTS.md is made of; small ones here."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = ("pipeline", "memory", "spark_job")
+
+
+def bench(
+    root: Path, name: str, *arguments: object, data: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONIOENCODING": "utf-8"}
+    if data is not None:
+        environment["VICTOR_DATA"] = str(data)
+    return subprocess.run(
+        [sys.executable, root / "bench" / f"{name}.py", *map(str, arguments)],
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+@pytest.fixture
+def shard(root: Path) -> Path:
+    return root / "sample" / "crawl-00001.warc.gz"
+
+
+def test_the_pipeline_is_timed_beside_peers_and_step_by_step(root: Path, shard: Path) -> None:
+    shown = bench(root, "pipeline", "--shards", shard, "--rounds", 1)
+    assert shown.returncode == 0, shown.stderr
+    rows = dict(re.findall(r"^\| ([\w ,-]+) \| (-?[\d.]+) \|", shown.stdout, re.MULTILINE))
+    assert {"victor", "victor-2008", "resiliparse, main content", "read", "segment", "rest"} <= set(rows)
+    whole = float(rows.pop("victor as a whole"))
+    start = list(rows).index("read")
+    assert sum(map(float, list(rows.values())[start:])) == pytest.approx(whole, abs=0.01)
+
+
+def test_memory_is_told_after_every_thousand_pages(root: Path, shard: Path) -> None:
+    shown = bench(root, "memory", "--shards", shard, "--pages", 2000)
+    curve = re.search(r"^[\d ]+$", shown.stdout, re.MULTILINE)
+    assert curve is not None
+    assert len(curve[0].split()) == 3
+    assert shown.returncode == 0, shown.stdout
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_without_pages_a_benchmark_is_skipped_in_one_line(root: Path, tmp_path: Path, name: str) -> None:
+    shown = bench(root, name, data=tmp_path / "nothing")
+    assert (shown.returncode, shown.stdout) == (0, "")
+    assert shown.stderr.startswith("skipped: no annotated pages")
+    assert shown.stderr.count("\n") == 1
