@@ -242,7 +242,7 @@ def test_an_internal_error_is_one_line_with_a_hint_and_a_traceback_with_debug(
             "RuntimeError: b.Error: disk full",
         ),
         (
-            'Thrown.\nTraceback (most recent call last):\n  File "x", line 1\nValueError: the reason\n\n\tat a.b',
+            'Thrown\nTraceback (most recent call last):\n File "x", line 1\nValueError: the reason\n\n\tat a',
             "RuntimeError: ValueError: the reason",
         ),
     ],

@@ -104,6 +104,15 @@ def test_a_damaged_record_of_a_run_is_one_clear_line(done: Path, crawl: Path, vi
     assert "damaged" in outcome.lines[0]
 
 
+def test_a_filesystem_that_spark_lacks_is_one_clear_line(
+    spark: SparkSession, crawl: Path, victor: Victor
+) -> None:
+    assert spark
+    outcome = victor("clean", crawl, "--output", "s3a://bucket/out")
+    assert (outcome.code, len(outcome.lines)) == (2, 1)
+    assert "s3a://bucket/out: can't write there" in outcome.lines[0]
+
+
 def test_sparks_own_filesystem_does_for_files_what_the_local_one_does(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -4,11 +4,16 @@ import fcntl
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
+
+from victor_spark.errors import OutputError
 
 
 class Files(Protocol):
@@ -162,6 +167,15 @@ class HadoopFiles:
 
     def unlock(self) -> None:
         """Nothing to do."""
+
+
+@contextmanager
+def java_errors_as_output_errors(location: str) -> Iterator[None]:
+    """Makes what Spark's filesystem layer throws an OutputError of one line."""
+    try:
+        yield
+    except Py4JJavaError as error:
+        raise OutputError(f"{location}: can't write there: {error.java_exception.toString()}") from error
 
 
 def open_files(location: str, spark: SparkSession | None) -> Files:

@@ -60,7 +60,7 @@ def config(
 ) -> dict[str, Any]:
     """Everything that decides a run's rows, ready for JSON; two runs with equal ones write equal rows."""
     cleaning = _plain(asdict(settings))
-    del cleaning["model"]  # where it lies; what it is stands in `models`
+    cleaning.pop("model")  # where it lies; what it is stands in `models`
     return {
         "victor_spark": victor_spark.__version__,
         "schema_version": tables.PAGES_VERSION,

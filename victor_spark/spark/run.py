@@ -18,7 +18,7 @@ from victor_spark.archive.inputs import Shard
 from victor_spark.archive.records import ReadOptions
 from victor_spark.spark import output, plan, record
 from victor_spark.spark.clean_partition import CleanTask, clean_partition, clean_rows, models_hashes
-from victor_spark.spark.files import Files, is_local, open_files
+from victor_spark.spark.files import Files, is_local, java_errors_as_output_errors, open_files
 from victor_spark.spark.interrupts import interruptible
 from victor_spark.spark.progress import clock, progress
 from victor_spark.spark.session import session
@@ -69,9 +69,11 @@ def _run_on_spark(files: Files | None, checked: _Checked, group: str) -> dict[st
     job = checked.job
     with session(master=job.master) as spark:
         if files is None:
-            files = open_files(job.output, spark)
-            output.check(files)
-            if finished := output.finished_run(files, checked.config):
+            with java_errors_as_output_errors(job.output):
+                files = open_files(job.output, spark)
+                output.check(files)
+                finished = output.finished_run(files, checked.config)
+            if finished:
                 return _already_done(finished, job)
         spark.sparkContext.setJobGroup(group, "victor clean", interruptOnCancel=True)
         with output.claimed(files, checked.config, checked.manifest):
