@@ -16,7 +16,7 @@ import pycrfsuite
 from victor_spark.crf import attributes
 from victor_spark.crf.table import FeatureTable, from_json
 from victor_spark.errors import ModelError
-from victor_spark.page import LABELS, Float64, Int32
+from victor_spark.page import LABELS, Bool, Float64, Int32
 
 FORMAT: Final = 1
 FILE_NAME: Final = "weights.npz"
@@ -111,7 +111,7 @@ def read_bytes(path: Path) -> bytes:
 
 def from_crfsuite(path: Path, table: FeatureTable, about: Mapping[str, Any]) -> Model:
     """Dense weights of a model that python-crfsuite trained on `attributes.sequences(table, …)`."""
-    states, transitions = _weights(path)
+    states, transitions, known = _weights(path)
     reach = table.reach
     none = np.zeros(len(LABELS))
     singles = np.zeros((len(table.names), _most_bins(table), 2 * reach + 1, len(LABELS)))
@@ -126,7 +126,7 @@ def from_crfsuite(path: Path, table: FeatureTable, about: Mapping[str, Any]) -> 
         table=table,
         singles=singles,
         boundary=np.array(boundary),
-        bias=np.array(states.get(attributes.BIAS, none)),
+        bias=states.get(attributes.BIAS, none) + np.where(known, 0.0, _NEVER),
         transitions=transitions,
         conjunctions=rows,
         conjunction_weights=weights,
@@ -158,8 +158,12 @@ def _conjunction_rows(table: FeatureTable) -> tuple[Int32, int]:
     return rows, n_weights
 
 
-def _weights(path: Path) -> tuple[dict[str, Float64], Float64]:
-    """State weights by attribute name and the transition matrix, labels in the order of LABELS.
+_NEVER: Final = -1e4
+"""The weight of a label that was not in the training pages: its probability is 0."""
+
+
+def _weights(path: Path) -> tuple[dict[str, Float64], Float64, Bool]:
+    """State weights by attribute name, the transition matrix, and which of LABELS the model knows.
 
     CRFsuite's own dump prints six decimals; the weights are read from the file's FEAT section
     (type 0: attribute → label, type 1: label → label), as 64-bit floats.
@@ -177,7 +181,7 @@ def _weights(path: Path) -> tuple[dict[str, Float64], Float64]:
             states.setdefault(name_of[source], np.zeros(len(LABELS)))[label_of[target]] = weight
         else:
             transitions[label_of[source], label_of[target]] = weight
-    return states, transitions
+    return states, transitions, np.isin(np.arange(len(LABELS)), list(label_of.values()))
 
 
 def _features(model: bytes) -> Iterator[tuple[int, int, int, float]]:

@@ -40,7 +40,7 @@ def _compiled(family: str, expressions: Sequence[str]) -> re.Pattern[str]:
                 f"patterns: {family}: {expression}: begin with {prefix!r}, and capture nothing"
             )
     # Look-ahead groups: a match consumes nothing but the prefix, so none hides another.
-    alternatives = "|".join(f"(?=({expression[len(prefix) :]}))" for expression in expressions)
+    alternatives = "|".join(f"(?=({expression[len(prefix) :]}))" for expression in expressions) or "(?!)"
     return re.compile(f"{prefix}(?:{alternatives})", re.IGNORECASE)
 
 

@@ -34,12 +34,14 @@ class TrainingOptions:
 
 
 class _Trainer(pycrfsuite.Trainer):  # type: ignore[misc]
-    """python-crfsuite reports progress to overridden methods only."""
+    """Tells the progress of each iteration; python-crfsuite itself prints everything or says nothing."""
 
     progress: Progress | None = None
 
-    def on_iteration(self, _log: Any, info: Mapping[str, Any]) -> None:
-        if self.progress:
+    def message(self, message: str) -> None:
+        """Called with each line of CRFsuite's log."""
+        if self.logparser.feed(message) == "iteration" and self.progress:
+            info = self.logparser.last_iteration
             self.progress(int(info.get("num", 0)), float(info.get("loss", 0.0)))
 
 
