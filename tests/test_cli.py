@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import victor_spark
+from tests.said import said
 from victor_spark.cli import main
 from victor_spark.commands import COMMANDS
 
@@ -44,7 +45,7 @@ def test_a_page_is_printed_as_text(html: Path, capsys: pytest.CaptureFixture[str
     assert TEXT in printed.out
     assert "Žádný." in printed.out
     assert printed.out == (victor_spark.clean(PAGE.encode()).text or "") + "\n"
-    assert printed.err == ""
+    assert said(printed.err) == []
 
 
 def test_cleaning_a_page_loads_no_spark(html: Path) -> None:
@@ -55,14 +56,14 @@ def test_cleaning_a_page_loads_no_spark(html: Path) -> None:
     finished = subprocess.run(
         [sys.executable, "-c", script, str(html)], capture_output=True, text=True, check=False
     )
-    assert (finished.returncode, finished.stderr) == (0, "")
+    assert (finished.returncode, said(finished.stderr)) == (0, [])
     assert TEXT in finished.stdout
 
 
 def test_a_page_from_stdin_equals_the_file(html: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["clean", str(html)])
     code, out, err = victor("clean", "-", stdin=html.read_bytes())
-    assert (code, out, err) == (0, capsys.readouterr().out, "")
+    assert (code, out, said(err)) == (0, capsys.readouterr().out, [])
 
 
 @pytest.mark.parametrize(("form", "mark"), [("cleaneval", "<p>"), ("markdown", "Žádný"), ("html", "</p>")])
@@ -75,10 +76,17 @@ def test_formats(html: Path, capsys: pytest.CaptureFixture[str], form: str, mark
 
 def test_a_page_without_content_is_no_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "hollow.html").write_text("<html><body><div></div></body></html>")
-    assert main(["clean", str(tmp_path / "hollow.html")]) == 0
+    assert main(["clean", str(tmp_path / "hollow.html"), "--format", "markdown"]) == 0
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert "no content found" in printed.err
+    assert "hollow.html: empty" in printed.err
+
+
+def test_a_page_in_another_language_is_no_error(html: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["clean", str(html), "--lang", "el,zh"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "page.html: wrong_language" in printed.err
 
 
 def test_output_in_a_locale_without_its_characters_is_utf_8(html: Path) -> None:
@@ -121,7 +129,7 @@ def test_wrong_usage_is_one_line_and_exit_2(
     monkeypatch.chdir(tmp_path)
     assert main(arguments) == 2
     printed = capsys.readouterr()
-    lines = printed.err.splitlines()
+    lines = said(printed.err)
     assert printed.out == ""
     assert len(lines) == 1
     assert lines[0].startswith("victor: error: ")
@@ -197,7 +205,7 @@ def test_a_mistake_in_conf_is_one_line_and_exit_2(
 ) -> None:
     home.write_text(content)
     assert main(["clean", str(html)]) == 2
-    lines = capsys.readouterr().err.splitlines()
+    lines = said(capsys.readouterr().err)
     assert len(lines) == 1
     assert says in lines[0]
 
@@ -208,7 +216,7 @@ def test_the_configuration_that_is_shipped_is_valid_and_its_examples_are_too(
     shipped = (root / "conf" / "cleaning.toml").read_text()
     home.write_text(shipped)
     assert main(["clean", str(html)]) == 0
-    examples = [line.removeprefix("# ") for line in shipped.splitlines() if not line.startswith("# model")]
+    examples = [line.removeprefix("# ") for line in shipped.splitlines() if '= "path"' not in line]
     values = [line for line in examples if line.startswith("[") or " = " in line.partition("#")[0]]
     home.write_text("\n".join(values))
     assert main(["clean", str(html)]) == 0
@@ -220,7 +228,7 @@ def test_an_internal_error_is_one_line_with_a_hint_and_a_traceback_with_debug(
 ) -> None:
     monkeypatch.setitem(COMMANDS, "clean", ("victor_spark.no_such_module", ""))
     assert main(["clean", str(html)]) == 1
-    lines = capsys.readouterr().err.splitlines()
+    lines = said(capsys.readouterr().err)
     assert len(lines) == 1
     assert "internal error: ModuleNotFoundError" in lines[0]
     assert "--debug" in lines[0]
@@ -255,12 +263,12 @@ def test_an_internal_error_says_the_line_that_matters(
 
     monkeypatch.setattr("victor_spark.commands.cleaners.run", fail)
     assert main(["cleaners"]) == 1
-    assert capsys.readouterr().err == f"victor: error: internal error: {line} (--debug shows where)\n"
+    assert said(capsys.readouterr().err) == [f"victor: error: internal error: {line} (--debug shows where)"]
 
 
 def test_a_reader_that_goes_away_is_no_traceback(tmp_path: Path) -> None:
     path = tmp_path / "long.html"
-    path.write_text(PAGE.replace(f"<p>{TEXT}</p>", f"<p>{TEXT}</p>" * 20_000))
+    path.write_text(PAGE.replace(f"<p>{TEXT}</p>", f"<p>{TEXT}</p>" * 3_000))
     command = [*VICTOR, "clean", str(path), "--threshold", "1"]
     # Unbuffered, Python itself forgets what a pipe didn't take, and there is no error to see.
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
@@ -269,5 +277,5 @@ def test_a_reader_that_goes_away_is_no_traceback(tmp_path: Path) -> None:
         assert process.stderr
         process.stdout.read(10)
         process.stdout.close()
-        assert process.stderr.read() == b""
+        assert said(process.stderr.read().decode()) == []
     assert process.returncode == 141

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.said import said
 from tests.spark.crawl import CZECH, PARAGRAPH, Outcome, Response, Victor, page, write_warc
 from victor_spark.cli import main
 from victor_spark.spark.session import session
@@ -48,6 +49,6 @@ def victor(capfd: pytest.CaptureFixture[str]) -> Victor:
     def run(*arguments: object) -> Outcome:
         capfd.readouterr()
         code = main([str(argument) for argument in arguments])
-        return Outcome(code, capfd.readouterr().err.splitlines())
+        return Outcome(code, said(capfd.readouterr().err))
 
     return run

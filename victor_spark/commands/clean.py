@@ -33,6 +33,7 @@ examples:
 FORMATS: Final = ("text", "cleaneval", "markdown", "html")
 ENGINES: Final = ("arrow", "rdd")
 ALL_STATUSES: Final = tuple(range(100, 600))
+_JUDGED: Final = frozenset({"ok", "empty", "wrong_language"})  # the page was read, and this is the answer
 _ONLY_WITH_OUTPUT: Final = ("blocks", "engine", "master", "partitions")
 _ONLY_WITHOUT_OUTPUT: Final = ("format", "url")
 
@@ -159,14 +160,15 @@ def _print_page(arguments: argparse.Namespace, chosen: CleanOptions) -> int:
     name, record = _one_page(arguments, chosen)
     document = _clean(record, chosen) if record.status is None else None
     status, reason = (document or record).status, (document or record).reason
-    if document is None or status not in {"ok", "empty"}:
-        raise InputError(f"{name}: {status}{f' ({reason})' if reason else ''}")
-    text = document.render(arguments.format or FORMATS[0])
+    verdict = f"{name}: {status}{f' ({reason})' if reason else ''}"
+    if document is None or status not in _JUDGED:
+        raise InputError(verdict)
+    text = document.render(arguments.format or FORMATS[0]) if status == "ok" else ""
     sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
     sys.stdout.write(text if not text or text.endswith("\n") else f"{text}\n")
     sys.stdout.flush()
-    if status == "empty":
-        print(f"victor: {name}: no content found", file=sys.stderr)
+    if status != "ok":
+        print(f"victor: {verdict}", file=sys.stderr)
     return EXIT_DONE
 
 

@@ -60,7 +60,8 @@ def config(
 ) -> dict[str, Any]:
     """Everything that decides a run's rows, ready for JSON; two runs with equal ones write equal rows."""
     cleaning = _plain(asdict(settings))
-    cleaning.pop("model")  # where it lies; what it is stands in `models`
+    for path in ("model", "lid_model"):  # where they lie; what they are stands in `models`
+        cleaning.pop(path)
     return {
         "victor_spark": victor_spark.__version__,
         "schema_version": tables.PAGES_VERSION,
