@@ -23,7 +23,7 @@ from victor_spark import kernels, pipeline
 from victor_spark.archive import inputs, records
 from victor_spark.cli import main as victor
 from victor_spark.evaluation.measures import Overlap, macro, overlap
-from victor_spark.evaluation.words import words
+from victor_spark.words import words
 
 HERE: Final = Path(__file__).resolve().parent
 DEFAULT_OUTPUT: Final = HERE.parent / "demo-out"

@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FLOORS = (
     ("errors", "resources", "render", "page", "tables"),
     ("kernels",),
+    ("words", "alignment"),
     ("archive", "html", "langid"),
     ("crf", "templates"),
     ("cleaners",),
@@ -27,7 +28,7 @@ FLOORS = (
 """A room imports only from rooms of the floors above its own, and never from its siblings ..."""
 
 BESIDE = {("resources", "errors"), ("page", "render"), ("tables", "errors")}
-BESIDE |= {("cli", "commands"), ("__main__", "cli")}
+BESIDE |= {("alignment", "words"), ("cli", "commands"), ("__main__", "cli")}
 """... but for these: (who, whom)."""
 
 BESIDE_FOR_TYPES = {("render", "page")}

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from victor_spark.evaluation.words import words
+from victor_spark.words import words
 
 pytestmark = pytest.mark.spark
 

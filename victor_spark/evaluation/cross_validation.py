@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from victor_spark.evaluation import folds, labelling, measures, words
+from victor_spark import words
+from victor_spark.evaluation import folds, labelling, measures
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.measures import BlockCounts, Overlap
 from victor_spark.evaluation.progress import track

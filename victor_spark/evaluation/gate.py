@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from victor_spark import pipeline, resources
+from victor_spark import pipeline, resources, words
 from victor_spark.cleaners import CLEANERS, MODELS
 from victor_spark.crf import model as crf_model
 from victor_spark.crf.table import from_conf
@@ -29,7 +29,6 @@ from victor_spark.evaluation import (
     measures,
     sample,
     summary,
-    words,
 )
 from victor_spark.evaluation.floors import Key
 from victor_spark.evaluation.gold import GoldPage

@@ -5,8 +5,8 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from victor_spark.evaluation.words import block_words, words
 from victor_spark.html.segment import segment
+from victor_spark.words import block_words, words
 
 
 def page(body: str) -> str:
