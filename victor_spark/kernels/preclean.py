@@ -10,11 +10,11 @@ import re
 
 import cython
 
-_RAW_TEXT = ("script", "style", "iframe", "noembed", "noframes")
-_NESTING = ("template", "object", "applet", "svg", "canvas")
-_VOID = ("link", "meta", "base", "param", "source", "track", "embed")
-_VERBATIM = ("xmp", "plaintext")
-_FIRST_LETTERS = "sinotaclmbpex"
+_RAW_TEXT = frozenset({"script", "style", "iframe", "noembed", "noframes"})
+_NESTING = frozenset({"template", "object", "applet", "svg", "canvas"})
+_VOID = frozenset({"link", "meta", "base", "param", "source", "track", "embed"})
+_VERBATIM = frozenset({"xmp", "plaintext"})
+_LISTED = _RAW_TEXT | _NESTING | _VOID | _VERBATIM | {"input"}
 _IN_SCRIPT = re.compile(r"<!--(?!-?>)|-->|</?script(?=[\s/>])", re.IGNORECASE)
 
 
@@ -37,26 +37,29 @@ def drop_textless(html: str) -> str:
             end = n if end < 0 else end + 3
         elif first == 63:  # a processing instruction, such as a forgotten <?php … ?>
             end = html.find(">", start) + 1
-        elif first >= 97 and html[start + 1] in _FIRST_LETTERS:
+        elif first == 47:
+            start = html.find("<", start + 2)
+            continue
+        else:
             name = _name(html, start, n)
+            if name not in _LISTED:
+                start = html.find("<", _after_tag(html, start))
+                continue
             if name in _RAW_TEXT:
                 end = _after_raw_text(html, start, n, name)
             elif name in _NESTING:
                 end = _after_element(html, start, n, name)
-            elif name in _VOID or (name == "input" and _is_hidden(html, start)):
-                end = _after_tag(html, start)
             elif name in _VERBATIM:
                 kept.append(html[done:start])
                 end = _after_verbatim(html, start, n, name, kept)
                 done = end
                 start = html.find("<", end)
                 continue
+            elif name != "input" or _is_hidden(html, start):
+                end = _after_tag(html, start)
             else:
                 start = html.find("<", _after_tag(html, start))
                 continue
-        else:
-            start = html.find("<", _after_tag(html, start))
-            continue
         if end <= start:
             end = n
         if start > done:
