@@ -51,10 +51,10 @@ def main() -> int:
         "page language, all profiles": lambda i: identify.page(points[i], profiles),
         "shares of languages by blocks": lambda i: identify.shares(*spans(points[i], pages[i]), profiles),
         "langid1 and langid2, one target": lambda i: block_scores(
-            *spans(points[i], pages[i]), ["cs"], profiles
+            *spans(points[i], pages[i]), ["en"], profiles
         ),
         "langid1 and langid2, two targets": lambda i: block_scores(
-            *spans(points[i], pages[i]), ["cs", "sk"], profiles
+            *spans(points[i], pages[i]), ["en", "cs"], profiles
         ),
         "broken encoding": lambda i: encoding.problem(pages[i].text, profiles, points[i]),
     }

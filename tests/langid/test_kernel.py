@@ -56,8 +56,8 @@ def test_scores_are_the_same_uncompiled(
         distances, n_ngrams = np.zeros((n, ranks.ranks.shape[1]), np.uint16), np.zeros(n, np.int32)
         counts, seen = np.zeros(len(ranks.ranks), np.int32), np.zeros(len(ranks.ranks), np.int32)
         histogram, rank_of = np.zeros(9, np.int32), np.zeros(9, np.int32)
-        scratch = counts, seen, histogram, rank_of
-        kernel.rank_distances(*letters, ranks.slots, ranks.ranks, most, *scratch, distances, n_ngrams)
+        trie, scratch = (ranks.slots, ranks.roots, ranks.ranks), (counts, seen, histogram, rank_of)
+        kernel.rank_distances(*letters, *trie, most, *scratch, distances, n_ngrams)
         assert not counts.any()
         assert not histogram.any()
         outputs.append((gains, n_gains, rows, n_rows, distances, n_ngrams))

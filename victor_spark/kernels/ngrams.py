@@ -24,6 +24,8 @@ RANK_STEP = 4
 """Ranks are kept divided by this, so that they fit a byte."""
 FARTHEST = 100
 """The distance of an n-gram that a profile doesn't have: N_RANKED // RANK_STEP."""
+LEAF = 1
+"""Of a trie's node: no n-gram goes on from here."""
 ABSENT = 201
 """The rank it is given, farther than FARTHEST from all others."""
 
@@ -266,6 +268,7 @@ def rank_distances(
     starts: cython.const[cython.int][::1],
     ends: cython.const[cython.int][::1],
     slots: cython.const[cython.ulonglong][::1],
+    roots: cython.const[cython.ulonglong][::1],
     ranks: cython.const[cython.uchar][:, ::1],
     most_letters: cython.int,
     counts: cython.int[::1],
@@ -277,11 +280,13 @@ def rank_distances(
 ) -> cython.int:
     """Cavnar and Trenkle's out-of-place measure of every segment to every language.
 
-    `slots` is a trie: from (node + 1, 0, code point) to the node's row of `ranks`; the root is node
-    -1. N-grams have one to five characters and lie in a word with a space on either side. A
+    `slots` is a trie: from (node + 1, 0, code point) to the node's row of `ranks`, with LEAF for the
+    number of entries where no n-gram goes on; the root is node -1, and `roots` has its slots by code
+    point. N-grams have one to five characters and lie in a word with a space on either side. A
     segment's n-grams known to some language are ranked by count, equal counts sharing their middle
-    rank; an n-gram adds the distance of its ranks, at most `farthest`, which is also what a
-    language that doesn't have it (a rank of more than twice `farthest`) adds.
+    rank; each of the N_RANKED commonest adds the distance of its ranks, at most FARTHEST, which is
+    also what it adds for a language that doesn't have it (rank ABSENT). `n_ngrams` says how many
+    different ones there were.
 
     `counts` (one per node, zeros, left zeros), `seen` (one per node), `histogram` (zeros, left zeros)
     and `rank_of` are scratch; counts past the last row of `histogram` count as that.
@@ -289,6 +294,7 @@ def rank_distances(
     space: cython.uint = SPACE
     n_ranked: cython.int = N_RANKED
     rank_step: cython.short = RANK_STEP
+    leaf: cython.ulonglong = LEAF
     farthest: cython.short = FARTHEST
     segment: cython.Py_ssize_t
     i: cython.Py_ssize_t
@@ -298,6 +304,7 @@ def rank_distances(
     start: cython.Py_ssize_t
     node: cython.Py_ssize_t
     n_lanes: cython.Py_ssize_t
+    n_roots: cython.uint
     length: cython.int
     n: cython.int
     n_seen: cython.int
@@ -313,11 +320,13 @@ def rank_distances(
     slot: cython.ulonglong
     mask: cython.ulonglong
     if not cython.compiled:
-        text, starts, ends, slots, ranks = views(text, starts, ends, slots, ranks)
+        text, starts, ends, slots = views(text, starts, ends, slots)
+        roots, ranks = views(roots, ranks)
         counts, seen, histogram, rank_of = views(counts, seen, histogram, rank_of)
         distances, n_ngrams = views(distances, n_ngrams)
     mask = slots.shape[0] - 1
     n_lanes = ranks.shape[1]
+    n_roots = roots.shape[0]
     most_counted = histogram.shape[0] - 1
     for segment in range(starts.shape[0]):
         n = n_seen = most = 0
@@ -335,12 +344,14 @@ def rank_distances(
             for length in range(5):
                 if length != 0:
                     c = text[i + length] if i + length < end else space
-                key = mixed(node + 1, 0, c)
-                at = key & mask
-                slot = slots[at]
-                while slot != 0 and (slot ^ key) >> 34 != 0:
-                    at = (at + 1) & mask
+                    key = mixed(node + 1, 0, c)
+                    at = key & mask
                     slot = slots[at]
+                    while slot != 0 and (slot ^ key) >> 34 != 0:
+                        at = (at + 1) & mask
+                        slot = slots[at]
+                else:
+                    slot = roots[c] if c < n_roots else 0
                 if slot == 0:
                     break
                 node = (slot >> 10) & 0xFFFFFF
@@ -353,7 +364,7 @@ def rank_distances(
                 counts[node] += 1
                 if counts[node] > most:
                     most = counts[node]
-                if c == space:
+                if c == space or (slot & 1023) == leaf:
                     break
             i += 1
         n_ngrams[segment] = n_seen

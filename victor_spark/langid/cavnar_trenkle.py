@@ -30,6 +30,7 @@ class RankTable:
     """A trie over the lanes' n-grams, each with its rank in every lane."""
 
     slots: UInt64
+    roots: UInt64
     ranks: UInt8
 
 
@@ -51,8 +52,13 @@ def rank_table(profiles: Profiles, lanes: tuple[str, ...], with_rest: bool) -> R
     ranks = np.full((len(nodes), len(lanes) + with_rest), ngrams.ABSENT, dtype=np.uint8)
     node, column, rank = np.array(cells).T
     np.minimum.at(ranks, (node, column), (rank // ngrams.RANK_STEP).astype(np.uint8))
-    numbers = np.arange(len(nodes), dtype=np.uint32)
-    return RankTable(slots_of(np.array(edges, np.uint32), numbers, np.ones_like(numbers)), ranks)
+    grams, numbers = np.array(edges, np.uint32), np.arange(len(nodes), dtype=np.uint32)
+    goes_on = np.isin(numbers + 1, grams[:, 0])
+    kinds = (ngrams.LEAF + goes_on).astype(np.uint32)
+    first = grams[:, 0] == 0
+    roots = np.zeros(grams[first, 2].max() + 1, np.uint64)
+    roots[grams[first, 2]] = (numbers[first].astype(np.uint64) << np.uint64(10)) | kinds[first]
+    return RankTable(slots_of(grams, numbers, kinds), roots, ranks)
 
 
 def _node(nodes: dict[str, int], edges: list[tuple[int, int, int]], ngram: str) -> int:
@@ -78,6 +84,7 @@ def distances(
         starts,
         ends,
         table.slots,
+        table.roots,
         table.ranks,
         most_letters,
         counts,

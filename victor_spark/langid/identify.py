@@ -122,7 +122,7 @@ def _by_ranks(profiles: Profiles, texts: Sequence[str]) -> list[Guess]:
     n_letters = letters[ends] - letters[starts]
     distances, n_ngrams = cavnar_trenkle.distances(table, text, starts, ends, np.iinfo(np.int32).max)
     nearness = -distances.astype(np.int32)
-    farthest = np.maximum(n_ngrams * ngrams.FARTHEST, 1)
+    farthest = np.clip(n_ngrams, 1, ngrams.N_RANKED) * ngrams.FARTHEST
     best, second = _best_and_rival(nearness, profiles.languages)
     lead = (nearness[np.arange(len(starts)), best] - second) / farthest
     scores = 1 / (1 + np.exp(-lead * np.sqrt(n_letters) * 10))
