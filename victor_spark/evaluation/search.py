@@ -1,0 +1,87 @@
+"""Constants of a rule cleaner fitted on annotated pages: one after the other, by mean word F1."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias, TypeVar
+
+import numpy as np
+
+from victor_spark import words
+from victor_spark.evaluation.labelling import LabelledPage
+from victor_spark.page import Bool, Int32
+
+T = TypeVar("T")
+Grid: TypeAlias = Mapping[str, Sequence[Any]]
+"""Field of a dataclass ("near"), or of one inside it ("steps.near") → the values to try."""
+
+MAX_ROUNDS: Final = 4
+MIN_GAIN: Final = 0.0005
+"""A value that gains less is no better than the one before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageBag:
+    """What word F1 of a page needs: for each of its words the block, and the gold word's id or -1."""
+
+    rows: Int32
+    ids: Int32
+    n_gold: Int32
+
+    def f1(self, kept: Bool) -> float:
+        """Word F1 of the kept blocks, as `measures.quality` defines it."""
+        ids = self.ids[kept[self.rows]]
+        total = len(ids) + int(self.n_gold.sum())
+        found = np.bincount(ids[ids >= 0], minlength=len(self.n_gold))
+        return 2 * int(np.minimum(found, self.n_gold).sum()) / total if total else 1.0
+
+
+def bag(page: LabelledPage) -> PageBag:
+    """The bag of a page's words beside those of its gold."""
+    page_words, rows = words.block_words(page.page.blocks)
+    ids: dict[str, int] = {}
+    gold = [ids.setdefault(word, len(ids)) for word in words.words(page.gold.gold or "")]
+    own = np.array([ids.get(word, -1) for word in page_words], dtype=np.int32)
+    n_gold = np.bincount(np.array(gold, dtype=np.int32), minlength=len(ids)).astype(np.int32)
+    return PageBag(rows, own, n_gold)
+
+
+def coordinate(
+    score: Callable[[T], float], given: T, grid: Grid, report: Callable[[str], None]
+) -> tuple[T, float]:
+    """The best constants found by trying all values of one field at a time, until a round gains nothing.
+
+    Starts with the first value of each field; what the grid doesn't name stays as `given`.
+    """
+    best = given
+    for name, values in grid.items():
+        best = changed(best, name, values[0])
+    reached = score(best)
+    report(f"start: {reached:.4f}")
+    for _ in range(MAX_ROUNDS):
+        before = reached
+        for name, values in grid.items():
+            others = [value for value in values if value != get(best, name)]
+            found, value = max(((score(changed(best, name, value)), value) for value in others), key=_first)
+            if found > reached + MIN_GAIN:
+                best, reached = changed(best, name, value), found
+                report(f"{name} = {value}: {reached:.4f}")
+        if reached == before:
+            break
+    return best, reached
+
+
+def _first(scored: tuple[float, Any]) -> float:
+    return scored[0]
+
+
+def get(constants: Any, name: str) -> Any:
+    """The value of a field, also of one inside another ("steps.near")."""
+    first, _, rest = name.partition(".")
+    return get(getattr(constants, first), rest) if rest else getattr(constants, first)
+
+
+def changed(constants: T, name: str, value: Any) -> T:
+    """The dataclass with one field changed, also one inside another."""
+    first, _, rest = name.partition(".")
+    inner = changed(getattr(constants, first), rest, value) if rest else value
+    return replace(constants, **{first: inner})  # type: ignore[type-var] # a dataclass, whatever T is
