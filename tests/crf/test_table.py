@@ -14,7 +14,7 @@ from hypothesis import given
 from tests.html.pages import articles, blocks_of
 from victor_spark.crf import attributes
 from victor_spark.crf.features import FEATURE_SETS, BlockView
-from victor_spark.crf.table import MAX_BINS, FeatureTable, from_conf, from_json
+from victor_spark.crf.table import MAX_BINS, FeatureTable, from_conf, from_json, without
 from victor_spark.errors import ConfigurationError, ModelError
 
 TABLE = from_conf("victor-2008")
@@ -168,3 +168,15 @@ def test_an_unknown_feature_set_is_a_configuration_error(conf: Path) -> None:
     (conf.parent.parent / "patterns.toml").unlink()
     with pytest.raises(ConfigurationError, match=r"patterns\.toml"):
         from_conf("victor-2008")
+
+
+def test_a_silenced_feature_emits_nothing_and_leaves_the_others_alone() -> None:
+    full = TABLE
+    silent = without(full, ["langid1", "container.a"])
+    blocks = blocks_of("<p>One <a>two three</a></p><p>A sentence ends here.</p>")
+    kept = [row for row, name in enumerate(full.names) if name not in {"langid1", "container.a"}]
+    assert (silent.codes(blocks)[kept] == full.codes(blocks)[kept]).all()
+    assert not silent.codes(blocks)[[full.names.index("langid1"), full.names.index("container.a")]].any()
+    assert all(full.names.index("container.a") not in dict(parts) for parts in silent.conjunctions)
+    with pytest.raises(ConfigurationError, match="no feature nonsense"):
+        without(full, ["nonsense"])

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from victor_spark.crf import model as crf_model
-from victor_spark.crf.table import FeatureTable, from_conf
+from victor_spark.crf.table import FeatureTable, from_conf, without
 from victor_spark.crf.training import ALGORITHMS, MAX_BLOCKS, TrainingOptions
 from victor_spark.errors import EXIT_DONE, InputError, OutputError, UsageError
 from victor_spark.evaluation import card, crf, cross_validation, gold, labelling, pictures, summary
@@ -41,6 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--features", metavar="NAME", default="victor-2008", help="feature set (default: %(default)s)"
     )
     parser.add_argument(
+        "--without", metavar="NAME", nargs="+", default=[], help="silence these features, for an ablation"
+    )
+    parser.add_argument(
         "--folds",
         metavar="K",
         type=int,
@@ -63,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Labels, cross-validates, trains on everything, writes the model directory."""
     options = _options(arguments)
-    table = from_conf(arguments.features)
+    table = without(from_conf(arguments.features), arguments.without)
     output = _writable(Path(arguments.output))
     pages = _labelled(Path(arguments.data), arguments.sets)
     results: Results = {}
@@ -161,6 +164,8 @@ def _command(arguments: argparse.Namespace) -> str:
     words = ["victor", "train", "crf", "--data", "PAGES"]
     if arguments.sets:
         words += ["--sets", *arguments.sets]
+    if arguments.without:
+        words += ["--without", *arguments.without]
     for name in ("features", "folds", "algorithm", "iterations", "c1", "c2"):
         if getattr(arguments, name) is not None:
             words += [f"--{name}", str(getattr(arguments, name))]

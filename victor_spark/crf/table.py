@@ -1,8 +1,8 @@
 """Bins and feature template: numbers become attributes of a CRF (Victor, section 3.1, steps 5 and 6)."""
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -71,6 +71,23 @@ class FeatureTable:
             ],
             "patterns": self.expressions,
         }
+
+
+def without(table: FeatureTable, names: Collection[str]) -> FeatureTable:
+    """The table with some features silenced (no bins, in no conjunction), for ablations.
+
+    Raises ConfigurationError for a name that is no feature.
+    """
+    if unknown := set(names) - set(table.names):
+        raise ConfigurationError(f"no feature {', '.join(sorted(unknown))} in {table.feature_set}")
+    silent = [name in names for name in table.names]
+    return replace(
+        table,
+        edges=tuple(() if off else edges for edges, off in zip(table.edges, silent, strict=True)),
+        conjunctions=tuple(
+            parts for parts in table.conjunctions if not any(silent[feature] for feature, _ in parts)
+        ),
+    )
 
 
 @cache
