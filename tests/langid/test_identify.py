@@ -59,6 +59,13 @@ def test_confusable_languages_are_no_rivals(shipped: Profiles) -> None:
     assert guess.score > 0.9
 
 
+def test_a_filter_lets_the_whole_confusable_group_through() -> None:
+    assert identify.is_among("sr_latn", ["hr"])
+    assert identify.is_among("cs", ["sk", "cs"])
+    assert not identify.is_among("cs", ["sk"])
+    assert not identify.is_among(None, ["cs"])
+
+
 def test_a_page_is_told_from_its_windows(shipped: Profiles) -> None:
     for language, sentence in SENTENCES.items():
         for repeats in (1, 100):

@@ -5,7 +5,7 @@ group, and a score like a probability. Texts with hardly any letters, and texts 
 never guessed: their language is None.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeAlias
@@ -97,6 +97,11 @@ def _by_group(weights: Float64, languages: tuple[str, ...]) -> dict[str, float]:
         name = next((name for name in totals if name in group), languages[i])
         totals[name] = totals.get(name, 0.0) + float(weights[i])
     return dict(sorted(totals.items(), key=lambda pair: -pair[1]))
+
+
+def is_among(language: str | None, targets: Collection[str]) -> bool:
+    """Is this label one of the targets, or one that letters hardly tell from a target?"""
+    return any(language in settings().group(target) for target in targets)
 
 
 def guesses(gains: Int32, n_letters: Int32, profiles: Profiles) -> list[Guess]:
