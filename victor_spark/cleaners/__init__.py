@@ -14,6 +14,8 @@ Cleaner: TypeAlias = Callable[[Page], Scores]
 CLEANERS: Final[Mapping[str, Callable[..., Cleaner]]] = {
     "victor": victor.load,
     "victor-2008": victor.load_2008,
+    "kimatu": kimatu.load,
+    "line-block": line_block.load,
     "ncleaner": ncleaner.load,
     "ncleaner-non-lexical": ncleaner.load,
     "ncleaner-5": ncleaner.load,
