@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Final, TypeAlias
 
-from victor_spark.cleaners import cascade, extractor, ncleaner, peers, victor
+from victor_spark.cleaners import kimatu, line_block, victor
 from victor_spark.errors import UsageError
 from victor_spark.page import Page, Scores
 
@@ -16,52 +16,22 @@ CLEANERS: Final[Mapping[str, Callable[..., Cleaner]]] = {
     "victor-2008": victor.load_2008,
     "kimatu": kimatu.load,
     "line-block": line_block.load,
-    "ncleaner": ncleaner.load,
-    "ncleaner-non-lexical": ncleaner.load,
-    "ncleaner-5": ncleaner.load,
-    "ncleaner-25": ncleaner.load,
 }
-"""Name → what builds the cleaner, from its model's bytes where it has one. Other people's: peers.PEERS."""
+"""Name → what builds the cleaner, from its model's bytes where it has one."""
 
-MODELS: Final[Mapping[str, str]] = {
-    "victor": "crf/victor-2008",
-    "victor-2008": "crf/victor-2008",
-    "ncleaner": "ncleaner/default",
-    "ncleaner-non-lexical": "ncleaner/non-lexical",
-    "ncleaner-5": "ncleaner/pairs-5",
-    "ncleaner-25": "ncleaner/pairs-25",
-}
+MODELS: Final[Mapping[str, str]] = {"victor": "crf/victor-2008", "victor-2008": "crf/victor-2008"}
 """Name → the folder under models/ that the cleaner is built from."""
 
 
-def available() -> tuple[str, ...]:
-    """The names that can be loaded here: ours, and those of installed peers; cascades are made of them."""
-    return (*CLEANERS, *(name for name, peer in peers.PEERS.items() if peers.installed(peer)))
-
-
 def check_name(name: str) -> None:
-    """Raises UsageError for a name, or a part of a cascade's, that can't be loaded here."""
-    for part in cascade.parts(name):
-        if part in peers.PEERS:
-            peers.check_installed(part)
-        elif part not in CLEANERS:
-            raise UsageError(f"no cleaner {part!r}; there are: {', '.join(available())}, and cascades a+b")
-
-
-def models_of(name: str) -> tuple[str, ...]:
-    """The folders under models/ that the cleaner, or all parts of a cascade, are built from; each once."""
-    return tuple(dict.fromkeys(MODELS[part] for part in cascade.parts(name) if part in MODELS))
+    """Raises UsageError for a name that no cleaner has."""
+    if name not in CLEANERS:
+        raise UsageError(f"no cleaner {name!r}; there are: {', '.join(CLEANERS)}")
 
 
 def load(name: str, models: Mapping[str, bytes]) -> Cleaner:
-    """The cleaner of that name; `models` holds the bytes of every folder that `models_of` names."""
+    """The cleaner of that name; `models` holds the bytes of its folder under models/, if it has one."""
     check_name(name)
-    return cascade.compose([_load(part, models) for part in cascade.parts(name)])
-
-
-def _load(name: str, models: Mapping[str, bytes]) -> Cleaner:
-    if name in peers.PEERS:
-        return extractor.cleaner(peers.PEERS[name].load())
     return CLEANERS[name](models[MODELS[name]]) if name in MODELS else CLEANERS[name]()
 
 
@@ -69,7 +39,7 @@ class _CallableModule(ModuleType):
     """`victor_spark.cleaners()` is the public call, and `victor_spark.cleaners` is this package."""
 
     def __call__(self) -> tuple[str, ...]:
-        return available()
+        return tuple(CLEANERS)
 
 
 sys.modules[__name__].__class__ = _CallableModule
