@@ -126,12 +126,14 @@ class Scores:
 
     `probabilities` has shape (n_blocks, 3), columns as in LABELS, rows summing to 1 (marginal
     probabilities from the CRF, 0/1 from rules). `kept` is the cleaner's own decision.
-    `expected_f1` is the F1 by words the cleaner expects of `kept`, None where it can't know.
+    `expected_f1` is the F1 by words the cleaner expects of `kept`, None where it can't know. `text`
+    is the own text of a tool that yields text only; `kept` are then the blocks that hold it.
     """
 
     probabilities: Float64
     kept: Bool
     expected_f1: float | None = None
+    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark.cleaners import MODELS, Cleaner, check_name, load
+from victor_spark.cleaners import Cleaner, check_name, load, models_of
 from victor_spark.crf import decision
 from victor_spark.crf.model import read_bytes
 from victor_spark.errors import UsageError
@@ -56,10 +56,13 @@ def models(settings: Settings) -> dict[str, bytes]:
     needed = {PROFILES: read_bytes(directory("models") / PROFILES)}
     if settings.lid_model:
         needed[LID_MODEL] = read_bytes(Path(settings.lid_model))
-    if name := MODELS.get(settings.cleaner):
+    folders = models_of(settings.cleaner)
+    if settings.model and len(folders) != 1:
+        raise UsageError(
+            f"the cleaner {settings.cleaner} has {len(folders) or 'no'} models, not one to replace"
+        )
+    for name in folders:
         needed[name] = read_bytes(Path(settings.model) if settings.model else directory("models") / name)
-    elif settings.model:
-        raise UsageError(f"the cleaner {settings.cleaner} has no model")
     cleaning(settings, needed)
     return needed
 
@@ -150,7 +153,9 @@ def _document(page: Page, facts: PageFacts, cleaner: Cleaner, settings: Settings
     kept = scores.kept
     if settings.threshold is not None:
         kept = decision.by_threshold(scores.probabilities, settings.threshold)
-    text = plain_text(page.blocks, kept)
+    # A threshold that changes nothing leaves a tool its own text.
+    own = scores.text if np.array_equal(kept, scores.kept) else None
+    text = plain_text(page.blocks, kept) if own is None else own
     if status is None and not text:
         status, reason = "empty", "no block kept"
     return Document(
@@ -167,7 +172,7 @@ def _document(page: Page, facts: PageFacts, cleaner: Cleaner, settings: Settings
         columns=page.blocks,
         scores=scores,
         kept=kept,
-        p_content=_p_content(page.blocks, scores, kept) if text else None,
+        p_content=_p_content(page.blocks, scores, kept) if kept.any() else None,
         expected_f1=scores.expected_f1 if kept is scores.kept else _expected_f1(page, scores, kept),
     )
 

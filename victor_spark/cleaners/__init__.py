@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Final, TypeAlias
 
-from victor_spark.cleaners import kimatu, line_block, victor
+from victor_spark.cleaners import cascade, extractor, kimatu, line_block, peers, victor
 from victor_spark.errors import UsageError
 from victor_spark.page import Page, Scores
 
@@ -17,21 +17,43 @@ CLEANERS: Final[Mapping[str, Callable[..., Cleaner]]] = {
     "kimatu": kimatu.load,
     "line-block": line_block.load,
 }
-"""Name → what builds the cleaner, from its model's bytes where it has one."""
+"""Name → what builds the cleaner, from its model's bytes where it has one. Other people's: peers.PEERS."""
 
-MODELS: Final[Mapping[str, str]] = {"victor": "crf/victor-2008", "victor-2008": "crf/victor-2008"}
+MODELS: Final[Mapping[str, str]] = {
+    "victor": "crf/victor-2008",
+    "victor-2008": "crf/victor-2008",
+}
 """Name → the folder under models/ that the cleaner is built from."""
 
 
+def available() -> tuple[str, ...]:
+    """The names that can be loaded here: ours, and those of installed peers; cascades are made of them."""
+    return (*CLEANERS, *(name for name, peer in peers.PEERS.items() if peers.installed(peer)))
+
+
 def check_name(name: str) -> None:
-    """Raises UsageError for a name that no cleaner has."""
-    if name not in CLEANERS:
-        raise UsageError(f"no cleaner {name!r}; there are: {', '.join(CLEANERS)}")
+    """Raises UsageError for a name, or a part of a cascade's, that can't be loaded here."""
+    for part in cascade.parts(name):
+        if part in peers.PEERS:
+            peers.check_installed(part)
+        elif part not in CLEANERS:
+            raise UsageError(f"no cleaner {part!r}; there are: {', '.join(available())}, and cascades a+b")
+
+
+def models_of(name: str) -> tuple[str, ...]:
+    """The folders under models/ that the cleaner, or all parts of a cascade, are built from; each once."""
+    return tuple(dict.fromkeys(MODELS[part] for part in cascade.parts(name) if part in MODELS))
 
 
 def load(name: str, models: Mapping[str, bytes]) -> Cleaner:
-    """The cleaner of that name; `models` holds the bytes of its folder under models/, if it has one."""
+    """The cleaner of that name; `models` holds the bytes of every folder that `models_of` names."""
     check_name(name)
+    return cascade.compose([_load(part, models) for part in cascade.parts(name)])
+
+
+def _load(name: str, models: Mapping[str, bytes]) -> Cleaner:
+    if name in peers.PEERS:
+        return extractor.cleaner(peers.PEERS[name].load())
     return CLEANERS[name](models[MODELS[name]]) if name in MODELS else CLEANERS[name]()
 
 
@@ -39,7 +61,7 @@ class _CallableModule(ModuleType):
     """`victor_spark.cleaners()` is the public call, and `victor_spark.cleaners` is this package."""
 
     def __call__(self) -> tuple[str, ...]:
-        return tuple(CLEANERS)
+        return available()
 
 
 sys.modules[__name__].__class__ = _CallableModule
