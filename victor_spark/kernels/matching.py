@@ -1,0 +1,276 @@
+# cython: language_level=3
+"""Ratcliff–Obershelp matching: the longest common run, then what lies left and right of it, and so on.
+
+Blocks are those of difflib's SequenceMatcher without junk: of the longest common runs the one that
+starts earliest in `a`, then earliest in `b`. A suffix automaton of the shorter side finds how long
+the longest run is, in linear time; all runs of that length that the definition takes one after the
+other are taken in one sweep, so that what is left between them has shorter runs only. The depth is
+then at most √(2n), where difflib's is n. Cython pure Python mode.
+"""
+
+import cython
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def match(
+    a: cython.const[cython.int][::1],
+    b: cython.const[cython.int][::1],
+    root: cython.int[::1],
+    states: cython.int[:, ::1],
+    edges: cython.int[:, ::1],
+    ends: cython.int[:, ::1],
+    pending: cython.int[:, ::1],
+    found: cython.int[:, ::1],
+) -> cython.int:
+    """Writes the blocks to `found` (rows: start in a, start in b, length; unordered); returns how many.
+
+    `a` and `b` hold symbols 0..n_symbols - 1. Work space, with s the shorter and l the longer length:
+    `root` n_symbols entries of -1 (left so), `states` (4, 2s + 2), `edges` (3, 3s + 4), `ends`
+    (4, l + 1), `pending` (4, s + 2), `found` (3, s).
+    """
+    n_found: cython.int = 0
+    n_pending: cython.int = 0
+    a_low: cython.int
+    a_high: cython.int
+    b_low: cython.int
+    b_high: cython.int
+    longest: cython.int
+    i: cython.int
+    j: cython.int
+    state: cython.int
+    a_done: cython.int
+    b_done: cython.int
+
+    if a.shape[0] and b.shape[0]:
+        pending[0, 0] = 0
+        pending[1, 0] = cython.cast(cython.int, a.shape[0])
+        pending[2, 0] = 0
+        pending[3, 0] = cython.cast(cython.int, b.shape[0])
+        n_pending = 1
+    while n_pending:
+        n_pending -= 1
+        a_low = pending[0, n_pending]
+        a_high = pending[1, n_pending]
+        b_low = pending[2, n_pending]
+        b_high = pending[3, n_pending]
+        # ends[0] and ends[1]: for each position of a and of b the automaton's state for the run of
+        # the longest length that ends there, or -1.
+        if a_high - a_low <= b_high - b_low:
+            longest = _runs(a, a_low, a_high, b, b_low, b_high, root, states, edges, ends, 0)
+        else:
+            longest = _runs(b, b_low, b_high, a, a_low, a_high, root, states, edges, ends, 1)
+        if longest == 0:
+            continue
+        # Per state the ends in b of its run, ascending: states[3] the first, ends[2] the next.
+        for i in range(a_low, a_high):
+            if ends[0, i] >= 0:
+                states[3, ends[0, i]] = -1
+        for j in range(b_low, b_high):
+            if ends[1, j] >= 0:
+                states[3, ends[1, j]] = -1
+        for j in range(b_high - 1, b_low - 1, -1):
+            state = ends[1, j]
+            if state >= 0:
+                ends[2, j] = states[3, state]
+                states[3, state] = j
+        a_done = a_low
+        b_done = b_low
+        i = a_low + longest - 1
+        while i < a_high:
+            state = ends[0, i]
+            j = -1
+            if state >= 0:
+                j = states[3, state]
+                while j >= 0 and j - longest + 1 < b_done:
+                    j = ends[2, j]
+                states[3, state] = j
+            if j < 0:
+                i += 1
+                continue
+            found[0, n_found] = i - longest + 1
+            found[1, n_found] = j - longest + 1
+            found[2, n_found] = longest
+            n_found += 1
+            if longest > 1 and i - longest + 1 > a_done and j - longest + 1 > b_done:
+                pending[0, n_pending] = a_done
+                pending[1, n_pending] = i - longest + 1
+                pending[2, n_pending] = b_done
+                pending[3, n_pending] = j - longest + 1
+                n_pending += 1
+            a_done = i + 1
+            b_done = j + 1
+            i += longest
+        if longest > 1 and a_high > a_done and b_high > b_done:
+            pending[0, n_pending] = a_done
+            pending[1, n_pending] = a_high
+            pending[2, n_pending] = b_done
+            pending[3, n_pending] = b_high
+            n_pending += 1
+    return n_found
+
+
+@cython.cfunc
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _runs(
+    short: cython.const[cython.int][::1],
+    s_low: cython.int,
+    s_high: cython.int,
+    other: cython.const[cython.int][::1],
+    o_low: cython.int,
+    o_high: cython.int,
+    root: cython.int[::1],
+    states: cython.int[:, ::1],
+    edges: cython.int[:, ::1],
+    ends: cython.int[:, ::1],
+    s_row: cython.int,
+) -> cython.int:
+    """The length of the longest run that two segments share; the states of its places go to `ends`.
+
+    `s_row` is the row of `ends` for `short`. Returns 0 (and leaves `ends`) when nothing is shared.
+    """
+    longest: cython.int = 0
+    length: cython.int
+    state: cython.int
+    target: cython.int
+    i: cython.int
+    o_row: cython.int = 1 - s_row
+
+    _build(short, s_low, s_high, root, states, edges)
+    state = 0
+    length = 0
+    for i in range(o_low, o_high):
+        target = root[other[i]] if state == 0 else _target(states, edges, state, other[i])
+        while target < 0 and state != 0:
+            state = states[1, state]
+            length = states[0, state]
+            target = root[other[i]] if state == 0 else _target(states, edges, state, other[i])
+        if target >= 0:
+            state = target
+            length += 1
+        ends[o_row, i] = state
+        ends[3, i] = length
+        if length > longest:
+            longest = length
+    if longest:
+        for i in range(o_low, o_high):
+            if ends[3, i] != longest:
+                ends[o_row, i] = -1
+        state = 0
+        length = 0
+        for i in range(s_low, s_high):
+            state = root[short[i]] if state == 0 else _target(states, edges, state, short[i])
+            length += 1
+            while states[0, states[1, state]] >= longest:
+                state = states[1, state]
+                length = states[0, state]
+            if length > longest:
+                length = longest
+            ends[s_row, i] = state if length == longest else -1
+    for i in range(s_low, s_high):
+        root[short[i]] = -1
+    return longest
+
+
+@cython.cfunc
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _build(
+    text: cython.const[cython.int][::1],
+    low: cython.int,
+    high: cython.int,
+    root: cython.int[::1],
+    states: cython.int[:, ::1],
+    edges: cython.int[:, ::1],
+) -> cython.int:
+    """Builds the suffix automaton of text[low:high] (Blumer et al., 1985); returns its number of states.
+
+    states: length of the longest string, suffix link, first edge. edges: symbol, target, next edge.
+    The edges of state 0 are in `root`.
+    """
+    n_states: cython.int = 1
+    n_edges: cython.int = 0
+    last: cython.int = 0
+    state: cython.int
+    new: cython.int
+    clone: cython.int
+    target: cython.int
+    edge: cython.int
+    symbol: cython.int
+    i: cython.int
+
+    states[0, 0] = 0
+    states[1, 0] = -1
+    states[2, 0] = -1
+    for i in range(low, high):
+        symbol = text[i]
+        new = n_states
+        n_states += 1
+        states[0, new] = states[0, last] + 1
+        states[2, new] = -1
+        state = last
+        target = -1
+        while state >= 0:
+            target = root[symbol] if state == 0 else _target(states, edges, state, symbol)
+            if target >= 0:
+                break
+            if state == 0:
+                root[symbol] = new
+            else:
+                edges[0, n_edges] = symbol
+                edges[1, n_edges] = new
+                edges[2, n_edges] = states[2, state]
+                states[2, state] = n_edges
+                n_edges += 1
+            state = states[1, state]
+        if state < 0:
+            states[1, new] = 0
+        elif states[0, target] == states[0, state] + 1:
+            states[1, new] = target
+        else:
+            clone = n_states
+            n_states += 1
+            states[0, clone] = states[0, state] + 1
+            states[1, clone] = states[1, target]
+            states[2, clone] = -1
+            edge = states[2, target]
+            while edge >= 0:
+                edges[0, n_edges] = edges[0, edge]
+                edges[1, n_edges] = edges[1, edge]
+                edges[2, n_edges] = states[2, clone]
+                states[2, clone] = n_edges
+                n_edges += 1
+                edge = edges[2, edge]
+            states[1, target] = clone
+            states[1, new] = clone
+            while state >= 0:
+                if state == 0:
+                    if root[symbol] != target:
+                        break
+                    root[symbol] = clone
+                else:
+                    edge = states[2, state]
+                    while edge >= 0 and edges[0, edge] != symbol:
+                        edge = edges[2, edge]
+                    if edge < 0 or edges[1, edge] != target:
+                        break
+                    edges[1, edge] = clone
+                state = states[1, state]
+        last = new
+    return n_states
+
+
+@cython.cfunc
+@cython.inline
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _target(
+    states: cython.int[:, ::1], edges: cython.int[:, ::1], state: cython.int, symbol: cython.int
+) -> cython.int:
+    """Where `symbol` leads from a state other than the root; -1 for nowhere."""
+    edge: cython.int = states[2, state]
+    while edge >= 0 and edges[0, edge] != symbol:
+        edge = edges[2, edge]
+    return edges[1, edge] if edge >= 0 else -1
