@@ -3,6 +3,7 @@
 Plain text is made in the pipeline by the `assemble` kernel; these forms are made when asked for.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 FORMS: Final = ("text", "cleaneval", "markdown", "html")
 _MARKDOWN_SPECIAL: Final = str.maketrans({mark: "\\" + mark for mark in "\\`*_[]<>"})
+
+_BACKQUOTES: Final = re.compile("``+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,8 @@ def _paragraph(document: "Document", rows: Sequence[int]) -> Paragraph:
 
 def _markdown(paragraph: Paragraph) -> str:
     if paragraph.verbatim:
-        fence = "````" if "```" in paragraph.text else "```"
+        longest = max(map(len, _BACKQUOTES.findall(paragraph.text)), default=2)
+        fence = "`" * (longest + 1)
         return f"{fence}\n{paragraph.text}\n{fence}"
     text = paragraph.text.translate(_MARKDOWN_SPECIAL)
     if paragraph.kind == "header":

@@ -1,0 +1,39 @@
+"""Documents made by hand: a page, and which of its blocks are kept."""
+
+from collections.abc import Collection
+
+import numpy as np
+
+from victor_spark.html.canonical import canonical
+from victor_spark.html.segment import segment
+from victor_spark.page import HEADER, OTHER, TEXT, Document, Scores
+from victor_spark.pipeline import plain_text
+
+
+def document(source: str, dropped: Collection[str | int] = ()) -> Document:
+    """The page with all blocks kept but those of these texts or rows; headings are labelled headers."""
+    page = canonical(source)
+    blocks = segment(page.html)
+    spans = zip(blocks.text_start.tolist(), blocks.text_end.tolist(), strict=True)
+    texts = [blocks.text[start:end] for start, end in spans]
+    kept = np.array(
+        [row not in dropped and text not in dropped for row, text in enumerate(texts)], dtype=bool
+    )
+    probabilities = np.zeros((len(blocks), 3))
+    label = np.where(kept, np.where(blocks.heading_level > 0, HEADER, TEXT), OTHER)
+    probabilities[range(len(blocks)), label] = 1.0
+    return Document(
+        status="ok",
+        reason=None,
+        text=plain_text(blocks, kept),
+        html=page.html,
+        title=page.title,
+        url=None,
+        language=None,
+        language_score=None,
+        charset=None,
+        cleaner="by hand",
+        columns=blocks,
+        scores=Scores(probabilities, kept),
+        kept=kept,
+    )

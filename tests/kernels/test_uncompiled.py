@@ -1,0 +1,192 @@
+"""Each kernel gives the same results compiled and as plain Python: its twin is made from the same source."""
+
+import importlib
+import sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+import victor_spark.kernels
+from tests.html.pages import articles, blocks_of, pages, same, soup, strings
+from victor_spark.html.canonical import canonical
+from victor_spark.html.characters import properties
+from victor_spark.html.segment import segment
+from victor_spark.page import Blocks, Bool
+
+ELSEWHERE = {
+    "alignment": "proved against a dense programme",
+    "ngrams": "langid's business",
+    "matching": "evaluation's",
+}
+KERNELS = ("assemble", "attributes", "content", "crf", "markup", "preclean")
+
+a_few = settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def from_source(name: str) -> ModuleType:
+    """The module `victor_spark.<name>` once more, under another name, from its .py file."""
+    path = Path(victor_spark.__file__).parent.joinpath(*name.split(".")).with_suffix(".py")
+    loader = SourceFileLoader("uncompiled_" + name.replace(".", "_"), str(path))
+    spec = spec_from_loader(loader.name, loader)
+    assert spec is not None
+    module = module_from_spec(spec)
+    sys.modules[loader.name] = module  # dataclasses look their module up
+    loader.exec_module(module)
+    return module
+
+
+def compiled(name: str) -> ModuleType:
+    """The kernel as the package uses it; skips where that is no compiled code, or older than its source."""
+    kernel = importlib.import_module(f"victor_spark.kernels.{name}")
+    if str(kernel.__file__).endswith(".py") or name in victor_spark.kernels.uncompiled():
+        pytest.skip(f"the kernel {name} is not compiled here, or outdated: nothing to compare")
+    return kernel
+
+
+@pytest.fixture(scope="module")
+def slow() -> dict[str, ModuleType]:
+    """The uncompiled twins; html/ and crf/ modules that use them instead of the compiled ones."""
+    twins = {name: from_source(f"kernels.{name}") for name in KERNELS}
+    twins["segment"] = from_source("html.segment")
+    twins["segment"].__dict__.update(markup=twins["markup"], content=twins["content"])
+    twins["canonical"] = from_source("html.canonical")
+    twins["canonical"].__dict__.update(attributes=twins["attributes"], preclean=twins["preclean"])
+    return twins
+
+
+def test_every_kernel_is_compared(root: Path) -> None:
+    sources = {path.stem for path in (root / "victor_spark" / "kernels").glob("[!_]*.py")}
+    assert sources - set(ELSEWHERE) == set(KERNELS)
+
+
+@given(source=pages)
+@a_few
+def test_markup_and_content(slow: dict[str, ModuleType], source: str | bytes) -> None:
+    compiled("markup")
+    compiled("content")
+    html = canonical(source).html
+    assert same(slow["segment"].segment(html), segment(html))
+
+
+@given(html=strings)
+@a_few
+def test_markup_of_what_is_not_canonical(slow: dict[str, ModuleType], html: str) -> None:
+    """Also where the scan is given what it doesn't expect."""
+    compiled("markup")
+    assert same(slow["segment"].segment(html), segment(html))
+
+
+@given(source=strings)
+@a_few
+def test_canonical_html(slow: dict[str, ModuleType], source: str) -> None:
+    compiled("preclean")
+    compiled("attributes")
+    assert slow["canonical"].canonical(source).html == canonical(source).html
+
+
+@given(html=soup)
+@a_few
+def test_preclean_of_what_is_not_serialised(slow: dict[str, ModuleType], html: str) -> None:
+    assert slow["preclean"].drop_textless(html) == compiled("preclean").drop_textless(html)
+
+
+tag_parts = st.sampled_from(
+    ["a", " ", "=", '"', "'", ">", "/", "<p ", "</p ", "<!--", "-->", "<title>", "é", "\n"]
+)
+
+
+@given(html=st.lists(tag_parts, max_size=40).map("".join) | soup, cap=st.integers(0, 3))
+@a_few
+def test_attributes(slow: dict[str, ModuleType], html: str, cap: int) -> None:
+    assert slow["attributes"].cap(html, cap) == compiled("attributes").cap(html, cap)
+
+
+def assembled(kernel: ModuleType, blocks: Blocks, kept: Bool) -> str:
+    """The kept text."""
+    out = np.empty(len(blocks.points) + 1, dtype=np.uint32)
+    columns = (
+        blocks.points,
+        blocks.text_start,
+        blocks.text_end,
+        blocks.paragraph,
+        blocks.space_before,
+        blocks.in_pre,
+        kept.view(np.uint8),
+        properties(),
+        out,
+    )
+    n = kernel.assemble(*map(memoryview, columns))
+    return out[:n].tobytes().decode("utf-32-le")
+
+
+@given(source=articles, choice=st.randoms(use_true_random=False))
+@a_few
+def test_assemble(slow: dict[str, ModuleType], source: str, choice: "st.random.Random") -> None:
+    blocks = blocks_of(source)
+    if len(blocks):
+        kept = np.array([choice.random() < 0.6 for _ in range(len(blocks))])
+        assert assembled(slow["assemble"], blocks, kept) == assembled(compiled("assemble"), blocks, kept)
+
+
+numbers = st.floats(-5, 5) | st.sampled_from((0.0, 1.0, 2.0, float("nan")))
+
+
+@given(
+    values=arrays.arrays(np.float64, st.tuples(st.just(3), st.integers(1, 6)), elements=numbers),
+    edges=st.lists(st.lists(st.integers(-4, 4), unique=True, max_size=4).map(sorted), min_size=3, max_size=3),
+)
+@a_few
+def test_bins(slow: dict[str, ModuleType], values: np.ndarray, edges: list[list[int]]) -> None:
+    flat = np.array([edge for row in edges for edge in row], dtype=np.float64)
+    first = np.cumsum([0, *map(len, edges)]).astype(np.int32)
+    results = []
+    for kernel in (slow["crf"], compiled("crf")):
+        codes = np.empty(values.shape, dtype=np.uint8)
+        kernel.bins(memoryview(values), memoryview(flat), memoryview(first), memoryview(codes))
+        results.append(codes.tolist())
+    assert results[0] == results[1]
+    by_hand = [
+        [sum(value >= edge for edge in row) for value in line]
+        for line, row in zip(values, edges, strict=True)
+    ]
+    assert results[0] == by_hand
+
+
+@given(seed=st.integers(0, 2**32 - 1), n_blocks=st.integers(1, 12), reach=st.integers(0, 3))
+@a_few
+def test_decoding(slow: dict[str, ModuleType], seed: int, n_blocks: int, reach: int) -> None:
+    dice = np.random.default_rng(seed)
+    n_bins, n_features = 4, 5
+    codes = dice.integers(0, n_bins, (n_features, n_blocks)).astype(np.uint8)
+    singles = dice.normal(size=(n_features, n_bins, 2 * reach + 1, 3))
+    boundary, bias, transitions = (dice.normal(size=shape) for shape in ((2 * reach + 1, 3), 3, (3, 3)))
+    rows = np.array(
+        [[0, 2, 1, -1, n_bins, 2, 0, 1], [n_bins**2, 1, 4, reach + 1, 1, 0, 0, 0]], dtype=np.int32
+    )
+    weights = dice.normal(size=(n_bins**2 + n_bins, 3))
+    results = []
+    for kernel in (slow["crf"], compiled("crf")):
+        states, marginals = np.empty((n_blocks, 3)), np.empty((n_blocks, 3))
+        back, labels = np.empty((n_blocks, 3), dtype=np.uint8), np.empty(n_blocks, dtype=np.uint8)
+        kernel.state_scores(*map(memoryview, (codes, singles, boundary, bias, rows, weights, states)))
+        kernel.forward_backward(*map(memoryview, (np.exp(states), np.exp(transitions), marginals)))
+        kernel.viterbi(*map(memoryview, (states, transitions, back, labels)))
+        results.append((states, marginals, labels))
+    for ours, theirs in zip(*results, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+    states, _, labels = results[0]
+    best = states[range(n_blocks), labels].sum() + sum(
+        transitions[pair] for pair in pairwise(labels.tolist())
+    )
+    others = dice.integers(0, 3, (50, n_blocks))
+    for other in others.tolist():
+        total = states[range(n_blocks), other].sum() + sum(transitions[pair] for pair in pairwise(other))
+        assert total <= best + 1e-9

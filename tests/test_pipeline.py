@@ -1,0 +1,286 @@
+"""From bytes to Document: the public contract, with the models that are shipped."""
+
+import dataclasses
+import pickle
+import subprocess
+import sys
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import victor_spark
+from tests.html.pages import HOSTILE, articles, pages
+from victor_spark import pipeline
+from victor_spark.errors import STATUSES, ModelError, UsageError
+from victor_spark.page import LABELS, Block, Document, Record
+from victor_spark.pipeline import Settings
+from victor_spark.render import FORMS
+
+SENTENCES = (
+    "The council of the town met on Tuesday evening to talk about the old bridge over the river. "
+    "Nobody had expected so many people to come, and the room was soon too small for all of them. "
+    "After two hours it was decided that the bridge will be repaired before the winter. "
+)
+MENU = "".join(f"<li><a href='/{name}'>{name}</a></li>" for name in ("Home", "News", "Sport", "Contact"))
+ARTICLE = (
+    f"<html><head><title>The old bridge</title></head><body><div><ul>{MENU}</ul></div>"
+    "<div><h1>The old bridge</h1>"
+    f"{''.join(f'<p>{SENTENCES}</p>' for _ in range(6))}</div><div><ul>{MENU}</ul></div></body></html>"
+)
+
+FIELDS: dict[str, Any] = {
+    "text": str,
+    "language": str,
+    "language_score": float,
+    "status": str,
+    "reason": type(None),
+    "title": str,
+    "url": str,
+    "html": str,
+    "charset": str,
+    "cleaner": str,
+    "n_blocks": int,
+    "n_kept_blocks": int,
+    "p_content": float,
+    "expected_f1": float,
+}
+
+
+def record(payload: Any, **fields: Any) -> Record:
+    return Record("id", "http://a.example/", "x.warc.gz", 0, 1, payload, **fields)
+
+
+@pytest.fixture(scope="module")
+def clean_record() -> Any:
+    return pipeline.cleaning(Settings(), pipeline.models(Settings()))
+
+
+def consistent(document: Document) -> None:
+    """What holds for every document, whatever the page was."""
+    assert document.status in STATUSES
+    assert (document.text != "") == (document.status == "ok")
+    assert (document.reason is None) == (document.status == "ok")
+    assert document.n_blocks == len(document.blocks) == len(document.kept)
+    assert document.n_kept_blocks == sum(block.label != "other" for block in document.blocks)
+    end = 0
+    for block in document.blocks:
+        assert end <= block.start < block.end
+        end = block.end
+        assert unescape(document.html[block.start : block.end]) == block.text
+        assert block.label in LABELS
+        assert block.p_header + block.p_text + block.p_other == pytest.approx(1)
+    for form in FORMS:
+        document.render(form).encode("utf-8")
+    document.text.encode("utf-8")
+
+
+def test_a_document_has_the_fields_of_the_contract() -> None:
+    document = victor_spark.clean(ARTICLE, "http://a.example/bridge")
+    assert {name: type(getattr(document, name)) for name in FIELDS} == FIELDS
+    assert (document.status, document.language, document.charset) == ("ok", "en", "utf-8")
+    assert (document.title, document.url) == ("The old bridge", "http://a.example/bridge")
+    assert 0 < document.p_content <= 1  # type: ignore[operator]
+    assert 0 < document.expected_f1 <= 1  # type: ignore[operator]
+    consistent(document)
+
+
+def test_an_article_is_kept_and_its_menus_are_not() -> None:
+    document = victor_spark.clean(ARTICLE.encode())
+    assert document.text.count("The council of the town") == 6
+    assert "Contact" not in document.text
+    kept = {block.text for block in document.blocks if block.label == "text"}
+    assert SENTENCES.strip() in kept
+
+
+def test_paragraphs_are_separated_by_newlines() -> None:
+    lines = victor_spark.clean(ARTICLE).text.split("\n")
+    assert lines.count(SENTENCES.strip()) == 6
+
+
+def test_str_and_bytes_of_a_page_give_the_same_document() -> None:
+    one, other = victor_spark.clean(ARTICLE), victor_spark.clean(ARTICLE.encode())
+    assert (one.text, one.html, one.status) == (other.text, other.html, other.status)
+
+
+def test_what_a_string_says_of_its_charset_is_not_believed() -> None:
+    page = ARTICLE.replace("<title>", "<meta charset=windows-1251><title>Žluťoučký ")
+    assert victor_spark.clean(page).title == "Žluťoučký The old bridge"
+
+
+def test_the_keywords_of_the_contract() -> None:
+    document = victor_spark.clean(html=ARTICLE, url=None, cleaner="victor", threshold=None)
+    assert document.url is None
+    assert all(isinstance(block, Block) for block in document.blocks)
+
+
+@pytest.mark.parametrize("wrong", [None, 1, ["<p>"], bytearray(b"<p>"), memoryview(b"<p>"), Path("x.html")])
+def test_what_is_neither_str_nor_bytes_is_a_type_error(wrong: Any) -> None:
+    with pytest.raises(TypeError, match=type(wrong).__name__):
+        victor_spark.clean(wrong)
+
+
+@pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan"), float("inf")])
+def test_a_threshold_that_is_no_probability_is_a_usage_error(threshold: float) -> None:
+    with pytest.raises(UsageError, match="between 0 and 1"):
+        victor_spark.clean(ARTICLE, threshold=threshold)
+
+
+def test_an_unknown_cleaner_is_a_usage_error_that_names_the_known_ones() -> None:
+    with pytest.raises(UsageError, match=r"soap.*victor, victor-2008"):
+        victor_spark.clean(ARTICLE, cleaner="soap")
+
+
+@pytest.mark.parametrize(
+    "source", ["", b"", " ", "<p></p>", "<frameset><frame src=a></frameset>", b"\x00", "<!--x-->"]
+)
+def test_a_page_without_text_is_empty(source: str | bytes) -> None:
+    document = victor_spark.clean(source)
+    assert (document.status, document.reason, document.text) == ("empty", "no text block", "")
+    assert (document.p_content, document.n_blocks) == (None, 0)
+    consistent(document)
+
+
+def test_a_page_of_which_nothing_is_kept_is_empty() -> None:
+    document = victor_spark.clean(ARTICLE, threshold=0.0)
+    assert (document.status, document.reason, document.n_kept_blocks) == ("empty", "no block kept", 0)
+    assert document.n_blocks > 10
+    consistent(document)
+
+
+@given(pages)
+@settings(max_examples=60)
+def test_no_page_raises_and_every_document_is_consistent(source: str | bytes) -> None:
+    consistent(victor_spark.clean(source))
+
+
+@pytest.mark.parametrize(
+    "hostile", [*HOSTILE, "\udfff", "<" * 5000, "<b>" * 20_000, "&" * 5000, "\u202e" * 500]
+)
+def test_an_article_with_something_hostile_before_it_is_cleaned(hostile: str) -> None:
+    document = victor_spark.clean(f"<p>{hostile}</p>{ARTICLE}")
+    consistent(document)
+
+
+probability = st.floats(0, 1)
+
+
+@given(articles, probability, probability)
+@settings(max_examples=30)
+def test_a_lower_threshold_keeps_a_subset(source: str, one: float, other: float) -> None:
+    low, high = (
+        victor_spark.clean(ARTICLE + source, threshold=threshold) for threshold in sorted((one, other))
+    )
+    assert (low.kept <= high.kept).all()
+    np.testing.assert_array_equal(low.scores.probabilities, high.scores.probabilities)
+
+
+def test_the_threshold_is_the_papers_rule() -> None:
+    document = victor_spark.clean(ARTICLE, threshold=0.3)
+    assert [block.label != "other" for block in document.blocks] == [
+        block.p_other < 0.3 for block in document.blocks
+    ]
+
+
+@pytest.mark.parametrize("cleaner", victor_spark.cleaners())
+def test_every_cleaner_gives_a_document(cleaner: str) -> None:
+    document = victor_spark.clean(ARTICLE, cleaner=cleaner)
+    assert (document.cleaner, document.status) == (cleaner, "ok")
+    assert document.text.count("The council of the town") >= 1
+    consistent(document)
+
+
+@pytest.mark.parametrize("cleaner", victor_spark.cleaners())
+def test_no_cleaner_raises_on_odd_pages(cleaner: str) -> None:
+    for source in ("", "a", "<p>漢字", "<table>" * 50, ARTICLE[: len(ARTICLE) // 2], *HOSTILE):
+        document = victor_spark.clean(source, cleaner=cleaner)
+        assert document.status != "error", (source, document.reason)
+
+
+def test_cleaners_are_named_before_and_after_use() -> None:
+    script = """
+import victor_spark
+before = victor_spark.cleaners()
+victor_spark.clean("<p>a</p>")
+import victor_spark.cleaners
+from victor_spark import cleaners
+assert before == victor_spark.cleaners() == cleaners()
+assert set(before) >= set(cleaners.CLEANERS)
+print(*before)
+"""
+    shown = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=_root()
+    )
+    assert {"victor", "victor-2008"} <= set(shown.stdout.split())
+
+
+def _root() -> Path:
+    return Path(victor_spark.__file__).parent.parent
+
+
+def test_the_package_has_no_other_lazy_attributes() -> None:
+    with pytest.raises(AttributeError, match="washers"):
+        victor_spark.washers  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_a_record_with_a_status_keeps_it(clean_record: Any) -> None:
+    document = clean_record(record(None, status="http_status", reason="404", http_charset="utf-8"))
+    assert (document.status, document.reason, document.text) == ("http_status", "404", "")
+    assert document.url == "http://a.example/"
+    consistent(document)
+
+
+def test_a_record_without_payload_is_an_error(clean_record: Any) -> None:
+    assert clean_record(record(None)).status == "error"
+
+
+def test_an_unexpected_error_is_a_status_with_the_error_as_reason(clean_record: Any) -> None:
+    document = clean_record(record(object()))
+    assert document.status == "error"
+    assert "Error" in document.reason
+    assert clean_record(record(ARTICLE.encode())).status == "ok"
+
+
+def test_the_charset_of_the_header_is_used(clean_record: Any) -> None:
+    payload = ARTICLE.replace("<title>", "<title>Žluťoučký kůň úpí ").encode("windows-1250")
+    document = clean_record(record(payload, http_charset="windows-1250"))
+    assert (document.charset, document.title) == ("windows-1250", "Žluťoučký kůň úpí The old bridge")
+
+
+def test_settings_and_models_can_be_sent_to_other_processes() -> None:
+    given_settings = Settings("victor-2008", 0.4)
+    models = pipeline.models(given_settings)
+    assert pickle.loads(pickle.dumps((given_settings, models))) == (given_settings, models)
+    assert all(isinstance(model, bytes) for model in models.values())
+
+
+def test_equal_pages_give_equal_documents(clean_record: Any) -> None:
+    one, other = clean_record(record(ARTICLE.encode())), clean_record(record(ARTICLE.encode()))
+    assert one.text == other.text
+    assert list(one.blocks) == list(other.blocks)
+
+
+def test_a_missing_or_foreign_model_is_refused_before_the_first_page(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="nowhere"):
+        pipeline.models(Settings(model=str(tmp_path / "nowhere")))
+    (tmp_path / "weights.npz").write_bytes(b"something else")
+    with pytest.raises(ModelError) as raised:
+        pipeline.models(Settings(model=str(tmp_path)))
+    assert len(str(raised.value).splitlines()) == 1
+
+
+def test_another_language_than_those_wanted_is_a_status() -> None:
+    settings_ = Settings(languages=("cs",))
+    document = pipeline.cleaning(settings_, pipeline.models(settings_))(record(ARTICLE.encode()))
+    assert (document.status, document.text, document.language) == ("wrong_language", "", "en")
+    assert document.n_blocks > 10
+    consistent(document)
+
+
+def test_a_document_is_frozen() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        victor_spark.clean(ARTICLE).text = "other"  # type: ignore[misc]
