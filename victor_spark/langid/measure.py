@@ -24,8 +24,8 @@ LETTERS_PER_WORD: Final = 2
 
 
 _WRITTEN: Final = {
-    "windows-1250": "cs sk pl sl hr ro",
-    "iso8859-2": "cs sk pl sl hr",
+    "windows-1250": "cs sk pl hu sl hr ro bs sr_latn sq",
+    "iso8859-2": "cs sk pl hu sl hr",
     "windows-1251": "ru uk bg be sr mk",
     "koi8-r": "ru",
     "iso8859-5": "ru bg sr",
@@ -35,7 +35,7 @@ _WRITTEN: Final = {
     "windows-1254": "tr",
     "windows-1255": "he",
     "windows-1256": "ar fa ur",
-    "windows-1257": "lt lv",
+    "windows-1257": "lt lv et",
     "shift_jis": "ja",
     "euc_jp": "ja",
     "gbk": "zh",
