@@ -36,7 +36,7 @@ def test_text(page: Document) -> None:
     assert page.render() == page.render("text") == page.text
     assert page.text.split("\n") == [
         "The first heading",
-        "Some boldly written text with a quotation.One break joins,",
+        "Some boldly written text with a quotation. One break joins,",
         "two split.",
         "Lists & code",
         "one",
@@ -52,7 +52,7 @@ def test_text(page: Document) -> None:
 def test_cleaneval(page: Document) -> None:
     assert page.render("cleaneval").split("\n<") == [
         "<h>The first heading",
-        "p>Some boldly written text with a quotation.One break joins,",
+        "p>Some boldly written text with a quotation. One break joins,",
         "p>two split.",
         "h>Lists &amp; code",
         "l>one",
@@ -67,7 +67,7 @@ def test_cleaneval(page: Document) -> None:
 def test_markdown(page: Document) -> None:
     assert page.render("markdown").split("\n\n") == [
         "# The first heading",
-        "Some boldly written text with a quotation.One break joins,",
+        "Some boldly written text with a quotation. One break joins,",
         "two split.",
         "### Lists & code",
         "- one\n- two and a half",

@@ -140,6 +140,10 @@ def test_space_before_says_where_the_page_has_white_space() -> None:
     ]
 
 
+def test_a_line_break_is_white_space() -> None:
+    assert column("a<br>b<b>c</b><wbr>d", "space_before") == [0, 1, 0, 0]
+
+
 def test_depth_counts_open_elements_whatever_the_attributes_hold() -> None:
     assert column('<p title="</p>"">a<b>b</b></p>c', "depth") == [3, 4, 2]
 

@@ -68,6 +68,25 @@ def entity_width(
     return 1
 
 
+@cython.cfunc
+@cython.inline
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def tells_purpose(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t) -> cython.bint:
+    """Whether the '=' at `i` ends the name class, id, role or itemprop (`i` is 10 at least)."""
+    last: cython.uint = html[i - 1]
+    before: cython.uint = html[i - 2]
+    if last == 115:
+        return before == 115 and html[i - 3] == 97 and html[i - 4] == 108 and html[i - 6] == 32
+    if last == 100:
+        return before == 105 and html[i - 3] == 32
+    if last == 101:
+        return before == 108 and html[i - 3] == 111 and html[i - 4] == 114 and html[i - 5] == 32
+    if last == 112:
+        return before == 111 and html[i - 3] == 114 and html[i - 4] == 112 and html[i - 9] == 32
+    return False
+
+
 @cython.ccall
 @cython.boundscheck(False)
 @cython.wraparound(False)
@@ -79,19 +98,30 @@ def scan(
     tag_flags: cython.const[cython.ushort][::1],
     tag_levels: cython.const[cython.uchar][::1],
     tag_masks: cython.const[cython.ulonglong][::1],
+    word_slots: cython.const[cython.uint][::1],
+    word_groups: cython.const[cython.uchar][::1],
     stack_tags: cython.int[::1],
     stack_groups: cython.int[:, ::1],
     stack_masks: cython.ulonglong[::1],
+    stack_paths: cython.ulonglong[:, ::1],
+    stack_hints: cython.int[:, ::1],
     rows: cython.int[:, ::1],
     containers: cython.ulonglong[::1],
+    paths: cython.ulonglong[:, ::1],
+    hints: cython.uchar[:, ::1],
+    parents: cython.int[::1],
     text: cython.uint[::1],
 ) -> cython.longlong:
     """Fills `rows` (len(COLUMNS), n_blocks) and `containers` (n_blocks), a column a block.
 
-    `text` gets the decoded text of all blocks, a newline after each.
+    `text` gets the decoded text of all blocks, a newline after each; `paths` a hash of the ancestors'
+    tags and one of their tags and classes; `hints[g, i]` how many elements up the nearest ancestor
+    with a word of group g is (0: the innermost, 255: none); `parents[e]` the block-level element
+    around block-level element e (0: none).
 
     `slots`/`slot_tags` is an open-addressing table from the 32-bit FNV-1a hash of a tag's name to
-    its row in the tag tables (row 0: any other tag). The stacks and `text` hold one entry per
+    its row in the tag tables (row 0: any other tag); `word_slots`/`word_groups` the same from words of
+    class, id, role and itemprop to their group. The stacks and `text` hold one entry per
     `<` and per code point of the page at most. Returns n_blocks * 2**32 + length of `text`.
     """
     n: cython.Py_ssize_t = html.shape[0]
@@ -110,6 +140,18 @@ def scan(
     width: cython.Py_ssize_t
     name_hash: cython.uint
     slot: cython.uint
+    word_mask: cython.uint = cython.cast(cython.uint, word_slots.shape[0] - 1)
+    word: cython.uint
+    was_small: cython.bint
+    n_hints: cython.Py_ssize_t = hints.shape[0]
+    g: cython.Py_ssize_t
+    distance: cython.Py_ssize_t
+    found: cython.ulonglong
+    classes: cython.ulonglong
+    path: cython.ulonglong = 0
+    class_path: cython.ulonglong = 0
+    prime: cython.ulonglong = 1099511628211
+    all_bits: cython.ulonglong = 18446744073709551615
     tag: cython.int
     flags: cython.int
     closing: cython.bint
@@ -131,6 +173,8 @@ def scan(
     split_inline: cython.int = 0
     split_block: cython.int = 0
 
+    for g in range(n_hints):
+        stack_hints[0, g] = -255
     while i < n:
         if html[i] != 60:  # a run of text, up to the next '<'
             block_start = -1
@@ -183,6 +227,11 @@ def scan(
             rows[15, n_blocks] = stack_tags[depth - 1] if depth > 0 else 0
             rows[16, n_blocks] = parent_block
             containers[n_blocks] = mask
+            paths[0, n_blocks] = path
+            paths[1, n_blocks] = class_path
+            for g in range(n_hints):
+                distance = depth - stack_hints[depth, g]
+                hints[g, n_blocks] = cython.cast(cython.uchar, distance if distance < 255 else 255)
             n_blocks += 1
             text[text_end] = 10
             n_text = text_end + 1
@@ -212,7 +261,36 @@ def scan(
                 i += 1
             i += 1
             continue
+        found = 0
+        classes = 0
         while i < n and html[i] != 62:
+            if html[i] == 61 and i > 10 and i + 1 < n and html[i + 1] == 34 and tells_purpose(html, i):
+                i += 2
+                word = 2166136261
+                was_small = False
+                while i < n and html[i] != 62:
+                    c = html[i]
+                    if (97 <= c <= 122) or (65 <= c <= 90 and not was_small) or c > 127:
+                        was_small = c >= 97
+                        word = ((word ^ (c | 32 if c < 128 else c)) * 16777619) & 0xFFFFFFFF
+                        i += 1
+                        continue
+                    if word != 2166136261:
+                        classes = ((classes ^ word) * prime) & all_bits
+                        slot = word & word_mask
+                        while word_slots[slot] != word and word_slots[slot] != 0:
+                            slot = (slot + 1) & word_mask
+                        if word_slots[slot]:
+                            found |= cython.cast(cython.ulonglong, 1) << word_groups[slot]
+                        word = 2166136261
+                    was_small = False
+                    if c == 34:
+                        break
+                    if 65 <= c <= 90:  # a capital after a small letter begins a word: look again
+                        continue
+                    i += 1
+                if i < n and html[i] == 62:
+                    break
             i += 1
         i += 1
         slot = name_hash & slot_mask
@@ -233,6 +311,7 @@ def scan(
             i = j  # one that holds elements is no title of HTML but one of MathML
         if flags & _BR:
             split_br += 1
+            space = True
         elif flags & _P:
             split_p += 1
         elif flags & _HR:
@@ -254,7 +333,15 @@ def scan(
                 stack_groups[depth, 2] = level
                 stack_groups[depth, 3] = parent_block
                 stack_masks[depth] = mask
+                stack_paths[depth, 0] = path
+                stack_paths[depth, 1] = class_path
                 depth += 1
+                for g in range(n_hints):
+                    stack_hints[depth, g] = (
+                        cython.cast(cython.int, depth) if (found >> g) & 1 else stack_hints[depth - 1, g]
+                    )
+                path = ((path ^ name_hash) * prime) & all_bits
+                class_path = ((class_path ^ name_hash ^ classes) * prime) & all_bits
             if flags & _BLOCK_LEVEL:
                 mask &= ~img_mask
             mask |= tag_masks[tag]
@@ -268,6 +355,7 @@ def scan(
                 td = n_td
             if flags & _BLOCK_LEVEL:
                 n_parent_block += 1
+                parents[n_parent_block] = parent_block
                 parent_block = n_parent_block
         elif depth > 0:
             depth -= 1
@@ -276,4 +364,6 @@ def scan(
             level = stack_groups[depth, 2]
             parent_block = stack_groups[depth, 3]
             mask = stack_masks[depth]
+            path = stack_paths[depth, 0]
+            class_path = stack_paths[depth, 1]
     return (cython.cast(cython.longlong, n_blocks) << 32) | n_text
