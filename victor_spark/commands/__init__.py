@@ -7,6 +7,10 @@ from typing import Final
 
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "clean": ("victor_spark.commands.clean", "clean pages: one to stdout, or archives to Parquet on Spark"),
+    "evaluate extrinsic": (
+        "victor_spark.commands.evaluate_extrinsic",
+        "judge cleaners by a later task: epidemics found",
+    ),
     "train crf": ("victor_spark.commands.train_crf", "train a cleaner from annotated pages"),
     "train langid": ("victor_spark.commands.train_langid", "build language profiles from text files"),
     "cleaners": ("victor_spark.commands.cleaners", "list the cleaners that can be used here"),

@@ -72,7 +72,7 @@ def _folded(text: str) -> str:
 
 
 def zones(text: str) -> list[str]:
-    """The zones: the paragraphs, or where there are fewer than three, a cut of the text into three, or one."""
+    """The paragraphs; where there are fewer than three the text cut into three, or whole when it is short."""
     lines = [stripped for line in text.split("\n") if (stripped := line.strip())]
     if len(lines) >= 3 or not lines:
         return lines
@@ -137,7 +137,7 @@ class _Rows:
     def nearest(self, length: int, first: int, end: int) -> tuple[float, int]:
         """The share of the name that the string is, less the penalty, and the name where that is most."""
         rows = first + np.flatnonzero(self.name_length[first:end] < _NEVER)
-        ratios = length / self.name_length[rows] 
+        ratios = length / self.name_length[rows]
         ratios = np.minimum(ratios, _PERFECT) - np.where(self.is_initial[rows], 0.0, _OTHER_INITIAL)
         best = int(np.argmax(ratios))
         return max(0.0, float(ratios[best])), int(self.name[rows[best]])

@@ -82,18 +82,20 @@ def _doubled(rank: Int64, width: int) -> Int64:
     """Ranks by the first 2 · width codes, from ranks by the first `width`."""
     second = np.zeros_like(rank)
     second[:-width] = rank[width:] + 1
-    return np.unique(rank * (len(rank) + 1) + second, return_inverse=True)[1].astype(np.int64)
+    pairs = rank * (len(rank) + 1) + second
+    return np.unique(pairs, return_inverse=True)[1].astype(np.int64)
 
 
 def _lcp(order: Int64, ranks: Sequence[Int64]) -> Int64:
-    """Common prefixes of neighbours: equal ranks by 2^k codes mean 2^k common codes, from large k to small."""
+    """Common prefixes of neighbours: equal ranks by 2^k codes are 2^k common codes, from large k to small."""
     n = len(order)
     left, right = order[:-1].copy(), order[1:].copy()
     for power in range(len(ranks) - 1, -1, -1):
         padded = np.append(ranks[power], [-1, -2])  # beyond the end nothing is equal
         equal = padded[np.minimum(left, n)] == padded[np.minimum(right, n + 1)]
         left, right = left + (equal << power), right + (equal << power)
-    return np.concatenate([np.zeros(min(n, 1), dtype=np.int64), right - order[1:]])
+    lcp = np.minimum(right - order[1:], 1 << len(ranks) - 1)
+    return np.concatenate([np.zeros(min(n, 1), dtype=np.int64), lcp])
 
 
 def maximal_repeats(codes: Int64, array: SuffixArray, shortest: int = 1) -> Iterator[Repeats]:
