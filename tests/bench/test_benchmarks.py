@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.spark.crawl import PARAGRAPH, Response, page, write_warc
+
 SCRIPTS = ("pipeline", "memory", "spark_job")
 
 
@@ -27,8 +29,11 @@ def bench(
 
 
 @pytest.fixture
-def shard(root: Path) -> Path:
-    return root / "sample" / "crawl-00001.warc.gz"
+def shard(tmp_path: Path) -> Path:
+    """Twenty invented pages; the sample crawl's hostile ones would take some peers minutes."""
+    pages = [page(f"Ferry {n}", *[PARAGRAPH] * (n + 1)).encode() for n in range(20)]
+    responses = [Response(f"http://harbour.example/{n}", body) for n, body in enumerate(pages)]
+    return write_warc(tmp_path / "crawl.warc.gz", responses)
 
 
 def test_the_pipeline_is_timed_beside_peers_and_step_by_step(root: Path, shard: Path) -> None:

@@ -1,0 +1,87 @@
+"""The README's examples do what it says: its Python prints what stands below it, its commands end well."""
+
+import contextlib
+import io
+import re
+import shlex
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from victor_spark.cli import main
+from victor_spark.errors import STATUSES
+from victor_spark.spark.session import session
+from victor_spark.tables import PAGES
+
+
+def blocks(root: Path, language: str) -> list[str]:
+    """The fenced code blocks of a language, in order."""
+    text = (root / "README.md").read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def commands(root: Path, name: str) -> list[list[str]]:
+    """The command lines that begin with `name`, without their comments, as words."""
+    lines = "".join(blocks(root, "sh")).replace("\\\n", " ").splitlines()
+    return [shlex.split(line, comments=True) for line in lines if line.startswith(f"{name} ")]
+
+
+@pytest.fixture
+def here(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with the README's page.html and the sample crawl."""
+    (tmp_path / "page.html").write_text(blocks(root, "html")[0], encoding="utf-8")
+    (tmp_path / "sample").symlink_to(root / "sample")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_python_examples_print_what_is_shown_below_them(root: Path, here: Path) -> None:
+    examples, shown = blocks(root, "python"), blocks(root, "text")
+    assert examples
+    for source, output in zip(examples, shown, strict=True):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(source, "README.md", "exec"), {})
+        assert printed.getvalue() == output
+
+
+def test_victor_prints_the_text_of_a_page(root: Path, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pages = [words for words in commands(root, "victor") if "--output" not in words]
+    assert pages
+    for words in pages:
+        assert main(words[1:]) == 0, words
+        assert "quieter" in capsys.readouterr().out, words
+
+
+@pytest.mark.spark
+def test_victor_writes_the_rows_of_shards(root: Path, here: Path) -> None:
+    jobs = [words for words in commands(root, "victor") if "--output" in words]
+    assert jobs
+    with session(master="local[2]"):  # one for all
+        for words in jobs:
+            assert main(words[1:]) == 0, words
+            output = words[words.index("--output") + 1]
+            assert pq.read_table(here / output / "pages").num_rows > 0
+
+
+def test_spark_submit_is_told_a_job_that_is_there(root: Path) -> None:
+    submitted = commands(root, "spark-submit")
+    assert submitted
+    for words in submitted:
+        assert [root / word for word in words if word.startswith("jobs/") and (root / word).is_file()], words
+
+
+def test_every_column_and_status_is_documented(root: Path) -> None:
+    text = (root / "docs" / "output.md").read_text(encoding="utf-8")
+    missing = [name for name in (*PAGES.names, *STATUSES) if f"`{name}`" not in text]
+    assert missing == []
+
+
+def test_links_lead_to_files(root: Path) -> None:
+    pages = [root / "README.md", *(root / "docs" / name for name in ("method.md", "output.md", "running.md"))]
+    written_by_commands = {"quality.md", "RESULTS.md"}
+    for page in pages:
+        targets = re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))
+        missing = [name for name in targets if not (page.parent / name).exists()]
+        assert [name for name in missing if Path(name).name not in written_by_commands] == [], page
