@@ -16,7 +16,7 @@ from victor_spark.html.tags import tables
 from victor_spark.kernels import markup
 from victor_spark.page import Int32, Page
 
-_TAG: Final = re.compile(r'<(/?)([^\s/>!]++)((?:[^>=]|=(?:"[^"]*+")?)*+)>')
+_TAG: Final = re.compile(r'<(/?)(?!!)([^\s/>]++)((?:[^>=]|=(?:"[^"]*+")?)*+)>')
 """As the segmentation reads tags: a quote opens a value only right after `=`."""
 
 _ATTRIBUTE: Final = re.compile(r'([^\s=]++)(?:="([^"]*+)")?')

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from victor_spark.cleaners.appearance import appearance
-from victor_spark.cleaners.words import words
 from victor_spark.crf import decision
 from victor_spark.page import Blocks, Bool, Float64, Int32, Page
+from victor_spark.words import words
 
 Column: TypeAlias = npt.NDArray[Any]
 
@@ -20,7 +20,7 @@ MAX_WORDS: Final = 500
 
 _MARK: Final = re.compile(
     r"""(?<!\b\w)\.(?=[\s"'”’»)\]]|\Z)"""  # points, but for those of hours, figures, acronyms, initials
-    r"""|[,;:!?…"”’»)\]](?=\s|\Z)"""
+    r"""|[,;:!?…"”’»)\]](?=[\s.,;:!?…"”’»)\]]|\Z)"""
     r"""|(?:(?<=\s)|(?<![\s\S]))["“„«‘(]"""
     r"""|[。！？．｡；：，、「」『』《》।॥؟۔،؛·]""",
 )

@@ -20,6 +20,7 @@ Lengths are in characters, one of a script written without spaces counting three
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -28,11 +29,11 @@ import numpy as np
 from victor_spark import resources
 from victor_spark.cleaners import constants
 from victor_spark.cleaners.lines import LineBlocks, line_blocks, lines
-from victor_spark.cleaners.words import words
 from victor_spark.errors import ConfigurationError
 from victor_spark.html.characters import UNSPACED, properties
 from victor_spark.html.tags import BIT
 from victor_spark.page import HEADER, LABELS, OTHER, TEXT, Blocks, Bool, Float64, Page, Scores
+from victor_spark.words import words
 
 FILE: Final = "line_block.toml"
 UNSPACED_WEIGHT: Final = 3
@@ -123,13 +124,13 @@ def count(page: Page, joined: LineBlocks) -> Counts:
     n = len(joined.n_tags)
     length = weighted_lengths(page.blocks)
     in_link = (page.blocks.containers & np.uint64(BIT["a"])) != 0
-    keywords = keyword_counts(page, joined)
+    found = keyword_counts(page, joined)
     return Counts(
         text=np.bincount(joined.of_block, weights=length, minlength=n).astype(np.float64),
         anchor_text=np.bincount(joined.of_block, weights=length * in_link, minlength=n).astype(np.float64),
         n_tags=joined.n_tags.astype(np.float64),
-        n_keywords=np.array([len(each) for each in keywords], dtype=np.float64),
-        n_occurrences=np.array([each.total() for each in keywords], dtype=np.float64),
+        n_keywords=np.array([len(each) for each in found], dtype=np.float64),
+        n_occurrences=np.array([each.total() for each in found], dtype=np.float64),
     )
 
 
@@ -145,17 +146,25 @@ def weighted_lengths(blocks: Blocks) -> Float64:
 def keyword_counts(page: Page, joined: LineBlocks) -> list[Counter[str]]:
     """For each line-block how often each keyword of the title occurs in it, those that do."""
     counts: list[Counter[str]] = [Counter() for _ in joined.n_tags]
-    keywords = {word for word in words(page.title or "") if len(word) >= MIN_KEYWORD or _is_unspaced(word)}
     blocks = page.blocks
     spans = zip(blocks.text_start.tolist(), blocks.text_end.tolist(), strict=True)
-    if keywords:
+    if wanted := set(keywords(page.title or "")):
         for number, (start, end) in zip(joined.of_block.tolist(), spans, strict=True):
-            counts[number].update(word for word in words(blocks.text[start:end]) if word in keywords)
+            counts[number].update(word for word in keywords(blocks.text[start:end]) if word in wanted)
     return counts
 
 
+def keywords(text: str) -> list[str]:
+    """Words that can be keywords: those of MIN_KEYWORD letters, and pairs of letters of unspaced scripts."""
+    found = words(text)
+    pairs = [
+        first + second for first, second in pairwise(found) if _is_unspaced(first) and _is_unspaced(second)
+    ]
+    return [word for word in found if len(word) >= MIN_KEYWORD] + pairs
+
+
 def _is_unspaced(word: str) -> bool:
-    return bool(properties()[ord(word[0])] & UNSPACED)
+    return len(word) == 1 and bool(properties()[ord(word)] & UNSPACED)
 
 
 def printed(n_keywords: Float64, n_occurrences: Float64) -> Float64:

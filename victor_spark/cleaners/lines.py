@@ -14,7 +14,7 @@ from victor_spark.html.tags import tables
 from victor_spark.kernels import markup
 from victor_spark.page import Int32, Page
 
-_TAG_OR_NEWLINE: Final = re.compile(r'<(/?)([^\s/>!]++)(?:[^>=]|=(?:"[^"]*+")?)*+>|\n')
+_TAG_OR_NEWLINE: Final = re.compile(r'<(/?)(?!!)([^\s/>]++)(?:[^>=]|=(?:"[^"]*+")?)*+>|\n')
 """Tags as the segmentation reads them: a quote opens a value only right after `=`."""
 
 
@@ -43,7 +43,17 @@ class _Pen:
     ends_inline: bool = False
     newline: bool = False
 
+    def write(self, html: str, start: int, end: int) -> None:
+        """The tags and newlines between two texts."""
+        kinds = block_level()
+        for match in _TAG_OR_NEWLINE.finditer(html, start, end):
+            if match[2] is None:
+                self.newline = self.ends_inline
+            else:
+                self.tag(closing=bool(match[1]), kind=kinds.get(match[2]))
+
     def end_line(self) -> None:
+        """The next thing begins a line; nothing happens on an empty one."""
         if not self.is_empty:
             self.n_tags.append(0)
         self.is_empty, self.ends_inline, self.newline = True, False, False
@@ -55,6 +65,7 @@ class _Pen:
         self.is_empty, self.ends_inline = False, True
 
     def tag(self, *, closing: bool, kind: str | None) -> None:
+        """A tag, which ends lines where `kind` says that it is block-level (see `block_level`)."""
         if kind is None:
             self.inline()
         elif not closing:
@@ -77,21 +88,13 @@ def lines(page: Page) -> Lines:
     """
     pen = _Pen()
     of_block: list[int] = []
-    kinds = block_level()
     after = 0
     for start, end in zip(page.blocks.start.tolist(), page.blocks.end.tolist(), strict=True):
-        for match in _TAG_OR_NEWLINE.finditer(page.html, after, start):
-            if match[2] is None:
-                pen.newline = pen.ends_inline
-            else:
-                pen.tag(closing=bool(match[1]), kind=kinds.get(match[2]))
+        pen.write(page.html, after, start)
         pen.inline()
         of_block.append(len(pen.n_tags) - 1)
         after = end
-    for match in _TAG_OR_NEWLINE.finditer(page.html, after):
-        if match[2] is None or not match[1]:  # only end tags still belong to the last line with text
-            break
-        pen.tag(closing=True, kind=kinds.get(match[2]))
+    pen.write(page.html, after, len(page.html))
     return Lines(np.array(of_block, dtype=np.int32), np.array(pen.n_tags, dtype=np.int32))
 
 

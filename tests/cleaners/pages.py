@@ -1,0 +1,17 @@
+"""Pages as cleaners see them, and what they keep of them."""
+
+from tests.html.pages import texts_of
+from victor_spark.html.canonical import canonical
+from victor_spark.html.segment import segment
+from victor_spark.page import Page, Scores
+
+
+def page(source: str) -> Page:
+    """The page of a source, language not looked at."""
+    document = canonical(source)
+    return Page(document.html, segment(document.html), title=document.title)
+
+
+def kept(of: Page, scores: Scores) -> list[str]:
+    """The texts of the blocks that are kept."""
+    return [text for text, keep in zip(texts_of(of.blocks), scores.kept.tolist(), strict=True) if keep]
