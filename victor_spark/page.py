@@ -83,6 +83,14 @@ class Blocks:
     space_before: Int32
     tag: Int32
     parent_block: Int32
+    # Hashes of the ancestors' tags, and of their tags and classes; hints[g, i]: how many elements up
+    # the nearest ancestor of block i is that a word of html.words group g names (255: none);
+    # elements[0, e]: the block-level element around block-level element e (0: none), elements[1, e]:
+    # the last one inside e (e itself, if none).
+    path: UInt64
+    class_path: UInt64
+    hints: UInt8
+    elements: Int32
     # Text: characters by class, white-space separated tokens by class, sentences, and a hash of
     # the letters alone.
     n_letters: Int32
@@ -104,6 +112,7 @@ class Blocks:
     langid2: Float32
     points: UInt32
     text: str
+    title: str | None
 
     def __len__(self) -> int:
         return len(self.start)
@@ -237,15 +246,16 @@ def labels(scores: Scores, kept: Bool) -> UInt8:
 
 def no_blocks() -> Blocks:
     """The columns of a page without text."""
-    arrays = {
-        name: np.zeros(0, dtype=_DTYPES.get(name, np.int32)) for name in Blocks.__slots__ if name != "text"
-    }
-    return Blocks(**arrays, text="")
+    columns = [name for name in Blocks.__slots__ if name not in ("text", "title")]
+    arrays = {name: np.zeros(0, dtype=_DTYPES.get(name, np.int32)) for name in columns}
+    return Blocks(**arrays, text="", title=None)
 
 
 _DTYPES: Final = {
     "containers": np.uint64,
     "letters_hash": np.uint64,
+    "path": np.uint64,
+    "class_path": np.uint64,
     "points": np.uint32,
     "langid1": np.float32,
     "langid2": np.float32,

@@ -3,14 +3,13 @@
 The canonical HTML is a page's single representation; every offset in the product refers to it.
 """
 
-import re
 from dataclasses import dataclass
-from html import unescape
 from typing import Final
 
 from resiliparse.parse.html import HTMLTree
 
 from victor_spark.html.charset import decode
+from victor_spark.html.segment import title
 from victor_spark.kernels import attributes, preclean
 
 MAX_ATTRIBUTES: Final = 500
@@ -35,13 +34,4 @@ def canonical(source: bytes | str, *, http_charset: str | None = None) -> Canoni
     tree = HTMLTree.parse(attributes.cap(markup, MAX_ATTRIBUTES))
     document = tree.document
     html = preclean.drop_textless(document.html) if document else ""
-    return Canonical(html, _title(html), charset)
-
-
-def _title(html: str) -> str | None:
-    """The text of the first `title` element, white space collapsed."""
-    match = _TITLE.search(html)
-    return " ".join(unescape(match[1]).split()) or None if match else None
-
-
-_TITLE: Final = re.compile(r"<title(?: [^>]*)?>([^<]*)</title>")
+    return Canonical(html, title(html), charset)

@@ -1,12 +1,15 @@
 """Canonical HTML → Blocks: the only segmentation there is (Victor, section 3.1, step 4)."""
 
-from typing import Any
+import re
+from html import unescape
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, tables
+from victor_spark.html.words import table as word_table
 from victor_spark.kernels import content, markup
 from victor_spark.page import Blocks, Int32, UInt8, UInt32, UInt64
 
@@ -22,6 +25,10 @@ def segment(html: str) -> Blocks:
     tags = tables()
     rows = np.empty((len(markup.COLUMNS), n_tags + 1), dtype=np.int32)
     containers = np.empty(n_tags + 1, dtype=np.uint64)
+    words = word_table()
+    paths = np.empty((2, n_tags + 1), dtype=np.uint64)
+    hints = np.empty((len(words.groups), n_tags + 1), dtype=np.uint8)
+    elements = np.zeros((2, n_tags + 1), dtype=np.int32)
     text = np.empty(len(points) + n_tags + 1, dtype=np.uint32)
     packed = markup.scan(
         memoryview(points),
@@ -31,11 +38,18 @@ def segment(html: str) -> Blocks:
         memoryview(tags.flags),
         memoryview(tags.levels),
         memoryview(tags.masks),
+        memoryview(words.slots),
+        memoryview(words.slot_groups),
         memoryview(np.empty(n_tags, dtype=np.int32)),
         memoryview(np.empty((n_tags, 4), dtype=np.int32)),
         memoryview(np.empty(n_tags, dtype=np.uint64)),
+        memoryview(np.empty((n_tags, 2), dtype=np.uint64)),
+        memoryview(np.empty((n_tags + 1, len(words.groups)), dtype=np.int32)),
         memoryview(rows),
         memoryview(containers),
+        memoryview(paths),
+        memoryview(hints),
+        memoryview(elements),
         memoryview(text),
     )
     n_blocks, n_text = packed >> 32, packed & 0xFFFFFFFF
@@ -48,6 +62,11 @@ def segment(html: str) -> Blocks:
         containers=ancestors,
         in_pre=_within(ancestors, "pre"),
         in_list_item=_within(ancestors, "li"),
+        path=paths[0, :n_blocks].copy(),
+        class_path=paths[1, :n_blocks].copy(),
+        hints=hints[:, :n_blocks].copy(),
+        elements=elements,
+        title=title(html),
         langid1=np.zeros(n_blocks, dtype=np.float32),
         langid2=np.zeros(n_blocks, dtype=np.float32),
         points=decoded,
@@ -74,3 +93,12 @@ def _content(text: UInt32, starts: Int32, ends: Int32) -> dict[str, npt.NDArray[
 def _within(containers: UInt64, name: str) -> UInt8:
     """1 for the blocks inside an element of CONTAINERS[name]."""
     return np.asarray((containers & np.uint64(BIT[name])) != 0).view(np.uint8)
+
+
+_TITLE: Final = re.compile(r"<title(?: [^>]*)?>([^<]*)</title>")
+
+
+def title(html: str) -> str | None:
+    """The text of the first `title` element of canonical HTML, white space collapsed."""
+    match = _TITLE.search(html)
+    return " ".join(unescape(match[1]).split()) or None if match else None

@@ -109,15 +109,15 @@ def scan(
     containers: cython.ulonglong[::1],
     paths: cython.ulonglong[:, ::1],
     hints: cython.uchar[:, ::1],
-    parents: cython.int[::1],
+    elements: cython.int[:, ::1],
     text: cython.uint[::1],
 ) -> cython.longlong:
     """Fills `rows` (len(COLUMNS), n_blocks) and `containers` (n_blocks), a column a block.
 
     `text` gets the decoded text of all blocks, a newline after each; `paths` a hash of the ancestors'
     tags and one of their tags and classes; `hints[g, i]` how many elements up the nearest ancestor
-    with a word of group g is (0: the innermost, 255: none); `parents[e]` the block-level element
-    around block-level element e (0: none).
+    with a word of group g is (0: the innermost, 255: none); `elements[0, e]` the block-level element
+    around block-level element e (0: none) and `elements[1, e]` the last one inside e.
 
     `slots`/`slot_tags` is an open-addressing table from the 32-bit FNV-1a hash of a tag's name to
     its row in the tag tables (row 0: any other tag); `word_slots`/`word_groups` the same from words of
@@ -355,10 +355,13 @@ def scan(
                 td = n_td
             if flags & _BLOCK_LEVEL:
                 n_parent_block += 1
-                parents[n_parent_block] = parent_block
+                elements[0, n_parent_block] = parent_block
+                elements[1, n_parent_block] = n_parent_block
                 parent_block = n_parent_block
         elif depth > 0:
             depth -= 1
+            if flags & _BLOCK_LEVEL:
+                elements[1, parent_block] = n_parent_block
             div = stack_groups[depth, 0]
             td = stack_groups[depth, 1]
             level = stack_groups[depth, 2]
