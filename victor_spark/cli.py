@@ -73,7 +73,8 @@ def _dispatch(words: list[str]) -> int:
 
 
 def _is_group(word: str) -> bool:
-    return any(name.startswith(f"{word} ") for name in COMMANDS)
+    """Whether the word alone is no command, but begins some."""
+    return word not in COMMANDS and any(name.startswith(f"{word} ") for name in COMMANDS)
 
 
 def _command(words: list[str]) -> str:

@@ -7,12 +7,14 @@ from typing import Final
 
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "clean": ("victor_spark.commands.clean", "clean pages: one to stdout, or archives to Parquet on Spark"),
+    "evaluate": ("victor_spark.commands.evaluate", "judge cleaners on annotated pages: results and a report"),
     "evaluate extrinsic": (
         "victor_spark.commands.evaluate_extrinsic",
         "judge cleaners by a later task: epidemics found",
     ),
     "train crf": ("victor_spark.commands.train_crf", "train a cleaner from annotated pages"),
     "train langid": ("victor_spark.commands.train_langid", "build language profiles from text files"),
+    "train ncleaner": ("victor_spark.commands.train_ncleaner", "train n-gram models of clean and dirty text"),
     "cleaners": ("victor_spark.commands.cleaners", "list the cleaners that can be used here"),
 }
 """Name as typed (one or two words) → module, and what it does in a line."""

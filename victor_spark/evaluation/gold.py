@@ -69,11 +69,17 @@ def find(directory: Path, names: Sequence[str] = ()) -> dict[str, Path]:
     return {name: found[name] for name in names or sorted(found)}
 
 
-def read(path: Path) -> Iterator[GoldPage]:
-    """The pages of one file in its order; InputError with file and line for what can't be read."""
+def set_name(path: Path) -> str:
+    """The set that a file of annotated pages holds: its name without the endings."""
     name = path.name
     for ending in _ENDINGS:
         name = name.removesuffix(ending)
+    return name
+
+
+def read(path: Path) -> Iterator[GoldPage]:
+    """The pages of one file in its order; InputError with file and line for what can't be read."""
+    name = set_name(path)
     line_number = 0
     try:
         with _open(path) as lines:

@@ -6,12 +6,14 @@ Nothing here knows of cleaners or pages; words come from `words`, labels are col
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import astuple, dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from victor_spark.page import OTHER, Float64, UInt8
+
+Counts: TypeAlias = npt.NDArray[np.int64]
 
 SHINGLE: Final = 4
 """Words in a shingle, as in the article extraction benchmark."""
@@ -145,12 +147,23 @@ def threshold_curve(p_other: Float64, annotated: UInt8, thresholds: Float64 | No
     """
     if thresholds is None:
         thresholds = np.linspace(0.01, 0.99, 99)
+    n_kept, n_right = threshold_counts(p_other, annotated, thresholds)
+    return curve_of_counts(thresholds, n_kept, n_right, int((annotated != OTHER).sum()))
+
+
+def threshold_counts(p_other: Float64, annotated: UInt8, thresholds: Float64) -> tuple[Counts, Counts]:
+    """Blocks with P(other) below each threshold, and how many of them are content; pages add up."""
     order = np.argsort(p_other, kind="stable")
-    n_right = np.concatenate([[0], np.cumsum(annotated[order] != OTHER)])
+    n_content = np.concatenate([[0], np.cumsum(annotated[order] != OTHER)])
     n_kept = np.searchsorted(p_other[order], thresholds, side="left")
-    right = n_right[n_kept].astype(np.float64)
+    return n_kept, n_content[n_kept]
+
+
+def curve_of_counts(thresholds: Float64, n_kept: Counts, n_right: Counts, n_content: int) -> ThresholdCurve:
+    """The curve of what `threshold_counts` gives, summed over pages or not."""
+    right = n_right.astype(np.float64)
     precision = np.where(n_kept > 0, right / np.maximum(n_kept, 1), 1.0)
-    return ThresholdCurve(thresholds, precision, right / max(int(n_right[-1]), 1))
+    return ThresholdCurve(thresholds, precision, right / max(n_content, 1))
 
 
 @dataclass(frozen=True, slots=True)

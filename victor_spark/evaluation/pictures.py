@@ -1,20 +1,30 @@
 """Pictures for model cards and reports: matplotlib without a screen, loaded when one is drawn."""
 
-from collections.abc import Mapping
+import io
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from victor_spark.evaluation.measures import Interval, ThresholdCurve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes  # heavy, and needed only where a picture is drawn
+    from matplotlib.figure import Figure
 
 
-def draw_curves(curves: Mapping[str, ThresholdCurve], path: Path, *, title: str) -> None:
-    """Precision and recall by threshold of P(other), as Victor's Figure 2: one pair of lines a name.
+def draw_curves(drawn: Mapping[str, ThresholdCurve], path: Path, *, title: str) -> None:
+    """`curves` in a file; the ending of `path` (png, svg, pdf) is the format."""
+    _save(curves(drawn, title=title), path)
 
-    The ending of `path` (png, svg, pdf) is the format.
-    """
+
+def draw_bars(drawn: Mapping[str, Mapping[str, Interval]], path: Path, *, title: str, measure: str) -> None:
+    """`bars` in a file; the ending of `path` (png, svg, pdf) is the format."""
+    _save(bars(drawn, title=title, measure=measure), path)
+
+
+def curves(curves: Mapping[str, ThresholdCurve], *, title: str) -> "Figure":
+    """Precision and recall by threshold of P(other), as Victor's Figure 2: one pair of lines a name."""
     figure, axes = _figure(7, 4.5)
     for name, curve in curves.items():
         (line,) = axes.plot(curve.thresholds, curve.precision, label=f"{name}: precision")
@@ -23,10 +33,10 @@ def draw_curves(curves: Mapping[str, ThresholdCurve], path: Path, *, title: str)
     axes.set_title(title)
     axes.grid(alpha=0.3)
     axes.legend(loc="lower center", fontsize="small")
-    _save(figure, path)
+    return figure
 
 
-def draw_bars(bars: Mapping[str, Mapping[str, Interval]], path: Path, *, title: str, measure: str) -> None:
+def bars(bars: Mapping[str, Mapping[str, Interval]], *, title: str, measure: str) -> "Figure":
     """One group of bars a set, one bar a cleaner, with the bootstrap intervals: bars[cleaner][set]."""
     sets = sorted({name for intervals in bars.values() for name in intervals})
     figure, axes = _figure(max(6.0, 1.1 * len(sets)), 4.5)
@@ -44,11 +54,43 @@ def draw_bars(bars: Mapping[str, Mapping[str, Interval]], path: Path, *, title: 
     axes.set_xticks([row + 0.4 - width / 2 for row in range(len(sets))], sets, rotation=30, ha="right")
     axes.set(ylabel=measure, ylim=(0, 1))
     axes.set_title(title)
-    figure.legend(loc="outside upper right", fontsize="small", ncols=len(bars))
-    _save(figure, path)
+    figure.legend(loc="outside upper right", fontsize="small", ncols=min(len(bars), 4))
+    return figure
 
 
-def _figure(width: float, height: float) -> "tuple[Any, Axes]":
+def scatter(
+    points: Sequence[tuple[float, float]], groups: Sequence[str], *, names: tuple[str, str], measure: str
+) -> "Figure":
+    """A dot a page: what one cleaner makes of it against what another does, coloured by group."""
+    figure, axes = _figure(5, 5)
+    for group in sorted(set(groups)):
+        there = [point for point, own in zip(points, groups, strict=True) if own == group]
+        axes.scatter([x for x, _ in there], [y for _, y in there], s=9, alpha=0.6, linewidths=0, label=group)
+    axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
+    axes.set(
+        xlabel=f"{measure}, {names[0]}",
+        ylabel=f"{measure}, {names[1]}",
+        xlim=(-0.02, 1.02),
+        ylim=(-0.02, 1.02),
+    )
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="x-small")
+    return figure
+
+
+def svg(figure: "Figure", name: str) -> str:
+    """The picture as an element to stand inside an html page; `name` keeps its ids apart from others'."""
+    import matplotlib as mpl
+
+    file = io.StringIO()
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
+        figure.savefig(file, format="svg", metadata={"Date": None})
+    drawn = file.getvalue()
+    drawn = re.sub(r"<metadata>.*?</metadata>", "", drawn[drawn.index("<svg") :], flags=re.DOTALL)
+    return re.sub(r'(\bid="|url\(#|href="#)', rf"\1{name}-", drawn)
+
+
+def _figure(width: float, height: float) -> "tuple[Figure, Axes]":
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -57,6 +99,6 @@ def _figure(width: float, height: float) -> "tuple[Any, Axes]":
     return figure, figure.add_subplot()
 
 
-def _save(figure: Any, path: Path) -> None:
+def _save(figure: "Figure", path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=120)

@@ -23,8 +23,12 @@ def fixed(directory: Path, per_set: int = PAGES_PER_SET) -> list[GoldPage]:
 
 def fingerprint(pages: Sequence[GoldPage]) -> str:
     """A hash of the pages' ids, html and gold, whatever their order."""
-    lines = sorted(_hash(json.dumps([page.set, page.id, page.html, page.gold])) for page in pages)
-    return _hash("\n".join(lines))
+    return of_hashes([_hash(json.dumps([page.set, page.id, page.html, page.gold])) for page in pages])
+
+
+def of_hashes(hashes: Sequence[str]) -> str:
+    """One hash of those of many pages, whatever their order."""
+    return _hash("\n".join(sorted(hashes)))
 
 
 def _hash(text: str) -> str:

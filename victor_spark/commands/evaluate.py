@@ -1,0 +1,145 @@
+"""Judges cleaners on annotated pages: how well each does, how sure that is, and where it goes wrong.
+
+--gold takes .jsonl(.xz) files of annotated pages or directories of them; a folder of CleanEval gold texts,
+with the folder of their html in --pages (or texts that were already cleaned in --cleaned, as CleanEval's own
+script has it); or a .json of with/without snippets, with --pages. DIR gets results.json, results.csv (a line
+per page and cleaner) and report.html. A page on which a cleaner fails counts as empty and is listed.
+"""
+
+import argparse
+import shlex
+import sys
+from collections.abc import Iterator
+from functools import partial
+from os import cpu_count
+from pathlib import Path
+from typing import Any, Final
+
+from victor_spark.errors import EXIT_DONE, OutputError, UsageError
+from victor_spark.evaluation import evaluate, gold_formats, judging, terminal
+from victor_spark.evaluation.evaluate import Gold, Judge
+from victor_spark.evaluation.gold import GoldPage
+from victor_spark.evaluation.gold_formats import Choice
+from victor_spark.evaluation.judging import Judgement, Plan
+
+EXAMPLES: Final = """\
+examples:
+  victor evaluate --gold pages/ --cleaner victor kimatu --split dev --output out
+  victor evaluate --gold wcxb.jsonl.xz --cleaner victor trafilatura boilerpipe+justext --output out
+  victor evaluate --gold gold-texts/ --pages html/ --cleaner victor --measures TO TM CHA --output out
+  victor evaluate --gold gold-texts/ --cleaned my-texts/ other-texts/ --output out
+  spark-submit --master spark://host:7077 jobs/evaluate.py --gold pages/ --cleaner victor --output out
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's arguments."""
+    parser.add_argument("--gold", metavar="PATH", nargs="+", required=True, help="annotated pages, see above")
+    parser.add_argument(
+        "--pages", metavar="FOLDER", help="html of the gold texts or snippets, matched by name"
+    )
+    parser.add_argument(
+        "--cleaner", metavar="NAME", nargs="+", default=[], help="see `victor cleaners`; also cascades a+b"
+    )
+    parser.add_argument(
+        "--cleaned",
+        metavar="FOLDER",
+        nargs="+",
+        default=[],
+        help="folders of cleaned texts to judge as they are",
+    )
+    parser.add_argument("--output", metavar="DIR", required=True, help="directory for results and report")
+    parser.add_argument(
+        "--measures",
+        metavar="NAME",
+        nargs="+",
+        default=[],
+        help=f"default: all ({', '.join(judging.MEASURES)})",
+    )
+    wanted = parser.add_argument_group("pages")
+    wanted.add_argument("--sets", metavar="SET", nargs="+", default=[], help="only these sets")
+    wanted.add_argument("--split", metavar="NAME", help="only pages of this split: train, dev")
+    wanted.add_argument("--limit", metavar="N", type=int, help="the first N pages of each set")
+    running = parser.add_argument_group("running")
+    running.add_argument("--jobs", metavar="N", type=int, help="processes (default: one per processor)")
+    running.add_argument(
+        "--timeout",
+        metavar="S",
+        type=float,
+        default=evaluate.SECONDS,
+        help="seconds a cleaner may take for a page (default: %(default)s)",
+    )
+    running.add_argument("--spark", action="store_true", help="judge on Spark, as jobs/evaluate.py does")
+    running.add_argument(
+        "--master", metavar="URL", help="with --spark: default spark-defaults.conf, else local[*]"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Checks everything, judges, writes, prints the table."""
+    _check(arguments)
+    plan = judging.plan(arguments.cleaner, arguments.cleaned, arguments.measures)
+    gold = _gold(arguments)
+    output = _writable(Path(arguments.output))
+    results = evaluate.run(gold, plan, _judge(arguments), output, _options(arguments))
+    sys.stdout.write("\n".join(["", *terminal.lines(results), f"report in {output / 'report.html'}", ""]))
+    return EXIT_DONE
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    for name in ("limit", "jobs", "timeout"):
+        value = getattr(arguments, name)
+        if value is not None and value <= 0:
+            raise UsageError(f"--{name} is positive")
+    if arguments.master and not arguments.spark:
+        raise UsageError("--master belongs to --spark")
+    if arguments.spark and arguments.jobs:
+        raise UsageError("--jobs is for this machine; on Spark the master says how many")
+
+
+def _gold(arguments: argparse.Namespace) -> Gold:
+    sources = gold_formats.sources(arguments.gold, arguments.pages, without_pages=not arguments.cleaner)
+    choice = Choice(tuple(arguments.sets), arguments.split, arguments.limit)
+    for line in gold_formats.unmatched(arguments.gold, arguments.pages, arguments.cleaned):
+        print(f"victor: {line}", file=sys.stderr)
+    return evaluate.check(sources, choice)
+
+
+def _judge(arguments: argparse.Namespace) -> Judge:
+    if arguments.spark:
+        return partial(_on_spark, master=arguments.master, seconds=arguments.timeout)
+    return partial(evaluate.locally, n_jobs=arguments.jobs or cpu_count() or 1, seconds=arguments.timeout)
+
+
+def _on_spark(
+    pages: Iterator[GoldPage], plan: Plan, *, master: str | None, seconds: float
+) -> Iterator[Judgement]:
+    from victor_spark.spark.evaluate import judgements  # Spark is loaded only where it is used
+
+    return judgements(pages, plan, master=master, seconds=seconds)
+
+
+def _options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What results.json and the report say of how they came about; names of files, not where they lie."""
+    words = ["victor", "evaluate", "--gold", *(Path(path).name for path in arguments.gold)]
+    if arguments.pages:
+        words += ["--pages", Path(arguments.pages).name]
+    for name in ("cleaner", "cleaned", "measures", "sets"):
+        if values := getattr(arguments, name):
+            words += [f"--{name}", *values]
+    for name in ("split", "limit"):
+        if (value := getattr(arguments, name)) is not None:
+            words += [f"--{name}", str(value)]
+    return {"command": shlex.join(words)}
+
+
+def _writable(directory: Path) -> Path:
+    """The directory, made if need be: better to know now than after the judging."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        probe = directory / ".writable"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise OutputError(f"can't write to {directory}: {error.strerror or error}") from error
+    return directory

@@ -1,0 +1,114 @@
+"""The CleanEval measures, on text marked up with <h>, <p> and <l> (Lejeune and Zhu 2018, section 4).
+
+Ours and the gold become sequences of tokens, and what their Ratcliff–Obershelp matching blocks hold
+counts as right. Words are separated by white space and compared as they are, as in CleanEval's own
+script; scripts without spaces are what the character measures are for.
+"""
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from victor_spark.evaluation import matching
+from victor_spark.evaluation.measures import Overlap
+
+MEASURES: Final = ("TO", "TM", "TM-tags", "IU", "IU-tags", "CHA", "CHA-4")
+"""text only; text and markup, labelled and unlabelled, over all tokens and over the markers alone
+(the script's F.tag); characters, and runs of four of them (as the paper's own script counts)."""
+
+_MARKER: Final = re.compile(r"<(/?)([phl])\s*>", re.IGNORECASE)
+_WRAPPER: Final = re.compile(r"\s*<text\b[^>]*>|</text\s*>\s*$", re.IGNORECASE)
+_URL_LINE: Final = re.compile(r"\A\s*URL\b[^\n]*(?:\n|\Z)")
+_DOM: Final = re.compile(r"<(?:!doctype|html|head|body|div|table|span)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of text and the marker before it: "h", "p", "l", or "" where there is none."""
+
+    kind: str
+    words: tuple[str, ...]
+
+
+def is_marked(markup: str) -> bool:
+    """Whether this is CleanEval markup, and not a labelled DOM or plain text."""
+    return bool(_MARKER.search(markup)) and not _DOM.search(markup)
+
+
+def from_text(text: str) -> str:
+    """Plain text as marked text: each of its lines is a paragraph."""
+    return "\n".join(f"<p>{html.escape(line, quote=False)}" for line in text.splitlines() if line.strip())
+
+
+def to_text(marked: str) -> str:
+    """The text of marked text: one line a segment."""
+    return "\n".join(" ".join(segment.words) for segment in segments(marked) if segment.words)
+
+
+@lru_cache(maxsize=4)
+def segments(marked: str) -> tuple[Segment, ...]:
+    """The segments in order. The wrapper `<text …>` and the URL line of CleanEval's files don't count."""
+    pieces = _MARKER.split(_URL_LINE.sub("", _WRAPPER.sub("", marked)))
+    found = [Segment("", _words(pieces[0]))]
+    for closing, kind, text in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
+        found.append(Segment("" if closing else kind.lower(), _words(text)))
+    return tuple(segment for segment in found if segment.kind or segment.words)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(html.unescape(text).split())
+
+
+def tokens(marked: str, *, labelled: bool) -> list[str]:
+    """The words, each segment begun by its marker: <h>, <p> or <l>, or <p> for all of them."""
+    return list(_tokens(marked, labelled=labelled))
+
+
+def _tokens(marked: str, *, labelled: bool) -> Iterator[str]:
+    for segment in segments(marked):
+        if segment.kind:
+            yield f"<{segment.kind}>" if labelled else "<p>"
+        yield from segment.words
+
+
+def text_only(marked: str) -> list[str]:
+    """The words without markers."""
+    return [word for segment in segments(marked) for word in segment.words]
+
+
+def text_overlap(ours: str, gold: str) -> dict[str, Overlap]:
+    """TO: the words that match."""
+    return {"TO": _overlap(text_only(ours), text_only(gold))}
+
+
+def markup_overlap(ours: str, gold: str, *, labelled: bool) -> dict[str, Overlap]:
+    """TM or IU: words and markers that match; and of these the markers alone."""
+    name = "TM" if labelled else "IU"
+    found, wanted = tokens(ours, labelled=labelled), tokens(gold, labelled=labelled)
+    blocks = matching.blocks(found, wanted).tolist()
+    common = [token for start, _, length in blocks for token in found[start : start + length]]
+    return {
+        name: Overlap(len(common), len(found), len(wanted)),
+        f"{name}-tags": Overlap(_n_markers(common), _n_markers(found), _n_markers(wanted)),
+    }
+
+
+def character_overlap(ours: str, gold: str) -> dict[str, Overlap]:
+    """CHA: the characters that match, white space being single spaces; CHA-4: the same for runs of four."""
+    found, wanted = " ".join(text_only(ours)), " ".join(text_only(gold))
+    return {"CHA": _overlap(found, wanted), "CHA-4": _overlap(_fours(found), _fours(wanted))}
+
+
+def _overlap(found: Sequence[str], wanted: Sequence[str]) -> Overlap:
+    return Overlap(matching.n_matched(found, wanted), len(found), len(wanted))
+
+
+def _n_markers(tokens: Sequence[str]) -> int:
+    return sum(token in {"<h>", "<p>", "<l>"} for token in tokens)
+
+
+def _fours(text: str) -> list[str]:
+    return [text[start : start + 4] for start in range(len(text) - 3)]

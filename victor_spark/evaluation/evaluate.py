@@ -1,0 +1,151 @@
+"""An evaluation from gold to written results: `victor evaluate` without Spark, and what both ways share."""
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from victor_spark import __version__
+from victor_spark.errors import InputError, OutputError
+from victor_spark.evaluation import comparison, contained, gold_formats, judging, measures, report, sample
+from victor_spark.evaluation.comparison import Table
+from victor_spark.evaluation.gold import GoldPage
+from victor_spark.evaluation.gold_formats import Choice, Source
+from victor_spark.evaluation.judging import Judgement, Plan
+from victor_spark.evaluation.progress import track
+
+SECONDS: Final = 120.0
+"""How long a cleaner may take for one page, its measures included."""
+
+Judge: TypeAlias = Callable[[Iterator[GoldPage], Plan], Iterator[Judgement]]
+"""Judges pages, in any order: in processes of this machine, or on Spark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """The gold that was asked for, checked: what to read, how many pages that is, and their hash."""
+
+    sources: Sequence[Source]
+    choice: Choice
+    n_pages: int
+    fingerprint: str
+
+    def pages(self) -> Iterator[GoldPage]:
+        """The pages, read anew."""
+        return gold_formats.chosen(self.sources, self.choice)
+
+
+def check(sources: Sequence[Source], choice: Choice) -> Gold:
+    """Reads all gold once, so that nothing can be wrong with it later; InputError if no page is left."""
+    known = {source.set for source in sources}
+    if unknown := [name for name in choice.sets if name not in known]:
+        raise InputError(f"no set {', '.join(unknown)} in the gold (there: {', '.join(sorted(known))})")
+    ids: set[tuple[str, str]] = set()
+    hashes: list[str] = []
+    for page in gold_formats.chosen(sources, choice):
+        if (page.set, page.id) in ids:
+            raise InputError(f"two gold pages of the set {page.set} have the id {page.id}")
+        ids.add((page.set, page.id))
+        hashes.append(sample.fingerprint([page]))
+    if not ids:
+        raise InputError(f"no page with gold is left to evaluate on{_named(choice)}")
+    return Gold(sources, choice, len(ids), sample.of_hashes(hashes))
+
+
+def _named(choice: Choice) -> str:
+    parts = [f"sets {', '.join(choice.sets)}"] if choice.sets else []
+    parts += [f"split {choice.split}"] if choice.split else []
+    return f" ({'; '.join(parts)})" if parts else ""
+
+
+def locally(
+    pages: Iterable[GoldPage], plan: Plan, *, n_jobs: int, seconds: float = SECONDS
+) -> Iterator[Judgement]:
+    """Judges in child processes: a page that a cleaner hangs or dies on is a failure and nothing else."""
+    work = contained.Work(
+        make=partial(judging.judge_of, plan),
+        n_steps=len(plan.names),
+        failed=partial(judging.failed, plan),
+        seconds=seconds,
+    )
+    return contained.results(pages, work, n_jobs=n_jobs)
+
+
+def run(gold: Gold, plan: Plan, judge: Judge, output: Path, about: dict[str, Any]) -> dict[str, Any]:
+    """Judges every page with every cleaner, writes OUTPUT, and returns what is in its results.json."""
+    n = gold.n_pages * len(plan.names)
+    judged = list(track(judge(gold.pages(), plan), "evaluating", n))
+    rows = comparison.table(judged, plan.names)
+    results = {
+        "version": __version__,
+        "options": about,
+        "gold": {"n_pages": gold.n_pages, "sha256": gold.fingerprint},
+        "cleaners": list(plan.names),
+        "measures": list(plan.measures),
+        **comparison.compare(rows, plan.measures),
+    }
+    write(output, results, rows, gold, plan)
+    return results
+
+
+def write(output: Path, results: dict[str, Any], rows: Table, gold: Gold, plan: Plan) -> None:
+    """results.json, results.csv with a line per page and cleaner, and report.html."""
+    try:
+        (output / "results.json").write_text(_json(results), encoding="utf-8")
+        with (output / "results.csv").open("w", newline="", encoding="utf-8") as file:
+            _write_csv(file, rows, plan)
+        worst = report.worst_pages(rows, gold.pages(), plan, results)
+        (output / "report.html").write_text(report.html(results, rows, worst), encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"can't write to {output}: {error.strerror or error}") from error
+
+
+def _json(results: dict[str, Any]) -> str:
+    return json.dumps(_finite(results), indent=1, ensure_ascii=False) + "\n"
+
+
+def _finite(value: Any) -> Any:
+    """Numbers that JSON doesn't know as null."""
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and value != value else value  # noqa: PLR0124 - only NaN isn't itself
+
+
+_PAGE_COLUMNS: Final = (
+    "set", "id", "site", "language", "page_type", "cleaner", "status", "reason", "seconds", "n_characters",
+)  # fmt: skip
+
+
+def _write_csv(file: Any, rows: Table, plan: Plan) -> None:
+    names = [name for name in plan.measures if name != judging.BLOCKS]
+    writer = csv.writer(file)
+    head = [f"{name}_{part}" for name in names for part in ("precision", "recall", "f1")]
+    writer.writerow([*_PAGE_COLUMNS, *head, "block_accuracy", "block_f1"])
+    for pages in rows.values():
+        for page in pages:
+            writer.writerow([*_page_cells(page), *_measure_cells(page, names), *_block_cells(page)])
+
+
+def _page_cells(page: Judgement) -> list[Any]:
+    cells = [getattr(page, column) for column in _PAGE_COLUMNS]
+    return [round(cell, 5) if isinstance(cell, float) else cell for cell in cells]
+
+
+def _measure_cells(page: Judgement, names: Sequence[str]) -> Iterator[str]:
+    for name in names:
+        overlap = page.overlaps.get(name)
+        quality = measures.quality(overlap) if overlap else None
+        for part in ("precision", "recall", "f1"):
+            yield f"{getattr(quality, part):.5f}" if quality else ""
+
+
+def _block_cells(page: Judgement) -> list[str]:
+    if page.blocks is None:
+        return ["", ""]
+    found = measures.block_measures(page.blocks)
+    return [f"{found.accuracy:.5f}", f"{found.f1:.5f}"]

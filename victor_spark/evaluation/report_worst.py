@@ -1,0 +1,113 @@
+"""The pages that a cleaner does worst: its text and the gold's side by side, differences coloured."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Final
+
+import numpy as np
+
+from victor_spark.evaluation import comparison, judging, matching, measures
+from victor_spark.evaluation.comparison import Table
+from victor_spark.evaluation.gold import GoldPage
+from victor_spark.evaluation.judging import Judgement, Plan
+
+N_PAGES: Final = 20
+MAX_CHARACTERS: Final = 12_000
+"""What is shown of a text; the measures always see all of it."""
+
+_UNSPACED: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff\uf900-\ufaff"
+_PIECE: Final = re.compile(rf"\s+|[^\W{_UNSPACED}]+|.", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class WorstPage:
+    """A judgement, and the two texts it is about; `gold` is the snippets where there is no gold text."""
+
+    judgement: Judgement
+    ours: str
+    gold: str
+
+
+def find(rows: Table, pages: Iterable[GoldPage], plan: Plan, measure: str) -> dict[str, list[WorstPage]]:
+    """Cleaner → its pages of lowest F1, the worst first. These pages are read and cleaned again."""
+    chosen = {name: _lowest(judged, measure) for name, judged in rows.items()}
+    wanted = {(page.set, page.id) for judged in chosen.values() for page in judged}
+    gold_pages = {(page.set, page.id): page for page in pages if (page.set, page.id) in wanted}
+    cleaners = judging.cleaners_of(plan)
+    return {
+        name: [_worst(page, gold_pages[page.set, page.id], cleaners[name]) for page in judged]
+        for name, judged in chosen.items()
+    }
+
+
+def _lowest(judged: Sequence[Judgement], measure: str) -> list[Judgement]:
+    measured = [page for page in judged if not np.isnan(comparison.f1(page, measure))]
+    return sorted(measured, key=lambda page: (comparison.f1(page, measure), page.set, page.id))[:N_PAGES]
+
+
+def _worst(judgement: Judgement, page: GoldPage, clean: judging.Clean) -> WorstPage:
+    """What failed isn't tried again: it might end this process."""
+    ours = "" if comparison.is_failure(judgement) else clean(page).text
+    return WorstPage(judgement, ours, page.gold if page.gold is not None else _snippets(page))
+
+
+def _snippets(page: GoldPage) -> str:
+    lines = [f"with: {text}" for text in page.meta.get("with") or ()]
+    return "\n".join(lines + [f"without: {text}" for text in page.meta.get("without") or ()])
+
+
+def html(worst: Sequence[WorstPage], measure: str) -> str:
+    """The pages as html, each to be opened."""
+    return "\n".join(_page(page, measure) for page in worst)
+
+
+def _page(page: WorstPage, measure: str) -> str:
+    judged = page.judgement
+    overlap = judged.overlaps[measure]
+    quality = measures.quality(overlap)
+    figures = f"F1 {quality.f1:.3f}, precision {quality.precision:.3f}, recall {quality.recall:.3f}"
+    facts = ", ".join(filter(None, [judged.set, judged.language, judged.page_type]))
+    if judged.status != "ok":
+        facts += f" — {judged.status}: {judged.reason or ''}"
+    title = f"{figures} · {escape(judged.id)} <small>{escape(facts)}</small>"
+    ours, gold = sides(page.ours[:MAX_CHARACTERS], page.gold[:MAX_CHARACTERS])
+    return (
+        f"<details><summary>{title}</summary>\n"
+        f'<div class="sides"><div><h4>cleaned{_cut(page.ours)}</h4><div class="text">{ours}</div></div>'
+        f'<div><h4>gold{_cut(page.gold)}</h4><div class="text">{gold}</div></div></div></details>'
+    )
+
+
+def _cut(text: str) -> str:
+    return (
+        f" (the first {MAX_CHARACTERS:,} of {len(text):,} characters)" if len(text) > MAX_CHARACTERS else ""
+    )
+
+
+def sides(ours: str, gold: str) -> tuple[str, str]:
+    """Both texts as html, escaped; what the other hasn't got (by matching blocks of words) is marked."""
+    found, wanted = _PIECE.findall(ours), _PIECE.findall(gold)
+    our_words, gold_words = (
+        [row for row, piece in enumerate(each) if not piece.isspace()] for each in (found, wanted)
+    )
+    blocks = matching.blocks([found[row] for row in our_words], [wanted[row] for row in gold_words]).tolist()
+    in_gold = {our_words[row] for start, _, length in blocks for row in range(start, start + length)}
+    in_ours = {gold_words[row] for _, start, length in blocks for row in range(start, start + length)}
+    return "".join(_marked(found, in_gold, "extra")), "".join(_marked(wanted, in_ours, "missing"))
+
+
+def _marked(pieces: Sequence[str], common: set[int], css: str) -> Iterator[str]:
+    """The pieces as html, runs that aren't common in one element; white space continues a run."""
+    inside = False
+    for row, piece in enumerate(pieces):
+        if piece.isspace():
+            yield piece
+            continue
+        if (row not in common) != inside:
+            inside = not inside
+            yield f'<mark class="{css}">' if inside else "</mark>"
+        yield escape(piece)
+    if inside:
+        yield "</mark>"

@@ -1,0 +1,66 @@
+"""An evaluation on Spark: pages of gold go out to the executors in waves, judgements come back.
+
+Gold lies where the driver is, so the pages travel, a limited amount at a time; every task judges its
+pages as a local run does, in a child process of its own.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import chain
+from typing import Final
+from uuid import uuid4
+
+from pyspark import Broadcast, SparkContext
+
+from victor_spark.evaluation import evaluate
+from victor_spark.evaluation.gold import GoldPage
+from victor_spark.evaluation.judging import Judgement, Plan
+from victor_spark.spark.interrupts import interruptible
+from victor_spark.spark.session import session
+
+WAVE_CHARACTERS: Final = 200_000_000
+"""Html that is on its way at a time."""
+
+_PAGES_PER_TASK: Final = 50
+
+
+def judgements(
+    pages: Iterator[GoldPage], plan: Plan, *, master: str | None, seconds: float
+) -> Iterator[Judgement]:
+    """The judgements of all pages, as `evaluate.locally` gives them, in any order."""
+    group = f"victor evaluate {uuid4()}"
+    with session(master=master) as spark:
+        context = spark.sparkContext
+        sent = context.broadcast(plan)
+        for wave in waves(pages):
+            run = partial(_judged, context, wave, sent, seconds, group)
+            yield from interruptible(run, group=group)
+
+
+def waves(pages: Iterator[GoldPage]) -> Iterator[list[GoldPage]]:
+    """The pages in lists of about WAVE_CHARACTERS of html."""
+    for first in pages:
+        wave, size = [first], len(first.html)
+        while size < WAVE_CHARACTERS and (page := next(pages, None)) is not None:
+            wave.append(page)
+            size += len(page.html)
+        yield wave
+
+
+def _judged(
+    context: SparkContext, wave: list[GoldPage], plan: "Broadcast[Plan]", seconds: float, group: str
+) -> list[Judgement]:
+    context.setJobGroup(group, "victor evaluate", interruptOnCancel=True)
+    n_tasks = max(min(context.defaultParallelism, len(wave)), len(wave) // _PAGES_PER_TASK)
+    return (
+        context.parallelize(wave, n_tasks)
+        .mapPartitions(partial(_judge, plan=plan, seconds=seconds))
+        .collect()
+    )
+
+
+def _judge(pages: Iterator[GoldPage], *, plan: "Broadcast[Plan]", seconds: float) -> Iterator[Judgement]:
+    first = next(pages, None)
+    if first is None:
+        return iter(())
+    return evaluate.locally(chain([first], pages), plan.value, n_jobs=1, seconds=seconds)
