@@ -2,8 +2,8 @@
 
     python sample/demo.py [--output DIR]
 
-Everything printed is computed from the rows that the job wrote, beside gold.jsonl. Exit code 0, or that
-of `victor clean` where it fails.
+Everything printed is computed from the rows that the job wrote, beside gold.jsonl. Exit code 0; 1
+if no page was cleaned, and that of `victor clean` where it fails.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def main() -> int:
         print("\n" + "\n".join(section(pages)))
     print("\n" + "\n".join(_speed(output, shards)))
     print("\n" + "\n".join(_where(_shown(output))))
-    return 0
+    return int(all(page.row["status"] != "ok" for page in pages))
 
 
 def _judged(output: Path) -> list[Judged]:
@@ -120,7 +120,11 @@ def _n_words(page: Judged) -> tuple[int, int]:
 
 
 def _example(pages: Sequence[Judged]) -> Iterator[str]:
-    row = next(page.row for page in pages if page.row["url"] == EXAMPLE)
+    cleaned = {page.row["url"]: page.row for page in pages if page.row["status"] == "ok"}
+    if not cleaned:
+        yield "No page was cleaned."
+        return
+    row = cleaned.get(EXAMPLE) or next(iter(cleaned.values()))
     yield f"A page: {row['url']}"
     yield (
         f"  {row['status']}, {row['n_kept_blocks']} of {row['n_blocks']} blocks kept,"
@@ -147,7 +151,7 @@ def _speed(output: Path, shards: Sequence[str]) -> Iterator[str]:
     seconds = run["seconds"]["clean"]
     yield f"Speed: {run['n_pages']} pages in {seconds:.1f} s, with the start of Spark's processes"
     if names := kernels.uncompiled():
-        yield f"  kernels run uncompiled here ({', '.join(names)}), about 50 times slower"
+        yield f"  {len(names)} kernels run uncompiled here, about 50 times slower"
     else:
         yield f"  the same records on one core without Spark: {_rate(shards):.0f} pages/s"
 
