@@ -27,7 +27,7 @@ def test_both_see_the_same_marginals_and_decide_in_their_own_way(source: str) ->
     ours, papers = (LOADED[name](page(source)) for name in ("victor", "victor-2008"))
     np.testing.assert_array_equal(ours.probabilities, papers.probabilities)
     words = decision.n_words(blocks_of(source))
-    assert papers.kept.tolist() == (papers.probabilities[:, OTHER] < victor.DEFAULT_THRESHOLD).tolist()
+    assert papers.kept.tolist() == (papers.probabilities[:, OTHER] < 0.5).tolist()
     assert ours.kept.tolist() == decision.by_expected_f1(ours.probabilities, words).tolist()
 
 

@@ -1,8 +1,9 @@
 """Blocks are the visible text of the canonical HTML, cut at tags, and lie where they say."""
 
+import re
 from html import unescape
 
-from hypothesis import given
+from hypothesis import assume, given
 
 from tests.html.pages import blocks_of, pages, texts_of
 from tests.html.visible_text import runs
@@ -32,6 +33,7 @@ def test_blocks_are_disjoint_and_ordered(source: str | bytes) -> None:
 @given(pages)
 def test_blocks_are_the_runs_of_visible_text_that_another_parser_finds(source: str | bytes) -> None:
     html = canonical(source).html
+    assume(not re.search("<[^>]*<", html))  # such names of tags are more than the other parser can read
     assert texts_of(segment(html)) == runs(html)
 
 
