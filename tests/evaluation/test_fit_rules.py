@@ -11,6 +11,7 @@ from tests.evaluation.invented import write_sets
 from victor_spark import resources
 from victor_spark.cleaners import constants, kimatu, line_block
 from victor_spark.evaluation import fit_rules, gold, labelling, measures, search
+from victor_spark.page import Float64
 from victor_spark.words import block_words, words
 
 LOADERS = {"kimatu": kimatu.load, "line-block": line_block.load}
@@ -29,8 +30,8 @@ class Outer:
 
 
 def test_the_search_finds_the_best_of_a_grid_and_leaves_the_rest() -> None:
-    def score(tried: Outer) -> float:
-        return 1.0 - (tried.inner.x - 3) ** 2 - (tried.z - 2.0) ** 2
+    def score(tried: Outer) -> Float64:
+        return np.array([1.0]) - (tried.inner.x - 3) ** 2 - (tried.z - 2.0) ** 2
 
     found, reached = search.coordinate(
         score, Outer(Inner(9, 7), 0.0), {"inner.x": (1, 2, 3, 4), "z": (1.0, 2.0, 3.0)}, print
@@ -41,10 +42,19 @@ def test_the_search_finds_the_best_of_a_grid_and_leaves_the_rest() -> None:
 def test_the_search_does_not_depend_on_where_the_constants_were() -> None:
     grid = {"inner.x": (5, 1), "inner.y": (0, 2)}
     outcomes = {
-        search.coordinate(lambda tried: 0.1 * tried.inner.x, Outer(Inner(x, 0), 0.0), grid, print)
+        search.coordinate(lambda tried: np.array([0.1 * tried.inner.x]), Outer(Inner(x, 0), 0.0), grid, print)
         for x in range(4)
     }
     assert outcomes == {(Outer(Inner(5, 0), 0.0), 0.5)}
+
+
+def test_a_gain_within_its_standard_error_over_pages_is_no_gain() -> None:
+    scores = {0: np.zeros(4), 1: np.array([0.9, -0.5, 0.0, 0.0]), 2: np.array([0.1, 0.0, 0.1, 0.1])}
+    found = [
+        search.coordinate(lambda tried: scores[tried.x], Inner(0, 0), {"x": values}, print)[0].x
+        for values in ((0, 1), (0, 2))
+    ]
+    assert found == [0, 2]
 
 
 def test_f1_of_a_bag_is_that_of_the_measures(tmp_path: Path) -> None:

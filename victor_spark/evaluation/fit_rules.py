@@ -25,7 +25,7 @@ from victor_spark.evaluation import gold, labelling, search
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import track
 from victor_spark.evaluation.search import Grid, PageBag
-from victor_spark.page import Bool
+from victor_spark.page import Bool, Float64
 
 PAGES_PER_SET: Final = 60
 
@@ -67,7 +67,7 @@ Keep: TypeAlias = Callable[[Any], Bool]
 """What a set of constants keeps of one page, whose share that doesn't depend on them is done."""
 
 
-Score: TypeAlias = Callable[[Any], float]
+Score: TypeAlias = Callable[[Any], Float64]
 Variants: TypeAlias = dict[str, tuple[Any, float]]
 """Name → fitted constants, and their mean word F1 on the pages they were fitted on."""
 
@@ -139,11 +139,9 @@ class _Sample:
     keeps: list[Keep]
     bags: list[PageBag]
 
-    def f1(self, options: Any) -> list[float]:
-        return [bag.f1(keep(options)) for keep, bag in zip(self.keeps, self.bags, strict=True)]
-
-    def score(self, options: Any) -> float:
-        return float(np.mean(self.f1(options)))
+    def f1(self, options: Any) -> Float64:
+        """Word F1 of every page under these constants."""
+        return np.array([bag.f1(keep(options)) for keep, bag in zip(self.keeps, self.bags, strict=True)])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -168,7 +166,7 @@ def _run(options: argparse.Namespace) -> None:
     if options.judge:
         print(_line(options.cleaner, samples["dev"], start))
         return
-    variants = fit.search(samples["train"].score, start)
+    variants = fit.search(samples["train"].f1, start)
     best, f1 = max(variants.values(), key=itemgetter(1))
     output = options.output or conf
     output.write_text(_toml(options.cleaner, fit, best, f"{f1:.4f}", len(samples["train"].sets)), "utf-8")
@@ -203,7 +201,7 @@ def _chosen(path: Path, per_set: int) -> Iterator[gold.GoldPage]:
 
 def _line(name: str, sample: _Sample, options: Any) -> str:
     """Word F1 on the sample: over all pages, then per set."""
-    f1 = np.array(sample.f1(options))
+    f1 = sample.f1(options)
     sets = np.array(sample.sets)
     per_set = ", ".join(f"{each} {f1[sets == each].mean():.3f}" for each in sorted(set(sample.sets)))
     return f"{name}: word F1 {f1.mean():.4f} on {len(f1)} dev pages ({per_set})"
