@@ -9,16 +9,15 @@ cleaner fails counts as empty and is listed.
 import argparse
 import csv
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, astuple, fields
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any, Final
 
-from victor_spark.cleaners import check_name
 from victor_spark.errors import EXIT_DONE, OutputError, UsageError
-from victor_spark.evaluation import cleaned, extrinsic, gold
-from victor_spark.evaluation.extrinsic import Counts, Table, Verdict
-from victor_spark.evaluation.gold import GoldPage
+from victor_spark.evaluation import extrinsic, findings, gold
+from victor_spark.evaluation.extrinsic import Counts, Table
+from victor_spark.evaluation.findings import Finding
 from victor_spark.evaluation.progress import track
 
 EXAMPLES: Final = """\
@@ -48,42 +47,29 @@ def run(arguments: argparse.Namespace) -> int:
     """Cleans, classifies, counts, prints."""
     if arguments.jobs < 1:
         raise UsageError("--jobs is at least 1")
-    names = list(dict.fromkeys(arguments.cleaner))
-    for name in names:
-        check_name(name)
+    plan = findings.plan(arguments.cleaner, intrinsic=False)
     output = _writable(Path(arguments.output)) if arguments.output else None
     pages = extrinsic.labelled(page for path in arguments.gold for page in gold.read(Path(path)))
-    verdicts, failures = extrinsic.reference(pages), []
-    for name in names:
-        own, failed = _judge(pages, name, arguments.jobs)
-        verdicts += own
-        failures += failed
+    wanted = extrinsic.relevant(pages)
+    found = findings.find(pages, plan, n_jobs=arguments.jobs)
+    rows = list(track(found, "cleaning", len(pages) * len(plan.cleaners))) + extrinsic.reference(pages)
     table = {
-        name: extrinsic.by_language([row for row in verdicts if row.cleaner == name])
-        for name in (*names, extrinsic.REFERENCE)
+        name: extrinsic.by_language([row for row in rows if row.cleaner == name], wanted)
+        for name in (*plan.cleaners, extrinsic.REFERENCE)
     }
-    print(f"{len(pages)} pages\n{extrinsic.lines(table)}")
+    print(f"{len(pages)} pages, {len(wanted)} of them relevant\n\n{extrinsic.lines(table)}")
+    failures = [row for row in rows if row.failure]
     _list(failures)
     if output:
-        _write(output, table, verdicts, failures)
+        _write(output, table, rows, wanted)
     return EXIT_DONE
 
 
-def _judge(pages: Sequence[GoldPage], name: str, n_jobs: int) -> tuple[list[Verdict], list[dict[str, str]]]:
-    rows = list(track(cleaned.clean(pages, name, n_jobs), name, len(pages)))
-    failures = [
-        {"cleaner": name, "id": page.id, "failure": row.failure}
-        for page, row in zip(pages, rows, strict=True)
-        if row.failure
-    ]
-    return extrinsic.judge(name, pages, [row.text for row in rows]), failures
-
-
-def _list(failures: Sequence[dict[str, str]]) -> None:
+def _list(failures: Sequence[Finding]) -> None:
     if failures:
-        print(f"\n{len(failures)} pages failed and count as empty:")
-    for failure in failures[:_LISTED_FAILURES]:
-        print("  {cleaner}: {id}: {failure}".format(**failure))
+        print(f"\n{len(failures)} outputs are missing and count as empty:")
+    for row in failures[:_LISTED_FAILURES]:
+        print(f"  {row.cleaner}: {row.id}: {row.failure}")
     if len(failures) > _LISTED_FAILURES:
         print(f"  ... and {len(failures) - _LISTED_FAILURES} more (all with --output)")
 
@@ -100,20 +86,29 @@ def _writable(directory: Path) -> Path:
     return directory
 
 
-def _write(
-    output: Path, table: Table, verdicts: Sequence[Verdict], failures: Sequence[dict[str, str]]
-) -> None:
-    report = {"figures": extrinsic.figures(table), "failures": list(failures)}
+def _write(output: Path, table: Table, rows: Sequence[Finding], wanted: Collection[str]) -> None:
+    failures = [{"cleaner": row.cleaner, "id": row.id, "failure": row.failure} for row in rows if row.failure]
+    report = {"figures": extrinsic.figures(table), "failures": failures}
     (output / "extrinsic.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    rows = (
+    counted = (
         [name, language, *astuple(own), own.precision, own.recall, own.f1]
         for name, row in table.items()
         for language, own in row.items()
     )
     tallies = [field.name for field in fields(Counts)]
-    _csv(output / "extrinsic.csv", ["cleaner", "language", *tallies, "precision", "recall", "f1"], rows)
-    judged = ([*asdict(verdict).values(), verdict.found] for verdict in verdicts)
-    _csv(output / "pages.csv", [*(field.name for field in fields(Verdict)), "found"], judged)
+    _csv(output / "extrinsic.csv", ["cleaner", "language", *tallies, "precision", "recall", "f1"], counted)
+    _csv(output / "pages.csv", _PAGE_COLUMNS, (_cells(row, wanted) for row in rows))
+
+
+_PAGE_COLUMNS: Final = (
+    "cleaner", "id", "language", "relevant", "found", "score", "string", "disease", "failure"
+)  # fmt: skip
+
+
+def _cells(row: Finding, wanted: Collection[str]) -> list[Any]:
+    evidence = row.evidence
+    answer = [row.id in wanted, evidence.relevant, round(evidence.score, 4)]
+    return [row.cleaner, row.id, row.language, *answer, evidence.string, evidence.disease, row.failure]
 
 
 def _csv(path: Path, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

@@ -45,6 +45,10 @@ class Evidence:
         return self.score >= THRESHOLD
 
 
+NONE: Final = Evidence(0.0)
+"""What a text without any match gets."""
+
+
 @cache
 def lexicon(language: str) -> tuple[str, ...]:
     """The names of diseases in conf/daniel/<language>.txt; ConfigurationError where there are none."""
@@ -63,8 +67,8 @@ def classify(text: str, names: Sequence[str]) -> Evidence:
     """The best match in a text whose paragraphs are lines; no match scores 0."""
     parts = zones(_folded(text))
     if not parts:
-        return Evidence(0.0)
-    return max(_matches(parts, names), key=lambda match: match.score, default=Evidence(0.0))
+        return NONE
+    return max(_matches(parts, names), key=lambda match: match.score, default=NONE)
 
 
 def _folded(text: str) -> str:

@@ -1,11 +1,12 @@
 """What cleaning is worth to a later task: epidemics found in pages cleaned by each cleaner (Table 7)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, astuple, dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from victor_spark.errors import InputError
-from victor_spark.evaluation import daniel, gold
+from victor_spark.evaluation import daniel, findings, gold
+from victor_spark.evaluation.findings import Finding
 from victor_spark.evaluation.gold import GoldPage
 
 REFERENCE: Final = "reference"
@@ -49,24 +50,6 @@ class Counts:
         return self.true_positives / (self.true_positives + n_wrong) if self.true_positives else None
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What the classifier says of one page as one cleaner left it."""
-
-    cleaner: str
-    id: str
-    language: str
-    wanted: bool
-    score: float
-    string: str
-    disease: str
-
-    @property
-    def found(self) -> bool:
-        """Whether the page counts as relevant."""
-        return self.score >= daniel.THRESHOLD
-
-
 def labelled(pages: Iterable[GoldPage]) -> list[GoldPage]:
     """The pages that can be judged: with an epidemic label and a language that has a lexicon.
 
@@ -88,43 +71,44 @@ def _wanted(page: GoldPage) -> bool | None:
     return relevant if isinstance(relevant, bool) else None
 
 
-def judge(cleaner: str, pages: Iterable[GoldPage], texts: Iterable[str]) -> list[Verdict]:
-    """Classifies the text that a cleaner left of each page."""
-    return [_verdict(cleaner, page, text) for page, text in zip(pages, texts, strict=True)]
+def reference(pages: Iterable[GoldPage]) -> list[Finding]:
+    """What the classifier says of the gold cleaning."""
+    return [_of_gold(page) for page in pages]
 
 
-def reference(pages: Sequence[GoldPage]) -> list[Verdict]:
-    """The same on the gold cleaning."""
-    return judge(REFERENCE, pages, [page.gold or "" for page in pages])
+def _of_gold(page: GoldPage) -> Finding:
+    text = page.gold or ""
+    evidence = findings.evidence(page, text)
+    return Finding(REFERENCE, page.id, page.set, page.language or "", is_empty=not text, evidence=evidence)
 
 
-def _verdict(cleaner: str, page: GoldPage, text: str) -> Verdict:
-    language = page.language or ""
-    evidence = daniel.classify(text, daniel.lexicon(language))
-    return Verdict(
-        cleaner, page.id, language, bool(_wanted(page)), evidence.score, evidence.string, evidence.disease
-    )
+def relevant(pages: Iterable[GoldPage]) -> set[str]:
+    """The ids of the pages that do report an epidemic."""
+    return {page.id for page in pages if _wanted(page)}
 
 
-def by_language(verdicts: Iterable[Verdict]) -> dict[str, Counts]:
-    """Language → counts, in the order of Table 7; the last, `all`, is over all pages."""
-    rows = list(verdicts)
+def by_language(found: Iterable[Finding], wanted: Collection[str]) -> dict[str, Counts]:
+    """Language → counts, in the order of Table 7; the last, `all`, is over all pages.
+
+    `wanted` are the ids of the relevant pages.
+    """
+    rows = list(found)
     return {
-        column: counts([row for row in rows if column in (row.language, ALL)])
+        column: counts([row for row in rows if column in (row.language, ALL)], wanted)
         for column in COLUMNS
         if column == ALL or any(row.language == column for row in rows)
     }
 
 
-def counts(verdicts: Iterable[Verdict]) -> Counts:
+def counts(found: Iterable[Finding], wanted: Collection[str]) -> Counts:
     """True and false positives and negatives."""
-    kinds = [(row.found, row.wanted) for row in verdicts]
+    kinds = [(row.evidence.relevant, row.id in wanted) for row in found]
     return Counts(
         *(kinds.count(kind) for kind in ((True, True), (True, False), (False, True), (False, False)))
     )
 
 
-Table = Mapping[str, Mapping[str, Counts]]
+Table: TypeAlias = Mapping[str, Mapping[str, Counts]]
 """Cleaner → language → counts."""
 
 

@@ -83,7 +83,8 @@ def _doubled(rank: Int64, width: int) -> Int64:
     second = np.zeros_like(rank)
     second[:-width] = rank[width:] + 1
     pairs = rank * (len(rank) + 1) + second
-    return np.unique(pairs, return_inverse=True)[1].astype(np.int64)
+    doubled: Int64 = np.unique(pairs, return_inverse=True)[1].astype(np.int64)
+    return doubled
 
 
 def _lcp(order: Int64, ranks: Sequence[Int64]) -> Int64:
