@@ -24,6 +24,8 @@ ODDITIES = {
     "an unclosed object swallows what it holds": ("a<div><object><p>b</div>c", ["a"]),
     "a script inside an object": ("<object><script>w('<object>')</script></object>a", ["a"]),
     "a comment inside svg": ("<svg><!-- </svg> <svg> --></svg>a", ["a"]),
+    "an end tag inside a comment inside svg": ("<svg><!-- </svg> -->b</svg>a", ["a"]),
+    "a start tag inside a comment inside svg": ("<svg><!-- <svg> --></svg>a", ["a"]),
     "comments": ("a<!-- <p>b</p> -- > -->c", ["ac"]),
     "comments with odd ends": ("a<!-->b<!--->c<!--d--!>e<!---->f", ["abcef"]),
     "a comment without an end": ("a<p>b<!-- c <p>d", ["a", "b"]),

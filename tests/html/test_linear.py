@@ -64,6 +64,12 @@ def test_the_first_500_attributes_stay_however_they_are_written(written: str) ->
     assert texts_of(segment(html)) == ["text"]
 
 
+def test_attributes_that_nothing_parts_are_counted() -> None:
+    attributes = "".join(f'a{number}="x"' for number in range(600))
+    html = canonical(f"<p {attributes}>text").html
+    assert (html.count('="x"'), texts_of(segment(html))) == (MAX_ATTRIBUTES, ["text"])
+
+
 @pytest.mark.parametrize(
     "source",
     [
