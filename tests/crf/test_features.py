@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from tests.html.pages import blocks_of
-from victor_spark.crf.features import FEATURE_SETS, VICTOR_2008, BlockView
+from victor_spark.crf.feature_sets import FEATURE_SETS
+from victor_spark.crf.features import VICTOR_2008, BlockView
 from victor_spark.crf.table import from_conf
 
 PATTERNS = from_conf("victor-2008").patterns

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.crf.conftest import Trained, some_pages
 from tests.html.pages import blocks_of
 from victor_spark.crf import decode
-from victor_spark.crf.model import Model, from_bytes, from_crfsuite, read_bytes, to_bytes
+from victor_spark.crf.model import FORMAT, Model, from_bytes, from_crfsuite, read_bytes, to_bytes
 from victor_spark.crf.table import FeatureTable
 from victor_spark.crf.training import TrainingOptions, train
 from victor_spark.errors import ModelError
@@ -71,7 +71,7 @@ def test_what_is_stored_is_loaded(trained: Trained) -> None:
 
 
 def test_a_model_of_another_table_is_refused(model: Model, stored: bytes) -> None:
-    description = {"format": 1, "table": model.table.as_json(), "about": {}}
+    description = {"format": FORMAT, "table": model.table.as_json(), "about": {}}
     table = description["table"]
     without = {name: row for name, row in table["features"].items() if name != "position"}
     extra = {**table["features"], "container.q": {"edges": [1], "offsets": [0]}}
@@ -96,7 +96,9 @@ def test_a_model_of_another_format_is_refused(model: Model, stored: bytes) -> No
     assert "format 99" in refused(rewritten(stored, description=description))
 
 
-@pytest.mark.parametrize("description", [[], {}, "x", None, {"format": 1}, {"format": 1, "table": []}])
+@pytest.mark.parametrize(
+    "description", [[], {}, "x", None, {"format": FORMAT}, {"format": FORMAT, "table": []}]
+)
 def test_a_strange_description_is_refused(stored: bytes, description: Any) -> None:
     refused(rewritten(stored, description=description) if description is not None else stored[:0])
 

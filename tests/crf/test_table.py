@@ -13,7 +13,8 @@ from hypothesis import given
 
 from tests.html.pages import articles, blocks_of
 from victor_spark.crf import attributes
-from victor_spark.crf.features import FEATURE_SETS, BlockView
+from victor_spark.crf.feature_sets import FEATURE_SETS
+from victor_spark.crf.features import BlockView
 from victor_spark.crf.table import MAX_BINS, FeatureTable, from_conf, from_json, without
 from victor_spark.errors import ConfigurationError, ModelError
 

@@ -26,7 +26,7 @@ ELSEWHERE = {
     "ngrams": "langid's business",
     "matching": "evaluation's",
 }
-KERNELS = ("assemble", "attributes", "content", "crf", "markup", "preclean")
+KERNELS = ("assemble", "attributes", "content", "crf", "markup", "preclean", "trees")
 
 a_few = settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -190,3 +190,23 @@ def test_decoding(slow: dict[str, ModuleType], seed: int, n_blocks: int, reach: 
     for other in others.tolist():
         total = states[range(n_blocks), other].sum() + sum(transitions[pair] for pair in pairwise(other))
         assert total <= best + 1e-9
+
+
+@given(seed=st.integers(0, 2**32 - 1), n_blocks=st.integers(1, 9))
+@a_few
+def test_trees(slow: dict[str, ModuleType], seed: int, n_blocks: int) -> None:
+    dice = np.random.default_rng(seed)
+    # Two trees: one of three leaves (0, 1, 2), one of two (3, 4).
+    roots, features = np.array([0, 2], dtype=np.int32), dice.integers(0, 4, 3).astype(np.int32)
+    children = np.array([[1, -2, -4], [-1, -3, -5]], dtype=np.int32)
+    thresholds, values = dice.normal(size=3), dice.normal(size=(4, n_blocks))
+    weights = dice.normal(size=(5, 3))
+    results = []
+    for kernel in (slow["trees"], compiled("trees")):
+        found, scores = np.empty((2, n_blocks), dtype=np.int32), np.zeros((n_blocks, 3))
+        kernel.leaves(*map(memoryview, (values, roots, features, thresholds, children, found)))
+        kernel.add_weights(*map(memoryview, (found, weights, scores)))
+        results.append((found, scores))
+    np.testing.assert_array_equal(results[0][0], results[1][0])
+    np.testing.assert_allclose(results[0][1], results[1][1])
+    np.testing.assert_allclose(results[0][1], weights[results[0][0]].sum(axis=0))

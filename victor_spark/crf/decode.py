@@ -3,7 +3,9 @@
 import numpy as np
 
 from victor_spark.crf.model import Model
+from victor_spark.crf.trees import leaves
 from victor_spark.kernels import crf as kernel
+from victor_spark.kernels import trees as trees_kernel
 from victor_spark.page import LABELS, Blocks, Float64, UInt8
 
 
@@ -11,8 +13,9 @@ def scores(model: Model, blocks: Blocks) -> Float64:
     """State scores (sums of weights) per block and label: shape (n_blocks, 3)."""
     result = np.empty((len(blocks), len(LABELS)))
     if len(blocks):
+        values = model.table.values(blocks)
         kernel.state_scores(
-            memoryview(model.table.codes(blocks)),
+            memoryview(model.table.bins(values)),
             memoryview(model.singles),
             memoryview(model.boundary),
             memoryview(model.bias),
@@ -20,6 +23,9 @@ def scores(model: Model, blocks: Blocks) -> Float64:
             memoryview(model.conjunction_weights),
             memoryview(result),
         )
+        if model.table.trees.n_trees:
+            found = leaves(model.trees, values)
+            trees_kernel.add_weights(memoryview(found), memoryview(model.leaf_weights), memoryview(result))
     return result
 
 

@@ -5,7 +5,7 @@ and offsets stand in conf/features/<set>.toml and travel inside the model.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
@@ -25,6 +25,8 @@ class BlockView:
 
     blocks: Blocks
     patterns: Patterns
+    derived: dict[str, Any] = field(default_factory=dict, repr=False)
+    """What other modules of features compute once per page."""
 
     @cached_property
     def n_chars(self) -> Column:
@@ -171,6 +173,3 @@ VICTOR_2008: Final[Mapping[str, Callable[[BlockView], Column]]] = {
     "document.max-div-group": _whole(lambda view: _max(view.div_word_ratio)),
     "document.max-td-group": _whole(lambda view: _max(view.td_word_ratio)),
 }
-
-FEATURE_SETS: Final[Mapping[str, Mapping[str, Callable[[BlockView], Column]]]] = {"victor-2008": VICTOR_2008}
-"""Named and versioned: a set's name means one list of features for ever."""

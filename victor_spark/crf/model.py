@@ -13,12 +13,13 @@ import numpy as np
 import numpy.typing as npt
 import pycrfsuite
 
-from victor_spark.crf import attributes
+from victor_spark.crf import attributes, trees
 from victor_spark.crf.table import FeatureTable, from_json
+from victor_spark.crf.trees import Trees
 from victor_spark.errors import ModelError
 from victor_spark.page import LABELS, Bool, Float64, Int32
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 FILE_NAME: Final = "weights.npz"
 CRFSUITE_NAME: Final = "model.crfsuite"
 
@@ -31,7 +32,7 @@ class Model:
     """Weights ready for the decoder, with the feature table they were trained on.
 
     singles: (n_features, n bins, 2 reach + 1, 3); boundary: (2 reach + 1, 3); bias: (3,);
-    transitions: (from, to); conjunctions: see kernels.crf.state_scores.
+    transitions: (from, to); conjunctions: see kernels.crf.state_scores; leaf_weights: (n_leaves, 3).
     """
 
     table: FeatureTable
@@ -41,16 +42,28 @@ class Model:
     transitions: Float64
     conjunctions: Int32
     conjunction_weights: Float64
+    leaf_weights: Float64
+    trees: Trees
     about: Mapping[str, Any]
 
 
-_ARRAYS: Final = ("singles", "boundary", "bias", "transitions", "conjunctions", "conjunction_weights")
+_ARRAYS: Final = (
+    "singles",
+    "boundary",
+    "bias",
+    "transitions",
+    "conjunctions",
+    "conjunction_weights",
+    "leaf_weights",
+)
+_TREE: Final = "tree_"
 
 
 def to_bytes(model: Model) -> bytes:
     """The model as one .npz."""
     stored = {"format": FORMAT, "table": model.table.as_json(), "about": dict(model.about)}
     arrays = {name: getattr(model, name) for name in _ARRAYS}
+    arrays |= {_TREE + name: getattr(model.trees, name) for name in trees.ARRAYS}
     buffer = io.BytesIO()
     description = np.frombuffer(json.dumps(stored, ensure_ascii=False).encode(), dtype=np.uint8)
     np.savez_compressed(buffer, description=description, **arrays)
@@ -63,6 +76,7 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
         with np.load(io.BytesIO(stored), allow_pickle=False) as arrays:
             description = json.loads(arrays["description"].tobytes())
             columns = {key: np.ascontiguousarray(arrays[key]) for key in _ARRAYS}
+            nodes = {key: np.ascontiguousarray(arrays[_TREE + key]) for key in trees.ARRAYS}
             stated = description["format"]
     except Exception as error:  # numpy and zipfile raise whatever the damage leads them to
         raise ModelError(f"{name}: not a model of victor-spark ({' '.join(str(error).split())})") from error
@@ -70,13 +84,15 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
         raise ModelError(f"{name}: model format {stated!r}, this code reads {FORMAT}")
     try:
         table = from_json(description["table"])
-        _check(table, columns)
+        grown = trees.Trees(**nodes)
+        trees.check(grown, len(table.names))
+        _check(table, columns, grown)
     except (KeyError, ModelError) as error:
         raise ModelError(f"{name}: {error}") from error
-    return Model(table=table, about=description.get("about", {}), **columns)
+    return Model(table=table, trees=grown, about=description.get("about", {}), **columns)
 
 
-def _check(table: FeatureTable, columns: Mapping[str, npt.NDArray[Any]]) -> None:
+def _check(table: FeatureTable, columns: Mapping[str, npt.NDArray[Any]], grown: Trees) -> None:
     """Raises ModelError for weights that don't belong to the table: the decoder trusts them."""
     n_labels, width = len(LABELS), 2 * table.reach + 1
     rows, n_weights = _conjunction_rows(table)
@@ -86,6 +102,7 @@ def _check(table: FeatureTable, columns: Mapping[str, npt.NDArray[Any]]) -> None
         "bias": (n_labels,),
         "transitions": (n_labels, n_labels),
         "conjunction_weights": (n_weights, n_labels),
+        "leaf_weights": (grown.n_leaves, n_labels),
     }
     for name, shape in shapes.items():
         if (weights := columns[name]).shape != shape:
@@ -109,8 +126,10 @@ def read_bytes(path: Path) -> bytes:
         raise ModelError(f"{path}: no model there ({error.strerror or error})") from error
 
 
-def from_crfsuite(path: Path, table: FeatureTable, about: Mapping[str, Any]) -> Model:
+def from_crfsuite(path: Path, table: FeatureTable, about: Mapping[str, Any], grown: Trees | None = None
+) -> Model:
     """Dense weights of a model that python-crfsuite trained on `attributes.sequences(table, …)`."""
+    grown = trees.none() if grown is None else grown
     states, transitions, known = _weights(path)
     reach = table.reach
     none = np.zeros(len(LABELS))
@@ -130,6 +149,10 @@ def from_crfsuite(path: Path, table: FeatureTable, about: Mapping[str, Any]) -> 
         transitions=transitions,
         conjunctions=rows,
         conjunction_weights=weights,
+        leaf_weights=np.array(
+            [states.get(attributes.leaf_name(leaf), none) for leaf in range(grown.n_leaves)]
+        ).reshape(-1, len(LABELS)),
+        trees=grown,
         about=about,
     )
 

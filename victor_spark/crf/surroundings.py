@@ -15,7 +15,7 @@ import numpy as np
 
 from victor_spark.crf.features import VICTOR_2008, BlockView, Column, container
 from victor_spark.html.tags import CONTAINERS
-from victor_spark.html.words import table as word_table
+from victor_spark.html.words import GROUPS
 
 _FAR: Final = 1000.0
 _SPANS: Final = ((30.0, 3.0, 1.0), (60.0, 8.0, 1.5), (150.0, 15.0, 2.0))
@@ -39,18 +39,19 @@ class Surroundings:
         """The paragraph (0, 1, …) of each block."""
         return np.repeat(np.arange(len(self.starts)), np.diff(self.starts, append=len(self.view.blocks)))
 
-    def _sum(self, column: Column) -> Column:
+    def sum(self, column: Column) -> Column:
+        """Sums of a block column over each paragraph."""
         return np.asarray(np.add.reduceat(column, self.starts))
 
     @cached_property
     def words_p(self) -> Column:
         """Words per paragraph."""
-        return self._sum(self.view.n_words).astype(np.float64)
+        return self.sum(self.view.n_words).astype(np.float64)
 
     @cached_property
     def linked_p(self) -> Column:
         """Words in links per paragraph."""
-        return self._sum(np.where(container(self.view.blocks, "a"), self.view.n_words, 0)).astype(np.float64)
+        return self.sum(np.where(container(self.view.blocks, "a"), self.view.n_words, 0)).astype(np.float64)
 
     @cached_property
     def plain_p(self) -> Column:
@@ -206,7 +207,36 @@ def _of_page(value: Callable[[Surroundings], float]) -> PageFeature:
 
 def _around(n: int, what: Callable[[Surroundings], Column]) -> PageFeature:
     """A column over elements, for the n-th element around each paragraph."""
-    return lambda page: np.asarray(what(page))[np.minimum(page.ancestor_p(n), page.n_elements - 1)][page.of_block]
+
+    def column(page: Surroundings) -> Column:
+        element = np.minimum(page.ancestor_p(n), page.n_elements - 1)
+        return np.asarray(what(page)[element][page.of_block])
+
+    return column
+
+
+def _neighbour(column: PageFeature, by: int) -> PageFeature:
+    return _of_paragraph(lambda page: page.shifted(column(page), by))
+
+
+def _window(column: PageFeature, reach: int) -> PageFeature:
+    return _of_paragraph(lambda page: page.window(column(page), reach))
+
+
+def _kin(kind: str, name: str) -> PageFeature:
+    return _of_paragraph(lambda page: page.kin(kind)[name])
+
+
+def _words(page: Surroundings) -> Column:
+    return page.words_p
+
+
+def _density(page: Surroundings) -> Column:
+    return page.density_p
+
+
+def _capped(page: Surroundings) -> Column:
+    return np.minimum(page.plain_p, 100.0)
 
 
 def _links_e(page: Surroundings) -> Column:
@@ -214,7 +244,7 @@ def _links_e(page: Surroundings) -> Column:
 
 
 def _share_e(page: Surroundings) -> Column:
-    return page.words_e / max(page.words_e[0], 1.0)
+    return np.asarray(page.words_e / max(page.words_e[0], 1.0))
 
 
 def _score_e(page: Surroundings) -> Column:
@@ -262,11 +292,19 @@ def _best(page: Surroundings) -> tuple[int, int]:
     return page.best_range
 
 
+def of(view: BlockView) -> Surroundings:
+    """The surroundings of a page's blocks, computed once per view."""
+    if "surroundings" not in view.derived:
+        view.derived["surroundings"] = Surroundings(view)
+    surroundings: Surroundings = view.derived["surroundings"]
+    return surroundings
+
+
 _NEW_CONTAINERS: Final = [name for name in CONTAINERS if f"container.{name}" not in VICTOR_2008]
 
 SURROUNDINGS: Final[Mapping[str, PageFeature]] = {
     **{f"container.{name}": _contained(name) for name in _NEW_CONTAINERS},
-    **{f"hint.{name}": _hint(group) for group, name in enumerate(word_table().groups)},
+    **{f"hint.{name}": _hint(group) for group, name in enumerate(GROUPS)},
     "heading.level": lambda page: page.view.blocks.heading_level,
     "depth": lambda page: page.view.blocks.depth,
     "depth.rel": lambda page: page.view.blocks.depth - page.view.blocks.depth.mean(),
@@ -279,23 +317,14 @@ SURROUNDINGS: Final[Mapping[str, PageFeature]] = {
     "paragraph.plain": _of_paragraph(lambda page: page.plain_p),
     "paragraph.links": _of_paragraph(lambda page: page.density_p),
     "paragraph.blocks": _of_paragraph(lambda page: np.diff(page.starts, append=len(page.view.blocks))),
-    "paragraph.sentences": _of_paragraph(lambda page: page._sum(page.view.blocks.n_sentences)),  # noqa: SLF001
+    "paragraph.sentences": _of_paragraph(lambda page: page.sum(page.view.blocks.n_sentences)),
     "paragraph.position": _of_paragraph(lambda page: np.arange(len(page.starts)) / len(page.starts)),
+    **{f"paragraph.words[{by}]": _neighbour(_words, by) for by in (-3, -2, -1, 1, 2, 3)},
+    **{f"paragraph.links[{by}]": _neighbour(_density, by) for by in (-2, -1, 1, 2)},
     **{
-        f"paragraph.words[{by}]": _of_paragraph(lambda page, by=by: page.shifted(page.words_p, by))
-        for by in (-3, -2, -1, 1, 2, 3)
-    },
-    **{
-        f"paragraph.links[{by}]": _of_paragraph(lambda page, by=by: page.shifted(page.density_p, by))
-        for by in (-2, -1, 1, 2)
-    },
-    **{
-        f"window.{name}[{reach}]": _of_paragraph(lambda page, get=get, reach=reach: page.window(get(page), reach))
+        f"window.{name}[{reach}]": _window(column, reach)
         for reach in (2, 5, 15)
-        for name, get in (
-            ("plain", lambda page: np.minimum(page.plain_p, 100.0)),
-            ("links", lambda page: page.density_p),
-        )
+        for name, column in (("plain", _capped), ("links", _density))
     },
     **{
         f"around.{name}[{n}]": _around(n, get)
@@ -313,7 +342,7 @@ SURROUNDINGS: Final[Mapping[str, PageFeature]] = {
     **{f"span{setting}.distance": _distance(_span(setting)) for setting in range(len(_SPANS))},
     **{f"span{setting}.share": _range_share(_span(setting)) for setting in range(len(_SPANS))},
     **{
-        f"{kind}.{name}": _of_paragraph(lambda page, kind=kind, name=name: page.kin(kind)[name])
+        f"{kind}.{name}": _kin(kind, name)
         for kind in ("path", "class")
         for name in ("count", "words", "links", "share")
     },

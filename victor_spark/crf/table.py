@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -10,11 +10,14 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.crf.features import FEATURE_SETS, BlockView
+from victor_spark.crf.feature_sets import FEATURE_SETS
+from victor_spark.crf.features import BlockView
 from victor_spark.crf.patterns import Patterns, compile_patterns
+from victor_spark.crf.trees import TreeOptions
 from victor_spark.errors import ConfigurationError, ModelError
+from victor_spark.html import words
 from victor_spark.kernels import crf as kernel
-from victor_spark.page import Blocks
+from victor_spark.page import Blocks, Float64
 from victor_spark.resources import directory
 
 Conjunction = tuple[tuple[int, int], ...]
@@ -33,6 +36,7 @@ class FeatureTable:
     offsets: tuple[tuple[int, ...], ...]
     conjunctions: tuple[Conjunction, ...]
     expressions: Mapping[str, list[str]]
+    trees: TreeOptions
     patterns: Patterns = field(compare=False, repr=False, default_factory=dict)
 
     @property
@@ -44,16 +48,25 @@ class FeatureTable:
         """How many bins a feature has: one more than edges."""
         return len(self.edges[feature]) + 1
 
-    def codes(self, blocks: Blocks) -> npt.NDArray[np.uint8]:
-        """The bins of all features of all blocks: shape (n_features, n_blocks)."""
+    def values(self, blocks: Blocks) -> Float64:
+        """All features of all blocks: shape (n_features, n_blocks)."""
         view = BlockView(blocks, self.patterns)
         functions = FEATURE_SETS[self.feature_set]
         values = np.empty((len(self.names), len(blocks)), dtype=np.float64)
-        for row, name in enumerate(self.names):
-            values[row] = functions[name](view)
+        if len(blocks):
+            for row, name in enumerate(self.names):
+                values[row] = functions[name](view)
+        return values
+
+    def codes(self, blocks: Blocks) -> npt.NDArray[np.uint8]:
+        """The bins of all features of all blocks: shape (n_features, n_blocks)."""
+        return self.bins(self.values(blocks))
+
+    def bins(self, values: Float64) -> npt.NDArray[np.uint8]:
+        """The bins of what `values` gave: the same shape."""
         codes = np.empty(values.shape, dtype=np.uint8)
         flat, first = _flat(self.edges)
-        if len(blocks):
+        if values.size:
             kernel.bins(memoryview(values), memoryview(flat), memoryview(first), memoryview(codes))
         return codes
 
@@ -70,6 +83,7 @@ class FeatureTable:
                 for parts in self.conjunctions
             ],
             "patterns": self.expressions,
+            **({"trees": asdict(self.trees), "words": words.table().digest} if self.trees.n_trees else {}),
         }
 
 
@@ -125,6 +139,7 @@ def from_json(stored: Mapping[str, Any], error: type[Exception] = ModelError) ->
         conjunctions = tuple(tuple(_parts(names, parts)) for parts in stored["conjunctions"])
         expressions = {family: list(of_family) for family, of_family in stored["patterns"].items()}
         patterns = compile_patterns(expressions)
+        trees = TreeOptions(**stored.get("trees", {}))
     except ConfigurationError as problem:
         raise error(str(problem)) from problem
     except (AttributeError, KeyError, TypeError, ValueError) as problem:
@@ -133,10 +148,12 @@ def from_json(stored: Mapping[str, Any], error: type[Exception] = ModelError) ->
         raise error(f"feature set {feature_set}: bin edges must ascend, {MAX_BINS} at most")
     if any(len(set(row)) < len(row) for row in offsets) or not all(conjunctions):
         raise error(f"feature set {feature_set}: an offset stands twice, or a conjunction has no parts")
-    return FeatureTable(feature_set, names, edges, offsets, conjunctions, expressions, patterns)
+    if stored.get("words", words.table().digest) != words.table().digest:
+        raise error(f"feature set {feature_set}: trained with other words than conf/words.toml has")
+    return FeatureTable(feature_set, names, edges, offsets, conjunctions, expressions, trees, patterns)
 
 
-_KEYS: Final = frozenset({"feature_set", "features", "conjunctions", "patterns"})
+_KEYS: Final = frozenset({"feature_set", "features", "conjunctions", "patterns", "trees", "words"})
 _FEATURE_KEYS: Final = frozenset({"edges", "offsets"})
 
 

@@ -1,18 +1,20 @@
 """Trains the CRF with python-crfsuite, and makes a dense Model of it (Victor, section 3.1, step 6)."""
 
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import pycrfsuite
 
-from victor_spark.crf import attributes
+from victor_spark.crf import attributes, trees
+from victor_spark.crf.decision import n_words
 from victor_spark.crf.model import CRFSUITE_NAME, Model, from_crfsuite
 from victor_spark.crf.table import FeatureTable
+from victor_spark.crf.trees import Trees
 from victor_spark.errors import ModelError
-from victor_spark.page import LABELS, Blocks, UInt8
+from victor_spark.page import LABELS, OTHER, Blocks, UInt8
 
 ALGORITHMS: Final = {"lbfgs": {"c1": 0.0, "c2": 1.0}, "ap": {}}
 """L-BFGS with L1 (c1) and L2 (c2) regularisation; averaged perceptron."""
@@ -66,15 +68,28 @@ def train(
     trainer.set_params(
         {**ALGORITHMS[options.algorithm], "max_iterations": options.max_iterations, **options.parameters}
     )
-    n_pages = 0
-    for blocks, labels in pages:
-        if 0 < len(blocks) <= MAX_BLOCKS:
-            items = attributes.sequences(table, table.codes(blocks))
-            trainer.append(pycrfsuite.ItemSequence(items), [LABELS[label] for label in labels.tolist()])
-            n_pages += 1
-    if not n_pages:
+    usable = [(blocks, labels) for blocks, labels in pages if 0 < len(blocks) <= MAX_BLOCKS]
+    if not usable:
         raise ModelError("no labelled page to learn from")
+    grown = _trees(usable, table)
+    for blocks, labels in usable:
+        values = table.values(blocks)
+        found = trees.leaves(grown, values) if table.trees.n_trees else None
+        items = attributes.sequences(table, table.bins(values), found)
+        trainer.append(pycrfsuite.ItemSequence(items), [LABELS[label] for label in labels.tolist()])
     with tempfile.TemporaryDirectory() as scratch:
         path = (directory or Path(scratch)) / CRFSUITE_NAME
         trainer.train(str(path))
-        return from_crfsuite(path, table, {"n_training_pages": n_pages, **(about or {})})
+        return from_crfsuite(path, table, {"n_training_pages": len(usable), **(about or {})}, grown)
+
+
+def _trees(pages: Sequence[tuple[Blocks, UInt8]], table: FeatureTable) -> Trees:
+    """The trees that the table asks for, grown on these pages."""
+    if not table.trees.n_trees:
+        return trees.none()
+    return trees.grow(
+        [table.values(blocks) for blocks, _ in pages],
+        [labels != OTHER for _, labels in pages],
+        [n_words(blocks) for blocks, _ in pages],
+        table.trees,
+    )

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, tables
+from victor_spark.html.words import GROUPS
 from victor_spark.html.words import table as word_table
 from victor_spark.kernels import content, markup
 from victor_spark.page import Blocks, Int32, UInt8, UInt32, UInt64
@@ -27,7 +28,7 @@ def segment(html: str) -> Blocks:
     containers = np.empty(n_tags + 1, dtype=np.uint64)
     words = word_table()
     paths = np.empty((2, n_tags + 1), dtype=np.uint64)
-    hints = np.empty((len(words.groups), n_tags + 1), dtype=np.uint8)
+    hints = np.empty((len(GROUPS), n_tags + 1), dtype=np.uint8)
     elements = np.zeros((2, n_tags + 1), dtype=np.int32)
     text = np.empty(len(points) + n_tags + 1, dtype=np.uint32)
     packed = markup.scan(
@@ -44,7 +45,7 @@ def segment(html: str) -> Blocks:
         memoryview(np.empty((n_tags, 4), dtype=np.int32)),
         memoryview(np.empty(n_tags, dtype=np.uint64)),
         memoryview(np.empty((n_tags, 2), dtype=np.uint64)),
-        memoryview(np.empty((n_tags + 1, len(words.groups)), dtype=np.int32)),
+        memoryview(np.empty((n_tags + 1, len(GROUPS)), dtype=np.int32)),
         memoryview(rows),
         memoryview(containers),
         memoryview(paths),

@@ -1,8 +1,9 @@
 """Words of class, id, role and itemprop that say what an element is for, as a look-up table for the scan."""
 
+import hashlib
 import tomllib
 from functools import cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +12,43 @@ from victor_spark.errors import ConfigurationError
 from victor_spark.html.tags import fnv1a
 from victor_spark.resources import directory
 
+GROUPS: Final = (
+    "article",
+    "content",
+    "text",
+    "post",
+    "comment",
+    "related",
+    "teaser",
+    "share",
+    "side",
+    "nav",
+    "crumb",
+    "head",
+    "foot",
+    "ad",
+    "consent",
+    "subscribe",
+    "byline",
+    "meta",
+    "tag",
+    "media",
+    "title",
+    "lead",
+    "form",
+    "product",
+    "list",
+    "hidden",
+    "quote",
+    "document",
+)
+"""The groups, in the order of their features."""
+
 
 class WordTable(NamedTuple):
-    """The groups of conf/words.toml in order, and hash slots that lead from a word to its group."""
+    """Hash slots that lead from a word to its group, and a digest of all the words."""
 
-    groups: tuple[str, ...]
+    digest: str
     slots: npt.NDArray[np.uint32]
     slot_groups: npt.NDArray[np.uint8]
 
@@ -30,9 +63,11 @@ def table() -> WordTable:
         raise ConfigurationError(f"{path}: {error}") from error
     slots = np.zeros(2048, dtype=np.uint32)
     slot_groups = np.zeros(2048, dtype=np.uint8)
+    if tuple(groups) != GROUPS:
+        raise ConfigurationError(f"{path}: the groups must be {', '.join(GROUPS)}, in this order")
     for number, (group, words) in enumerate(groups.items()):
-        if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or number > 63:
-            raise ConfigurationError(f"{path}: {group} is no list of words, or one group too many")
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise ConfigurationError(f"{path}: {group} is no list of words")
         for word in words:
             code = fnv1a(word)
             slot = code % len(slots)
@@ -41,4 +76,5 @@ def table() -> WordTable:
             if slots[slot] == code:
                 raise ConfigurationError(f"{path}: {word} stands twice")
             slots[slot], slot_groups[slot] = code, number
-    return WordTable(tuple(groups), slots, slot_groups)
+    digest = hashlib.sha256(slots.tobytes() + slot_groups.tobytes()).hexdigest()
+    return WordTable(digest, slots, slot_groups)
