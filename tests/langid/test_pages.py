@@ -90,3 +90,13 @@ def test_a_language_model_that_is_none_is_one_clear_line(tmp_path: object) -> No
     with pytest.raises((ModelError, UsageError)) as caught:
         pipeline.models(pipeline.Settings(lid_model=path))
     assert "\n" not in str(caught.value)
+
+
+def test_a_language_that_letters_hardly_tell_from_the_wanted_one_is_kept() -> None:
+    croatian = (
+        "Gradonačelnik je jučer otvorio novi most preko rijeke koji su stanovnici čekali više od pet godina, "
+        "a na svečanosti su se okupili brojni građani iz obližnjih mjesta."
+    )
+    for wanted in ("hr", "bs"):
+        assert cleaned(page(croatian, croatian), languages=(wanted,)).status == "ok"
+    assert cleaned(page(croatian, croatian), languages=("cs",)).status == "wrong_language"

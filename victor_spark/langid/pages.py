@@ -24,7 +24,8 @@ class PageLanguage:
     """What the text of a page says of itself.
 
     `language` is ISO 639-1 (or -3), None where there is too little text or none that fits;
-    `is_wanted` says whether it is among the languages asked for (always, when none are);
+    `is_wanted` says whether it is among the languages asked for, or one that letters hardly tell
+    from them (always, when none are asked for);
     `problem` says why the charset must have been misread.
     """
 
@@ -76,7 +77,11 @@ def _judged(guess: Guess, targets: tuple[str, ...], n_letters: int) -> PageLangu
     if guess.language is None:
         return PageLanguage(None, None, is_wanted=not targets, has_text=has_text)
     language = iso(guess.language)
-    wanted = not targets or language in {iso(target) for target in targets}
+    wanted = (
+        not targets
+        or identify.is_among(guess.language, targets)
+        or language in {iso(target) for target in targets}
+    )
     return PageLanguage(language, guess.score, is_wanted=wanted, has_text=has_text)
 
 
