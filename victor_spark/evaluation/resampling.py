@@ -100,5 +100,6 @@ def _bounds(means: Float64) -> tuple[Float64, Float64]:
     tail = (1 - LEVEL) / 2
     there = ~np.isnan(means).all(axis=0)
     low, high = np.full((2, means.shape[1]), np.nan)
-    low[there], high[there] = np.nanquantile(means[:, there], [tail, 1 - tail], axis=0)
+    if there.any():
+        low[there], high[there] = np.nanquantile(means[:, there], [tail, 1 - tail], axis=0)
     return low, high

@@ -1,0 +1,198 @@
+"""`victor evaluate`: what it writes, that it says what is wrong, and that no page ends the run."""
+
+import csv
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.evaluation.invented import write_sets
+from victor_spark.cleaners import peers
+from victor_spark.cli import main
+from victor_spark.evaluation.judging import MEASURES
+
+
+def evaluate(gold: Path, output: Path, *arguments: object) -> int:
+    """The exit code of the command, run in this process."""
+    return main([str(each) for each in ("evaluate", "--gold", gold, "--output", output, *arguments)])
+
+
+@pytest.fixture(scope="module")
+def gold(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_sets(tmp_path_factory.mktemp("gold") / "pages", n_sites=3, n_pages=1)
+
+
+@pytest.fixture(scope="module")
+def output(gold: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of a run of two cleaners and a cascade over all pages."""
+    folder = tmp_path_factory.mktemp("out") / "deep" / "er"
+    names = ["victor", "kimatu", "kimatu+line-block"]
+    assert (
+        main(["evaluate", "--gold", str(gold), "--cleaner", *names, "--output", str(folder), "--jobs", "1"])
+        == 0
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def results(output: Path) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads((output / "results.json").read_text(encoding="utf-8"))
+    return loaded
+
+
+def test_results_hold_every_measure_by_set_language_and_page_type(results: dict[str, Any]) -> None:
+    assert set(results["figures"]) == {"all", "set", "language", "page type"}
+    assert set(results["figures"]["set"]) == {"forum", "news"}
+    figures = results["figures"]["all"]["all"]["victor"]
+    assert set(figures["measures"]) == set(MEASURES) - {"snippets", "blocks"}
+    assert figures["n_pages"] == 6
+    assert figures["pages_per_second"] > 0
+    words = figures["measures"]["words"]
+    assert 0 <= words["f1_low"] <= words["f1"] <= words["f1_high"] <= 1
+    assert results["gold"]["n_pages"] == 6
+    pairs = [(pair["first"], pair["second"]) for pair in results["differences"]]
+    assert pairs == [
+        ("victor", "kimatu"),
+        ("victor", "kimatu+line-block"),
+        ("kimatu", "kimatu+line-block"),
+    ]
+    assert "victor" in results["curves"]
+    assert "kimatu" not in results["curves"]
+
+
+def test_there_is_a_csv_line_per_page_and_cleaner_whose_mean_is_in_the_results(
+    output: Path, results: dict[str, Any]
+) -> None:
+    with (output / "results.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["cleaner"] == "kimatu"]
+    assert len(rows) == 6
+    for name in ("words", "TM", "CHA"):
+        mean = sum(float(row[f"{name}_f1"]) for row in rows) / 6
+        shown = results["figures"]["all"]["all"]["kimatu"]["measures"][name]["f1"]
+        assert mean == pytest.approx(shown, abs=1e-4)
+
+
+class _Elements(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        if tag in {"details", "mark", "table", "div", "svg"}:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in {"details", "mark", "table", "div", "svg"}:
+            assert self.open.pop() == tag
+
+
+def test_the_report_is_one_well_formed_page_that_loads_nothing(output: Path) -> None:
+    report = (output / "report.html").read_text(encoding="utf-8")
+    parser = _Elements()
+    parser.feed(report)
+    assert not parser.open
+    tags = [tag for tag, _ in parser.found]
+    assert not {"script", "link", "img", "iframe"} & set(tags)
+    assert tags.count("svg") >= 3  # curve, bars by set, scatters
+    assert not re.search(r"url\(\s*['\"]?(?!#)", report)
+    every = [pair for _, attributes in parser.found for pair in attributes.items()]
+    assert all(str(value).startswith("#") for key, value in every if key.endswith("href"))
+    ids = [attributes["id"] for _, attributes in parser.found if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert tags.count("details") >= 3 * 6
+
+
+def test_texts_cleaned_elsewhere_are_judged_as_cleaneval_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, text in {"gold": "<h>a\n<p>b c", "perfect": "<h>a\n<p>b c", "half": "<p>a"}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "7.txt").write_text(f"URL: http://a.example\n{text}\n")
+    arguments = [
+        "--gold",
+        str(tmp_path / "gold"),
+        "--cleaned",
+        str(tmp_path / "perfect"),
+        str(tmp_path / "half"),
+    ]
+    assert (
+        main(["evaluate", *arguments, "--output", str(tmp_path / "out"), "--measures", "TO", "TM", "IU"]) == 0
+    )
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    perfect, half = results["figures"]["all"]["all"].values()
+    assert perfect["measures"]["TM"]["f1"] == 1
+    assert half["measures"]["TO"]["recall"] == pytest.approx(1 / 3)
+    assert half["measures"]["TM"]["f1"] == pytest.approx(2 / 7)
+    assert half["measures"]["IU"]["f1"] == pytest.approx(4 / 7)
+
+
+def test_a_page_that_fails_counts_as_empty_and_is_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("gold/1.txt", "gold/2.txt", "texts/2.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("High water at six.")
+    assert evaluate(tmp_path / "gold", tmp_path / "out", "--cleaned", tmp_path / "texts") == 0
+    shown = capsys.readouterr().out
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    figures = next(iter(results["figures"]["all"]["all"].values()))
+    assert [failure["id"] for failure in results["failures"]] == ["gold/1"]
+    assert figures["n_failed"] == 1
+    assert figures["empty_ratio"] == figures["measures"]["words"]["f1"] == 0.5
+    assert "failed: " in shown
+    assert "<h2>Failures</h2>" in (tmp_path / "out" / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--cleaner", "soap"], "no cleaner 'soap'"),
+        (["--cleaner", "victor+"], "victor+"),
+        ([], "nothing to evaluate"),
+        (["--cleaner", "victor", "--measures", "shine"], "no measure 'shine'"),
+        (["--cleaner", "victor", "--sets", "weather"], "no set weather"),
+        (["--cleaner", "victor", "--split", "test"], "split test"),
+        (["--cleaner", "victor", "--limit", "0"], "--limit"),
+        (["--cleaner", "victor", "--pages", "."], "--pages"),
+        (["--cleaned", "nowhere"], "--cleaned nowhere"),
+        (["--cleaner", "victor", "--master", "local"], "--spark"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_exit_2(
+    gold: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], says: str
+) -> None:
+    assert evaluate(gold, tmp_path / "out", *arguments) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert says in line
+
+
+def test_a_peer_that_is_not_installed_names_the_extra(
+    gold: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    missing = [name for name, peer in peers.PEERS.items() if not peers.installed(peer)]
+    if not missing:
+        pytest.skip("all peers are installed here")
+    assert evaluate(gold, tmp_path, "--cleaner", missing[0]) == 2
+    assert "victor-spark[peers]" in capsys.readouterr().err
+
+
+def test_an_output_that_cannot_be_written_is_known_before_the_first_page(
+    gold: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    assert (
+        main(["evaluate", "--gold", str(gold), "--cleaner", "victor", "--output", str(tmp_path / "file")])
+        == 2
+    )
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "can't write" in line
+
+
+def test_help_of_the_command_is_its_own_and_shows_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "--help"]) == 0
+    assert "--cleaned" in capsys.readouterr().out

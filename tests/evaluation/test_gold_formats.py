@@ -1,0 +1,146 @@
+"""Gold in every form is read as pages, and what can't be gold is said in one line."""
+
+import json
+import lzma
+from pathlib import Path
+
+import pytest
+
+from tests.evaluation.invented import write_sets
+from victor_spark.errors import InputError, UsageError, VictorError
+from victor_spark.evaluation import evaluate, gold_formats
+from victor_spark.evaluation.gold import GoldPage
+from victor_spark.evaluation.gold_formats import Choice
+
+HTML = "<body><ul><li>home</li></ul><h1>Tides</h1><p>High water at six — and low at noon.</p></body>"
+GOLD = "URL: http://tides.example/1\n\n<h>Tides\n<p>High water at six — and low\nat noon.\n"
+
+
+def read(paths: list[Path], pages: Path | None = None, choice: Choice = Choice()) -> list[GoldPage]:  # noqa: B008
+    found = gold_formats.sources([str(path) for path in paths], None if pages is None else str(pages))
+    return list(gold_formats.chosen(found, choice))
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> tuple[Path, Path]:
+    """CleanEval's layout: a folder of gold texts, a folder of pages in their wrapper, matched by number."""
+    gold, pages = tmp_path / "gold", tmp_path / "pages"
+    gold.mkdir()
+    pages.mkdir()
+    (gold / "1-cleaned.txt").write_text(GOLD, encoding="utf-8")
+    wrapped = f'<text id="x" title="" encoding="windows-1252">{HTML}</text>\n'
+    (pages / "1.html").write_bytes(wrapped.encode("cp1252"))
+    (gold / "2.txt").write_text("only text\nin two lines", encoding="utf-8")
+    (pages / "2.html").write_text(HTML, encoding="utf-8")
+    return gold, pages
+
+
+def test_cleaneval_folders_match_by_stem_and_the_wrapper_is_no_page(folders: tuple[Path, Path]) -> None:
+    marked, plain = read([folders[0]], folders[1])
+    assert (marked.id, marked.set, marked.url) == ("gold/1", "gold", "http://tides.example/1")
+    assert marked.html == HTML
+    assert marked.gold == "Tides\nHigh water at six — and low at noon."
+    assert gold_formats.marked(marked) == GOLD
+    assert plain.gold == "only text\nin two lines"
+    assert gold_formats.marked(plain) == "<p>only text\n<p>in two lines"
+
+
+def test_gold_texts_without_a_page_are_left_out_and_named(folders: tuple[Path, Path]) -> None:
+    (folders[1] / "1.html").unlink()
+    assert [page.id for page in read([folders[0]], folders[1])] == ["gold/2"]
+    (line,) = gold_formats.unmatched([str(folders[0])], str(folders[1]), [])
+    assert line.startswith("1 of the gold texts")
+    assert line.endswith(": 1")
+
+
+def test_folders_where_nothing_matches_are_refused(folders: tuple[Path, Path]) -> None:
+    for page in folders[1].iterdir():
+        page.rename(page.with_name(f"page{page.name}"))
+    with pytest.raises(InputError, match=r"no gold text in .* has a page"):
+        read([folders[0]], folders[1])
+
+
+def test_snippets_and_their_pages_are_gold_without_text(tmp_path: Path) -> None:
+    table = {"http://tides.example/1": {"file": "1.html", "with": ["High water"], "without": ["home"]}}
+    (tmp_path / "evaldata.json").write_text(json.dumps(table))
+    (tmp_path / "html").mkdir()
+    (tmp_path / "html" / "1.html").write_text(HTML)
+    (page,) = read([tmp_path / "evaldata.json"], tmp_path / "html")
+    assert (page.set, page.gold, page.meta["without"]) == ("evaldata", None, ["home"])
+    (tmp_path / "html" / "1.html").rename(tmp_path / "html" / "other.html")
+    with pytest.raises(InputError, match="none of the 1 files"):
+        read([tmp_path / "evaldata.json"], tmp_path / "html")
+
+
+def test_sets_splits_and_limits_choose_pages(tmp_path: Path) -> None:
+    folder = write_sets(tmp_path / "pages")
+    assert len(read([folder])) == 24
+    assert {page.set for page in read([folder], choice=Choice(sets=("news",)))} == {"news"}
+    assert {page.split for page in read([folder], choice=Choice(split="dev"))} == {"dev"}
+    assert [page.set for page in read([folder], choice=Choice(limit=2))] == ["forum"] * 2 + ["news"] * 2
+    assert len(read([folder / "news.jsonl"])) == 12
+
+
+def test_hard_pages_and_pages_without_gold_are_left_out(tmp_path: Path) -> None:
+    rows = [
+        {"id": "hard", "html": HTML, "gold": "x", "meta": {"hard": True}},
+        {"id": "none", "html": HTML, "gold": None},
+        {"id": "good", "html": HTML, "gold": "x"},
+    ]
+    with lzma.open(tmp_path / "some.jsonl.xz", "wt") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    assert [page.id for page in read([tmp_path / "some.jsonl.xz"])] == ["good"]
+
+
+def _empty(path: Path) -> tuple[str, ...]:
+    (path / "empty.jsonl").touch()
+    return ("empty.jsonl",)
+
+
+def _no_files(path: Path) -> tuple[str, ...]:
+    (path / "nothing").mkdir()
+    return ("nothing", "nothing")
+
+
+def _twice(path: Path) -> tuple[str, ...]:
+    row = json.dumps({"id": "1", "html": HTML, "gold": "x"})
+    (path / "a.jsonl").write_text(f"{row}\n{row}\n")
+    return ("a.jsonl",)
+
+
+def _texts_without_pages(path: Path) -> tuple[str, ...]:
+    (path / "gold").mkdir()
+    (path / "gold" / "1.txt").write_text(GOLD)
+    return ("gold",)
+
+
+def _pages_too_many(path: Path) -> tuple[str, ...]:
+    write_sets(path / "sets")
+    return ("sets", "sets")
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "says"),
+    [
+        (lambda _: ("missing",), InputError, "there is no gold at"),
+        (_empty, InputError, "no page with gold"),
+        (_no_files, InputError, "no files in"),
+        (_twice, InputError, "two gold pages"),
+        (_texts_without_pages, UsageError, "--pages"),
+        (_pages_too_many, UsageError, "--pages"),
+    ],
+)
+def test_what_cannot_be_gold_is_one_clear_error(
+    tmp_path: Path, make: object, error: type[VictorError], says: str
+) -> None:
+    assert callable(make)
+    gold, *pages = (str(tmp_path / name) for name in make(tmp_path))
+    with pytest.raises(error, match=says) as caught:
+        evaluate.check(gold_formats.sources([gold], *pages), Choice())
+    assert "\n" not in str(caught.value)
+
+
+def test_a_set_that_is_not_there_is_named(tmp_path: Path) -> None:
+    sources = gold_formats.sources([str(write_sets(tmp_path / "sets"))])
+    with pytest.raises(InputError, match=r"no set weather in the gold \(there: forum, news\)"):
+        evaluate.check(sources, Choice(sets=("weather",)))

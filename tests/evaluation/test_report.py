@@ -1,0 +1,62 @@
+"""The report's parts: differences are marked, everything is escaped, long texts are cut."""
+
+from html.parser import HTMLParser
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from victor_spark.evaluation import report_worst
+from victor_spark.evaluation.judging import Judgement
+from victor_spark.evaluation.measures import Overlap
+from victor_spark.evaluation.report_worst import WorstPage
+
+
+class _Text(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.all: list[str] = []
+        self.marked: list[str] = []
+        self.inside = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert (tag, [name for name, _ in attrs]) == ("mark", ["class"])
+        self.inside = True
+
+    def handle_endtag(self, tag: str) -> None:
+        assert tag == "mark"
+        self.inside = False
+
+    def handle_data(self, data: str) -> None:
+        self.all.append(data)
+        if self.inside:
+            self.marked.append(data)
+
+
+def parsed(html: str) -> _Text:
+    parser = _Text()
+    parser.feed(html)
+    parser.close()
+    return parser
+
+
+def test_what_the_other_text_lacks_is_marked() -> None:
+    ours, gold = report_worst.sides("Home\nThe ferry sails <today>", "The ferry sails tomorrow")
+    assert "".join(parsed(ours).marked) == "Home\n<today>"
+    assert "".join(parsed(gold).marked) == "tomorrow"
+
+
+texts = st.text(st.sampled_from("ab <>&\"'\n市渡"), max_size=40)
+
+
+@given(texts, texts)
+def test_both_texts_are_shown_whole_and_escaped(ours: str, gold: str) -> None:
+    for shown, text in zip(report_worst.sides(ours, gold), (ours, gold), strict=True):
+        assert "".join(parsed(shown).all) == text
+
+
+def test_long_texts_are_cut_and_it_says_so() -> None:
+    judged = Judgement("a<b", "set", "site", None, None, "victor", "ok", overlaps={"words": Overlap(1, 2, 2)})
+    html = report_worst.html([WorstPage(judged, "word " * 10_000, "gold")], "words")
+    assert "the first 12,000 of 50,000 characters" in html
+    assert "a&lt;b" in html
+    assert len(html) < 20_000
