@@ -259,6 +259,7 @@ _DTYPES: Final = {
     "points": np.uint32,
     "langid1": np.float32,
     "langid2": np.float32,
+    "hints": np.uint8,
     "in_pre": np.uint8,
     "in_list_item": np.uint8,
 }
