@@ -112,7 +112,8 @@ def judge_of(plan: Plan) -> Callable[[GoldPage, int], Iterator[Judgement]]:
     cleaners = cleaners_of(plan)
 
     def judge(page: GoldPage, first: int) -> Iterator[Judgement]:
-        labelled = labelling.label(page) if page.gold is not None and page.html else None
+        is_labelled = BLOCKS in plan.measures and page.gold is not None and page.html
+        labelled = labelling.label(page) if is_labelled else None
         for name, clean in list(cleaners.items())[first:]:
             started = time.process_time()
             output = clean(page)
@@ -174,13 +175,13 @@ def _judgement(
     seconds: float,
     wanted: Sequence[str],
 ) -> Judgement:
-    counts, curve = _blocks(labelled, output) if BLOCKS in wanted else (None, None)
-    identified = labelled.page.language if labelled else None
+    counts, curve = _blocks(labelled, output)
+    known = output.document or (labelled.page if labelled else None)
     return Judgement(
         id=page.id,
         set=page.set,
         site=gold.site(page),
-        language=page.language or identified,
+        language=page.language or (known.language if known else None),
         page_type=page.meta.get("page_type"),
         cleaner=name,
         status=output.status,
