@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Final, TypeAlias
 
-from victor_spark.cleaners import cascade, extractor, kimatu, line_block, peers, victor
+from victor_spark.cleaners import cascade, extractor, kimatu, line_block, ncleaner, peers, victor
 from victor_spark.errors import UsageError
 from victor_spark.page import Page, Scores
 
@@ -16,12 +16,22 @@ CLEANERS: Final[Mapping[str, Callable[..., Cleaner]]] = {
     "victor-2008": victor.load_2008,
     "kimatu": kimatu.load,
     "line-block": line_block.load,
+    "ncleaner": ncleaner.load,
+    "ncleaner-2008": ncleaner.load,
+    "ncleaner-non-lexical": ncleaner.load,
+    "ncleaner-5": ncleaner.load,
+    "ncleaner-25": ncleaner.load,
 }
 """Name → what builds the cleaner, from its model's bytes where it has one. Other people's: peers.PEERS."""
 
 MODELS: Final[Mapping[str, str]] = {
     "victor": "crf/victor-2008",
     "victor-2008": "crf/victor-2008",
+    "ncleaner": "ncleaner/default",
+    "ncleaner-2008": "ncleaner/english",
+    "ncleaner-non-lexical": "ncleaner/non-lexical",
+    "ncleaner-5": "ncleaner/pairs-5",
+    "ncleaner-25": "ncleaner/pairs-25",
 }
 """Name → the folder under models/ that the cleaner is built from."""
 
@@ -53,7 +63,7 @@ def load(name: str, models: Mapping[str, bytes]) -> Cleaner:
 
 def _load(name: str, models: Mapping[str, bytes]) -> Cleaner:
     if name in peers.PEERS:
-        return extractor.cleaner(peers.PEERS[name].load())
+        return extractor.cleaner(peers.extractor(name))
     return CLEANERS[name](models[MODELS[name]]) if name in MODELS else CLEANERS[name]()
 
 

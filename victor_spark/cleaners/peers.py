@@ -4,6 +4,7 @@ Every adapter is built when its cleaner is asked for, and imports its tool then.
 canonical HTML, decoded and without scripts, and runs with its own defaults.
 """
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
@@ -22,6 +23,17 @@ class Peer:
     package: str
     module: str
     load: Callable[[], Extractor]
+
+
+def extractor(name: str) -> Extractor:
+    """The extractor of a name of PEERS; UsageError when its tool isn't installed.
+
+    What a tool says of a page it gives up goes where logging is configured, but not to stderr
+    otherwise: a crawl has many such pages, and each has its row.
+    """
+    check_installed(name)
+    logging.getLogger(PEERS[name].module).addHandler(logging.NullHandler())
+    return PEERS[name].load()
 
 
 def installed(peer: Peer) -> bool:

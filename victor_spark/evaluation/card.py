@@ -29,20 +29,21 @@ def write(name: str, metrics: Mapping[str, Any]) -> str:
             f"`{metrics['feature_set']}`, after Victor (Spousta, Marek, Pecina 2008). "
             f"Trained with `{metrics['command']}`."
         ),
-        _training(metrics),
+        training_data(metrics, also_left_out=", and pages of very many blocks,"),
         _unseen(metrics),
         _LIMITS,
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
-def _training(metrics: Mapping[str, Any]) -> str:
+def training_data(metrics: Mapping[str, Any], *, also_left_out: str = "") -> str:
+    """The card's section on what a model learnt from, by set, with the licences."""
     about = _sets()
     lines = [
         (
             f"## Training data\n\n{metrics['n_training_pages']} annotated pages; block labels come from "
-            "aligning each gold text with its page. Pages whose gold is not in their html, and pages of "
-            "very many blocks, are left out. No page is part of this repository.\n"
+            "aligning each gold text with its page. Pages whose gold is not in their html"
+            f"{also_left_out} are left out. No page is part of this repository.\n"
         ),
         "| set | pages | what | licence as stated |\n|---|---|---|---|",
     ]

@@ -1,0 +1,88 @@
+"""`victor train ncleaner`: from annotated pages to a model directory that cleans pages, or one clear line."""
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.evaluation.invented import write_sets
+from victor_spark.cleaners.ncleaner_model import from_bytes
+from victor_spark.commands import train_ncleaner
+from victor_spark.errors import VictorError
+from victor_spark.page import Record
+from victor_spark.pipeline import Settings, cleaning, models
+
+
+def run(*words: str) -> int:
+    parser = argparse.ArgumentParser()
+    train_ncleaner.add_arguments(parser)
+    return train_ncleaner.run(parser.parse_args(words))
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_sets(tmp_path_factory.mktemp("ncleaner") / "pages")
+
+
+def test_the_model_directory_holds_weights_card_and_metrics(data: Path, tmp_path: Path) -> None:
+    assert run("--data", str(data), "--output", str(tmp_path / "mine")) == 0
+    assert {path.name for path in (tmp_path / "mine").iterdir()} == {"weights.npz", "CARD.md", "metrics.json"}
+    metrics = json.loads((tmp_path / "mine" / "metrics.json").read_text())
+    # half of the sites are of the split that is measured on
+    assert metrics["training_pages"] == {"forum": 6, "news": 6}
+    assert list(metrics["held_out"]) == ["forum", "news", "all"]
+    assert metrics["held_out"]["all"]["n_pages"] == 12
+    assert metrics["held_out"]["all"]["word_f1"]["mean"] > 0.9
+    assert "| news | 6 |" in (tmp_path / "mine" / "CARD.md").read_text()
+
+
+@pytest.mark.parametrize("options", [[], ["--non-lexical"], ["--uncalibrated"]])
+def test_five_pairs_make_a_model_that_cleans_a_page_of_another_site(
+    data: Path, tmp_path: Path, options: list[str]
+) -> None:
+    output = tmp_path / "mine"
+    assert run("--data", str(data), "--sets", "news", "--pairs", "5", "--output", str(output), *options) == 0
+    assert json.loads((output / "metrics.json").read_text())["n_training_pages"] == 5
+    model = from_bytes((output / "weights.npz").read_bytes())
+    assert model.lexical == (options != ["--non-lexical"])
+    settings = Settings(cleaner="ncleaner", model=str(output))
+    text = "The mayor opened the new bridge over the river and the council will vote on the winter budget."
+    html = f"<body><ul><li>Home</li><li>About</li></ul><p>{text}</p><div>Copyright x</div></body>".encode()
+    document = cleaning(settings, models(settings))(Record(None, None, "", 0, len(html), html))
+    assert document.text == text
+
+
+def test_the_same_command_makes_the_same_model(data: Path, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        run("--data", str(data), "--pairs", "4", "--output", str(tmp_path / name))
+    one, two = (from_bytes((tmp_path / name / "weights.npz").read_bytes()) for name in ("one", "two"))
+    assert one.ratios.trigrams.tolist() == two.ratios.trigrams.tolist()
+    assert one.calibration.tolist() == two.calibration.tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--data", "nowhere"], "no directory of annotated pages"),
+        (["--sets", "blogs"], "no set blogs"),
+        (["--pairs", "0"], "--pairs"),
+        (["--pairs", "1000"], "only 12 pages"),
+        (["--output", "/dev/null/model"], "can't write"),
+    ],
+)
+def test_wrong_usage_is_one_clear_line_and_exit_code_two(
+    data: Path, tmp_path: Path, options: list[str], message: str
+) -> None:
+    with pytest.raises(VictorError, match=message) as raised:
+        run("--data", str(data), "--output", str(tmp_path / "model"), *options)
+    assert raised.value.exit_code == 2
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("gold", ["A text from somewhere else entirely.", "Only this."])
+def test_data_that_teaches_nothing_is_refused(tmp_path: Path, gold: str) -> None:
+    (tmp_path / "lost.jsonl").write_text(json.dumps({"id": "1", "html": "<p>Only this.</p>", "gold": gold}))
+    with pytest.raises(VictorError, match=r"gold text|kept") as raised:
+        run("--data", str(tmp_path), "--output", str(tmp_path / "model"))
+    assert raised.value.exit_code == 2

@@ -1,0 +1,128 @@
+"""Trains NCleaner, character n-gram models of clean and dirty text, from annotated pages.
+
+The data is a directory of <set>.jsonl or <set>.jsonl.xz: one page a line with id, html, gold (the text worth
+keeping, paragraphs by newline) and, where known, host, url and split. Pages of the split "dev" are not learnt
+from: the model is measured on them. The model directory gets weights.npz, CARD.md and metrics.json, and
+`victor clean --cleaner ncleaner --model DIR` uses it.
+"""
+
+import argparse
+import json
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from victor_spark.cleaners import ncleaner as cleaner
+from victor_spark.cleaners import ncleaner_model, ncleaner_training
+from victor_spark.cleaners.ncleaner_model import Model
+from victor_spark.commands.outputs import writable
+from victor_spark.crf.model import FILE_NAME
+from victor_spark.errors import EXIT_DONE, InputError, UsageError
+from victor_spark.evaluation import gold, ncleaner, summary
+from victor_spark.evaluation.gold import GoldPage
+from victor_spark.evaluation.ncleaner import Lesson
+from victor_spark.evaluation.progress import track
+
+EXAMPLES: Final = """\
+examples:
+  victor train ncleaner --data pages/ --output models/ncleaner/default
+  victor train ncleaner --data pages/ --non-lexical --output models/ncleaner/non-lexical
+  victor train ncleaner --data pages/ --sets daniel --pairs 25 --output mine     25 pages are enough to begin
+  victor train ncleaner --data pages/ --sets cleaneval-dev --uncalibrated --output mine      as in 2008
+  victor clean page.html --cleaner ncleaner --model mine
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's arguments."""
+    parser.add_argument("--data", metavar="DIR", required=True, help="directory of annotated pages")
+    parser.add_argument("--output", metavar="DIR", required=True, help="the model directory to write")
+    parser.add_argument("--sets", metavar="SET", nargs="+", default=[], help="only these sets (default: all)")
+    parser.add_argument(
+        "--pairs", metavar="N", type=int, help="learn from N pages, drawn by hash of their ids (default: all)"
+    )
+    parser.add_argument(
+        "--non-lexical", action="store_true", help="every letter is `a`, every digit `0`: any language"
+    )
+    parser.add_argument(
+        "--uncalibrated",
+        action="store_true",
+        help="decide by the likelihoods alone (default: weighed against a paragraph's length)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Labels, trains, measures on held-out pages, writes the model directory."""
+    if arguments.pairs is not None and arguments.pairs < 1:
+        raise UsageError("--pairs is at least 1")
+    output = writable(Path(arguments.output))
+    pages = _read(Path(arguments.data), arguments.sets)
+    lesson = _lesson(pages, arguments)
+    model = _trained(lesson, arguments)
+    held_out = [page for page in pages if gold.usable(page) and page.split == ncleaner.HELD_OUT]
+    judged = ncleaner.judge(held_out, cleaner.load(ncleaner_model.to_bytes(model)))
+    results = list(track(judged, "measuring", len(held_out)))
+    metrics = _metrics(lesson, summary.by_set(results) if results else {}, arguments)
+    if results:
+        print(summary.table(metrics["held_out"]))
+    (output / FILE_NAME).write_bytes(ncleaner_model.to_bytes(model))
+    (output / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n", encoding="utf-8")
+    (output / "CARD.md").write_text(
+        ncleaner.write_card(f"ncleaner/{output.resolve().name}", metrics), encoding="utf-8"
+    )
+    print(f"model in {output}")
+    return EXIT_DONE
+
+
+def _read(directory: Path, names: Sequence[str]) -> list[GoldPage]:
+    return [page for path in gold.find(directory, names).values() for page in gold.read(path)]
+
+
+def _lesson(pages: Sequence[GoldPage], arguments: argparse.Namespace) -> Lesson:
+    chosen = ncleaner.training_pages(pages)
+    wanted = arguments.pairs
+    lesson = ncleaner.lesson(chosen if wanted else track(chosen, "labelling", len(chosen)), wanted)
+    n = len(lesson.examples)
+    if not n:
+        raise InputError(f"no page in {arguments.data} has a gold text that its html holds")
+    if wanted and n < wanted:
+        raise InputError(
+            f"only {n} pages in {arguments.data} have a gold text that their html holds, not {wanted}"
+        )
+    return lesson
+
+
+def _trained(lesson: Lesson, arguments: argparse.Namespace) -> Model:
+    try:
+        return ncleaner_training.train(
+            lesson.examples,
+            lexical=not arguments.non_lexical,
+            calibrated=not arguments.uncalibrated,
+            about={"command": _command(arguments)},
+        )
+    except ValueError as error:
+        raise InputError(f"{arguments.data}: {error}") from error
+
+
+def _metrics(lesson: Lesson, held_out: dict[str, Any], arguments: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "command": _command(arguments),
+        "lexical": not arguments.non_lexical,
+        "calibrated": not arguments.uncalibrated,
+        "n_training_pages": len(lesson.examples),
+        "training_pages": dict(sorted(lesson.n_by_set.items())),
+        "held_out": held_out,
+    }
+
+
+def _command(arguments: argparse.Namespace) -> str:
+    """The command that makes this model again, on whatever machine the data is."""
+    words = ["victor", "train", "ncleaner", "--data", "PAGES"]
+    if arguments.sets:
+        words += ["--sets", *arguments.sets]
+    if arguments.pairs:
+        words += ["--pairs", str(arguments.pairs)]
+    words += ["--non-lexical"] if arguments.non_lexical else []
+    words += ["--uncalibrated"] if arguments.uncalibrated else []
+    return shlex.join(words)
