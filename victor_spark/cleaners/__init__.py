@@ -25,7 +25,7 @@ CLEANERS: Final[Mapping[str, Callable[..., Cleaner]]] = {
 """Name → what builds the cleaner, from its model's bytes where it has one. Other people's: peers.PEERS."""
 
 MODELS: Final[Mapping[str, str]] = {
-    "victor": "crf/victor-2008",
+    "victor": "crf/victor-2",
     "victor-2008": "crf/victor-2008",
     "ncleaner": "ncleaner/default",
     "ncleaner-2008": "ncleaner/english",

@@ -28,9 +28,10 @@ def train(
 
 
 def cleaners(trained: Model) -> dict[str, Cleaner]:
-    """Every CRF cleaner with this model."""
+    """The CRF cleaners that use this model's feature set, with this model."""
     stored = model.to_bytes(trained)
-    return {name: CLEANERS[name](stored) for name in CRF_CLEANERS}
+    names = [name for name in CRF_CLEANERS if MODELS[name] == f"crf/{trained.table.feature_set}"]
+    return {name: CLEANERS[name](stored) for name in names}
 
 
 def recipe(table: FeatureTable, options: TrainingOptions) -> Train:
