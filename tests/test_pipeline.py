@@ -170,7 +170,7 @@ probability = st.floats(0, 1)
 
 
 @given(articles, probability, probability)
-@settings(max_examples=30)
+@settings(max_examples=20)
 def test_a_lower_threshold_keeps_a_subset(source: str, one: float, other: float) -> None:
     low, high = (
         victor_spark.clean(ARTICLE + source, threshold=threshold) for threshold in sorted((one, other))

@@ -10,7 +10,7 @@ from victor_spark.html.canonical import MAX_ATTRIBUTES, canonical
 from victor_spark.html.segment import segment
 from victor_spark.kernels.attributes import cap
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.mark.parametrize(
