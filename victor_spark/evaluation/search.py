@@ -15,6 +15,8 @@ Grid: TypeAlias = Mapping[str, Sequence[Any]]
 """Field of a dataclass ("near"), or of one inside it ("steps.near") → the values to try."""
 
 MAX_ROUNDS: Final = 4
+SURE: Final = 1.96
+"""Standard errors on one side of a 95 % interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ def coordinate(
 ) -> tuple[T, float]:
     """The best constants found by trying all values of one field at a time, until a round gains nothing.
 
-    `score` gives F1 per page. A value is taken when its mean gain is above the standard error of
+    `score` gives F1 per page. A value is taken when its mean gain is above SURE standard errors of
     the gain over pages: less says nothing about other pages. Starts with the first value of each
     field; what the grid doesn't name stays as `given`. Returns the constants and their mean F1.
     """
@@ -73,7 +75,7 @@ def coordinate(
 
 def _is_better(found: Float64, reached: Float64) -> bool:
     gain = found - reached
-    return bool(gain.mean() > max(gain.std() / np.sqrt(len(gain)), 0.0))
+    return bool(gain.mean() > max(SURE * gain.std() / np.sqrt(len(gain)), 0.0))
 
 
 def get(constants: Any, name: str) -> Any:
