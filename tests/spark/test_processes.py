@@ -57,6 +57,21 @@ def test_spark_submit_ends_with_2_and_a_line_for_bad_input(
     assert not (tmp_path / "out").exists()
 
 
+def test_two_jobs_after_each_other_in_one_process(
+    environment: dict[str, str], crawl: Path, tmp_path: Path
+) -> None:
+    """As in a notebook: the second job finds a gateway to Java, but no running Spark."""
+    program = (
+        "import sys; from victor_spark.cli import main;"
+        "sys.exit(max(main(['clean', sys.argv[1], '--output', out]) for out in sys.argv[2:]))"
+    )
+    outputs = [str(tmp_path / "one"), str(tmp_path / "two")]
+    command = [sys.executable, "-c", program, str(crawl), *outputs]
+    finished = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert finished.returncode == 0, finished.stderr[-3000:]
+    assert len(rows(tmp_path / "one")) == len(rows(tmp_path / "two")) == 17
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_what_waits_for_spark_can_be_interrupted(number: signal.Signals) -> None:
     forever = threading.Event()

@@ -24,7 +24,9 @@ def interruptible(action: Callable[[], Result], *, group: str, patience: float =
     `patience`: seconds that the action then has to end.
     """
     future: Future[Result] = Future()
-    worker = InheritableThread(target=_settle, args=(future, action), daemon=True)
+    # Only a running context has properties to inherit; after one was stopped, asking for them fails.
+    thread = InheritableThread if SparkContext._active_spark_context else threading.Thread
+    worker = thread(target=_settle, args=(future, action), daemon=True)
     with _as_keyboard_interrupt():
         worker.start()
         try:
