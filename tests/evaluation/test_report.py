@@ -60,3 +60,10 @@ def test_long_texts_are_cut_and_it_says_so() -> None:
     assert "the first 12,000 of 50,000 characters" in html
     assert "a&lt;b" in html
     assert len(html) < 20_000
+
+
+def test_what_matches_beyond_the_cut_is_not_marked() -> None:
+    text = "word " * 3000
+    ours, gold = report_worst.sides(text + "end", "end")
+    assert not parsed(gold).marked
+    assert parsed(ours).marked

@@ -115,7 +115,7 @@ def _grouping(grouped: Mapping[str, Mapping[str, Any]], grouping: str, measure: 
                 )
                 bars.setdefault(cleaner, {})[name] = interval
     if bars:
-        drawn = pictures.bars(bars, title=f"By {grouping}", measure=f"{measure} F1")
+        drawn = pictures.bars(bars, title="", measure=f"{measure} F1")
         yield pictures.svg(drawn, grouping.replace(" ", "-"))
     yield report_tables.groups(grouped, measure)
 

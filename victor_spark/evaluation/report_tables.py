@@ -23,14 +23,14 @@ def overview(figures: Mapping[str, Any], measured: Sequence[str]) -> str:
     rows = [
         [
             escape(cleaner),
-            *(_f1_cell(each["measures"].get(name), best[name]) for name in measured),
             f"{each['empty_ratio']:.1%}",
             str(each["n_failed"]),
             speed(each),
+            *(_f1_cell(each["measures"].get(name), best[name]) for name in measured),
         ]
         for cleaner, each in figures.items()
     ]
-    return table(["cleaner", *measured, "empty", "failed", "pages/s"], rows)
+    return table(["cleaner", "empty", "failed", "pages/s", *measured], rows)
 
 
 def speed(figures: Mapping[str, Any]) -> str:
@@ -103,7 +103,7 @@ def _f1(figures: Mapping[str, Any], measure: str) -> float:
 def _f1_cell(figures: Mapping[str, Any] | None, best: float) -> str:
     if not figures:
         return "<td>–</td>"
-    interval = f"{figures['f1_low']:.3f}–{figures['f1_high']:.3f}, median {figures['f1_median']:.3f}"
+    interval = f"{figures['f1_low']:.3f}–{figures['f1_high']:.3f}<br>median {figures['f1_median']:.3f}"
     css = ' class="best"' if figures["f1"] >= best else ""
     return f"<td{css}>{figures['f1']:.4f}<br><small>{interval}</small></td>"
 

@@ -72,7 +72,7 @@ def _page(page: WorstPage, measure: str) -> str:
     if judged.status != "ok":
         facts += f" — {judged.status}: {judged.reason or ''}"
     title = f"{figures} · {escape(judged.id)} <small>{escape(facts)}</small>"
-    ours, gold = sides(page.ours[:MAX_CHARACTERS], page.gold[:MAX_CHARACTERS])
+    ours, gold = sides(page.ours, page.gold)
     return (
         f"<details><summary>{title}</summary>\n"
         f'<div class="sides"><div><h4>cleaned{_cut(page.ours)}</h4><div class="text">{ours}</div></div>'
@@ -87,7 +87,7 @@ def _cut(text: str) -> str:
 
 
 def sides(ours: str, gold: str) -> tuple[str, str]:
-    """Both texts as html, escaped; what the other hasn't got (by matching blocks of words) is marked."""
+    """The beginnings of both texts as html; what the other, whole, hasn't got (by words) is marked."""
     found, wanted = _PIECE.findall(ours), _PIECE.findall(gold)
     our_words, gold_words = (
         [row for row, piece in enumerate(each) if not piece.isspace()] for each in (found, wanted)
@@ -99,9 +99,13 @@ def sides(ours: str, gold: str) -> tuple[str, str]:
 
 
 def _marked(pieces: Sequence[str], common: set[int], css: str) -> Iterator[str]:
-    """The pieces as html, runs that aren't common in one element; white space continues a run."""
+    """The first pieces as html, escaped; runs that aren't common in one element, also over white space."""
     inside = False
+    left = MAX_CHARACTERS
     for row, piece in enumerate(pieces):
+        left -= len(piece)
+        if left < 0:
+            break
         if piece.isspace():
             yield piece
             continue
