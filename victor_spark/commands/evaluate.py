@@ -15,7 +15,8 @@ from os import cpu_count
 from pathlib import Path
 from typing import Any, Final
 
-from victor_spark.errors import EXIT_DONE, OutputError, UsageError
+from victor_spark.commands.outputs import writable
+from victor_spark.errors import EXIT_DONE, UsageError
 from victor_spark.evaluation import evaluate, gold_formats, judging, terminal
 from victor_spark.evaluation.evaluate import Gold, Judge
 from victor_spark.evaluation.gold import GoldPage
@@ -80,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     plan = judging.plan(arguments.cleaner, arguments.cleaned, arguments.measures)
     gold = _gold(arguments)
-    output = _writable(Path(arguments.output))
+    output = writable(Path(arguments.output))
     results = evaluate.run(gold, plan, _judge(arguments), output, _options(arguments))
     sys.stdout.write("\n".join(["", *terminal.lines(results), f"report in {output / 'report.html'}", ""]))
     return EXIT_DONE
@@ -131,15 +132,3 @@ def _options(arguments: argparse.Namespace) -> dict[str, Any]:
         if (value := getattr(arguments, name)) is not None:
             words += [f"--{name}", str(value)]
     return {"command": shlex.join(words)}
-
-
-def _writable(directory: Path) -> Path:
-    """The directory, made if need be: better to know now than after the judging."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        probe = directory / ".writable"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise OutputError(f"can't write to {directory}: {error.strerror or error}") from error
-    return directory
