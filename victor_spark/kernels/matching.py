@@ -3,9 +3,10 @@
 
 Blocks are those of difflib's SequenceMatcher without junk: of the longest common runs the one that
 starts earliest in `a`, then earliest in `b`. A suffix automaton of the shorter side finds how long
-the longest run is, in linear time; all runs of that length that the definition takes one after the
-other are taken in one sweep, so that what is left between them has shorter runs only. The depth is
-then at most √(2n), where difflib's is n. Cython pure Python mode.
+the longest run is, in linear time where few different symbols follow one. All runs of that length
+that the definition takes one after the other are taken in one sweep, so that what is left between
+them has shorter runs only: the depth is then at most √(2n), where difflib's is n. Cython pure
+Python mode.
 """
 
 import cython
