@@ -14,7 +14,8 @@ from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any, Final
 
-from victor_spark.errors import EXIT_DONE, OutputError, UsageError
+from victor_spark.commands.outputs import writable
+from victor_spark.errors import EXIT_DONE, UsageError
 from victor_spark.evaluation import extrinsic, findings, gold
 from victor_spark.evaluation.extrinsic import Counts, Table
 from victor_spark.evaluation.findings import Finding
@@ -48,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.jobs < 1:
         raise UsageError("--jobs is at least 1")
     plan = findings.plan(arguments.cleaner, intrinsic=False)
-    output = _writable(Path(arguments.output)) if arguments.output else None
+    output = writable(Path(arguments.output)) if arguments.output else None
     pages = extrinsic.labelled(page for path in arguments.gold for page in gold.read(Path(path)))
     wanted = extrinsic.relevant(pages)
     found = findings.find(pages, plan, n_jobs=arguments.jobs)
@@ -72,18 +73,6 @@ def _list(failures: Sequence[Finding]) -> None:
         print(f"  {row.cleaner}: {row.id}: {row.failure}")
     if len(failures) > _LISTED_FAILURES:
         print(f"  ... and {len(failures) - _LISTED_FAILURES} more (all with --output)")
-
-
-def _writable(directory: Path) -> Path:
-    """The directory, made if need be: better to know now than after the cleaning."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        probe = directory / ".writable"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise OutputError(f"can't write to {directory}: {error.strerror or error}") from error
-    return directory
 
 
 def _write(output: Path, table: Table, rows: Sequence[Finding], wanted: Collection[str]) -> None:

@@ -1,11 +1,12 @@
 """Pages and cleaners → what each output has in common with the gold, and whether it tells of an epidemic."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
 from victor_spark import pipeline
+from victor_spark.cleaners import models_of
 from victor_spark.evaluation import cleaneval, contained, daniel, gold_formats, judging
 from victor_spark.evaluation.daniel import Evidence
 from victor_spark.evaluation.gold import GoldPage
@@ -32,17 +33,32 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a process needs: cleaners and their models, and whether overlaps are wanted. All of it pickles."""
+    """What a process needs: which cleaners, their models, and whether overlaps are wanted. All of it pickles.
+
+    `variants` are cleaners with another model than their own: name of the row → name of the cleaner.
+    """
 
     cleaners: tuple[str, ...]
     models: Mapping[str, Mapping[str, bytes]]
     intrinsic: bool
+    variants: Mapping[str, str] = field(default_factory=dict)
 
 
 def plan(cleaners: Sequence[str], *, intrinsic: bool) -> Plan:
     """Reads the models; UsageError or ModelError for a cleaner that can't be loaded."""
     names = tuple(dict.fromkeys(cleaners))
     return Plan(names, {name: pipeline.models(pipeline.Settings(name)) for name in names}, intrinsic)
+
+
+def with_model(plan: Plan, row: str, cleaner: str, model: bytes) -> Plan:
+    """The plan with one more row: a cleaner that has a single model, with this one instead of its own."""
+    (folder,) = models_of(cleaner)
+    return replace(
+        plan,
+        cleaners=(*plan.cleaners, row),
+        models={**plan.models, row: {**pipeline.models(pipeline.Settings(cleaner)), folder: model}},
+        variants={**plan.variants, row: cleaner},
+    )
 
 
 def find(pages: Iterable[GoldPage], plan: Plan, *, n_jobs: int) -> Iterator[Finding]:
@@ -57,7 +73,7 @@ def find(pages: Iterable[GoldPage], plan: Plan, *, n_jobs: int) -> Iterator[Find
 
 
 def _finder(plan: Plan) -> Callable[[GoldPage, int], Iterator[Finding]]:
-    cleaners = {name: judging.cleaner(name, plan.models[name]) for name in plan.cleaners}
+    cleaners = {row: judging.cleaner(plan.variants.get(row, row), plan.models[row]) for row in plan.cleaners}
 
     def every(page: GoldPage, first: int) -> Iterator[Finding]:
         for name in plan.cleaners[first:]:

@@ -1,7 +1,8 @@
 """The figures of Lejeune and Zhu (2018), Tables 5, 6 and 7, in percent; None where they print N/A.
 
 Their names of tools are ours here: BP is boilerpipe, JTA and JTS are jusText with and without stop
-lists, NC, NCT5 and NCT25 are NCleaner as it comes and trained on 5 and 25 pairs; A–B is a+b.
+lists, NC, NCT5 and NCT25 are NCleaner as it comes (learnt from CleanEval's English pages) and trained
+on 5 and 25 pairs; A–B is a+b.
 """
 
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ TOOLS: Final[Mapping[str, str]] = {
     "BP": "boilerpipe",
     "JTA": "justext",
     "JTS": "justext-nostop",
-    "NC": "ncleaner",
+    "NC": "ncleaner-2008",
     "NCT5": "ncleaner-5",
     "NCT25": "ncleaner-25",
 }

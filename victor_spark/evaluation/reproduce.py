@@ -14,16 +14,20 @@ from itertools import permutations
 from pathlib import Path
 from typing import Final
 
-from victor_spark.cleaners import CLEANERS
+from victor_spark.cleaners import CLEANERS, MODELS
 from victor_spark.errors import EXIT_DONE, InputError, OutputError, UsageError, VictorError
-from victor_spark.evaluation import extrinsic, findings, gold, published, reproduction
+from victor_spark.evaluation import extrinsic, findings, gold, published, reproduction, unseen
+from victor_spark.evaluation.findings import Finding, Plan
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.progress import track
 from victor_spark.evaluation.reproduction import Judged
 
 TOOLS: Final = tuple(published.TOOLS.values())
 PAIRS: Final = tuple(f"{first}+{second}" for first, second in permutations(TOOLS, 2))
-OURS: Final = tuple(name for name in CLEANERS if not name.startswith("ncleaner"))
+OURS: Final = tuple(name for name in CLEANERS if name not in TOOLS)
+SETS: Final = ("daniel", "cleaneval-dev")
+UNSEEN: Final = "victor, other sites"
+"""The row of a quick model of `victor` that has learnt from none of the sites of SETS."""
 OTHERS: Final = ("trafilatura", "resiliparse", "readability")
 
 
@@ -41,23 +45,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if options.jobs < 1 or (options.pages is not None and options.pages < 1):
             raise UsageError("--jobs and --pages are at least 1")
-        sets = read(options.data, options.pages)
-        pairs = () if options.no_pairs else PAIRS
-        daniel = judge(sets.daniel, (*TOOLS, *pairs, *OURS, *OTHERS), "daniel", options.jobs)
-        cleaneval = judge(sets.cleaneval, (*TOOLS, *OURS, *OTHERS), "cleaneval-dev", options.jobs)
-        write(options.output, reproduction.sections(daniel, cleaneval))
+        _run(options)
     except VictorError as error:
         print(f"reproduce: error: {error}", file=sys.stderr)
         return error.exit_code
     return EXIT_DONE
 
 
-def read(data: Path | None, per_language: int | None) -> Sets:
-    """The pages: of daniel all that can be judged or, by hash of their ids, so many a language."""
-    folder = data or gold.data_directory()
+def _run(options: argparse.Namespace) -> None:
+    folder = options.data or gold.data_directory()
     if folder is None:
         raise InputError("no annotated pages: --data DIR or $VICTOR_DATA")
-    files = gold.find(folder / "pages", ("daniel", "cleaneval-dev"))
+    sets = read(folder / "pages", options.pages)
+    singles = findings.plan((*TOOLS, *OURS, *OTHERS), intrinsic=True)
+    pairs = findings.plan(() if options.no_pairs else PAIRS, intrinsic=True)
+    if not options.no_unseen:
+        stranger = unseen.model(folder / "pages", MODELS["victor"], SETS)
+        singles = findings.with_model(singles, UNSEEN, "victor", stranger)
+    daniel = judge(sets.daniel, (singles, pairs), "daniel", options.jobs)
+    cleaneval = judge(sets.cleaneval, (singles,), "cleaneval-dev", options.jobs)
+    write(options.output, reproduction.sections(daniel, cleaneval))
+
+
+def read(directory: Path, per_language: int | None) -> Sets:
+    """The pages: of daniel all that can be judged or, by hash of their ids, so many a language."""
+    files = gold.find(directory, SETS)
     daniel = extrinsic.labelled(gold.read(files["daniel"]))
     cleaneval = [page for page in gold.read(files["cleaneval-dev"]) if gold.usable(page)]
     return Sets(list(_sample(daniel, per_language)), list(_sample(cleaneval, per_language)))
@@ -72,12 +84,13 @@ def _sample(pages: Iterable[GoldPage], per_language: int | None) -> Iterable[Gol
     return [page for own in by_language.values() for page in own[:per_language]]
 
 
-def judge(pages: Sequence[GoldPage], cleaners: Sequence[str], label: str, n_jobs: int) -> Judged:
-    """Every page by every cleaner, and the gold cleaning."""
-    plan = findings.plan(cleaners, intrinsic=True)
-    found = findings.find(pages, plan, n_jobs=n_jobs)
-    every = list(track(found, label, len(pages) * len(plan.cleaners)))
-    rows = {name: [row for row in every if row.cleaner == name] for name in plan.cleaners}
+def judge(pages: Sequence[GoldPage], plans: Sequence[Plan], label: str, n_jobs: int) -> Judged:
+    """Every page by every cleaner of the plans, and the gold cleaning."""
+    rows: dict[str, list[Finding]] = {}
+    for plan in filter(lambda plan: plan.cleaners, plans):
+        found = findings.find(pages, plan, n_jobs=n_jobs)
+        every = list(track(found, label, len(pages) * len(plan.cleaners)))
+        rows |= {name: [row for row in every if row.cleaner == name] for name in plan.cleaners}
     rows[extrinsic.REFERENCE] = extrinsic.reference(pages)
     return Judged(tuple(pages), rows, frozenset(extrinsic.relevant(pages)))
 
@@ -118,6 +131,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--jobs", metavar="N", type=int, default=2, help="pages at a time (default: 2)")
     parser.add_argument("--pages", metavar="N", type=int, help="at most N pages a language (default: all)")
     parser.add_argument("--no-pairs", action="store_true", help="leave the pipelines A-B out")
+    parser.add_argument("--no-unseen", action="store_true", help="don't train a model on other sites")
     return parser
 
 

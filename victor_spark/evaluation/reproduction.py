@@ -1,16 +1,19 @@
 """What is in docs/evaluation.md: the tables of Lejeune and Zhu (2018) computed here, theirs in brackets."""
 
+import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from typing import Final
 
-from victor_spark.evaluation import daniel, extrinsic, measures, published
+from victor_spark.cleaners import MODELS, models_of
+from victor_spark.evaluation import claims, daniel, extrinsic, measures, published, wrong_words
 from victor_spark.evaluation.extrinsic import REFERENCE, percent
 from victor_spark.evaluation.findings import Finding
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.measures import Quality
 from victor_spark.evaluation.published import Triple
+from victor_spark.resources import directory
 
 _NAMES: Final = {
     "en": "English",
@@ -21,6 +24,7 @@ _NAMES: Final = {
     "all": "All",
 }
 _LETTERS: Final = "abcde"
+_SETS: Final = ("daniel", "cleaneval-dev")
 _CLEANEVAL: Final = ("TO", "TM", "IU", "CHA", "CHA-4")
 
 
@@ -37,17 +41,14 @@ def sections(daniel_set: Judged, cleaneval_set: Judged) -> dict[str, str]:
     """Name of the section → Markdown."""
     return {
         "pages": _pages(daniel_set, cleaneval_set),
+        "learnt": _learnt(daniel_set),
         "claims": _claims(daniel_set),
+        "ncleaner": _wrong_words(daniel_set),
         "table 5": _table_5(daniel_set),
         "table 6": _table_6(daniel_set),
         "table 7": _table_7(daniel_set),
         "cleaneval": _cleaneval(cleaneval_set),
     }
-
-
-def micro(found: Iterable[Finding], measure: str) -> Quality:
-    """The quality of all pages taken as one."""
-    return measures.micro(row.overlaps[measure] for row in found)
 
 
 def macro(found: Iterable[Finding], measure: str) -> Quality:
@@ -70,6 +71,27 @@ def _pages(judged: Judged, cleaneval: Judged) -> str:
     )
 
 
+def _learnt(judged: Judged) -> str:
+    """How many of the pages each model has learnt from, as its metrics.json says."""
+    rows = []
+    for name in judged.rows:
+        for folder in models_of(name) if name in MODELS else ():
+            path = directory("models") / folder / "metrics.json"
+            known = json.loads(path.read_text(encoding="utf-8"))["training_pages"] if path.is_file() else None
+            numbers = ["unknown" if known is None else str(known.get(own, 0)) for own in _SETS]
+            rows.append([f"`{name}`", f"`models/{folder}`", *numbers])
+    return markdown(["cleaner", "model", *(f"learnt from, of {own}" for own in _SETS)], rows)
+
+
+def _wrong_words(judged: Judged) -> str:
+    """What NCleaner keeps of English pages, whose language it knows."""
+    english = [page for page in judged.pages if page.language == "en"]
+    n_words = wrong_words.count(english, claims.NC)
+    total = max(1, sum(n_words.values()))
+    body = [[kind, str(n), percent(n / total)] for kind, n in n_words.items()]
+    return markdown([f"words that `{claims.NC}` keeps of the {len(english)} English pages", "n", "%"], body)
+
+
 def _first(judged: Judged) -> str:
     return next(iter(judged.rows))
 
@@ -79,10 +101,11 @@ def _table_5(judged: Judged) -> str:
 
 
 def _table_6(judged: Judged) -> str:
+    rows = {name: own for name, own in judged.rows.items() if "+" not in name or name in published.TABLE_5}
     parts = []
     for letter, code in zip(_LETTERS, published.TABLE_6, strict=True):
         n = sum(page.language == code for page in judged.pages)
-        table = _intrinsic(judged.rows, published.TABLE_6[code], code)
+        table = _intrinsic(rows, published.TABLE_6[code], code)
         parts.append(f"#### ({letter}) {_NAMES[code]}, {n} pages\n\n{table}")
     return "\n\n".join(parts)
 
@@ -105,7 +128,7 @@ def _intrinsic(
         cells = [
             cell
             for measure, ours in published.MEASURES.items()
-            for cell in _beside(micro(own, ours), theirs.get(name, {}).get(measure))
+            for cell in _beside(claims.micro(own, ours), theirs.get(name, {}).get(measure))
         ]
         body.append([f"`{name}`", *cells, str(sum(row.is_empty for row in own))])
     return markdown(head, body)
@@ -155,76 +178,11 @@ def _cleaneval(judged: Judged) -> str:
 
 def _claims(judged: Judged) -> str:
     """What the paper concludes, and whether it comes out here."""
-    f1 = {
-        name: {measure: micro(found, ours).f1 for measure, ours in published.MEASURES.items()}
-        for name, found in judged.rows.items()
-        if name != REFERENCE
-    }
     body = [
-        [what, "; ".join(said), "yes" if holds else "**no**"] for what, said, holds in _checks(judged, f1)
+        [what, said, "yes" if holds else "**no**"]
+        for what, said, holds in claims.tried(judged.rows, judged.relevant)
     ]
     return markdown(["the paper's conclusion", "here", "holds"], body)
-
-
-def _checks(judged: Judged, f1: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, list[str], bool]]:
-    single = ("boilerpipe", "justext", "justext-nostop", "ncleaner")
-    for measure in published.MEASURES:
-        values = [f1[name][measure] for name in single]
-        said = [f"{name} {percent(value)}" for name, value in zip(single, values, strict=True)]
-        yield (
-            f"BP > JTA, JTS > NC in {measure} F1",
-            said,
-            values[0] > max(values[1:3]) > min(values[1:3]) > values[3],
-        )
-    quality = {name: micro(judged.rows[name], "TO") for name in published.TOOLS.values()}
-    nc = quality["ncleaner"]
-    said = [f"P {percent(nc.precision)}, R {percent(nc.recall)}"]
-    said.append(
-        f"best other P {percent(max(each.precision for name, each in quality.items() if name != 'ncleaner'))}"
-    )
-    yield "NC: the highest precision, low recall (TO)", said, _best(quality, "ncleaner") and nc.recall < 0.6
-    yield from _chinese(judged)
-    yield from _pipelines(judged)
-
-
-def _best(quality: Mapping[str, Quality], name: str) -> bool:
-    return all(quality[name].precision >= each.precision for each in quality.values())
-
-
-def _chinese(judged: Judged) -> Iterator[tuple[str, list[str], bool]]:
-    own = {
-        name: micro([row for row in judged.rows[name] if row.language == "zh"], "CHA")
-        for name in ("boilerpipe", "justext", "justext-nostop")
-    }
-    said = [f"{name} {percent(each.f1)}" for name, each in own.items()]
-    yield "Chinese has no stop list: JTA = JTS (CHA)", said, own["justext"] == own["justext-nostop"]
-    yield "Chinese: BP far above JT (CHA)", said, own["boilerpipe"].f1 > own["justext"].f1 + 0.1
-
-
-def _pipelines(judged: Judged) -> Iterator[tuple[str, list[str], bool]]:
-    both, alone = "boilerpipe+justext", "boilerpipe"
-    if both not in judged.rows:
-        return
-    pair, first = (micro(judged.rows[name], "TO") for name in (both, alone))
-    said = [f"{both} P {percent(pair.precision)} R {percent(pair.recall)}"]
-    said.append(f"{alone} P {percent(first.precision)} R {percent(first.recall)}")
-    yield "BP–JTA trades BP's recall for precision (TO)", said, _trades(pair, first)
-    counts = {name: extrinsic.counts(judged.rows[name], judged.relevant).f1 or 0.0 for name in (both, alone)}
-    said = [f"{name} F1 {percent(value)}" for name, value in counts.items()]
-    yield "BP–JTA finds epidemics better than BP", said, counts[both] > counts[alone]
-    nc = max(
-        (name for name in judged.rows if "ncleaner" in name and "+" in name), key=lambda n: _to(judged, n)
-    )
-    said = [f"best, {nc}: {percent(_to(judged, nc))}", f"{alone}: {percent(_to(judged, alone))}"]
-    yield "every pair with NCleaner is poorer than BP (TO F1)", said, _to(judged, nc) < _to(judged, alone)
-
-
-def _trades(pair: Quality, first: Quality) -> bool:
-    return pair.precision > first.precision and pair.recall < first.recall
-
-
-def _to(judged: Judged, name: str) -> float:
-    return micro(judged.rows[name], "TO").f1
 
 
 def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -1,0 +1,33 @@
+"""A quick model that has never seen the sites of some sets: what a trained cleaner is worth there."""
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Final
+
+from victor_spark import resources
+from victor_spark.crf import model as crf_model
+from victor_spark.crf.table import from_conf
+from victor_spark.crf.training import TrainingOptions
+from victor_spark.evaluation import crf, gold, labelling, sample
+from victor_spark.evaluation.progress import track
+
+MAX_ITERATIONS: Final = 60
+"""As many as the gate's models get."""
+
+
+def model(directory: Path, folder: str, without: Collection[str]) -> bytes:
+    """A CRF with the feature set of models/`folder`, from the gate's sample of all sets but these.
+
+    Pages of other sets that come from the same sites are left out too.
+    """
+    sites = {gold.site(page) for name in without for page in gold.read(gold.find(directory, [name])[name])}
+    pages = [page for page in sample.fixed(directory) if page.set not in without]
+    pages = [page for page in pages if gold.site(page) not in sites]
+    labelled = [
+        page
+        for page in track(labelling.label_all(pages), "labelling other sets", len(pages))
+        if labelling.trainable(page)
+    ]
+    shipped = crf_model.from_bytes(crf_model.read_bytes(resources.directory("models") / folder), folder)
+    table = from_conf(shipped.table.feature_set)
+    return crf_model.to_bytes(crf.train(labelled, table, TrainingOptions(max_iterations=MAX_ITERATIONS)))
