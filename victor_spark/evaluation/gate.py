@@ -137,11 +137,11 @@ def _by_set(
 
 def table(intervals: Mapping[Key, Interval], pinned: Mapping[Key, float]) -> str:
     """The measured figures beside their floors, as lines of text."""
-    head = f"{'cleaner':<14}{'pages':<8}{'set':<18}{'n':>5} {'word F1':>8} {'95 % interval':>15} {'floor':>7}"
+    head = f"{'cleaner':<22}{'pages':<8}{'set':<18}{'n':>5} {'word F1':>8} {'95 % interval':>15} {'floor':>7}"
     lines = [head]
     for key, interval in intervals.items():
         floor = f"{pinned[key]:.3f}" if key in pinned else "none"
-        line = "{:<14}{:<8}{:<18}".format(*key) + f"{interval.n:>5} {interval.mean:>8.4f}"
+        line = "{:<22}{:<8}{:<18}".format(*key) + f"{interval.n:>5} {interval.mean:>8.4f}"
         line += f" {f'{interval.low:.3f} – {interval.high:.3f}':>15} {floor:>7}"
         lines.append(line + ("  BELOW" if interval.mean < pinned.get(key, 0.0) else ""))
     return "\n".join(lines)
