@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-_DISEASES = {"en": "cholera", "pl": "odra", "ru": "холера", "el": "χολέρα", "zh": "霍乱"}
+_DISEASES = {"en": "cholera", "pl": "dżuma", "ru": "холера", "el": "χολέρα", "zh": "霍乱"}
 _MENU = "".join(f"<li><a href='/{link}'>{link.title()}</a></li>" for link in ("home", "contact", "about"))
 _QUIET = (
     "The harbour was quiet this morning, and the ships that had come during the night had gone by noon.",

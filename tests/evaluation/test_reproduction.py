@@ -8,7 +8,7 @@ import pytest
 from tests.evaluation import news
 from tests.evaluation.invented import write_sets
 from victor_spark.errors import ModelError, OutputError
-from victor_spark.evaluation import findings, gold, published, reproduce, unseen, wrong_words
+from victor_spark.evaluation import findings, gold, published, reproduce, unseen, wrong_words, zones
 from victor_spark.evaluation.published import Triple
 
 TABLES = [published.TABLE_5, published.TABLE_7, *published.TABLE_6.values()]
@@ -74,7 +74,17 @@ def test_a_run_fills_every_section(data: Path, tmp_path: Path, monkeypatch: pyte
     output = tmp_path / "evaluation.md"
     assert reproduce.main(["--data", str(data), "--output", str(output), "--no-unseen", "--jobs", "1"]) == 0
     written = output.read_text(encoding="utf-8")
-    for name in ("pages", "learnt", "claims", "ncleaner", "table 5", "table 6", "table 7", "cleaneval"):
+    for name in (
+        "pages",
+        "learnt",
+        "claims",
+        "ncleaner",
+        "table 5",
+        "table 6",
+        "table 7",
+        "zones",
+        "cleaneval",
+    ):
         assert f"<!-- begin: {name} -->" in written
     assert "| All | 15 | 5 |" in written
     assert "#### (a) Chinese, 3 pages" in written
@@ -114,6 +124,14 @@ def test_wrong_words_are_told_apart_by_where_they_stand(data: Path) -> None:
     counted = wrong_words.count([page], "line-block")
     assert list(counted) == list(wrong_words.KINDS)
     assert counted["right"] > 40
+
+
+def test_lost_paragraphs_can_lose_epidemics(data: Path) -> None:
+    pages = list(gold.read(data / "pages" / "daniel.jsonl"))
+    by_form = zones.by_form(pages, None)
+    assert list(by_form) == list(zones.FORMS)
+    assert by_form["as it is"].true_positives == 5
+    assert zones.by_form(pages, "line-block")["as it is"].n_pages == 15
 
 
 def test_an_unseen_model_learns_from_other_sets_and_stands_in_a_row_of_its_own(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass
 from typing import Final
 
 from victor_spark.cleaners import MODELS, models_of
-from victor_spark.evaluation import claims, daniel, extrinsic, measures, published, wrong_words
+from victor_spark.evaluation import claims, daniel, extrinsic, measures, published, wrong_words, zones
 from victor_spark.evaluation.extrinsic import REFERENCE, percent
 from victor_spark.evaluation.findings import Finding
 from victor_spark.evaluation.gold import GoldPage
@@ -47,6 +47,7 @@ def sections(daniel_set: Judged, cleaneval_set: Judged) -> dict[str, str]:
         "table 5": _table_5(daniel_set),
         "table 6": _table_6(daniel_set),
         "table 7": _table_7(daniel_set),
+        "zones": zones_section(daniel_set),
         "cleaneval": _cleaneval(cleaneval_set),
     }
 
@@ -162,6 +163,17 @@ def _table_7(judged: Judged) -> str:
     return f"{markdown(head, shares)}\n\n{tallies}"
 
 
+def zones_section(judged: Judged) -> str:
+    """What the classifier finds when paragraphs are lost."""
+    names = [name for name in (claims.BP, REFERENCE) if name in judged.rows]
+    body = [
+        [f"`{name}`", form, percent(own.precision), percent(own.recall), percent(own.f1)]
+        for name in names
+        for form, own in zones.by_form(judged.pages, None if name == REFERENCE else name).items()
+    ]
+    return markdown(["", "text", "P", "R", "F1"], body)
+
+
 def _plain(figure: float | None) -> str:
     return "N/A" if figure is None else f"{figure:.1f}"
 
@@ -182,10 +194,12 @@ def _claims(judged: Judged) -> str:
         [what, said, "yes" if holds else "**no**"]
         for what, said, holds in claims.tried(judged.rows, judged.relevant)
     ]
-    return markdown(["the paper's conclusion", "here", "holds"], body)
+    return markdown(["the paper's conclusion", "here", "holds"], body, numbers=False)
 
 
-def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table."""
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = True) -> str:
+    """A table, its columns but the first flush right where they are numbers."""
     lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]
-    return "\n".join([lines[0], "|---" + "|---:" * (len(head) - 1) + "|", *lines[1:]])
+    return "\n".join(
+        [lines[0], "|---" + ("|---:" if numbers else "|---") * (len(head) - 1) + "|", *lines[1:]]
+    )
