@@ -3,20 +3,17 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-import numpy as np
-
 from victor_spark.crf import surroundings
 from victor_spark.crf.features import VICTOR_2008, BlockView, Column
-from victor_spark.crf.surroundings import SURROUNDINGS, PageFeature
 
 
-def _of_view(feature: PageFeature) -> Callable[[BlockView], Column]:
-    return lambda view: feature(surroundings.of(view)) if len(view.blocks) else np.zeros(0)
+def _row(number: int) -> Callable[[BlockView], Column]:
+    return lambda view: surroundings.matrix(view)[number]
 
 
 VICTOR_2: Final[Mapping[str, Callable[[BlockView], Column]]] = {
     **VICTOR_2008,
-    **{name: _of_view(feature) for name, feature in SURROUNDINGS.items()},
+    **{name: _row(number) for number, name in enumerate(surroundings.NAMES)},
 }
 
 FEATURE_SETS: Final[Mapping[str, Mapping[str, Callable[[BlockView], Column]]]] = {

@@ -126,7 +126,8 @@ def read_bytes(path: Path) -> bytes:
         raise ModelError(f"{path}: no model there ({error.strerror or error})") from error
 
 
-def from_crfsuite(path: Path, table: FeatureTable, about: Mapping[str, Any], grown: Trees | None = None
+def from_crfsuite(
+    path: Path, table: FeatureTable, about: Mapping[str, Any], grown: Trees | None = None
 ) -> Model:
     """Dense weights of a model that python-crfsuite trained on `attributes.sequences(table, …)`."""
     grown = trees.none() if grown is None else grown

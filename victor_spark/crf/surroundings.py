@@ -1,4 +1,4 @@
-"""Features of `victor-2`: what stands around a block. One entry, one feature, as in `features`.
+"""Features of `victor-2`: what stands around a block. One entry, one feature, by what it is computed for.
 
 They work on paragraphs (runs of blocks without a paragraph break) and block-level elements, computed
 once per page and copied to the blocks: link density, text density in windows, the element with the
@@ -14,8 +14,9 @@ from typing import Final
 import numpy as np
 
 from victor_spark.crf.features import VICTOR_2008, BlockView, Column, container
-from victor_spark.html.tags import CONTAINERS
+from victor_spark.html.tags import BIT, CONTAINERS
 from victor_spark.html.words import GROUPS
+from victor_spark.page import Float64
 
 _FAR: Final = 1000.0
 _SPANS: Final = ((30.0, 3.0, 1.0), (60.0, 8.0, 1.5), (150.0, 15.0, 2.0))
@@ -63,12 +64,12 @@ class Surroundings:
         """The block-level element that each paragraph begins in."""
         return self.view.blocks.parent_block[self.starts]
 
-    def ancestor_p(self, n: int) -> Column:
-        """The n-th block-level element around `element_p` (0: none)."""
-        element = self.element_p
-        for _ in range(n):
-            element = self.view.blocks.elements[0][element]
-        return element
+    @cached_property
+    def ancestors_p(self) -> tuple[Column, ...]:
+        """`element_p`, the block-level element around it, around that, and so on (0: none)."""
+        around = self.view.blocks.elements[0]
+        own = self.element_p
+        return own, around[own], around[around[own]], around[around[around[own]]]
 
     @cached_property
     def n_elements(self) -> int:
@@ -99,11 +100,31 @@ class Surroundings:
         """How much unlinked text stands right inside each element: a paragraph counts for the element
         around it, half for the next; links inside scale it down."""
         score = np.clip(self.plain_p - 3.0 * self.linked_p - 4.0, 0.0, 80.0)
-        near = np.bincount(self.ancestor_p(1), weights=score, minlength=self.n_elements)
-        far = np.bincount(self.ancestor_p(2), weights=score, minlength=self.n_elements)
+        near = np.bincount(self.ancestors_p[1], weights=score, minlength=self.n_elements)
+        far = np.bincount(self.ancestors_p[2], weights=score, minlength=self.n_elements)
         scores = (near + 0.5 * far)[: self.n_elements]
         scores[0] *= 0.1
-        return np.asarray(scores * (1.0 - self.linked_e / np.maximum(self.words_e, 1.0)))
+        return np.asarray(scores * (1.0 - self.links_e))
+
+    @cached_property
+    def links_e(self) -> Column:
+        """Share of words in links inside each element."""
+        return self.linked_e / np.maximum(self.words_e, 1.0)
+
+    @cached_property
+    def share_e(self) -> Column:
+        """The share of the page's words inside each element."""
+        return np.asarray(self.words_e / max(self.words_e[0], 1.0))
+
+    @cached_property
+    def relative_score_e(self) -> Column:
+        """`score_e` as a share of the best."""
+        return self.score_e / max(float(self.score_e.max()), 1e-9)
+
+    @cached_property
+    def paragraphs_e(self) -> Column:
+        """Paragraphs inside each element."""
+        return self.inside_e(np.ones(len(self.starts)))
 
     @cached_property
     def best_range(self) -> tuple[int, int]:
@@ -184,47 +205,29 @@ class Surroundings:
         """Per block, the share of the title that it repeats (0: not part of the title)."""
         blocks = self.view.blocks
         shares = np.zeros(len(blocks))
-        title = (blocks.title or "").casefold()
-        if title:
-            rows = np.flatnonzero((self.view.n_words > 0) & (self.view.n_words <= 40))
-            spans = zip(rows, blocks.text_start[rows].tolist(), blocks.text_end[rows].tolist(), strict=True)
-            for row, start, end in spans:
-                if (text := blocks.text[start:end].casefold()) in title:
-                    shares[row] = len(text) / len(title)
+        title, text = (blocks.title or "").lower(), blocks.text.lower()
+        if len(text) != len(blocks.text):  # a letter whose small form is two: offsets would shift
+            text = blocks.text
+        rows = np.flatnonzero((self.view.n_words > 0) & (self.view.n_chars <= len(title)))
+        spans = zip(blocks.text_start[rows].tolist(), blocks.text_end[rows].tolist(), strict=True)
+        inside = [text[start:end] in title for start, end in spans]
+        shares[rows] = np.where(inside, self.view.n_chars[rows] / max(len(title), 1), 0.0)
         return shares
 
 
-PageFeature = Callable[[Surroundings], Column]
+Feature = Callable[[Surroundings], Column]
 
 
-def _of_paragraph(column: PageFeature) -> PageFeature:
-    return lambda page: column(page)[page.of_block]
+def _neighbour(column: Feature, by: int) -> Feature:
+    return lambda page: page.shifted(column(page), by)
 
 
-def _of_page(value: Callable[[Surroundings], float]) -> PageFeature:
-    return lambda page: np.full(len(page.view.blocks), value(page))
+def _window(column: Feature, reach: int) -> Feature:
+    return lambda page: page.window(column(page), reach)
 
 
-def _around(n: int, what: Callable[[Surroundings], Column]) -> PageFeature:
-    """A column over elements, for the n-th element around each paragraph."""
-
-    def column(page: Surroundings) -> Column:
-        element = np.minimum(page.ancestor_p(n), page.n_elements - 1)
-        return np.asarray(what(page)[element][page.of_block])
-
-    return column
-
-
-def _neighbour(column: PageFeature, by: int) -> PageFeature:
-    return _of_paragraph(lambda page: page.shifted(column(page), by))
-
-
-def _window(column: PageFeature, reach: int) -> PageFeature:
-    return _of_paragraph(lambda page: page.window(column(page), reach))
-
-
-def _kin(kind: str, name: str) -> PageFeature:
-    return _of_paragraph(lambda page: page.kin(kind)[name])
+def _kin(kind: str, name: str) -> Feature:
+    return lambda page: page.kin(kind)[name]
 
 
 def _words(page: Surroundings) -> Column:
@@ -239,23 +242,7 @@ def _capped(page: Surroundings) -> Column:
     return np.minimum(page.plain_p, 100.0)
 
 
-def _links_e(page: Surroundings) -> Column:
-    return page.linked_e / np.maximum(page.words_e, 1.0)
-
-
-def _share_e(page: Surroundings) -> Column:
-    return np.asarray(page.words_e / max(page.words_e[0], 1.0))
-
-
-def _score_e(page: Surroundings) -> Column:
-    return page.score_e / max(float(page.score_e.max()), 1e-9)
-
-
-def _paragraphs_e(page: Surroundings) -> Column:
-    return page.inside_e(np.ones(len(page.starts)))
-
-
-def _distance(place: Callable[[Surroundings], tuple[int, int]]) -> PageFeature:
+def _distance(place: Callable[[Surroundings], tuple[int, int]]) -> Feature:
     """Paragraphs to a range: negative before it, 0 inside, positive after."""
 
     def signed(page: Surroundings) -> Column:
@@ -263,25 +250,17 @@ def _distance(place: Callable[[Surroundings], tuple[int, int]]) -> PageFeature:
         row = np.arange(len(page.starts))
         return np.where(row < first, row - first, np.where(row > last, row - last, 0))
 
-    return _of_paragraph(signed)
+    return signed
 
 
-def _range_share(place: Callable[[Surroundings], tuple[int, int]]) -> PageFeature:
+def _range_share(place: Callable[[Surroundings], tuple[int, int]]) -> Callable[[Surroundings], float]:
     """The share of the page's unlinked words inside a range."""
 
     def share(page: Surroundings) -> float:
         first, last = place(page)
         return float(page.plain_p[first : last + 1].sum() / max(page.plain_p.sum(), 1.0))
 
-    return _of_page(share)
-
-
-def _hint(group: int) -> PageFeature:
-    return lambda page: page.view.blocks.hints[group]
-
-
-def _contained(name: str) -> PageFeature:
-    return lambda page: container(page.view.blocks, name)
+    return share
 
 
 def _span(setting: int) -> Callable[[Surroundings], tuple[int, int]]:
@@ -292,19 +271,7 @@ def _best(page: Surroundings) -> tuple[int, int]:
     return page.best_range
 
 
-def of(view: BlockView) -> Surroundings:
-    """The surroundings of a page's blocks, computed once per view."""
-    if "surroundings" not in view.derived:
-        view.derived["surroundings"] = Surroundings(view)
-    surroundings: Surroundings = view.derived["surroundings"]
-    return surroundings
-
-
-_NEW_CONTAINERS: Final = [name for name in CONTAINERS if f"container.{name}" not in VICTOR_2008]
-
-SURROUNDINGS: Final[Mapping[str, PageFeature]] = {
-    **{f"container.{name}": _contained(name) for name in _NEW_CONTAINERS},
-    **{f"hint.{name}": _hint(group) for group, name in enumerate(GROUPS)},
+OF_BLOCKS: Final[Mapping[str, Feature]] = {
     "heading.level": lambda page: page.view.blocks.heading_level,
     "depth": lambda page: page.view.blocks.depth,
     "depth.rel": lambda page: page.view.blocks.depth - page.view.blocks.depth.mean(),
@@ -313,12 +280,14 @@ SURROUNDINGS: Final[Mapping[str, PageFeature]] = {
     "block.word-length": lambda page: page.view.blocks.n_letters / np.maximum(page.view.n_words, 1),
     "block.place": lambda page: np.arange(len(page.of_block)) - page.starts[page.of_block],
     "block.title": lambda page: page.title_share,
-    "paragraph.words": _of_paragraph(lambda page: page.words_p),
-    "paragraph.plain": _of_paragraph(lambda page: page.plain_p),
-    "paragraph.links": _of_paragraph(lambda page: page.density_p),
-    "paragraph.blocks": _of_paragraph(lambda page: np.diff(page.starts, append=len(page.view.blocks))),
-    "paragraph.sentences": _of_paragraph(lambda page: page.sum(page.view.blocks.n_sentences)),
-    "paragraph.position": _of_paragraph(lambda page: np.arange(len(page.starts)) / len(page.starts)),
+}
+OF_PARAGRAPHS: Final[Mapping[str, Feature]] = {
+    "paragraph.words": _words,
+    "paragraph.plain": lambda page: page.plain_p,
+    "paragraph.links": _density,
+    "paragraph.blocks": lambda page: np.diff(page.starts, append=len(page.view.blocks)),
+    "paragraph.sentences": lambda page: page.sum(page.view.blocks.n_sentences),
+    "paragraph.position": lambda page: np.arange(len(page.starts)) / len(page.starts),
     **{f"paragraph.words[{by}]": _neighbour(_words, by) for by in (-3, -2, -1, 1, 2, 3)},
     **{f"paragraph.links[{by}]": _neighbour(_density, by) for by in (-2, -1, 1, 2)},
     **{
@@ -326,35 +295,77 @@ SURROUNDINGS: Final[Mapping[str, PageFeature]] = {
         for reach in (2, 5, 15)
         for name, column in (("plain", _capped), ("links", _density))
     },
-    **{
-        f"around.{name}[{n}]": _around(n, get)
-        for n in (0, 1, 2, 3)
-        for name, get in (
-            ("words", lambda page: page.words_e),
-            ("links", _links_e),
-            ("share", _share_e),
-            ("score", _score_e),
-            ("paragraphs", _paragraphs_e),
-        )
-    },
     "best.distance": _distance(_best),
-    "best.share": _range_share(_best),
     **{f"span{setting}.distance": _distance(_span(setting)) for setting in range(len(_SPANS))},
-    **{f"span{setting}.share": _range_share(_span(setting)) for setting in range(len(_SPANS))},
     **{
         f"{kind}.{name}": _kin(kind, name)
         for kind in ("path", "class")
         for name in ("count", "words", "links", "share")
     },
-    "since.heading": _of_paragraph(lambda page: page.since(page.level_p > 0)),
-    "since.h1": _of_paragraph(lambda page: page.since(page.level_p == 1)),
-    "since.long": _of_paragraph(lambda page: page.since(page.plain_p >= 25)),
-    "until.long": _of_paragraph(lambda page: page.since((page.plain_p >= 25)[::-1])[::-1]),
-    "page.words": _of_page(lambda page: float(page.words_p.sum())),
-    "page.links": _of_page(lambda page: float(page.linked_p.sum() / max(page.words_p.sum(), 1.0))),
-    "page.paragraphs": _of_page(lambda page: float(len(page.starts))),
-    "page.long": _of_page(lambda page: float((page.plain_p >= 25).sum())),
-    "page.longest": _of_page(lambda page: float(page.plain_p.max())),
-    "page.mean": _of_page(lambda page: float(page.plain_p.mean())),
-    "page.score": _of_page(lambda page: float(page.score_e.max())),
+    "since.heading": lambda page: page.since(page.level_p > 0),
+    "since.h1": lambda page: page.since(page.level_p == 1),
+    "since.long": lambda page: page.since(page.plain_p >= 25),
+    "until.long": lambda page: page.since((page.plain_p >= 25)[::-1])[::-1],
 }
+OF_ELEMENTS: Final[Mapping[str, Feature]] = {
+    "around.words": lambda page: page.words_e,
+    "around.links": lambda page: page.links_e,
+    "around.share": lambda page: page.share_e,
+    "around.score": lambda page: page.relative_score_e,
+    "around.paragraphs": lambda page: page.paragraphs_e,
+}
+"""Each for the element that a paragraph begins in, [0], and the three around it, [1] to [3]."""
+OF_PAGE: Final[Mapping[str, Callable[[Surroundings], float]]] = {
+    "best.share": _range_share(_best),
+    **{f"span{setting}.share": _range_share(_span(setting)) for setting in range(len(_SPANS))},
+    "page.words": lambda page: float(page.words_p.sum()),
+    "page.links": lambda page: float(page.linked_p.sum() / max(page.words_p.sum(), 1.0)),
+    "page.paragraphs": lambda page: float(len(page.starts)),
+    "page.long": lambda page: float((page.plain_p >= 25).sum()),
+    "page.longest": lambda page: float(page.plain_p.max()),
+    "page.mean": lambda page: float(page.plain_p.mean()),
+    "page.score": lambda page: float(page.score_e.max()),
+}
+
+_CONTAINERS: Final = tuple(name for name in CONTAINERS if f"container.{name}" not in VICTOR_2008)
+_BITS: Final = np.array([BIT[name] for name in _CONTAINERS], dtype=np.uint64)[:, None]
+_N_AROUND: Final = 4
+
+NAMES: Final = (
+    *(f"container.{name}" for name in _CONTAINERS),
+    *(f"hint.{name}" for name in GROUPS),
+    *OF_BLOCKS,
+    *OF_PARAGRAPHS,
+    *(f"{name}[{n}]" for n in range(_N_AROUND) for name in OF_ELEMENTS),
+    *OF_PAGE,
+)
+"""The rows of `matrix`."""
+
+
+def matrix(view: BlockView) -> Float64:
+    """All features of this module at once: shape (len(NAMES), n_blocks); computed once per view."""
+    if "surroundings" not in view.derived:
+        view.derived["surroundings"] = _matrix(view) if view.blocks.start.size else np.zeros((len(NAMES), 0))
+    result: Float64 = view.derived["surroundings"]
+    return result
+
+
+def _matrix(view: BlockView) -> Float64:
+    page = Surroundings(view)
+    n_blocks = len(view.blocks)
+    elements = np.array([feature(page) for feature in OF_ELEMENTS.values()])
+    of_paragraphs = [
+        np.array([feature(page) for feature in OF_PARAGRAPHS.values()]),
+        *(elements[:, around] for around in page.ancestors_p),
+    ]
+    of_page = np.array([feature(page) for feature in OF_PAGE.values()])
+    return np.concatenate(
+        [
+            (view.blocks.containers & _BITS) != 0,
+            view.blocks.hints,
+            [feature(page) for feature in OF_BLOCKS.values()],
+            np.concatenate(of_paragraphs)[:, page.of_block],
+            np.broadcast_to(of_page[:, None], (len(of_page), n_blocks)),
+        ],
+        dtype=np.float64,
+    )

@@ -28,7 +28,7 @@ MAX_BINS = 255
 
 @dataclass(frozen=True)
 class FeatureTable:
-    """One feature set with its bins, offsets, conjunctions and patterns; features in code order."""
+    """One feature set with its bins, offsets, conjunctions and patterns; features in the order stored."""
 
     feature_set: str
     names: tuple[str, ...]
@@ -129,8 +129,8 @@ def from_json(stored: Mapping[str, Any], error: type[Exception] = ModelError) ->
         feature_set, features = stored["feature_set"], stored["features"]
         if strange := _strange_keys(stored):
             raise error(f"feature set {feature_set}: unknown key {', '.join(strange)}")
-        names = tuple(FEATURE_SETS[feature_set])
-        if unknown := set(features) ^ set(names):
+        names = tuple(features)
+        if unknown := set(names) ^ set(FEATURE_SETS[feature_set]):
             raise error(
                 f"feature set {feature_set}: the code and the table disagree on {', '.join(sorted(unknown))}"
             )

@@ -30,7 +30,7 @@ def write(name: str, metrics: Mapping[str, Any]) -> str:
             f"Trained with `{metrics['command']}`."
         ),
         training_data(metrics, also_left_out=", and pages of very many blocks,"),
-        _unseen(metrics),
+        unseen(metrics),
         _LIMITS,
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
@@ -53,7 +53,8 @@ def training_data(metrics: Mapping[str, Any], *, also_left_out: str = "") -> str
     return "\n".join(lines)
 
 
-def _unseen(metrics: Mapping[str, Any]) -> str:
+def unseen(metrics: Mapping[str, Any]) -> str:
+    """The section on quality out of fold, with its pictures beside the model."""
     judged = metrics.get("cross_validation")
     if not judged:
         return "## Quality\n\nNot measured: trained with `--folds 0`."
@@ -98,13 +99,14 @@ def _blocks(judged: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
     ]
     for cleaner, rows in judged.items():
         every = rows[summary.ALL]
-        lines.append(_block_row(f"`{cleaner}`, pages with content", every["blocks_of_pages_with_content"]))
-        lines.append(_block_row(f"`{cleaner}`, all pages", every["blocks"]))
-    lines += [_block_row(name, row) for name, row in PAPER.items()]
+        lines.append(block_row(f"`{cleaner}`, pages with content", every["blocks_of_pages_with_content"]))
+        lines.append(block_row(f"`{cleaner}`, all pages", every["blocks"]))
+    lines += [block_row(name, row) for name, row in PAPER.items()]
     return "\n".join(lines)
 
 
-def _block_row(name: str, row: Mapping[str, float]) -> str:
+def block_row(name: str, row: Mapping[str, float]) -> str:
+    """A row of the paper's four measures, in per cent."""
     return f"| {name} | " + " | ".join(f"{100 * row[key]:.2f}" for key in _MEASURES) + " |"
 
 

@@ -42,7 +42,7 @@ def segment(html: str) -> Blocks:
         memoryview(words.slots),
         memoryview(words.slot_groups),
         memoryview(np.empty(n_tags, dtype=np.int32)),
-        memoryview(np.empty((n_tags, 4), dtype=np.int32)),
+        memoryview(np.empty((n_tags + 1, 5), dtype=np.int32)),
         memoryview(np.empty(n_tags, dtype=np.uint64)),
         memoryview(np.empty((n_tags, 2), dtype=np.uint64)),
         memoryview(np.empty((n_tags + 1, len(GROUPS)), dtype=np.int32)),

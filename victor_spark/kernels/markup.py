@@ -148,6 +148,7 @@ def scan(
     distance: cython.Py_ssize_t
     found: cython.ulonglong
     classes: cython.ulonglong
+    hint_row: cython.int = 0
     path: cython.ulonglong = 0
     class_path: cython.ulonglong = 0
     prime: cython.ulonglong = 1099511628211
@@ -230,7 +231,7 @@ def scan(
             paths[0, n_blocks] = path
             paths[1, n_blocks] = class_path
             for g in range(n_hints):
-                distance = depth - stack_hints[depth, g]
+                distance = depth - stack_hints[hint_row, g]
                 hints[g, n_blocks] = cython.cast(cython.uchar, distance if distance < 255 else 255)
             n_blocks += 1
             text[text_end] = 10
@@ -336,10 +337,13 @@ def scan(
                 stack_paths[depth, 0] = path
                 stack_paths[depth, 1] = class_path
                 depth += 1
-                for g in range(n_hints):
-                    stack_hints[depth, g] = (
-                        cython.cast(cython.int, depth) if (found >> g) & 1 else stack_hints[depth - 1, g]
-                    )
+                stack_groups[depth, 4] = hint_row
+                if found:  # a row of its own; elements without such words share the one around them
+                    for g in range(n_hints):
+                        stack_hints[depth, g] = (
+                            cython.cast(cython.int, depth) if (found >> g) & 1 else stack_hints[hint_row, g]
+                        )
+                    hint_row = cython.cast(cython.int, depth)
                 path = ((path ^ name_hash) * prime) & all_bits
                 class_path = ((class_path ^ name_hash ^ classes) * prime) & all_bits
             if flags & _BLOCK_LEVEL:
@@ -367,6 +371,7 @@ def scan(
             level = stack_groups[depth, 2]
             parent_block = stack_groups[depth, 3]
             mask = stack_masks[depth]
+            hint_row = stack_groups[depth + 1, 4]
             path = stack_paths[depth, 0]
             class_path = stack_paths[depth, 1]
     return (cython.cast(cython.longlong, n_blocks) << 32) | n_text

@@ -51,9 +51,19 @@ def problem(text: str, profiles: Profiles, points: UInt32 | None = None) -> str 
     if text.isascii():
         return None
     points = codepoints(text) if points is None else points
-    return (
-        _scan(points, numbers) or _badness(_sample(text, numbers.sample), numbers) or _misread(text, profiles)
-    )
+    if (found := _scan(points, numbers)) or not _worth_a_look(points, numbers):
+        return found
+    return _badness(_sample(text, numbers.sample), numbers) or _misread(text, profiles)
+
+
+def _worth_a_look(points: UInt32, numbers: Encoding) -> bool:
+    """Whether there are letters enough beyond ASCII for the other two looks to find anything.
+
+    Whatever is misread has characters from U+00C0 up; signs (U+2000 to U+2BFF) stand in any text.
+    """
+    n_high = int(np.count_nonzero((points >= 0xC0) & ((points < 0x2000) | (points >= 0x2C00))))
+    least = max(numbers.badness_least, min(len(points), numbers.sample) / numbers.badness_every)
+    return n_high >= min(least, numbers.misread_least)
 
 
 def _scan(points: UInt32, numbers: Encoding) -> str | None:
