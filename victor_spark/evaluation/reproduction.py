@@ -63,13 +63,9 @@ def _pages(judged: Judged, cleaneval: Judged) -> str:
     rows = [[_NAMES[code], str(n[code]), str(n_relevant[code])] for code in daniel.LANGUAGES]
     rows.append(["All", str(n.total()), str(n_relevant.total())])
     failed = Counter(row.failure.partition(":")[0] for row in judged.rows[_first(judged)] if row.failure)
-    lost = "".join(
-        f" {times} pages count as empty for every cleaner: {why}." for why, times in failed.items()
-    )
-    return (
-        f"{markdown(['language', 'pages', 'relevant'], rows)}\n\n"
-        f"CleanEval-dev: {len(cleaneval.pages)} pages.{lost}"
-    )
+    lost = [f"{n} pages that no cleaner sees count as empty ({why})." for why, n in failed.items()]
+    table = markdown(["language", "pages", "relevant"], rows)
+    return "\n\n".join([table, *lost, f"CleanEval-dev: {len(cleaneval.pages)} pages."])
 
 
 def _learnt(judged: Judged) -> str:
