@@ -6,7 +6,17 @@ Cython pure Python mode.
 
 import cython
 
-_RAW_TEXT = ("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "plaintext")
+_RAW_TEXT = (
+    b"script",
+    b"style",
+    b"textarea",
+    b"title",
+    b"xmp",
+    b"iframe",
+    b"noembed",
+    b"noframes",
+    b"plaintext",
+)
 
 _TAG_NAME = cython.declare(cython.int, 0)
 _BEFORE_NAME = cython.declare(cython.int, 1)
@@ -21,80 +31,82 @@ def cap(html: str, max_attributes: cython.Py_ssize_t) -> str:
 
     A parser reads the attributes of end tags, too, though it drops them.
     """
-    start: cython.Py_ssize_t = html.find("<")
+    # Bytes, because indexing them compiles to a plain load.
+    data: bytes = html.encode("utf-8", "surrogatepass")
+    start: cython.Py_ssize_t = data.find(b"<")
     end: cython.Py_ssize_t
     cut: cython.Py_ssize_t
-    n: cython.Py_ssize_t = len(html)
+    n: cython.Py_ssize_t = len(data)
     done: cython.Py_ssize_t = 0
     c: cython.uint
-    kept: list[str] = []
-    while 0 <= start < n - 2 * max_attributes:  # what is shorter can't hold that many
-        c = ord(html[start + 1])
+    kept: list[bytes] = []
+    while 0 <= start < n - 2 * max_attributes and start + 1 < n:  # what is shorter can't hold that many
+        c = data[start + 1]
         if c == 47:
-            c = ord(html[start + 2]) if start + 2 < n else 0
+            c = data[start + 2] if start + 2 < n else 0
         if not (97 <= c <= 122 or 65 <= c <= 90):
-            end = _after_comment(html, start, n) if c == 33 and html.startswith("<!--", start) else start + 1
-            start = html.find("<", end)
+            end = _after_comment(data, start, n) if c == 33 and data.startswith(b"<!--", start) else start + 1
+            start = data.find(b"<", end)
             continue
-        cut, end = _long_tag(html, start, max_attributes)
+        cut, end = _long_tag(data, start, max_attributes)
         if cut >= 0:
-            kept.append(html[done:cut])
+            kept.append(data[done:cut])
             done = end
-        c = ord(html[start + 1]) | 32
+        c = data[start + 1] | 32
         if c == 115 or c == 116 or c == 120 or c == 105 or c == 110 or c == 112:  # s, t, x, i, n, p
-            end = _after_raw_text(html, start, end)
-        start = html.find("<", end)
-    return html if not kept else "".join(kept) + html[done:]
+            end = _after_raw_text(data, start, end)
+        start = data.find(b"<", end)
+    return html if not kept else (b"".join(kept) + data[done:]).decode("utf-8", "surrogatepass")
 
 
 @cython.cfunc
-def _after_comment(html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+def _after_comment(data: bytes, start: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Near the end of the comment at `start`, which may also be `<!-->` or end with `--!>`."""
-    end: cython.Py_ssize_t = html.find("-->", start + 2)
+    end: cython.Py_ssize_t = data.find(b"-->", start + 2)
     if end < 0:
         end = n
-    odd: cython.Py_ssize_t = html.find("--!>", start + 4, end)
+    odd: cython.Py_ssize_t = data.find(b"--!>", start + 4, end)
     return end if odd < 0 else odd
 
 
 @cython.cfunc
-def _after_raw_text(html: str, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+def _after_raw_text(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """`end`, or where the raw text behind it ends when the tag at `start` opens one."""
-    tag: str = html[start + 1 : start + 11].lower()
-    name: str
+    tag: bytes = data[start + 1 : start + 11].lower()
+    name: bytes
     for name in _RAW_TEXT:
         if tag.startswith(name) and _name_ends(tag, len(name)):
-            if name == "plaintext":
-                return len(html)
-            end = html.find("</", end)
-            while end >= 0 and not _closes(html, end, name):
-                end = html.find("</", end + 2)
-            return end if end >= 0 else len(html)
+            if name == b"plaintext":
+                return len(data)
+            end = data.find(b"</", end)
+            while end >= 0 and not _closes(data, end, name):
+                end = data.find(b"</", end + 2)
+            return end if end >= 0 else len(data)
     return end
 
 
 @cython.cfunc
-def _closes(html: str, start: cython.Py_ssize_t, name: str) -> cython.bint:
+def _closes(data: bytes, start: cython.Py_ssize_t, name: bytes) -> cython.bint:
     """Whether the end tag at `start` is that of `name`."""
-    tag: str = html[start + 2 : start + 3 + len(name)].lower()
+    tag: bytes = data[start + 2 : start + 3 + len(name)].lower()
     return tag.startswith(name) and _name_ends(tag, len(name))
 
 
 @cython.cfunc
-def _name_ends(tag: str, length: cython.Py_ssize_t) -> cython.bint:
-    return len(tag) == length or tag[length] in " >/\n\t\f\r"
+def _name_ends(tag: bytes, length: cython.Py_ssize_t) -> cython.bint:
+    return len(tag) == length or tag[length] in b" >/\n\t\f\r"
 
 
 @cython.cfunc
 def _long_tag(
-    html: str, start: cython.Py_ssize_t, max_attributes: cython.Py_ssize_t
+    data: bytes, start: cython.Py_ssize_t, max_attributes: cython.Py_ssize_t
 ) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
     """Where the attributes past the cap begin (-1: none) and where the tag's '>' is.
 
     As the tokeniser of HTML reads a tag: a quote opens a value only right after `=` and white space.
     """
     i: cython.Py_ssize_t
-    n: cython.Py_ssize_t = len(html)
+    n: cython.Py_ssize_t = len(data)
     n_attributes: cython.Py_ssize_t = 0
     cut: cython.Py_ssize_t = -1
     c: cython.uint
@@ -102,7 +114,7 @@ def _long_tag(
     state: cython.int = _TAG_NAME
     i = start + 2  # past '<' and a letter, or past '</'
     while i < n:
-        c = ord(html[i])
+        c = data[i]
         if quote:
             if c == quote:
                 quote = 0
