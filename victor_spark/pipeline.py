@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from victor_spark.cleaners import Cleaner, check_name, load, models_of
+from victor_spark.cleaners.victor import reads_language
 from victor_spark.crf import decision
 from victor_spark.crf.model import read_bytes
 from victor_spark.errors import UsageError
@@ -70,7 +71,14 @@ def models(settings: Settings) -> dict[str, bytes]:
 def cleaning(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Record], Document]:
     """The function that cleans one record; it answers any fault of a page with a status."""
     cleaner = load(settings.cleaner, models)
-    look = linguist(models[PROFILES], settings.languages, models.get(LID_MODEL))
+    look = linguist(
+        models[PROFILES],
+        settings.languages,
+        models.get(LID_MODEL),
+        block_features=any(
+            reads_language(model) for name, model in models.items() if name.startswith("crf/")
+        ),
+    )
     warn_if_uncompiled()
 
     def clean(record: Record) -> Document:

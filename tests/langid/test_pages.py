@@ -66,16 +66,22 @@ def test_a_page_in_two_languages_has_the_share_of_each() -> None:
 
 
 def test_block_features_prefer_blocks_in_the_target_language() -> None:
-    document = cleaned(page(CZECH, ENGLISH, CZECH), languages=("cs",))
+    document = cleaned(page(CZECH, ENGLISH, CZECH), languages=("cs",), cleaner="victor-2008")
     langid1, langid2 = document.columns.langid1, document.columns.langid2
     assert langid1[0] > 0 > langid1[1]
     assert langid2[0] > 0 > langid2[1]
 
 
 def test_block_features_of_a_page_without_a_language_are_zero() -> None:
-    document = cleaned(page("1", "2"))
+    document = cleaned(page("1", "2"), cleaner="victor-2008")
     assert not np.any(document.columns.langid1)
     assert not np.any(document.columns.langid2)
+
+
+def test_block_features_are_left_out_for_a_cleaner_that_does_not_look_at_them() -> None:
+    document = cleaned(page(CZECH, ENGLISH, CZECH), cleaner="victor")
+    assert not np.any(document.columns.langid1)
+    assert document.language == "cs"
 
 
 def test_an_unknown_language_code_is_one_clear_line() -> None:

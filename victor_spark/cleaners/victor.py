@@ -5,6 +5,7 @@ from typing import Final
 
 from victor_spark.crf import decision
 from victor_spark.crf.decode import marginals
+from victor_spark.crf.feature_sets import LANGUAGE
 from victor_spark.crf.model import Model, from_bytes
 from victor_spark.page import Bool, Float64, Page, Scores
 
@@ -22,6 +23,11 @@ def load(model: bytes) -> Callable[[Page], Scores]:
 def load_2008(model: bytes) -> Callable[[Page], Scores]:
     """`victor-2008`: keeps blocks with P(other) < 0.5, as in the paper. ModelError for a bad model."""
     return _cleaner(from_bytes(model), _papers_rule)
+
+
+def reads_language(model: bytes) -> bool:
+    """Whether the model looks at langid1 or langid2, which cost more than all its other features."""
+    return not LANGUAGE.isdisjoint(from_bytes(model).table.names)
 
 
 def _papers_rule(probabilities: Float64, _words: Float64) -> Bool:

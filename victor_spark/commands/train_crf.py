@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from victor_spark.commands.outputs import writable
 from victor_spark.crf import model as crf_model
 from victor_spark.crf.table import FeatureTable, from_conf, without
 from victor_spark.crf.training import ALGORITHMS, MAX_BLOCKS, TrainingOptions
-from victor_spark.errors import EXIT_DONE, InputError, OutputError, UsageError
+from victor_spark.errors import EXIT_DONE, InputError, UsageError
 from victor_spark.evaluation import card, crf, cross_validation, gold, labelling, pictures, summary
 from victor_spark.evaluation.cross_validation import Results
 from victor_spark.evaluation.labelling import LabelledPage
@@ -67,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Labels, cross-validates, trains on everything, writes the model directory."""
     options = _options(arguments)
     table = without(from_conf(arguments.features), arguments.without)
-    output = _writable(Path(arguments.output))
+    output = writable(Path(arguments.output))
     pages = _labelled(Path(arguments.data), arguments.sets)
     results: Results = {}
     if arguments.folds:
@@ -92,18 +93,6 @@ def _options(arguments: argparse.Namespace) -> TrainingOptions:
     if arguments.folds < 0 or arguments.folds == 1:
         raise UsageError("--folds is 0 (don't measure) or at least 2")
     return TrainingOptions(arguments.algorithm, arguments.iterations, given)
-
-
-def _writable(directory: Path) -> Path:
-    """The directory, made if need be: better to know now than after the training."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        probe = directory / ".writable"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise OutputError(f"can't write to {directory}: {error.strerror or error}") from error
-    return directory
 
 
 def _labelled(directory: Path, names: Sequence[str]) -> list[LabelledPage]:

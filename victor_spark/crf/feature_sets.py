@@ -11,8 +11,11 @@ def _row(number: int) -> Callable[[BlockView], Column]:
     return lambda view: surroundings.matrix(view)[number]
 
 
+LANGUAGE: Final = frozenset({"langid1", "langid2"})
+"""Features that need the language profiles. They bring victor-2008 nothing on our pages (docs/quality.md)."""
+
 VICTOR_2: Final[Mapping[str, Callable[[BlockView], Column]]] = {
-    **VICTOR_2008,
+    **{name: feature for name, feature in VICTOR_2008.items() if name not in LANGUAGE},
     **{name: _row(number) for number, name in enumerate(surroundings.NAMES)},
 }
 

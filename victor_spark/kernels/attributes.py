@@ -110,17 +110,13 @@ def _long_tag(
     n_attributes: cython.Py_ssize_t = 0
     cut: cython.Py_ssize_t = -1
     c: cython.uint
-    quote: cython.uint = 0
     state: cython.int = _TAG_NAME
     i = start + 2  # past '<' and a letter, or past '</'
     while i < n:
         c = data[i]
-        if quote:
-            if c == quote:
-                quote = 0
-        elif c == 62:
+        if c == 62:
             break
-        elif c == 32 or c == 10 or c == 9 or c == 13 or c == 12:
+        if c == 32 or c == 10 or c == 9 or c == 13 or c == 12:
             if state == _NAME:
                 state = _AFTER_NAME
             elif state != _AFTER_NAME and state != _BEFORE_VALUE:
@@ -130,7 +126,9 @@ def _long_tag(
         elif state == _BEFORE_VALUE:
             state = _VALUE
             if c == 34 or c == 39:
-                quote = c
+                i += 1
+                while i < n and data[i] != c:
+                    i += 1
                 state = _BEFORE_NAME  # after the closing quote
         elif c == 61 and (state == _NAME or state == _AFTER_NAME):
             state = _BEFORE_VALUE
@@ -140,4 +138,4 @@ def _long_tag(
                 cut = i
             state = _NAME
         i += 1
-    return cut, i
+    return cut, min(i, n)

@@ -40,9 +40,16 @@ Linguist: TypeAlias = Callable[[Blocks], tuple[Blocks, PageLanguage]]
 """Answers for a page: which language, is it broken, and langid1 and langid2 of its blocks."""
 
 
-def linguist(profiles: bytes, languages: tuple[str, ...] = (), lid_model: bytes | None = None) -> Linguist:
+def linguist(
+    profiles: bytes,
+    languages: tuple[str, ...] = (),
+    lid_model: bytes | None = None,
+    *,
+    block_features: bool = True,
+) -> Linguist:
     """Built once per process; `languages` are the codes asked for, `lid_model` a fastText file.
 
+    Without `block_features`, langid1 and langid2 stay 0: for cleaners that don't look at them.
     Raises UsageError for an unknown language or a missing package, ModelError for a bad file.
     """
     known = Profiles.from_bytes(profiles)
@@ -55,7 +62,9 @@ def linguist(profiles: bytes, languages: tuple[str, ...] = (), lid_model: bytes 
             return blocks, PageLanguage(None, None, problem=problem)
         guess = by_fasttext([blocks.text])[0] if by_fasttext else _guess(blocks, loaded)
         page = _judged(guess, targets, int(blocks.n_letters.sum()))
-        return (_with_features(blocks, targets, guess, loaded) if page.is_wanted else blocks), page
+        if block_features and page.is_wanted:
+            blocks = _with_features(blocks, targets, guess, loaded)
+        return blocks, page
 
     return look
 
