@@ -1,6 +1,6 @@
 """Runs every benchmark on the same shards and writes bench/RESULTS.md.
 
-python bench/run.py [--shards INPUT...] [--output FILE]
+python bench/run.py [--shards INPUT...] [--only SCRIPT...] [--output FILE]
 """
 
 import argparse
@@ -36,10 +36,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Run all benchmarks and write RESULTS.md.")
     add_argument(parser)
     parser.add_argument("--output", type=Path, default=HERE / "RESULTS.md", metavar="FILE")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        choices=SCRIPTS,
+        default=SCRIPTS,
+        metavar="SCRIPT",
+        help=f"of {', '.join(SCRIPTS)}",
+    )
     arguments = parser.parse_args()
     before = _load()
     with shards(arguments.shards) as chosen:
-        results = [_section(script, chosen) for script in SCRIPTS]
+        results = [_section(script, chosen) for script in arguments.only]
     if None in results:
         return 1
     head = "\n".join(_head(before, _load()))
