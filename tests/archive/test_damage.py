@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.archive import making
@@ -45,6 +45,7 @@ def assert_all_but(records: list[Record], parts: list[bytes], victim: int) -> No
 
 
 @given(victim=st.integers(0, N - 1), where=st.integers(0, 10**6), noise=st.binary(min_size=1, max_size=64))
+@example(victim=0, where=3, noise=b" ")
 def test_one_corrupt_gzip_member_costs_one_record(
     tmp_path_factory: pytest.TempPathFactory, victim: int, where: int, noise: bytes
 ) -> None:
@@ -56,8 +57,9 @@ def test_one_corrupt_gzip_member_costs_one_record(
     path.write_bytes(b"".join(parts))
     records = list(read(Shard(str(path), None, "warc")))
     try:  # some changes are harmless: a time stamp in the member's head
-        harmless = gzip.decompress(parts[victim]) == RECORDS[victim]
-    except (OSError, EOFError, zlib.error):
+        # zlib, as Python's own gzip module overlooks flags in the head that must not be set.
+        harmless = zlib.decompress(parts[victim], wbits=31) == RECORDS[victim]
+    except zlib.error:
         harmless = False
     if harmless:
         assert numbers(records) == list(range(N))
