@@ -40,6 +40,9 @@ def drop_textless(html: str) -> str:
         elif first == 47:
             start = html.find("<", start + 2)
             continue
+        elif _is_common(first, ord(html[start + 2])):
+            start = html.find("<", _after_tag(html, start))
+            continue
         else:
             name = _name(html, start, n)
             if name not in _LISTED:
@@ -67,6 +70,20 @@ def drop_textless(html: str) -> str:
         done = end
         start = html.find("<", end)
     return html if not done else "".join(kept) + html[done:]
+
+
+@cython.cfunc
+@cython.inline
+def _is_common(first: cython.uint, second: cython.uint) -> cython.bint:
+    """Whether a tag's first letters are those of no listed one: d…, h…, u…, sp…, im…, or one alone.
+
+    Nearly all tags are such, and a look at two letters is cheaper than one at the name.
+    """
+    if second == 32 or second == 62:  # a, b, i, p, u
+        return True
+    if first == 100 or first == 104 or first == 117:
+        return True
+    return (first == 115 and second == 112) or (first == 105 and second == 109)
 
 
 @cython.cfunc
