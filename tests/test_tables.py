@@ -58,5 +58,5 @@ def test_ddl_names_every_column_with_sparks_type() -> None:
     assert "n_blocks int" in ddl
     assert ddl.endswith(
         "blocks array<struct<start: int, end: int, text: string, label: string, p_header: double, "
-        "p_text: double, p_other: double>>"
+        "p_text: double, p_other: double, template_share: float>>"
     )

@@ -110,6 +110,9 @@ class Blocks:
     # Language (Victor's langid1 and langid2): 0 until the page's language is known.
     langid1: Float32
     langid2: Float32
+    # The share of the block's characters, white space apart, inside templates of the page's site: 0
+    # until that is known.
+    template_share: Float32
     points: UInt32
     text: str
     title: str | None
@@ -156,6 +159,7 @@ class Block:
     p_header: float
     p_text: float
     p_other: float
+    template_share: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +191,7 @@ class BlockSequence(Sequence[Block]):
             p_header=p_header,
             p_text=p_text,
             p_other=p_other,
+            template_share=float(columns.template_share[row]),
         )
 
     def __iter__(self) -> Iterator[Block]:
@@ -259,6 +264,7 @@ _DTYPES: Final = {
     "points": np.uint32,
     "langid1": np.float32,
     "langid2": np.float32,
+    "template_share": np.float32,
     "hints": np.uint8,
     "in_pre": np.uint8,
     "in_list_item": np.uint8,

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 VERSION_KEY: Final = "victor_spark.schema_version"
 VERSION_COLUMN: Final = "id"
-PAGES_VERSION: Final = "1"
+PAGES_VERSION: Final = "2"
 _SPARK_FOOTER: Final = b"org.apache.spark.sql.parquet.row.metadata"
 
 BLOCK: Final = pa.struct(
@@ -23,6 +23,7 @@ BLOCK: Final = pa.struct(
         ("p_header", pa.float64()),
         ("p_text", pa.float64()),
         ("p_other", pa.float64()),
+        ("template_share", pa.float32()),
     ]
 )
 
@@ -63,6 +64,7 @@ _DDL_NAMES: Final = {
     pa.string(): "string",
     pa.int32(): "int",
     pa.int64(): "bigint",
+    pa.float32(): "float",
     pa.float64(): "double",
     pa.bool_(): "boolean",
 }

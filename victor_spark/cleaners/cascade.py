@@ -48,7 +48,8 @@ def left(page: Page, kept: Bool) -> Page:
     dropped = ~kept
     cuts = zip([0, *old.end[dropped].tolist()], [*old.start[dropped].tolist(), len(page.html)], strict=True)
     html = "".join(page.html[start:end] for start, end in cuts)
-    blocks = replace(segment(html), langid1=old.langid1[kept], langid2=old.langid2[kept])
+    known = {name: getattr(old, name)[kept] for name in ("langid1", "langid2", "template_share")}
+    blocks = replace(segment(html), **known)
     return replace(page, html=html, blocks=blocks)
 
 

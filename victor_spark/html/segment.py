@@ -70,6 +70,7 @@ def segment(html: str) -> Blocks:
         title=title(html),
         langid1=np.zeros(n_blocks, dtype=np.float32),
         langid2=np.zeros(n_blocks, dtype=np.float32),
+        template_share=np.zeros(n_blocks, dtype=np.float32),
         points=decoded,
         text=decoded.tobytes().decode("utf-32-le", "surrogatepass"),
     )

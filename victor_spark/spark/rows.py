@@ -149,6 +149,7 @@ def _block_structs(page: BlockSequence) -> pa.StructArray:
     bounds = zip(columns.text_start.tolist(), columns.text_end.tolist(), strict=True)
     texts = [columns.text[start:end].encode("utf-8", "replace") for start, end in bounds]
     labels = [LABELS[label] for label in page.labels.tolist()]
-    values = [columns.start, columns.end, texts, labels, *page.probabilities.T]
+    scores = (*page.probabilities.T, columns.template_share)
+    values = [columns.start, columns.end, texts, labels, *scores]
     arrays = [pa.array(value, field.type) for value, field in zip(values, tables.BLOCK, strict=True)]
     return pa.StructArray.from_arrays(arrays, fields=list(tables.BLOCK))
