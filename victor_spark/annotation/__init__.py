@@ -1,0 +1,1 @@
+"""The annotation web application: its store, its pages, its server and what leaves it as gold."""
