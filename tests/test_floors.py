@@ -42,6 +42,7 @@ DOORS = {
     "justext": "cleaners",
     "py4j": "spark",
     "pycrfsuite": "crf",
+    "pydivsufsort": "templates",
     "pyspark": "spark",
     "readability": "cleaners",
     "resiliparse": "html",
