@@ -70,6 +70,13 @@ def test_one_corrupt_gzip_member_costs_one_record(
         assert_all_but(records, parts, victim)
 
 
+@pytest.mark.parametrize("packing", ["gzip", "zstd"])
+@pytest.mark.parametrize("n_shared", [2, 3, N])
+def test_records_that_share_a_member_are_all_there(reading: Reading, packing: str, n_shared: int) -> None:
+    together = [b"".join(RECORDS[first : first + n_shared]) for first in range(0, N, n_shared)]
+    assert numbers(reading(making.shard(together, packing).content)) == list(range(N))
+
+
 @pytest.mark.parametrize("victim", range(N))
 @pytest.mark.parametrize("packing", ["gzip", "zstd"])
 def test_a_hole_in_a_member_costs_its_own_record(reading: Reading, victim: int, packing: str) -> None:

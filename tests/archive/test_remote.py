@@ -1,11 +1,13 @@
 """Shards are read over http, with and without ranges, and from S3, exactly as from a disk."""
 
+import itertools
 import re
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -96,6 +98,14 @@ def test_a_shard_over_http(site: str, name: str) -> None:
     (shard,) = resolve([f"{site}/crawl/{name}"])
     assert (shard.kind, shard.size) == ("warc", len(SHARD.content))
     assert_read_whole(shard)
+
+
+def test_ranges_of_a_shard_over_http(site: str) -> None:
+    (shard,) = resolve([f"{site}/crawl/unnamed"])
+    n = len(SHARD.content)
+    cuts = [0, n // 3, n // 2, n]
+    ranges = [replace(shard, start=start, end=end) for start, end in itertools.pairwise(cuts)]
+    assert [record for part in ranges for record in read(part)] == list(read(shard))
 
 
 def test_a_list_over_http_names_what_lies_beside_it(site: str) -> None:

@@ -12,7 +12,7 @@ from typing import Final
 
 from victor_spark.archive import members, resync
 from victor_spark.archive.damage import CorruptError, Damage
-from victor_spark.archive.layouts import MAX_HEADER, Header, Layout
+from victor_spark.archive.layouts import ARC, MAX_HEADER, Header, Layout
 from victor_spark.archive.raw import RawRecord, Understand
 from victor_spark.archive.source import Source, Stream, View
 from victor_spark.page import Record
@@ -35,6 +35,11 @@ class Extent:
     end: int
     stop: int
     next: int | None
+
+
+def is_needed(source: Source, layout: Layout) -> bool:
+    """Whether FastWARC can't read the shard at all: ARC, and zstd with a dictionary."""
+    return layout is ARC or members.dictionary_of(source) is not None
 
 
 def step(source: Source, start: int, layout: Layout, understand: Understand) -> Steps:

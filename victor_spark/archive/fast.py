@@ -29,28 +29,36 @@ def guarded(source: Source, call: Callable[[], T]) -> T:
         raise
 
 
-def records(source: Source, start: int, understand: Understand) -> Generator[Record, None, int]:
-    """Yields the page records from `start` on; returns the offset where the careful reader has to go on.
+def records(
+    source: Source, start: int, understand: Understand, end: int | None = None
+) -> Generator[Record, None, int]:
+    """Yields the page records that begin in [start, end); returns where the careful reader has to go on.
 
-    That is the shard's last record, or the last one before any sign of damage: only with the next record in
-    sight is it certain where a record ends, and FastWARC takes a truncated last record for a healthy one.
+    That is one of the shard's last two records, or of the last two before any sign of damage: only with the
+    next record in sight is it certain where a record ends, FastWARC takes a truncated last record for a
+    healthy one, and it moves records that share a packed member to that member's end, where two then meet.
+    An offset from `end` on is that of the first record behind the range: there is nothing left to read.
     """
     source.seek(start)
-    pending: Record | None = None
-    last = start
+    seen: list[tuple[int, Record | None]] = []  # the last two records: where they begin, what they are
     try:
         for warc in _iterated(source):
             offset = warc.stream_pos
-            if offset < start or (offset <= last and offset != start) or source.surely_no_member_at(offset):
+            last = seen[-1][0] if seen else start - 1
+            if offset < start or offset <= last or source.surely_no_member_at(offset):
                 break
-            if pending is not None:
-                yield replace(pending, warc_record_length=offset - last)
-            last = offset
-            pending = None
-            pending = _understood(source, warc, understand)
+            if len(seen) == 2:
+                (before, record), _ = seen
+                if record is not None:
+                    yield replace(record, warc_record_length=last - before)
+                del seen[0]
+                if end is not None and last >= end:
+                    break
+            is_ours = end is None or offset < end
+            seen.append((offset, _understood(source, warc, understand) if is_ours else None))
     except CorruptError:
         pass
-    return last
+    return seen[0][0] if seen else start
 
 
 def _iterated(source: Source) -> Iterator[WarcRecord]:

@@ -15,17 +15,23 @@ _MAX_DEPTH: Final = 8  # of lists that name lists
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One file to be read by one task; it pickles.
+    """One file, or a byte range of one, to be read by one task; it pickles.
 
     `path` opens from any working directory; `name` is the file as the input named it, and becomes
-    `warc_filename`. `size` is in bytes, None where a server was not asked. `kind` "warc" covers
-    gzip, zstd, lz4 and plain WARC, "html" a single page.
+    `warc_filename`. `size` is the file's in bytes, None where a server was not asked. `kind` "warc" covers
+    gzip, zstd, lz4 and plain WARC, "html" a single page. Of a range [start, end) the records belong to the
+    shard whose first byte lies in it; `end` None is the file's end. `aligned` says that a record is known
+    to begin at `start`. `etag` identifies the content (opening.identity): another one can't be read.
     """
 
     path: str
     size: int | None
     kind: Literal["warc", "arc", "html"]
     name: str = ""
+    start: int = 0
+    end: int | None = None
+    etag: str | None = None
+    aligned: bool = False
 
     @property
     def filename(self) -> str:

@@ -6,10 +6,10 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from victor_spark.archive import bodies, careful, fast, kinds, members, opening, resync, understanding
+from victor_spark.archive import bodies, careful, fast, kinds, opening, ranges, resync, understanding
 from victor_spark.archive.damage import Damage
 from victor_spark.archive.inputs import Shard
-from victor_spark.archive.layouts import ARC, LAYOUTS, Layout
+from victor_spark.archive.layouts import LAYOUTS, Layout
 from victor_spark.archive.raw import Understand
 from victor_spark.archive.source import Source
 from victor_spark.archive.understanding import HTML_TYPES, ReadOptions
@@ -22,14 +22,16 @@ DEFAULTS: Final = ReadOptions()
 
 
 def read(shard: Shard, options: ReadOptions = DEFAULTS) -> Iterator[Record]:
-    """The page records of a shard, in file order.
+    """The page records of a shard, or of its byte range, in file order.
 
-    Damage costs the records it hits: each damaged range gives one Record with status "corrupt_record".
+    The ranges of a file give together exactly what the whole file gives, each record once. Damage costs the
+    records it hits: each damaged range gives one Record with status "corrupt_record".
     Raises ShardError, and nothing else, when the shard can't be opened, is empty or can't be read on.
     """
     try:
         if shard.kind == "html":
-            yield _page(shard, options)
+            if shard.start == 0 and shard.end != 0:
+                yield _page(shard, options)
         else:
             yield from _of_archive(shard, options)
     except ShardError:
@@ -66,7 +68,9 @@ def _of_archive(shard: Shard, options: ReadOptions) -> Iterator[Record]:
         source = Source(file)
         if source.size == 0:
             raise ShardError(f"{shard.filename}: empty file")
-        for found in _found(source, _layout(source, shard), understand):
+        layout = _layout(source, shard)
+        within = ranges.within(source, layout, shard)
+        for found in _found(source, layout, understand, within) if within else ():
             yield found if isinstance(found, Record) else _corrupt(found, shard.filename)
 
 
@@ -82,17 +86,20 @@ def _layout(source: Source, shard: Shard) -> Layout:
     return layout
 
 
-def _found(source: Source, layout: Layout, understand: Understand) -> Iterator[Record | Damage]:
+def _found(
+    source: Source, layout: Layout, understand: Understand, within: ranges.Range
+) -> Iterator[Record | Damage]:
     """FastWARC as far as it goes, one careful step at whatever stops it, FastWARC again."""
     if source.compression == "lz4":
         yield from fast.all_records(source, understand)
         return
-    always_careful = layout is ARC or members.dictionary_of(source) is not None
-    position: int | None = 0
-    while position is not None:
+    always_careful = careful.is_needed(source, layout)
+    position: int | None = within.start
+    while position is not None and position < within.end:
         if not always_careful:
-            position = yield from fast.records(source, position, understand)
-        position = yield from careful.step(source, position, layout, understand)
+            position = yield from fast.records(source, position, understand, within.end)
+        if position < within.end:
+            position = yield from careful.step(source, position, layout, understand)
 
 
 def _corrupt(damage: Damage, filename: str) -> Record:
