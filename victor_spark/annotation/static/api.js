@@ -1,0 +1,62 @@
+// The HTTP interface (described in app.py), as functions.
+
+/** What the server said no to, or that it could not be reached (status 0). */
+export class Refused extends Error {
+  constructor(status, code, message, body = null) {
+    super(message);
+    Object.assign(this, { status, code, body });
+  }
+
+  /** Whether the same request may well succeed later. */
+  get isPassing() {
+    return this.status === 0 || this.status >= 500;
+  }
+}
+
+const LOST = "The server does not answer. Is it still running?";
+
+async function ask(path, { body, keepalive = false, patience = 30_000 } = {}) {
+  let answer;
+  try {
+    answer = await fetch(path, {
+      method: body === undefined ? "GET" : "POST",
+      headers: body === undefined ? {} : { "Content-Type": "application/json" },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      cache: "no-store",
+      credentials: "same-origin",
+      redirect: "error",
+      signal: AbortSignal.timeout(patience),
+      keepalive,
+    });
+  } catch {
+    throw new Refused(0, "lost", LOST);
+  }
+  const text = await answer.text().catch(() => "");
+  let found = null;
+  try {
+    found = JSON.parse(text);
+  } catch {
+    if (answer.ok) throw new Refused(0, "lost", "The server's answer was cut off.");
+  }
+  if (answer.ok) return found;
+  const error = found?.error;
+  throw new Refused(answer.status, error?.code ?? "error", error?.message ?? `The server said ${answer.status}.`, found);
+}
+
+const query = (names) => new URLSearchParams(Object.entries(names).filter(([, value]) => value !== undefined));
+
+export const session = () => ask("/api/session");
+export const join = (name) => ask("/api/annotators", { body: { name } });
+export const next = (annotator, after) => ask("/api/next", { body: { annotator, after } });
+export const page = (number, annotator, judge) =>
+  ask(`/api/pages/${number}?${query({ annotator, judge: judge ? 1 : undefined })}`);
+export const pages = (annotator, offset = 0, limit = 100) => ask(`/api/pages?${query({ annotator, offset, limit })}`);
+export const history = (annotator) => ask(`/api/history?${query({ annotator })}`);
+export const act = (number, action) => ask(`/api/pages/${number}/actions`, { body: action });
+export const active = (number, annotator, judge) =>
+  ask(`/api/pages/${number}/active`, { body: { annotator, ...(judge ? { judge } : {}) } });
+export const check = (number, annotator) => ask(`/api/pages/${number}/check`, { body: { annotator } });
+export const progress = (annotator) => ask(`/api/progress?${query({ annotator })}`);
+export const agreement = () => ask("/api/agreement");
+export const disagreements = () => ask("/api/disagreements");
+export const disagreement = (number) => ask(`/api/pages/${number}/disagreement`);
