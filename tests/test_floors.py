@@ -44,6 +44,7 @@ DOORS = {
     "pycrfsuite": "crf",
     "pydivsufsort": "templates",
     "pyspark": "spark",
+    "requests": "archive",
     "readability": "cleaners",
     "resiliparse": "html",
     "trafilatura": "cleaners",

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from victor_spark.archive import retrying
 from victor_spark.archive.inputs import resolve
 from victor_spark.archive.records import DEFAULTS, ReadOptions, read
 from victor_spark.page import Record
@@ -22,3 +23,9 @@ def reading(tmp_path: Path) -> Reading:
         return [record for shard in resolve([str(path)]) for record in read(shard, options)]
 
     return records
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Waits are short: what is proved is that, and how often, a read is tried again."""
+    monkeypatch.setattr(retrying, "PATIENCE", retrying.Patience(n_tries=4, first_wait=0.002))

@@ -65,7 +65,7 @@ class Breaking(Plain):
 def served(folder: Path, handler: type[Plain]) -> Iterator[str]:
     """A web server for a folder; its URL."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
@@ -76,7 +76,6 @@ def served(folder: Path, handler: type[Plain]) -> Iterator[str]:
 @pytest.fixture(params=[Plain, Ranged])
 def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """A web server with a shard and a list of paths; its URL."""
-    pytest.importorskip("aiohttp")
     (tmp_path / "crawl").mkdir()
     (tmp_path / "crawl" / "a b.warc.gz").write_bytes(SHARD.content)
     (tmp_path / "crawl" / "unnamed").write_bytes(SHARD.content)
@@ -129,20 +128,18 @@ def test_what_a_server_does_not_have_is_named(site: str) -> None:
 
 
 def test_a_server_that_hangs_up_is_an_error_and_no_damage(tmp_path: Path) -> None:
-    pytest.importorskip("aiohttp")
     (tmp_path / "a.warc.gz").write_bytes(SHARD.content)
     with served(tmp_path, Breaking) as url, pytest.raises(ShardError, match=r"a\.warc\.gz: "):
         list(read(Shard(f"{url}/a.warc.gz", None, "warc")))
 
 
 def test_a_server_that_does_not_answer_is_no_missing_file() -> None:
-    pytest.importorskip("aiohttp")
     with pytest.raises(InputError, match=r"^http://127\.0\.0\.1:9/x\.warc\.gz: (?!no such file).+"):
         resolve(["http://127.0.0.1:9/x.warc.gz"])
 
 
 @pytest.mark.parametrize(
-    ("url", "module", "extra"), [("http://h/x", "aiohttp", "http"), ("s3://b/x", "s3fs", "s3")]
+    ("url", "module", "extra"), [("gs://b/x", "gcsfs", "gs"), ("s3://b/x", "s3fs", "s3")]
 )
 def test_a_missing_extra_is_named(url: str, module: str, extra: str) -> None:
     program = (
@@ -155,43 +152,3 @@ def test_a_missing_extra_is_named(url: str, module: str, extra: str) -> None:
         "victor_spark.errors.InputError: "
         f"{url}: reading {url[: url.index(':')]}:// needs an extra: pip install 'victor-spark[{extra}]'"
     )
-
-
-@pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """An S3 bucket on this machine with two shards and a list; its URL."""
-    pytest.importorskip("s3fs")
-    moto_server = pytest.importorskip("moto.server")
-    boto3 = pytest.importorskip("boto3")
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    server = moto_server.ThreadedMotoServer(ip_address="127.0.0.1", port=0)
-    server.start()
-    host, port = server.get_host_and_port()
-    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
-    client = boto3.client("s3")
-    client.create_bucket(Bucket="crawls")
-    for key in ("2024/b.warc.gz", "2024/deep/a b.warc.gz"):
-        client.put_object(Bucket="crawls", Key=key, Body=SHARD.content)
-    client.put_object(
-        Bucket="crawls", Key="2024/warc.paths", Body=b"b.warc.gz\ns3a://crawls/2024/deep/a b.warc.gz\n"
-    )
-    client.close()
-    yield "s3://crawls"
-    server.stop()
-
-
-def test_s3_shards_folders_globs_and_lists(bucket: str) -> None:
-    both = [f"{bucket}/2024/b.warc.gz", f"{bucket}/2024/deep/a b.warc.gz"]
-    assert [shard.path for shard in resolve(both)] == both
-    assert [shard.path for shard in resolve([f"{bucket}/2024/"])] == both
-    assert [shard.path for shard in resolve([f"{bucket}/*/*.warc.gz"])] == both[:1]
-    listed = resolve([f"{bucket}/2024/warc.paths"])
-    assert [shard.path for shard in listed] == [both[0], "s3a://crawls/2024/deep/a b.warc.gz"]
-    for shard in listed:
-        assert_read_whole(shard)
-    with pytest.raises(InputError, match=r"^s3://crawls/gone\.warc\.gz: no such file$"):
-        resolve([f"{bucket}/gone.warc.gz"])
-    with pytest.raises(InputError, match=r"^s3://nowhere/2024/\*\.warc\.gz: "):
-        resolve(["s3://nowhere/2024/*.warc.gz"])

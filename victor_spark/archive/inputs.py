@@ -94,9 +94,9 @@ def _reason(error: OSError) -> str:
 
 def _is_glob(text: str) -> bool:
     scheme = opening.scheme(text)
-    if scheme in ("http", "https"):
+    if scheme in ("http", "https") or not glob.has_magic(text):
         return False
-    return glob.has_magic(text) and (scheme is not None or not os.path.lexists(text))
+    return not (os.path.lexists(text) if scheme is None else opening.is_file(text))
 
 
 def _of_directory(directory: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
