@@ -47,7 +47,9 @@ DOORS = {
     "requests": "archive",
     "readability": "cleaners",
     "resiliparse": "html",
+    "starlette": "annotation",
     "trafilatura": "cleaners",
+    "uvicorn": "annotation",
     "warcio": "archive",
 }
 """The one room that imports an outside library."""

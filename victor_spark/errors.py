@@ -9,6 +9,7 @@ record becomes a row with one of `STATUSES`.
     ├── OutputError             2   the output can't be written, or holds another run's rows
     ├── ModelError              2   a model is missing, damaged or doesn't fit the code
     ├── ConfigurationError      2   a file in conf/ has an unknown or ill-typed key
+    ├── AnnotationError         2   a request to the annotation tool, or its store, can't be served
     └── ShardError                  one shard can't be read; counted against the failure budget
 """
 
@@ -71,6 +72,16 @@ class ConfigurationError(VictorError):
     """A configuration file has an unknown key or a value of the wrong type."""
 
     exit_code = EXIT_USAGE
+
+
+class AnnotationError(VictorError):
+    """A request to the annotation tool or its store can't be served; `code` is for programs."""
+
+    exit_code = EXIT_USAGE
+
+    def __init__(self, message: str, code: str = "bad_request") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class ShardError(VictorError):

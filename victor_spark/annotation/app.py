@@ -24,13 +24,15 @@ Pages and files (GET, text/html)
 JSON. Every answer is an object; errors have HTTP status ≥ 400 and
   {"error": {"code": "stale", "message": "words for people"}}
   codes: bad_request 400, unauthorized 401, forbidden 403, not_found 404, stale 409, too_large 413,
-  unsupported 415, internal 500, store_busy 503 (try again), disk_full 507 (nothing was lost but this action; try again).
+  unsupported 415, internal 500, store_busy 503 (try again), disk_full 507 (nothing was lost but this
+  action; try again).
 
   GET  /api/session
       {"labels": [{"name": "header", "role": "header", "key": "1", "colour": "#b45309"}, …],
        "other": 2, "annotators": ["Anna"], "order": "uncertain", "overlap": 0.2, "n_pages": 120,
        "prelabelled": true, "model": "crf/victor-2 9f3a…" | null, "version": "0.1.0",
-       "practice": [{"page": 3, "title": "…"}], "store": "annotations.sqlite"}
+       "practice": [{"page": 3, "title": "…"}], "messages": ["12 pages added, …"], "store":
+       "annotations.sqlite"}
       role: what the label means in the export (header | text | other).
   POST /api/annotators
       {"name": "Anna"} → {"name": "Anna", "is_new": true}
@@ -50,14 +52,16 @@ JSON. Every answer is an object; errors have HTTP status ≥ 400 and
   Page state:
     {"page": 17, "frame": "/frame/17", "title": "…" | null, "url": "…" | null, "host": "…" | null,
      "language": "cs" | null, "n_blocks": 213, "labels": "2201…", "prelabels": "2201…" | null,
-     "uncertain": [4, 7, …], "revision": 5, "can_undo": true, "can_redo": false, "state": "open", "active_seconds": 12.5,
+     "uncertain": [4, 7, …], "revision": 5, "can_undo": true, "can_redo": false, "state": "open",
+     "active_seconds": 12.5,
      "annotator": "Anna", "judge": false, "practice": false, "note": "", "message": null | "words to show"}
   POST /api/pages/PAGE/actions
      {"annotator": "Anna", "revision": 5, "id": "unique word made by the browser", "kind": "label",
       "runs": [[first, last], …], "label": 1 [, "judge": true]}
      kinds: label (runs, label) · undo · redo · done · skip · reopen · note ("text") ·
-     restore (back to the prelabels) · clear (all other). A sent-again id answers as the first time did and changes nothing.
-     label, restore and clear can be undone. done and skip leave the labels; labelling a page that is done reopens it.
+     restore (back to the prelabels) · clear (all other). A sent-again id answers as the first time
+     did and changes nothing. label, restore and clear can be undone. done and skip leave the labels;
+     labelling a page that is done reopens it.
      → {"page": 17, "revision": 6, "changed": [[first, last, label], …], "can_undo": true, "can_redo": false,
         "state": "open", "active_seconds": 14.0}
      A revision that is not the store's: 409 {"error": {"code": "stale", …}, "state": page state now}.
@@ -93,6 +97,300 @@ anywhere); POST bodies are application/json, 1 MB at most. When the server is no
 
 Content-Security-Policy. Application: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'
 data:; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none' — so
-no inline script or style. Frame: sandbox allow-scripts; default-src 'none'; script-src 'nonce-…'; style-src 'unsafe-inline';
-base-uri 'none'; form-action 'none'; frame-ancestors 'self'.
+no inline script or style. Frame: sandbox allow-scripts; default-src 'none'; script-src 'nonce-…';
+style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'.
 """
+
+import json
+import logging
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, Final
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from victor_spark import __version__
+from victor_spark.annotation import (
+    agreement,
+    annotations,
+    frame,
+    guard,
+    pages,
+    practice,
+    progress,
+    queue,
+    style_sheets,
+)
+from victor_spark.annotation.guard import Access, Guard
+from victor_spark.annotation.queue import Plan
+from victor_spark.annotation.store import Store
+from victor_spark.errors import AnnotationError
+from victor_spark.html import styles
+from victor_spark.page import OTHER
+
+STATIC: Final = Path(__file__).resolve().parent / "static"
+LOG: Final = logging.getLogger("victor.annotate")
+
+STATUSES: Final = {
+    "bad_request": 400,
+    "not_found": 404,
+    "stale": 409,
+    "internal": 500,
+    "store_busy": 503,
+    "disk_full": 507,
+}
+MAX_LISTED: Final = 1000
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What the server works with: the store, how pages are handed out, the model that labelled them
+    beforehand."""
+
+    store: Store
+    plan: Plan
+    model: str | None = None
+
+
+def application(desk: Desk, access: Access) -> Starlette:
+    """The ASGI application."""
+    get = partial(Route, methods=["GET"])
+    post = partial(Route, methods=["POST"])
+    routes = [
+        get("/", _file("index.html")),
+        get("/guidelines", _file("guidelines.html")),
+        get("/frame/{page:int}", _frame),
+        get("/api/session", _answer(_session)),
+        post("/api/annotators", _answer(_annotators)),
+        post("/api/next", _answer(_next)),
+        get("/api/pages", _answer(_pages)),
+        get("/api/history", _answer(_history)),
+        get("/api/pages/{page:int}", _answer(_page)),
+        post("/api/pages/{page:int}/actions", _answer(_act)),
+        post("/api/pages/{page:int}/active", _answer(_active)),
+        post("/api/pages/{page:int}/check", _answer(_check)),
+        get("/api/progress", _answer(_progress)),
+        get("/api/agreement", _answer(lambda desk, _: agreement.agreement(desk.store))),
+        get("/api/disagreements", _answer(lambda desk, _: agreement.disagreements(desk.store))),
+        get(
+            "/api/pages/{page:int}/disagreement",
+            _answer(lambda d, asked: agreement.disagreement(d.store, asked.page)),
+        ),
+        Mount("/static", StaticFiles(directory=STATIC)),
+    ]
+    app = Starlette(
+        routes=routes,
+        middleware=[Middleware(Guard, access=access)],
+        exception_handlers={404: _not_found, 405: _not_found, 500: _broken},
+    )
+    app.state.desk = desk
+    return app
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request's own words: the page of its path, its query and its JSON body."""
+
+    page: int
+    query: Mapping[str, str]
+    body: Mapping[str, Any]
+
+    @property
+    def annotator(self) -> Any:
+        """The annotator's name, from the body or the query."""
+        return self.body.get("annotator", self.query.get("annotator"))
+
+    @property
+    def judge(self) -> bool:
+        """Whether she acts as the judge."""
+        return self.body.get("judge") is True or self.query.get("judge") == "1"
+
+    def number(self, name: str, default: int) -> int:
+        """A whole number of the query, not negative."""
+        word = self.query.get(name, str(default))
+        if not (word.isascii() and word.isdigit() and len(word) < 10):
+            raise AnnotationError(f"{name} is a whole number")
+        return int(word)
+
+
+Answer = Callable[[Desk, Asked], Mapping[str, Any]]
+
+
+def _answer(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
+    """An endpoint that does its work in a thread: the store waits for the disk."""
+
+    async def endpoint(request: Request) -> Response:
+        desk: Desk = request.app.state.desk
+        asked = None
+        try:
+            asked = Asked(request.path_params.get("page", 0), request.query_params, await _body(request))
+            return _json(await run_in_threadpool(answer, desk, asked))
+        except AnnotationError as error:
+            return await run_in_threadpool(_refused, desk, error, asked)
+
+    return endpoint
+
+
+async def _body(request: Request) -> Mapping[str, Any]:
+    if request.method != "POST":
+        return {}
+    try:
+        body = json.loads(await request.body())
+    except (ValueError, RecursionError):
+        raise AnnotationError("the body is no JSON") from None
+    if not isinstance(body, dict):
+        raise AnnotationError("the body is no JSON object")
+    return body
+
+
+def _json(content: Mapping[str, Any], status: int = 200) -> Response:
+    return JSONResponse(content, status)
+
+
+def _refused(desk: Desk, error: AnnotationError, asked: Asked | None) -> Response:
+    """The error for the browser; a stale one with the state to go on from; what a person must mend in the
+    log.
+    """
+    content: dict[str, Any] = {"error": {"code": error.code, "message": str(error)}}
+    if error.code == "stale" and asked is not None:
+        content["state"] = annotations.state(desk.store, asked.page, asked.annotator, judge=asked.judge)
+    if STATUSES.get(error.code, 500) >= 500:
+        LOG.error("%s", error)
+    return _json(content, STATUSES.get(error.code, 500))
+
+
+async def _not_found(request: Request, _: Exception) -> Response:
+    return _json({"error": {"code": "not_found", "message": f"there is no {request.url.path}"}}, 404)
+
+
+async def _broken(_: Request, error: Exception) -> Response:
+    LOG.error("internal error: %r", error)
+    return _json({"error": {"code": "internal", "message": f"internal error: {type(error).__name__}"}}, 500)
+
+
+def _file(name: str) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(_: Request) -> Response:
+        if not (STATIC / name).is_file():
+            return HTMLResponse(
+                f"<!DOCTYPE html><title>victor annotate</title><p>{name} is not installed", 404
+            )
+        return FileResponse(STATIC / name)
+
+    return endpoint
+
+
+async def _frame(request: Request) -> Response:
+    """The page for the frame, with its own policy."""
+    desk: Desk = request.app.state.desk
+    nonce = secrets.token_urlsafe(16)
+    plain = request.query_params.get("plain") == "1"
+    try:
+        parts = await run_in_threadpool(_rendered, desk.store, request.path_params["page"], plain)
+    except AnnotationError as error:
+        return HTMLResponse(
+            f"<!DOCTYPE html><title>error</title><p>{error.code}", STATUSES.get(error.code, 500)
+        )
+    policy = guard.FRAME_POLICY.format(nonce=nonce)
+    return HTMLResponse(nonce.join(parts), headers={"Content-Security-Policy": policy})
+
+
+_NONCE: Final = "@victor-nonce@"
+
+
+@lru_cache(maxsize=16)
+def _rendered(store: Store, number: int, plain: bool) -> tuple[str, ...]:
+    """The frame's document, cut where the nonce goes."""
+    kept = pages.content(store, number)
+    sheets = "" if plain else style_sheets.joined(styles.sheets(kept.markup))
+    html = frame.render(
+        kept.html,
+        kept.blocks,
+        styles=sheets,
+        script=_own("frame.js"),
+        own_css=_own("frame.css"),
+        nonce=_NONCE,
+        plain=plain,
+    )
+    head, _, tail = html.rpartition(f'<script nonce="{_NONCE}">')
+    return f'{head}<script nonce="', f'">{tail}'
+
+
+def _own(name: str) -> str:
+    """The text of one of our own files, which must not end the element that it is put in."""
+    path = STATIC / name
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    if "</script" in text.lower() or "</style" in text.lower() or "<!--" in text:
+        raise AnnotationError(f"{name} can't be put into a page", "internal")
+    return text
+
+
+def _session(desk: Desk, _: Asked) -> Mapping[str, Any]:
+    store = desk.store
+    total = store.row("SELECT count(*) AS n FROM page WHERE NOT practice")
+    return {
+        "labels": [label.as_json() for label in store.labels],
+        "other": OTHER,
+        "annotators": [row["name"] for row in store.rows("SELECT name FROM annotator ORDER BY name")],
+        "order": desk.plan.order,
+        "overlap": desk.plan.overlap,
+        "n_pages": total["n"] if total else 0,
+        "prelabelled": store.row("SELECT 1 FROM prelabel LIMIT 1") is not None,
+        "model": desk.model,
+        "version": __version__,
+        "practice": [
+            {"page": row["id"], "title": row["title"]}
+            for row in store.rows("SELECT id, title FROM page WHERE practice ORDER BY id")
+        ],
+        "messages": pages.remarks(store),
+        "store": store.path.name,
+    }
+
+
+def _annotators(desk: Desk, asked: Asked) -> Mapping[str, Any]:
+    name = annotations.checked_name(asked.body.get("name"))
+    _, is_new = annotations.annotator_number(desk.store, name)
+    return {"name": name, "is_new": is_new}
+
+
+def _next(desk: Desk, asked: Asked) -> Mapping[str, Any]:
+    return queue.next_page(desk.store, desk.plan, asked.annotator, asked.body.get("after"))
+
+
+def _pages(desk: Desk, asked: Asked) -> Mapping[str, Any]:
+    offset, limit = asked.number("offset", 0), min(asked.number("limit", 100), MAX_LISTED)
+    return queue.listing(desk.store, desk.plan, asked.annotator, offset, limit)
+
+
+def _history(desk: Desk, asked: Asked) -> Mapping[str, Any]:
+    return queue.history(desk.store, asked.annotator)
+
+
+def _page(desk: Desk, asked: Asked) -> Mapping[str, Any]:
+    return annotations.state(desk.store, asked.page, asked.annotator, judge=asked.judge)
+
+
+def _act(desk: Desk, asked: Asked) -> Mapping[str, Any]:
+    action = annotations.checked_action(asked.body)
+    return annotations.act(desk.store, asked.page, asked.annotator, action, judge=asked.judge)
+
+
+def _active(desk: Desk, asked: Asked) -> Mapping[str, Any]:
+    seconds = annotations.touch(desk.store, asked.page, asked.annotator, judge=asked.judge)
+    return {"active_seconds": round(seconds, 1)}
+
+
+def _check(desk: Desk, asked: Asked) -> Mapping[str, Any]:
+    return practice.check(desk.store, asked.page, asked.annotator)
+
+
+def _progress(desk: Desk, asked: Asked) -> Mapping[str, Any]:
+    return progress.progress(desk.store, desk.plan, asked.query.get("annotator"))

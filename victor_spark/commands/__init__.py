@@ -15,6 +15,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "train crf": ("victor_spark.commands.train_crf", "train a cleaner from annotated pages"),
     "train langid": ("victor_spark.commands.train_langid", "build language profiles from text files"),
     "train ncleaner": ("victor_spark.commands.train_ncleaner", "train n-gram models of clean and dirty text"),
+    "annotate": ("victor_spark.commands.annotate", "label the blocks of pages in the browser"),
     "cleaners": ("victor_spark.commands.cleaners", "list the cleaners that can be used here"),
 }
 """Name as typed (one or two words) → module, and what it does in a line."""

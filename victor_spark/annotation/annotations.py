@@ -1,0 +1,316 @@
+"""One annotator's labels of one page: opened, changed, undone, redone, each action an entry of a log.
+
+Undo and redo are entries too, so nothing is ever taken out of the log; the labels in the annotation row are
+what the log gives when it is played from the labels the annotation began with (`replay`).
+"""
+
+import json
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from victor_spark.annotation import labels as label_strings
+from victor_spark.annotation.labels import Runs
+from victor_spark.annotation.store import Row, Store, now
+from victor_spark.errors import AnnotationError
+from victor_spark.page import OTHER
+
+IDLE_SECONDS: Final = 60.0
+"""A longer gap between two requests about a page is no working time."""
+
+KINDS: Final = ("label", "undo", "redo", "done", "skip", "reopen", "note", "restore", "clear")
+_CHANGING: Final = ("label", "restore", "clear")
+_STATES: Final = {"done": "done", "skip": "skipped", "reopen": "open"}
+MAX_NOTE: Final = 2000
+
+
+@dataclass(frozen=True)
+class Action:
+    """What a browser asks to be done to an annotation; `runs`, `label` and `text` as the kind needs them."""
+
+    id: str
+    kind: str
+    revision: int
+    runs: Any = None
+    label: Any = None
+    text: Any = None
+
+
+def annotator_number(store: Store, name: Any) -> tuple[int, bool]:
+    """The annotator of that name, and whether the name is new."""
+    name = checked_name(name)
+    row = store.row("SELECT id FROM annotator WHERE name = ?", name)
+    if row:
+        return int(row["id"]), False
+    with store.writing() as connection:
+        connection.execute("INSERT OR IGNORE INTO annotator (name, added) VALUES (?, ?)", (name, now()))
+    row = store.row("SELECT id FROM annotator WHERE name = ?", name)
+    assert row is not None
+    return int(row["id"]), True
+
+
+def checked_name(name: Any) -> str:
+    """An annotator's name, white space collapsed."""
+    if (
+        not isinstance(name, str)
+        or not (kept := " ".join(name.split()))
+        or len(kept) > 40
+        or not kept.isprintable()
+    ):
+        raise AnnotationError("an annotator's name has 1 to 40 characters")
+    return kept
+
+
+def page_row(store: Store, number: int) -> Row:
+    """The page, with its prelabels; AnnotationError when there is none."""
+    row = store.row(
+        "SELECT page.*, prelabel.labels AS prelabels, prelabel.uncertain, prelabel.uncertainty FROM page"
+        " LEFT JOIN prelabel ON prelabel.page = page.id WHERE page.id = ?",
+        number,
+    )
+    if row is None:
+        raise AnnotationError(f"there is no page {number}", "not_found")
+    return row
+
+
+def open_page(store: Store, number: int, name: Any, *, judge: bool = False) -> Row:
+    """The annotation of that page by that annotator, made if there is none."""
+    annotator, _ = annotator_number(store, name)
+    page = page_row(store, number)
+    found = _annotation(store, number, annotator, judge=judge)
+    with store.writing() as connection:
+        if found is None:
+            initial = majority(store, number, page) if judge else _prelabels(page)
+            connection.execute(
+                "INSERT OR IGNORE INTO annotation"
+                " (page, annotator, judge, labels, initial, opened, last_seen) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (number, annotator, int(judge), initial, initial, now(), time.time()),
+            )
+        else:
+            _touch(connection, found, found["active_seconds"])
+    opened = _annotation(store, number, annotator, judge=judge)
+    assert opened is not None
+    return opened
+
+
+def _annotation(store: Store, page: int, annotator: int, *, judge: bool) -> Row | None:
+    return store.row(
+        "SELECT * FROM annotation WHERE page = ? AND annotator = ? AND judge = ?", page, annotator, int(judge)
+    )
+
+
+def _prelabels(page: Row) -> str:
+    """What an annotation begins with: the model's labels, else everything is other."""
+    blank = label_strings.DIGITS[OTHER] * page["n_blocks"]
+    return blank if page["practice"] else str(page["prelabels"] or blank)
+
+
+def majority(store: Store, number: int, page: Row) -> str:
+    """The label most annotators gave each block; where two labels have as many, other (Victor's default)."""
+    rows = store.rows(
+        "SELECT labels FROM annotation WHERE page = ? AND judge = 0 AND state = 'done' ORDER BY id", number
+    )
+    if not rows:
+        return _prelabels(page)
+    return majority_of([str(row["labels"]) for row in rows])
+
+
+def majority_of(given: Sequence[str]) -> str:
+    """The commonest digit of each place; other where there is no single one."""
+    other = label_strings.DIGITS[OTHER]
+    chosen = []
+    for digits in zip(*given, strict=True):
+        (best, n), *rest = Counter(digits).most_common(2)
+        chosen.append(other if rest and rest[0][1] == n else best)
+    return "".join(chosen)
+
+
+def state(store: Store, number: int, name: Any, *, judge: bool = False) -> dict[str, Any]:
+    """The page state that the browser shows; opens the annotation."""
+    row = open_page(store, number, name, judge=judge)
+    page = page_row(store, number)
+    undoable, redoable = _stacks(_log(store, row["id"]))
+    return {
+        "page": number,
+        "frame": f"/frame/{number}",
+        **{key: page[key] for key in ("title", "url", "host", "language", "n_blocks")},
+        "labels": row["labels"],
+        "prelabels": page["prelabels"],
+        "uncertain": json.loads(page["uncertain"] or "[]") if not page["practice"] else [],
+        "annotator": checked_name(name),
+        "judge": judge,
+        "practice": bool(page["practice"]),
+        "note": row["note"],
+        "message": None,
+        **_standing(row, undoable, redoable),
+    }
+
+
+def _standing(row: Row | Mapping[str, Any], undoable: list[int], redoable: list[int]) -> dict[str, Any]:
+    return {
+        "revision": row["revision"],
+        "can_undo": bool(undoable),
+        "can_redo": bool(redoable),
+        "state": row["state"],
+        "active_seconds": round(row["active_seconds"], 1),
+    }
+
+
+def touch(store: Store, number: int, name: Any, *, judge: bool = False) -> float:
+    """Notes that the annotator is at work on the page; her active seconds on it so far."""
+    return float(open_page(store, number, name, judge=judge)["active_seconds"])
+
+
+def _touch(connection: sqlite3.Connection, row: Row, active: float) -> float:
+    """Adds the time since the annotation was last seen, if it was working time."""
+    seen = time.time()
+    gap = seen - row["last_seen"]
+    active += gap if 0 <= gap <= IDLE_SECONDS else 0.0
+    connection.execute(
+        "UPDATE annotation SET last_seen = ?, active_seconds = ? WHERE id = ?", (seen, active, row["id"])
+    )
+    return active
+
+
+def act(store: Store, number: int, name: Any, action: Action, *, judge: bool = False) -> dict[str, Any]:
+    """Does one action and logs it, in one transaction; a sent-again action answers as the first time did."""
+    annotator, _ = annotator_number(store, name)
+    page = page_row(store, number)
+    if _annotation(store, number, annotator, judge=judge) is None:
+        open_page(store, number, name, judge=judge)
+    with store.writing() as connection:
+        row = connection.execute(
+            "SELECT * FROM annotation WHERE page = ? AND annotator = ? AND judge = ?",
+            (number, annotator, int(judge)),
+        ).fetchone()
+        known = connection.execute(
+            "SELECT answer FROM action WHERE annotation = ? AND client_id = ?", (row["id"], action.id)
+        ).fetchone()
+        if known:
+            return dict(json.loads(known["answer"]))
+        if action.revision != row["revision"]:
+            raise AnnotationError(
+                "this page was changed elsewhere (another window?): it is shown anew", "stale"
+            )
+        return _logged(connection, store, page, row, action)
+
+
+def _logged(
+    connection: sqlite3.Connection, store: Store, page: Row, row: Row, action: Action
+) -> dict[str, Any]:
+    """Applies the action and writes its entry."""
+    log = _log(store, row["id"])
+    undoable, redoable = _stacks(log)
+    before: Runs | None = None
+    after: Runs | None = None
+    target = None
+    changed: Runs = []
+    if action.kind in _CHANGING:
+        after = _wanted(store, page, row, action)
+        before = label_strings.runs_of(
+            row["labels"], (b for first, last, _ in after for b in range(first, last + 1))
+        )
+        changed, undoable, redoable = after, [*undoable, -1], []
+    elif action.kind in ("undo", "redo"):
+        stack, other = (undoable, redoable) if action.kind == "undo" else (redoable, undoable)
+        if not stack:
+            raise AnnotationError(f"there is nothing to {action.kind}")
+        target = stack.pop()
+        other.append(target)
+        entry = next(entry for entry in log if entry["id"] == target)
+        changed = json.loads(entry["before" if action.kind == "undo" else "after"])
+    updated = {
+        "labels": label_strings.apply(row["labels"], changed),
+        "revision": row["revision"] + 1,
+        "state": _STATES.get(action.kind, "open" if changed else row["state"]),
+        "note": _note(action.text) if action.kind == "note" else row["note"],
+        "active_seconds": _touch(connection, row, row["active_seconds"]),
+    }
+    done = now() if action.kind == "done" else row["done"] if updated["state"] == "done" else None
+    answer = {"page": row["page"], "changed": changed, **_standing(updated, undoable, redoable)}
+    connection.execute(
+        "UPDATE annotation SET labels = ?, revision = ?, state = ?, note = ?, done = ? WHERE id = ?",
+        (updated["labels"], updated["revision"], updated["state"], updated["note"], done, row["id"]),
+    )
+    connection.execute(
+        "INSERT INTO action (annotation, revision, client_id, kind, before, after, target, at, answer)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            row["id"], updated["revision"], action.id, action.kind, before and json.dumps(before),
+            after and json.dumps(after), target, now(), json.dumps(answer),
+        ),
+    )  # fmt: skip
+    return answer
+
+
+def _wanted(store: Store, page: Row, row: Row, action: Action) -> Runs:
+    """The runs that a label, restore or clear writes."""
+    n_blocks = page["n_blocks"]
+    if action.kind == "label":
+        runs = label_strings.checked_runs(
+            action.runs, action.label, n_blocks=n_blocks, n_labels=len(store.labels)
+        )
+        return label_strings.runs_of(label_strings.apply(row["labels"], runs), sorted(
+            {block for first, last, _ in runs for block in range(first, last + 1)}
+        ))  # fmt: skip
+    if action.kind == "clear":
+        return [[0, n_blocks - 1, OTHER]]
+    return label_strings.runs_of(row["initial"], range(n_blocks))
+
+
+def _note(text: Any) -> str:
+    if not isinstance(text, str) or len(text) > MAX_NOTE:
+        raise AnnotationError(f"a note is a text of at most {MAX_NOTE} characters")
+    return text
+
+
+def checked_action(sent: Mapping[str, Any]) -> Action:
+    """An action as a browser sent it; AnnotationError for one that makes no sense."""
+    kind, client_id, revision = sent.get("kind"), sent.get("id"), sent.get("revision")
+    if kind not in KINDS:
+        raise AnnotationError(f"kind is one of {', '.join(KINDS)}")
+    if not isinstance(client_id, str) or not 1 <= len(client_id) <= 64:
+        raise AnnotationError("id is a word of 1 to 64 characters, another one for each action")
+    if type(revision) is not int:
+        raise AnnotationError("revision is the number of the state that the action changes")
+    return Action(client_id, kind, revision, sent.get("runs"), sent.get("label"), sent.get("text"))
+
+
+def _log(store: Store, annotation: int) -> list[Row]:
+    return store.rows(
+        "SELECT id, kind, before, after, target FROM action WHERE annotation = ? ORDER BY id", annotation
+    )
+
+
+def _stacks(log: Sequence[Row]) -> tuple[list[int], list[int]]:
+    """The entries that can be undone and redone, the next one last."""
+    undoable: list[int] = []
+    redoable: list[int] = []
+    for entry in log:
+        if entry["kind"] in _CHANGING:
+            undoable.append(entry["id"])
+            redoable.clear()
+        elif entry["kind"] == "undo":
+            redoable.append(undoable.pop())
+        elif entry["kind"] == "redo":
+            undoable.append(redoable.pop())
+    return undoable, redoable
+
+
+def replay(store: Store, annotation: int) -> str:
+    """The labels that the log alone gives: a check of the store."""
+    row = store.row("SELECT initial FROM annotation WHERE id = ?", annotation)
+    assert row is not None
+    labels: str = row["initial"]
+    log = _log(store, annotation)
+    entries = {entry["id"]: entry for entry in log}
+    for entry in log:
+        if entry["kind"] in _CHANGING:
+            labels = label_strings.apply(labels, json.loads(entry["after"]))
+        elif entry["target"] is not None:
+            written = entries[entry["target"]]["before" if entry["kind"] == "undo" else "after"]
+            labels = label_strings.apply(labels, json.loads(written))
+    return labels

@@ -1,0 +1,70 @@
+"""INPUT → pages of the store: archives, html files, folders and lists of them, each page once."""
+
+import time
+from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import Final
+
+from victor_spark import pipeline
+from victor_spark.annotation import pages
+from victor_spark.annotation.pages import Added
+from victor_spark.annotation.prelabelling import Assistant
+from victor_spark.annotation.store import Store
+from victor_spark.archive import inputs, records
+from victor_spark.html.charset import decode
+from victor_spark.langid.pages import Linguist
+from victor_spark.page import Record
+
+Say = Callable[[str], None]
+_SECONDS_BETWEEN_REPORTS: Final = 5.0
+_PAGES_A_TRANSACTION: Final = 50
+
+
+def add_inputs(
+    store: Store,
+    names: Sequence[str],
+    look: Linguist,
+    helper: Assistant | None,
+    *,
+    limit: int | None,
+    say: Say,
+) -> Added:
+    """Adds the pages of these inputs (`limit`: the first so many records) and keeps a remark on what came of
+    it.
+
+    Raises InputError for an input that is missing or holds no page, ShardError for one that can't be read.
+    """
+    shards = inputs.resolve(names)
+    added = Added()
+    found = islice((record for shard in shards for record in records.read(shard)), limit)
+    told = time.monotonic()
+    while batch := list(islice(found, _PAGES_A_TRANSACTION)):
+        with store.writing():
+            for record in batch:
+                _add(store, record, look, helper, added)
+        if time.monotonic() - told > _SECONDS_BETWEEN_REPORTS:
+            told = time.monotonic()
+            say(added.in_words())
+    pages.remark(store, f"{', '.join(shard.filename for shard in shards[:3])}: {added.in_words()}")
+    say(added.in_words())
+    return added
+
+
+def _add(store: Store, record: Record, look: Linguist, helper: Assistant | None, added: Added) -> None:
+    if record.status is not None or record.payload is None:
+        status = record.status or "error"
+        added.dropped[status] = added.dropped.get(status, 0) + 1
+        return
+    markup, _ = decode(record.payload, record.http_charset)
+    page, _ = pipeline.prepare(markup, look, record.url)
+    if not len(page.blocks):
+        added.n_without_blocks += 1
+        return
+    with store.writing() as connection:
+        number = pages.add(connection, page, markup, pages.source_of(record))
+        if number is None:
+            added.n_known += 1
+            return
+        added.n_added += 1
+        if helper is not None:
+            pages.set_prelabels(connection, number, helper.prelabel(page))

@@ -1,0 +1,120 @@
+"""Which page an annotator gets next: random, by site, or the one the model is least sure of."""
+
+import time
+from dataclasses import dataclass
+from typing import Any, Final
+
+from victor_spark.annotation import annotations
+from victor_spark.annotation.store import Row, Store
+from victor_spark.errors import UsageError
+
+ORDERS: Final = {
+    "random": "page.hash",
+    "site": "page.site, page.url, page.id",
+    "uncertain": "coalesce(prelabel.uncertainty, 0) DESC, page.hash",
+}
+"""Order → its SQL; a page's hash is as good as a die, and the same for every annotator."""
+
+CLAIM_SECONDS: Final = 1800.0
+"""So long an open page waits for its annotator before somebody else may get it."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How pages are handed out: `overlap` is the share of pages that `n_overlap` annotators label each."""
+
+    order: str = "random"
+    overlap: float = 0.0
+    n_overlap: int = 2
+
+    def __post_init__(self) -> None:
+        if self.order not in ORDERS:
+            raise UsageError(f"--order is one of {', '.join(ORDERS)}")
+        if not 0.0 <= self.overlap <= 1.0 or self.n_overlap < 2:
+            raise UsageError("--overlap is a share from 0 to 1, --overlap-annotators at least 2")
+
+    def wanted(self, draw: float) -> int:
+        """How many annotators a page with this draw is for."""
+        return self.n_overlap if draw < self.overlap else 1
+
+
+_OPEN: Final = """
+SELECT annotation.page FROM annotation JOIN page ON page.id = annotation.page
+WHERE annotator = :annotator AND judge = 0 AND state = 'open' AND NOT page.practice AND annotation.page !=
+:after ORDER BY last_seen DESC LIMIT 1
+"""
+
+_NEW: Final = """
+SELECT page.id AS page FROM page LEFT JOIN prelabel ON prelabel.page = page.id
+WHERE NOT page.practice
+  AND NOT EXISTS (SELECT 1 FROM annotation a WHERE a.page = page.id AND a.annotator = :annotator AND a.judge
+  = 0) AND (SELECT count(*) FROM annotation a WHERE a.page = page.id AND a.judge = 0
+       AND (a.state = 'done' OR a.state = 'open' AND a.last_seen > :claimed))
+      < CASE WHEN page.draw < :overlap THEN :n_overlap ELSE 1 END
+ORDER BY {order} LIMIT 1
+"""
+
+
+def next_page(store: Store, plan: Plan, name: Any, after: Any = None) -> dict[str, Any]:
+    """The state of the annotator's next page: her open one, else a new one; with `after`, a new one first."""
+    annotator, _ = annotations.annotator_number(store, name)
+    values = {
+        "annotator": annotator,
+        "after": after if type(after) is int else -1,
+        "claimed": time.time() - CLAIM_SECONDS,
+        "overlap": plan.overlap,
+        "n_overlap": plan.n_overlap,
+    }
+    statements = [_OPEN, _NEW.format(order=ORDERS[plan.order])]
+    if after is not None:
+        statements.reverse()
+    with store.writing():  # claimed in the same transaction: no other annotator gets it meanwhile
+        for statement in statements:
+            if row := store.row(statement, values):
+                return annotations.state(store, row["page"], name)
+    return {"page": None, "message": _nothing_left(store)}
+
+
+def _nothing_left(store: Store) -> str:
+    if not store.row("SELECT 1 FROM page WHERE NOT practice LIMIT 1"):
+        return "The store has no pages yet: start `victor annotate` with pages to label."
+    return "No page is left for you: everything is labelled, or others are at work on it."
+
+
+def listing(store: Store, plan: Plan, name: Any, offset: int = 0, limit: int = 100) -> dict[str, Any]:
+    """The pages in the order of the queue, as the annotator sees them."""
+    annotator, _ = annotations.annotator_number(store, name)
+    rows = store.rows(
+        "SELECT page.id, page.title, page.url, page.host, page.n_blocks, page.draw, prelabel.uncertainty,"
+        " mine.state, mine.last_seen,"
+        " (SELECT count(*) FROM annotation a"
+        " WHERE a.page = page.id AND a.judge = 0 AND a.state = 'done') AS n_done"
+        " FROM page LEFT JOIN prelabel ON prelabel.page = page.id"
+        " LEFT JOIN annotation mine ON mine.page = page.id AND mine.annotator = ? AND mine.judge = 0"
+        f" WHERE NOT page.practice ORDER BY {ORDERS[plan.order]} LIMIT ? OFFSET ?",
+        annotator, limit, offset,
+    )  # fmt: skip
+    total = store.row("SELECT count(*) AS n FROM page WHERE NOT practice")
+    return {"n_pages": total["n"] if total else 0, "pages": [_listed(row, plan) for row in rows]}
+
+
+def _listed(row: Row, plan: Plan) -> dict[str, Any]:
+    return {
+        "page": row["id"],
+        **{key: row[key] for key in ("title", "url", "host", "n_blocks", "n_done")},
+        "state": row["state"] or "new",
+        "wanted": plan.wanted(row["draw"]),
+        "uncertainty": None if row["uncertainty"] is None else round(row["uncertainty"], 3),
+        "seen": row["last_seen"],
+    }
+
+
+def history(store: Store, name: Any) -> dict[str, Any]:
+    """The pages the annotator opened, the latest last."""
+    annotator, _ = annotations.annotator_number(store, name)
+    rows = store.rows(
+        "SELECT annotation.page FROM annotation JOIN page ON page.id = annotation.page"
+        " WHERE annotator = ? AND judge = 0 AND NOT practice ORDER BY annotation.opened, annotation.id",
+        annotator,
+    )
+    return {"pages": [row["page"] for row in rows]}

@@ -1,0 +1,70 @@
+"""The server: one process on one port, with an address that people can click on."""
+
+import ipaddress
+import logging
+import secrets
+import socket
+import sys
+
+import uvicorn
+
+from victor_spark.annotation.app import LOG, Desk, application
+from victor_spark.annotation.guard import Access
+from victor_spark.errors import UsageError
+
+_LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
+
+
+def serve(desk: Desk, *, host: str, port: int, token: str | None = None) -> None:
+    """Serves until it is interrupted; `port` 0 takes a free one. Off localhost a token is made if none is
+    given.
+    """
+    listening = _listen(host, port)
+    port = listening.getsockname()[1]
+    local = is_local(host)
+    token = token or (None if local else secrets.token_urlsafe(18))
+    shown = f"[{host}]" if ":" in host else host
+    known = (
+        frozenset(f"{name}:{port}" for name in (*_LOCAL_NAMES, shown.lower())) if local else frozenset({"*"})
+    )
+    logging.basicConfig(level=logging.INFO, format="victor: %(message)s", stream=sys.stderr)
+    LOG.info(
+        "http://%s:%d/%s  (Ctrl-C stops; everything is saved)",
+        shown,
+        port,
+        f"?token={token}" if token else "",
+    )
+    config = uvicorn.Config(
+        application(desk, Access(known, token)),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        ws="none",
+        timeout_graceful_shutdown=3,
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def is_local(host: str) -> bool:
+    """Whether only this machine can reach the host."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except OSError as error:
+        listening.close()
+        raise UsageError(
+            f"can't listen on {host}, port {port}: {error.strerror or error} (see --port)"
+        ) from error
+    return listening

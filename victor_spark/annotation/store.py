@@ -1,0 +1,209 @@
+"""The annotation store: one SQLite file that holds pages, labels and every action that made them.
+
+Written in WAL mode with synchronous=FULL: an action that the browser was told is saved is on the disk, also
+after a power cut; at a person's speed the fsync it costs is nothing. kill -9 between two statements loses an
+action that was never confirmed, and the browser sends it again.
+"""
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from victor_spark.annotation.labels import Label
+from victor_spark.errors import AnnotationError
+
+APPLICATION_ID: Final = 0x56494341  # "VICA"
+SCHEMA_VERSION: Final = 1
+
+_SCHEMA: Final = """
+CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE page (
+  id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, record_id TEXT, url TEXT, host TEXT, site TEXT NOT NULL,
+  title TEXT, language TEXT, source TEXT NOT NULL, source_offset INTEGER NOT NULL, n_blocks INTEGER NOT NULL,
+  draw REAL NOT NULL, practice INTEGER NOT NULL DEFAULT 0, gold TEXT, added TEXT NOT NULL);
+CREATE TABLE content (page INTEGER PRIMARY KEY REFERENCES page, markup BLOB NOT NULL, html BLOB NOT NULL,
+  blocks BLOB NOT NULL);
+CREATE TABLE prelabel (page INTEGER PRIMARY KEY REFERENCES page, model TEXT NOT NULL, labels TEXT NOT NULL,
+  uncertain TEXT NOT NULL, uncertainty REAL NOT NULL);
+CREATE TABLE annotator (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, added TEXT NOT NULL);
+CREATE TABLE annotation (
+  id INTEGER PRIMARY KEY, page INTEGER NOT NULL REFERENCES page, annotator INTEGER NOT NULL REFERENCES
+  annotator, judge INTEGER NOT NULL, labels TEXT NOT NULL, initial TEXT NOT NULL, revision INTEGER NOT NULL
+  DEFAULT 0, state TEXT NOT NULL DEFAULT 'open', note TEXT NOT NULL DEFAULT '', opened TEXT NOT NULL,
+  last_seen REAL NOT NULL, active_seconds REAL NOT NULL DEFAULT 0, done TEXT, UNIQUE (page, annotator,
+  judge));
+CREATE INDEX annotation_of_annotator ON annotation (annotator, judge, state);
+CREATE TABLE action (
+  id INTEGER PRIMARY KEY, annotation INTEGER NOT NULL REFERENCES annotation, revision INTEGER NOT NULL,
+  client_id TEXT NOT NULL, kind TEXT NOT NULL, before TEXT, after TEXT, target INTEGER, at TEXT NOT NULL,
+  answer TEXT NOT NULL, UNIQUE (annotation, client_id));
+CREATE TABLE remark (id INTEGER PRIMARY KEY, at TEXT NOT NULL, text TEXT NOT NULL);
+"""
+
+Row = sqlite3.Row
+
+
+class Store:
+    """An open store; its one connection is used by one thread at a time."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+        self._lock = threading.RLock()
+        self._n_around = 0
+        self.labels: tuple[Label, ...] = ()
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction (or a part of the one around it): all of it is on the disk afterwards, or (with an
+        AnnotationError) nothing.
+        """
+        with self._lock, _clear_words(self.path):
+            if self._n_around:  # within another one of this thread: part of that
+                yield self._connection
+                return
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._n_around = 1
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            finally:
+                self._n_around = 0
+                if self._connection.in_transaction:  # it did not come to the commit, or that failed
+                    self._connection.execute("ROLLBACK")
+
+    def rows(self, statement: str, *values: Any) -> list[Row]:
+        """What a SELECT finds; `values` are for its question marks, or one dict for its names."""
+        named = values[0] if len(values) == 1 and isinstance(values[0], dict) else values
+        with self._lock, _clear_words(self.path):
+            return self._connection.execute(statement, named).fetchall()
+
+    def row(self, statement: str, *values: Any) -> Row | None:
+        """The first row that a SELECT finds."""
+        found = self.rows(statement, *values)
+        return found[0] if found else None
+
+    def close(self) -> None:
+        """Closes the file; SQLite folds its log into it."""
+        with self._lock:
+            self._connection.close()
+
+
+def now() -> str:
+    """The time as the store writes it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def create_or_open(path: Path, labels: Sequence[Label] | None = None) -> Store:
+    """The store at `path`, made if there is none; `labels` are those asked for (None: the store's own).
+
+    Raises AnnotationError for a file that is no store, for another schema version, for a folder that can't be
+    written, and for labels that a store with annotations does not have.
+    """
+    store = _opened(path, is_new=not path.exists() or path.stat().st_size == 0)
+    try:
+        _choose_labels(store, labels)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def open_existing(path: Path) -> Store:
+    """The store at `path`; AnnotationError when there is none."""
+    if not path.is_file():
+        raise AnnotationError(f"{path}: no annotation store there", "not_found")
+    return create_or_open(path)
+
+
+def _opened(path: Path, *, is_new: bool) -> Store:
+    with _clear_words(path):
+        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
+        try:
+            connection.row_factory = sqlite3.Row
+            if is_new:
+                connection.executescript(
+                    f"PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; {_SCHEMA}"
+                    f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION};"
+                    "COMMIT;"
+                )
+            _check_version(connection, path)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA foreign_keys = ON")
+        except BaseException:
+            connection.close()
+            raise
+    return Store(path, connection)
+
+
+def _check_version(connection: sqlite3.Connection, path: Path) -> None:
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if application != APPLICATION_ID:
+        raise AnnotationError(f"{path}: a SQLite file, but not an annotation store")
+    if version != SCHEMA_VERSION:
+        hint = (
+            "update victor-spark"
+            if version > SCHEMA_VERSION
+            else "export it with the victor-spark that made it"
+        )
+        raise AnnotationError(
+            f"{path}: a store of schema version {version}, this victor-spark writes version"
+            f" {SCHEMA_VERSION}; {hint}. Nothing was changed."
+        )
+
+
+def _choose_labels(store: Store, labels: Sequence[Label] | None) -> None:
+    """Keeps the labels in the store; more can be added, those in use stay what they are."""
+    row = store.row("SELECT value FROM setting WHERE name = 'labels'")
+    kept = tuple(Label(**label) for label in json.loads(row["value"])) if row else ()
+    chosen = tuple(labels) if labels is not None else kept
+    if chosen[: len(kept)] != kept:
+        if labels is not None and kept[: len(chosen)] == chosen:
+            chosen = kept  # fewer were asked for: the store's stay
+        else:
+            raise AnnotationError(
+                f"{store.path}: the store has the labels {', '.join(_say(kept))}: only add to them"
+            )
+    if not chosen:
+        from victor_spark.annotation.labels import DEFAULT
+
+        chosen = DEFAULT
+    if chosen != kept:
+        written = json.dumps([label.as_json() for label in chosen])
+        with store.writing() as connection:
+            connection.execute("INSERT OR REPLACE INTO setting VALUES ('labels', ?)", (written,))
+    store.labels = chosen
+
+
+def _say(labels: Sequence[Label]) -> list[str]:
+    return [label.name if label.name == label.role else f"{label.name}={label.role}" for label in labels]
+
+
+@contextmanager
+def _clear_words(path: Path) -> Iterator[None]:
+    """SQLite's errors as one line that says what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", "") or ""
+        if name == "SQLITE_FULL" or name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN")):
+            if name.startswith("SQLITE_CANTOPEN") and not path.parent.is_dir():
+                raise AnnotationError(f"{path}: no folder {path.parent}", "not_found") from error
+            message = f"{path}: can't be written: {error}. Is the disk full? What was saved before is safe."
+            raise AnnotationError(message, "disk_full") from error
+        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            raise AnnotationError(
+                f"{path}: another program is writing to it; try again", "store_busy"
+            ) from error
+        if name in ("SQLITE_NOTADB", "SQLITE_CORRUPT"):
+            raise AnnotationError(f"{path}: not an annotation store, or a damaged one ({error})") from error
+        if name.startswith("SQLITE_READONLY"):
+            raise AnnotationError(f"{path}: may not be written", "disk_full") from error
+        raise

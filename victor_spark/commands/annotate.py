@@ -1,0 +1,134 @@
+"""Labels the blocks of pages in the browser: prints an address, serves until Ctrl-C, saves every action at
+once.
+
+INPUT is what `victor clean` takes: WARC or ARC files, html pages, folders, globs, lists of paths; or a text
+file of http addresses, whose pages are fetched first, politely. Without INPUT the pages already in the store
+are labelled. The same page twice is added once. `victor annotate export` takes the labels out, `victor
+annotate agreement` says how far annotators agree.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from victor_spark.commands.clean import positive
+from victor_spark.errors import EXIT_DONE, UsageError
+
+if TYPE_CHECKING:
+    from victor_spark.annotation.prelabelling import Assistant
+    from victor_spark.annotation.store import Store
+    from victor_spark.pipeline import Settings
+
+EXAMPLES: Final = """\
+examples:
+  victor annotate pages.warc.gz --store annotations.sqlite
+  victor annotate crawl/ --store annotations.sqlite --order uncertain --overlap 0.2
+  victor annotate --store annotations.sqlite --model mine           continue, with a newer model's labels
+  victor annotate urls.txt --store annotations.sqlite --label comment=other
+  victor annotate pages/ --store annotations.sqlite --host 0.0.0.0  for colleagues: prints an address with a
+  token
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's arguments."""
+    parser.add_argument(
+        "inputs", metavar="INPUT", nargs="*", help="pages to label (default: those in the store)"
+    )
+    parser.add_argument(
+        "--store", metavar="FILE", required=True, help="the SQLite file that keeps everything"
+    )
+    parser.add_argument(
+        "--limit", metavar="N", type=positive, help="add only the first N pages of the inputs"
+    )
+    parser.add_argument("--import-only", action="store_true", help="add the pages and stop")
+    parser.add_argument(
+        "--label",
+        metavar="NAME=ROLE",
+        action="append",
+        help="one more label; ROLE (header, text, other) is what it means in the export",
+    )
+    handing = parser.add_argument_group("which page next")
+    handing.add_argument(
+        "--order",
+        default="random",
+        choices=("random", "site", "uncertain"),
+        help="uncertain: those first that the model is least sure of (default: %(default)s)",
+    )
+    handing.add_argument(
+        "--overlap",
+        metavar="SHARE",
+        type=float,
+        default=0.0,
+        help="this share of pages is labelled by several",
+    )
+    handing.add_argument(
+        "--overlap-annotators", metavar="N", type=int, default=2, help="by so many (default: %(default)s)"
+    )
+    model = parser.add_argument_group("labels to begin with")
+    model.add_argument("--cleaner", metavar="NAME", default="victor", help="default: %(default)s")
+    model.add_argument("--model", metavar="DIR", help="a trained model instead of the cleaner's own")
+    model.add_argument("--no-prelabels", action="store_true", help="begin with everything `other`")
+    server = parser.add_argument_group("server")
+    server.add_argument("--host", default="127.0.0.1", help="default: %(default)s, this machine only")
+    server.add_argument("--port", type=int, default=8790, help="0: any free one (default: %(default)s)")
+    server.add_argument("--token", help="off localhost: the secret in the address (default: a random one)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Fills the store, then serves it."""
+    try:
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError:
+        raise UsageError("the annotation tool needs an extra: pip install 'victor-spark[annotate]'") from None
+    from victor_spark.annotation import labels, practice, prelabelling, server, store
+    from victor_spark.annotation.app import Desk
+    from victor_spark.annotation.queue import Plan
+    from victor_spark.pipeline import Settings
+
+    plan = Plan(arguments.order, arguments.overlap, arguments.overlap_annotators)
+    if not 0 <= arguments.port < 65536:
+        raise UsageError("--port is a number from 0 to 65535")
+    path = Path(arguments.store)
+    if not arguments.inputs and not path.is_file():
+        raise UsageError(f"{path}: no such store, and no INPUT to fill it with")
+    wanted = labels.parse(arguments.label) if arguments.label else None
+    settings = Settings(arguments.cleaner, model=arguments.model)
+    helper = None if arguments.no_prelabels else prelabelling.assistant(settings)
+    kept = store.create_or_open(path, wanted)
+    try:
+        practice.add_all(kept)
+        _fill(kept, arguments, settings, helper)
+        if not arguments.import_only:
+            desk = Desk(kept, plan, helper.name if helper else None)
+            server.serve(desk, host=arguments.host, port=arguments.port, token=arguments.token)
+    except KeyboardInterrupt:
+        print("victor: stopped; every label is saved", file=sys.stderr)
+    finally:
+        kept.close()
+    return EXIT_DONE
+
+
+def _fill(
+    kept: "Store", arguments: argparse.Namespace, settings: "Settings", helper: "Assistant | None"
+) -> None:
+    """Adds the inputs' pages, and has a new model label those that nobody has begun."""
+    from victor_spark import pipeline
+    from victor_spark.annotation import importing, prelabelling
+    from victor_spark.langid.pages import linguist
+
+    if helper is not None and (n_renewed := prelabelling.renew(kept, helper)):
+        _say(f"{n_renewed} pages labelled beforehand by {helper.name}")
+    if arguments.inputs:
+        look = (
+            helper.look
+            if helper
+            else linguist(pipeline.models(settings)[pipeline.PROFILES], block_features=False)
+        )
+        importing.add_inputs(kept, arguments.inputs, look, helper, limit=arguments.limit, say=_say)
+
+
+def _say(line: str) -> None:
+    print(f"victor: {line}", file=sys.stderr)
