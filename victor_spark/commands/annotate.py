@@ -9,6 +9,7 @@ annotate agreement` says how far annotators agree.
 
 import argparse
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -78,11 +79,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Fills the store, then serves it."""
-    try:
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError:
-        raise UsageError("the annotation tool needs an extra: pip install 'victor-spark[annotate]'") from None
+    if not all(map(find_spec, ("starlette", "uvicorn"))):
+        raise UsageError("the annotation tool needs an extra: pip install 'victor-spark[annotate]'")
     from victor_spark.annotation import labels, practice, prelabelling, server, store
     from victor_spark.annotation.app import Desk
     from victor_spark.annotation.queue import Plan
