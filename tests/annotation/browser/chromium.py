@@ -74,7 +74,9 @@ def get() -> None:
             raise RuntimeError(f"{error}; {HINT}") from error
         subprocess.run(["apt-get", "update"], check=True, stdout=sys.stderr)
         subprocess.run(
-            ["apt-get", "install", "--yes", "--no-install-recommends", "chromium"], check=True, stdout=sys.stderr
+            ["apt-get", "install", "--yes", "--no-install-recommends", "chromium"],
+            check=True,
+            stdout=sys.stderr,
         )
 
 
@@ -116,7 +118,9 @@ def _unpack(package: bytes) -> None:
         (new / "chromium").write_bytes(_unbrotli(archive, "chromium.br"))
     (new / "chromium").chmod(0o755)
     fonts = f"<dir>{UNPACKED / 'fonts'}</dir><cachedir>{UNPACKED / 'cache'}</cachedir>"
-    (new / "fonts.conf").write_text(f'<?xml version="1.0"?>\n<fontconfig>{fonts}</fontconfig>\n', encoding="utf-8")
+    (new / "fonts.conf").write_text(
+        f'<?xml version="1.0"?>\n<fontconfig>{fonts}</fontconfig>\n', encoding="utf-8"
+    )
     shutil.rmtree(UNPACKED, ignore_errors=True)
     new.rename(UNPACKED)
 
