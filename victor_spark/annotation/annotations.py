@@ -12,11 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
+
 from victor_spark.annotation import labels as label_strings
 from victor_spark.annotation.labels import Runs
 from victor_spark.annotation.store import Row, Store, now
 from victor_spark.errors import AnnotationError
-from victor_spark.page import OTHER
+from victor_spark.page import LABELS, OTHER
 
 IDLE_SECONDS: Final = 60.0
 """A longer gap between two requests about a page is no working time."""
@@ -67,7 +69,8 @@ def checked_name(name: Any) -> str:
 def page_row(store: Store, number: int) -> Row:
     """The page, with its prelabels; AnnotationError when there is none."""
     row = store.row(
-        "SELECT page.*, prelabel.labels AS prelabels, prelabel.uncertain, prelabel.uncertainty FROM page"
+        "SELECT page.*, prelabel.labels AS prelabels, prelabel.uncertain, prelabel.uncertainty,"
+        " prelabel.marginals FROM page"
         " LEFT JOIN prelabel ON prelabel.page = page.id WHERE page.id = ?",
         number,
     )
@@ -140,6 +143,7 @@ def state(store: Store, number: int, name: Any, *, judge: bool = False) -> dict[
         "labels": row["labels"],
         "prelabels": page["prelabels"],
         "uncertain": json.loads(page["uncertain"] or "[]") if not page["practice"] else [],
+        "marginals": _triples(page["marginals"]),
         "annotator": checked_name(name),
         "judge": judge,
         "practice": bool(page["practice"]),
@@ -147,6 +151,11 @@ def state(store: Store, number: int, name: Any, *, judge: bool = False) -> dict[
         "message": None,
         **_standing(row, undoable, redoable),
     }
+
+
+def _triples(marginals: bytes | None) -> list[list[int]] | None:
+    """Percentages of header, text and other, block by block."""
+    return None if marginals is None else np.frombuffer(marginals, np.uint8).reshape(-1, len(LABELS)).tolist()
 
 
 def _standing(row: Row | Mapping[str, Any], undoable: list[int], redoable: list[int]) -> dict[str, Any]:

@@ -54,6 +54,7 @@ JSON. Every answer is an object; errors have HTTP status ≥ 400 and
      "language": "cs" | null, "n_blocks": 213, "labels": "2201…", "prelabels": "2201…" | null,
      "uncertain": [4, 7, …], "revision": 5, "can_undo": true, "can_redo": false, "state": "open",
      "active_seconds": 12.5,
+     "marginals": [[1, 97, 2], …] | null (P(header), P(text), P(other) of each block in percent),
      "annotator": "Anna", "judge": false, "practice": false, "note": "", "message": null | "words to show"}
   POST /api/pages/PAGE/actions
      {"annotator": "Anna", "revision": 5, "id": "unique word made by the browser", "kind": "label",

@@ -22,13 +22,14 @@ PRACTICE: Final = "practice"
 
 @dataclass(frozen=True)
 class Prelabels:
-    """What a model says of a page: a label string, the blocks it is unsure of, and how unsure of the
-    whole."""
+    """What a model says of a page: a label string, the blocks it is unsure of, how unsure of the whole,
+    and the marginal probabilities of LABELS in percent, a byte each, block by block."""
 
     model: str
     labels: str
     uncertain: tuple[int, ...]
     uncertainty: float
+    marginals: bytes
 
 
 Prelabel = Callable[[Page], Prelabels]
@@ -107,8 +108,15 @@ def _host(url: str | None) -> str | None:
 def set_prelabels(connection: sqlite3.Connection, number: int, prelabels: Prelabels) -> None:
     """Keeps a model's labels of a page, in place of an older model's."""
     connection.execute(
-        "INSERT OR REPLACE INTO prelabel VALUES (?, ?, ?, ?, ?)",
-        (number, prelabels.model, prelabels.labels, json.dumps(prelabels.uncertain), prelabels.uncertainty),
+        "INSERT OR REPLACE INTO prelabel VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            number,
+            prelabels.model,
+            prelabels.labels,
+            json.dumps(prelabels.uncertain),
+            prelabels.uncertainty,
+            prelabels.marginals,
+        ),
     )
 
 
@@ -124,7 +132,8 @@ def as_prelabels(model: str, probabilities: Any, labels: Iterable[int], words: A
     total = float(weights.sum())
     uncertainty = float((doubt * weights).sum() / total) if total else 0.0
     uncertain = tuple(np.flatnonzero(doubt > 0.5).tolist())
-    return Prelabels(model, encode(labels), uncertain, uncertainty)
+    percent = np.rint(100.0 * probabilities).astype(np.uint8).tobytes()
+    return Prelabels(model, encode(labels), uncertain, uncertainty, percent)
 
 
 @dataclass(frozen=True)
