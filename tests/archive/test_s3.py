@@ -85,7 +85,7 @@ def test_a_key_may_hold_any_character(client: Any, key: str) -> None:
 
 
 def test_a_big_object_of_several_parts_is_read_by_ranges(client: Any, go_between: GoBetween) -> None:
-    big = making.shard(making.responses(200) + [making.warc(os.urandom(14 << 20), kind="resource")], "plain")
+    big = making.shard([*making.responses(200), making.warc(os.urandom(14 << 20), kind="resource")], "plain")
     upload = client.create_multipart_upload(Bucket="crawls", Key="big.warc")["UploadId"]
     parts = [big.content[start : start + (5 << 20)] for start in range(0, len(big.content), 5 << 20)]
     assert len(parts) == 3

@@ -140,3 +140,15 @@ def test_options_reach_the_pages(tmp_path: Path, victor: Victor) -> None:
     victor("clean", shard, "--output", tmp_path / "some", "--status", "404,410", "--max-bytes", 20_000)
     assert [row["status"] for row in rows(tmp_path / "all")] == ["empty", "empty"]
     assert [row["status"] for row in rows(tmp_path / "some")] == ["ok", "http_status"]
+
+
+def test_a_table_of_coordinates_gives_the_rows_of_its_records(
+    cleaned: Path, crawl: Path, tmp_path: Path, victor: Victor
+) -> None:
+    wanted = [row for row in rows(cleaned) if row["warc_filename"].endswith(("a.warc.gz", "b.warc.gz"))][::2]
+    names = ("warc_filename", "warc_record_offset", "warc_record_length")
+    lines = [",".join(names), *(",".join(str(row[name]) for name in names) for row in reversed(wanted))]
+    (tmp_path / "records.csv").write_text("\n".join(lines))
+    outcome = victor("clean", tmp_path / "records.csv", "--output", tmp_path / "out")
+    assert outcome.code == 0
+    assert rows(tmp_path / "out") == wanted

@@ -5,9 +5,13 @@ import os
 import urllib.parse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Literal
 
-from victor_spark.archive import kinds, manifests, opening, resync
+import numpy as np
+import numpy.typing as npt
+
+from victor_spark.archive import coordinates, kinds, manifests, opening, resync
 from victor_spark.errors import InputError
 
 _MAX_DEPTH: Final = 8  # of lists that name lists
@@ -22,6 +26,7 @@ class Shard:
     gzip, zstd, lz4 and plain WARC, "html" a single page. Of a range [start, end) the records belong to the
     shard whose first byte lies in it; `end` None is the file's end. `aligned` says that a record is known
     to begin at `start`. `etag` identifies the content (opening.identity): another one can't be read.
+    `records`, where there are any, are the only ones wanted: (offset, length) of each, in order.
     """
 
     path: str
@@ -32,34 +37,76 @@ class Shard:
     end: int | None = None
     etag: str | None = None
     aligned: bool = False
+    records: tuple[tuple[int, int], ...] = ()
 
     @property
     def filename(self) -> str:
         """The name rows carry."""
         return self.name or self.path
 
+    @property
+    def n_bytes(self) -> int | None:
+        """Bytes to be read; None where the file's size is not known and no range says it."""
+        if self.records:
+            return sum(length for _, length in self.records)
+        end = self.size if self.end is None else min(self.end, self.end if self.size is None else self.size)
+        return None if end is None else max(end - self.start, 0)
+
 
 def resolve(inputs: Sequence[str], *, base_url: str | None = None) -> tuple[Shard, ...]:
     """The shards that `inputs` stand for, in the order of the inputs, each file once.
 
-    Folders give the archives below them, or their html pages where there are no archives; folders and
-    globs are sorted by path. Relative paths in a list belong to `base_url`, else to the list's folder, else
-    to the working directory.
+    A table of coordinates stands for the records it names, each once, file by file. Folders give the archives
+    below them, or else such tables, or html pages; folders and globs are sorted by path. Relative paths in a
+    list or table belong to `base_url`, else to its folder, else to the working directory.
 
     Raises InputError, one clear line, for whatever is missing, unreadable or holds no archive.
     """
     if not inputs:
         raise InputError("no input given")
     found: dict[str, Shard] = {}
+    picked = Picks()
     for text in inputs:
         for shard in _expand(_local(os.fspath(text)), base_url, depth=0):
-            found.setdefault(_identity(shard.path), shard)
+            if new := picked.without_known(shard, _identity(shard.path)):
+                found.setdefault(f"{_identity(shard.path)}\n{new.records[:1]}", new)
     if not found:
         raise InputError(f"{inputs[0]}: holds no archive")
     shards = tuple(found.values())
     if all(shard.size == 0 for shard in shards):
         raise InputError(f"{shards[0].filename}: empty file")
     return shards
+
+
+class Picks:
+    """Remembers which records tables have named so far, and which files were named as a whole."""
+
+    def __init__(self) -> None:
+        self._offsets: dict[str, list[npt.NDArray[np.int64]]] = {}
+        self._whole: set[str] = set()
+
+    def without_known(self, shard: Shard, identity: str) -> Shard | None:
+        """The shard without the records that are known, None when nothing is left of it.
+
+        Raises InputError for a file that is named as a whole and by some of its records.
+        """
+        if not shard.records:
+            self._whole.add(identity)
+        if identity in self._whole and (shard.records or identity in self._offsets):
+            raise InputError(f"{shard.filename}: named as a whole, and by a table of its records")
+        if not shard.records:
+            return shard
+        offsets = np.array([offset for offset, _ in shard.records], dtype=np.int64)
+        known = self._offsets.setdefault(identity, [])
+        for others in known:
+            offsets = offsets[~np.isin(offsets, others)]
+        if not len(offsets):
+            return None
+        known.append(offsets)
+        if len(offsets) == len(shard.records):
+            return shard
+        left = set(offsets.tolist())
+        return replace(shard, records=tuple(record for record in shard.records if record[0] in left))
 
 
 def _local(text: str) -> str:
@@ -101,7 +148,7 @@ def _is_glob(text: str) -> bool:
 
 def _of_directory(directory: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
     paths = opening.files_below(directory)
-    for names in (kinds.ARCHIVE_NAMES, kinds.PAGE_NAMES):
+    for names in (kinds.ARCHIVE_NAMES, coordinates.PARQUET_NAMES, kinds.PAGE_NAMES):
         if chosen := [path for path in paths if path.lower().endswith(names)]:
             yield from _of_many(directory, chosen, base_url, depth=depth)
             return
@@ -112,7 +159,10 @@ def _of_many(origin: str, paths: list[str], base_url: str | None, *, depth: int)
     """Files that a folder or a glob names; the names decide where the content can't."""
     if not paths:
         raise InputError(f"{origin}: matches nothing")
-    for path in paths:
+    tables = [path for path in paths if path.lower().endswith(coordinates.NAMES)]
+    if tables:
+        yield from _of_tables(tables, base_url)
+    for path in sorted(set(paths) - set(tables)):
         if opening.is_directory(path):
             yield from _of_directory(path, base_url, depth=depth)
         elif shard := _by_name(path):
@@ -139,8 +189,13 @@ def _shard(path: str, kind: Literal["warc", "arc", "html"]) -> Shard:
 
 def _of_file(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
     """One file, told by its content."""
-    kind = kinds.kind_of(opening.first_bytes(path, kinds.HEAD_LENGTH))
+    head = opening.first_bytes(path, kinds.HEAD_LENGTH)
+    kind = kinds.kind_of(head)
     named = kinds.by_name(path)
+    is_parquet = head.startswith(coordinates.PARQUET_MAGIC)
+    if is_parquet or (kind in ("manifest", "unknown") and coordinates.is_table(path, head)):
+        yield from _of_tables([path], base_url)
+        return
     if kind == "unknown" and _holds_archive(path):
         kind = named if named == "arc" else "warc"
     if kind == "manifest" and named == "html":
@@ -158,6 +213,22 @@ def _of_file(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
 def _holds_archive(path: str) -> bool:
     with opening.open_file(path) as file:
         return resync.holds_archive(file)
+
+
+def _of_tables(paths: Sequence[str], base_url: str | None) -> Iterator[Shard]:
+    """The records that tables name, as shards that hold some of a file's records."""
+    locate = [partial(_located, table=path, base_url=base_url) for path in paths]
+    for some in coordinates.picked([coordinates.read(path) for path in paths], locate):
+        kind: Literal["warc", "arc"] = "arc" if kinds.by_name(some.path) == "arc" else "warc"
+        offset, length = some.records[-1]
+        bounds = some.records[0][0], offset + length
+        yield Shard(some.path, None, kind, some.name, *bounds, records=some.records)
+
+
+def _located(name: str, *, table: str, base_url: str | None) -> str:
+    """The path that a table's filename stands for."""
+    path = _local(manifests.located(name, table, base_url))
+    return os.path.abspath(path) if opening.scheme(path) is None else path
 
 
 def _of_manifest(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:

@@ -6,7 +6,18 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from victor_spark.archive import bodies, careful, fast, kinds, opening, ranges, resync, understanding
+from victor_spark.archive import (
+    bodies,
+    careful,
+    coordinates,
+    fast,
+    kinds,
+    opening,
+    picking,
+    ranges,
+    resync,
+    understanding,
+)
 from victor_spark.archive.damage import Damage
 from victor_spark.archive.inputs import Shard
 from victor_spark.archive.layouts import LAYOUTS, Layout
@@ -64,19 +75,21 @@ def _page(shard: Shard, options: ReadOptions) -> Record:
 
 def _of_archive(shard: Shard, options: ReadOptions) -> Iterator[Record]:
     understand = partial(understanding.understand, options=options, filename=shard.filename)
-    with opening.open_file(shard.path) as file:
-        source = Source(file)
+    first = shard.records[0][0] if shard.records else 0
+    with opening.open_file(shard.path, coordinates.windows(shard.records)) as file:
+        source = Source(file, first)
         if source.size == 0:
             raise ShardError(f"{shard.filename}: empty file")
-        layout = _layout(source, shard)
-        within = ranges.within(source, layout, shard)
-        for found in _found(source, layout, understand, within) if within else ():
+        layout = picking.layout(source, shard) or _layout(source, shard)
+        for found in _all_found(source, layout, understand, shard):
             yield found if isinstance(found, Record) else _corrupt(found, shard.filename)
 
 
 def _layout(source: Source, shard: Shard) -> Layout:
     """The shard's format, by its content; where it begins with rubbish, by the first record that follows."""
-    kind = kinds.kind_of(source.read_at(0, kinds.HEAD_LENGTH))
+    head = source.read_at(0, kinds.HEAD_LENGTH)
+    source.compression = kinds.compression_of(head)
+    kind = kinds.kind_of(head)
     if kind in LAYOUTS:
         return LAYOUTS[kind]
     packing = resync.packing_within(source)
@@ -84,6 +97,16 @@ def _layout(source: Source, shard: Shard) -> Layout:
         raise ShardError(f"{shard.filename}: holds no WARC or ARC record")
     source.compression, layout = packing
     return layout
+
+
+def _all_found(
+    source: Source, layout: Layout, understand: Understand, shard: Shard
+) -> Iterator[Record | Damage]:
+    """The records of a shard, of its byte range, or those at its coordinates."""
+    if shard.records:
+        yield from picking.records(source, layout, understand, shard)
+    elif within := ranges.within(source, layout, shard):
+        yield from _found(source, layout, understand, within)
 
 
 def _found(

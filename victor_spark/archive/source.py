@@ -36,13 +36,13 @@ class Source:
     reading twice, and the exception of a failed read, which FastWARC would pass on as damage.
     """
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, start: int = 0) -> None:
+        """`start`: where the bytes stand that tell how the file is packed."""
         self._file = file
         self._windows: deque[tuple[int, bytes]] = deque(maxlen=2)
         self.failure: Exception | None = None
         self.size = file.seek(0, os.SEEK_END)
-        file.seek(0)
-        self._position = 0
+        self._position = file.seek(start)
         self.compression = kinds.compression_of(self.read(4))
         self.seek(0)
 
@@ -74,9 +74,9 @@ class Source:
         """Nothing to do: whoever opened the file closes it."""
 
     def read_at(self, position: int, n: int) -> bytes:
-        """`n` bytes from `position`, fewer at the end."""
+        """`n` bytes from `position`, fewer at the end: the file's, or what `size` was set to."""
         self.seek(position)
-        return self.read(n)
+        return self.read(max(min(n, self.size - position), 0))
 
     def surely_no_member_at(self, position: int) -> bool:
         """Whether the bytes read lately show that no gzip member or zstd frame begins at `position`."""

@@ -21,6 +21,11 @@ SHARDS: Final = pa.schema(
         ("size", pa.int64()),
         ("kind", pa.string()),
         ("name", pa.string()),
+        ("start", pa.int64()),
+        ("end", pa.int64()),
+        ("etag", pa.string()),
+        ("aligned", pa.bool_()),
+        ("records", pa.list_(pa.list_(pa.int64()))),
     ]
 )
 
@@ -45,13 +50,7 @@ def pack(shards: Sequence[Shard], n: int) -> list[int]:
 def plan(spark: SparkSession, shards: Sequence[Shard], *, n: int) -> DataFrame:
     """The shards as a DataFrame (columns of `SHARDS`) of `n` partitions, one a task."""
     rows = pa.table(
-        [
-            pack(shards, n),
-            [shard.path for shard in shards],
-            [shard.size for shard in shards],
-            [shard.kind for shard in shards],
-            [shard.name for shard in shards],
-        ],
+        [pack(shards, n), *([getattr(one, name) for one in shards] for name in SHARDS.names[1:])],
         schema=SHARDS,
     )
     return spark.createDataFrame(rows).repartitionById(n, "task")
@@ -59,9 +58,10 @@ def plan(spark: SparkSession, shards: Sequence[Shard], *, n: int) -> DataFrame:
 
 def shard(row: Mapping[str, Any]) -> Shard:
     """One row of the plan as the shard it stands for."""
-    return Shard(row["path"], row["size"], row["kind"], row["name"])
+    records = tuple((offset, length) for offset, length in row["records"] or ())
+    return Shard(**{name: row[name] for name in SHARDS.names[1:-1]}, records=records)
 
 
 def _weight(shard: Shard) -> int:
     """Bytes to read; a shard of unknown size counts as a task of its own, an empty file as opening it."""
-    return TASK_BYTES if shard.size is None else max(shard.size, 1 << 12)
+    return TASK_BYTES if shard.n_bytes is None else max(shard.n_bytes, 1 << 12)
