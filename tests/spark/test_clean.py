@@ -149,6 +149,6 @@ def test_a_table_of_coordinates_gives_the_rows_of_its_records(
     names = ("warc_filename", "warc_record_offset", "warc_record_length")
     lines = [",".join(names), *(",".join(str(row[name]) for name in names) for row in reversed(wanted))]
     (tmp_path / "records.csv").write_text("\n".join(lines))
-    outcome = victor("clean", tmp_path / "records.csv", "--output", tmp_path / "out")
+    outcome = victor("clean", tmp_path / "records.csv", "--output", tmp_path / "out", "--blocks")
     assert outcome.code == 0
     assert rows(tmp_path / "out") == wanted
