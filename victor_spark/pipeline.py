@@ -83,16 +83,16 @@ def cleaning(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Recor
 
     def clean(record: Record) -> Document:
         if record.status is not None or record.payload is None:
-            return _dropped(record, settings, record.status or "error", record.reason)
+            return dropped(record, settings, record.status or "error", record.reason)
         try:
             page, facts = prepare(record.payload, look, record.url, record.http_charset)
             return _document(page, facts, cleaner, settings)
         except MemoryError:
-            return _dropped(record, settings, "out_of_memory", "MemoryError")
+            return dropped(record, settings, "out_of_memory", "MemoryError")
         except (KeyboardInterrupt, SystemExit, GeneratorExit):
             raise
         except BaseException as error:  # noqa: BLE001 - a panic in native code is no Exception
-            return _dropped(record, settings, "error", f"{type(error).__name__}: {error}"[:500])
+            return dropped(record, settings, "error", f"{type(error).__name__}: {error}"[:500])
 
     return clean
 
@@ -237,7 +237,8 @@ def _p_content(blocks: Blocks, scores: Scores, kept: Bool) -> float:
     return float(((1.0 - scores.probabilities[kept, OTHER]) * n_chars).sum() / n_chars.sum())
 
 
-def _dropped(record: Record, settings: Settings, status: str, reason: str | None) -> Document:
+def dropped(record: Record, settings: Settings, status: str, reason: str | None) -> Document:
+    """The document of a record that was not cleaned, or could not be."""
     return Document(
         status=status,
         reason=reason,

@@ -17,6 +17,7 @@ from victor_spark.archive.inputs import Shard
 from victor_spark.commands import options
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, InputError, UsageError
 from victor_spark.page import Document, Record
+from victor_spark.spark.limits import Limits
 
 EXAMPLES: Final = """\
 examples:
@@ -34,7 +35,15 @@ FORMATS: Final = ("text", "cleaneval", "markdown", "html")
 ENGINES: Final = ("arrow", "rdd")
 ALL_STATUSES: Final = tuple(range(100, 600))
 _JUDGED: Final = frozenset({"ok", "empty", "wrong_language"})  # the page was read, and this is the answer
-_ONLY_WITH_OUTPUT: Final = ("blocks", "engine", "master", "partitions")
+_ONLY_WITH_OUTPUT: Final = (
+    "blocks",
+    "page_seconds",
+    "page_memory",
+    "no_sandbox",
+    "engine",
+    "master",
+    "partitions",
+)
 _ONLY_WITHOUT_OUTPUT: Final = ("format", "url")
 
 
@@ -52,6 +61,7 @@ class CleanOptions:
     settings: pipeline.Settings
     reading: records.ReadOptions
     output: OutputOptions
+    limits: Limits
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,6 +95,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     reading.add_argument("--mime", type=words, metavar="TYPE,TYPE", help="media types that are pages")
     reading.add_argument("--max-bytes", type=positive, metavar="N", help="longer pages are dropped: oversize")
     reading.add_argument("--input-base-url", metavar="URL", help="put before relative paths of a list")
+    limits = parser.add_argument_group("limits for one page, which is cleaned in a child process (rows only)")
+    limits.add_argument(
+        "--page-seconds",
+        type=float,
+        metavar="S",
+        help="CPU time, and as much again per megabyte of the page; then: timeout (default: 20)",
+    )
+    limits.add_argument(
+        "--page-memory", type=positive, metavar="MB", help="then: out_of_memory (default: 1024)"
+    )
+    limits.add_argument(
+        "--no-sandbox",
+        action="store_true",
+        default=None,
+        help="no child process and no limits: a page that crashes or hangs fails the run",
+    )
     spark = parser.add_argument_group("Spark (spark-submit jobs/clean.py takes the same options and its own)")
     spark.add_argument("--master", metavar="URL", help="default: spark-defaults.conf, else local[*]")
     spark.add_argument("--partitions", type=positive, metavar="N", help="tasks and output files")
@@ -102,7 +128,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _options(arguments: argparse.Namespace) -> CleanOptions:
-    sections = {"cleaning": pipeline.Settings, "reading": records.ReadOptions, "output": OutputOptions}
+    sections = {
+        "cleaning": pipeline.Settings,
+        "reading": records.ReadOptions,
+        "output": OutputOptions,
+        "limits": Limits,
+    }
     tables = options.configuration("cleaning.toml", sections)
     statuses = ALL_STATUSES if arguments.all_statuses else arguments.status
     return CleanOptions(
@@ -123,13 +154,22 @@ def _options(arguments: argparse.Namespace) -> CleanOptions:
             {"statuses": statuses, "mime_types": arguments.mime, "max_bytes": arguments.max_bytes},
         ),
         output=options.merged(OutputOptions(), tables.get("output", {}), {"blocks": arguments.blocks}),
+        limits=options.merged(
+            Limits(),
+            tables.get("limits", {}),
+            {
+                "page_seconds": arguments.page_seconds,
+                "page_megabytes": arguments.page_memory,
+                "sandbox": False if arguments.no_sandbox else None,
+            },
+        ),
     )
 
 
 def _refuse(arguments: argparse.Namespace, names: tuple[str, ...], why: str) -> None:
     for name in names:
         if getattr(arguments, name) is not None:
-            raise UsageError(f"--{name} {why}")
+            raise UsageError(f"--{name.replace('_', '-')} {why}")
 
 
 def _run_job(arguments: argparse.Namespace, chosen: CleanOptions) -> int:
@@ -143,6 +183,7 @@ def _run_job(arguments: argparse.Namespace, chosen: CleanOptions) -> int:
         settings=chosen.settings,
         reading=chosen.reading,
         blocks=chosen.output.blocks,
+        limits=chosen.limits,
         base_url=arguments.input_base_url,
         master=arguments.master,
         partitions=arguments.partitions,

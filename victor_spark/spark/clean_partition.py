@@ -4,8 +4,9 @@ Everything in a `CleanTask` travels to the executors and must pickle; the models
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 import pyarrow as pa
@@ -15,12 +16,14 @@ from victor_spark import pipeline, tables
 from victor_spark.archive import records
 from victor_spark.archive.inputs import Shard
 from victor_spark.errors import ShardError
-from victor_spark.page import Document, Record
+from victor_spark.page import Record
 from victor_spark.spark import plan
+from victor_spark.spark.limits import Limits
+from victor_spark.spark.page_process import Work
 from victor_spark.spark.rows import Row, RowBatch, document_row, record_row, shard_row
+from victor_spark.spark.sandbox import Sandbox
 
 Models = dict[str, bytes]
-Clean = Callable[[Record], Document]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +32,14 @@ class CleanTask:
 
     settings: pipeline.Settings
     reading: records.ReadOptions
-    models: Broadcast[Models]
+    models: Broadcast[Models] | None
     models_hash: str
     blocks: bool = False
+    limits: Limits = Limits()
 
 
-_CLEANINGS: Final[dict[tuple[pipeline.Settings, str], Clean]] = {}
+_SANDBOXES: Final[dict[CleanTask, Sandbox]] = {}
+_WORKS: Final[dict[CleanTask, Work]] = {}
 
 
 def clean_partition(batches: Iterable[pa.RecordBatch], *, task: CleanTask) -> Iterator[pa.RecordBatch]:
@@ -42,15 +47,9 @@ def clean_partition(batches: Iterable[pa.RecordBatch], *, task: CleanTask) -> It
 
     A shard that can't be read ends in one row without offset, and the next shard goes on.
     """
-    waiting = RowBatch(tables.pages(blocks=task.blocks))
     for batch in batches:
-        for columns in batch.to_pylist():
-            for row in _shard_rows(plan.shard(columns), task):
-                waiting.add(row)
-                if waiting.full:
-                    yield waiting.take()
-    if len(waiting):
-        yield waiting.take()
+        shards = [plan.shard(columns) for columns in batch.to_pylist()]
+        yield from _sandbox(task).batches(shards) if task.limits.sandbox else _batches(shards, _work(task))
 
 
 def clean_rows(shards: Iterable[Any], *, task: CleanTask) -> Iterator[tuple[Any, ...]]:
@@ -66,22 +65,57 @@ def models_hashes(models: Mapping[str, bytes]) -> dict[str, str]:
     return {name: hashlib.sha256(content).hexdigest() for name, content in sorted(models.items())}
 
 
-def _shard_rows(shard: Shard, task: CleanTask) -> Iterator[Row]:
-    clean = _cleaning(task)
+def _batches(shards: Iterable[Shard], work: Work) -> Iterator[pa.RecordBatch]:
+    """The work done in this process, at the mercy of every page."""
+    waiting = RowBatch(work.schema)
+    for shard in shards:
+        for row in _shard_rows(shard, work):
+            waiting.add(row)
+            if waiting.full:
+                yield waiting.take()
+    if len(waiting):
+        yield waiting.take()
+
+
+def _shard_rows(shard: Shard, work: Work) -> Iterator[Row]:
     try:
-        for record in records.read(shard, task.reading):
-            if record.status is not None:
-                yield record_row(record, status=record.status, reason=record.reason)
-            else:
-                yield document_row(record, clean(record), blocks=task.blocks)
+        for record in work.read(shard):
+            yield work.row(record)
     except ShardError as error:
         yield shard_row(shard.filename, reason=str(error))
 
 
-def _cleaning(task: CleanTask) -> Clean:
+def _sandbox(task: CleanTask) -> Sandbox:
+    """The child of this process for all tasks of a run, forked when the models are there."""
+    key = replace(task, models=None)
+    if key not in _SANDBOXES:
+        for other in _SANDBOXES.values():
+            other.close()
+        _SANDBOXES.clear()
+        _SANDBOXES[key] = Sandbox(_work(task), task.limits)
+    return _SANDBOXES[key]
+
+
+def _work(task: CleanTask) -> Work:
     """The cleaning of this process, built once however many tasks it runs."""
-    key = (task.settings, task.models_hash)
-    if key not in _CLEANINGS:
-        _CLEANINGS.clear()
-        _CLEANINGS[key] = pipeline.cleaning(task.settings, task.models.value)
-    return _CLEANINGS[key]
+    key = replace(task, models=None)
+    if key not in _WORKS:
+        _WORKS.clear()
+        _WORKS[key] = _built(task)
+    return _WORKS[key]
+
+
+def _built(task: CleanTask) -> Work:
+    assert task.models is not None
+    clean = pipeline.cleaning(task.settings, task.models.value)
+
+    def row(record: Record) -> Row:
+        if record.status is not None:
+            return record_row(record, status=record.status, reason=record.reason)
+        return document_row(record, clean(record), blocks=task.blocks)
+
+    def lost(record: Record, status: str, reason: str) -> Row:
+        dropped = pipeline.dropped(record, task.settings, status, reason)
+        return document_row(record, dropped, blocks=task.blocks)
+
+    return Work(tables.pages(blocks=task.blocks), partial(records.read, options=task.reading), row, lost)

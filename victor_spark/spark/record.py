@@ -12,6 +12,7 @@ from pyspark.sql import functions as sf
 import victor_spark
 from victor_spark import pipeline, tables
 from victor_spark.archive.records import ReadOptions
+from victor_spark.spark.limits import Limits
 
 N_REASONS: Final = 200
 """At most so many different (status, reason) pairs are named; they are counted in `statuses` anyway."""
@@ -55,6 +56,7 @@ def config(
     settings: pipeline.Settings,
     reading: ReadOptions,
     blocks: bool,
+    limits: Limits,
     models: Mapping[str, str],
     inputs: Mapping[str, Any],
 ) -> dict[str, Any]:
@@ -68,6 +70,7 @@ def config(
         "cleaning": cleaning,
         "reading": _plain(asdict(reading)),
         "blocks": blocks,
+        "limits": _plain(asdict(limits)),
         "models": dict(models),
         "inputs": dict(inputs),
     }

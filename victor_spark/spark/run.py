@@ -20,6 +20,7 @@ from victor_spark.spark import output, plan, record
 from victor_spark.spark.clean_partition import CleanTask, clean_partition, clean_rows, models_hashes
 from victor_spark.spark.files import Files, is_local, java_errors_as_output_errors, open_files
 from victor_spark.spark.interrupts import interruptible
+from victor_spark.spark.limits import Limits
 from victor_spark.spark.progress import clock, progress
 from victor_spark.spark.session import session
 
@@ -33,6 +34,7 @@ class CleanJob:
     settings: pipeline.Settings = pipeline.Settings()
     reading: ReadOptions = ReadOptions()
     blocks: bool = False
+    limits: Limits = Limits()
     base_url: str | None = None
     master: str | None = None
     partitions: int | None = None
@@ -88,6 +90,7 @@ def _checked(job: CleanJob) -> _Checked:
         settings=job.settings,
         reading=job.reading,
         blocks=job.blocks,
+        limits=job.limits,
         models=models_hashes(models),
         inputs=output.manifest_summary(manifest),
     )
@@ -162,6 +165,7 @@ def _task(spark: SparkSession, checked: _Checked) -> CleanTask:
         models=spark.sparkContext.broadcast(checked.models),
         models_hash=repr(sorted(checked.config["models"].items())),
         blocks=checked.job.blocks,
+        limits=checked.job.limits,
     )
 
 

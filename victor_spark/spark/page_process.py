@@ -1,0 +1,289 @@
+"""The child process that does the page work of a Python worker: reads records, cleans them, sends rows.
+
+It notes in shared memory which record it is at, and before each one it sets the kernel's timers and, once,
+the cap on its address space; whatever a page does to it, `sandbox` then knows which page that was.
+"""
+
+import contextlib
+import ctypes
+import faulthandler
+import gc
+import os
+import pickle
+import resource
+import signal
+import struct
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from mmap import mmap
+from typing import Final, NamedTuple, NoReturn
+
+import pyarrow as pa
+
+from victor_spark.archive.inputs import Shard
+from victor_spark.errors import ShardError
+from victor_spark.page import Record
+from victor_spark.spark.limits import READ_FACTOR, WALL_FACTOR, Limits
+from victor_spark.spark.rows import Row, RowBatch, shard_row
+
+FLUSH_BYTES: Final = 1 << 20
+FLUSH_SECONDS: Final = 1.0
+"""Rows leave by size, or after so much time: what the death of the process undoes is bounded by both."""
+
+ROWS, END, RETIRED, FAILED = b"r", b"e", b"o", b"x"
+HEAD: Final = struct.Struct("<cQQQ")
+"""Of a message to the parent: its kind, the position after its rows, the length of what follows."""
+
+LENGTH: Final = struct.Struct("<Q")
+IDLE, READING, PAGE = range(3)
+_NOTE: Final = struct.Struct("<QQBdQ")
+_PR_SET_PDEATHSIG: Final = 1
+
+
+class Position(NamedTuple):
+    """A record: the number of its shard, and how many records of the shard come before it."""
+
+    shard: int
+    record: int
+
+
+class Verdict(NamedTuple):
+    """What a record's row says when cleaning it killed the process."""
+
+    status: str
+    reason: str
+
+
+class Note(NamedTuple):
+    """What a process leaves to those who come after it.
+
+    The record it is at, what it does with it, the CPU seconds that may take, and its resident bytes when it
+    began to serve.
+    """
+
+    position: Position
+    phase: int
+    seconds: float
+    resident: int
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is done with shards; `row` answers for a record, `lost` for one whose cleaning was given up."""
+
+    schema: pa.Schema
+    read: Callable[[Shard], Iterator[Record]]
+    row: Callable[[Record], Row]
+    lost: Callable[[Record, str, str], Row]
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """Shards, the first record that is still wanted, and what is known from processes that died.
+
+    Everything before `suspect` is sent before that record is read.
+    """
+
+    shards: Sequence[Shard]
+    start: Position
+    verdicts: Mapping[Position, Verdict] = field(default_factory=dict)
+    suspect: Position | None = None
+
+
+def noted(desk: mmap) -> Note:
+    """The last note of a process."""
+    shard, record, phase, seconds, resident = _NOTE.unpack_from(desk)
+    return Note(Position(shard, record), phase, seconds, resident)
+
+
+def serve(  # the child's whole life
+    commands: int, results: int, log: int, desk: mmap, *, work: Work, limits: Limits, parent: int
+) -> NoReturn:
+    """Works on one assignment after the other until the parent is gone; never returns."""
+    code = 1
+    try:
+        _settle(commands, results, log, parent)
+        resident = _cap_memory(limits)
+        while assignment := _next(commands):
+            _Worker(results, desk, work, limits, resident).run(assignment)
+        code = 0
+    except BrokenPipeError:  # the parent is gone
+        code = 0
+    except BaseException:  # noqa: BLE001 - the parent raises it
+        with contextlib.suppress(OSError):
+            send(results, FAILED, Position(0, 0), traceback.format_exc().encode("utf-8", "replace"))
+    finally:
+        os._exit(code)
+
+
+def send(results: int, kind: bytes, position: Position, payload: "bytes | pa.Buffer" = b"") -> None:
+    """One message to the parent."""
+    _write(results, HEAD.pack(kind, *position, len(payload)))
+    _write(results, payload)
+
+
+def _write(fd: int, content: "bytes | pa.Buffer") -> None:
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
+
+
+def command(assignment: Assignment) -> bytes:
+    """An assignment as the child reads it."""
+    content = pickle.dumps(assignment)
+    return LENGTH.pack(len(content)) + content
+
+
+def read_exactly(fd: int, n: int) -> bytes:
+    """`n` bytes; EOFError when the other side is gone before."""
+    parts, n_left = [], n
+    while n_left:
+        part = os.read(fd, min(n_left, 1 << 20))
+        if not part:
+            raise EOFError
+        parts.append(part)
+        n_left -= len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _next(commands: int) -> Assignment | None:
+    try:
+        (length,) = LENGTH.unpack(read_exactly(commands, LENGTH.size))
+        assignment: Assignment = pickle.loads(read_exactly(commands, length))
+    except EOFError:
+        return None
+    return assignment
+
+
+def _settle(commands: int, results: int, log: int, parent: int) -> None:
+    """Makes the copy of the parent that fork gives a process of its own."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(0)
+    for number in (signal.SIGPROF, signal.SIGALRM, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent's to deal with
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    faulthandler.disable()
+    os.dup2(log, 2)
+    _let_go_of_files({0, 1, 2, commands, results})
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    gc.freeze()
+
+
+def _let_go_of_files(kept: set[int]) -> None:
+    """Keeps the numbers taken: file objects copied from the parent may still close them."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    folder = "/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd"
+    for fd in [int(name) for name in os.listdir(folder)]:
+        if fd not in kept and fd != nowhere:
+            with contextlib.suppress(OSError):  # the folder's own
+                os.fstat(fd)
+                os.dup2(nowhere, fd)
+
+
+def _cap_memory(limits: Limits) -> int:
+    """Caps the address space at what there is now and `page_megabytes` more; returns the resident bytes."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            size, resident = (int(n) * resource.getpagesize() for n in file.read().split()[:2])
+    except OSError:  # not Linux: no cap
+        return 0
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    cap = size + (limits.page_megabytes << 20)
+    if hard == resource.RLIM_INFINITY or cap < hard:
+        resource.setrlimit(resource.RLIMIT_AS, (cap, hard))
+    return resident
+
+
+class _Worker:
+    """One assignment under work: the rows that wait, and when the first of them came."""
+
+    def __init__(self, results: int, desk: mmap, work: Work, limits: Limits, resident: int) -> None:
+        self._results, self._desk, self._resident = results, desk, resident
+        self._work, self._limits = work, limits
+        self._waiting = RowBatch(work.schema, flush_bytes=FLUSH_BYTES)
+        self._flushed = time.monotonic()
+
+    def run(self, assignment: Assignment) -> None:
+        """Sends a row for every record from `start` on, or for a shard that can't be read on, then END."""
+        position = assignment.start
+        for number in range(assignment.start.shard, len(assignment.shards)):
+            skipped = assignment.start.record if number == assignment.start.shard else 0
+            try:
+                self._shard(assignment, number, skipped)
+            except ShardError as error:
+                self._waiting.add(shard_row(assignment.shards[number].filename, reason=str(error)))
+            position = Position(number + 1, 0)
+            if self._due:
+                self._flush(position)
+        self._flush(position)
+        send(self._results, END, position)
+
+    def _shard(self, assignment: Assignment, number: int, n_skipped: int) -> None:
+        records = self._records(assignment.shards[number], number, assignment.suspect)
+        for position, record in records:
+            if position.record < n_skipped:
+                continue
+            if verdict := assignment.verdicts.get(position):
+                self._waiting.add(self._work.lost(record, *verdict))
+            else:
+                self._page(position, record)
+            if self._due:
+                self._flush(Position(number, position.record + 1))
+
+    def _records(
+        self, shard: Shard, number: int, suspect: Position | None
+    ) -> Iterator[tuple[Position, Record]]:
+        """The shard's records; while the next one is read, the clock runs for that."""
+        position = Position(number, 0)
+        records = self._work.read(shard)
+        while True:
+            if position == suspect:
+                self._flush(position)
+            self._enter(READING, position, self._limits.page_seconds * READ_FACTOR)
+            record = next(records, None)
+            if record is None:
+                return
+            yield position, record
+            position = Position(number, position.record + 1)
+
+    def _page(self, position: Position, record: Record) -> None:
+        """Cleans a record; with little memory left after it, another process goes on."""
+        self._enter(PAGE, position, self._limits.seconds(len(record.payload or b"")))
+        row = self._work.row(record)
+        if row["status"] != "out_of_memory":
+            self._waiting.add(row)
+            return
+        self._waiting.add(self._work.lost(record, "out_of_memory", out_of_memory(self._limits)))
+        after = Position(position.shard, position.record + 1)
+        self._flush(after)
+        send(self._results, RETIRED, after)
+        os._exit(0)
+
+    def _enter(self, phase: int, position: Position, seconds: float) -> None:
+        """Notes what comes next, which may use that much CPU time and last `WALL_FACTOR` times as long."""
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.setitimer(signal.ITIMER_REAL, seconds * WALL_FACTOR)
+        _NOTE.pack_into(self._desk, 0, *position, phase, seconds, self._resident)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+    @property
+    def _due(self) -> bool:
+        return self._waiting.full or time.monotonic() - self._flushed > FLUSH_SECONDS
+
+    def _flush(self, after: Position) -> None:
+        """Sends the rows that wait; `after` is the first record without one."""
+        self._enter(IDLE, after, 0.0)
+        if len(self._waiting):
+            send(self._results, ROWS, after, self._waiting.take().serialize())
+        self._flushed = time.monotonic()
+
+
+def out_of_memory(limits: Limits) -> str:
+    """The reason of a page that needed too much, however that came out."""
+    return f"needs more than {limits.page_megabytes} MB"
