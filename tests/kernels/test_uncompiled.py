@@ -25,6 +25,9 @@ ELSEWHERE = {
     "alignment": "proved against a dense programme",
     "ngrams": "langid's business",
     "matching": "evaluation's",
+    "repeats": "proved in tests/templates",
+    "tokens": "proved in tests/templates",
+    "trie": "proved in tests/templates",
 }
 KERNELS = ("assemble", "attributes", "content", "crf", "markup", "preclean", "trees")
 

@@ -8,9 +8,15 @@ import functools
 import logging
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
+from typing import Any
 
 _FOLDER = Path(__file__).resolve().parent
 _LOGGER = logging.getLogger(__name__)
+
+
+def views(*arrays: Any) -> list[Any]:
+    """Arrays as kernels take them; uncompiled, too, their numbers are then Python's, which don't overflow."""
+    return [memoryview(array) for array in arrays]
 
 
 def uncompiled() -> tuple[str, ...]:

@@ -1,9 +1,18 @@
 """From the texts of one site's pages to its templates (Foschini, section 3)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from victor_spark.templates.template import TOO_FEW_PAGES, Mined
+import numpy as np
+
+from victor_spark.errors import UsageError
+from victor_spark.page import Int32, UInt8
+from victor_spark.templates import cutoff, regexes, selection, twins
+from victor_spark.templates.patterns import Patterns, patterns
+from victor_spark.templates.repeats import Repeats, repeats
+from victor_spark.templates.suffixes import Corpus, corpus
+from victor_spark.templates.template import NO_TEMPLATES, OK, TOO_FEW_PAGES, VIEWS, Mined, Template
+from victor_spark.templates.tokens import TOKENISERS, Spans, Vocabulary, cut, kinds_of, spans, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,10 +20,12 @@ class MiningSettings:
     """How templates are mined; equal settings and texts give equal templates.
 
     `view`: which of VIEWS the texts are. `patterns`: user's mutable patterns, (name, regular expression),
-    beside those of conf/mutable.toml. `min_pages`: fewer distinct pages are not mined. `min_documents`
-    and `min_share`: the cut-off is never below so many pages, nor this share of them. `max_page_share`:
-    a template longer than this share of the pages it stands on is no template, but an article that
-    the site republishes (where most pages have it, it may be longer).
+    beside those of conf/mutable.toml. `min_pages`: fewer distinct pages are not mined; pages are
+    the same when `twin_likeness` of their distinct tokens are. `min_documents` and `min_share`: the
+    cut-off is never below so many pages, nor this share of them. Strings shorter than `n_free_tokens`
+    must stand at the edges of lines (`line_ratio` of them, selection.standing). `max_page_share`: a
+    template longer than this share of the pages it stands on is an article that the site
+    republishes (unless most pages have it).
     """
 
     view: str = "text"
@@ -23,14 +34,139 @@ class MiningSettings:
     min_documents: int = 3
     min_share: float = 0.05
     max_page_share: float = 0.5
+    n_free_tokens: int = 8
+    line_ratio: float = 0.9
+    twin_likeness: float = 0.98
 
 
 def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSettings()) -> Mined:
     """The templates of one site. UsageError for settings that make no sense; never fails on a text."""
-    raise NotImplementedError
+    check(settings)
+    mutable = patterns(settings.patterns)
+    pages = _read(texts, settings, mutable)
+    n_pages = len(pages.numbers)
+    if n_pages < settings.min_pages:
+        reason = f"{n_pages} distinct pages of {len(texts)}, at least {settings.min_pages} are needed"
+        return Mined(
+            site, settings.view, TOO_FEW_PAGES, reason, len(texts), n_pages, 0, (0,) * cutoff.N_BINS, ()
+        )
+    ground = corpus(pages.symbols, pages.n_symbols)
+    edges = np.zeros(len(ground.symbols), dtype=np.uint8)
+    for first, of_page in zip(ground.first.tolist(), pages.edges, strict=True):
+        edges[first : first + len(of_page)] = of_page
+    found = repeats(ground, edges, least_length=2, least_documents=settings.min_documents)
+    how = selection.standing(found, n_free_tokens=settings.n_free_tokens, line_ratio=settings.line_ratio)
+    eligible = how.document_frequency >= settings.min_documents
+    eligible &= ~selection.republished(found, n_pages, most=settings.max_page_share)
+    frequencies = how.document_frequency[eligible]
+    cut_off = max(cutoff.cut_off(frequencies, n_pages), settings.min_documents, _share(settings, n_pages))
+    rows = np.flatnonzero(eligible & (how.document_frequency >= cut_off)).astype(np.int32)
+    rows = _with_words(ground, found, rows, len(mutable.names))
+    rows = rows[~selection.hanging(ground, found, rows, how.anchors[rows], cut_off)]
+    if len(rows):
+        rows = selection.needed(ground, edges, found, rows, how.anchors[rows])
+    templates = tuple(_templates(texts, pages, ground, found, how, rows, settings, mutable))
+    return Mined(
+        site=site,
+        view=settings.view,
+        status=OK if templates else NO_TEMPLATES,
+        reason=None if templates else f"nothing that {cut_off} of {n_pages} pages share",
+        n_seen=len(texts),
+        n_pages=n_pages,
+        cut_off=cut_off,
+        histogram=tuple(cutoff.histogram(frequencies, n_pages).tolist()),
+        templates=templates,
+    )
 
 
-def too_few(site: str, settings: MiningSettings, n_seen: int, n_pages: int) -> Mined:
-    """What is said of a site that can't be mined."""
-    reason = f"{n_pages} distinct pages, at least {settings.min_pages} are needed"
-    return Mined(site, settings.view, TOO_FEW_PAGES, reason, n_seen, n_pages, 0, (0,) * 100, ())
+def check(settings: MiningSettings) -> None:
+    """UsageError, in one line, for settings that make no sense."""
+    if settings.view not in VIEWS:
+        raise UsageError(f"the view is one of {', '.join(VIEWS)}, not {settings.view}")
+    if settings.min_pages < 2 or settings.min_documents < 2:
+        raise UsageError("min_pages and min_documents are at least 2: one page repeats nothing")
+    for name in ("min_share", "max_page_share", "line_ratio", "twin_likeness"):
+        if not 0 <= getattr(settings, name) <= 1:
+            raise UsageError(f"{name} is a share between 0 and 1, not {getattr(settings, name)}")
+    patterns(settings.patterns)
+
+
+def _share(settings: MiningSettings, n_pages: int) -> int:
+    return int(np.ceil(settings.min_share * n_pages))
+
+
+@dataclass(frozen=True, slots=True)
+class _Pages:
+    """The distinct pages: their numbers among the texts, and symbols and edges of each one's tokens."""
+
+    numbers: list[int]
+    symbols: list[Int32]
+    edges: list[UInt8]
+    n_symbols: int
+
+
+def _read(texts: Sequence[str], settings: MiningSettings, mutable: Patterns) -> _Pages:
+    vocabulary, tokeniser = Vocabulary(), TOKENISERS[settings.view]
+    n_patterns = len(mutable.names)
+    symbol_of = np.empty(1 << 12, dtype=np.int32)
+    symbols, edges = [], []
+    for text in texts:
+        found = spans(text, tokeniser)
+        ids, new = vocabulary.number(found)
+        known, n = vocabulary.n - len(new), vocabulary.n
+        if n > len(symbol_of):
+            symbol_of = np.concatenate([symbol_of, np.empty(max(n, len(symbol_of)), dtype=np.int32)])
+        kinds = kinds_of(words(text, found, new), mutable.first_match)
+        symbol_of[known:n] = np.where(kinds >= 0, kinds, n_patterns + np.arange(known, n, dtype=np.int32))
+        symbols.append(symbol_of[ids])
+        edges.append(found.edges.copy())
+    numbers = np.flatnonzero(twins.distinct(symbols, settings.twin_likeness)).tolist()
+    kept = [symbols[number] for number in numbers]
+    return _Pages(numbers, kept, [edges[number] for number in numbers], n_patterns + vocabulary.n)
+
+
+def _with_words(ground: Corpus, found: Repeats, rows: Int32, n_patterns: int) -> Int32:
+    """Of some repeats those that say something: not of mutable patterns alone, as any date would be."""
+    fixed = np.cumsum(np.append(0, ground.symbols >= n_patterns))
+    begin = found.position[rows]
+    chosen: Int32 = rows[fixed[begin + found.length[rows]] > fixed[begin]]
+    return chosen
+
+
+def _templates(
+    texts: Sequence[str],
+    pages: _Pages,
+    ground: Corpus,
+    found: Repeats,
+    how: selection.Standing,
+    rows: Int32,
+    settings: MiningSettings,
+    mutable: Patterns,
+) -> Iterator[Template]:
+    """The published form of some repeats, in the order of their first occurrence."""
+    tokeniser = TOKENISERS[settings.view]
+    page, of_page = -1, Spans(*(np.empty(0) for _ in range(4)))  # type: ignore[arg-type]
+    for row in rows[np.lexsort((-found.length[rows], found.position[rows]))].tolist():
+        position, length = int(found.position[row]), int(found.length[row])
+        if ground.documents[position] != page:
+            page = int(ground.documents[position])
+            text = texts[pages.numbers[page]]
+            of_page = spans(text, tokeniser)
+        begin = position - int(ground.first[page])
+        symbols = ground.symbols[position : position + length].tolist()
+        places = np.arange(begin, begin + length, dtype=np.int32)
+        tokens = tuple(
+            regexes.mutable(mutable.expressions[symbol])
+            if symbol < len(mutable.names)
+            else regexes.literal(word)
+            for symbol, word in zip(symbols, words(text, of_page, places), strict=True)
+        )
+        yield Template(
+            regex=regexes.glue(tokens, int(how.anchors[row]), tokeniser),
+            tokens=tokens,
+            n_tokens=length,
+            document_frequency=int(how.document_frequency[row]),
+            n_occurrences=int(found.n_occurrences[row, max(0, int(how.anchors[row]))]),
+            whole_lines=float(found.n_occurrences[row, 3] / found.n_occurrences[row, 0]),
+            example=cut(text, of_page, begin, begin + length),
+        )

@@ -1,39 +1,49 @@
-"""The published artefact: a Parquet table of templates, one row each; its history over crawls."""
+"""The published artefact: a Parquet table of templates, one row each."""
 
+import json
+import os
+from collections import OrderedDict
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
+from victor_spark.errors import InputError, OutputError
+from victor_spark.page import Int32
 from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.template import Mined
 
-VERSION_KEY: Final = b"victor_spark.templates_version"
+VERSION_KEY: Final = "victor_spark.templates_version"
 VERSION: Final = "1"
+_SPARK_FOOTER: Final = b"org.apache.spark.sql.parquet.row.metadata"
 
 TEMPLATES: Final = pa.schema(
     [
-        ("site", pa.string()),
+        # Spark writes footers of its own but keeps a column's metadata: the version stands in both places.
+        pa.field("site", pa.string(), metadata={VERSION_KEY: VERSION}),
         ("view", pa.string()),
         ("regex", pa.string()),
         ("tokens", pa.list_(pa.string())),
         ("n_tokens", pa.int32()),
-        ("document_frequency", pa.int32()),  # distinct pages, over all crawls
+        ("document_frequency", pa.int32()),  # distinct pages that hold it, over all crawls
         ("n_occurrences", pa.int32()),
         ("whole_lines", pa.float32()),
-        ("n_pages", pa.int32()),  # distinct pages that were mined, over all crawls
-        ("cut_off", pa.int32()),
+        ("n_pages", pa.int32()),  # distinct pages of the site, over all crawls
+        ("cut_off", pa.int32()),  # of the last crawl that had it
         ("n_sites_seen", pa.int32()),
         ("example", pa.string()),
-        ("mined_at", pa.timestamp("us", tz="UTC")),
+        ("mined_at", pa.timestamp("us", tz="UTC")),  # of the last crawl that had it
         ("first_seen", pa.timestamp("us", tz="UTC")),
         ("last_seen", pa.timestamp("us", tz="UTC")),
-        ("vanished", pa.bool_()),  # the last crawl of the site didn't have it
+        ("vanished", pa.bool_()),  # the site's last crawl didn't have it
         ("histogram", pa.list_(pa.int32())),  # the site's, on its first row only
     ],
-    metadata={VERSION_KEY: VERSION.encode()},
+    metadata={VERSION_KEY: VERSION},
 )
 
 SITES: Final = pa.schema(
@@ -44,53 +54,140 @@ SITES: Final = pa.schema(
         ("reason", pa.string()),
         ("n_seen", pa.int32()),
         ("n_pages", pa.int32()),
+        ("cut_off", pa.int32()),
         ("n_templates", pa.int32()),
     ]
 )
-"""One row per site, also for those that were not mined."""
+"""One row a site, also for those that were not mined."""
 
 
 def rows(mined: Mined, mined_at: datetime, n_sites_seen: int = 1) -> pa.Table:
     """The rows of one site's templates (none where it was not mined)."""
-    raise NotImplementedError
+    found = mined.templates
+    n = len(found)
+    once = {"mined_at": mined_at, "first_seen": mined_at, "last_seen": mined_at, "vanished": False}
+    once |= {"site": mined.site, "view": mined.view, "n_pages": mined.n_pages, "cut_off": mined.cut_off}
+    once |= {"n_sites_seen": n_sites_seen}
+    own = ("regex", "n_tokens", "document_frequency", "n_occurrences", "whole_lines", "example")
+    columns = {name: [getattr(template, name) for template in found] for name in own}
+    columns["tokens"] = [list(template.tokens) for template in found]
+    columns["histogram"] = [list(mined.histogram), *[None] * (n - 1)] if n else []
+    columns |= {name: [value] * n for name, value in once.items()}
+    return pa.table([pa.array(columns[f.name], f.type) for f in TEMPLATES], schema=TEMPLATES)
 
 
 def sites(mined: Iterable[Mined]) -> pa.Table:
     """One row a site: whether it was mined, and if not, why."""
-    raise NotImplementedError
+    records = [
+        {name: len(site.templates) if name == "n_templates" else getattr(site, name) for name in SITES.names}
+        for site in mined
+    ]
+    return pa.Table.from_pylist(records, schema=SITES)
 
 
 def read(path: str | Path) -> pa.Table:
-    """A templates table; InputError where it is none, or of another schema version."""
-    raise NotImplementedError
+    """A templates table, one file or a folder of them; InputError where it is none, or of another version."""
+    try:
+        table = pq.read_table(str(path))
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such templates table") from error
+    except (OSError, pa.ArrowException) as error:
+        raise InputError(f"{path}: no templates table (Parquet): {_first_line(error)}") from error
+    return checked(table, str(path))
 
 
 def from_bytes(source: bytes, name: str = "templates") -> pa.Table:
-    """The same from the bytes of the file, for tables that were broadcast."""
-    raise NotImplementedError
+    """The same from the bytes of one file, for tables that were broadcast."""
+    try:
+        table = pq.read_table(pa.BufferReader(source))
+    except (OSError, pa.ArrowException) as error:
+        raise InputError(f"{name}: no templates table (Parquet): {_first_line(error)}") from error
+    return checked(table, name)
+
+
+def checked(table: pa.Table, name: str) -> pa.Table:
+    """The table with exactly our columns; InputError where it has others, or is of another version."""
+    version = _version(table.schema)
+    if version is None:
+        raise InputError(f"{name}: Parquet, but no templates table (it has no {VERSION_KEY})")
+    if version != VERSION:
+        raise InputError(
+            f"{name}: a templates table of schema version {version}, and this is version {VERSION}; "
+            "mine the site again, or use the victor-spark that wrote it"
+        )
+    if missing := [column for column in TEMPLATES.names if column not in table.column_names]:
+        raise InputError(f"{name}: a templates table without the column {missing[0]}")
+    try:
+        return table.select(TEMPLATES.names).cast(TEMPLATES)
+    except (pa.ArrowException, ValueError) as error:
+        raise InputError(f"{name}: a templates table with wrong types: {_first_line(error)}") from error
 
 
 def write(table: pa.Table, path: str | Path) -> None:
     """Writes the table, whole or not at all."""
-    raise NotImplementedError
+    path = Path(path)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        pq.write_table(table.cast(TEMPLATES), part, compression="zstd")
+        part.replace(path)
+    except OSError as error:
+        raise OutputError(f"{path}: can't be written: {_first_line(error)}") from error
+    finally:
+        part.unlink(missing_ok=True)
 
 
-def update(old: pa.Table, new: pa.Table) -> pa.Table:
-    """The table after a second crawl: what vanished stays, marked; frequencies add up."""
-    raise NotImplementedError
+def to_bytes(table: pa.Table) -> bytes:
+    """The table as the bytes of a file."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table.cast(TEMPLATES), sink, compression="zstd")
+    return bytes(sink.getvalue().to_pybytes())
 
 
-def diff(old: pa.Table, new: pa.Table) -> pa.Table:
-    """Rows site, view, regex, change (added | vanished | kept), old and new document frequency."""
-    raise NotImplementedError
+def _version(schema: pa.Schema) -> str | None:
+    metadata = schema.metadata or {}
+    if version := metadata.get(VERSION_KEY.encode()):
+        return str(version.decode())
+    if footer := metadata.get(_SPARK_FOOTER):
+        columns = {column["name"]: column["metadata"] for column in json.loads(footer)["fields"]}
+        found: str | None = columns.get("site", {}).get(VERSION_KEY)
+        return found
+    return None
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 class Matchers:
     """The matcher of each site in a table, built when it is first asked for; the last used are kept."""
 
     def __init__(self, table: pa.Table, view: str = "text", *, n_kept: int = 256) -> None:
-        raise NotImplementedError
+        chosen = table.filter(pc.equal(table["view"], view)).select(["site", "tokens", "regex"])
+        self._table, self._rows = chosen.combine_chunks(), by_site(chosen["site"])
+        self._view, self._n_kept = view, n_kept
+        self._ready: OrderedDict[str, Matcher] = OrderedDict()
 
     def of(self, site: str) -> Matcher | None:
-        """The site's matcher; None where the table has no template of it. Vanished templates count."""
-        raise NotImplementedError
+        """The site's matcher; None where the table has no template of it. Vanished templates count, too."""
+        if site not in self._rows:
+            return None
+        if site not in self._ready:
+            chosen = self._table.take(self._rows[site])
+            pairs = zip(chosen["tokens"].to_pylist(), chosen["regex"].to_pylist(), strict=True)
+            self._ready[site] = Matcher(pairs, self._view)
+            if len(self._ready) > self._n_kept:
+                self._ready.popitem(last=False)
+        self._ready.move_to_end(site)
+        return self._ready[site]
+
+
+def by_site(column: pa.ChunkedArray) -> dict[str, Int32]:
+    """The numbers of each site's rows."""
+    if not len(column):
+        return {}
+    encoded = column.combine_chunks().dictionary_encode()
+    numbers = encoded.indices.to_numpy(zero_copy_only=False)
+    order = np.argsort(numbers, kind="stable").astype(np.int32)
+    names = encoded.dictionary.to_pylist()
+    parts = np.split(order, np.searchsorted(numbers[order], np.arange(1, len(names))))
+    return dict(zip(names, parts, strict=True))

@@ -1,0 +1,195 @@
+# cython: language_level=3
+"""Repeated strings of a corpus of tokens: suffix array → LCP → classes with document frequency.
+
+Symbols are numbers; every document ends with a sentinel that occurs nowhere else, so no repeated
+string crosses it. Cython pure Python mode.
+"""
+
+import cython
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def whole_symbols(places: cython.int[::1], width: cython.int) -> cython.Py_ssize_t:
+    """Of a suffix array over bytes, `width` a symbol, keeps the suffixes that begin a symbol; how many.
+
+    They move to the front of `places`, as numbers of symbols.
+    """
+    n: cython.Py_ssize_t = 0
+    i: cython.Py_ssize_t
+    place: cython.int
+    symbol: cython.int
+    for i in range(places.shape[0]):
+        place = places[i]
+        symbol = place // width
+        if symbol * width == place:
+            places[n] = symbol
+            n += 1
+    return n
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def common_prefixes(
+    symbols: cython.const[cython.int][::1],
+    suffixes: cython.const[cython.int][::1],
+    work: cython.int[::1],
+    lcp: cython.int[::1],
+) -> cython.void:
+    """LCP array by Kasai's theorem in text order (Φ form): lcp[i] of suffixes i - 1 and i; lcp[0] is 0."""
+    n: cython.Py_ssize_t = symbols.shape[0]
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    length: cython.int = 0
+    for i in range(n):
+        work[suffixes[i]] = suffixes[i - 1] if i else -1
+    for i in range(n):
+        j = work[i]
+        if j < 0:
+            length = 0
+        else:
+            while i + length < n and j + length < n and symbols[i + length] == symbols[j + length]:
+                length += 1
+        work[i] = length
+        if length:
+            length -= 1
+    for i in range(n):
+        lcp[i] = work[suffixes[i]]
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def classes(
+    symbols: cython.const[cython.int][::1],
+    suffixes: cython.const[cython.int][::1],
+    lcp: cython.const[cython.int][::1],
+    documents: cython.const[cython.int][::1],
+    least_length: cython.int,
+    least_documents: cython.int,
+    last: cython.int[::1],
+    stack: cython.int[:, ::1],
+    found: cython.int[:, ::1],
+) -> cython.Py_ssize_t:
+    """Every maximal repeat that is long and widespread enough (Yamamoto and Church); how many there are.
+
+    A maximal repeat can't grow to the left or right without losing occurrences. Rows of `found`: first
+    and last place in the suffix array, length, document frequency; when there are more than it has room
+    for, the rest is only counted. `documents`: each position's document; `last`: -1 a document; `stack`
+    has four rows, one column per level of nesting (at most the longest repeat plus two).
+    """
+    n: cython.Py_ssize_t = suffixes.shape[0]
+    top: cython.int = 0
+    n_found: cython.Py_ssize_t = 0
+    i: cython.Py_ssize_t
+    depth: cython.int
+    before: cython.int
+    left: cython.int
+    document: cython.int
+    low: cython.int
+    high: cython.int
+    middle: cython.int
+    length: cython.int
+    seen: cython.int
+    context: cython.int
+    # Open intervals of the LCP array. Rows of the stack: first place, length, suffixes of a document that is
+    # there already, and the symbol before all occurrences (-1: none yet, -2: they differ).
+    stack[0, 0] = 0
+    stack[1, 0] = 0
+    stack[2, 0] = 0
+    stack[3, 0] = -1
+    for i in range(n):
+        # Suffix i joins what is open; then what its successor does not share is closed.
+        depth = lcp[i + 1] if i + 1 < n else 0
+        before = symbols[suffixes[i] - 1] if suffixes[i] else -2
+        left = cython.cast(cython.int, i)
+        if depth > stack[1, top]:
+            top += 1
+            stack[0, top] = left
+            stack[1, top] = depth
+            stack[2, top] = 0
+            stack[3, top] = -1
+        context = stack[3, top]
+        stack[3, top] = before if context == -1 or context == before else -2
+        document = documents[suffixes[i]]
+        seen = last[document]
+        if seen >= 0:
+            low = 0
+            high = top
+            while low < high:
+                middle = (low + high + 1) // 2
+                if stack[0, middle] <= seen:
+                    low = middle
+                else:
+                    high = middle - 1
+            stack[2, low] += 1
+        last[document] = left
+        while stack[1, top] > depth:
+            length = stack[1, top]
+            seen = left - stack[0, top] + 1 - stack[2, top]
+            if length >= least_length and seen >= least_documents and stack[3, top] == -2:
+                if n_found < found.shape[0]:
+                    found[n_found, 0] = stack[0, top]
+                    found[n_found, 1] = left
+                    found[n_found, 2] = length
+                    found[n_found, 3] = seen
+                n_found += 1
+            if stack[1, top - 1] < depth:
+                stack[1, top] = depth
+            else:
+                context = stack[3, top]
+                stack[2, top - 1] += stack[2, top]
+                top -= 1
+                before = stack[3, top]
+                stack[3, top] = context if before == -1 or before == context else -2
+    return n_found
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def standing(
+    found: cython.const[cython.int][:, ::1],
+    suffixes: cython.const[cython.int][::1],
+    documents: cython.const[cython.int][::1],
+    edges: cython.const[cython.uchar][::1],
+    n_tokens: cython.const[cython.int][::1],
+    stamps: cython.int[:, ::1],
+    counts: cython.int[:, ::1],
+    shares: cython.double[::1],
+) -> cython.void:
+    """Where the occurrences of each repeat stand.
+
+    Columns of `counts`: occurrences, those that begin a line, end one, both; then the documents of
+    each of these three; then the first position in the corpus. `shares`: the mean share of its page's
+    tokens (`n_tokens`, one a document) that one occurrence is. `stamps`: (3, documents), all -1.
+    """
+    row: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    position: cython.int
+    document: cython.int
+    edge: cython.int
+    kind: cython.int
+    share: cython.double
+    for row in range(found.shape[0]):
+        for kind in range(8):
+            counts[row, kind] = 0
+        counts[row, 0] = found[row, 1] - found[row, 0] + 1
+        counts[row, 7] = suffixes[found[row, 0]]
+        share = 0
+        for i in range(found[row, 0], found[row, 1] + 1):
+            position = suffixes[i]
+            document = documents[position]
+            if position < counts[row, 7]:
+                counts[row, 7] = position
+            edge = (edges[position] & 1) | (edges[position + found[row, 2] - 1] & 2)
+            for kind in range(1, 4):
+                if edge & kind == kind:
+                    counts[row, kind] += 1
+                    if stamps[kind - 1, document] != row:
+                        stamps[kind - 1, document] = cython.cast(cython.int, row)
+                        counts[row, 3 + kind] += 1
+            share += cython.cast(cython.double, found[row, 2]) / n_tokens[document]
+        shares[row] = share / counts[row, 0]

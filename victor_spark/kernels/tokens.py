@@ -1,0 +1,129 @@
+# cython: language_level=3
+"""Tokens of a text as code point spans, and a vocabulary that numbers distinct tokens.
+
+A character's kind says where tokens end: kinds 0 (white space) and 1 (newline) stand between tokens, and
+`divided[k1, k2]` says of two other characters next to each other whether a token ends between them (bit
+1), and whether that counts as the end of a line too (bit 2). Cython pure Python mode.
+"""
+
+import cython
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def bounds(
+    points: cython.const[cython.uint][::1],
+    kinds: cython.const[cython.uchar][::1],
+    divided: cython.const[cython.uchar][:, ::1],
+    starts: cython.int[::1],
+    ends: cython.int[::1],
+    edges: cython.uchar[::1],
+) -> cython.int:
+    """Writes each token's span and edges (1: begins a line, 2: ends one); returns how many there are.
+
+    A token begins a line when nothing or a newline stands right before it, and ends one alike. The
+    outputs have room for one token per point.
+    """
+    n: cython.int = 0
+    i: cython.Py_ssize_t
+    kind: cython.uchar
+    previous: cython.uchar = 1
+    inside: cython.bint = False
+    rule: cython.uchar
+    for i in range(points.shape[0]):
+        kind = kinds[points[i]] if points[i] < 0x110000 else 2
+        if kind < 2:
+            if inside:
+                ends[n] = cython.cast(cython.int, i)
+                if kind == 1 or divided[previous, kind] & 2:
+                    edges[n] |= 2
+                n += 1
+                inside = False
+        elif not inside:
+            starts[n] = cython.cast(cython.int, i)
+            edges[n] = 1 if previous == 1 or divided[0, kind] & 2 else 0
+            inside = True
+        else:
+            rule = divided[previous, kind]
+            if rule & 1:
+                ends[n] = cython.cast(cython.int, i)
+                edges[n] |= rule & 2
+                n += 1
+                starts[n] = cython.cast(cython.int, i)
+                edges[n] = (rule & 2) >> 1
+        previous = kind
+    if inside:
+        ends[n] = cython.cast(cython.int, points.shape[0])
+        edges[n] |= 2
+        n += 1
+    return n
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def intern(
+    points: cython.const[cython.uint][::1],
+    starts: cython.const[cython.int][::1],
+    ends: cython.const[cython.int][::1],
+    keys: cython.ulonglong[:, ::1],
+    slots: cython.int[::1],
+    n_known: cython.int,
+    ids: cython.int[::1],
+    first: cython.int[::1],
+) -> cython.int:
+    """Numbers the tokens: known ones as before, others by the next number; how many are known then.
+
+    A token is known by 128 bits: `keys` has two numbers a token, `slots` (a power of two, at most half
+    full, -1: free) finds them. `first[k]`: the first token here that is the k-th new one.
+    """
+    mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
+    token: cython.Py_ssize_t
+    i: cython.int
+    one: cython.ulonglong
+    two: cython.ulonglong
+    slot: cython.ulonglong
+    known: cython.int
+    n: cython.int = n_known
+    for token in range(starts.shape[0]):
+        one = 0xCBF29CE484222325
+        two = 0x9E3779B97F4A7C15
+        for i in range(starts[token], ends[token]):
+            one = (one ^ points[i]) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
+            two = (two + points[i]) * 0xD6E8FEB86659FD93 & 0xFFFFFFFFFFFFFFFF
+            two = two ^ (two >> 32)
+        one = one ^ (one >> 29)
+        slot = (one ^ (two >> 7)) & mask
+        while True:
+            known = slots[slot]
+            if known < 0:
+                slots[slot] = n
+                keys[n, 0] = one
+                keys[n, 1] = two
+                first[n - n_known] = cython.cast(cython.int, token)
+                ids[token] = n
+                n += 1
+                break
+            if keys[known, 0] == one and keys[known, 1] == two:
+                ids[token] = known
+                break
+            slot = (slot + 1) & mask
+    return n
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def rehash(
+    keys: cython.const[cython.ulonglong][:, ::1], n_known: cython.int, slots: cython.int[::1]
+) -> cython.void:
+    """Fills a larger `slots`, all -1, with the tokens known."""
+    mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
+    slot: cython.ulonglong
+    token: cython.int
+    for token in range(n_known):
+        slot = (keys[token, 0] ^ (keys[token, 1] >> 7)) & mask
+        while slots[slot] >= 0:
+            slot = (slot + 1) & mask
+        slots[slot] = token

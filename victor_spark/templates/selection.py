@@ -1,0 +1,117 @@
+"""Which repeated strings are templates: how they must stand, the guards, and none that says nothing new."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from victor_spark.page import Bool, Int32, UInt8
+from victor_spark.templates.repeats import Repeats
+from victor_spark.templates.suffixes import Corpus
+from victor_spark.templates.tokens import BEGINS_LINE, ENDS_LINE
+from victor_spark.templates.trie import trie
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How each repeat may be matched: `anchors` as in regexes.glue, -1 where it is no template at all.
+
+    `document_frequency` counts the documents that hold it so.
+    """
+
+    anchors: Int32
+    document_frequency: Int32
+
+
+def standing(found: Repeats, *, n_free_tokens: int, line_ratio: float) -> Standing:
+    """Long strings may stand anywhere, short ones only where they mostly do: at the edges of lines.
+
+    "of the" stands on every page, but in the middle of its lines; "read more" fills a line. A string
+    shorter than `n_free_tokens` counts only where it fills lines, if half its pages have it so; else
+    only where it begins or ends one, if `line_ratio` of its occurrences do.
+    """
+    frequency, occurrences = found.document_frequency, found.n_occurrences
+    kind = np.full(len(found), -1, dtype=np.int32)
+    kind[occurrences[:, ENDS_LINE] >= line_ratio * occurrences[:, 0]] = ENDS_LINE
+    kind[occurrences[:, BEGINS_LINE] >= line_ratio * occurrences[:, 0]] = BEGINS_LINE
+    kind[2 * frequency[:, BEGINS_LINE | ENDS_LINE] >= frequency[:, 0]] = BEGINS_LINE | ENDS_LINE
+    kind[found.length >= n_free_tokens] = 0
+    chosen = np.take_along_axis(frequency, np.maximum(kind, 0)[:, None].astype(np.intp), axis=1)[:, 0]
+    return Standing(kind, np.where(kind < 0, 0, chosen).astype(np.int32))
+
+
+def republished(found: Repeats, n_documents: int, *, most: float) -> Bool:
+    """Which repeats are too long for templates: an article on several pages, not what surrounds it.
+
+    They take more than the share `most` of their pages' tokens; what is on four pages in five of a
+    site with ten or more is a template however long it is.
+    """
+    frequent = (n_documents >= 10) & (5 * found.document_frequency[:, 0] >= 4 * n_documents)
+    result: Bool = (found.page_share > most) & ~frequent
+    return result
+
+
+def hanging(corpus: Corpus, found: Repeats, rows: Int32, anchors: Int32, least_documents: int) -> Bool:
+    """Of some repeats those that only begin or only end lines and have too few pages to themselves.
+
+    "About the" begins a line wherever a menu says "About the editors": it is a template only if so many
+    pages have it outside of the other repeats.
+    """
+    is_hanging: Bool = (anchors == BEGINS_LINE) | (anchors == ENDS_LINE)
+    change = np.zeros(len(corpus.symbols) + 1, dtype=np.int32)
+    for row in rows[~is_hanging].tolist():
+        places = found.suffixes[found.begin[row] : found.end[row] + 1]
+        change[places] += 1
+        change[places + found.length[row]] -= 1
+    free = np.cumsum(np.append(0, np.cumsum(change[:-1]) == 0), dtype=np.int32)
+    for i in np.flatnonzero(is_hanging).tolist():
+        row = int(rows[i])
+        places = found.suffixes[found.begin[row] : found.end[row] + 1]
+        alone = places[free[places + found.length[row]] > free[places]]
+        is_hanging[i] = len(np.unique(corpus.documents[alone])) < least_documents
+    return is_hanging
+
+
+def strings(corpus: Corpus, found: Repeats, rows: Int32) -> list[tuple[int, ...]]:
+    """The symbols of some repeats."""
+    places = zip(found.position[rows].tolist(), found.length[rows].tolist(), strict=True)
+    return [tuple(corpus.symbols[begin : begin + length].tolist()) for begin, length in places]
+
+
+def needed(corpus: Corpus, edges: UInt8, found: Repeats, rows: Int32, anchors: Int32) -> Int32:
+    """Of some repeats those that shorter ones don't cover from end to end, the shortest first."""
+    order = np.lexsort((found.position[rows], found.length[rows]))
+    rows, anchors = rows[order], anchors[order]
+    texts = strings(corpus, found, rows)
+    members, flat = np.unique(
+        np.concatenate([np.array(t, dtype=np.int32) for t in texts]), return_inverse=True
+    )
+    ends = np.cumsum(found.length[rows])
+    local = [
+        flat[end - len(text) : end].astype(np.int32) for end, text in zip(ends.tolist(), texts, strict=True)
+    ]
+    tree = trie([tuple(text.tolist()) for text in local], anchors.tolist())
+    heads, symbols = np.arange(len(members) + 1, dtype=np.int32), np.arange(len(members), dtype=np.int32)
+    shorter = np.searchsorted(found.length[rows], found.length[rows], side="left").tolist()
+    kept = [
+        not _is_covered(tree.covered(text, _common_edges(edges, found, int(row)), heads, symbols, limit))
+        for row, text, limit in zip(rows, local, shorter, strict=True)
+    ]
+    chosen: Int32 = rows[np.array(kept)]
+    return chosen
+
+
+def _is_covered(covered: Int32) -> bool:
+    reached = np.maximum.accumulate(covered)
+    return bool((reached > np.arange(len(covered))).all())
+
+
+_N_OCCURRENCES_LOOKED_AT = 32
+
+
+def _common_edges(edges: UInt8, found: Repeats, row: int) -> UInt8:
+    """Which of a repeat's tokens begin and end lines in all its occurrences (of many, a sample)."""
+    begin, end = int(found.begin[row]), int(found.end[row]) + 1
+    places = found.suffixes[begin : end : max(1, (end - begin) // _N_OCCURRENCES_LOOKED_AT)]
+    of_tokens = edges[places[:, None] + np.arange(found.length[row])]
+    common: UInt8 = np.bitwise_and.reduce(of_tokens, axis=0)
+    return common

@@ -1,0 +1,146 @@
+r"""Texts as symbols: tokens, a vocabulary of distinct tokens, and their mutable patterns.
+
+A token is a run of characters that are not white space (the expression `\S+`); in markup a tag's < and >
+divide too. A symbol is a mutable pattern's number, or n_patterns + the token's number in the vocabulary.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from victor_spark.kernels import tokens as kernel
+from victor_spark.kernels import views
+from victor_spark.page import Int32, UInt8
+
+BEGINS_LINE: Final = 1
+ENDS_LINE: Final = 2
+
+_WHITE, _NEWLINE, _WORD, _LESS, _GREATER = range(5)
+
+
+@dataclass(frozen=True, slots=True)
+class Tokeniser:
+    """Where tokens end, for the scan and, equally, as parts of regular expressions.
+
+    `between` stands between two tokens, `edge` before the first and after the last; `line_begin` and
+    `line_end` are true where a token begins or ends a line. `kinds`, `divided`: kernels.tokens.
+    """
+
+    between: str
+    edge: str
+    line_begin: str
+    line_end: str
+    kinds: Callable[[], UInt8]
+    divided: tuple[tuple[int, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """The tokens of a text: code point spans, and whether each begins or ends a line."""
+
+    starts: Int32
+    ends: Int32
+    edges: UInt8
+    points: npt.NDArray[np.uint32]
+
+
+@cache
+def _text_kinds() -> UInt8:
+    kinds = np.full(0x110000, _WORD, dtype=np.uint8)
+    kinds[[point for point in range(0x3001) if chr(point).isspace()]] = _WHITE
+    kinds[ord("\n")] = _NEWLINE
+    return kinds
+
+
+@cache
+def _markup_kinds() -> UInt8:
+    kinds = _text_kinds().copy()
+    kinds[ord("<")], kinds[ord(">")] = _LESS, _GREATER
+    return kinds
+
+
+_WORDS: Final = Tokeniser(r"\s+", "", r"(?<![^\n])", r"(?![^\n])", _text_kinds, ())
+_MARKUP: Final = Tokeniser(
+    between=r"(?:\s+|(?=[<>])|(?<=>))",
+    edge=r"|(?=[<>])|(?<=>)",
+    line_begin=r"(?:(?<![^\n>])|(?=<))",
+    line_end=r"(?:(?![^\n<])|(?<=>))",
+    kinds=_markup_kinds,
+    # A line in markup is what stands between two tags; each tag is one too.
+    divided=(
+        *((kind, _LESS, 3) for kind in (_WORD, _LESS)),
+        *((_GREATER, kind, 3) for kind in (_WORD, _LESS, _GREATER)),
+        *((kind, _GREATER, 1) for kind in (_WORD, _LESS)),
+        (_WHITE, _LESS, 2),
+        (_GREATER, _WHITE, 2),
+    ),
+)
+TOKENISERS: Final = {"text": _WORDS, "cleaned": _WORDS, "html": _MARKUP}
+"""View → how it is divided into tokens."""
+
+
+def spans(text: str, tokeniser: Tokeniser) -> Spans:
+    """The tokens of a text."""
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    starts, ends = np.empty(len(points), dtype=np.int32), np.empty(len(points), dtype=np.int32)
+    edges = np.empty(len(points), dtype=np.uint8)
+    n = kernel.bounds(*views(points, tokeniser.kinds(), _divided(tokeniser.divided), starts, ends, edges))
+    return Spans(starts[:n], ends[:n], edges[:n], points)
+
+
+@cache
+def _divided(rules: tuple[tuple[int, int, int], ...]) -> UInt8:
+    table = np.zeros((5, 5), dtype=np.uint8)
+    for before, after, rule in rules:
+        table[before, after] = rule
+    return table
+
+
+class Vocabulary:
+    """Numbers distinct tokens in the order in which they first appear."""
+
+    def __init__(self) -> None:
+        self.n = 0
+        self._keys = np.empty((1 << 12, 2), dtype=np.uint64)
+        self._slots = np.full(1 << 13, -1, dtype=np.int32)
+
+    def number(self, found: Spans) -> tuple[Int32, Int32]:
+        """Each token's number; and for each token that is new the place where it is first found."""
+        n_tokens = len(found.starts)
+        self._make_room(n_tokens)
+        ids, first = np.empty(n_tokens, dtype=np.int32), np.empty(n_tokens, dtype=np.int32)
+        columns = (found.points, found.starts, found.ends, self._keys, self._slots)
+        before = self.n
+        self.n = kernel.intern(*views(*columns), before, *views(ids, first))
+        return ids, first[: self.n - before]
+
+    def _make_room(self, n_more: int) -> None:
+        needed = self.n + n_more
+        if needed > len(self._keys):
+            keys = np.empty((max(needed, 2 * len(self._keys)), 2), dtype=np.uint64)
+            keys[: self.n] = self._keys[: self.n]
+            self._keys = keys
+        if 2 * needed > len(self._slots):
+            size = 1 << (4 * needed - 1).bit_length()
+            self._slots = np.full(size, -1, dtype=np.int32)
+            kernel.rehash(memoryview(self._keys), self.n, memoryview(self._slots))
+
+
+def words(text: str, found: Spans, places: Int32) -> list[str]:
+    """The tokens at some places, as strings."""
+    starts, ends = found.starts[places].tolist(), found.ends[places].tolist()
+    return [text[start:end] for start, end in zip(starts, ends, strict=True)]
+
+
+def cut(text: str, found: Spans, begin: int, end: int) -> str:
+    """The text from token `begin` to before token `end`."""
+    return text[int(found.starts[begin]) : int(found.ends[end - 1])]
+
+
+def kinds_of(new_words: Sequence[str], first_match: Callable[[str], int]) -> Int32:
+    """The mutable pattern of each word, -1 for none."""
+    return np.fromiter(map(first_match, new_words), dtype=np.int32, count=len(new_words))
