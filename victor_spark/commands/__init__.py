@@ -12,6 +12,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "victor_spark.commands.evaluate_extrinsic",
         "judge cleaners by a later task: epidemics found",
     ),
+    "fetch": ("victor_spark.commands.fetch", "fetch a list of addresses into a WARC, politely"),
     "train crf": ("victor_spark.commands.train_crf", "train a cleaner from annotated pages"),
     "train langid": ("victor_spark.commands.train_langid", "build language profiles from text files"),
     "train ncleaner": ("victor_spark.commands.train_ncleaner", "train n-gram models of clean and dirty text"),

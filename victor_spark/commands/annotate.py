@@ -43,6 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limit", metavar="N", type=positive, help="add only the first N pages of the inputs"
     )
+    parser.add_argument(
+        "--allow-private", action="store_true", help="fetch listed addresses also from this machine's network"
+    )
     parser.add_argument("--import-only", action="store_true", help="add the pages and stop")
     parser.add_argument(
         "--label",
@@ -119,13 +122,36 @@ def _fill(
 
     if helper is not None and (n_renewed := prelabelling.renew(kept, helper)):
         _say(f"{n_renewed} pages labelled beforehand by {helper.name}")
-    if arguments.inputs:
+    inputs = [_fetched(name, Path(arguments.store), arguments) for name in arguments.inputs]
+    if inputs:
         look = (
             helper.look
             if helper
             else linguist(pipeline.models(settings)[pipeline.PROFILES], block_features=False)
         )
-        importing.add_inputs(kept, arguments.inputs, look, helper, limit=arguments.limit, say=_say)
+        importing.add_inputs(kept, inputs, look, helper, limit=arguments.limit, say=_say)
+
+
+def _fetched(name: str, path: Path, arguments: argparse.Namespace) -> str:
+    """The input; for a list of web addresses the WARC beside the store that they were fetched into."""
+    from victor_spark.annotation.importing import is_list_of_pages
+
+    if not is_list_of_pages(name):
+        return name
+    if not all(map(find_spec, ("aiohttp", "protego"))):
+        raise UsageError(f"{name}: fetching needs an extra: pip install 'victor-spark[fetch]'")
+    from victor_spark.commands import fetch
+    from victor_spark.fetch import urls
+    from victor_spark.fetch.crawl import Politeness
+    from victor_spark.fetch.exchange import Limits
+
+    output = path.with_name(f"{path.stem}.fetched.warc.gz")
+    _say(f"{name}: a list of addresses, fetched into {output}")
+    limits = Limits(allow_private=arguments.allow_private)
+    _, complete = fetch.fetch(urls.read(Path(name)).urls, output, fetch.USER_AGENT, limits, Politeness())
+    if not complete:
+        raise KeyboardInterrupt
+    return str(output)
 
 
 def _say(line: str) -> None:

@@ -1,0 +1,170 @@
+"""Fetches a list of addresses into a WARC, politely: many hosts at once, each asked once a second at most.
+
+URLS.txt holds one http or https address a line. robots.txt is obeyed, redirects are followed, what fails for
+a while is tried again later. The same command run again fetches only what the WARC does not hold yet.
+"""
+
+import argparse
+import asyncio
+import sys
+import time
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from victor_spark import __version__
+from victor_spark.commands.clean import positive
+from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
+
+if TYPE_CHECKING:
+    from victor_spark.fetch.crawl import Outcome, Politeness
+    from victor_spark.fetch.exchange import Limits
+
+EXAMPLES: Final = """\
+examples:
+  victor fetch urls.txt --output pages.warc.gz
+  victor fetch urls.txt --output pages.warc.gz --delay 2 --user-agent 'my-corpus (+https://example.org/about)'
+  victor clean pages.warc.gz --output out
+"""
+
+USER_AGENT: Final = f"victor-spark/{__version__}"
+_SHOWN: Final = 10
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's arguments."""
+    parser.add_argument("urls", metavar="URLS.txt", help="a text file: one address a line")
+    parser.add_argument("--output", metavar="FILE.warc.gz", required=True, help="made, or added to")
+    polite = parser.add_argument_group("politeness")
+    polite.add_argument(
+        "--delay", metavar="S", type=seconds, default=1.0,
+        help="seconds between two requests to a host (default: %(default)s; a longer crawl-delay is obeyed)",
+    )  # fmt: skip
+    polite.add_argument(
+        "--user-agent", default=USER_AGENT, help="who asks, best with an address (default: %(default)s)"
+    )
+    polite.add_argument(
+        "--tries", metavar="N", type=positive, default=3, help="per address (default: %(default)s)"
+    )
+    polite.add_argument(
+        "--back-off", metavar="S", type=seconds, default=5.0,
+        help="seconds before the second try, doubled with each (default: %(default)s)",
+    )  # fmt: skip
+    limits = parser.add_argument_group("limits")
+    limits.add_argument(
+        "--timeout", metavar="S", type=seconds, default=60.0, help="per page (default: %(default)s)"
+    )
+    limits.add_argument(
+        "--max-bytes", metavar="N", type=positive, default=10 << 20, help="per page (default: %(default)s)"
+    )
+    limits.add_argument(
+        "--parallel",
+        metavar="N",
+        type=positive,
+        default=50,
+        help="requests at once, over all hosts (%(default)s)",
+    )
+    limits.add_argument(
+        "--allow-private", action="store_true", help="also ask this machine and its own network (tests)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Fetches, and tells how every address ended."""
+    if not all(map(find_spec, ("aiohttp", "protego"))):
+        raise UsageError("fetching needs an extra: pip install 'victor-spark[fetch]'")
+    from victor_spark.fetch import urls
+    from victor_spark.fetch.crawl import Politeness
+    from victor_spark.fetch.exchange import Limits
+
+    output = Path(arguments.output)
+    if not output.name.endswith(".warc.gz"):
+        raise UsageError(f"--output {output}: a name that ends in .warc.gz")
+    listed = urls.read(Path(arguments.urls))
+    if listed.bad:
+        _say(f"{len(listed.bad)} lines are no address, the first: {listed.bad[0]}")
+    limits = Limits(
+        seconds=arguments.timeout,
+        connect_seconds=min(15.0, arguments.timeout),
+        max_bytes=arguments.max_bytes,
+        allow_private=arguments.allow_private,
+    )
+    polite = Politeness(arguments.delay, arguments.tries, arguments.back_off, arguments.parallel)
+    _, complete = fetch(listed.urls, output, arguments.user_agent, limits, polite)
+    return EXIT_DONE if complete else EXIT_INCOMPLETE
+
+
+def fetch(
+    listed: Sequence[str], output: Path, user_agent: str, limits: "Limits", polite: "Politeness"
+) -> tuple["Outcome", bool]:
+    """Runs the fetch; how the addresses ended, and whether it came to its end."""
+    from victor_spark.fetch.crawl import Crawl
+    from victor_spark.fetch.warc_file import WarcFile
+
+    warc = WarcFile(output, user_agent)
+    if warc.n_cut:
+        _say(f"{output}: a clipped record of {warc.n_cut} bytes at its end was cut off")
+    progress = _Progress(len(listed))
+    crawl: Crawl | None = None
+
+    async def work() -> None:
+        nonlocal crawl
+        crawl = Crawl(warc, limits, polite, progress.count)
+        await crawl.run(listed, user_agent)
+
+    complete = True
+    try:
+        asyncio.run(work())
+    except KeyboardInterrupt:
+        _say("stopped; the same command goes on")
+        complete = False
+    finally:
+        warc.close()
+        progress.end()
+    assert crawl is not None
+    for line in _summary(crawl.outcome):
+        _say(line)
+    return crawl.outcome, complete
+
+
+class _Progress:
+    """A line every few seconds: how many addresses are done, how fast."""
+
+    def __init__(self, n_listed: int) -> None:
+        self.n_listed = n_listed
+        self.n_done = 0
+        self.started = self.told = time.monotonic()
+
+    def count(self, _url: str, _status: str) -> None:
+        """One more address is done."""
+        self.n_done += 1
+        now = time.monotonic()
+        if now - self.told >= 5.0:
+            self.told = now
+            _say(f"{self.n_done} of {self.n_listed} ({self.n_done / (now - self.started):.1f} a second)")
+
+    def end(self) -> None:
+        """The last line."""
+        _say(f"{self.n_done} of {self.n_listed} addresses in {time.monotonic() - self.started:.0f} s")
+
+
+def _summary(outcome: "Outcome") -> list[str]:
+    lines = [f"{n:>7} {status}" for status, n in outcome.counts().items()]
+    failed = [(url, why) for url, why in outcome.why.items()]
+    lines += [f"  {outcome.of[url]}: {url} ({why})" for url, why in failed[:_SHOWN]]
+    if len(failed) > _SHOWN:
+        lines.append(f"  … and {len(failed) - _SHOWN} more")
+    return lines
+
+
+def _say(line: str) -> None:
+    print(f"victor: {line}", file=sys.stderr)
+
+
+def seconds(text: str) -> float:
+    """Seconds, not negative."""
+    value = float(text)
+    if not 0 <= value < 1e6:
+        raise argparse.ArgumentTypeError(f"{text} is no number of seconds")
+    return value

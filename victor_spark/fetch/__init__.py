@@ -1,0 +1,1 @@
+"""A polite fetcher: a list of addresses in, a WARC out."""

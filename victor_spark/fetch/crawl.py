@@ -1,0 +1,254 @@
+"""The fetch of a list: robots.txt first, redirects followed, failures tried again, every request in its
+host's turn.
+"""
+
+import asyncio
+import random
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from email.utils import parsedate_to_datetime
+from typing import Final
+
+import aiohttp
+
+from victor_spark.fetch import exchange, robots, urls
+from victor_spark.fetch.exchange import Answer, Failure, Limits
+from victor_spark.fetch.robots import Rules
+from victor_spark.fetch.schedule import Schedule
+from victor_spark.fetch.warc_file import Fetched, WarcFile
+
+REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+AGAIN: Final = frozenset({429, 500, 502, 503, 504})
+LOST: Final = frozenset({"timeout", "connection", "dns"})
+MAX_HOPS: Final = 10
+MAX_ROBOTS_HOPS: Final = 5
+
+
+@dataclass(frozen=True)
+class Politeness:
+    """Seconds between an answer of a host and the next request to it; how often and when to try again; how
+    many requests at once over all hosts; the longest wait (seconds) that a site may ask for before we leave
+    it alone.
+    """
+
+    delay: float = 1.0
+    n_tries: int = 3
+    back_off: float = 5.0
+    parallel: int = 50
+    longest_wait: float = 300.0
+    obey_robots: bool = True
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One request to come: for an address of the list (`listed`), or for the robots.txt of an origin."""
+
+    url: str
+    listed: str
+    seen: tuple[str, ...] = ()
+    n_tries: int = 0
+    robots_of: str | None = None
+
+
+@dataclass
+class Outcome:
+    """How each address of the list ended: an HTTP status, or a word."""
+
+    of: dict[str, str] = field(default_factory=dict)
+    why: dict[str, str] = field(default_factory=dict)
+
+    def counts(self) -> dict[str, int]:
+        """How many addresses ended how, the commonest first."""
+        return dict(Counter(self.of.values()).most_common())
+
+
+Report = Callable[[str, str], None]
+"""Called when an address of the list is done, with how it ended."""
+
+
+class Crawl:
+    """The state of a fetch: whose turn it is, which rules are known, what has ended."""
+
+    def __init__(self, warc: WarcFile, limits: Limits, politeness: Politeness, report: Report) -> None:
+        self.outcome = Outcome()
+        self._warc = warc
+        self._limits = limits
+        self._politeness = politeness
+        self._report = report
+        self._schedule: Schedule[Visit] = Schedule()
+        self._rules: dict[str, Rules] = {}
+        self._parked: dict[str, list[Visit]] = {}
+        self._delays: dict[str, float] = defaultdict(lambda: politeness.delay)
+        self._changed = asyncio.Event()
+
+    async def run(self, listed: Iterable[str], user_agent: str) -> None:
+        """Fetches what the WARC does not hold; ends when every address has ended."""
+        for url in listed:
+            self._go_to(Visit(url, url))
+        running: set[asyncio.Task[None]] = set()
+        async with exchange.client(self._limits, user_agent) as session:
+            try:
+                while running or self._schedule.n_waiting:
+                    self._start(session, running)
+                    await self._wait()
+                    for task in [task for task in running if task.done()]:
+                        running.remove(task)
+                        task.result()
+            finally:
+                for task in running:
+                    task.cancel()
+                await asyncio.gather(*running, return_exceptions=True)
+
+    def _start(self, session: aiohttp.ClientSession, running: set[asyncio.Task[None]]) -> None:
+        """Sends out all whose turn it is."""
+        while len(running) < self._politeness.parallel:
+            turn = self._schedule.take(time.monotonic())
+            if turn is None:
+                return
+            task = asyncio.create_task(self._visit(session, *turn))
+            task.add_done_callback(lambda _: self._changed.set())
+            running.add(task)
+
+    async def _wait(self) -> None:
+        """Until something ended, or the next host's time has come."""
+        at = self._schedule.next_time()
+        seconds = None if at is None else max(0.0, at - time.monotonic())
+        try:
+            # Never long: a host may have come up while all places were taken.
+            await asyncio.wait_for(self._changed.wait(), min(1.0, max(0.01, seconds or 1.0)))
+        except TimeoutError:
+            return
+        self._changed.clear()
+
+    async def _visit(self, session: aiohttp.ClientSession, host: str, visit: Visit) -> None:
+        """One request, and what follows from its answer."""
+        limit = robots.MAX_BYTES if visit.robots_of else None
+        answer = await exchange.ask(session, visit.url, self._limits, limit)
+        if isinstance(answer, Answer) and not self._worth_another_try(visit, answer):
+            self._write(visit, answer)
+        self._take(visit, answer)
+        self._schedule.finished(host, time.monotonic() + self._delays[host])
+
+    def _write(self, visit: Visit, answer: Answer) -> None:
+        facts = {"fetchTimeMs": str(round(answer.seconds * 1000)), "tries": str(visit.n_tries + 1)}
+        if visit.seen:
+            facts |= {"via": visit.seen[-1], "hopsFromSeed": "R" * len(visit.seen)}
+        self._warc.add(answer, facts)
+
+    def _take(self, visit: Visit, answer: Answer | Failure) -> None:
+        """Follows, tries again, or ends."""
+        if wait := self._wait_before_next_try(visit, answer):
+            self._queue(replace(visit, n_tries=visit.n_tries + 1), time.monotonic() + wait)
+        elif visit.robots_of is not None:
+            self._take_robots(visit, answer)
+        elif isinstance(answer, Failure):
+            self._end(visit, answer.status, answer.why)
+        else:
+            self._follow(visit, Fetched(answer.status, answer.header("Location")))
+
+    def _follow(self, visit: Visit, fetched: Fetched) -> None:
+        """Goes where a redirect leads; any other answer is the end."""
+        if fetched.status not in REDIRECTS or fetched.location is None:
+            self._end(visit, str(fetched.status))
+            return
+        target = urls.normal(fetched.location, visit.url)
+        seen = (*visit.seen, visit.url)
+        if target is None:
+            self._end(visit, "bad_redirect", fetched.location[:200])
+        elif target in seen:
+            self._end(visit, "redirect_loop", f"{visit.url} leads back to {target}")
+        elif len(seen) > MAX_HOPS:
+            self._end(visit, "too_many_redirects", f"more than {MAX_HOPS}, at last to {target}")
+        else:
+            self._go_to(Visit(target, visit.listed, seen))
+
+    def _go_to(self, visit: Visit) -> None:
+        """To the next address of a page: from the WARC if it is there, else when its site's rules are
+        known.
+        """
+        known = self._warc.known.get(visit.url)
+        if known is not None and known.status not in AGAIN:
+            self._follow(visit, known)
+            return
+        origin = urls.origin(visit.url)
+        if not self._politeness.obey_robots:
+            self._queue(visit)
+        elif origin in self._rules:
+            self._go_by_rules(visit, self._rules[origin])
+        elif origin in self._parked:
+            self._parked[origin].append(visit)
+        else:
+            self._parked[origin] = [visit]
+            self._queue(Visit(f"{origin}/robots.txt", visit.listed, robots_of=origin))
+
+    def _go_by_rules(self, visit: Visit, rules: Rules) -> None:
+        if rules.crawl_delay > self._politeness.longest_wait:
+            self._end(visit, "crawl_delay", f"robots.txt asks for {rules.crawl_delay:g} s between requests")
+        elif not rules.allows(visit.url):
+            self._end(visit, "robots", "robots.txt does not allow it")
+        else:
+            self._queue(visit)
+
+    def _take_robots(self, visit: Visit, answer: Answer | Failure) -> None:
+        """The rules of an origin are known: those who waited for them go on."""
+        origin = visit.robots_of
+        assert origin is not None
+        if isinstance(answer, Answer) and answer.status in REDIRECTS and len(visit.seen) < MAX_ROBOTS_HOPS:
+            target = urls.normal(answer.header("Location") or "", visit.url)
+            if target is not None and target not in (*visit.seen, visit.url):
+                self._queue(Visit(target, visit.listed, (*visit.seen, visit.url), robots_of=origin))
+                return
+        rules = (
+            robots.of_answer(answer.status, exchange.decoded(answer))
+            if isinstance(answer, Answer)
+            else robots.of_answer(None, b"")
+        )
+        self._rules[origin] = rules
+        host = urls.host(origin)
+        if rules.crawl_delay <= self._politeness.longest_wait:
+            self._delays[host] = max(self._delays[host], rules.crawl_delay)
+        for waiting in self._parked.pop(origin):
+            if isinstance(answer, Failure):
+                self._end(waiting, answer.status, f"robots.txt: {answer.why}")
+            else:
+                self._go_by_rules(waiting, rules)
+
+    def _worth_another_try(self, visit: Visit, answer: Answer | Failure) -> bool:
+        return bool(self._wait_before_next_try(visit, answer))
+
+    def _wait_before_next_try(self, visit: Visit, answer: Answer | Failure) -> float:
+        """Seconds to wait before the request is sent again; 0 when it is not."""
+        if visit.n_tries + 1 >= self._politeness.n_tries:
+            return 0.0
+        wait = self._politeness.back_off * 2**visit.n_tries
+        if isinstance(answer, Failure):
+            return wait if answer.status in LOST else 0.0
+        if answer.status in AGAIN:
+            asked = _retry_after(answer)
+            return max(wait, asked) if asked <= self._politeness.longest_wait else 0.0
+        return wait if answer.truncated == "disconnect" else 0.0
+
+    def _queue(self, visit: Visit, not_before: float = 0.0) -> None:
+        if not_before:
+            not_before += random.uniform(0, 0.1) * self._politeness.back_off
+        self._schedule.add(urls.host(visit.url), visit, not_before)
+
+    def _end(self, visit: Visit, status: str, why: str = "") -> None:
+        self.outcome.of[visit.listed] = status
+        if why:
+            self.outcome.why[visit.listed] = why
+        self._report(visit.listed, status)
+
+
+def _retry_after(answer: Answer) -> float:
+    """The seconds that the server asks to be left alone for."""
+    text = (answer.header("Retry-After") or "").strip()
+    if text.isascii() and text.isdigit():
+        return float(text)
+    try:
+        at = parsedate_to_datetime(text)
+        return max(0.0, (at - answer.at).total_seconds())
+    except (TypeError, ValueError):
+        return 0.0
