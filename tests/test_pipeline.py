@@ -284,3 +284,24 @@ def test_another_language_than_those_wanted_is_a_status() -> None:
 def test_a_document_is_frozen() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         victor_spark.clean(ARTICLE).text = "other"  # type: ignore[misc]
+
+
+def text_record(text: str) -> Record:
+    return record(text.encode(), http_charset="utf-8", content_mime_type="text/plain")
+
+
+def test_the_lines_of_a_plain_text_are_its_blocks_and_all_are_kept() -> None:
+    text = "Přívoz & loď <b>\n\n  odplouvá v sedm hodin ráno, kdy nad vodou ještě leží mlha  \nKONEC"
+    czech = Settings(languages=("cs",))
+    document = pipeline.cleaning(czech, pipeline.models(czech))(text_record(text))
+    assert (document.status, document.language, document.cleaner) == ("ok", "cs", "none")
+    assert document.text.splitlines() == [line.strip() for line in text.splitlines() if line.strip()]
+    assert document.n_blocks == document.n_kept_blocks == 3
+    assert document.title is None
+    wanted = Settings(languages=("de",))
+    assert pipeline.cleaning(wanted, pipeline.models(wanted))(text_record(text)).status == "wrong_language"
+
+
+def test_a_plain_text_without_a_line_is_empty(clean_record: Any) -> None:
+    document = clean_record(text_record(" \n\x00\n"))
+    assert (document.status, document.reason) == ("empty", "no text block")

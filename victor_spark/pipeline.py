@@ -1,7 +1,7 @@
 """What one page goes through, from bytes to Document, without Spark."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
@@ -13,6 +13,7 @@ from victor_spark.cleaners.victor import reads_language
 from victor_spark.crf import decision
 from victor_spark.crf.model import read_bytes
 from victor_spark.errors import UsageError
+from victor_spark.html import plain
 from victor_spark.html.canonical import canonical
 from victor_spark.html.characters import properties
 from victor_spark.html.segment import segment
@@ -21,7 +22,7 @@ from victor_spark.langid import identify
 from victor_spark.langid.labels import iso
 from victor_spark.langid.pages import Linguist, PageLanguage, linguist
 from victor_spark.langid.profiles import Profiles
-from victor_spark.page import LABELS, OTHER, Blocks, Bool, Document, Page, Record, Scores, no_blocks
+from victor_spark.page import LABELS, OTHER, TEXT, Blocks, Bool, Document, Page, Record, Scores, no_blocks
 from victor_spark.resources import directory
 
 
@@ -43,6 +44,8 @@ class Settings:
 
 PROFILES: Final = "langid/profiles.npz"
 LID_MODEL: Final = "lid-model"
+NO_CLEANER: Final = "none"
+"""The cleaner of plain text."""
 
 
 def models(settings: Settings) -> dict[str, bytes]:
@@ -85,6 +88,9 @@ def cleaning(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Recor
         if record.status is not None or record.payload is None:
             return dropped(record, settings, record.status or "error", record.reason)
         try:
+            if record.content_mime_type == plain.MIME_TYPE:
+                page, facts = prepare_text(record.payload, look, record.url, record.http_charset)
+                return _document(page, facts, keep_all, replace(settings, cleaner=NO_CLEANER))
             page, facts = prepare(record.payload, look, record.url, record.http_charset)
             return _document(page, facts, cleaner, settings)
         except MemoryError:
@@ -113,6 +119,22 @@ def prepare(
     blocks, language = look(segment(document.html))
     page = Page(document.html, blocks, url, document.title, language.language)
     return page, PageFacts(document.charset, language)
+
+
+def prepare_text(
+    source: bytes, look: Linguist, url: str | None = None, charset: str | None = None
+) -> tuple[Page, PageFacts]:
+    """A plain text as a page without a title, one block a line."""
+    html, found = plain.as_html(source, charset)
+    page, facts = prepare(html, look, url)
+    return page, replace(facts, charset=found)
+
+
+def keep_all(page: Page) -> Scores:
+    """What becomes of a plain text: others have taken the boilerplate out, or nobody can."""
+    probabilities = np.zeros((len(page.blocks), len(LABELS)))
+    probabilities[:, TEXT] = 1.0
+    return Scores(probabilities, np.ones(len(page.blocks), dtype=bool))
 
 
 def clean(

@@ -129,7 +129,7 @@ def test_other_record_types_on_request(reading: Reading) -> None:
     records = reading(content, options=options)
     assert [(record.payload, record.http_charset) for record in records] == [
         (PAGE, "utf-8"),
-        (b"plain words", None),
+        (b"plain words", "utf-8"),
     ]
 
 

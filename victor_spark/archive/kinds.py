@@ -11,7 +11,8 @@ Kind = Literal["warc", "arc", "html", "manifest", "empty", "unknown"]
 Compression = Literal["gzip", "zstd", "lz4", "plain"]
 
 HEAD_LENGTH: Final = 64 << 10
-ARCHIVE_NAMES: Final = (".warc", ".warc.gz", ".warc.zst", ".warc.lz4", ".arc", ".arc.gz")
+WET_NAMES: Final = (".wet", ".wet.gz", ".wet.zst")
+ARCHIVE_NAMES: Final = (".warc", ".warc.gz", ".warc.zst", ".warc.lz4", ".arc", ".arc.gz", *WET_NAMES)
 PAGE_NAMES: Final = (".html", ".htm", ".xhtml")
 
 GZIP_MAGIC: Final = b"\x1f\x8b\x08"
@@ -22,6 +23,9 @@ LZ4_MAGIC: Final = b"\x04\x22\x4d\x18"
 WARC_START: Final = re.compile(rb"WARC/\d+\.\d+[ \t]*\r?\n", re.IGNORECASE)
 ARC_START: Final = re.compile(
     rb"(?:filedesc:)?[A-Za-z][A-Za-z0-9+.-]*:[^\r\n]{0,8192} \d{14} [^ \r\n]* (?:[^\r\n]* )?\d+\r?\n"
+)
+_WET_FILENAME = re.compile(
+    rb"^WARC-Filename:[^\r\n]*\.wet(?:\.gz|\.zst)?[ \t]*\r?$", re.IGNORECASE | re.MULTILINE
 )
 _HTML = re.compile(
     rb"<(?:!doctype\s+html|html|head|body|title|meta|script|style|link|div|table|frameset|h[1-6]|article|p)"
@@ -162,3 +166,11 @@ def by_name(path: str) -> Kind:
     if name.endswith(ARCHIVE_NAMES):
         return "arc" if ".arc" in name[-7:] and ".warc" not in name[-9:] else "warc"
     return "html" if name.endswith(PAGE_NAMES) else "unknown"
+
+
+def is_wet(name: str, head: bytes) -> bool:
+    """Whether an archive holds the text of pages (WET): by its name, or by what its first record calls it."""
+    if name.lower().partition("?")[0].endswith(WET_NAMES):
+        return True
+    header = unpacked(head)[:4096].partition(b"\r\n\r\n")[0]
+    return _WET_FILENAME.search(header) is not None

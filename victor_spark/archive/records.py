@@ -30,6 +30,7 @@ from victor_spark.page import Record
 __all__ = ["DEFAULTS", "ReadOptions", "read"]
 
 DEFAULTS: Final = ReadOptions()
+_WARCINFO: Final = 4 << 10
 
 
 def read(shard: Shard, options: ReadOptions = DEFAULTS) -> Iterator[Record]:
@@ -74,13 +75,15 @@ def _page(shard: Shard, options: ReadOptions) -> Record:
 
 
 def _of_archive(shard: Shard, options: ReadOptions) -> Iterator[Record]:
-    understand = partial(understanding.understand, options=options, filename=shard.filename)
     first = shard.records[0][0] if shard.records else 0
     with opening.open_file(shard.path, coordinates.windows(shard.records)) as file:
         source = Source(file, first)
         if source.size == 0:
             raise ShardError(f"{shard.filename}: empty file")
         layout = picking.layout(source, shard) or _layout(source, shard)
+        if kinds.is_wet(shard.filename, b"" if shard.records else source.read_at(0, _WARCINFO)):
+            options = understanding.in_wet(options)
+        understand = partial(understanding.understand, options=options, filename=shard.filename)
         for found in _all_found(source, layout, understand, shard):
             yield found if isinstance(found, Record) else _corrupt(found, shard.filename)
 

@@ -10,6 +10,7 @@ from victor_spark.archive.raw import RawRecord
 from victor_spark.page import Record
 
 HTML_TYPES: Final = ("text/html", "application/xhtml+xml")
+TEXT: Final = "text/plain"
 _FIRST_READ: Final = 16 << 10
 _MAX_HEAD: Final = 256 << 10
 
@@ -18,13 +19,20 @@ _MAX_HEAD: Final = 256 << 10
 class ReadOptions:
     """Which records become pages: HTTP statuses, declared types, WARC types; and the payload's cap in bytes.
 
-    A record of another status becomes a row with status "http_status"; of another type, none.
+    A record of another status becomes a row with status "http_status"; of another type, none. The text of
+    "conversion" records is a page as well, if these are asked for; in a WET file nothing else is read.
     """
 
     statuses: tuple[int, ...] = (200,)
     mime_types: tuple[str, ...] = HTML_TYPES
     record_types: tuple[str, ...] = ("response",)
     max_bytes: int = 10 << 20
+
+
+def in_wet(options: ReadOptions) -> ReadOptions:
+    """The options for a WET file: its pages are conversions, unless other records were asked for."""
+    asked = options.record_types != ReadOptions().record_types
+    return options if asked else replace(options, record_types=("conversion",))
 
 
 def understand(raw: RawRecord, options: ReadOptions, filename: str) -> Record | None:
@@ -69,10 +77,12 @@ def _of_bare(raw: RawRecord, first: bytes, options: ReadOptions, filename: str) 
         content_type = HTML_TYPES[0]
         if not kinds.looks_like_html(first):
             return _unintelligible(raw, first, filename)
-    elif mime not in options.mime_types:
+    elif mime not in options.mime_types and (raw.type != "conversion" or mime != TEXT):
         return None
     body, reason = _body(raw, Head(None, {}, 0, complete=True), first, options)
     record = _record(raw, content_type, filename, status=None)
+    if raw.type == "conversion" and mime == TEXT:
+        record = replace(record, http_charset=record.http_charset or "utf-8")
     return judged(record, body, reason, options)
 
 
