@@ -123,13 +123,17 @@ class Blocks:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page ready for a cleaner: canonical HTML, its blocks, and what is known about it."""
+    """A page ready for a cleaner: canonical HTML, its blocks, and what is known about it.
+
+    `in_template`: which code points of `blocks.text` templates of its site cover; None: not known.
+    """
 
     html: str
     blocks: Blocks
     url: str | None = None
     title: str | None = None
     language: str | None = None
+    in_template: Bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +208,8 @@ class Document:
 
     `text` holds paragraphs separated by newlines and is "" unless `status` is "ok". `html` is
     the canonical HTML that all offsets refer to. `p_content` is the mean marginal probability of
-    content over the kept text, weighted by characters. `kept` has one row per block.
+    content over the kept text, weighted by characters. `kept` has one row per block. `cut`: which
+    code points of `columns.text` were taken out of kept blocks, as templates of the site; None: none.
     """
 
     status: str
@@ -222,6 +227,7 @@ class Document:
     kept: Bool
     p_content: float | None = None
     expected_f1: float | None = None
+    cut: Bool | None = None
 
     @property
     def blocks(self) -> BlockSequence:
@@ -237,6 +243,14 @@ class Document:
     def n_kept_blocks(self) -> int:
         """How many of them were kept."""
         return int(self.kept.sum())
+
+    @property
+    def uncut_text(self) -> str:
+        """The text of all blocks, with white space in the place of what was cut out of them."""
+        if self.cut is None:
+            return self.columns.text
+        points = np.where(self.cut, np.uint32(ord(" ")), self.columns.points)
+        return points.tobytes().decode("utf-32-le", "surrogatepass")
 
     def render(self, form: str = "text") -> str:
         """The kept text as "text", "cleaneval", "markdown" or "html" (ValueError otherwise)."""

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark.cleaners import Cleaner, check_name, load, models_of
+from victor_spark.cleaners import Cleaner, cascade, check_name, load, models_of, template
 from victor_spark.cleaners.victor import reads_language
 from victor_spark.crf import decision
 from victor_spark.crf.model import read_bytes
@@ -24,6 +24,8 @@ from victor_spark.langid.pages import Linguist, PageLanguage, linguist
 from victor_spark.langid.profiles import Profiles
 from victor_spark.page import LABELS, OTHER, TEXT, Blocks, Bool, Document, Page, Record, Scores, no_blocks
 from victor_spark.resources import directory
+from victor_spark.templates import table, trimming
+from victor_spark.templates.lookup import SiteTemplates
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,7 @@ class Settings:
     `threshold`: keep a block when P(other) is below it; None: the cleaner's own decision.
     `model`: a model directory instead of the cleaner's own. `languages`: ISO codes of the pages to
     keep, empty for all. `lid_model`: a fastText file that tells languages instead of our profiles.
+    `templates`: a templates table; `templates_use`: one of cleaners.template.USES.
     """
 
     cleaner: str = "victor"
@@ -40,10 +43,16 @@ class Settings:
     model: str | None = None
     languages: tuple[str, ...] = ()
     lid_model: str | None = None
+    templates: str | None = None
+    templates_use: str = template.AFTER
 
+
+EVERYTHING: Final = Settings(cleaner=template.NAME)
+"""Keeps all blocks, as long as no templates are known; needs `language_models` only."""
 
 PROFILES: Final = "langid/profiles.npz"
 LID_MODEL: Final = "lid-model"
+TEMPLATES: Final = "templates"
 NO_CLEANER: Final = "none"
 """The cleaner of plain text."""
 
@@ -57,7 +66,10 @@ def models(settings: Settings) -> dict[str, bytes]:
     check_name(settings.cleaner)
     if settings.threshold is not None and not 0.0 <= settings.threshold <= 1.0:
         raise UsageError(f"the threshold is a probability between 0 and 1, not {settings.threshold}")
-    needed = {PROFILES: read_bytes(directory("models") / PROFILES)}
+    template.check(settings.cleaner, settings.templates, settings.templates_use)
+    needed = language_models()
+    if settings.templates:
+        needed[TEMPLATES] = template.table_bytes(settings.templates)
     if settings.lid_model:
         needed[LID_MODEL] = read_bytes(Path(settings.lid_model))
     folders = models_of(settings.cleaner)
@@ -71,9 +83,21 @@ def models(settings: Settings) -> dict[str, bytes]:
     return needed
 
 
+def language_models() -> dict[str, bytes]:
+    """The models that every cleaning needs."""
+    return {PROFILES: read_bytes(directory("models") / PROFILES)}
+
+
 def cleaning(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Record], Document]:
     """The function that cleans one record; it answers any fault of a page with a status."""
+    templates = (
+        SiteTemplates(table.from_bytes(models[TEMPLATES], settings.templates or TEMPLATES))
+        if TEMPLATES in models
+        else None
+    )
     cleaner = load(settings.cleaner, models)
+    if templates and settings.templates_use == template.BEFORE:
+        cleaner = cascade.compose([template.load(), cleaner])
     look = linguist(
         models[PROFILES],
         settings.languages,
@@ -90,9 +114,10 @@ def cleaning(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Recor
         try:
             if record.content_mime_type == plain.MIME_TYPE:
                 page, facts = prepare_text(record.payload, look, record.url, record.http_charset)
-                return _document(page, facts, keep_all, replace(settings, cleaner=NO_CLEANER))
+                chosen = replace(settings, cleaner=NO_CLEANER)
+                return _document(page, facts, keep_all, chosen, templates)
             page, facts = prepare(record.payload, look, record.url, record.http_charset)
-            return _document(page, facts, cleaner, settings)
+            return _document(page, facts, cleaner, settings, templates)
         except MemoryError:
             return dropped(record, settings, "out_of_memory", "MemoryError")
         except (KeyboardInterrupt, SystemExit, GeneratorExit):
@@ -177,17 +202,25 @@ def _loaded(settings: Settings) -> Callable[[Record], Document]:
     return cleaning(settings, models(settings))
 
 
-def _document(page: Page, facts: PageFacts, cleaner: Cleaner, settings: Settings) -> Document:
+def _document(
+    page: Page, facts: PageFacts, cleaner: Cleaner, settings: Settings, templates: SiteTemplates | None
+) -> Document:
+    page = templates.marked(page) if templates else page
     status, reason = _unfit(page, facts.language, settings)
     scores = cleaner(page) if status is None else _nothing(page)
     kept = scores.kept
     if settings.threshold is not None:
         kept = decision.by_threshold(scores.probabilities, settings.threshold)
-    # A threshold that changes nothing leaves a tool its own text.
-    own = scores.text if np.array_equal(kept, scores.kept) else None
-    text = plain_text(page.blocks, kept) if own is None else own
+    chosen, cut = kept, None
+    if templates is not None and status is None:
+        page = templates.marked(page, kept)
+        if settings.templates_use != template.EVIDENCE:
+            kept, cut = template.taken_out(page, kept)
+    # What changes nothing leaves a tool its own text.
+    own = scores.text if cut is None and np.array_equal(kept, scores.kept) else None
+    text = plain_text(trimming.trimmed(page.blocks, cut), kept) if own is None else own
     if status is None and not text:
-        status, reason = "empty", "no block kept"
+        status, reason = "empty", "only templates of its site" if chosen.any() else "no block kept"
     return Document(
         status=status or "ok",
         reason=reason,
@@ -202,6 +235,7 @@ def _document(page: Page, facts: PageFacts, cleaner: Cleaner, settings: Settings
         columns=page.blocks,
         scores=scores,
         kept=kept,
+        cut=cut,
         p_content=_p_content(page.blocks, scores, kept) if kept.any() else None,
         expected_f1=scores.expected_f1 if kept is scores.kept else _expected_f1(page, scores, kept),
     )

@@ -47,14 +47,14 @@ _CLEANEVAL: Final = {"header": "h", "text": "p", "list": "l"}
 
 def paragraphs(document: "Document") -> Iterator[Paragraph]:
     """The kept paragraphs in document order (blocks joined over inline splits)."""
-    columns = document.columns
+    text = document.uncut_text
     rows = document.kept.nonzero()[0].tolist()
-    paragraph_of = columns.paragraph.tolist()
+    paragraph_of = document.columns.paragraph.tolist()
     for _, group in groupby(rows, key=paragraph_of.__getitem__):
-        yield _paragraph(document, list(group))
+        yield _paragraph(document, list(group), text)
 
 
-def _paragraph(document: "Document", rows: Sequence[int]) -> Paragraph:
+def _paragraph(document: "Document", rows: Sequence[int], text: str) -> Paragraph:
     columns = document.columns
     first = rows[0]
     verbatim = bool(columns.in_pre[first])
@@ -63,7 +63,7 @@ def _paragraph(document: "Document", rows: Sequence[int]) -> Paragraph:
     for row in rows:
         if last is not None and (columns.space_before[row] or row != last + 1):
             pieces.append(" ")
-        piece = columns.text[columns.text_start[row] : columns.text_end[row]]
+        piece = text[columns.text_start[row] : columns.text_end[row]]
         pieces.append(piece if verbatim else " ".join(piece.split()))
         last = row
     level = int(columns.heading_level[first])

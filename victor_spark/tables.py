@@ -67,6 +67,7 @@ _DDL_NAMES: Final = {
     pa.float32(): "float",
     pa.float64(): "double",
     pa.bool_(): "boolean",
+    pa.binary(): "binary",
 }
 
 

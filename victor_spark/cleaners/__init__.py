@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Final, TypeAlias
 
-from victor_spark.cleaners import cascade, extractor, kimatu, line_block, ncleaner, peers, victor
+from victor_spark.cleaners import cascade, extractor, kimatu, line_block, ncleaner, peers, template, victor
 from victor_spark.errors import UsageError
 from victor_spark.page import Page, Scores
 
@@ -21,6 +21,7 @@ CLEANERS: Final[Mapping[str, Callable[..., Cleaner]]] = {
     "ncleaner-non-lexical": ncleaner.load,
     "ncleaner-5": ncleaner.load,
     "ncleaner-25": ncleaner.load,
+    template.NAME: template.load,
 }
 """Name → what builds the cleaner, from its model's bytes where it has one. Other people's: peers.PEERS."""
 

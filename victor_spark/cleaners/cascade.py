@@ -50,7 +50,15 @@ def left(page: Page, kept: Bool) -> Page:
     html = "".join(page.html[start:end] for start, end in cuts)
     known = {name: getattr(old, name)[kept] for name in ("langid1", "langid2", "template_share")}
     blocks = replace(segment(html), **known)
-    return replace(page, html=html, blocks=blocks)
+    return replace(page, html=html, blocks=blocks, in_template=_in_template(page, kept))
+
+
+def _in_template(page: Page, kept: Bool) -> Bool | None:
+    """What templates cover of the text that is left."""
+    if page.in_template is None:
+        return None
+    places = zip(page.blocks.text_start[kept].tolist(), page.blocks.text_end[kept].tolist(), strict=True)
+    return np.concatenate([page.in_template[:0], *(page.in_template[a : b + 1] for a, b in places)])
 
 
 def _mapped_back(scores: Scores, kept: Bool) -> Scores:

@@ -13,6 +13,17 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "judge cleaners by a later task: epidemics found",
     ),
     "fetch": ("victor_spark.commands.fetch", "fetch a list of addresses into a WARC, politely"),
+    "templates mine": ("victor_spark.commands.templates_mine", "find what many pages of a site repeat"),
+    "templates show": (
+        "victor_spark.commands.templates_show",
+        "look at a site's templates and their cut-off",
+    ),
+    "templates apply": ("victor_spark.commands.templates_apply", "take their site's templates out of pages"),
+    "templates diff": ("victor_spark.commands.templates_diff", "compare two templates tables"),
+    "templates evaluate": (
+        "victor_spark.commands.templates_evaluate",
+        "judge templates, a cleaner, and both on annotated pages",
+    ),
     "train crf": ("victor_spark.commands.train_crf", "train a cleaner from annotated pages"),
     "train langid": ("victor_spark.commands.train_langid", "build language profiles from text files"),
     "train ncleaner": ("victor_spark.commands.train_ncleaner", "train n-gram models of clean and dirty text"),

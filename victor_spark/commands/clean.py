@@ -14,6 +14,7 @@ from typing import Final
 from victor_spark import pipeline
 from victor_spark.archive import inputs, records
 from victor_spark.archive.inputs import Shard
+from victor_spark.cleaners import template
 from victor_spark.commands import options
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, InputError, UsageError
 from victor_spark.page import Document, Record
@@ -28,6 +29,7 @@ examples:
   victor clean 'crawl/*.warc.gz' more.warc --output out --threshold 0.3 --blocks
   victor clean 'crawl/*.warc.gz' --output czech --lang cs,sk
   victor clean warc.paths --input-base-url s3://crawl/ --output out
+  victor clean 'crawl/*.warc.gz' --templates templates.parquet --output out
   spark-submit --master spark://host:7077 jobs/clean.py warc.paths --output hdfs:///out
 """
 
@@ -66,8 +68,19 @@ class CleanOptions:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments; None everywhere means: as configured."""
+    add_inputs(parser)
+    add_cleaner(parser)
+    add_running(parser)
+
+
+def add_inputs(parser: argparse.ArgumentParser) -> None:
+    """What is read and where rows go."""
     parser.add_argument("inputs", metavar="INPUT", nargs="+", help="what to clean; - is a page on stdin")
     parser.add_argument("--output", metavar="OUT", help="directory for pages/ and _run/")
+
+
+def add_cleaner(parser: argparse.ArgumentParser) -> None:
+    """Who decides what is kept."""
     parser.add_argument("--cleaner", metavar="NAME", help="see `victor cleaners` (default: victor)")
     parser.add_argument(
         "--threshold",
@@ -76,6 +89,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep a block when P(other) < P; lower is stricter (default: the cleaner decides page by page)",
     )
     parser.add_argument("--model", metavar="DIR", help="a trained model instead of the cleaner's own")
+    known = parser.add_argument_group("site templates (see `victor templates mine`)")
+    known.add_argument(
+        "--templates", metavar="FILE", help="a templates table: what many pages of a site repeat"
+    )
+    known.add_argument(
+        "--templates-use",
+        choices=template.USES,
+        help="take them out of what the cleaner kept (default), don't show the cleaner what they cover, or "
+        "only tell it and --blocks their share",
+    )
+
+
+def add_running(parser: argparse.ArgumentParser) -> None:
+    """How it is read and run, whoever decides."""
     language = parser.add_argument_group("language")
     language.add_argument(
         "--lang", type=words, metavar="CODE,CODE", help="keep pages in these languages (ISO 639: cs,sk)"
@@ -88,6 +115,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     page.add_argument("--url", help="the page's address, if it is known")
     rows = parser.add_argument_group("rows")
     rows.add_argument("--blocks", action="store_true", default=None, help="keep every block with its label")
+    add_reading(parser)
+    add_limits(parser)
+    spark = parser.add_argument_group("Spark (spark-submit jobs/clean.py takes the same options and its own)")
+    spark.add_argument("--master", metavar="URL", help="default: spark-defaults.conf, else local[*]")
+    spark.add_argument("--partitions", type=positive, metavar="N", help="tasks and output files")
+    spark.add_argument("--engine", choices=ENGINES, help="mapInArrow (default) or mapPartitions: same rows")
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Which records are pages."""
     reading = parser.add_argument_group("reading")
     status = reading.add_mutually_exclusive_group()
     status.add_argument("--status", type=numbers, metavar="N,N", help="HTTP statuses to clean (default: 200)")
@@ -95,6 +132,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     reading.add_argument("--mime", type=words, metavar="TYPE,TYPE", help="media types that are pages")
     reading.add_argument("--max-bytes", type=positive, metavar="N", help="longer pages are dropped: oversize")
     reading.add_argument("--input-base-url", metavar="URL", help="put before relative paths of a list")
+
+
+def add_limits(parser: argparse.ArgumentParser) -> None:
+    """What one page may take."""
     limits = parser.add_argument_group("limits for one page, which is cleaned in a child process (rows only)")
     limits.add_argument(
         "--page-seconds",
@@ -111,10 +152,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="no child process and no limits: a page that crashes or hangs fails the run",
     )
-    spark = parser.add_argument_group("Spark (spark-submit jobs/clean.py takes the same options and its own)")
-    spark.add_argument("--master", metavar="URL", help="default: spark-defaults.conf, else local[*]")
-    spark.add_argument("--partitions", type=positive, metavar="N", help="tasks and output files")
-    spark.add_argument("--engine", choices=ENGINES, help="mapInArrow (default) or mapPartitions: same rows")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -128,14 +165,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _options(arguments: argparse.Namespace) -> CleanOptions:
-    sections = {
-        "cleaning": pipeline.Settings,
-        "reading": records.ReadOptions,
-        "output": OutputOptions,
-        "limits": Limits,
-    }
-    tables = options.configuration("cleaning.toml", sections)
-    statuses = ALL_STATUSES if arguments.all_statuses else arguments.status
+    tables = _configured()
     return CleanOptions(
         settings=options.merged(
             pipeline.Settings(),
@@ -146,24 +176,41 @@ def _options(arguments: argparse.Namespace) -> CleanOptions:
                 "model": arguments.model,
                 "languages": arguments.lang,
                 "lid_model": arguments.lid_model,
+                "templates": arguments.templates,
+                "templates_use": arguments.templates_use,
             },
         ),
-        reading=options.merged(
-            records.ReadOptions(),
-            tables.get("reading", {}),
-            {"statuses": statuses, "mime_types": arguments.mime, "max_bytes": arguments.max_bytes},
-        ),
+        reading=reading(arguments),
         output=options.merged(OutputOptions(), tables.get("output", {}), {"blocks": arguments.blocks}),
-        limits=options.merged(
-            Limits(),
-            tables.get("limits", {}),
-            {
-                "page_seconds": arguments.page_seconds,
-                "page_megabytes": arguments.page_memory,
-                "sandbox": False if arguments.no_sandbox else None,
-            },
-        ),
+        limits=limits(arguments),
     )
+
+
+def reading(arguments: argparse.Namespace) -> records.ReadOptions:
+    """How records are read, by conf/cleaning.toml and what `add_reading` added."""
+    statuses = ALL_STATUSES if arguments.all_statuses else arguments.status
+    given = {"statuses": statuses, "mime_types": arguments.mime, "max_bytes": arguments.max_bytes}
+    return options.merged(records.ReadOptions(), _configured().get("reading", {}), given)
+
+
+def limits(arguments: argparse.Namespace) -> Limits:
+    """What one page may take, by conf/cleaning.toml and what `add_limits` added."""
+    given = {
+        "page_seconds": arguments.page_seconds,
+        "page_megabytes": arguments.page_memory,
+        "sandbox": False if arguments.no_sandbox else None,
+    }
+    return options.merged(Limits(), _configured().get("limits", {}), given)
+
+
+def _configured() -> options.Tables:
+    sections = {
+        "cleaning": pipeline.Settings,
+        "reading": records.ReadOptions,
+        "output": OutputOptions,
+        "limits": Limits,
+    }
+    return options.configuration("cleaning.toml", sections)
 
 
 def _refuse(arguments: argparse.Namespace, names: tuple[str, ...], why: str) -> None:

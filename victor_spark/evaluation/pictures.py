@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 def draw_curves(drawn: Mapping[str, ThresholdCurve], path: Path, *, title: str) -> None:
     """`curves` in a file; the ending of `path` (png, svg, pdf) is the format."""
-    _save(curves(drawn, title=title), path)
+    save(curves(drawn, title=title), path)
 
 
 def draw_bars(drawn: Mapping[str, Mapping[str, Interval]], path: Path, *, title: str, measure: str) -> None:
     """`bars` in a file; the ending of `path` (png, svg, pdf) is the format."""
-    _save(bars(drawn, title=title, measure=measure), path)
+    save(bars(drawn, title=title, measure=measure), path)
 
 
 def curves(curves: Mapping[str, ThresholdCurve], *, title: str) -> "Figure":
     """Precision and recall by threshold of P(other), as Victor's Figure 2: one pair of lines a name."""
-    figure, axes = _figure(7, 4.5)
+    figure, axes = figure_of(7, 4.5)
     for name, curve in curves.items():
         (line,) = axes.plot(curve.thresholds, curve.precision, label=f"{name}: precision")
         axes.plot(curve.thresholds, curve.recall, "--", color=line.get_color(), label=f"{name}: recall")
@@ -39,7 +39,7 @@ def curves(curves: Mapping[str, ThresholdCurve], *, title: str) -> "Figure":
 def bars(bars: Mapping[str, Mapping[str, Interval]], *, title: str, measure: str) -> "Figure":
     """One group of bars a set, one bar a cleaner, with the bootstrap intervals: bars[cleaner][set]."""
     sets = sorted({name for intervals in bars.values() for name in intervals})
-    figure, axes = _figure(max(6.0, 1.1 * len(sets)), 4.5)
+    figure, axes = figure_of(max(6.0, 1.1 * len(sets)), 4.5)
     width = 0.8 / max(len(bars), 1)
     for number, (cleaner, intervals) in enumerate(bars.items()):
         there = [
@@ -62,7 +62,7 @@ def scatter(
     points: Sequence[tuple[float, float]], groups: Sequence[str], *, names: tuple[str, str], measure: str
 ) -> "Figure":
     """A dot a page: what one cleaner makes of it against what another does, coloured by group."""
-    figure, axes = _figure(5, 5)
+    figure, axes = figure_of(5, 5)
     for group in sorted(set(groups)):
         there = [point for point, own in zip(points, groups, strict=True) if own == group]
         axes.scatter([x for x, _ in there], [y for _, y in there], s=9, alpha=0.6, linewidths=0, label=group)
@@ -90,7 +90,8 @@ def svg(figure: "Figure", name: str) -> str:
     return re.sub(r'(\bid="|url\(#|href="#)', rf"\1{name}-", drawn)
 
 
-def _figure(width: float, height: float) -> "tuple[Figure, Axes]":
+def figure_of(width: float, height: float) -> "tuple[Figure, Axes]":
+    """An empty picture, so many inches wide and high."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -99,6 +100,7 @@ def _figure(width: float, height: float) -> "tuple[Figure, Axes]":
     return figure, figure.add_subplot()
 
 
-def _save(figure: "Figure", path: Path) -> None:
+def save(figure: "Figure", path: Path) -> None:
+    """Writes a picture; the ending of `path` is the format."""
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=120)

@@ -62,7 +62,7 @@ def config(
 ) -> dict[str, Any]:
     """Everything that decides a run's rows, ready for JSON; two runs with equal ones write equal rows."""
     cleaning = _plain(asdict(settings))
-    for path in ("model", "lid_model"):  # where they lie; what they are stands in `models`
+    for path in ("model", "lid_model", "templates"):  # where they lie; what they are stands in `models`
         cleaning.pop(path)
     return {
         "victor_spark": victor_spark.__version__,

@@ -16,10 +16,13 @@ import pyarrow.parquet as pq
 from victor_spark.errors import InputError, OutputError
 from victor_spark.page import Int32
 from victor_spark.templates.matcher import Matcher
+from victor_spark.templates.sites import REGISTERED_DOMAIN, check_grouping
 from victor_spark.templates.template import Mined
 
 VERSION_KEY: Final = "victor_spark.templates_version"
 VERSION: Final = "1"
+GROUPING_KEY: Final = "victor_spark.grouping"
+"""How the pages were grouped into sites (sites.GROUPINGS)."""
 _SPARK_FOOTER: Final = b"org.apache.spark.sql.parquet.row.metadata"
 
 TEMPLATES: Final = pa.schema(
@@ -118,7 +121,7 @@ def checked(table: pa.Table, name: str) -> pa.Table:
     if missing := [column for column in TEMPLATES.names if column not in table.column_names]:
         raise InputError(f"{name}: a templates table without the column {missing[0]}")
     try:
-        return table.select(TEMPLATES.names).cast(TEMPLATES)
+        return _ours(table.select(TEMPLATES.names))
     except (pa.ArrowException, ValueError) as error:
         raise InputError(f"{name}: a templates table with wrong types: {_first_line(error)}") from error
 
@@ -128,7 +131,7 @@ def write(table: pa.Table, path: str | Path) -> None:
     path = Path(path)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        pq.write_table(table.cast(TEMPLATES), part, compression="zstd")
+        pq.write_table(_ours(table), part, compression="zstd")
         part.replace(path)
     except OSError as error:
         raise OutputError(f"{path}: can't be written: {_first_line(error)}") from error
@@ -139,8 +142,23 @@ def write(table: pa.Table, path: str | Path) -> None:
 def to_bytes(table: pa.Table) -> bytes:
     """The table as the bytes of a file."""
     sink = pa.BufferOutputStream()
-    pq.write_table(table.cast(TEMPLATES), sink, compression="zstd")
+    pq.write_table(_ours(table), sink, compression="zstd")
     return bytes(sink.getvalue().to_pybytes())
+
+
+def with_grouping(table: pa.Table, grouping: str) -> pa.Table:
+    """The table, with how its pages were grouped into sites."""
+    return table.replace_schema_metadata({**(table.schema.metadata or {}), GROUPING_KEY: grouping})
+
+
+def grouping(table: pa.Table) -> str:
+    """How the pages were grouped into sites; by default as sites are."""
+    found = (table.schema.metadata or {}).get(GROUPING_KEY.encode())
+    return check_grouping(found.decode()) if found else REGISTERED_DOMAIN
+
+
+def _ours(table: pa.Table) -> pa.Table:
+    return with_grouping(table.cast(TEMPLATES), grouping(table))
 
 
 def _version(schema: pa.Schema) -> str | None:

@@ -1,0 +1,34 @@
+"""Takes their site's templates out of pages: all of the text stays but what many pages of the site repeat.
+
+The rows are those of `victor clean`, with cleaner = template. To use templates together with a trained
+cleaner, give them to `victor clean --templates` instead. Pages of sites without templates keep everything.
+"""
+
+import argparse
+from typing import Final
+
+from victor_spark.cleaners import template
+from victor_spark.commands import clean
+
+EXAMPLES: Final = """\
+examples:
+  victor templates apply crawl.warc.gz --templates templates.parquet --output out
+  victor templates apply 'crawl/*.warc.gz' --templates templates.parquet --output out --blocks
+  victor templates apply page.html --url http://example.org/a.html --templates templates.parquet
+  spark-submit --master spark://host:7077 jobs/apply_templates.py warc.paths --templates T --output OUT
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's arguments: those of `victor clean` but for the choice of a cleaner."""
+    clean.add_inputs(parser)
+    parser.add_argument(
+        "--templates", metavar="FILE", required=True, help="a table that `victor templates mine` wrote"
+    )
+    clean.add_running(parser)
+    parser.set_defaults(cleaner=template.NAME, threshold=None, model=None, templates_use=template.AFTER)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Runs the command and returns its exit code."""
+    return clean.run(arguments)

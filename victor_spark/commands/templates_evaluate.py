@@ -1,0 +1,73 @@
+"""Judges templates on annotated pages, site by site: templates alone, a cleaner alone, and both.
+
+--gold takes .jsonl(.xz) files of annotated pages or directories of them; sites with enough gold pages are
+judged. A site's templates are mined from the html of its own pages. DIR gets results.json and results.csv.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Final
+
+from victor_spark.commands.clean import positive
+from victor_spark.commands.outputs import writable
+from victor_spark.commands.templates_mine import grouping
+from victor_spark.errors import EXIT_DONE, OutputError
+from victor_spark.evaluation import gold_formats, template_gain
+from victor_spark.evaluation.gold_formats import Choice
+from victor_spark.templates import sites
+from victor_spark.templates.mine import MiningSettings
+from victor_spark.templates.template import VIEWS
+
+EXAMPLES: Final = """\
+examples:
+  victor templates evaluate --gold daniel.jsonl.xz --group-by host --output out
+  victor templates evaluate --gold pages/ --cleaner kimatu --min-pages 20 --output out
+  victor templates evaluate --gold pages/ --view cleaned --output out
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's arguments."""
+    parser.add_argument("--gold", metavar="PATH", nargs="+", required=True, help="annotated pages, see above")
+    parser.add_argument("--cleaner", metavar="NAME", default="victor", help="default: %(default)s")
+    parser.add_argument("--view", choices=VIEWS, default="text", help="what is mined (default: %(default)s)")
+    parser.add_argument(
+        "--group-by",
+        type=grouping,
+        metavar="SITE",
+        default=sites.REGISTERED_DOMAIN,
+        help=f"{', '.join(sites.GROUPINGS)} (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--min-pages",
+        type=positive,
+        metavar="N",
+        default=template_gain.MIN_PAGES,
+        help="gold pages that a site needs (default: %(default)s)",
+    )
+    parser.add_argument("--sets", metavar="SET", nargs="+", default=[], help="only these sets")
+    parser.add_argument("--output", metavar="DIR", required=True, help="directory for the results")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Mines, cleans, judges, writes, prints the table."""
+    sources = gold_formats.sources(arguments.gold)
+    pages = gold_formats.chosen(sources, Choice(tuple(arguments.sets)))
+    of_sites = template_gain.by_site(pages, arguments.group_by, arguments.min_pages)
+    output = writable(Path(arguments.output))
+    mining = MiningSettings(view=arguments.view)
+    found = list(template_gain.gains(of_sites, arguments.cleaner, mining, arguments.group_by))
+    _write(found, arguments.cleaner, output)
+    sys.stdout.write("\n".join(["", *template_gain.lines(found, arguments.cleaner), ""]))
+    return EXIT_DONE
+
+
+def _write(found: list[template_gain.SiteGain], cleaner: str, output: Path) -> None:
+    try:
+        results = json.dumps(template_gain.as_json(found, cleaner), indent=1, ensure_ascii=False)
+        (output / "results.json").write_text(results + "\n", encoding="utf-8")
+        template_gain.write_csv(found, output / "results.csv")
+    except OSError as error:
+        raise OutputError(f"can't write to {output}: {error.strerror or error}") from error

@@ -1,0 +1,130 @@
+"""Shows the templates of a site: what they match, on how many pages, an example; and where the cut-off lies.
+
+SITE is written as in the table (example.org; with --group-by host www.example.org). Without SITE the sites of
+the table are listed. The histogram says how many strings stand on how many of the site's pages: idioms on the
+left, templates on the right, the cut-off between them; --picture draws it.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from victor_spark.errors import EXIT_DONE, InputError, OutputError
+from victor_spark.evaluation import template_pictures
+from victor_spark.templates import table
+
+EXAMPLES: Final = """\
+examples:
+  victor templates show --templates templates.parquet                  the sites in it
+  victor templates show example.org --templates templates.parquet
+  victor templates show example.org --templates templates.parquet --limit 5 --picture cut-off.svg
+"""
+
+_LIMIT: Final = 20
+_WIDTH: Final = 200
+_PICTURES: Final = (".svg", ".png", ".pdf")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's arguments."""
+    parser.add_argument("site", metavar="SITE", nargs="?", help="as in the table; none: list the sites")
+    parser.add_argument("--templates", metavar="FILE", required=True, help="a templates table")
+    parser.add_argument(
+        "--limit",
+        metavar="N",
+        type=int,
+        default=_LIMIT,
+        help="templates shown; 0: all (default: %(default)s)",
+    )
+    parser.add_argument("--full", action="store_true", help="long regular expressions and examples in full")
+    parser.add_argument("--picture", metavar="FILE", help=f"draw the histogram ({', '.join(_PICTURES)})")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints what the table says."""
+    found = table.read(arguments.templates)
+    if arguments.site is None:
+        lines = _sites(found)
+    else:
+        of_site = _of_site(found, arguments.site, arguments.templates)
+        lines = _site(of_site, arguments)
+        if arguments.picture:
+            _draw(of_site, Path(arguments.picture))
+    sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
+    for line in lines:
+        print(line)
+    return EXIT_DONE
+
+
+def _sites(found: pa.Table) -> Iterator[str]:
+    yield f"{'templates':>9} {'pages':>7}  site"
+    counted = found.group_by("site").aggregate([("regex", "count"), ("n_pages", "max")])
+    for row in counted.sort_by([("regex_count", "descending"), ("site", "ascending")]).to_pylist():
+        yield f"{row['regex_count']:>9} {row['n_pages_max']:>7}  {row['site']}"
+
+
+def _of_site(found: pa.Table, site: str, name: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = found.filter(pc.equal(found["site"], site)).to_pylist()
+    if rows:
+        return sorted(rows, key=lambda row: (row["vanished"], -row["document_frequency"], row["regex"]))
+    near = sorted({other for other in pc.unique(found["site"]).to_pylist() if site in other or other in site})
+    hint = f" (there is: {', '.join(near[:3])})" if near else ""
+    raise InputError(f"{name}: no templates of {site}{hint}")
+
+
+def _site(rows: list[dict[str, Any]], arguments: argparse.Namespace) -> Iterator[str]:
+    first = rows[0]
+    yield (
+        f"{first['site']}: {len(rows)} templates in the view {first['view']}, from {first['n_pages']} pages; "
+        f"a string on {first['cut_off']} of them or more is one"
+    )
+    if histogram := _histogram(rows):
+        yield from ["", *template_pictures.lines(histogram, first["cut_off"], first["n_pages"])]
+    shown = rows[: arguments.limit or None]
+    for number, row in enumerate(shown, 1):
+        yield ""
+        yield from _template(number, row, full=arguments.full)
+    if len(shown) < len(rows):
+        yield f"\n{len(rows) - len(shown)} more: --limit 0"
+
+
+def _template(number: int, row: dict[str, Any], *, full: bool) -> Iterator[str]:
+    width = None if full else _WIDTH
+    vanished = f", vanished after {row['last_seen']:%Y-%m-%d}" if row["vanished"] else ""
+    yield (
+        f"{number}. on {row['document_frequency']} of {row['n_pages']} pages, {row['n_tokens']} tokens, "
+        f"{row['n_sites_seen']} {'site' if row['n_sites_seen'] == 1 else 'sites'}{vanished}"
+    )
+    yield f"   {_short(row['regex'], width)}"
+    yield f"   such as: {_short(' '.join(str(row['example']).split()), width)}"
+
+
+def _short(text: str, width: int | None) -> str:
+    return text if width is None or len(text) <= width else f"{text[:width]}… ({len(text)} characters)"
+
+
+def _histogram(rows: list[dict[str, Any]]) -> list[int]:
+    return next((row["histogram"] for row in rows if row["histogram"]), [])
+
+
+def _draw(rows: list[dict[str, Any]], path: Path) -> None:
+    if path.suffix not in _PICTURES:
+        raise OutputError(f"{path}: a picture ends in {', '.join(_PICTURES)}")
+    histogram = _histogram(rows)
+    if not histogram:
+        raise InputError(f"no histogram of {rows[0]['site']} in the table")
+    try:
+        template_pictures.draw(
+            histogram,
+            rows[0]["cut_off"],
+            rows[0]["n_pages"],
+            path,
+            title=f"Repeated strings of {rows[0]['site']}",
+        )
+    except OSError as error:
+        raise OutputError(f"can't write {path}: {error.strerror or error}") from error

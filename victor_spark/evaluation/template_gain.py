@@ -1,0 +1,177 @@
+"""What templates bring on annotated pages, site by site: alone, and after a cleaner (METHODS, section 4).
+
+A site's templates are mined from the html of its own pages, as in a crawl; no gold text is looked at.
+"""
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import pyarrow as pa
+
+from victor_spark import pipeline, words
+from victor_spark.cleaners import template
+from victor_spark.errors import InputError
+from victor_spark.evaluation import gold, measures
+from victor_spark.evaluation.gold import GoldPage
+from victor_spark.evaluation.measures import Overlap, Quality
+from victor_spark.evaluation.progress import track
+from victor_spark.page import Document, Page, Record
+from victor_spark.templates import sample, sites, table, views
+from victor_spark.templates.mine import MiningSettings, mine
+from victor_spark.templates.template import Mined
+
+MIN_PAGES: Final = 10
+"""Gold pages of a site, for its figures to say something."""
+
+TEMPLATES: Final = "templates"
+
+Pages: TypeAlias = Mapping[str, Sequence[GoldPage]]
+"""Site → its gold pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteGain:
+    """The quality of every way to clean the pages of a site, by name, means over pages."""
+
+    site: str
+    n_pages: int
+    n_templates: int
+    status: str
+    qualities: Mapping[str, Quality]
+
+
+def by_site(pages: Iterable[GoldPage], grouping: str, min_pages: int) -> Pages:
+    """The sites with enough judgeable gold pages; InputError if there is none."""
+    found: dict[str, list[GoldPage]] = {}
+    for page in pages:
+        if gold.usable(page) and (site := sites.site(address(page), grouping)):
+            found.setdefault(site, []).append(page)
+    kept = {site: of_site for site, of_site in sorted(found.items()) if len(of_site) >= min_pages}
+    if not kept:
+        most = max(map(len, found.values()), default=0)
+        raise InputError(f"no site has {min_pages} gold pages (the largest has {most}): lower --min-pages")
+    return kept
+
+
+def address(page: GoldPage) -> str | None:
+    """The page's URL, or one that names its host."""
+    return page.url or (f"http://{page.host}/{page.id}" if page.host else None)
+
+
+def gains(pages: Pages, cleaner: str, mining: MiningSettings, grouping: str) -> Iterator[SiteGain]:
+    """The gain on each site, largest first; progress on stderr."""
+    ordered = sorted(pages, key=lambda site: -len(pages[site]))
+    known = pipeline.models(pipeline.Settings(cleaner))
+    for site in track(ordered, "sites", len(ordered)):
+        yield _gain(site, pages[site], cleaner, known, mining, grouping)
+
+
+def _gain(
+    site: str,
+    pages: Sequence[GoldPage],
+    cleaner: str,
+    known: Mapping[str, bytes],
+    mining: MiningSettings,
+    grouping: str,
+) -> SiteGain:
+    alone = pipeline.cleaning(pipeline.Settings(cleaner), known)
+    documents = [alone(record(page)) for page in pages]
+    found = mine(site, sample.sample(view_of(mining.view, document) for document in documents), mining)
+    with_templates = {**known, pipeline.TEMPLATES: table.to_bytes(templates([found], grouping))}
+    outputs = {cleaner: documents}
+    for name, settings in ways(cleaner, mining.view).items():
+        clean = pipeline.cleaning(settings, with_templates)
+        outputs[name] = [clean(record(page)) for page in pages]
+    qualities = {name: measures.macro(map(_overlap, made, pages)) for name, made in outputs.items()}
+    return SiteGain(site, len(pages), len(found.templates), found.status, qualities)
+
+
+def ways(cleaner: str, view: str) -> dict[str, pipeline.Settings]:
+    """What is compared with the cleaner alone."""
+    with_cleaner = pipeline.Settings(cleaner, templates=TEMPLATES)
+    if view == views.CLEANED:
+        return {f"{cleaner}, then templates": with_cleaner}
+    return {
+        TEMPLATES: pipeline.Settings(template.NAME, templates=TEMPLATES),
+        f"{cleaner}, then templates": with_cleaner,
+        f"templates, then {cleaner}": replace(with_cleaner, templates_use=template.BEFORE),
+    }
+
+
+def templates(found: Sequence[Mined], grouping: str) -> pa.Table:
+    """The templates table of some sites, mined now."""
+    now = datetime.now(UTC)
+    rows = pa.concat_tables([table.rows(each, now) for each in found])
+    return table.with_grouping(rows, grouping)
+
+
+def record(page: GoldPage) -> Record:
+    """A gold page as an archive would hold it."""
+    payload = page.html.encode("utf-8", "replace")
+    return Record(None, address(page), "", 0, len(payload), payload, http_charset="utf-8")
+
+
+def view_of(name: str, document: Document) -> str:
+    """A cleaned page in a view."""
+    return views.view(name, Page(document.html, document.columns), document.kept)
+
+
+def _overlap(document: Document, page: GoldPage) -> Overlap:
+    return measures.overlap(words.words(document.text), words.words(page.gold or ""))
+
+
+def mean(found: Sequence[SiteGain], name: str) -> Quality:
+    """The mean over sites."""
+    rows = [site.qualities[name] for site in found]
+    parts = [sum(getattr(row, part) for row in rows) / len(rows) for part in ("precision", "recall", "f1")]
+    return Quality(*parts)
+
+
+def losses(found: Sequence[SiteGain], cleaner: str) -> dict[str, float]:
+    """Site → how much recall the pass after the cleaner costs (negative: it gains)."""
+    after = f"{cleaner}, then templates"
+    return {site.site: site.qualities[cleaner].recall - site.qualities[after].recall for site in found}
+
+
+def lines(found: Sequence[SiteGain], cleaner: str) -> Iterator[str]:
+    """The figures for a terminal: precision, recall and F1 of each way, a line a site."""
+    names = list(found[0].qualities)
+    width = max(24, *(len(site.site) + 2 for site in found))
+    yield f"{'':<{width + 17}}" + "".join(f"{name:>25}" for name in names)
+    yield f"{'site':<{width}}{'pages':>6}{'templates':>11}" + f"{'P':>11}{'R':>7}{'F1':>7}" * len(names)
+    for site in found:
+        cells = "".join(_cells(site.qualities[name]) for name in names)
+        yield f"{site.site:<{width}}{site.n_pages:>6}{site.n_templates:>11}{cells}"
+    yield f"{'mean over sites':<{width + 17}}" + "".join(_cells(mean(found, name)) for name in names)
+    worst, loss = max(losses(found, cleaner).items(), key=lambda each: each[1])
+    yield f"most recall lost after {cleaner}: {100 * loss:.2f} points, on {worst}"
+
+
+def _cells(quality: Quality) -> str:
+    return f"{quality.precision:>11.4f}{quality.recall:>7.4f}{quality.f1:>7.4f}"
+
+
+def as_json(found: Sequence[SiteGain], cleaner: str) -> dict[str, object]:
+    """The same for results.json."""
+    names = list(found[0].qualities)
+    return {
+        "cleaner": cleaner,
+        "sites": [asdict(site) for site in found],
+        "mean_over_sites": {name: asdict(mean(found, name)) for name in names},
+        "recall_lost": losses(found, cleaner),
+    }
+
+
+def write_csv(found: Sequence[SiteGain], path: Path) -> None:
+    """A line per site and way."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["site", "n_pages", "n_templates", "status", "cleaner", "precision", "recall", "f1"])
+        for site in found:
+            for name, quality in site.qualities.items():
+                row = [round(value, 5) for value in (quality.precision, quality.recall, quality.f1)]
+                writer.writerow([site.site, site.n_pages, site.n_templates, site.status, name, *row])
