@@ -79,7 +79,10 @@ def test_every_column_and_status_is_documented(root: Path) -> None:
 
 
 def test_links_lead_to_files(root: Path) -> None:
-    pages = [root / "README.md", *(root / "docs" / name for name in ("method.md", "output.md", "running.md"))]
+    pages = [
+        root / "README.md",
+        *(root / "docs" / name for name in ("exploring.md", "method.md", "output.md", "running.md")),
+    ]
     written_by_commands = {"quality.md", "RESULTS.md"}
     for page in pages:
         targets = re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))

@@ -58,10 +58,20 @@ PAGES: Final = pa.schema(
 )
 """One row per HTML record, also for those dropped; a shard that can't be read is one row without offset."""
 
+HTML: Final = pa.field("html", pa.binary())
+"""A record's payload: decoded from transfer and content encodings, and otherwise as the server sent it."""
+
+RECORDS: Final = pa.schema(
+    [PAGES.field(name) for name in PAGES.names[: PAGES.names.index("language")]]
+    + [PAGES.field("status"), PAGES.field("reason"), HTML]
+)
+"""One row per HTML record, not cleaned; `status` is ok where it can be."""
+
 PAGES_WITH_BLOCKS: Final = PAGES.append(pa.field("blocks", pa.list_(BLOCK)))
 
 _DDL_NAMES: Final = {
     pa.string(): "string",
+    pa.binary(): "binary",
     pa.int32(): "int",
     pa.int64(): "bigint",
     pa.float32(): "float",

@@ -45,6 +45,8 @@ class RowBatch:
             if isinstance(value, str):
                 row[name] = encoded = value.encode("utf-8", "replace")
                 self._n_bytes += len(encoded)
+            elif isinstance(value, bytes):
+                self._n_bytes += len(value)
         self._n_bytes += _ROW_BYTES + _BLOCK_BYTES * len(row.get("blocks") or ())
         self._rows.append(row)
 
