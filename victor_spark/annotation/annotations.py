@@ -84,16 +84,16 @@ def open_page(store: Store, number: int, name: Any, *, judge: bool = False) -> R
     annotator, _ = annotator_number(store, name)
     page = page_row(store, number)
     found = _annotation(store, number, annotator, judge=judge)
-    with store.writing() as connection:
-        if found is None:
+    if found is not None:
+        _seen(store, found)
+    else:
+        with store.writing() as connection:
             initial = majority(store, number, page) if judge else _prelabels(page)
             connection.execute(
                 "INSERT OR IGNORE INTO annotation"
                 " (page, annotator, judge, labels, initial, opened, last_seen) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (number, annotator, int(judge), initial, initial, now(), time.time()),
             )
-        else:
-            _touch(connection, found, found["active_seconds"])
     opened = _annotation(store, number, annotator, judge=judge)
     assert opened is not None
     return opened
@@ -166,6 +166,16 @@ def _standing(row: Row | Mapping[str, Any], undoable: list[int], redoable: list[
         "state": row["state"],
         "active_seconds": round(row["active_seconds"], 1),
     }
+
+
+def _seen(store: Store, row: Row) -> None:
+    """Notes the time; a disk that is full does not keep anybody from looking."""
+    try:
+        with store.writing() as connection:
+            _touch(connection, row, row["active_seconds"])
+    except AnnotationError as error:
+        if error.code != "disk_full":
+            raise
 
 
 def touch(store: Store, number: int, name: Any, *, judge: bool = False) -> float:

@@ -62,6 +62,7 @@ def _listen(host: str, port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
+        listening.listen(128)  # from here on nobody who reads the address is turned away
     except OSError as error:
         listening.close()
         raise UsageError(

@@ -28,6 +28,14 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "train langid": ("victor_spark.commands.train_langid", "build language profiles from text files"),
     "train ncleaner": ("victor_spark.commands.train_ncleaner", "train n-gram models of clean and dirty text"),
     "annotate": ("victor_spark.commands.annotate", "label the blocks of pages in the browser"),
+    "annotate export": (
+        "victor_spark.commands.annotate_export",
+        "labels out of the store: gold, CleanEval text, html",
+    ),
+    "annotate agreement": (
+        "victor_spark.commands.annotate_agreement",
+        "how far annotators agree, and where they differ",
+    ),
     "cleaners": ("victor_spark.commands.cleaners", "list the cleaners that can be used here"),
 }
 """Name as typed (one or two words) → module, and what it does in a line."""

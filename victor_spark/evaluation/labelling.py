@@ -4,9 +4,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 
+import numpy as np
+
 from victor_spark import pipeline
 from victor_spark.crf.model import read_bytes
 from victor_spark.evaluation import alignment, gold
+from victor_spark.evaluation.alignment import Alignment
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.langid.pages import Linguist, linguist
 from victor_spark.page import Page, UInt8
@@ -31,7 +34,7 @@ class LabelledPage:
 def label(page: GoldPage) -> LabelledPage:
     """Cuts a page with gold text into blocks and labels them."""
     prepared, _ = pipeline.prepare(page.html, _linguist(), page.url)
-    aligned = alignment.label(prepared.blocks, page.gold or "")
+    aligned = _given(page, len(prepared.blocks)) or alignment.label(prepared.blocks, page.gold or "")
     return LabelledPage(
         gold=replace(page, html=""),
         site=gold.site(page),
@@ -39,6 +42,16 @@ def label(page: GoldPage) -> LabelledPage:
         labels=aligned.labels,
         found=aligned.found,
     )
+
+
+def _given(page: GoldPage, n_blocks: int) -> Alignment | None:
+    """The labels that annotators gave the blocks themselves (meta.block_labels, a digit of LABELS a
+    block).
+    """
+    given = page.meta.get("block_labels")
+    if not isinstance(given, str) or len(given) != n_blocks or not set(given) <= set("012"):
+        return None
+    return Alignment(np.array([int(digit) for digit in given], dtype=np.uint8), 1.0)
 
 
 @cache

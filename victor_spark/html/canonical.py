@@ -25,6 +25,23 @@ class Canonical:
     charset: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """Canonical HTML, and what was dropped from the parsed page to get it: (offset, markup) in its order."""
+
+    html: str
+    dropped: tuple[tuple[int, str], ...]
+
+
+def restored(markup: str) -> Restored:
+    """The canonical HTML of a page with what it leaves out, so that labels can be put into the whole page."""
+    document = HTMLTree.parse(attributes.cap(markup, MAX_ATTRIBUTES)).document
+    whole = document.html if document else ""
+    cuts: list[tuple[int, int, int]] = []
+    html = preclean.drop_textless(whole, cuts)
+    return Restored(html, tuple((offset, whole[start:end]) for offset, start, end in cuts))
+
+
 def canonical(source: bytes | str, *, http_charset: str | None = None) -> Canonical:
     """The canonical HTML of a page, from its bytes (or a string, whose charset is not looked at)."""
     if isinstance(source, str):

@@ -18,10 +18,11 @@ _LISTED = _RAW_TEXT | _NESTING | _VOID | _VERBATIM | {"input"}
 _IN_SCRIPT = re.compile(r"<!--(?!-?>)|-->|</?script(?=[\s/>])", re.IGNORECASE)
 
 
-def drop_textless(html: str) -> str:
+def drop_textless(html: str, cuts: list[tuple[int, int, int]] | None = None) -> str:
     """The serialised HTML without comments, instructions, the listed elements and hidden inputs.
 
-    `xmp` and `plaintext`, whose text is serialised unescaped, become an escaped `pre`.
+    `xmp` and `plaintext`, whose text is serialised unescaped, become an escaped `pre`. `cuts`, where given,
+    gets (offset in what is returned, start, end in `html`) of everything dropped.
     """
     n: cython.Py_ssize_t = len(html)
     done: cython.Py_ssize_t = 0
@@ -67,6 +68,8 @@ def drop_textless(html: str) -> str:
             end = n
         if start > done:
             kept.append(html[done:start])
+        if cuts is not None:
+            cuts.append((sum(map(len, kept)), start, end))
         done = end
         start = html.find("<", end)
     return html if not done else "".join(kept) + html[done:]

@@ -1,0 +1,158 @@
+"""What leaves a store: gold that training reads as it was given, CleanEval's folders, pages with labels."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from resiliparse.parse.html import HTMLTree
+
+from tests.annotation.serving import write_pages
+from victor_spark.annotation import agreement, annotations, store
+from victor_spark.annotation.annotations import Action
+from victor_spark.annotation.store import Store
+from victor_spark.cli import main
+from victor_spark.evaluation import gold, gold_formats, labelling
+
+PAGE = """<!DOCTYPE html><html lang=en><head><title>Bridge</title><script>var a = "<p>no</p>";</script>
+<style>p { margin: 0 }</style></head><body><!-- top --><ul><li>Home</ul><b>A bridge at last</b>
+<p>The mayor opened <a href=/b>the bridge</a> today.</p><script>more()</script><p>Photo: me</p>
+<select><option>one</option></select><textarea>write
+&lt;here&gt;</textarea><svg><text>x</text></svg><p>End.</p> <xmp><b>code</b></xmp></body></html>"""
+
+
+def finish(kept: Store, page: int, name: str, labels: dict[int, int], *, judge: bool = False) -> None:
+    """The annotator labels these blocks and is done."""
+    for n, (block, label) in enumerate(labels.items()):
+        annotations.act(kept, page, name, Action(f"{n}", "label", n, [[block, block]], label), judge=judge)
+    annotations.act(kept, page, name, Action("done", "done", len(labels)), judge=judge)
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[Store]:
+    """A store with one page, finished: header 1, text 2 to 4, a comment 5 (which means other)."""
+    (tmp_path / "page.html").write_text(PAGE)
+    path = tmp_path / "a.sqlite"
+    words = ["annotate", str(tmp_path / "page.html"), "--store", str(path), "--label", "comment=other"]
+    assert main([*words, "--no-prelabels", "--import-only"]) == 0
+    opened = store.open_existing(path)
+    finish(opened, 3, "Anna", {1: 0, 2: 1, 3: 1, 4: 1, 5: 3})
+    yield opened
+    opened.close()
+
+
+def export(kept: Store, form: str, output: Path) -> Path:
+    assert (
+        main(["annotate", "export", "--store", str(kept.path), "--form", form, "--output", str(output)]) == 0
+    )
+    return output
+
+
+@pytest.mark.parametrize("name", ["mine.jsonl", "mine.jsonl.xz"])
+def test_gold_lines_hold_the_kept_text_and_give_training_the_labels_themselves(
+    kept: Store, tmp_path: Path, name: str
+) -> None:
+    (page,) = gold.read(export(kept, "gold", tmp_path / name))
+    assert page.gold == "A bridge at last\nThe mayor opened the bridge today."
+    assert page.html == PAGE
+    assert page.gold_markup == "<h>A bridge at last\n<p>The mayor opened the bridge today.\n"
+    assert page.meta["own_labels"][3] == "comment"
+    assert page.meta["own_block_labels"][5] == "3"
+    labelled = labelling.label(page)
+    assert labelled.labels.tolist() == [2, 0, 1, 1, 1, 2, 2, 2, 2, 2]
+    assert labelled.found == 1.0
+
+
+def test_cleaneval_folders_are_read_by_evaluate(kept: Store, tmp_path: Path) -> None:
+    output = export(kept, "cleaneval", tmp_path / "out")
+    (source,) = gold_formats.sources([str(output / "gold")], str(output / "html"))
+    (page,) = source.read()
+    assert page.gold == "A bridge at last\nThe mayor opened the bridge today."
+    assert page.html == PAGE
+
+
+def test_the_page_with_labels_is_the_whole_page_scripts_and_all(kept: Store, tmp_path: Path) -> None:
+    (path,) = export(kept, "html", tmp_path / "out").iterdir()
+    html = path.read_text()
+    for whole in (
+        '<script>var a = "<p>no</p>";</script>',
+        "<style>p { margin: 0 }</style>",
+        "<!-- top -->",
+        "<svg>",
+    ):
+        assert whole in html
+    tree = HTMLTree.parse(html).document
+    labelled = [
+        (element.getattr("data-victor-label"), " ".join(element.text.split()))
+        for element in tree.query_selector_all("[data-victor-label]")
+    ]
+    assert labelled == [
+        ("other", "Home"),
+        ("header", "A bridge at last"),
+        ("text", "The mayor opened"),
+        ("text", "the bridge"),
+        ("text", "today."),
+        ("comment", "Photo: me"),
+        ("other", "one"),
+        ("other", "write <here>"),
+        ("other", "End."),
+        ("other", "<b>code</b>"),
+    ]
+
+
+def test_a_page_of_several_has_the_majoritys_labels_until_a_judge_decides(
+    kept: Store, tmp_path: Path
+) -> None:
+    finish(kept, 3, "Ben", {1: 0, 2: 1, 3: 1, 4: 1, 8: 1})
+    finish(kept, 3, "Cy", {1: 1, 2: 1, 3: 1, 4: 1})
+    (row,) = map(json.loads, export(kept, "gold", tmp_path / "m.jsonl").read_text().splitlines())
+    assert row["meta"]["block_labels"] == "2011122222"
+    assert row["meta"]["annotators"] == ["Anna", "Ben", "Cy"]
+    finish(kept, 3, "Dee", {8: 1}, judge=True)
+    (row,) = map(json.loads, export(kept, "gold", tmp_path / "m.jsonl").read_text().splitlines())
+    assert row["meta"]["block_labels"] == "2011122212"
+    assert row["meta"]["judge"] == "Dee"
+
+
+def test_nothing_finished_is_one_clear_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept = tmp_path / "a.sqlite"
+    pages = write_pages(tmp_path / "pages", 1)
+    assert main(["annotate", str(pages), "--store", str(kept), "--no-prelabels", "--import-only"]) == 0
+    out = tmp_path / "g.jsonl"
+    assert main(["annotate", "export", "--store", str(kept), "--output", str(out)]) == 2
+    assert "no page is finished" in capsys.readouterr().err
+    assert not out.exists()
+    assert main(["annotate", "export", "--store", str(tmp_path / "none"), "--output", str(out)]) == 2
+    assert "no annotation store there" in capsys.readouterr().err
+
+
+def test_cohens_kappa_is_that_of_the_text_book() -> None:
+    # 20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no: observed 0.7, by chance 0.5.
+    first = "1" * 25 + "0" * 25
+    second = "1" * 20 + "0" * 5 + "1" * 10 + "0" * 15
+    assert agreement.cohen(first, second) == pytest.approx(0.4)
+    assert agreement.cohen("0123", "0123") == 1.0
+    assert agreement.cohen("000", "000") is None
+    assert agreement.cohen("", "") is None
+
+
+def test_fleiss_kappa_is_that_of_fleiss_1971() -> None:
+    # The table of ten subjects, fourteen raters and five categories known from the article on Fleiss' kappa.
+    counts = [
+        (0, 0, 0, 0, 14), (0, 2, 6, 4, 2), (0, 0, 3, 5, 6), (0, 3, 9, 2, 0), (2, 2, 8, 1, 1),
+        (7, 7, 0, 0, 0), (3, 2, 6, 3, 0), (2, 5, 3, 2, 2), (6, 5, 2, 1, 0), (0, 2, 2, 3, 7),
+    ]  # fmt: skip
+    blocks = [[str(label) for label, n in enumerate(row) for _ in range(n)] for row in counts]
+    assert agreement.fleiss(blocks) == pytest.approx(0.2099, abs=1e-4)
+    assert agreement.fleiss([]) is None
+    assert agreement.fleiss([["1", "1"], ["2", "2", "2"]]) == 1.0
+
+
+def test_the_agreement_report_names_pairs_and_pages(kept: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    finish(kept, 3, "Ben", {1: 0})
+    assert main(["annotate", "agreement", "--store", str(kept.path)]) == 0
+    said = capsys.readouterr().out
+    assert "Anna and Ben: kappa 0.259" in said
+    assert "4 of 10 blocks differ, not judged yet" in said
+    assert main(["annotate", "agreement", "--store", str(kept.path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["pairs"][0]["n_blocks"] == 10
