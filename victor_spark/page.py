@@ -49,6 +49,7 @@ class Record:
     content_truncated: str | None = None
     status: str | None = None
     reason: str | None = None
+    crawl: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,9 @@ RECORDS: Final = pa.schema(
 )
 """One row per HTML record, not cleaned; `status` is ok where it can be."""
 
+CRAWL: Final = pa.field("crawl", pa.string())
+"""The crawl a shard belongs to, where its path or its first record says so."""
+
 PAGES_WITH_BLOCKS: Final = PAGES.append(pa.field("blocks", pa.list_(BLOCK)))
 
 _DDL_NAMES: Final = {
@@ -77,13 +80,15 @@ _DDL_NAMES: Final = {
     pa.float32(): "float",
     pa.float64(): "double",
     pa.bool_(): "boolean",
-    pa.binary(): "binary",
 }
 
 
-def pages(*, blocks: bool) -> pa.Schema:
-    """The schema of the pages table, with the block rows of each page or without them."""
-    return PAGES_WITH_BLOCKS if blocks else PAGES
+def pages(*, blocks: bool, html: bool = False, crawl: bool = False) -> pa.Schema:
+    """The schema of the pages table, with the columns that are there on request; the version is the same."""
+    schema = PAGES
+    for wanted, field in ((html, HTML), (crawl, CRAWL), (blocks, PAGES_WITH_BLOCKS.field("blocks"))):
+        schema = schema.append(field) if wanted else schema
+    return schema
 
 
 def ddl(schema: pa.Schema) -> str:

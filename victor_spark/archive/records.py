@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -10,6 +11,7 @@ from victor_spark.archive import (
     bodies,
     careful,
     coordinates,
+    crawls,
     fast,
     kinds,
     opening,
@@ -30,7 +32,6 @@ from victor_spark.page import Record
 __all__ = ["DEFAULTS", "ReadOptions", "read"]
 
 DEFAULTS: Final = ReadOptions()
-_WARCINFO: Final = 4 << 10
 
 
 def read(shard: Shard, options: ReadOptions = DEFAULTS) -> Iterator[Record]:
@@ -81,11 +82,14 @@ def _of_archive(shard: Shard, options: ReadOptions) -> Iterator[Record]:
         if source.size == 0:
             raise ShardError(f"{shard.filename}: empty file")
         layout = picking.layout(source, shard) or _layout(source, shard)
-        if kinds.is_wet(shard.filename, b"" if shard.records else source.read_at(0, _WARCINFO)):
+        head = b"" if shard.records else source.read_at(0, crawls.WARCINFO)
+        if kinds.is_wet(shard.filename, head):
             options = understanding.in_wet(options)
         understand = partial(understanding.understand, options=options, filename=shard.filename)
+        crawl = crawls.of_path(shard.path) or crawls.of_path(shard.filename) or crawls.of_warcinfo(head)
         for found in _all_found(source, layout, understand, shard):
-            yield found if isinstance(found, Record) else _corrupt(found, shard.filename)
+            record = found if isinstance(found, Record) else _corrupt(found, shard.filename)
+            yield record if crawl is None else replace(record, crawl=crawl)
 
 
 def _layout(source: Source, shard: Shard) -> Layout:

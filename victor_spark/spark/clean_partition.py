@@ -35,7 +35,14 @@ class CleanTask:
     models: Broadcast[Models] | None
     models_hash: str
     blocks: bool = False
+    html: bool = False
+    crawl: bool = False
     limits: Limits = Limits()
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the rows."""
+        return tables.pages(blocks=self.blocks, html=self.html, crawl=self.crawl)
 
 
 _SANDBOXES: Final[dict[CleanTask, Sandbox]] = {}
@@ -111,11 +118,16 @@ def _built(task: CleanTask) -> Work:
 
     def row(record: Record) -> Row:
         if record.status is not None:
-            return record_row(record, status=record.status, reason=record.reason)
-        return document_row(record, clean(record), blocks=task.blocks)
+            return with_html(record_row(record, status=record.status, reason=record.reason), record)
+        return with_html(document_row(record, clean(record), blocks=task.blocks), record)
 
     def lost(record: Record, status: str, reason: str) -> Row:
         dropped = pipeline.dropped(record, task.settings, status, reason)
-        return document_row(record, dropped, blocks=task.blocks)
+        return with_html(document_row(record, dropped, blocks=task.blocks), record)
 
-    return Work(tables.pages(blocks=task.blocks), partial(records.read, options=task.reading), row, lost)
+    def with_html(row: Row, record: Record) -> Row:
+        if task.html:
+            row["html"] = record.payload
+        return row
+
+    return Work(task.schema, partial(records.read, options=task.reading), row, lost)

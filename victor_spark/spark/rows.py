@@ -10,6 +10,7 @@ import pyarrow as pa
 import tldextract
 
 from victor_spark import tables
+from victor_spark.archive import crawls
 from victor_spark.page import LABELS, BlockSequence, Document, Record
 
 Row = dict[str, Any]
@@ -80,6 +81,7 @@ def record_row(record: Record, *, status: str, reason: str | None) -> Row:
         "content_mime_type": record.content_mime_type,
         "content_charset": record.http_charset,
         "content_truncated": record.content_truncated,
+        "crawl": record.crawl,
         "status": status,
         "reason": reason,
     }
@@ -107,7 +109,8 @@ def document_row(record: Record, document: Document, *, blocks: bool) -> Row:
 
 def shard_row(warc_filename: str, *, reason: str) -> Row:
     """The row of a shard that can't be read (on): no offset, and nothing known but the reason."""
-    return {"warc_filename": warc_filename, "status": "error", "reason": reason}
+    crawl = crawls.of_path(warc_filename)
+    return {"warc_filename": warc_filename, "crawl": crawl, "status": "error", "reason": reason}
 
 
 def host_name(url: str | None) -> str | None:

@@ -132,7 +132,7 @@ def clean(
     spark: SparkSession, shards: tuple[Shard, ...], task: CleanTask, *, n_tasks: int, engine: str = "arrow"
 ) -> DataFrame:
     """Shards → the pages table as a DataFrame, one task a partition; both engines run `clean_partition`."""
-    ddl = tables.ddl(tables.pages(blocks=task.blocks))
+    ddl = tables.ddl(task.schema)
     planned = plan.plan(spark, shards, n=n_tasks)
     if engine == "rdd":
         rows = planned.rdd.mapPartitions(partial(clean_rows, task=task))
