@@ -13,25 +13,11 @@ export class Refused extends Error {
   }
 }
 
+const PATIENCE = 30_000;
 const LOST = "The server does not answer. Is it still running?";
 
-async function ask(path, { body, keepalive = false, patience = 30_000 } = {}) {
-  let answer;
-  try {
-    answer = await fetch(path, {
-      method: body === undefined ? "GET" : "POST",
-      headers: body === undefined ? {} : { "Content-Type": "application/json" },
-      body: body === undefined ? undefined : JSON.stringify(body),
-      cache: "no-store",
-      credentials: "same-origin",
-      redirect: "error",
-      signal: AbortSignal.timeout(patience),
-      keepalive,
-    });
-  } catch {
-    throw new Refused(0, "lost", LOST);
-  }
-  const text = await answer.text().catch(() => "");
+async function ask(path, options = {}) {
+  const { answer, text } = await send(path, options);
   let found = null;
   try {
     found = JSON.parse(text);
@@ -41,6 +27,23 @@ async function ask(path, { body, keepalive = false, patience = 30_000 } = {}) {
   if (answer.ok) return found;
   const error = found?.error;
   throw new Refused(answer.status, error?.code ?? "error", error?.message ?? `The server said ${answer.status}.`, found);
+}
+
+async function send(path, { body }) {
+  try {
+    const answer = await fetch(path, {
+      method: body === undefined ? "GET" : "POST",
+      headers: body === undefined ? {} : { "Content-Type": "application/json" },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      cache: "no-store",
+      credentials: "same-origin",
+      redirect: "error",
+      signal: AbortSignal.timeout(PATIENCE),
+    });
+    return { answer, text: await answer.text() };
+  } catch {
+    throw new Refused(0, "lost", LOST);
+  }
 }
 
 const query = (names) => new URLSearchParams(Object.entries(names).filter(([, value]) => value !== undefined));
@@ -60,3 +63,4 @@ export const progress = (annotator) => ask(`/api/progress?${query({ annotator })
 export const agreement = () => ask("/api/agreement");
 export const disagreements = () => ask("/api/disagreements");
 export const disagreement = (number) => ask(`/api/pages/${number}/disagreement`);
+export const guidelines = async () => (await send("/guidelines", {})).text;

@@ -142,7 +142,7 @@ class App {
     this.route = location.hash;
     try {
       if (name === "overview") await this.#overview();
-      else if (name === "guidelines") this.#guidelines();
+      else if (name === "guidelines") await this.#guidelines();
       else await this.#open(name, Number(number));
     } catch (error) {
       if (!(error instanceof api.Refused)) throw error;
@@ -166,9 +166,12 @@ class App {
     await this.#figures();
   }
 
-  #guidelines() {
+  async #guidelines() {
     this.#show("overview");
-    $("#overview").replaceChildren(h("iframe", { class: "guidelines", src: "/guidelines", title: "Guidelines" }));
+    const page = new DOMParser().parseFromString(await api.guidelines(), "text/html");
+    const back = h("p", {}, h("a", { class: "button primary", href: "#/next" }, "To the pages"));
+    $("#overview").replaceChildren(h("article", { class: "guidelines" }, ...page.body.childNodes, back));
+    $("#overview").scrollTop = 0;
   }
 
   async #open(name, number) {
@@ -212,8 +215,8 @@ class App {
   /** The next page, once the one at hand is said to be done. */
   async #next(isAfter = true) {
     const { page } = this.work;
-    if (isAfter && page?.judge) return this.#go("#/overview");
     if (this.outbox.waiting().length) await this.#emptied();
+    if (isAfter && page?.judge) return this.#go("#/overview");
     if (page && this.work.page !== page) return;
     try {
       const state = await api.next(this.annotator, isAfter && page ? page.page : undefined);

@@ -129,12 +129,29 @@
   }
 
   function onDown(event) {
-    if (event.button !== 0 || event.pointerType === "touch") return;
+    if (event.button !== 0) return;
+    dragged = false;
     const block = blockAt(event.target, event.clientX, event.clientY);
+    if (event.pointerType === "touch") {
+      touch = event.isPrimary ? { block, x: event.clientX, y: event.clientY, at: event.timeStamp } : null;
+      return;
+    }
     press = block < 0 ? null : { block, last: block, x: event.clientX, y: event.clientY, dragging: false };
   }
 
-  function onUp() {
+  /** A finger that comes down and goes up in one place points; one that moves scrolls, and two zoom. */
+  function onLift(event) {
+    const { block, x, y, at } = touch ?? { block: -1 };
+    touch = null;
+    touchedAt = event.timeStamp;
+    if (block < 0 || Math.hypot(event.clientX - x, event.clientY - y) > 10 || event.timeStamp - at > 700) return;
+    tell("click", { block, path: path(blocks[block]) });
+  }
+  let touch = null;
+  let touchedAt = -1e9; // the click that browsers make of a touch is none
+
+  function onUp(event) {
+    if (event.pointerType === "touch") return onLift(event);
     if (press?.dragging) {
       const { block, last } = press;
       tell("drag", { first: Math.min(block, last), last: Math.max(block, last) });
@@ -147,6 +164,7 @@
 
   function onClick(event) {
     event.preventDefault();
+    if (event.timeStamp - touchedAt < 700) return;
     if (dragged) {
       dragged = false;
       return;
@@ -249,6 +267,7 @@
     document.addEventListener("pointermove", onMove, { passive: true });
     document.addEventListener("pointerdown", onDown);
     document.addEventListener("pointerup", onUp);
+    document.addEventListener("pointercancel", () => (touch = press = null));
     document.addEventListener("pointerleave", () => hover(-1));
     document.addEventListener("click", onClick, true);
     document.addEventListener("auxclick", (event) => event.preventDefault(), true);

@@ -12,6 +12,7 @@ export class Work extends EventTarget {
     this.chosen = session.labels.findIndex((label) => label.role === "text");
     this.page = null;
     this.isPlain = false;
+    this.isRunning = false; // a run that was begun by key: moving extends it
     this.hovered = { block: -1, path: "" };
     this.path = "";
     this.texts = [];
@@ -19,7 +20,10 @@ export class Work extends EventTarget {
     outbox.addEventListener("stale", ({ detail }) => this.#stale(detail));
     const heard = (name, act) => view.addEventListener(name, ({ detail }) => this.page && act(detail));
     heard("ready", (detail) => this.#ready(detail));
-    heard("geometry", ({ hidden }) => (this.selection.hidden = new Set(hidden)));
+    heard("geometry", ({ hidden }) => {
+      this.selection.hidden = new Set(hidden);
+      this.#announce("change");
+    });
     heard("hover", (detail) => {
       this.hovered = { block: detail.block, path: detail.path ?? "" };
       this.#announce("hover");
@@ -109,6 +113,7 @@ export class Work extends EventTarget {
   }
 
   #mark(first, last, label, { keep = false } = {}) {
+    this.isRunning = false;
     const isNew = this.labelling.label(first, last, label);
     this.wrong.fill(0, first, last + 1);
     this.selection.anchor = -1;
@@ -156,8 +161,11 @@ export class Work extends EventTarget {
 
   goTo(block) {
     if (block < 0 || block >= this.page.n_blocks) return;
-    this.selection.anchor = -1;
-    this.selection.set(block, block);
+    if (this.isRunning && this.selection.anchor >= 0) this.selection.extendTo(block);
+    else {
+      this.selection.anchor = -1;
+      this.selection.set(block, block);
+    }
     this.#moved();
   }
 
@@ -191,6 +199,7 @@ export class Work extends EventTarget {
   }
 
   cancel() {
+    this.isRunning = false;
     this.selection.drop();
     this.#show();
   }

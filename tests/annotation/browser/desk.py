@@ -1,0 +1,181 @@
+"""What the browser tests work with: a server to start, kill and start again, and an annotator at her desk."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import FrameLocator, Locator, Page, expect
+
+ROOT = Path(__file__).resolve().parents[3]
+MAIN = "import sys; from victor_spark.cli import main; sys.exit(main(sys.argv[1:]))"
+
+
+class Server:
+    """`victor annotate` as a process of its own, always on the same port."""
+
+    def __init__(self, store: Path, *arguments: str) -> None:
+        self.store = store
+        self.arguments = arguments
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.log = store.with_suffix(".log")
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self, *inputs: str) -> "Server":
+        """Starts it, and waits until it answers."""
+        command = ["annotate", *inputs, "--store", str(self.store), "--port", str(self.port), *self.arguments]
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", MAIN, *command],
+                cwd=ROOT,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                stderr=log,
+                stdout=log,
+            )
+        while True:
+            try:
+                self.get("/api/session")
+            except OSError:
+                if self.process.poll() is not None:
+                    raise AssertionError(self.log.read_text(encoding="utf-8")) from None
+                time.sleep(0.05)
+            else:
+                return self
+
+    def kill(self, how: int = signal.SIGKILL) -> None:
+        """As a power cut would."""
+        if self.process is not None:
+            self.process.send_signal(how)
+            self.process.wait(timeout=20)
+
+    def get(self, path: str) -> Any:
+        """A JSON answer."""
+        with urllib.request.urlopen(self.url + path, timeout=20) as answer:
+            return json.load(answer)
+
+    def page(self, title: str) -> int:
+        """The number of the page with that title."""
+        session, listed = self.get("/api/session"), self.get("/api/pages?annotator=Setup&limit=1000")
+        return next(
+            page["page"] for page in [*listed["pages"], *session["practice"]] if page["title"] == title
+        )
+
+    def labels(self, title: str, annotator: str) -> str:
+        """What is stored."""
+        asked = urllib.parse.urlencode({"annotator": annotator})
+        return str(self.get(f"/api/pages/{self.page(title)}?{asked}")["labels"])
+
+
+class Desk:
+    """An annotator before the page."""
+
+    def __init__(self, page: Page, server: Server, name: str) -> None:
+        self.page, self.server, self.name = page, server, name
+
+    @property
+    def frame(self) -> FrameLocator:
+        """The page in its frame."""
+        return self.page.frame_locator("#page iframe")
+
+    def join(self, where: str = "") -> "Desk":
+        """Opens the tool and says who she is."""
+        self.page.goto(f"{self.server.url}/{where}")
+        self.page.fill("#name", self.name)
+        self.page.keyboard.press("Enter")
+        return self
+
+    def open(self, title: str) -> "Desk":
+        """Opens the page with that title."""
+        self.join(f"#/page/{self.server.page(title)}")
+        return self.ready()
+
+    def ready(self) -> "Desk":
+        """Waits until the page can be worked on."""
+        expect(self.block(0)).to_have_class(re.compile("v-l"))
+        return self
+
+    def block(self, number: int) -> Locator:
+        """A block in the frame."""
+        return self.frame.locator(f"#vb-{number}")
+
+    def place(self, number: int) -> tuple[float, float]:
+        """Where the first line of a block is on the screen."""
+        return self.place_of(self.block(number))
+
+    def place_of(self, element: Locator) -> tuple[float, float]:
+        """Where the first line of an element in the frame is on the screen."""
+        x, y = element.evaluate(
+            "b => { b.scrollIntoView({block: 'center'}); const r = b.getClientRects()[0];"
+            " return [r.left + 4, r.top + r.height / 2]; }"
+        )
+        around = self.page.locator("#page iframe").bounding_box()
+        assert around is not None
+        return around["x"] + x, around["y"] + y
+
+    def click(self, number: int, holding: str | None = None) -> None:
+        """Clicks a block, with a key held down."""
+        if holding:
+            self.page.keyboard.down(holding)
+        self.page.mouse.click(*self.place(number))
+        if holding:
+            self.page.keyboard.up(holding)
+
+    def tap(self, number: int) -> None:
+        """Touches a block."""
+        self.page.touchscreen.tap(*self.place(number))
+
+    def drag(self, first: int, *others: int) -> None:
+        """Presses the button on a block, and lets it go on the last of the others."""
+        self.page.mouse.move(*self.place(first))
+        self.page.mouse.down()
+        for number in others:
+            self.page.mouse.move(*self.place(number))
+        self.page.mouse.up()
+
+    def press(self, *keys: str) -> None:
+        """Presses keys, one after the other."""
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def saved(self) -> None:
+        """Waits until everything is on the server."""
+        expect(self.page.locator("#save")).to_have_class("save saved")
+
+    def shown(self) -> str:
+        """The labels as the frame shows them, a digit a block."""
+        return str(self.frame.locator("html").evaluate(
+            "() => [...document.querySelectorAll('v-b')].map(b => /v-l(\\d)/.exec(b.className)[1]).join('')"
+        ))  # fmt: skip
+
+    def expect(self, labels: str) -> None:
+        """Waits until these labels are shown and stored."""
+        for _ in range(100):
+            if self.shown() == labels:
+                break
+            self.page.wait_for_timeout(20)
+        assert self.shown() == labels
+        self.saved()
+
+
+def labelled(n_blocks: int, runs: Sequence[tuple[int, int, int]], other: int = 2) -> str:
+    """A label string: all `other`, but for these runs (first, last, label)."""
+    labels = [other] * n_blocks
+    for first, last, label in runs:
+        labels[first : last + 1] = [label] * (last - first + 1)
+    return "".join(map(str, labels))
