@@ -152,6 +152,11 @@ class Scores:
     expected_f1: float | None = None
     text: str | None = None
 
+    @property
+    def graded(self) -> bool:
+        """Whether any probability is neither 0 nor 1: a trained cleaner's, no rule's."""
+        return bool(((self.probabilities > 0) & (self.probabilities < 1)).any())
+
 
 @dataclass(frozen=True, slots=True)
 class Block:

@@ -7,6 +7,7 @@ import numpy as np
 
 from victor_spark.archive.opening import one_line, open_file
 from victor_spark.cleaners import cascade
+from victor_spark.crf.decision import n_words
 from victor_spark.errors import InputError, UsageError
 from victor_spark.page import HEADER, LABELS, OTHER, TEXT, Bool, Page, Scores
 from victor_spark.templates import trimming
@@ -15,6 +16,11 @@ NAME: Final = "template"
 AFTER, BEFORE, EVIDENCE = "after", "before", "evidence"
 USES: Final = (AFTER, BEFORE, EVIDENCE)
 """Take templates out of what the cleaner kept; don't show it what they cover; only tell it their share."""
+
+SURE: Final = 0.2
+"""P(other) below which a trained cleaner is sure that a block is content."""
+MOST: Final = 0.5
+"""A larger part of a page's kept words is not taken out (docs/templates.md has the measurements)."""
 
 
 def check(cleaner: str, templates: str | None, use: str) -> None:
@@ -35,24 +41,34 @@ def table_bytes(path: str) -> bytes:
 
 
 def load() -> Callable[[Page], Scores]:
-    """Keeps what still says something without the templates; P(other) is the share that they cover."""
+    """Keeps what still says something without the templates, which the pipeline then cuts out."""
 
     def clean(page: Page) -> Scores:
         kept = keeps(page)
-        probabilities = np.zeros((len(page.blocks), len(LABELS)))
-        probabilities[:, OTHER] = np.where(kept, page.blocks.template_share, 1.0)
-        content = np.where(page.blocks.heading_level > 0, HEADER, TEXT)
-        probabilities[np.arange(len(content)), content] = 1.0 - probabilities[:, OTHER]
-        return Scores(probabilities, kept)
+        labels = np.where(kept, np.where(page.blocks.heading_level > 0, HEADER, TEXT), OTHER)
+        return Scores(np.eye(len(LABELS))[labels], kept)
 
     return clean
 
 
-def taken_out(page: Page, kept: Bool) -> tuple[Bool, Bool | None]:
-    """What is left of the kept blocks, and which code points of the text are cut out of these."""
-    if page.in_template is None:
+def taken_out(page: Page, kept: Bool, scores: Scores) -> tuple[Bool, Bool | None]:
+    """What is left of the kept blocks, and which code points of the text are cut out of these.
+
+    Where a trained cleaner judged, templates only settle what it doubts. Spared are blocks it is SURE of,
+    headings (a site's lists hold its articles' titles, too), and pages that would lose more than MOST of
+    their kept words (an article that the site republishes, or lists in full).
+    """
+    blocks, cut = page.blocks, page.in_template
+    if cut is None or not (kept & (blocks.template_share > 0)).any():
         return kept, None
-    return kept & keeps(page), page.in_template
+    if not scores.graded:
+        return kept & keeps(page), cut
+    spared = (scores.probabilities[:, OTHER] < SURE) | (blocks.heading_level > 0)
+    left = kept & (spared | trimming.left(blocks, cut))
+    words = n_words(blocks)
+    if words[left].sum() < (1 - MOST) * words[kept].sum():
+        return kept, None
+    return left, trimming.outside(blocks, cut, spared)
 
 
 def keeps(page: Page) -> Bool:

@@ -21,6 +21,14 @@ def left(blocks: Blocks, in_template: Bool) -> Bool:
     )
 
 
+def outside(blocks: Blocks, in_template: Bool, spared: Bool) -> Bool:
+    """What templates cover, but for the spared blocks."""
+    result = in_template.copy()
+    for row in np.flatnonzero(spared & (blocks.template_share > 0)).tolist():
+        result[blocks.text_start[row] : blocks.text_end[row]] = False
+    return result
+
+
 def trimmed(blocks: Blocks, in_template: Bool | None) -> Blocks:
     """The blocks without what templates cover: white space inside them, nothing at their ends."""
     if in_template is None:
