@@ -33,8 +33,9 @@ def ends(text: str, length: int = MAX_PAGE_CHARACTERS) -> str:
 class Smallest:
     """Which texts of a stream are in its sample so far; holds keys and lengths, no texts.
 
-    A text that was not among the smallest when it came is never in the sample of a longer stream: so each
-    task passes on what it takes, and whoever gets all of that takes again.
+    A text that is not taken matters to no longer stream: so each task passes on what it takes, and whoever
+    gets all of that takes again. That includes a text that ends the run of smallest keys: those behind it
+    are out, even if they were short enough.
     """
 
     max_pages: int = MAX_PAGES
@@ -45,7 +46,7 @@ class Smallest:
     _bar: bytes | None = None
 
     def take(self, key: bytes, length: int) -> tuple[bool, list[bytes]]:
-        """Whether the text is in the sample now, and the keys that are no longer."""
+        """Whether the text matters, and the keys that are out now (the text's own may be among them)."""
         if key in self._keys or (self._bar is not None and key >= self._bar):
             return False, []
         heapq.heappush(self._heap, (_inverted(key), length))
@@ -56,7 +57,7 @@ class Smallest:
             self._n_characters > self.max_characters and len(self._heap) > 1
         ):
             gone.append(self._drop_largest())
-        return key in self._keys, [each for each in gone if each != key]
+        return True, gone
 
     def _drop_largest(self) -> bytes:
         inverted, length = heapq.heappop(self._heap)
@@ -74,8 +75,8 @@ def sample(
     smallest, kept = Smallest(max_pages, max_characters), dict[bytes, str]()
     for text in map(ends, texts):
         own = key(text)
-        is_in, gone = smallest.take(own, len(text))
-        if is_in:
+        matters, gone = smallest.take(own, len(text))
+        if matters:
             kept[own] = text
         for each in gone:
             del kept[each]

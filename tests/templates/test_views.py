@@ -1,0 +1,95 @@
+"""What intervals in a view cover is told of the blocks' own text."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.cleaners.pages import page
+from tests.html.pages import articles
+from victor_spark.errors import UsageError
+from victor_spark.page import Int32, Page
+from victor_spark.templates import trimming, views
+
+HTML = "<ul><li>Home</li><li>News &amp; views</li></ul><p>The fog lies on <b>the water</b>.</p><div>© 2024 Us</div>"
+
+
+def at(text: str, *parts: str) -> Int32:
+    """The intervals of these parts of a text."""
+    return np.array([[text.index(part), text.index(part) + len(part)] for part in parts], dtype=np.int32)
+
+
+def shares(whole: Page) -> dict[str, float]:
+    blocks = whole.blocks
+    bounds = zip(blocks.text_start.tolist(), blocks.text_end.tolist(), strict=True)
+    texts = [blocks.text[start:end] for start, end in bounds]
+    return {text: round(share, 2) for text, share in zip(texts, blocks.template_share.tolist(), strict=True)}
+
+
+def test_shares_count_characters_but_white_space() -> None:
+    whole = page(HTML)
+    found = at(views.view("text", whole), "Home\nNews &", "2024 Us")
+    marked = views.marked(whole, views.covered("text", whole, found))
+    assert shares(marked) == {
+        "Home": 1.0,
+        "News & views": 0.5,
+        "The fog lies on": 0.0,
+        "the water": 0.0,
+        ".": 0.0,
+        "© 2024 Us": 0.86,
+    }
+
+
+def test_the_html_view_tells_of_text_what_it_found_in_markup() -> None:
+    whole = page(HTML)
+    found = at(views.view("html", whole), "<li>Home</li><li>News &amp; vie", "the wat")
+    marked = views.marked(whole, views.covered("html", whole, found))
+    assert shares(marked)["Home"] == 1.0
+    assert shares(marked)["News & views"] == 1.0  # has a character reference: most of it is covered
+    assert shares(marked)["the water"] == 0.75
+    assert shares(marked)["The fog lies on"] == 0.0
+
+
+def test_the_cleaned_view_is_the_kept_text_and_covers_nothing_else() -> None:
+    whole = page(HTML)
+    kept = np.array([False, True, True, True, True, False])
+    text = views.view("cleaned", whole, kept)
+    assert text == "News & views\nThe fog lies on\nthe water\n.\n"
+    marked = views.marked(whole, views.covered("cleaned", whole, at(text, "views\nThe fog"), kept))
+    assert shares(marked) == {
+        "Home": 0.0,
+        "News & views": 0.5,
+        "The fog lies on": 0.5,
+        "the water": 0.0,
+        ".": 0.0,
+        "© 2024 Us": 0.0,
+    }
+
+
+def test_the_cleaned_view_needs_to_know_what_was_kept() -> None:
+    with pytest.raises(UsageError, match="no view"):
+        views.view("cleaned", page(HTML))
+
+
+@given(source=articles, chance=st.randoms(use_true_random=False))
+def test_everything_kept_is_the_text_view(source: str, chance: object) -> None:
+    whole = page(source)
+    everything = np.ones(len(whole.blocks), dtype=bool)
+    text = views.view("text", whole)
+    assert views.view("cleaned", whole, everything) == text
+    start = chance.randrange(len(text) + 1)  # type: ignore[attr-defined]
+    found = np.array([[start, chance.randrange(start, len(text) + 1)]], dtype=np.int32)  # type: ignore[attr-defined]
+    assert np.array_equal(
+        views.covered("text", whole, found), views.covered("cleaned", whole, found, everything)
+    )
+
+
+def test_what_is_left_says_something() -> None:
+    whole = page("<p>Posted by: Anna | 3 May</p><p>| ©</p><p>Share</p>")
+    found = at(whole.blocks.text, "Posted by:", "| 3 May", "Share")
+    marked = views.marked(whole, views.covered("text", whole, found))
+    assert marked.in_template is not None
+    assert trimming.left(marked.blocks, marked.in_template).tolist() == [True, True, False]
+    trimmed = trimming.trimmed(marked.blocks, marked.in_template)
+    assert trimmed.text[trimmed.text_start[0] : trimmed.text_end[0]] == "Anna"
+    assert trimmed.text[trimmed.text_start[1] : trimmed.text_end[1]] == "| ©"
