@@ -11,7 +11,7 @@ from tests.annotation.browser import chromium, pages
 
 pytest.importorskip("playwright", reason="pip install playwright (it is in the dev extra)")
 
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 from tests.annotation.browser.desk import Desk, Server
 
@@ -35,6 +35,7 @@ def browser() -> Iterator[Browser]:
         if os.environ.get("VICTOR_NEEDS_BROWSER"):
             pytest.fail(f"no browser here: {chromium.HINT}")
         pytest.skip(f"no browser here: {chromium.HINT}")
+    expect.set_options(timeout=30_000)  # a busy machine is slow, and nobody waits longer than needed
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(**chromium.launching(found))
         yield started
@@ -65,7 +66,7 @@ def server(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """A browser without a past."""
     opened = browser.new_context(viewport={"width": 1280, "height": 800})
-    opened.set_default_timeout(15_000)
+    opened.set_default_timeout(30_000)
     yield opened
     opened.close()
 

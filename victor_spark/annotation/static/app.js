@@ -140,6 +140,7 @@ class App {
   async #route() {
     const [, name = "next", number] = location.hash.split("/");
     this.route = location.hash;
+    this.turn = {}; // an answer that comes after the annotator has gone elsewhere is not shown
     try {
       if (name === "overview") await this.#overview();
       else if (name === "guidelines") await this.#guidelines();
@@ -175,11 +176,12 @@ class App {
   }
 
   async #open(name, number) {
-    if (name === "judge") {
-      const [state, judged] = await Promise.all([api.page(number, this.annotator, true), api.disagreement(number)]);
-      this.#opened(state, judged);
-    } else if (Number.isInteger(number)) this.#opened(await api.page(number, this.annotator, false));
-    else await this.#next(false);
+    if (!Number.isInteger(number)) return this.#next(false);
+    const { turn } = this;
+    const isJudge = name === "judge";
+    const asked = [api.page(number, this.annotator, isJudge), isJudge ? api.disagreement(number) : null];
+    const [state, judged] = await Promise.all(asked);
+    if (turn === this.turn) this.#opened(state, judged);
   }
 
   #opened(state, judged = null) {
@@ -214,12 +216,14 @@ class App {
 
   /** The next page, once the one at hand is said to be done. */
   async #next(isAfter = true) {
+    const { turn } = this;
     const { page } = this.work;
     if (this.outbox.waiting().length) await this.#emptied();
+    if (turn !== this.turn) return;
     if (isAfter && page?.judge) return this.#go("#/overview");
-    if (page && this.work.page !== page) return;
     try {
       const state = await api.next(this.annotator, isAfter && page ? page.page : undefined);
+      if (turn !== this.turn) return;
       history.replaceState(null, "", "#/next");
       this.route = location.hash;
       notify("");
@@ -229,7 +233,7 @@ class App {
       if (!error.isPassing) return this.#failed(error);
       notify(`${error.message} What you labelled is kept; trying again.`, { isBad: true });
       await new Promise((resolve) => setTimeout(resolve, 1500));
-      await this.#next(isAfter);
+      if (turn === this.turn) await this.#next(isAfter);
     }
   }
 

@@ -43,9 +43,5 @@ const SHOWN = { ArrowDown: "↓", ArrowUp: "↑", ArrowRight: "→", ArrowLeft: 
 
 /** A key as the help writes it. */
 export function shown(key) {
-  return key
-    .split("+")
-    .map((part) => SHOWN[part] ?? part)
-    .join(" ")
-    .trim() || "+";
+  return SHOWN[key] ?? key;
 }

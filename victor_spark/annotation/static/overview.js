@@ -4,16 +4,21 @@ import * as api from "./api.js";
 import { clock, h, plural } from "./dom.js";
 
 const LIMIT = 100;
+const NAMES = new Set(["Host", "Annotators"]);
 const share = (value) => (value === null || value === undefined ? "–" : value.toFixed(2));
 const rate = (value) => (value ? String(Math.round(value)) : "–");
 const link = (page) => page.title || page.url || `Page ${page.page}`;
 
 function table(head, rows, empty) {
   if (!rows.length) return h("p", { class: "empty" }, empty);
-  return h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, head.map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, rows)));
+  return h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, head.map((name) => h("th", { scope: "col", class: NAMES.has(name) ? "name" : null }, name)))), h("tbody", {}, rows)));
 }
 
-const row = (...cells) => h("tr", {}, cells.map((cell, i) => h(i ? "td" : "th", i ? {} : { scope: "row" }, cell)));
+const row = (...cells) => h("tr", {}, cells.map((cell, i) => {
+    if (!i) return h("th", { scope: "row" }, cell);
+    return cell.nodeName === "TD" ? cell : h("td", {}, cell);
+  }));
+const words = (text) => h("td", { class: "name" }, text);
 
 /** Fills `place`; a part that fails says so in its own place. */
 export async function show(place, { session, annotator }) {
@@ -29,8 +34,8 @@ export async function show(place, { session, annotator }) {
 
 function heading(session, annotator) {
   const facts = [session.store, session.model ? `suggestions by ${session.model}` : "no suggestions", `order: ${session.order}`];
-  return h("header", { class: "lead" },
-    h("div", {}, h("h1", {}, "Annotation"), h("p", {}, facts.join(" · "))),
+  return h("header", { class: "top" },
+    h("div", {}, h("h1", {}, "Annotation"), h("p", {}, facts.join(" · ")), (session.messages ?? []).map((message) => h("p", {}, message))),
     h("nav", {}, h("a", { class: "button", href: "#/guidelines" }, "Guidelines"),
       session.practice.length ? h("a", { class: "button", href: `#/practice/${session.practice[0].page}` }, "Practice") : null,
       h("a", { class: "button primary", href: "#/next" }, `Annotate as ${annotator}`)));
@@ -56,14 +61,14 @@ function agreementPart({ pairs, fleiss, n_pages, messages }) {
 }
 
 function disagreementPart({ pages }) {
-  const rows = pages.map((page) => row(h("a", { href: `#/judge/${page.page}` }, link(page)), page.annotators.join(", "),
+  const rows = pages.map((page) => row(h("a", { href: `#/judge/${page.page}` }, link(page)), words(page.annotators.join(", ")),
     `${page.n_differing} of ${page.n_blocks}`, share(page.kappa), page.judged ?? "–"));
   return h("section", {}, h("h2", {}, "Disagreements"),
     table(["Page", "Annotators", "Blocks that differ", "κ", "Judged by"], rows, "No disagreement to judge."));
 }
 
 function pagesPart({ pages, n_pages }, { annotator }) {
-  const body = (list) => list.map((page) => row(h("a", { href: `#/page/${page.page}` }, link(page)), page.host ?? "",
+  const body = (list) => list.map((page) => row(h("a", { href: `#/page/${page.page}` }, link(page)), words(page.host ?? ""),
     String(page.n_blocks), h("span", { class: `state ${page.state}` }, page.state), `${page.n_done} / ${page.wanted}`, share(page.uncertainty)));
   const shown = table(["Page", "Host", "Blocks", "For you", "Done", "Uncertainty"], body(pages), "There is no page in this store.");
   const more = h("button", { class: "quiet" }, "Show more");
