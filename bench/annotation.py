@@ -44,6 +44,11 @@ SECONDS: Final = {"K": K, "P": P, "B": B, "M": M}
 SCREEN: Final = 700
 """Pixels of a page that are seen at once."""
 
+COLUMNS: Final = (
+    "begins with", "pages", "exact", "keys", "pointings", "thinking", "looking s", "working s", "tool s",
+    "s a page: mean (median)", "pages/h", "s left at 200 pages/h",
+)  # fmt: skip
+
 Labels = list[int]
 
 
@@ -75,7 +80,7 @@ class Session:
 
 
 def fix(first: int, last: int, label: int) -> Step:
-    """Labels a run: one block by a click and its label's key, more by that key, then the first and the last."""
+    """Labels a run: one block by a click and its label's key, more by that key and two clicks."""
     key = str(label + 1)
     if first == last:
         return Step("MPBBK", (first, key, "Escape"), first, last, label)
@@ -279,12 +284,7 @@ def main() -> int:
         delays = latency(browser)
         browser.close()
     print("## Annotating the sample crawl\n")
-    print(
-        "| begins with | pages | exact | keys | pointings | thinking | looking s | working s | tool s", end=""
-    )
-    print(
-        " | s a page: mean (median) | pages/h | s left at 200 pages/h |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
-    )
+    print(f"| {' | '.join(COLUMNS)} |\n|---{'|--:' * (len(COLUMNS) - 1)}|")
     print(report("nothing", scratch))
     print(report("suggestions", helped))
     print(f"\nK {K} s, P {P} s, B {B} s, M {M} s; a screenful is {SCREEN} pixels; means a page. The")
