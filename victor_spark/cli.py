@@ -10,7 +10,7 @@ from typing import Any, Final, NoReturn
 
 from victor_spark import __version__
 from victor_spark.commands import COMMANDS
-from victor_spark.errors import EXIT_DONE, EXIT_INTERNAL, EXIT_USAGE, UsageError, VictorError
+from victor_spark.errors import EXIT_DONE, EXIT_INTERNAL, EXIT_USAGE, UsageError, VictorError, described
 
 EXIT_INTERRUPTED: Final = 130
 EXIT_BROKEN_PIPE: Final = 141
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _failed(str(error), error.exit_code, debug=debug)
     except BaseException as error:  # noqa: BLE001 - the last place; a panic in Rust code is no Exception
         hint = "" if debug else " (--debug shows where)"
-        return _failed(f"internal error: {_described(error)}{hint}", EXIT_INTERNAL, debug=debug)
+        return _failed(f"internal error: {described(error)}{hint}", EXIT_INTERNAL, debug=debug)
 
 
 def _dispatch(words: list[str]) -> int:
@@ -114,24 +114,6 @@ def _failed(line: str, code: int, *, debug: bool) -> int:
         traceback.print_exc()
     print(f"victor: error: {' '.join(line.split())}", file=sys.stderr)
     return code
-
-
-def _described(error: BaseException) -> str:
-    """The line of an error that says most: Spark's hold the traceback of a worker, or a chain of causes."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
-    named = [
-        line for line in lines if line.partition(":")[0].endswith(("Error", "Exception")) and ": " in line
-    ]
-    if "Traceback (most recent call last):" in lines and named:
-        best = named[0]
-    elif causes:
-        best = causes[-1]
-    elif lines and lines[0].startswith("An error occurred while calling") and lines[1:]:
-        best = lines[1].lstrip(": ")
-    else:
-        best = lines[0] if lines else ""
-    return f"{type(error).__name__}: {best}" if best else type(error).__name__
 
 
 def _silence_stdout() -> None:

@@ -86,3 +86,21 @@ class AnnotationError(VictorError):
 
 class ShardError(VictorError):
     """One shard can't be opened or read at all."""
+
+
+def described(error: BaseException) -> str:
+    """The line of an error that says most: Spark's hold the traceback of a worker, or a chain of causes."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    named = [
+        line for line in lines if line.partition(":")[0].endswith(("Error", "Exception")) and ": " in line
+    ]
+    if "Traceback (most recent call last):" in lines and named:
+        best = named[0]
+    elif causes:
+        best = causes[-1]
+    elif lines and lines[0].startswith("An error occurred while calling") and lines[1:]:
+        best = lines[1].lstrip(": ")
+    else:
+        best = lines[0] if lines else ""
+    return f"{type(error).__name__}: {best}" if best else type(error).__name__

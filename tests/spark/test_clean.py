@@ -125,7 +125,7 @@ def test_a_shard_that_cannot_be_read_is_a_row_and_the_others_go_on(
 
 def test_the_summary_says_how_many_what_and_where(crawl: Path, tmp_path: Path, victor: Victor) -> None:
     outcome = victor("clean", crawl, "--output", tmp_path / "out", "--partitions", 2)
-    assert "cleaning 3 shards in 2 tasks" in outcome.lines[0]
+    assert "cleaning 3 shards in 1 wave on local[2]" in outcome.lines[0]
     assert outcome.lines[-2].startswith("victor: 17 pages in ")
     assert "ok 14" in outcome.lines[-2]
     assert str(tmp_path / "out" / "pages") in outcome.lines[-1]

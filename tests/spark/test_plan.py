@@ -1,4 +1,6 @@
-"""Every shard belongs to exactly one task, and tasks are even."""
+"""Every byte of every shard belongs to exactly one split, one wave and one task, and tasks are even."""
+
+from collections import defaultdict
 
 import pyarrow as pa
 import pytest
@@ -7,49 +9,104 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from victor_spark.archive.inputs import Shard
-from victor_spark.spark import plan
+from victor_spark.spark import manifest, plan
 
-SIZES = st.lists(st.one_of(st.none(), st.integers(0, 3 << 30)), min_size=1, max_size=60)
-
-
-def shards(sizes: list[int | None]) -> list[Shard]:
-    return [Shard(f"/crawl/{n}.warc.gz", size, "warc") for n, size in enumerate(sizes)]
+MB = 1 << 20
+SIZES = st.lists(st.one_of(st.none(), st.integers(0, 300 * MB)), min_size=1, max_size=40)
 
 
-@given(sizes=SIZES, n_cores=st.integers(1, 64))
-def test_there_are_never_more_tasks_than_shards_and_every_task_has_one(
-    sizes: list[int | None], n_cores: int
+def shards(sizes: list[int | None]) -> pa.Table:
+    return manifest.of_shards(Shard(f"/crawl/{n}.warc.gz", size, "warc") for n, size in enumerate(sizes))
+
+
+@given(
+    sizes=SIZES,
+    n_cores=st.integers(1, 64),
+    split_bytes=st.one_of(st.none(), st.integers(MB, 100 * MB)),
+    wave_bytes=st.one_of(st.none(), st.integers(MB, 700 * MB)),
+)
+def test_the_waves_have_every_byte_of_every_shard_once(
+    sizes: list[int | None], n_cores: int, split_bytes: int | None, wave_bytes: int | None
 ) -> None:
-    n = plan.n_tasks(shards(sizes), n_cores=n_cores)
-    assert 1 <= n <= len(sizes)
-    assert set(plan.pack(shards(sizes), n)) == set(range(n))
+    planned = plan.plan(shards(sizes), n_cores=n_cores, split_bytes=split_bytes, wave_bytes=wave_bytes)
+    ranges: dict[str, list[tuple[int, int | None]]] = defaultdict(list)
+    for wave in plan.waves(planned):
+        rows = plan.splits(planned, wave).to_pylist()
+        assert rows
+        for row in rows:
+            ranges[row["path"]].append((row["start"], row["end"]))
+    assert len(ranges) == len(sizes)
+    for found in ranges.values():
+        starts, ends = zip(*sorted(found), strict=True)
+        assert starts[0] == 0
+        assert list(starts[1:]) == list(ends[:-1])
+        assert ends[-1] is None
 
 
-def test_large_shards_have_a_task_each() -> None:
-    assert plan.n_tasks(shards([1 << 30] * 1000), n_cores=8) == 1000
+def test_one_large_shard_feeds_many_tasks() -> None:
+    planned = plan.plan(shards([1000 * MB]), n_cores=4)
+    (wave,) = plan.waves(planned)
+    splits = plan.splits(planned, wave)
+    assert splits.num_rows == 16
+    assert plan.n_tasks(splits, n_cores=4) == 16
+
+
+def test_a_shard_is_not_split_for_nothing() -> None:
+    planned = plan.plan(shards([3 * MB]), n_cores=64)
+    assert plan.splits(planned, 0).num_rows == 1
+
+
+def test_pages_records_and_shards_of_unknown_size_are_not_split() -> None:
+    whole = [
+        Shard("/a.html", 900 * MB, "html"),
+        Shard("/b.warc.gz", None, "warc"),
+        Shard("/c.warc.gz", 900 * MB, "warc", start=7, end=600 * MB, aligned=True),
+    ]
+    planned = plan.plan(manifest.of_shards(whole), n_cores=4, split_bytes=MB, wave_bytes=10_000 * MB)
+    assert [plan.shard(row) for row in plan.splits(planned, 0).to_pylist()] == whole
 
 
 def test_many_tiny_shards_share_tasks_evenly() -> None:
-    tiny = shards([100_000] * 10_000)
-    n = plan.n_tasks(tiny, n_cores=4)
-    tasks = plan.pack(tiny, n)
+    planned = plan.plan(shards([100_000] * 10_000), n_cores=4)
+    splits = plan.splits(planned, 0)
+    n = plan.n_tasks(splits, n_cores=4)
+    tasks = plan.pack([100_000] * splits.num_rows, n)
     counts = [tasks.count(task) for task in range(n)]
     assert n < 100
     assert max(counts) - min(counts) <= 1
 
 
+def test_waves_are_about_as_large_as_asked_for() -> None:
+    planned = plan.plan(shards([130 * MB] * 100), n_cores=4, wave_bytes=1024 * MB)
+    sizes = [plan.weight(plan.splits(planned, wave)) for wave in plan.waves(planned)]
+    assert len(sizes) == 13
+    assert all(abs(size - 1024 * MB) <= 64 * MB for size in sizes[:-1])
+
+
+def test_a_million_shards_take_little_room() -> None:
+    one = Shard("/crawl/segments/00042/warc/00042-crawl-data.warc.gz", 1 << 30, "warc", etag="mtime:17321")
+    table = manifest.of_shards(one for _ in range(20_000))
+    assert table.nbytes / table.num_rows < 300
+    planned = plan.plan(table, n_cores=4)
+    assert plan.splits(planned, 5000).num_rows == pytest.approx(32, abs=1)
+
+
+def test_a_manifest_survives_being_stored() -> None:
+    table = manifest.of_shards([Shard("/výlov b.warc.gz", None, "warc", "b", 3, 9, "x", aligned=True)])
+    assert manifest.from_bytes(manifest.to_bytes(table)).equals(table)
+
+
 @pytest.mark.spark
-def test_a_task_gets_the_shards_planned_for_it_and_no_others(spark: SparkSession) -> None:
-    planned = shards([5 << 20, 1 << 20, None, 7 << 20, 2 << 20, 2 << 20, 1 << 20])
+def test_a_task_gets_the_splits_planned_for_it_and_no_others(spark: SparkSession) -> None:
+    splits = shards([5 * MB, MB, None, 7 * MB, 2 * MB, 2 * MB, MB])
 
     def seen(batches):  # type: ignore[no-untyped-def] # runs on a worker
         paths = [path for batch in batches for path in batch.column("path").to_pylist()]
         yield pa.RecordBatch.from_pylist([{"paths": sorted(paths)}])
 
-    frame = plan.plan(spark, planned, n=3)
+    frame = plan.frame(spark, splits, n=3)
     found = sorted(row["paths"] for row in frame.mapInArrow(seen, "paths array<string>").collect())
-    tasks = plan.pack(planned, 3)
-    expected = [
-        sorted(shard.path for shard, task in zip(planned, tasks, strict=True) if task == n) for n in range(3)
-    ]
+    tasks = plan.pack([5 * MB, MB, 64 * MB, 7 * MB, 2 * MB, 2 * MB, MB], 3)
+    paths = splits["path"].to_pylist()
+    expected = [sorted(path for path, task in zip(paths, tasks, strict=True) if task == n) for n in range(3)]
     assert found == sorted(expected)

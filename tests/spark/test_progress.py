@@ -16,19 +16,25 @@ def test_clock(seconds: float, text: str) -> None:
 
 def test_a_log_line_tells_done_elapsed_and_left() -> None:
     stream = io.StringIO()
-    show(stream, 10, 40, 31.0, bar=False)
-    assert stream.getvalue() == "victor: 10 of 40 tasks done, 31 s elapsed, about 1:33 left\n"
+    show(stream, 0.25, 31.0, bar=False)
+    assert stream.getvalue() == "victor: 25 % done, 31 s elapsed, about 1:33 left\n"
+
+
+def test_what_an_earlier_run_did_makes_this_one_no_faster() -> None:
+    stream = io.StringIO()
+    show(stream, 0.75, 60.0, before=0.5, bar=False)
+    assert stream.getvalue() == "victor: 75 % done, 1:00 elapsed, about 1:00 left\n"
 
 
 def test_nothing_is_promised_before_a_task_is_done() -> None:
     stream = io.StringIO()
-    show(stream, 0, 40, 31.0, bar=False)
-    assert stream.getvalue() == "victor: 0 of 40 tasks done, 31 s elapsed\n"
+    show(stream, 0.0, 31.0, bar=False)
+    assert stream.getvalue() == "victor: 0 % done, 31 s elapsed\n"
 
 
 def test_the_bar_stays_on_one_line() -> None:
     stream = io.StringIO()
-    show(stream, 20, 40, 31.0, bar=True)
+    show(stream, 0.5, 31.0, bar=True)
     assert stream.getvalue().startswith("\r")
     assert "\n" not in stream.getvalue()
     assert stream.getvalue().count("#") == 15

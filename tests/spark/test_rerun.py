@@ -1,6 +1,7 @@
 """Whatever was there before, a run never spoils an OUT, and never leaves one that only looks complete."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -62,17 +63,18 @@ def test_another_model_is_refused(done: Path, crawl: Path, victor: Victor) -> No
     assert f"models.{name}" in outcome.lines[0]
 
 
-def test_a_run_that_was_killed_starts_over(done: Path, crawl: Path, victor: Victor) -> None:
+def test_a_run_that_was_killed_before_its_end_finishes(done: Path, crawl: Path, victor: Victor) -> None:
     expected = rows(done)
     (done / "_run" / "run.json").unlink()
+    shutil.rmtree(done / "_run" / "ledger")
     part = next((done / "pages").glob("*.parquet"))
     part.rename(done / "pages" / "part-left-behind.parquet")
-    (done / "pages" / "_temporary").mkdir()
+    (done / "_run" / "staged" / "other" / "00000" / "_temporary").mkdir(parents=True)
     outcome = victor("clean", crawl / "b.warc.gz", "--output", done)
     assert outcome.code == 0
     assert "already done" not in outcome.lines[0]
     assert rows(done) == expected
-    assert not (done / "pages" / "_temporary").exists()
+    assert not (done / "_run" / "staged").exists()
 
 
 def test_a_run_that_died_before_its_config_was_written_starts_over(

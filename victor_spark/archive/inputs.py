@@ -1,6 +1,7 @@
 """What the arguments mean: archives, pages, folders, globs and lists of these, all to shards."""
 
 import glob
+import hashlib
 import os
 import urllib.parse
 from collections.abc import Iterator, Sequence
@@ -25,7 +26,7 @@ class Shard:
     `warc_filename`. `size` is the file's in bytes, None where a server was not asked. `kind` "warc" covers
     gzip, zstd, lz4 and plain WARC, "html" a single page. Of a range [start, end) the records belong to the
     shard whose first byte lies in it; `end` None is the file's end. `aligned` says that a record is known
-    to begin at `start`. `etag` identifies the content (opening.identity): another one can't be read.
+    to begin at `start`. `etag` identifies the content (opening.about): another one can't be read.
     `records`, where there are any, are the only ones wanted: (offset, length) of each, in order.
     """
 
@@ -62,30 +63,37 @@ def resolve(inputs: Sequence[str], *, base_url: str | None = None) -> tuple[Shar
 
     Raises InputError, one clear line, for whatever is missing, unreadable or holds no archive.
     """
-    if not inputs:
-        raise InputError("no input given")
-    found: dict[str, Shard] = {}
-    picked = Picks()
-    for text in inputs:
-        for shard in _expand(_local(os.fspath(text)), base_url, depth=0):
-            if new := picked.without_known(shard, _identity(shard.path)):
-                found.setdefault(f"{_identity(shard.path)}\n{new.records[:1]}", new)
-    if not found:
-        raise InputError(f"{inputs[0]}: holds no archive")
-    shards = tuple(found.values())
+    shards = tuple(found(inputs, base_url=base_url))
     if all(shard.size == 0 for shard in shards):
         raise InputError(f"{shards[0].filename}: empty file")
     return shards
+
+
+def found(inputs: Sequence[str], *, base_url: str | None = None) -> Iterator[Shard]:
+    """`resolve` one shard after the other, for lists too long to be held; empty files are no error."""
+    if not inputs:
+        raise InputError("no input given")
+    seen: set[bytes] = set()
+    picked = Picks()
+    for text in inputs:
+        for shard in _expand(_local(os.fspath(text)), base_url, depth=0):
+            identity = _identity(shard.path)
+            new = picked.without_known(shard, identity)
+            if new and (new.records or identity not in seen):
+                seen.add(identity)
+                yield new
+    if not seen:
+        raise InputError(f"{inputs[0]}: holds no archive")
 
 
 class Picks:
     """Remembers which records tables have named so far, and which files were named as a whole."""
 
     def __init__(self) -> None:
-        self._offsets: dict[str, list[npt.NDArray[np.int64]]] = {}
-        self._whole: set[str] = set()
+        self._offsets: dict[bytes, list[npt.NDArray[np.int64]]] = {}
+        self._whole: set[bytes] = set()
 
-    def without_known(self, shard: Shard, identity: str) -> Shard | None:
+    def without_known(self, shard: Shard, identity: bytes) -> Shard | None:
         """The shard without the records that are known, None when nothing is left of it.
 
         Raises InputError for a file that is named as a whole and by some of its records.
@@ -116,8 +124,10 @@ def _local(text: str) -> str:
     return urllib.parse.unquote(urllib.parse.urlsplit(text).path)
 
 
-def _identity(path: str) -> str:
-    return os.path.realpath(path) if opening.scheme(path) is None else path
+def _identity(path: str) -> bytes:
+    """What all names of a file have in common, in the room that millions of them leave."""
+    real = os.path.realpath(path) if opening.scheme(path) is None else path
+    return hashlib.blake2b(real.encode("utf-8", "surrogateescape"), digest_size=16).digest()
 
 
 def _expand(text: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:

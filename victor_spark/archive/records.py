@@ -39,20 +39,29 @@ def read(shard: Shard, options: ReadOptions = DEFAULTS) -> Iterator[Record]:
 
     The ranges of a file give together exactly what the whole file gives, each record once. Damage costs the
     records it hits: each damaged range gives one Record with status "corrupt_record".
-    Raises ShardError, and nothing else, when the shard can't be opened, is empty or can't be read on.
+    Raises ShardError, and nothing else, when the shard can't be opened, is empty or can't be read on, or when
+    it isn't any more what `shard.etag` says.
     """
     try:
+        _check(shard)
         if shard.kind == "html":
             if shard.start == 0 and shard.end != 0:
                 yield _page(shard, options)
         else:
             yield from _of_archive(shard, options)
+        if opening.scheme(shard.path) is None:
+            _check(shard)  # nobody wrote to it meanwhile
     except ShardError:
         raise
     except InputError as error:
         raise ShardError(str(error)) from error
     except Exception as error:
         raise ShardError(f"{shard.filename}: {opening.one_line(error)}") from error
+
+
+def _check(shard: Shard) -> None:
+    if shard.etag is not None and opening.identity(shard.path) != shard.etag:
+        raise ShardError(f"{shard.filename}: changed since the run was planned")
 
 
 def _page(shard: Shard, options: ReadOptions) -> Record:

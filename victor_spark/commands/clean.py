@@ -45,6 +45,8 @@ _ONLY_WITH_OUTPUT: Final = (
     "engine",
     "master",
     "partitions",
+    "wave_bytes",
+    "split_bytes",
 )
 _ONLY_WITHOUT_OUTPUT: Final = ("format", "url")
 
@@ -119,7 +121,11 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     add_limits(parser)
     spark = parser.add_argument_group("Spark (spark-submit jobs/clean.py takes the same options and its own)")
     spark.add_argument("--master", metavar="URL", help="default: spark-defaults.conf, else local[*]")
-    spark.add_argument("--partitions", type=positive, metavar="N", help="tasks and output files")
+    spark.add_argument("--partitions", type=positive, metavar="N", help="tasks, and output files, of a wave")
+    spark.add_argument(
+        "--wave-bytes", type=n_bytes, metavar="SIZE", help="input committed together, such as 500M or 2G"
+    )
+    spark.add_argument("--split-bytes", type=n_bytes, metavar="SIZE", help="input read by a task at a time")
     spark.add_argument("--engine", choices=ENGINES, help="mapInArrow (default) or mapPartitions: same rows")
 
 
@@ -234,12 +240,14 @@ def _run_job(arguments: argparse.Namespace, chosen: CleanOptions) -> int:
         base_url=arguments.input_base_url,
         master=arguments.master,
         partitions=arguments.partitions,
+        split_bytes=arguments.split_bytes,
+        wave_bytes=arguments.wave_bytes,
         engine=arguments.engine or ENGINES[0],
     )
     try:
         run(job)
     except KeyboardInterrupt:
-        print("victor: stopped; the same command starts over", file=sys.stderr)
+        print("victor: stopped; run the same command again to resume", file=sys.stderr)
         return EXIT_INCOMPLETE
     return EXIT_DONE
 
@@ -300,6 +308,15 @@ def probability(text: str) -> float:
 def positive(text: str) -> int:
     """A whole number from 1 on."""
     value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not positive")
+    return value
+
+
+def n_bytes(text: str) -> int:
+    """A number of bytes, with K, M, G or T behind it for so many times 1024."""
+    number, unit = text.rstrip("KMGTkmgt"), text[len(text.rstrip("KMGTkmgt")) :].upper()
+    value = int(float(number) * 1024 ** ("KMGT".index(unit) + 1 if unit else 0))
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is not positive")
     return value

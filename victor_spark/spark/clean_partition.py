@@ -108,13 +108,14 @@ def _work(task: CleanTask) -> Work:
     key = replace(task, models=None)
     if key not in _WORKS:
         _WORKS.clear()
-        _WORKS[key] = _built(task)
+        assert task.models is not None
+        _WORKS[key] = page_work(task, task.models.value)
     return _WORKS[key]
 
 
-def _built(task: CleanTask) -> Work:
-    assert task.models is not None
-    clean = pipeline.cleaning(task.settings, task.models.value)
+def page_work(task: CleanTask, models: Models) -> Work:
+    """What is done with the shards of a task, and with each record."""
+    clean = pipeline.cleaning(task.settings, models)
 
     def row(record: Record) -> Row:
         if record.status is not None:

@@ -6,14 +6,20 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 from urllib.parse import unquote, urlsplit
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from victor_spark.errors import OutputError
+from victor_spark.spark import lease
+
+_LEASE: Final = "_run/lease.json"
+_OBJECT_STORES: Final = {"s3a", "s3", "s3n", "gs", "abfs", "abfss", "wasb", "wasbs", "oss", "cosn", "obs"}
+"""Where a file appears whole when it is closed, and a rename is a copy."""
 
 
 class Files(Protocol):
@@ -22,12 +28,15 @@ class Files(Protocol):
     location: str
 
     def is_file(self) -> bool: ...  # noqa: D102 - is the output a file?
-    def names(self) -> list[str] | None: ...  # noqa: D102 - what it holds; None: there is no such directory
+    def names(self, name: str = "") -> list[str] | None: ...  # noqa: D102 - None: there is no such directory
+    def below(self, name: str) -> dict[str, int]: ...  # noqa: D102 - files of a tree and their sizes
+    def move(self, name: str, target: str) -> None: ...  # noqa: D102 - a file, over whatever is there
     def read(self, name: str) -> bytes | None: ...  # noqa: D102 - None: there is no such file
     def write(self, name: str, content: bytes) -> None: ...  # noqa: D102 - whole or not at all
     def remove(self, name: str) -> None: ...  # noqa: D102 - a file or a tree, if it is there
     def probe(self) -> None: ...  # noqa: D102 - OSError if nothing can be written; leaves nothing behind
     def lock(self) -> bool: ...  # noqa: D102 - False: another run holds it
+    def lost(self) -> bool: ...  # noqa: D102 - whether another run took it over meanwhile
     def unlock(self) -> None: ...  # noqa: D102 - lets others in again
 
 
@@ -44,14 +53,28 @@ class LocalFiles:
         self._root = Path(path).absolute()
         self.location = f"file://{self._root}"
         self._lock: int | None = None
+        self._lease: lease.Held | None = None
 
     def is_file(self) -> bool:
         """Whether something else than a directory has the name."""
         return self._root.exists() and not self._root.is_dir()
 
-    def names(self) -> list[str] | None:
-        """What the directory holds; None if it isn't there."""
-        return sorted(path.name for path in self._root.iterdir()) if self._root.is_dir() else None
+    def names(self, name: str = "") -> list[str] | None:
+        """What a directory holds; None if it isn't there."""
+        folder = self._root / name
+        return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else None
+
+    def below(self, name: str) -> dict[str, int]:
+        """Every file below a directory, named from there, and its size."""
+        folder = self._root / name
+        paths = (path for path in folder.rglob("*") if path.is_file())
+        return {path.relative_to(folder).as_posix(): path.stat().st_size for path in paths}
+
+    def move(self, name: str, target: str) -> None:
+        """Gives a file another name, in whatever directory."""
+        path = self._root / target
+        path.parent.mkdir(parents=True, exist_ok=True)
+        (self._root / name).replace(path)
 
     def read(self, name: str) -> bytes | None:
         """A file's content, or None."""
@@ -85,20 +108,33 @@ class LocalFiles:
 
     def lock(self) -> bool:
         """Holds the directory until `unlock` or the end of this process; False if another run does."""
+        self._root.mkdir(exist_ok=True)
+        (self._root / "_run").mkdir(exist_ok=True)
         descriptor = os.open(self._root / "_run" / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(descriptor)
-            return not isinstance(error, BlockingIOError)  # some network filesystems know no locks
+            if isinstance(error, BlockingIOError):
+                return False
+            # Some network filesystems know no locks.
+            self._lease = lease.acquire(partial(self.read, _LEASE), partial(self.write, _LEASE))
+            return self._lease is not None
         self._lock = descriptor
         return True
+
+    def lost(self) -> bool:
+        """Whether another run took the directory over, as it saw no sign of this one."""
+        return self._lease is not None and self._lease.lost.is_set()
 
     def unlock(self) -> None:
         """Lets other runs in again."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+        if self._lease is not None and self._lease.release():
+            self.remove(_LEASE)
+        self._lease = None
 
 
 class HadoopFiles:
@@ -110,6 +146,8 @@ class HadoopFiles:
         self._jvm: Any = context._jvm
         path = self._path("")
         self._system: Any = path.getFileSystem(context._jsc.hadoopConfiguration())
+        self._stores_objects = urlsplit(location).scheme in _OBJECT_STORES
+        self._lease: lease.Held | None = None
 
     def _path(self, name: str) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(f"{self.location}/{name}".rstrip("/"))
@@ -122,11 +160,29 @@ class HadoopFiles:
         path = self._path(name)
         return bool(self._system.exists(path) and self._system.getFileStatus(path).isDirectory())
 
-    def names(self) -> list[str] | None:
-        """What the directory holds; None if it isn't there."""
-        if not self._is_directory(""):
+    def names(self, name: str = "") -> list[str] | None:
+        """What a directory holds; None if it isn't there."""
+        if not self._is_directory(name):
             return None
-        return sorted(status.getPath().getName() for status in self._system.listStatus(self._path("")))
+        return sorted(status.getPath().getName() for status in self._system.listStatus(self._path(name)))
+
+    def below(self, name: str) -> dict[str, int]:
+        """Every file below a directory, named from there, and its size."""
+        if not self._is_directory(name):
+            return {}
+        root = self._system.makeQualified(self._path(name)).toUri().getPath()
+        found, files = dict[str, int](), self._system.listFiles(self._path(name), True)
+        while files.hasNext():
+            status = files.next()
+            found[status.getPath().toUri().getPath()[len(root) + 1 :]] = status.getLen()
+        return found
+
+    def move(self, name: str, target: str) -> None:
+        """Gives a file another name, in whatever directory."""
+        self._system.mkdirs(self._path(target).getParent())
+        self._system.delete(self._path(target), False)
+        if not self._system.rename(self._path(name), self._path(target)):
+            raise OSError(f"can't rename {self.location}/{name}")
 
     def read(self, name: str) -> bytes | None:
         """A file's content, or None."""
@@ -142,11 +198,15 @@ class HadoopFiles:
     def write(self, name: str, content: bytes) -> None:
         """Writes a file; an object store shows it only when it is whole, HDFS after the rename."""
         path, draft = self._path(name), self._path(f"{name}.draft")
+        if self._stores_objects:
+            draft = path
         stream = self._system.create(draft, True)
         try:
             stream.write(bytearray(content))
         finally:
             stream.close()
+        if draft is path:
+            return
         self._system.delete(path, False)
         if not self._system.rename(draft, path):
             raise OSError(f"can't rename {draft.toString()}")
@@ -162,11 +222,19 @@ class HadoopFiles:
         self._system.delete(path, False)
 
     def lock(self) -> bool:
-        """Always true: there are no locks here; a second run of the same output is up to the scheduler."""
-        return True
+        """Holds the directory by a lease, for there are no locks here; False if another run does."""
+        self._lease = lease.acquire(partial(self.read, _LEASE), partial(self.write, _LEASE))
+        return self._lease is not None
+
+    def lost(self) -> bool:
+        """Whether another run took the directory over, as it saw no sign of this one."""
+        return self._lease is not None and self._lease.lost.is_set()
 
     def unlock(self) -> None:
-        """Nothing to do."""
+        """Lets other runs in again."""
+        if self._lease is not None and self._lease.release():
+            self.remove(_LEASE)
+        self._lease = None
 
 
 @contextmanager

@@ -18,10 +18,17 @@ Result = TypeVar("Result")
 _CANCEL_SECONDS: Final = 10.0
 
 
-def interruptible(action: Callable[[], Result], *, group: str, patience: float = _CANCEL_SECONDS) -> Result:
+def interruptible(
+    action: Callable[[], Result],
+    *,
+    group: str,
+    patience: float = _CANCEL_SECONDS,
+    stop: threading.Event | None = None,
+) -> Result:
     """What `action` returns or raises; SIGINT and SIGTERM cancel the group's jobs: KeyboardInterrupt.
 
-    `patience`: seconds that the action then has to end.
+    The jobs are those of the job group `group` or with it as a tag; `stop` is set before. `patience`: seconds
+    that the action then has to end.
     """
     future: Future[Result] = Future()
     # Only a running context has properties to inherit; after one was stopped, asking for them fails.
@@ -32,6 +39,8 @@ def interruptible(action: Callable[[], Result], *, group: str, patience: float =
         try:
             return future.result()
         except KeyboardInterrupt:
+            if stop is not None:
+                stop.set()
             if context := SparkContext._active_spark_context:
                 _cancel(context, group)
                 worker.join(patience)
@@ -50,6 +59,7 @@ def _cancel(context: SparkContext, group: str) -> None:
     log4j: Any = context._jvm.org.apache.logging.log4j  # type: ignore[union-attr]
     log4j.core.config.Configurator.setAllLevels("", log4j.Level.OFF)  # what falls over now was asked to
     java.cancelJobGroupAndFutureJobs(group)
+    java.cancelJobsWithTag(group)
 
 
 @contextmanager

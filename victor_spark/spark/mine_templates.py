@@ -21,11 +21,11 @@ from victor_spark import pipeline, tables
 from victor_spark.archive import inputs
 from victor_spark.archive.inputs import Shard
 from victor_spark.archive.records import ReadOptions
-from victor_spark.spark import plan, template_files
+from victor_spark.spark import manifest, plan, template_files
 from victor_spark.spark.clean_partition import CleanTask, models_hashes
 from victor_spark.spark.interrupts import interruptible
 from victor_spark.spark.limits import Limits
-from victor_spark.spark.progress import clock, progress
+from victor_spark.spark.progress import Tally, clock, progress
 from victor_spark.spark.session import session
 from victor_spark.spark.site_pages import SITE_PAGES, Sampling, gathered, sample_partition
 from victor_spark.templates import across, history, table, views
@@ -106,10 +106,14 @@ def _run_on_spark(
     with session(master=job.master) as spark:
         files = template_files.opened(job.output, spark)
         spark.sparkContext.setJobGroup(group, "victor templates mine", interruptOnCancel=True)
-        n_tasks = job.partitions or plan.n_tasks(shards, n_cores=spark.sparkContext.defaultParallelism)
+        n_cores = spark.sparkContext.defaultParallelism
+        splits = plan.all_splits(manifest.of_shards(shards), n_cores=n_cores)
+        n_tasks = job.partitions or plan.n_tasks(splits, n_cores=n_cores)
+        tally = Tally(1)
+        tally.begin(group, weight=1, n_tasks=n_tasks)
         _say(f"mining {len(shards)} shards in {n_tasks} tasks on {spark.sparkContext.master}")
-        with progress(spark.sparkContext, n_tasks=n_tasks, group=group):
-            new = mined(spark, shards, _task(spark, job, models), job, n_tasks=n_tasks, mined_at=started)
+        with progress(spark.sparkContext, tally):
+            new = mined(spark, splits, _task(spark, job, models), job, n_tasks=n_tasks, mined_at=started)
         templates = new.templates if old is None else history.update(old, new.templates, _without(new.sites))
         written = table.with_grouping(templates, job.sampling.grouping)
         template_files.write(files, job.output, written, new.sites)
@@ -133,16 +137,16 @@ def _task(spark: SparkSession, job: MiningJob, models: dict[str, bytes]) -> Clea
 
 def mined(
     spark: SparkSession,
-    shards: tuple[Shard, ...],
+    splits: pa.Table,
     task: CleanTask,
     job: MiningJob,
     *,
     n_tasks: int,
     mined_at: datetime,
 ) -> MiningResult:
-    """The templates of all sites of these shards."""
+    """The templates of all sites of these splits."""
     sampling = partial(sample_partition, task=task, sampling=job.sampling)
-    pages = plan.plan(spark, shards, n=n_tasks).mapInArrow(sampling, tables.ddl(SITE_PAGES))
+    pages = plan.frame(spark, splits, n=n_tasks).mapInArrow(sampling, tables.ddl(SITE_PAGES))
     with _batches_of(spark, _GROUP_ROWS):
         rows = pages.groupBy("site").applyInArrow(_miner(job, mined_at), tables.ddl(MINED)).persist()
         try:

@@ -1,28 +1,34 @@
 """What a run leaves behind: OUT/pages/ and OUT/_run/, and what it may do to an OUT it finds.
 
-A run is complete when `_run/run.json` is there, and it is written last. Until then pages/ belongs to
-nobody: the next run of the same command starts it over.
+A run is complete when `_run/run.json` is there, and it is written last. Until then the next run of the same
+command goes on where this one stopped: with the waves of the plan that the ledger doesn't have.
 
-    _run/config.json   what decides the rows: options, hashes of models and inputs, versions
-    _run/manifest      the shards, one JSON object a line
-    _run/run.json      what came of it
+    _run/config.json        what decides the rows: options, hashes of models and inputs, versions
+    _run/manifest.parquet   the shards with sizes and etags
+    _run/plan.json          how they are cut into splits and waves
+    _run/ledger/00042.json  a wave that is done
+    _run/failures/          waves that failed
+    _run/staged/            pages of waves that aren't done
+    _run/run.json           what came of it
 """
 
-import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from typing import Any, Final
 
-from victor_spark.archive.inputs import Shard
+import pyarrow as pa
+
 from victor_spark.errors import OutputError
+from victor_spark.spark import manifest, plan
 from victor_spark.spark.files import Files
+from victor_spark.spark.ledger import PAGES
+from victor_spark.spark.plan import Plan
 
 CONFIG: Final = "_run/config.json"
-MANIFEST: Final = "_run/manifest"
+MANIFEST: Final = "_run/manifest.parquet"
+PLAN: Final = "_run/plan.json"
 RUN: Final = "_run/run.json"
-PAGES: Final = "pages"
 _N_DIFFERENCES_SHOWN: Final = 3
 
 Config = dict[str, Any]
@@ -43,54 +49,98 @@ def check(files: Files) -> None:
         raise OutputError(f"{_shown(files)}: can't write there: {_first_line(error)}") from error
 
 
-def manifest(shards: Sequence[Shard]) -> bytes:
-    """The shards in the order they were found, one JSON object a line."""
-    return "".join(json.dumps(asdict(shard), ensure_ascii=False) + "\n" for shard in shards).encode()
-
-
-def manifest_summary(content: bytes) -> dict[str, Any]:
-    """What config.json keeps of a manifest."""
-    return {"n_shards": content.count(b"\n"), "sha256": hashlib.sha256(content).hexdigest()}
-
-
-def finished_run(files: Files, config: Config) -> dict[str, Any] | None:
+def finished_run(files: Files, config: Config, shards: pa.Table) -> dict[str, Any] | None:
     """The run.json of a complete run of this very command; None if there is work to do.
 
-    Raises OutputError, with the differences named, if OUT was made by another command.
+    Raises OutputError, with the differences named, if OUT was made by another command or of other content.
     """
+    if not begun(files, config):
+        return None
+    if changed := manifest.changed(_stored_shards(files), shards):
+        more = f" and {len(changed) - 1} more" if changed[1:] else ""
+        raise OutputError(
+            f"{_shown(files)} was made of another content of {changed[0]}{more}: choose another --output"
+        )
+    run = files.read(RUN)
+    return None if run is None else _load(run, files)
+
+
+def begun(files: Files, config: Config) -> bool:
+    """Whether a run of this very command began here; OutputError if it was another command's."""
     found = files.read(CONFIG)
     if found is None:
-        return None
+        return False
     differences = list(_differences(_load(found, files), config))
     if differences:
         shown = "; ".join(differences[:_N_DIFFERENCES_SHOWN])
         more = f" and {len(differences) - _N_DIFFERENCES_SHOWN} more" if differences[3:] else ""
         raise OutputError(f"{_shown(files)} was made with {shown}{more}: choose another --output")
-    run = files.read(RUN)
-    return None if run is None else _load(run, files)
+    return True
 
 
 @contextmanager
-def claimed(files: Files, config: Config, manifest_content: bytes) -> Iterator[None]:
-    """Holds OUT for this run; whatever an interrupted one left in pages/ goes first."""
-    try:
-        if files.read(CONFIG) is None:
-            files.write(MANIFEST, manifest_content)
-            files.write(CONFIG, _dump(config))
+def claimed(files: Files) -> Iterator[None]:
+    """Holds OUT for this run."""
+    with _writing(files):
         if not files.lock():
             raise OutputError(f"{_shown(files)}: another run is writing there")
-        files.remove(PAGES)
-    except OSError as error:
-        raise OutputError(f"{_shown(files)}: can't write there: {_first_line(error)}") from error
     try:
         yield
     finally:
         files.unlock()
 
 
-def commit(files: Files, run: Mapping[str, Any]) -> None:
+def begin(files: Files, config: Config, planned: Plan) -> Plan:
+    """The plan that an earlier run of the same command left here; else keeps this one, and the config."""
+    with _writing(files):
+        if begun(files, config):
+            return stored_plan(files)
+        files.write(MANIFEST, manifest.to_bytes(planned.shards))
+        cut = {"split_bytes": planned.split_bytes, "wave_bytes": planned.wave_bytes}
+        files.write(PLAN, _dump({**cut, "n_bytes": int(planned.begins[-1])}))
+        files.write(CONFIG, _dump(config))
+    return planned
+
+
+def stored_plan(files: Files) -> Plan:
+    """The plan of the run that began here; OutputError if there is none."""
+    content = files.read(PLAN)
+    if content is None or files.read(CONFIG) is None:
+        raise OutputError(f"{_shown(files)}: no run began there")
+    cut = _load(content, files)
+    try:
+        sizes = {name: int(cut[name]) for name in ("split_bytes", "wave_bytes")}
+    except (KeyError, TypeError, ValueError) as error:
+        raise _damaged(files) from error
+    return plan.plan(_stored_shards(files), n_cores=1, **sizes)
+
+
+def _stored_shards(files: Files) -> pa.Table:
+    try:
+        return manifest.from_bytes(files.read(MANIFEST) or b"")
+    except (ValueError, pa.ArrowException) as error:
+        raise _damaged(files) from error
+
+
+def stored(files: Files, name: str) -> dict[str, Any] | None:
+    """A JSON file of _run/, or None; OutputError if it is damaged."""
+    content = files.read(name)
+    return None if content is None else _load(content, files)
+
+
+def finish(files: Files, run: Mapping[str, Any]) -> None:
     """Declares the run complete."""
-    files.write(RUN, _dump(run))
+    with _writing(files):
+        files.write(f"{PAGES}/_SUCCESS", b"")
+        files.write(RUN, _dump(run))
+
+
+@contextmanager
+def _writing(files: Files) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"{_shown(files)}: can't write there: {_first_line(error)}") from error
 
 
 def _differences(old: Config, new: Config, prefix: str = "") -> Iterator[str]:
@@ -124,10 +174,14 @@ def _load(content: bytes, files: Files) -> dict[str, Any]:
     try:
         loaded = json.loads(content)
     except ValueError as error:
-        raise OutputError(f"{_shown(files)}: _run/ is damaged; choose another --output") from error
+        raise _damaged(files) from error
     if not isinstance(loaded, dict):
-        raise OutputError(f"{_shown(files)}: _run/ is damaged; choose another --output")
+        raise _damaged(files)
     return loaded
+
+
+def _damaged(files: Files) -> OutputError:
+    return OutputError(f"{_shown(files)}: _run/ is damaged; choose another --output")
 
 
 def _shown(files: Files) -> str:

@@ -1,67 +1,182 @@
-"""Which task reads which shards: paths travel to the executors, html never does."""
+"""Which task reads which bytes: paths and ranges travel to the executors, html never does.
+
+Shards are split into ranges of about `split_bytes`, in the order they were found. Along all of them runs one
+scale of bytes, and every `wave_bytes` of it are a wave: what is written and committed together. So a wave's
+splits follow from the manifest and these two numbers, which are stored, and are never listed all at once.
+"""
 
 import heapq
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from victor_spark.archive.inputs import Shard
+from victor_spark.spark import manifest
 
-TASK_BYTES: Final = 64 << 20
-"""Shards smaller than this share a task, once every core has some tasks to itself."""
+SPLIT_BYTES: Final = 64 << 20
+SMALLEST_SPLIT: Final = 4 << 20
+"""One shard alone is split smaller, down to this, so that every core has something to do."""
 
-TASKS_PER_CORE: Final = 3
+WAVE_BYTES: Final = 1 << 30
+WAVE_BYTES_PER_CORE: Final = 512 << 20
+"""Two or three minutes of work, which is what losing a wave costs; the larger of the two decides."""
 
-SHARDS: Final = pa.schema(
-    [
-        ("task", pa.int32()),
-        ("path", pa.string()),
-        ("size", pa.int64()),
-        ("kind", pa.string()),
-        ("name", pa.string()),
-        ("start", pa.int64()),
-        ("end", pa.int64()),
-        ("etag", pa.string()),
-        ("aligned", pa.bool_()),
-        ("records", pa.list_(pa.list_(pa.int64()))),
-    ]
-)
+MOST_WAVES: Final = 10_000
+TASK_BYTES: Final = 128 << 20
+TASKS_PER_CORE: Final = 4
+"""Tasks of a wave: so many a core, more where they would be longer than TASK_BYTES."""
 
+_SMALLEST: Final = 1 << 12  # opening an empty file counts as so many bytes
+_UNKNOWN: Final = 64 << 20
 
-def n_tasks(shards: Sequence[Shard], *, n_cores: int) -> int:
-    """How many tasks are worth starting: one a shard, fewer when the shards are many and tiny."""
-    n_bytes = sum(_weight(shard) for shard in shards)
-    return max(1, min(len(shards), max(n_cores * TASKS_PER_CORE, -(-n_bytes // TASK_BYTES))))
+Int64 = npt.NDArray[np.int64]
+
+SPLITS: Final = manifest.SHARDS.append(pa.field("task", pa.int32()))
 
 
-def pack(shards: Sequence[Shard], n: int) -> list[int]:
-    """The task of every shard: largest first, each to the task with the fewest bytes so far."""
+@dataclass(frozen=True)
+class Plan:
+    """The shards (columns of `manifest.SHARDS`), and how they are cut.
+
+    `begins[i]` is where shard i begins on the scale of bytes, `begins[-1]` the scale's length.
+    """
+
+    shards: pa.Table
+    split_bytes: int
+    wave_bytes: int
+    begins: Int64
+
+
+def plan(
+    shards: pa.Table, *, n_cores: int, split_bytes: int | None = None, wave_bytes: int | None = None
+) -> Plan:
+    """How to cut the shards for so many cores, where the user didn't say."""
+    begins = np.concatenate([[0], np.cumsum(_weights(shards))]).astype(np.int64)
+    n_bytes = int(begins[-1])
+    even = n_bytes // (n_cores * TASKS_PER_CORE)
+    split_bytes = split_bytes or min(max(even, SMALLEST_SPLIT), SPLIT_BYTES)
+    smallest = max(WAVE_BYTES, WAVE_BYTES_PER_CORE * n_cores, -(-n_bytes // MOST_WAVES))
+    return Plan(shards, split_bytes, wave_bytes or smallest, begins)
+
+
+def waves(plan: Plan) -> Iterator[int]:
+    """The numbers of the waves, from 0 on; one that a huge shard passes over whole is left out."""
+    for wave in range(-(-int(plan.begins[-1]) // plan.wave_bytes)):
+        if n_splits(plan, wave):
+            yield wave
+
+
+def n_splits(plan: Plan, wave: int) -> int:
+    """How many splits a wave has."""
+    return len(_within(plan, wave).row)
+
+
+def splits(plan: Plan, wave: int) -> pa.Table:
+    """The splits of a wave: columns of `manifest.SHARDS`, whole shards or ranges of them."""
+    return _cut(_within(plan, wave))
+
+
+def all_splits(shards: pa.Table, *, n_cores: int) -> pa.Table:
+    """The splits of a job that has no waves."""
+    return splits(plan(shards, n_cores=n_cores, wave_bytes=weight(shards)), 0)
+
+
+class _Pieces(NamedTuple):
+    """Split `number` of `n` of the shard in row `row`, each."""
+
+    shards: pa.Table
+    row: Int64
+    number: Int64
+    n: Int64
+
+
+def _within(plan: Plan, wave: int) -> _Pieces:
+    """The pieces that begin within a wave."""
+    first, last = wave * plan.wave_bytes, (wave + 1) * plan.wave_bytes
+    low = max(int(np.searchsorted(plan.begins, first, "right")) - 1, 0)
+    high = int(np.searchsorted(plan.begins[:-1], last, "left"))
+    shards = plan.shards.slice(low, high - low)
+    n_splits = _n_splits(shards, plan.split_bytes)
+    row = np.repeat(np.arange(len(n_splits)), n_splits)
+    number = np.arange(len(row)) - np.repeat(np.cumsum(n_splits) - n_splits, n_splits)
+    n = n_splits[row]
+    begins = plan.begins[low:high][row] + _weights(shards)[row] * number // n
+    ours = (begins >= first) & (begins < last)
+    return _Pieces(shards, row[ours], number[ours], n[ours])
+
+
+def _cut(pieces: _Pieces) -> pa.Table:
+    """The pieces as shards; those that are whole keep the bounds they have."""
+    cut, number, n = pieces.shards.take(pa.array(pieces.row)), pieces.number, pieces.n
+    sizes = _filled(cut, "size", 0)
+    starts = np.where(n > 1, sizes * number // n, _filled(cut, "start", 0))
+    ends = np.where(n > 1, sizes * (number + 1) // n, _filled(cut, "end", 0))
+    to_the_end = np.where(n > 1, number + 1 == n, _is_null(cut, "end"))
+    columns = {**{name: cut[name] for name in manifest.SHARDS.names}, "start": pa.array(starts)}
+    columns["end"] = pa.array(ends, pa.int64(), mask=to_the_end)
+    n_bytes = np.where(n > 1, ends - starts, _filled(cut, "n_bytes", 0))
+    columns["n_bytes"] = pa.array(n_bytes, pa.int64(), mask=_is_null(cut, "n_bytes"))
+    return pa.table(columns, schema=manifest.SHARDS)
+
+
+def n_tasks(splits: pa.Table, *, n_cores: int) -> int:
+    """How many tasks are worth starting for a wave's splits."""
+    n_bytes = int(_weights(splits).sum())
+    n_splits: int = splits.num_rows
+    return max(1, min(n_splits, max(n_cores * TASKS_PER_CORE, -(-n_bytes // TASK_BYTES))))
+
+
+def pack(weights: Sequence[int], n: int) -> list[int]:
+    """The task of every split: largest first, each to the task with the fewest bytes so far."""
     loads = [(0, task) for task in range(n)]
-    task_of = [0] * len(shards)
-    for row in sorted(range(len(shards)), key=lambda row: -_weight(shards[row])):
+    task_of = [0] * len(weights)
+    for row in sorted(range(len(weights)), key=lambda row: -weights[row]):
         n_bytes, task = loads[0]
-        heapq.heapreplace(loads, (n_bytes + _weight(shards[row]), task))
+        heapq.heapreplace(loads, (n_bytes + weights[row], task))
         task_of[row] = task
     return task_of
 
 
-def plan(spark: SparkSession, shards: Sequence[Shard], *, n: int) -> DataFrame:
-    """The shards as a DataFrame (columns of `SHARDS`) of `n` partitions, one a task."""
-    rows = pa.table(
-        [pack(shards, n), *([getattr(one, name) for one in shards] for name in SHARDS.names[1:])],
-        schema=SHARDS,
-    )
+def frame(spark: SparkSession, splits: pa.Table, *, n: int) -> DataFrame:
+    """The splits as a DataFrame (columns of `SPLITS`) of `n` partitions, one a task."""
+    tasks = pa.array(pack(_weights(splits).tolist(), n), pa.int32())
+    rows = splits.append_column(SPLITS.field("task"), tasks)
     return spark.createDataFrame(rows).repartitionById(n, "task")
 
 
 def shard(row: Mapping[str, Any]) -> Shard:
-    """One row of the plan as the shard it stands for."""
-    records = tuple((offset, length) for offset, length in row["records"] or ())
-    return Shard(**{name: row[name] for name in SHARDS.names[1:-1]}, records=records)
+    """One row of the plan as the shard, or the range of one, that it stands for."""
+    return manifest.shard(row)
 
 
-def _weight(shard: Shard) -> int:
-    """Bytes to read; a shard of unknown size counts as a task of its own, an empty file as opening it."""
-    return TASK_BYTES if shard.n_bytes is None else max(shard.n_bytes, 1 << 12)
+def weight(splits: pa.Table) -> int:
+    """Bytes to read, about."""
+    return int(_weights(splits).sum())
+
+
+def _weights(shards: pa.Table) -> Int64:
+    """Bytes to read, each; how many may be unknown, and an empty shard has to be opened as well."""
+    return np.maximum(_filled(shards, "n_bytes", _UNKNOWN), _SMALLEST)
+
+
+def _n_splits(shards: pa.Table, split_bytes: int) -> Int64:
+    """How many ranges each shard is cut into: a page, or records picked from a file, into one."""
+    sizes = _filled(shards, "size", 0)
+    pages = np.asarray(shards["kind"].to_pylist(), dtype=object) == "html"
+    cut_already = _filled(shards, "n_bytes", -1) != _filled(shards, "size", -1)
+    return np.where(pages | cut_already, 1, np.maximum(-(-sizes // split_bytes), 1))
+
+
+def _filled(table: pa.Table, name: str, value: int) -> Int64:
+    filled: Int64 = table[name].fill_null(value).to_numpy().astype(np.int64)
+    return filled
+
+
+def _is_null(table: pa.Table, name: str) -> npt.NDArray[np.bool_]:
+    nulls: npt.NDArray[np.bool_] = table[name].is_null().to_numpy(zero_copy_only=False)
+    return nulls

@@ -15,11 +15,39 @@ _LINE_SECONDS: Final = 30.0
 _BAR_WIDTH: Final = 30
 
 
+class Tally:
+    """How much of a run's work is done: of waves that are, and of those whose tasks are running."""
+
+    def __init__(self, total: int, done: int = 0) -> None:
+        self.total = max(total, 1)
+        self._at_start = self._done = min(done, total)
+        self._running: dict[str, tuple[int, int]] = {}
+        self._lock = threading.Lock()
+
+    def begin(self, group: str, *, weight: int, n_tasks: int) -> None:
+        """A wave's tasks begin, as jobs of a group with one stage of `n_tasks` tasks."""
+        with self._lock:
+            self._running[group] = (weight, n_tasks)
+
+    def end(self, group: str) -> None:
+        """A wave is done."""
+        with self._lock:
+            self._done += self._running.pop(group, (0, 0))[0]
+
+    def shares(self, context: SparkContext) -> tuple[float, float]:
+        """The share of the work that is done, and that which was done when the tally began."""
+        with self._lock:
+            running, done = dict(self._running), float(self._done)
+        for group, (weight, n_tasks) in running.items():
+            done += weight * min(_n_done(context, group, n_tasks) / n_tasks, 1.0)
+        return done / self.total, self._at_start / self.total
+
+
 @contextmanager
-def progress(context: SparkContext, *, n_tasks: int, group: str) -> Iterator[None]:
-    """Shows how far the jobs of a group are, which have one stage of `n_tasks` tasks."""
+def progress(context: SparkContext, tally: Tally) -> Iterator[None]:
+    """Shows how far the work is, until the end of the block."""
     stop = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(context, n_tasks, group, stop), daemon=True)
+    watcher = threading.Thread(target=_watch, args=(context, tally, stop), daemon=True)
     watcher.start()
     try:
         yield
@@ -28,14 +56,14 @@ def progress(context: SparkContext, *, n_tasks: int, group: str) -> Iterator[Non
         watcher.join()
 
 
-def _watch(context: SparkContext, n_tasks: int, group: str, stop: threading.Event) -> None:
+def _watch(context: SparkContext, tally: Tally, stop: threading.Event) -> None:
     on_terminal, start = sys.stderr.isatty(), time.monotonic()
     while not stop.wait(_BAR_SECONDS if on_terminal else _LINE_SECONDS):
         try:
-            n_done = _n_done(context, group, n_tasks)
+            done, before = tally.shares(context)
         except (Py4JError, OSError):  # Spark went away: whoever waits for the job will say so
             break
-        show(sys.stderr, n_done, n_tasks, time.monotonic() - start, bar=on_terminal)
+        show(sys.stderr, done, time.monotonic() - start, before=before, bar=on_terminal)
     if on_terminal:
         sys.stderr.write("\r\033[K")
         sys.stderr.flush()
@@ -49,12 +77,16 @@ def _n_done(context: SparkContext, group: str, n_tasks: int) -> int:
     return max(done, default=0)
 
 
-def show(stream: TextIO, n_done: int, n_tasks: int, elapsed: float, *, bar: bool) -> None:
-    """Writes how far a job is, as a bar that replaces itself or as a line."""
-    left = f", about {clock(elapsed / n_done * (n_tasks - n_done))} left" if n_done else ""
-    counts = f"{n_done} of {n_tasks} tasks done, {clock(elapsed)} elapsed{left}"
+def show(stream: TextIO, done: float, elapsed: float, *, before: float = 0.0, bar: bool) -> None:
+    """Writes which share of the work is done, as a bar that replaces itself or as a line.
+
+    `before` was done already when the clock started.
+    """
+    here = done - before
+    left = f", about {clock(elapsed / here * (1 - done))} left" if here > 0 else ""
+    counts = f"{min(int(done * 100), 100)} % done, {clock(elapsed)} elapsed{left}"
     if bar:
-        filled = _BAR_WIDTH * n_done // n_tasks
+        filled = min(int(_BAR_WIDTH * done), _BAR_WIDTH)
         stream.write(f"\r\033[K[{'#' * filled}{'.' * (_BAR_WIDTH - filled)}] {counts}")
     else:
         stream.write(f"victor: {counts}\n")

@@ -1,7 +1,8 @@
 """The record of a run: what is counted from its rows, what it ran with, how long it took."""
 
 import platform
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
@@ -17,38 +18,75 @@ from victor_spark.spark.limits import Limits
 N_REASONS: Final = 200
 """At most so many different (status, reason) pairs are named; they are counted in `statuses` anyway."""
 
+N_FAILED_SHARDS: Final = 10_000
+"""At most so many shards of a wave are named that couldn't be read."""
+
 _LIBRARIES: Final = ("pyspark", "resiliparse", "fastwarc", "warcio", "pyarrow", "numpy", "tldextract")
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What the written rows say; a failed shard is a row without a record's offset."""
+    """What the written rows say.
+
+    A row without a record's offset is a failure: a shard, or a range of one, that couldn't be read (on).
+    `failed_shards` says why, by shard.
+    """
 
     n_rows: int = 0
-    n_failed_shards: int = 0
+    n_failures: int = 0
     statuses: Mapping[str, int] = field(default_factory=dict)
     reasons: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    failed_shards: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def n_pages(self) -> int:
         """Rows that stand for a record."""
-        return self.n_rows - self.n_failed_shards
+        return self.n_rows - self.n_failures
 
 
 def count(pages: DataFrame) -> Counts:
     """Counts rows by status and reason; from the rows themselves, as accumulators count retries twice."""
-    failed = sf.sum(sf.col("warc_record_offset").isNull().cast("bigint"))
-    by_status = pages.groupBy("status").agg(sf.count("*").alias("n"), failed.alias("n_failed")).collect()
+    failed = sf.col("warc_record_offset").isNull()
+    n_failed = sf.sum(failed.cast("bigint")).alias("n_failed")
+    by_status = pages.groupBy("status").agg(sf.count("*").alias("n"), n_failed).collect()
+    n_failures = sum(row["n_failed"] for row in by_status)
     by_reason = pages.where("reason is not null").groupBy("status", "reason").count()
     reasons: dict[str, dict[str, int]] = {}
     for row in by_reason.orderBy(sf.desc("count"), "status", "reason").limit(N_REASONS).collect():
         reasons.setdefault(row["status"], {})[row["reason"]] = row["count"]
     return Counts(
         n_rows=sum(row["n"] for row in by_status),
-        n_failed_shards=sum(row["n_failed"] for row in by_status),
-        statuses={row["status"]: row["n"] for row in sorted(by_status, key=lambda row: -row["n"])},
+        n_failures=n_failures,
+        statuses=_largest_first({row["status"]: row["n"] for row in by_status}),
         reasons=reasons,
+        failed_shards=_failed_shards(pages.where(failed)) if n_failures else {},
     )
+
+
+def _failed_shards(failures: DataFrame) -> dict[str, str]:
+    reason = sf.min("reason").alias("reason")
+    by_shard = failures.groupBy("warc_filename").agg(reason).orderBy("warc_filename")
+    return {row["warc_filename"]: row["reason"] for row in by_shard.limit(N_FAILED_SHARDS).collect()}
+
+
+def total(parts: Iterable[Counts]) -> Counts:
+    """The counts of several waves together; a shard that failed in two of them is one."""
+    statuses, reasons = Counter[str](), dict[str, Counter[str]]()
+    failed_shards: dict[str, str] = {}
+    n_rows = n_failures = 0
+    for part in parts:
+        n_rows += part.n_rows
+        n_failures += part.n_failures
+        statuses.update(part.statuses)
+        failed_shards.update(part.failed_shards)
+        for status, counts in part.reasons.items():
+            reasons.setdefault(status, Counter()).update(counts)
+    named = {status: dict(counts.most_common(N_REASONS)) for status, counts in sorted(reasons.items())}
+    return Counts(n_rows, n_failures, _largest_first(statuses), named, failed_shards)
+
+
+def _largest_first(counts: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
 
 
 def config(

@@ -1,28 +1,34 @@
-"""The main job: inputs → plan → clean → OUT/pages, with OUT/_run as its record."""
+"""The main job: inputs → plan → waves of clean pages in OUT/pages, with OUT/_run as its record."""
 
 import sys
+import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import Any, Final
 from uuid import uuid4
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
-from victor_spark import pipeline, tables
-from victor_spark.archive import inputs
-from victor_spark.archive.inputs import Shard
+from victor_spark import pipeline
 from victor_spark.archive.records import ReadOptions
-from victor_spark.spark import output, plan, record
-from victor_spark.spark.clean_partition import CleanTask, clean_partition, clean_rows, models_hashes
+from victor_spark.errors import described
+from victor_spark.spark import ledger, manifest, output, pages, plan, record, waves
+from victor_spark.spark.clean_partition import CleanTask, models_hashes
 from victor_spark.spark.files import Files, is_local, java_errors_as_output_errors, open_files
 from victor_spark.spark.interrupts import interruptible
+from victor_spark.spark.ledger import Entry
 from victor_spark.spark.limits import Limits
-from victor_spark.spark.progress import clock, progress
+from victor_spark.spark.manifest import Manifest
+from victor_spark.spark.pages import Writing
+from victor_spark.spark.plan import Plan
+from victor_spark.spark.progress import Tally, clock, progress
 from victor_spark.spark.session import session
+
+_PATIENCE_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,18 +44,21 @@ class CleanJob:
     base_url: str | None = None
     master: str | None = None
     partitions: int | None = None
+    split_bytes: int | None = None
+    wave_bytes: int | None = None
     engine: str = "arrow"
 
 
 @dataclass(frozen=True)
 class _Checked:
-    """A job after every check that needs no Spark."""
+    """A job after every check that needs no Spark; `run_id` is the tag of its jobs, `stop` ends it."""
 
     job: CleanJob
-    shards: tuple[Shard, ...]
+    shards: Manifest
     models: dict[str, bytes]
     config: dict[str, Any]
-    manifest: bytes
+    run_id: str
+    stop: threading.Event
 
 
 def run(job: CleanJob) -> dict[str, Any]:
@@ -61,101 +70,140 @@ def run(job: CleanJob) -> dict[str, Any]:
     if files is not None:
         output.check(files)
     checked = _checked(job)
-    if files is not None and (finished := output.finished_run(files, checked.config)):
+    if files is not None and (finished := output.finished_run(files, checked.config, checked.shards.table)):
         return _already_done(finished, job)
-    group = f"victor clean {uuid4()}"
-    return interruptible(partial(_run_on_spark, files, checked, group), group=group)
-
-
-def _run_on_spark(files: Files | None, checked: _Checked, group: str) -> dict[str, Any]:
-    job = checked.job
-    with session(master=job.master) as spark:
-        if files is None:
-            with java_errors_as_output_errors(job.output):
-                files = open_files(job.output, spark)
-                output.check(files)
-                finished = output.finished_run(files, checked.config)
-            if finished:
-                return _already_done(finished, job)
-        spark.sparkContext.setJobGroup(group, "victor clean", interruptOnCancel=True)
-        with output.claimed(files, checked.config, checked.manifest):
-            return _run(spark, files, checked, group)
+    return interruptible(partial(_run_on_spark, files, checked), group=checked.run_id, stop=checked.stop)
 
 
 def _checked(job: CleanJob) -> _Checked:
-    shards = inputs.resolve(job.inputs, base_url=job.base_url)
     models = pipeline.models(job.settings)
-    manifest = output.manifest(shards)
+    shards = manifest.collect(job.inputs, job.base_url, tell=_tell_looked_up())
+    if shards.n_problems:
+        _say(f"{shards.n_problems} of {len(shards)} shards can't be had, such as {shards.problems[0]}")
     config = record.config(
         settings=job.settings,
         reading=job.reading,
         blocks=job.blocks,
         limits=job.limits,
         models=models_hashes(models),
-        inputs=output.manifest_summary(manifest),
+        inputs=manifest.summary(shards.table),
     )
-    return _Checked(job, shards, models, config, manifest)
+    return _Checked(job, shards, models, config, f"victor-{uuid4()}", threading.Event())
 
 
-def _run(spark: SparkSession, files: Files, checked: _Checked, group: str) -> dict[str, Any]:
-    job, started_at, timings = checked.job, datetime.now(UTC), dict[str, float]()
-    n_tasks = job.partitions or plan.n_tasks(checked.shards, n_cores=spark.sparkContext.defaultParallelism)
-    _say(f"cleaning {len(checked.shards)} shards in {n_tasks} tasks on {spark.sparkContext.master}")
-    pages = f"{files.location}/{output.PAGES}"
-    rows = clean(spark, checked.shards, _task(spark, checked), n_tasks=n_tasks, engine=job.engine)
-    with _timed(timings, "clean"), progress(spark.sparkContext, n_tasks=n_tasks, group=group):
-        _write(rows, pages)
-    with _timed(timings, "count"):
-        counts = record.count(spark.read.schema(rows.schema).parquet(_literal(pages)))
+def _run_on_spark(files: Files | None, checked: _Checked) -> dict[str, Any]:
+    job = checked.job
+    with session(master=job.master) as spark:
+        if files is None:
+            with java_errors_as_output_errors(job.output):
+                files = open_files(job.output, spark)
+                output.check(files)
+                finished = output.finished_run(files, checked.config, checked.shards.table)
+            if finished:
+                return _already_done(finished, job)
+        with output.claimed(files):
+            return _run(spark, files, checked)
+
+
+def _run(spark: SparkSession, files: Files, checked: _Checked) -> dict[str, Any]:
+    job, n_cores = checked.job, spark.sparkContext.defaultParallelism
+    planned = plan.plan(
+        checked.shards.table, n_cores=n_cores, split_bytes=job.split_bytes, wave_bytes=job.wave_bytes
+    )
+    planned = output.begin(files, checked.config, planned)
+    done = ledger.tidy(files)
+    _say(_beginning(planned, len(done), spark.sparkContext.master))
+    started_at, started = datetime.now(UTC), time.monotonic()
+    here = _clean(spark, files, checked, planned, done)
     finished = {
         "started_at": started_at.isoformat(timespec="seconds"),
         "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": record.versions(),
         "config": checked.config,
-        "spark": {"master": spark.sparkContext.master, "engine": job.engine, "n_tasks": n_tasks},
-        "n_shards": len(checked.shards),
-        "n_failed_shards": counts.n_failed_shards,
-        "n_rows": counts.n_rows,
-        "n_pages": counts.n_pages,
-        "statuses": counts.statuses,
-        "reasons": counts.reasons,
-        "seconds": timings,
-        "pages_per_second": round(counts.n_pages / timings["clean"], 1),
+        "spark": {"master": spark.sparkContext.master, "engine": job.engine, "n_cores": n_cores},
+        "n_shards": planned.shards.num_rows,
+        **_counted([*done.values(), *here], here, seconds=time.monotonic() - started),
     }
-    output.commit(files, finished)
+    ledger.sweep(files, [*done.values(), *here], files.below(ledger.PAGES))
+    output.finish(files, finished)
     for line in summary(finished, job.output):
         _say(line)
     return finished
 
 
-def clean(
-    spark: SparkSession, shards: tuple[Shard, ...], task: CleanTask, *, n_tasks: int, engine: str = "arrow"
-) -> DataFrame:
-    """Shards → the pages table as a DataFrame, one task a partition; both engines run `clean_partition`."""
-    ddl = tables.ddl(task.schema)
-    planned = plan.plan(spark, shards, n=n_tasks)
-    if engine == "rdd":
-        rows = planned.rdd.mapPartitions(partial(clean_rows, task=task))
-        return spark.createDataFrame(rows, ddl, verifySchema=False)
-    return planned.mapInArrow(partial(clean_partition, task=task), ddl)
+def _clean(
+    spark: SparkSession, files: Files, checked: _Checked, planned: Plan, done: dict[int, Entry]
+) -> list[Entry]:
+    """Cleans the waves that aren't done yet, and returns their entries."""
+    n_bytes_done = sum(entry.n_bytes for entry in done.values())
+    writing = Writing(
+        spark=spark,
+        files=files,
+        plan=planned,
+        task=_task(spark, checked),
+        tally=Tally(int(planned.begins[-1]), n_bytes_done),
+        run_id=checked.run_id,
+        engine=checked.job.engine,
+        n_tasks=checked.job.partitions,
+    )
+    with progress(spark.sparkContext, writing.tally):
+        return waves.run(
+            (wave for wave in plan.waves(planned) if wave not in done),
+            partial(pages.clean, writing),
+            partial(pages.commit, writing),
+            failed=partial(_note_failure, files, checked.stop),
+            stop=lambda: checked.stop.is_set() or files.lost(),
+        )
 
 
-def _write(rows: DataFrame, location: str) -> None:
-    versioned = rows.withMetadata(tables.VERSION_COLUMN, {tables.VERSION_KEY: tables.PAGES_VERSION})
-    versioned.write.mode("overwrite").parquet(location, compression="zstd")
+def _note_failure(files: Files, stop: threading.Event, wave: int, error: BaseException) -> None:
+    """Leaves word of a wave that failed, for `victor status`; one that was cancelled didn't."""
+    if stop.is_set() or files.lost():
+        return
+    with suppress(Exception):  # the disk may be full: what counts is the error itself
+        ledger.note_failure(files, wave, described(error))
+    _say(f"wave {wave} failed; the same command goes on from the waves that are done")
 
 
-def summary(finished: dict[str, Any], location: str) -> list[str]:
+def _beginning(planned: Plan, n_done: int, master: str | None) -> str:
+    n_waves, n_shards = sum(1 for _ in plan.waves(planned)), planned.shards.num_rows
+    shards = "1 shard" if n_shards == 1 else f"{n_shards} shards"
+    if n_done:
+        return f"going on with {shards} on {master}: {n_done} of {n_waves} waves are done"
+    return f"cleaning {shards} in {n_waves} wave{'s' if n_waves > 1 else ''} on {master}"
+
+
+def _counted(entries: Sequence[Entry], here: Sequence[Entry], *, seconds: float) -> dict[str, Any]:
+    """What all waves came to, and how fast those of this run went."""
+    counts = record.total(entry.counts for entry in entries)
+    n_pages_here = sum(entry.counts.n_pages for entry in here)
+    return {
+        "n_waves": len(entries),
+        "n_splits": sum(entry.n_splits for entry in entries),
+        "n_failed_shards": len(counts.failed_shards),
+        "n_rows": counts.n_rows,
+        "n_pages": counts.n_pages,
+        "statuses": counts.statuses,
+        "reasons": counts.reasons,
+        "n_waves_of_earlier_runs": len(entries) - len(here),
+        "n_pages_of_earlier_runs": counts.n_pages - n_pages_here,
+        "seconds": {"clean": round(seconds, 2)},
+        "pages_per_second": round(n_pages_here / seconds, 1),
+    }
+
+
+def summary(finished: Mapping[str, Any], location: str) -> list[str]:
     """What a run came to, in a few lines for people."""
     statuses = ", ".join(f"{status} {n}" for status, n in finished["statuses"].items()) or "no pages"
-    seconds = finished["seconds"]["clean"]
-    rate = f"{finished['pages_per_second']} pages/s"
-    lines = [f"{finished['n_pages']} pages in {clock(seconds)} ({rate}): {statuses}"]
+    n_here = finished["n_pages"] - finished["n_pages_of_earlier_runs"]
+    took = f"{clock(finished['seconds']['clean'])} ({finished['pages_per_second']} pages/s)"
+    took = took if n_here == finished["n_pages"] else f"several runs, the last {n_here} in {took}"
+    lines = [f"{finished['n_pages']} pages in {took}: {statuses}"]
     if n_failed := finished["n_failed_shards"]:
         reasons = finished["reasons"].get("error", {})
         shards = "1 shard" if n_failed == 1 else f"{n_failed} shards"
         lines.append(f"{shards} couldn't be read, such as: {next(iter(reasons), 'unknown')}")
-    return [*lines, f"rows in {location}/{output.PAGES}, record of the run in {location}/{output.RUN}"]
+    return [*lines, f"rows in {location}/{ledger.PAGES}, record of the run in {location}/{output.RUN}"]
 
 
 def _task(spark: SparkSession, checked: _Checked) -> CleanTask:
@@ -176,16 +224,17 @@ def _already_done(finished: dict[str, Any], job: CleanJob) -> dict[str, Any]:
     return finished
 
 
-def _literal(path: str) -> str:
-    """A path as Spark's readers take it, which understand glob patterns."""
-    return "".join(f"\\{character}" if character in "[]{}*?\\" else character for character in path)
+def _tell_looked_up() -> Callable[[int], None]:
+    """Says now and then how many shards were looked up, where that takes long."""
+    last = time.monotonic()
 
+    def tell(n: int) -> None:
+        nonlocal last
+        if time.monotonic() - last > _PATIENCE_SECONDS:
+            last = time.monotonic()
+            _say(f"{n} shards looked up")
 
-@contextmanager
-def _timed(timings: dict[str, float], name: str) -> Iterator[None]:
-    start = time.monotonic()
-    yield
-    timings[name] = round(time.monotonic() - start, 2)
+    return tell
 
 
 def _say(line: str) -> None:

@@ -1,0 +1,108 @@
+"""A wave's splits → its pages, cleaned and written by Spark, counted and entered in the ledger."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from victor_spark import tables
+from victor_spark.errors import OutputError
+from victor_spark.spark import ledger, plan, record
+from victor_spark.spark.clean_partition import CleanTask, clean_partition, clean_rows
+from victor_spark.spark.files import Files
+from victor_spark.spark.ledger import Entry
+from victor_spark.spark.plan import Plan
+from victor_spark.spark.progress import Tally
+
+
+@dataclass(frozen=True)
+class Writing:
+    """What cleaning a wave needs, the same for all waves of a run.
+
+    `run_id` is the tag of all the run's jobs; a wave's have a group of their own besides.
+    """
+
+    spark: SparkSession
+    files: Files
+    plan: Plan
+    task: CleanTask
+    tally: Tally
+    run_id: str
+    engine: str = "arrow"
+    n_tasks: int | None = None
+
+
+def clean(writing: Writing, wave: int) -> float:
+    """Writes a wave's pages where nobody sees them yet; when it began, by the monotonic clock."""
+    started = time.monotonic()
+    splits = plan.splits(writing.plan, wave)
+    n_cores = writing.spark.sparkContext.defaultParallelism
+    n = writing.n_tasks or plan.n_tasks(splits, n_cores=n_cores)
+    rows = frame(writing.spark, splits, writing.task, n_tasks=n, engine=writing.engine)
+    with _as_wave(writing, wave, weight=plan.weight(splits), n_tasks=n):
+        write(rows, f"{writing.files.location}/{ledger.staged(writing.run_id, wave)}")
+    return started
+
+
+def frame(
+    spark: SparkSession, splits: pa.Table, task: CleanTask, *, n_tasks: int, engine: str = "arrow"
+) -> DataFrame:
+    """Splits → the pages table as a DataFrame, one task a partition; both engines run `clean_partition`."""
+    ddl = tables.ddl(task.schema)
+    planned = plan.frame(spark, splits, n=n_tasks)
+    if engine == "rdd":
+        rows = planned.rdd.mapPartitions(partial(clean_rows, task=task))
+        return spark.createDataFrame(rows, ddl, verifySchema=False)
+    return planned.mapInArrow(partial(clean_partition, task=task), ddl)
+
+
+def write(rows: DataFrame, location: str) -> None:
+    """Writes pages as Parquet, with the schema's version."""
+    versioned = rows.withMetadata(tables.VERSION_COLUMN, {tables.VERSION_KEY: tables.PAGES_VERSION})
+    versioned.write.mode("overwrite").parquet(location, compression="zstd")
+
+
+def commit(writing: Writing, wave: int, started: float) -> Entry:
+    """Counts a wave's pages, publishes them and enters the wave in the ledger."""
+    spark, files = writing.spark, writing.files
+    if files.lost():
+        raise OutputError(f"{files.location}: another run took over, as it saw no sign of life of this one")
+    schema = spark.createDataFrame([], tables.ddl(writing.task.schema)).schema
+    staged = f"{files.location}/{ledger.staged(writing.run_id, wave)}"
+    counts = record.count(spark.read.schema(schema).parquet(literal(staged)))
+    splits = plan.splits(writing.plan, wave)
+    entry = Entry(
+        wave=wave,
+        files=ledger.publish(files, writing.run_id, wave),
+        n_splits=splits.num_rows,
+        n_bytes=plan.weight(splits),
+        counts=counts,
+        seconds=round(time.monotonic() - started, 2),
+        finished_at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    ledger.enter(files, entry)
+    return entry
+
+
+@contextmanager
+def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Iterator[None]:
+    """Marks the jobs of this thread as the wave's, for progress, and as the run's, for its end."""
+    context, group = writing.spark.sparkContext, f"{writing.run_id}, wave {wave}"
+    context.addJobTag(writing.run_id)
+    context.setJobGroup(group, f"victor clean, wave {wave}", interruptOnCancel=True)
+    writing.tally.begin(group, weight=weight, n_tasks=n_tasks)
+    try:
+        yield
+    finally:
+        writing.tally.end(group)
+        context.setJobGroup(f"{writing.run_id}, counting", "victor clean, counting")
+
+
+def literal(path: str) -> str:
+    """A path as Spark's readers take it, which understand glob patterns."""
+    return "".join(f"\\{character}" if character in "[]{}*?\\" else character for character in path)

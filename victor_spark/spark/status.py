@@ -1,0 +1,156 @@
+"""How far a run is, told from what it left in OUT: nothing is changed, and a run that goes on is not disturbed."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from victor_spark.errors import OutputError
+from victor_spark.spark import ledger, output, plan, record
+from victor_spark.spark.files import Files, is_local, java_errors_as_output_errors, open_files
+from victor_spark.spark.ledger import Entry
+from victor_spark.spark.record import Counts
+
+
+@dataclass(frozen=True)
+class Wave:
+    """One wave: "done", "missing" (not done yet), "lost" (done, but pages of it are gone) or "failed"."""
+
+    wave: int
+    state: str
+    n_splits: int
+    n_bytes: int
+    reason: str | None = None
+    entry: Entry | None = None
+
+
+@dataclass(frozen=True)
+class Status:
+    """A run: its waves, what those that are done came to, and whether it was declared complete."""
+
+    location: str
+    is_complete: bool
+    n_shards: int
+    waves: tuple[Wave, ...]
+    counts: Counts
+
+    @property
+    def share_done(self) -> float:
+        """The share of the bytes to be read whose waves are done."""
+        n_done = sum(wave.n_bytes for wave in self.waves if wave.state == "done")
+        return n_done / max(sum(wave.n_bytes for wave in self.waves), 1)
+
+
+def status(location: str) -> Status:
+    """What is done, missing and failed of the run in OUT; OutputError if there is none."""
+    with _opened(location) as files:
+        if files.names("_run") is None:
+            raise OutputError(f"{location}: no run began there")
+        planned = output.stored_plan(files)
+        entries, failures = ledger.read(files), ledger.failures(files)
+        there = files.below(ledger.PAGES)
+        ended = output.stored(files, output.RUN) is not None
+    waves = []
+    for wave in plan.waves(planned):
+        splits, entry = plan.splits(planned, wave), entries.get(wave)
+        state, reason = "missing", None
+        if entry is not None:
+            state = "done" if ledger.is_whole(entry, there) else "lost"
+        elif wave in failures:
+            state, reason = "failed", failures[wave]
+        waves.append(Wave(wave, state, splits.num_rows, plan.weight(splits), reason, entry))
+    done = [wave.entry for wave in waves if wave.state == "done" and wave.entry is not None]
+    return Status(
+        location=location,
+        is_complete=ended and len(done) == len(waves),
+        n_shards=planned.shards.num_rows,
+        waves=tuple(waves),
+        counts=record.total(entry.counts for entry in done),
+    )
+
+
+@contextmanager
+def _opened(location: str) -> Iterator[Files]:
+    """The output's files; anything but a local path needs Spark."""
+    if is_local(location):
+        yield open_files(location, None)
+        return
+    from victor_spark.spark.session import session
+
+    with session(master="local[1]") as spark, java_errors_as_output_errors(location):
+        yield open_files(location, spark)
+
+
+def as_json(found: Status) -> dict[str, Any]:
+    """The status, ready for JSON."""
+    return {
+        "output": found.location,
+        "complete": found.is_complete,
+        "share_done": round(found.share_done, 4),
+        "n_shards": found.n_shards,
+        "n_rows": found.counts.n_rows,
+        "n_pages": found.counts.n_pages,
+        "n_failed_shards": len(found.counts.failed_shards),
+        "failed_shards": dict(found.counts.failed_shards),
+        "statuses": dict(found.counts.statuses),
+        "reasons": {status: dict(reasons) for status, reasons in found.counts.reasons.items()},
+        "waves": [_wave_as_json(wave) for wave in found.waves],
+    }
+
+
+def _wave_as_json(wave: Wave) -> dict[str, Any]:
+    known: dict[str, Any] = {
+        "wave": wave.wave,
+        "state": wave.state,
+        "n_splits": wave.n_splits,
+        "n_bytes": wave.n_bytes,
+    }
+    if wave.reason is not None:
+        known["reason"] = wave.reason
+    if wave.entry is not None:
+        counts = wave.entry.counts
+        known |= {"n_pages": counts.n_pages, "statuses": dict(counts.statuses)}
+        known |= {"failed_shards": dict(counts.failed_shards), "n_files": len(wave.entry.files)}
+        known |= {"seconds": wave.entry.seconds, "finished_at": wave.entry.finished_at}
+    return known
+
+
+def as_lines(found: Status, *, every_wave: bool = False) -> Iterator[str]:
+    """The status in lines for people."""
+    n_done = sum(wave.state == "done" for wave in found.waves)
+    word = "complete" if found.is_complete else "incomplete: the same command goes on from here"
+    yield f"{found.location}: {word}"
+    yield f"  waves   {n_done} of {len(found.waves)} done, {found.share_done:.0%} of the bytes"
+    for state in ("missing", "lost", "failed"):
+        numbers = [wave.wave for wave in found.waves if wave.state == state]
+        if numbers:
+            yield f"  {state:<7} {_ranges(numbers)}"
+    yield from (f"  wave {wave.wave} failed: {wave.reason}" for wave in found.waves if wave.reason is not None)
+    statuses = ", ".join(f"{status} {n}" for status, n in found.counts.statuses.items())
+    yield f"  pages   {found.counts.n_pages}{f': {statuses}' if statuses else ''}"
+    failed = found.counts.failed_shards
+    yield f"  shards  {found.n_shards}, {len(failed)} of them couldn't be read (so far)"
+    yield from (f"    {reason}" for _, reason in list(failed.items())[:5])
+    if every_wave:
+        yield from _table(found.waves)
+
+
+def _table(waves: Iterable[Wave]) -> Iterator[str]:
+    yield f"  {'wave':>6} {'state':<8} {'splits':>7} {'MB':>8} {'pages':>9} {'ok':>9} {'seconds':>8}"
+    for wave in waves:
+        line = f"  {wave.wave:>6} {wave.state:<8} {wave.n_splits:>7} {wave.n_bytes / 1e6:>8.1f}"
+        if wave.entry is not None:
+            counts = wave.entry.counts
+            line += f" {counts.n_pages:>9} {counts.statuses.get('ok', 0):>9} {wave.entry.seconds:>8.1f}"
+        yield line
+
+
+def _ranges(numbers: list[int]) -> str:
+    """Numbers as people write them: 3-7, 12."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    return ", ".join("-".join(map(str, run)) for run in runs)
