@@ -64,6 +64,13 @@ def _check(shard: Shard) -> None:
         raise ShardError(f"{shard.filename}: changed since the run was planned")
 
 
+def is_divisible(shard: Shard) -> bool:
+    """Whether an archive can be read by several tasks; OSError or ShardError where it can't be read."""
+    with opening.open_file(shard.path) as file:
+        source = Source(file)
+        return source.size > 0 and ranges.is_divisible(source, _layout(source, shard))
+
+
 def _page(shard: Shard, options: ReadOptions) -> Record:
     """An html file as a record."""
     with opening.open_file(shard.path) as file:

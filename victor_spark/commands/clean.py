@@ -162,7 +162,7 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
-    chosen = _options(arguments)
+    chosen = chosen_options(arguments)
     if arguments.output is None:
         _refuse(arguments, _ONLY_WITH_OUTPUT, "needs --output OUT")
         return _print_page(arguments, chosen)
@@ -170,7 +170,8 @@ def run(arguments: argparse.Namespace) -> int:
     return _run_job(arguments, chosen)
 
 
-def _options(arguments: argparse.Namespace) -> CleanOptions:
+def chosen_options(arguments: argparse.Namespace) -> CleanOptions:
+    """The options of a run: built in, as configured, as given."""
     tables = _configured()
     return CleanOptions(
         settings=options.merged(

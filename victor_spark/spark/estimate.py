@@ -12,23 +12,27 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from victor_spark.archive import records
 from victor_spark.archive.inputs import Shard
-from victor_spark.spark import plan
+from victor_spark.errors import VictorError
+from victor_spark.spark import manifest, plan
+from victor_spark.spark.clean_partition import CleanTask, page_work
 from victor_spark.spark.page_process import Work
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.sandbox import Sandbox
-from victor_spark.spark.clean_partition import CleanTask, page_work
 
 N_RANGES: Final = 32
 RANGE_BYTES: Final = 1 << 20
 SECONDS: Final = 60.0
 """The sample ends after so long, however many ranges it has by then."""
+
+LARGEST_WHOLE: Final = 32 << 20
 
 EFFICIENCY: Final = 0.85
 """What a core does in a cluster, of what it does alone."""
@@ -38,9 +42,10 @@ _WIDE: Final = 1.645  # standard errors of a 90 % interval
 
 @dataclass
 class Sample:
-    """What a part of the crawl came to: `n_bytes` of it in `rates` ranges, CPU `seconds`, Parquet bytes.
+    """What a part of the crawl came to: `n_bytes` of it, CPU `seconds`, Parquet bytes `n_output`.
 
-    `rates` are the pages per byte of each range; `n_resident` is the most memory that cleaning took.
+    `rates` are the bytes and the pages of each range; `n_resident` is the most memory that cleaning took;
+    `indivisible` are shards without ranges: one gzip stream for all records, which one task has to read.
     """
 
     n_bytes: int = 0
@@ -52,10 +57,11 @@ class Sample:
     statuses: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     rates: list[tuple[int, int]] = field(default_factory=list)
+    indivisible: tuple[str, ...] = ()
 
     @property
     def error(self) -> float | None:
-        """Half the width of a 90 % interval of pages per byte, as a share of it; None: nothing to tell it by."""
+        """Half the width of a 90 % interval of pages per byte, as a share of it; None: can't be told."""
         if len(self.rates) < 3 or not self.n_pages:
             return None
         rate = self.n_pages / self.n_bytes
@@ -66,19 +72,46 @@ class Sample:
 def sample(planned: Plan, task: CleanTask, models: dict[str, bytes], *, seconds: float = SECONDS) -> Sample:
     """Cleans some ranges of the crawl, or all of a small one, and says what they came to."""
     found, work, end = Sample(), page_work(task, models), time.monotonic() + seconds
-    sandbox = Sandbox(work, task.limits)
+    sandbox, divisible = Sandbox(work, task.limits), _Divisible()
     before = _cpu_seconds()
     try:
         for shards in ranges(planned):
-            _add(found, shards, sandbox, work)
+            if readable := [shard for one in shards if (shard := divisible.readable(one))]:
+                _add(found, readable, sandbox, work)
             if time.monotonic() > end:
                 break
     finally:
         sandbox.close()
     found.seconds = _cpu_seconds() - before
+    found.indivisible = tuple(divisible.without)
     unit = 1 if sys.platform == "darwin" else 1024
     found.n_resident = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit
     return found
+
+
+class _Divisible:
+    """Which shards have ranges; of those that don't, small ones are sampled whole, once, and others not."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, bool] = {}
+        self.without: list[str] = []
+
+    def readable(self, shard: Shard) -> Shard | None:
+        """What can be sampled instead of a range of a shard."""
+        if (shard.start == 0 and shard.end is None) or shard.records or shard.aligned:
+            return shard
+        is_new = shard.path not in self._known
+        if is_new:
+            try:
+                self._known[shard.path] = records.is_divisible(shard)
+            except (OSError, VictorError):
+                self._known[shard.path] = True  # reading it will say what is wrong
+            if not self._known[shard.path]:
+                self.without.append(shard.filename)
+        if self._known[shard.path]:
+            return shard
+        whole = replace(shard, start=0, end=None)
+        return whole if is_new and (whole.n_bytes or 0) <= LARGEST_WHOLE else None
 
 
 def _add(found: Sample, shards: list[Shard], sandbox: Sandbox, work: Work) -> None:
@@ -87,7 +120,7 @@ def _add(found: Sample, shards: list[Shard], sandbox: Sandbox, work: Work) -> No
     table = pa.Table.from_batches(batches, schema=work.schema)
     statuses = Counter(table["status"].to_pylist())
     n_failures = table["warc_record_offset"].null_count
-    n_bytes, n_pages = sum(shard.n_bytes or 0 for shard in shards), table.num_rows - n_failures
+    n_bytes, n_pages = plan.weight(manifest.of_shards(shards)), table.num_rows - n_failures
     found.n_bytes += n_bytes
     found.n_pages += n_pages
     found.n_failures += n_failures
@@ -100,15 +133,14 @@ def _add(found: Sample, shards: list[Shard], sandbox: Sandbox, work: Work) -> No
 
 
 def ranges(planned: Plan) -> Iterator[list[Shard]]:
-    """N_RANGES times about RANGE_BYTES at even distances, or all there is, the far apart ones first."""
+    """N_RANGES times about RANGE_BYTES at even distances, or all there is; neighbours come late in turn."""
     fine = plan.Plan(planned.shards, RANGE_BYTES, RANGE_BYTES, planned.begins)
     n_ranges = max(-(-int(planned.begins[-1]) // RANGE_BYTES), 1)
     n = min(N_RANGES, n_ranges)
-    width = max(n.bit_length() - 1, 1)
-    order = sorted(range(n), key=lambda number: (f"{number:0{width}b}"[::-1], number))
-    for number in order:
+    width = max((n - 1).bit_length(), 1)
+    for number in sorted(range(n), key=lambda number: f"{number:0{width}b}"[::-1]):
         rows = plan.splits(fine, int((number + 0.5) * n_ranges / n)).to_pylist()
-        if shards := [shard for row in rows if (shard := plan.shard(row)).n_bytes]:
+        if shards := [shard for row in rows if (shard := plan.shard(row)).n_bytes is not None]:
             yield shards
 
 
@@ -174,6 +206,7 @@ def as_json(found: Estimate, sampled: Sample) -> dict[str, Any]:
         "n_pages": sampled.n_pages,
         "n_unreadable": sampled.n_failures,
         "cpu_seconds": round(sampled.seconds, 2),
+        "indivisible": list(sampled.indivisible),
         "reasons": dict(sampled.reasons.most_common(20)),
     }
     return told

@@ -115,6 +115,16 @@ def summary(table: pa.Table) -> dict[str, Any]:
     return {"n_shards": table.num_rows, "sha256": digest.hexdigest()}
 
 
+def figures(table: pa.Table) -> dict[str, Any]:
+    """How many shards there are of each kind, how large the largest is, and how many are of unknown size."""
+    counts = pc.value_counts(table["kind"].combine_chunks()).to_pylist()
+    return {
+        "kinds": {count["values"]: count["counts"] for count in counts},
+        "largest": pc.max(table["n_bytes"]).as_py() or 0,
+        "n_of_unknown_size": table["n_bytes"].null_count,
+    }
+
+
 def changed(before: pa.Table, now: pa.Table) -> list[str]:
     """The names of shards, the first few, whose content isn't any more what it was.
 

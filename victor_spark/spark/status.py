@@ -1,4 +1,4 @@
-"""How far a run is, told from what it left in OUT: nothing is changed, and a run that goes on is not disturbed."""
+"""How far a run is, told from what it left in OUT: nothing is changed, no run is disturbed."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -125,7 +125,9 @@ def as_lines(found: Status, *, every_wave: bool = False) -> Iterator[str]:
         numbers = [wave.wave for wave in found.waves if wave.state == state]
         if numbers:
             yield f"  {state:<7} {_ranges(numbers)}"
-    yield from (f"  wave {wave.wave} failed: {wave.reason}" for wave in found.waves if wave.reason is not None)
+    yield from (
+        f"  wave {wave.wave} failed: {wave.reason}" for wave in found.waves if wave.reason is not None
+    )
     statuses = ", ".join(f"{status} {n}" for status, n in found.counts.statuses.items())
     yield f"  pages   {found.counts.n_pages}{f': {statuses}' if statuses else ''}"
     failed = found.counts.failed_shards
