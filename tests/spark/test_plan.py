@@ -88,7 +88,7 @@ def test_a_million_shards_take_little_room() -> None:
     table = manifest.of_shards(one for _ in range(20_000))
     assert table.nbytes / table.num_rows < 300
     planned = plan.plan(table, n_cores=4)
-    assert plan.splits(planned, 5000).num_rows == pytest.approx(32, abs=1)
+    assert plan.splits(planned, 2500).num_rows == pytest.approx(64, abs=1)
 
 
 def test_a_manifest_survives_being_stored() -> None:

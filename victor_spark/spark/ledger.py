@@ -7,9 +7,9 @@ done over.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from victor_spark.spark.files import Files
@@ -36,13 +36,15 @@ class Entry:
     finished_at: str = ""
 
 
-def read(files: Files) -> dict[int, Entry]:
-    """All entries by wave; one that can't be read counts as missing, so its wave is done over."""
+def read(files: Files) -> Iterator[Entry]:
+    """All entries, by wave; one that can't be read counts as missing, so its wave is done over."""
     names = [name for name in files.names(LEDGER) or [] if name.endswith(".json") and name[0] != "."]
     with ThreadPoolExecutor(_N_READERS, "victor-ledger") as pool:
-        contents = pool.map(lambda name: files.read(f"{LEDGER}/{name}"), names)
-        entries = [entry for content in contents if (entry := _parsed(content)) is not None]
-    return {entry.wave: entry for entry in sorted(entries, key=lambda entry: entry.wave)}
+        for first in range(0, len(names), _N_READERS):
+            some = names[first : first + _N_READERS]
+            for content in pool.map(lambda name: files.read(f"{LEDGER}/{name}"), some):
+                if (entry := _parsed(content)) is not None:
+                    yield entry
 
 
 def _parsed(content: bytes | None) -> Entry | None:
@@ -95,20 +97,21 @@ def publish(files: Files, run_id: str, wave: int) -> dict[str, int]:
 
 
 def tidy(files: Files) -> dict[int, Entry]:
-    """The entries whose pages are all there; removes every other page, and what was staged."""
-    there = files.below(PAGES)
-    entries = {wave: entry for wave, entry in read(files).items() if is_whole(entry, there)}
-    sweep(files, entries.values(), there)
-    return entries
+    """The entries whose pages are all there, without the names of these; removes every other page.
 
-
-def sweep(files: Files, entries: Iterable[Entry], there: Iterable[str]) -> None:
-    """Removes every page `there` that no entry names, and what is staged."""
+    What is staged goes too. The driver holds the names of all pages at one time, and once.
+    """
     files.remove(STAGED)
-    entered = {name for entry in entries for name in entry.files}
-    for name in set(there) - entered:
+    there, entries = files.below(PAGES), dict[int, Entry]()
+    for entry in read(files):
+        if is_whole(entry, there):
+            entries[entry.wave] = replace(entry, files={})
+            for name in entry.files:
+                del there[name]
+    for name in there:
         if name.rpartition("/")[2][0] not in "_.":
             files.remove(f"{PAGES}/{name}")
+    return entries
 
 
 def is_whole(entry: Entry, there: Mapping[str, int]) -> bool:

@@ -22,12 +22,12 @@ SPLIT_BYTES: Final = 64 << 20
 SMALLEST_SPLIT: Final = 4 << 20
 """One shard alone is split smaller, down to this, so that every core has something to do."""
 
-WAVE_BYTES: Final = 1 << 30
-WAVE_BYTES_PER_CORE: Final = 512 << 20
-"""Two or three minutes of work, which is what losing a wave costs; the larger of the two decides."""
+WAVE_BYTES: Final = 2 << 30
+WAVE_BYTES_PER_CORE: Final = 1 << 30
+"""Three or four minutes of work, which is what losing a wave costs; the larger of the two decides."""
 
 MOST_WAVES: Final = 10_000
-TASK_BYTES: Final = 128 << 20
+TASK_BYTES: Final = 256 << 20
 TASKS_PER_CORE: Final = 4
 """Tasks of a wave: so many a core, more where they would be longer than TASK_BYTES."""
 

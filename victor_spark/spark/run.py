@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from victor_spark import pipeline
 from victor_spark.archive.records import ReadOptions
-from victor_spark.errors import described
+from victor_spark.errors import OutputError, described
 from victor_spark.spark import ledger, manifest, output, pages, plan, record, waves
 from victor_spark.spark.clean_partition import CleanTask, models_hashes
 from victor_spark.spark.files import Files, is_local, java_errors_as_output_errors, open_files
@@ -124,7 +124,10 @@ def _run(spark: SparkSession, files: Files, checked: _Checked) -> dict[str, Any]
         "n_shards": planned.shards.num_rows,
         **_counted([*done.values(), *here], here, seconds=time.monotonic() - started),
     }
-    ledger.sweep(files, [*done.values(), *here], files.below(ledger.PAGES))
+    if len(ledger.tidy(files)) < len(done) + len(here):
+        raise OutputError(
+            f"{job.output}: pages went that were there already; the same command makes them again"
+        )
     output.finish(files, finished)
     for line in summary(finished, job.output):
         _say(line)

@@ -47,7 +47,7 @@ def status(location: str) -> Status:
         if files.names("_run") is None:
             raise OutputError(f"{location}: no run began there")
         planned = output.stored_plan(files)
-        entries, failures = ledger.read(files), ledger.failures(files)
+        entries, failures = {entry.wave: entry for entry in ledger.read(files)}, ledger.failures(files)
         there = files.below(ledger.PAGES)
         ended = output.stored(files, output.RUN) is not None
     waves = []
