@@ -10,6 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark.crawl import PARAGRAPH, Response, Victor, page, rows, tree, write_warc
+from victor_spark.cli import main
 from victor_spark.spark import estimate
 
 pytestmark = pytest.mark.spark
@@ -46,19 +47,16 @@ def output(spark: SparkSession, shards: Path, tmp_path_factory: pytest.TempPathF
     return output
 
 
-def predicted(capsys: pytest.CaptureFixture[str], victor: Victor, *arguments: object) -> dict[str, object]:
-    from victor_spark.cli import main
-
-    assert victor
+def predicted(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, object]:
     assert main(["plan", *map(str, arguments), "--json"]) == 0
     told: dict[str, object] = json.loads(capsys.readouterr().out)
     return told
 
 
 def test_of_a_small_crawl_everything_is_cleaned_and_the_prediction_is_the_count(
-    shards: Path, output: Path, capsys: pytest.CaptureFixture[str], victor: Victor
+    shards: Path, output: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = predicted(capsys, victor, shards, "--cores", 7)
+    told = predicted(capsys, shards, "--cores", 7)
     found = Counter(row["status"] for row in rows(output))
     assert told["n_pages"] == len(rows(output)) == N + 10
     assert told["statuses"] == dict(found)
@@ -69,12 +67,11 @@ def test_of_a_larger_one_a_sample_tells_about_as_much(
     shards: Path,
     output: Path,
     capsys: pytest.CaptureFixture[str],
-    victor: Victor,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(estimate, "RANGE_BYTES", 8 << 10)
     monkeypatch.setattr(estimate, "N_RANGES", 12)
-    told = predicted(capsys, victor, shards)
+    told = predicted(capsys, shards)
     n_rows = len(rows(output))
     sampled = told["sample"]
     assert isinstance(sampled, dict)
@@ -84,12 +81,7 @@ def test_of_a_larger_one_a_sample_tells_about_as_much(
     assert told["n_output"] == pytest.approx(written, rel=0.75)
 
 
-def test_a_plan_for_people_is_a_few_lines(
-    shards: Path, capsys: pytest.CaptureFixture[str], victor: Victor
-) -> None:
-    from victor_spark.cli import main
-
-    assert victor
+def test_a_plan_for_people_is_a_few_lines(shards: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", str(shards), "--cores", "400"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("shards   6 (6 warc), ")
@@ -100,24 +92,16 @@ def test_a_plan_for_people_is_a_few_lines(
 
 
 def test_a_path_on_a_list_that_cannot_be_had_is_named(
-    shards: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], victor: Victor
+    shards: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from victor_spark.cli import main
-
     pytest.importorskip("requests")
-    assert victor
     listed = tmp_path / "warc.paths"
     listed.write_text(f"{shards / 'a.warc.gz'}\nhttp://127.0.0.1:9/gone.warc.gz\n")
     assert main(["plan", str(listed)]) == 2
     assert "http://127.0.0.1:9/gone.warc.gz: " in capsys.readouterr().err
 
 
-def test_a_complete_run_has_status_0(
-    output: Path, capsys: pytest.CaptureFixture[str], victor: Victor
-) -> None:
-    from victor_spark.cli import main
-
-    assert victor
+def test_a_complete_run_has_status_0(output: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = tree(output)
     assert main(["status", str(output), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -130,11 +114,8 @@ def test_a_complete_run_has_status_0(
 
 
 def test_what_is_missing_lost_or_failed_is_told(
-    output: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], victor: Victor
+    output: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from victor_spark.cli import main
-
-    assert victor
     partly = Path(shutil.copytree(output, tmp_path / "out"))
     (partly / "_run" / "run.json").unlink()
     (partly / "_run" / "ledger" / "00000.json").unlink()

@@ -73,17 +73,20 @@ def sample(planned: Plan, task: CleanTask, models: dict[str, bytes], *, seconds:
     """Cleans some ranges of the crawl, or all of a small one, and says what they came to."""
     found, work, end = Sample(), page_work(task, models), time.monotonic() + seconds
     sandbox, divisible = Sandbox(work, task.limits), _Divisible()
-    before = _cpu_seconds()
+    before, rows = _cpu_seconds(), list[pa.RecordBatch]()
     try:
         for shards in ranges(planned):
             if readable := [shard for one in shards if (shard := divisible.readable(one))]:
-                _add(found, readable, sandbox, work)
+                rows += _add(found, readable, sandbox, work)
             if time.monotonic() > end:
                 break
     finally:
         sandbox.close()
     found.seconds = _cpu_seconds() - before
     found.indivisible = tuple(divisible.without)
+    written = io.BytesIO()
+    pq.write_table(pa.Table.from_batches(rows, schema=work.schema), written, compression="zstd")
+    found.n_output = written.tell()
     unit = 1 if sys.platform == "darwin" else 1024
     found.n_resident = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit
     return found
@@ -114,8 +117,8 @@ class _Divisible:
         return whole if is_new and (whole.n_bytes or 0) <= LARGEST_WHOLE else None
 
 
-def _add(found: Sample, shards: list[Shard], sandbox: Sandbox, work: Work) -> None:
-    """Cleans one range and adds what it came to."""
+def _add(found: Sample, shards: list[Shard], sandbox: Sandbox, work: Work) -> list[pa.RecordBatch]:
+    """Cleans one range, adds what it came to, and returns its rows."""
     batches = list(sandbox.batches(shards))
     table = pa.Table.from_batches(batches, schema=work.schema)
     statuses = Counter(table["status"].to_pylist())
@@ -127,9 +130,7 @@ def _add(found: Sample, shards: list[Shard], sandbox: Sandbox, work: Work) -> No
     found.statuses += statuses
     found.reasons += Counter(reason for reason in table["reason"].to_pylist() if reason is not None)
     found.rates.append((n_bytes, n_pages))
-    written = io.BytesIO()
-    pq.write_table(table, written, compression="zstd")
-    found.n_output += written.tell()
+    return batches
 
 
 def ranges(planned: Plan) -> Iterator[list[Shard]]:
