@@ -83,3 +83,37 @@ def test_data_without_any_gold_that_its_html_holds_is_refused(tmp_path: Path) ->
     (tmp_path / "lost.jsonl").write_text(json.dumps(row))
     with pytest.raises(VictorError, match="its html holds"):
         run("--data", str(tmp_path), "--output", str(tmp_path / "model"), "--folds", "0")
+
+
+def test_a_trained_model_is_adapted_and_measured_beside_what_it_was(trained: Path, tmp_path: Path) -> None:
+    data = write_sets(tmp_path / "pages", n_sites=3)
+    output = tmp_path / "adapted"
+    words = ["--gold", str(data / "news.jsonl"), "--start-from", str(trained), "--output", str(output)]
+    assert run(*words, "--iterations", "5") == 0
+    metrics = json.loads((output / "metrics.json").read_text())
+    assert metrics["feature_set"] == "victor-2008"
+    assert metrics["n_folds"] == 3
+    assert {"victor", "victor, before"} & set(metrics["cross_validation"]) or len(
+        metrics["cross_validation"]
+    ) == 2
+    assert "--start-from mine --strength 0.25" in (output / "CARD.md").read_text()
+    settings = Settings(cleaner="victor-2008", model=str(output))
+    html = b"<body><p>The mayor opened the new bridge over the river and the council will vote.</p></body>"
+    assert cleaning(settings, models(settings))(Record(None, None, "", 0, len(html), html)).status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--start-from", "nobody"], "neither a CRF cleaner"),
+        (["--start-from", "victor", "--features", "victor-2008"], "settled by --start-from"),
+        (["--strength", "0.5"], "belongs to --start-from"),
+        (["--sets", "news"], "--sets chooses among those in --data"),
+    ],
+)
+def test_options_that_do_not_go_together_are_one_clear_line(
+    tmp_path: Path, options: list[str], message: str
+) -> None:
+    data = write_sets(tmp_path / "pages", n_sites=1)
+    with pytest.raises(VictorError, match=message):
+        run("--gold", str(data / "news.jsonl"), "--output", str(tmp_path / "o"), *options)

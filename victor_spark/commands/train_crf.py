@@ -1,8 +1,13 @@
 """Trains a CRF from annotated pages, and measures it by cross-validation over sites it has not seen.
 
-The data is a directory of <set>.jsonl or <set>.jsonl.xz: one page a line with id, html, gold (the text worth
+--data is a directory of <set>.jsonl or <set>.jsonl.xz: one page a line with id, html, gold (the text worth
 keeping, paragraphs by newline) and, where known, host and url. The model directory gets weights.npz, CARD.md,
 metrics.json and pictures; it is written when everything is done, and `victor clean --model DIR` uses it.
+
+--gold takes such files one by one, as `victor annotate export` writes them (their block labels are taken as
+they are).
+--start-from adapts a trained model to a few dozen pages of a new kind: its features, trees and weights are
+kept, and the CRF learns what to change. The cross-validation then has the model as it was beside it.
 """
 
 import argparse
@@ -10,14 +15,19 @@ import json
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from victor_spark.commands import adapting
+from victor_spark.commands.adapting import STRENGTH
+from victor_spark.commands.clean import probability
 from victor_spark.commands.outputs import writable
 from victor_spark.crf import model as crf_model
-from victor_spark.crf.table import FeatureTable, from_conf, without
-from victor_spark.crf.training import ALGORITHMS, MAX_BLOCKS, TrainingOptions
+from victor_spark.crf.model import Model
+from victor_spark.crf.table import from_conf, without
+from victor_spark.crf.training import ALGORITHMS, MAX_BLOCKS, Progress, TrainingOptions
 from victor_spark.errors import EXIT_DONE, InputError, UsageError
 from victor_spark.evaluation import card, crf, cross_validation, gold, labelling, pictures, summary
 from victor_spark.evaluation.cross_validation import Results
@@ -29,17 +39,27 @@ examples:
   victor train crf --data pages/ --output models/crf/mine
   victor train crf --data pages/ --sets canola wcxb --folds 5 --jobs 2 --output mine
   victor train crf --data pages/ --folds 0 --iterations 30 --output quick      no cross-validation
+  victor train crf --gold annotations.jsonl --start-from victor --output adapted
   victor clean page.html --model mine
 """
 
 
+FOLDS: Final = 10
+FOLDS_OF_FEW: Final = 3
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
-    parser.add_argument("--data", metavar="DIR", required=True, help="directory of annotated pages")
+    data = parser.add_mutually_exclusive_group(required=True)
+    data.add_argument("--data", metavar="DIR", help="directory of annotated pages")
+    data.add_argument("--gold", metavar="FILE", nargs="+", help="files of annotated pages")
     parser.add_argument("--output", metavar="DIR", required=True, help="the model directory to write")
     parser.add_argument("--sets", metavar="SET", nargs="+", default=[], help="only these sets (default: all)")
     parser.add_argument(
-        "--features", metavar="NAME", default="victor-2008", help="feature set (default: %(default)s)"
+        "--features", metavar="NAME", help="feature set (default: victor-2008, or that of --start-from)"
+    )
+    parser.add_argument(
+        "--start-from", metavar="MODEL", help="adapt this model: victor, victor-2008, or a model directory"
     )
     parser.add_argument(
         "--without", metavar="NAME", nargs="+", default=[], help="silence these features, for an ablation"
@@ -48,8 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--folds",
         metavar="K",
         type=int,
-        default=10,
-        help="folds by site; 0: don't measure (default: %(default)s)",
+        help=f"folds by site; 0: don't measure (default: {FOLDS}, with --start-from {FOLDS_OF_FEW})",
     )
     parser.add_argument(
         "--jobs", metavar="N", type=int, default=1, help="folds at a time (default: %(default)s)"
@@ -58,28 +77,96 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--algorithm", choices=sorted(ALGORITHMS), default="lbfgs", help="lbfgs, or averaged perceptron"
     )
     parser.add_argument(
-        "--iterations", metavar="N", type=int, default=100, help="at most (default: %(default)s)"
+        "--iterations", metavar="N", type=int, help="at most (default: 100, with --start-from 30)"
     )
     parser.add_argument("--c1", metavar="X", type=float, help="L1 regularisation, lbfgs only (default: 0)")
     parser.add_argument("--c2", metavar="X", type=float, help="L2 regularisation, lbfgs only (default: 1)")
+    parser.add_argument(
+        "--strength",
+        metavar="X",
+        type=probability,
+        help=f"with --start-from: 0 leaves the model as it is, 1 follows the new pages (default: {STRENGTH})",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Labels, cross-validates, trains on everything, writes the model directory."""
-    options = _options(arguments)
-    table = without(from_conf(arguments.features), arguments.without)
+    recipe = _adapting(arguments) if arguments.start_from else _from_scratch(arguments)
     output = writable(Path(arguments.output))
-    pages = _labelled(Path(arguments.data), arguments.sets)
+    pages = _labelled(_files(arguments))
+    arguments.folds = _folds(arguments, pages)
     results: Results = {}
     if arguments.folds:
         results = cross_validation.cross_validate(
-            pages, crf.recipe(table, options), n_folds=arguments.folds, n_jobs=arguments.jobs
+            pages, recipe.cleaners, n_folds=arguments.folds, n_jobs=arguments.jobs
         )
         for name, judged in results.items():
             print(f"\n{name}\n{summary.table(summary.by_set(judged))}")
-    _write(output, pages, results, table=table, options=options, arguments=arguments)
+    _write(output, pages, results, recipe=recipe, arguments=arguments)
     print(f"\nmodel in {output}")
     return EXIT_DONE
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a model is made of labelled pages, and what cross-validation makes of a fold's."""
+
+    options: TrainingOptions
+    feature_set: str
+    train: Callable[[Sequence[LabelledPage], Progress | None], Model]
+    cleaners: cross_validation.Train
+
+
+def _from_scratch(arguments: argparse.Namespace) -> Recipe:
+    if arguments.strength is not None:
+        raise UsageError("--strength belongs to --start-from")
+    arguments.features = arguments.features or "victor-2008"
+    arguments.iterations = 100 if arguments.iterations is None else arguments.iterations
+    options = _options(arguments)
+    table = without(from_conf(arguments.features), arguments.without)
+    return Recipe(
+        options,
+        arguments.features,
+        lambda pages, progress: crf.train(pages, table, options, progress),
+        crf.recipe(table, options),
+    )
+
+
+def _adapting(arguments: argparse.Namespace) -> Recipe:
+    for name in ("features", "without"):
+        if getattr(arguments, name):
+            raise UsageError(f"--{name} is settled by --start-from: an adapted model keeps its features")
+    start = adapting.start_model(arguments.start_from)
+    arguments.iterations = 30 if arguments.iterations is None else arguments.iterations
+    arguments.c2 = adapting.C2 if arguments.c2 is None and arguments.algorithm == "lbfgs" else arguments.c2
+    arguments.strength = STRENGTH if arguments.strength is None else arguments.strength
+    arguments.features = None
+    options, strength = _options(arguments), arguments.strength
+    return Recipe(
+        options,
+        start.table.feature_set,
+        lambda pages, progress: adapting.adapt(pages, start, options, strength, progress),
+        adapting.recipe(start, options, strength),
+    )
+
+
+def _folds(arguments: argparse.Namespace, pages: Sequence[LabelledPage]) -> int:
+    """The folds asked for; adapting to very few sites, as many as there are sites, or none."""
+    if arguments.folds is not None:
+        return int(arguments.folds)
+    n_sites = len({page.site for page in pages})
+    if not arguments.start_from:
+        return FOLDS
+    return min(FOLDS_OF_FEW, n_sites) if n_sites > 1 else 0
+
+
+def _files(arguments: argparse.Namespace) -> dict[str, Path]:
+    """Set name → file."""
+    if arguments.data is not None:
+        return gold.find(Path(arguments.data), arguments.sets)
+    if arguments.sets:
+        raise UsageError("--sets chooses among those in --data; --gold names its files")
+    return {gold.set_name(path): path for path in map(Path, arguments.gold)}
 
 
 def _options(arguments: argparse.Namespace) -> TrainingOptions:
@@ -90,18 +177,20 @@ def _options(arguments: argparse.Namespace) -> TrainingOptions:
         raise UsageError("--c1 and --c2 can't be negative")
     if arguments.iterations < 1 or arguments.jobs < 1:
         raise UsageError("--iterations and --jobs are at least 1")
-    if arguments.folds < 0 or arguments.folds == 1:
+    if arguments.folds is not None and (arguments.folds < 0 or arguments.folds == 1):
         raise UsageError("--folds is 0 (don't measure) or at least 2")
     return TrainingOptions(arguments.algorithm, arguments.iterations, given)
 
 
-def _labelled(directory: Path, names: Sequence[str]) -> list[LabelledPage]:
+def _labelled(files: Mapping[str, Path]) -> list[LabelledPage]:
     pages: list[LabelledPage] = []
-    for name, path in gold.find(directory, names).items():
+    for name, path in files.items():
         usable = [page for page in gold.read(path) if gold.usable(page)]
         pages += track(labelling.label_all(usable), f"labelling {name}", len(usable))
     if not any(map(labelling.trainable, pages)):
-        raise InputError(f"no page in {directory} has a gold text that its html holds")
+        raise InputError(
+            f"no page in {', '.join(map(str, files.values()))} has a gold text that its html holds"
+        )
     return pages
 
 
@@ -110,16 +199,15 @@ def _write(
     pages: Sequence[LabelledPage],
     results: Results,
     *,
-    table: FeatureTable,
-    options: TrainingOptions,
+    recipe: Recipe,
     arguments: argparse.Namespace,
 ) -> None:
     """Trains on all pages and writes the model with everything that is known about it."""
     learnt = [page for page in pages if labelling.trainable(page)]
-    report = reporter("training", options.max_iterations)
-    trained = crf.train(learnt, table, options, lambda number, loss: report(number, f"loss {loss:.0f}"))
+    report = reporter("training", recipe.options.max_iterations)
+    trained = recipe.train(learnt, lambda number, loss: report(number, f"loss {loss:.0f}"))
     sys.stderr.write("\n" if sys.stderr.isatty() else "")
-    metrics = _metrics(pages, learnt, results, options, arguments)
+    metrics = _metrics(pages, learnt, results, recipe, arguments)
     _draw(output, results)
     (output / crf_model.FILE_NAME).write_bytes(crf_model.to_bytes(trained))
     (output / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n", encoding="utf-8")
@@ -130,13 +218,15 @@ def _metrics(
     pages: Sequence[LabelledPage],
     learnt: Sequence[LabelledPage],
     results: Results,
-    options: TrainingOptions,
+    recipe: Recipe,
     arguments: argparse.Namespace,
 ) -> dict[str, Any]:
+    options = recipe.options
     trained_on = Counter(page.gold.set for page in learnt if len(page.page.blocks) <= MAX_BLOCKS)
     return {
         "command": _command(arguments),
-        "feature_set": arguments.features,
+        "feature_set": recipe.feature_set,
+        **({"start_from": arguments.start_from} if arguments.start_from else {}),
         "algorithm": options.algorithm,
         "max_iterations": options.max_iterations,
         "parameters": {**ALGORITHMS[options.algorithm], **options.parameters},
@@ -150,7 +240,9 @@ def _metrics(
 
 def _command(arguments: argparse.Namespace) -> str:
     """The command that makes this model again, on whatever machine the data is."""
-    words = ["victor", "train", "crf", "--data", "PAGES"]
+    words = ["victor", "train", "crf", *(["--gold", "FILES"] if arguments.gold else ["--data", "PAGES"])]
+    if arguments.start_from:
+        words += ["--start-from", Path(arguments.start_from).name, "--strength", str(arguments.strength)]
     if arguments.sets:
         words += ["--sets", *arguments.sets]
     if arguments.without:

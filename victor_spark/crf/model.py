@@ -146,7 +146,7 @@ def from_crfsuite(
         table=table,
         singles=singles,
         boundary=np.array(boundary),
-        bias=states.get(attributes.BIAS, none) + np.where(known, 0.0, _NEVER),
+        bias=states.get(attributes.BIAS, none) + np.where(known, 0.0, NEVER),
         transitions=transitions,
         conjunctions=rows,
         conjunction_weights=weights,
@@ -156,6 +156,11 @@ def from_crfsuite(
         trees=grown,
         about=about,
     )
+
+
+def state_weights(path: Path) -> dict[str, Float64]:
+    """The weights of every attribute in CRFsuite's own file, one per label, 0 where it has none."""
+    return _weights(path)[0]
 
 
 def _conjunctions(table: FeatureTable, states: Mapping[str, Float64]) -> tuple[Int32, Float64]:
@@ -182,7 +187,7 @@ def _conjunction_rows(table: FeatureTable) -> tuple[Int32, int]:
     return rows, n_weights
 
 
-_NEVER: Final = -1e4
+NEVER: Final = -1e4
 """The weight of a label that was not in the training pages: its probability is 0."""
 
 

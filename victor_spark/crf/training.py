@@ -61,13 +61,7 @@ def train(
     CRFsuite's own file stays in `directory` as model.crfsuite; without one it is thrown away.
     Raises ModelError when no page is left to learn from.
     """
-    if options.algorithm not in ALGORITHMS:
-        raise ModelError(f"unknown algorithm {options.algorithm!r}: one of {', '.join(ALGORITHMS)}")
-    trainer = _Trainer(verbose=False, algorithm=options.algorithm)
-    trainer.progress = progress
-    trainer.set_params(
-        {**ALGORITHMS[options.algorithm], "max_iterations": options.max_iterations, **options.parameters}
-    )
+    learner = trainer(options, progress)
     usable = [(blocks, labels) for blocks, labels in pages if 0 < len(blocks) <= MAX_BLOCKS]
     if not usable:
         raise ModelError("no labelled page to learn from")
@@ -76,11 +70,23 @@ def train(
         values = table.values(blocks)
         found = trees.leaves(grown, values) if table.trees.n_trees else None
         items = attributes.sequences(table, table.bins(values), found)
-        trainer.append(pycrfsuite.ItemSequence(items), [LABELS[label] for label in labels.tolist()])
+        learner.append(pycrfsuite.ItemSequence(items), [LABELS[label] for label in labels.tolist()])
     with tempfile.TemporaryDirectory() as scratch:
         path = (directory or Path(scratch)) / CRFSUITE_NAME
-        trainer.train(str(path))
+        learner.train(str(path))
         return from_crfsuite(path, table, {"n_training_pages": len(usable), **(about or {})}, grown)
+
+
+def trainer(options: TrainingOptions, progress: Progress | None = None) -> _Trainer:
+    """python-crfsuite's trainer, set up; ModelError for an unknown algorithm."""
+    if options.algorithm not in ALGORITHMS:
+        raise ModelError(f"unknown algorithm {options.algorithm!r}: one of {', '.join(ALGORITHMS)}")
+    made = _Trainer(verbose=False, algorithm=options.algorithm)
+    made.progress = progress
+    made.set_params(
+        {**ALGORITHMS[options.algorithm], "max_iterations": options.max_iterations, **options.parameters}
+    )
+    return made
 
 
 def _trees(pages: Sequence[tuple[Blocks, UInt8]], table: FeatureTable) -> Trees:

@@ -1,0 +1,84 @@
+"""A model adapted to new pages: it learns what is new, keeps what it knew, and is what CRFsuite trained."""
+
+from pathlib import Path
+
+import numpy as np
+import pycrfsuite
+import pytest
+
+from tests.crf.conftest import some_pages
+from tests.crf.test_training import taught
+from tests.html.pages import blocks_of
+from victor_spark.crf import adaptation, decode, model
+from victor_spark.crf.model import CRFSUITE_NAME, Model
+from victor_spark.crf.table import FeatureTable
+from victor_spark.crf.training import TrainingOptions, train
+from victor_spark.errors import ModelError
+from victor_spark.page import HEADER, LABELS, OTHER, TEXT, Blocks, UInt8
+
+OPTIONS = TrainingOptions(max_iterations=30, parameters={"c2": 1.0})
+
+
+@pytest.fixture(scope="module")
+def start(table: FeatureTable) -> Model:
+    """Headings are headers, sentences text, links other."""
+    return train(taught(), table, TrainingOptions(max_iterations=30))
+
+
+def links_kept(n_pages: int = 6) -> list[tuple[Blocks, UInt8]]:
+    """Pages of another convention: what is linked belongs to the text."""
+    return [
+        (blocks, np.where(labels == OTHER, TEXT, labels).astype(np.uint8))
+        for blocks, labels in taught(n_pages)
+    ]
+
+
+PAGE = "<h1>Other words</h1><p>Nothing seen before, but a sentence of some length.</p><p><a>Here</a></p>"
+
+
+def test_the_new_convention_is_learnt(start: Model) -> None:
+    assert decode.viterbi(start, blocks_of(PAGE)).tolist() == [HEADER, TEXT, OTHER]
+    adapted = adaptation.adapt(links_kept(), start, OPTIONS, strength=1.0)
+    assert decode.viterbi(adapted, blocks_of(PAGE)).tolist() == [HEADER, TEXT, TEXT]
+
+
+def test_pages_that_say_what_the_model_says_leave_its_decisions(start: Model) -> None:
+    adapted = adaptation.adapt(list(taught(4)), start, OPTIONS, strength=1.0)
+    assert decode.viterbi(adapted, blocks_of(PAGE)).tolist() == [HEADER, TEXT, OTHER]
+
+
+def test_without_strength_nothing_changes(start: Model) -> None:
+    adapted = adaptation.adapt(links_kept(), start, OPTIONS, strength=0.0)
+    blocks = blocks_of(PAGE)
+    np.testing.assert_allclose(decode.marginals(adapted, blocks), decode.marginals(start, blocks))
+
+
+def test_a_label_that_no_new_page_has_is_still_known(start: Model) -> None:
+    pages = [
+        (blocks, np.where(labels == HEADER, TEXT, labels).astype(np.uint8)) for blocks, labels in taught(4)
+    ]
+    adapted = adaptation.adapt(pages, start, OPTIONS, strength=0.5)
+    assert decode.marginals(adapted, blocks_of(PAGE))[0, HEADER] > 0.01
+
+
+def test_at_full_strength_it_is_the_model_that_crfsuite_trained(start: Model, tmp_path: Path) -> None:
+    adapted = adaptation.adapt(list(some_pages(5, 12)), start, OPTIONS, strength=1.0, directory=tmp_path)
+    tagger = pycrfsuite.Tagger()
+    tagger.open(str(tmp_path / CRFSUITE_NAME))
+    for blocks, _ in some_pages(6, 4):
+        tagger.set(pycrfsuite.ItemSequence(adaptation.items(start, blocks)))
+        wanted = [[tagger.marginal(label, row) for label in LABELS] for row in range(len(blocks))]
+        np.testing.assert_allclose(decode.marginals(adapted, blocks), wanted, atol=1e-6)
+
+
+def test_it_is_stored_and_read_as_any_model(start: Model) -> None:
+    adapted = adaptation.adapt(links_kept(2), start, OPTIONS)
+    again = model.from_bytes(model.to_bytes(adapted))
+    blocks = blocks_of(PAGE)
+    np.testing.assert_array_equal(decode.marginals(again, blocks), decode.marginals(adapted, blocks))
+    assert again.about["n_adaptation_pages"] == 2
+
+
+def test_no_page_is_an_error(start: Model) -> None:
+    with pytest.raises(ModelError, match="no labelled page"):
+        adaptation.adapt([], start, OPTIONS)

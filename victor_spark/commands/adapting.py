@@ -1,0 +1,54 @@
+"""`victor train crf --start-from`: a shipped or own model adapted to new pages, and measured beside the old
+one.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from victor_spark.cleaners import MODELS, Cleaner
+from victor_spark.crf import adaptation
+from victor_spark.crf import model as crf_model
+from victor_spark.crf.model import Model
+from victor_spark.crf.training import Progress, TrainingOptions
+from victor_spark.errors import UsageError
+from victor_spark.evaluation import crf
+from victor_spark.evaluation.cross_validation import Train
+from victor_spark.evaluation.labelling import LabelledPage
+from victor_spark.resources import directory
+
+C2: Final = adaptation.C2
+STRENGTH: Final = adaptation.STRENGTH
+BEFORE: Final = "{name}, before"
+
+
+def start_model(name: str) -> Model:
+    """The model to start from: a cleaner's own by its name, or that of a directory."""
+    folder = MODELS.get(name, "")
+    if not folder.startswith("crf/") and not Path(name).is_dir():
+        known = ", ".join(key for key, value in MODELS.items() if value.startswith("crf/"))
+        raise UsageError(f"--start-from {name}: neither a CRF cleaner ({known}) nor a model directory")
+    path = directory("models") / folder if folder.startswith("crf/") else Path(name)
+    return crf_model.from_bytes(crf_model.read_bytes(path), str(path))
+
+
+def adapt(
+    pages: Sequence[LabelledPage],
+    start: Model,
+    options: TrainingOptions,
+    strength: float,
+    progress: Progress | None = None,
+) -> Model:
+    """The start model adapted to labelled pages."""
+    labelled = [(page.page.blocks, page.labels) for page in pages]
+    return adaptation.adapt(labelled, start, options, strength=strength, progress=progress)
+
+
+def recipe(start: Model, options: TrainingOptions, strength: float) -> Train:
+    """What cross-validation runs: the adapted model's cleaners, and beside them those of the start model."""
+    old = {BEFORE.format(name=name): cleaner for name, cleaner in crf.cleaners(start).items()}
+
+    def both(pages: Sequence[LabelledPage]) -> dict[str, Cleaner]:
+        return {**crf.cleaners(adapt(pages, start, options, strength)), **old}
+
+    return both

@@ -1,0 +1,130 @@
+"""A trained model adapted to a few dozen new pages, with python-crfsuite.
+
+CRFsuite can't start from given weights. But it takes attributes with values: every block gets the old
+model's three state scores as such (`old[k]`), beside all its own attributes. It learns how far to trust each
+old score (a 3 × 3 matrix A) and corrections δ, which L2 regularisation draws to 0: so the weights are drawn
+to A·old, a Gaussian prior around the old model. State scores are sums of weights, therefore A·old + δ is
+again a model of the same form, table and trees: nothing is added to what the decoder does.
+"""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pycrfsuite
+
+from victor_spark.crf import attributes, decode, model, trees
+from victor_spark.crf.model import CRFSUITE_NAME, Model
+from victor_spark.crf.training import MAX_BLOCKS, Progress, TrainingOptions, trainer
+from victor_spark.errors import ModelError
+from victor_spark.page import LABELS, Blocks, Float64, UInt8
+
+OLD: Final = tuple(f"old[{label}]" for label in LABELS)
+C2: Final = 30.0
+"""Stronger than in training from scratch: few pages must not undo many."""
+
+
+STRENGTH: Final = 0.25
+"""How much of the way from the old weights to the adapted ones is gone."""
+
+
+def adapt(
+    pages: Sequence[tuple[Blocks, UInt8]],
+    start: Model,
+    options: TrainingOptions,
+    *,
+    strength: float = STRENGTH,
+    directory: Path | None = None,
+    progress: Progress | None = None,
+    about: Mapping[str, Any] | None = None,
+) -> Model:
+    """The model adapted to labelled pages; ModelError when none of them is any use.
+
+    CRFsuite's own file (at full strength) stays in `directory` as model.crfsuite.
+    """
+    usable = [(blocks, labels) for blocks, labels in pages if 0 < len(blocks) <= MAX_BLOCKS]
+    if not usable:
+        raise ModelError("no labelled page to learn from")
+    learner = trainer(options, progress)
+    for blocks, labels in usable:
+        learner.append(
+            pycrfsuite.ItemSequence(items(start, blocks)), [LABELS[label] for label in labels.tolist()]
+        )
+    with tempfile.TemporaryDirectory() as scratch:
+        path = (directory or Path(scratch)) / CRFSUITE_NAME
+        learner.train(str(path))
+        known = {**start.about, "n_adaptation_pages": len(usable), **(about or {})}
+        corrections = model.from_crfsuite(path, start.table, known, start.trees)
+        return _between(start, _together(start, corrections, _trust(path)), strength)
+
+
+def items(start: Model, blocks: Blocks) -> list[dict[str, float]]:
+    """The attributes of each block with their values: 1, and the old model's scores."""
+    values = start.table.values(blocks)
+    found = trees.leaves(start.trees, values) if start.table.trees.n_trees else None
+    names = attributes.sequences(start.table, start.table.bins(values), found)
+    scores = _centred(decode.scores(start, blocks)).tolist()
+    return [
+        dict.fromkeys(of_block, 1.0) | dict(zip(OLD, row, strict=True))
+        for of_block, row in zip(names, scores, strict=True)
+    ]
+
+
+def _centred(scores: Float64) -> Float64:
+    """Scores of labels the model knows, their mean taken off: only differences mean anything."""
+    return np.asarray(scores - scores.mean(axis=1, keepdims=True))
+
+
+def _trust(path: Path) -> Float64:
+    """A[k, y]: what a unit of the old score of label k is worth to label y."""
+    states = model.state_weights(path)
+    return np.array([states.get(name, np.zeros(len(LABELS))) for name in OLD])
+
+
+_WEIGHTS: Final = (
+    "singles",
+    "boundary",
+    "bias",
+    "transitions",
+    "conjunction_weights",
+    "leaf_weights",
+)
+
+
+def _between(start: Model, adapted: Model, strength: float) -> Model:
+    """Weights part of the way from the old ones to the adapted ones: most of the gain, least of what is
+    forgotten.
+    """
+    return replace(
+        adapted,
+        **{
+            name: (1 - strength) * getattr(start, name) + strength * getattr(adapted, name)
+            for name in _WEIGHTS
+        },
+    )
+
+
+def _together(start: Model, corrections: Model, trust: Float64) -> Model:
+    """A·old + δ; a label that no new page has keeps its old weights, in the scale of the others."""
+    known = corrections.bias > model.NEVER / 2
+    scale = float(np.mean(np.diag(trust)[known])) if known.any() else 1.0
+    centre = np.eye(len(LABELS)) - 1.0 / len(LABELS)
+    mixing = centre @ np.where(known, trust, np.eye(len(LABELS)) * scale)
+    bias = np.where(known, corrections.bias, 0.0)
+    both = np.outer(known, known)
+
+    def mixed(name: str) -> Float64:
+        return np.asarray(getattr(start, name) @ mixing + getattr(corrections, name))
+
+    return replace(
+        corrections,
+        singles=mixed("singles"),
+        boundary=mixed("boundary"),
+        bias=start.bias @ mixing + bias,
+        transitions=np.where(both, corrections.transitions, start.transitions * scale),
+        conjunction_weights=mixed("conjunction_weights"),
+        leaf_weights=mixed("leaf_weights"),
+    )
