@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.archive import making
-from victor_spark.archive import ranges
+from victor_spark.archive import opening, ranges
 from victor_spark.archive.inputs import Shard
 from victor_spark.archive.records import read
+from victor_spark.errors import ShardError
 from victor_spark.page import Record
 
 N = 24
@@ -155,3 +156,27 @@ def test_a_page_belongs_to_the_range_it_begins_in(tmp_path: Path) -> None:
     page = Shard(str(path), None, "html")
     assert list(read(replace(page, end=20))) == list(read(page))
     assert list(read(replace(page, start=20))) == []
+
+
+def test_a_shard_of_another_content_than_planned_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(SHARDS["gzip"])
+    planned = Shard(str(path), None, "warc", end=3000, etag=opening.identity(str(path)))
+    assert len(list(read(planned))) == 5
+    path.write_bytes(SHARDS["gzip"] * 2)
+    with pytest.raises(ShardError, match=r"a\.warc\.gz: changed since the run was planned$"):
+        list(read(planned))
+    path.unlink()
+    with pytest.raises(ShardError, match=r"a\.warc\.gz: "):
+        list(read(planned))
+
+
+def test_a_shard_that_changes_while_it_is_read_ends_with_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(SHARDS["gzip"])
+    reading = read(Shard(str(path), None, "warc", etag=opening.identity(str(path))))
+    next(reading)
+    with path.open("ab") as file:
+        file.write(GZIP[0])
+    with pytest.raises(ShardError, match="changed since"):
+        list(reading)

@@ -127,7 +127,15 @@ def test_sparks_own_filesystem_does_for_files_what_the_local_one_does(
         files.write("_run/run.json", "druhý".encode())
         assert files.read("_run/run.json") == "druhý".encode()
         assert files.names() == ["_run"]
+        files.move("_run/run.json", "pages/language=čeština/a b.parquet")
+        assert files.below("pages") == {"language=čeština/a b.parquet": len("druhý".encode())}
+        assert files.below("_run") == files.below("nothing") == {}
+        assert files.names("pages") == ["language=čeština"]
+        assert files.lock()
+        assert not files.lost()
+        files.unlock()
         files.remove("_run")
+        files.remove("pages")
         assert files.names() == []
         assert not files.is_file()
     assert HadoopFiles(f"file://{tmp_path}/file", spark).is_file()

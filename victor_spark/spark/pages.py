@@ -94,6 +94,7 @@ def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Itera
     """Marks the jobs of this thread as the wave's, for progress, and as the run's, for its end."""
     context, group = writing.spark.sparkContext, f"{writing.run_id}, wave {wave}"
     context.addJobTag(writing.run_id)
+    context.setLocalProperty("spark.scheduler.pool", None)  # type: ignore[arg-type] # as PySpark's own tests do
     context.setJobGroup(group, f"victor clean, wave {wave}", interruptOnCancel=True)
     writing.tally.begin(group, weight=weight, n_tasks=n_tasks)
     try:
@@ -101,6 +102,7 @@ def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Itera
     finally:
         writing.tally.end(group)
         context.setJobGroup(f"{writing.run_id}, counting", "victor clean, counting")
+        context.setLocalProperty("spark.scheduler.pool", "counting")
 
 
 def literal(path: str) -> str:

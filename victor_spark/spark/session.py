@@ -27,6 +27,8 @@ _LOCAL_UNLESS_SET: Final = {
     "spark.driver.host": "127.0.0.1",
     "spark.ui.enabled": "false",
 }
+# So a wave's pages are counted while others are cleaned, not behind all their tasks (a pool is FIFO within).
+_UNLESS_SET: Final = {"spark.scheduler.mode": "FAIR"}
 _UNNAMED: Final = frozenset({None, "pyspark-shell", "clean.py"})
 
 
@@ -58,7 +60,8 @@ def _build(master: str | None) -> SparkSession:
         builder = builder.master(master)
     if configured.get("spark.app.name") in _UNNAMED:
         builder = builder.appName("victor")
-    for key, value in _LOCAL_UNLESS_SET.items() if chosen.startswith("local") else ():
+    local = _LOCAL_UNLESS_SET if chosen.startswith("local") else {}
+    for key, value in {**_UNLESS_SET, **local}.items():
         if configured.get(key) is None:
             builder = builder.config(key, value)
     try:

@@ -12,7 +12,7 @@ Cleaned = TypeVar("Cleaned")
 Committed = TypeVar("Committed")
 T = TypeVar("T")
 
-_N_THREADS: Final = N_CLEANING + 1  # one more counts and commits while the others clean
+_N_THREADS: Final = N_CLEANING + 2  # two more count and commit while these clean
 
 
 class StoppedError(Exception):
