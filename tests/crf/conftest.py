@@ -11,10 +11,11 @@ import pycrfsuite
 import pytest
 
 from tests.html.pages import WORDS, blocks_of
+from victor_spark.crf.guessing import TrainingPage
 from victor_spark.crf.model import CRFSUITE_NAME, Model
 from victor_spark.crf.table import FeatureTable, from_conf
 from victor_spark.crf.training import TrainingOptions, train
-from victor_spark.page import LABELS, Blocks, UInt8
+from victor_spark.page import LABELS
 
 
 @dataclass(frozen=True)
@@ -27,15 +28,16 @@ class Trained:
     path: Path
 
 
-def some_pages(seed: int, n_pages: int) -> Iterator[tuple[Blocks, UInt8]]:
+def some_pages(seed: int, n_pages: int) -> Iterator[TrainingPage]:
     """Pages of random words with random labels, short ones among them; the labels follow nothing."""
     dice = random.Random(seed)
     tags = ("p", "li", "h2", "td", "a", "b", "div", "br", "hr")
-    for _ in range(n_pages):
+    for number in range(n_pages):
         n_texts = dice.choice((1, 2, 5, 40))
         texts = (" ".join(dice.choices(WORDS, k=dice.randint(1, 30))) for _ in range(n_texts))
         blocks = blocks_of("".join(f"<{dice.choice(tags)}>{text}" for text in texts))
-        yield blocks, np.array(dice.choices(range(3), weights=(1, 3, 4), k=len(blocks)), dtype=np.uint8)
+        labels = np.array(dice.choices(range(3), weights=(1, 3, 4), k=len(blocks)), dtype=np.uint8)
+        yield TrainingPage(blocks, labels, f"{number}.example")
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """A model adapted to new pages: it learns what is new, keeps what it knew, and is what CRFsuite trained."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,13 @@ from tests.crf.conftest import some_pages
 from tests.crf.test_training import taught
 from tests.html.pages import blocks_of
 from victor_spark.crf import adaptation, decode, model
+from victor_spark.crf.guessing import TrainingPage
 from victor_spark.crf.model import CRFSUITE_NAME, Model
-from victor_spark.crf.table import FeatureTable
+from victor_spark.crf.table import FeatureTable, from_conf
 from victor_spark.crf.training import TrainingOptions, train
+from victor_spark.crf.trees import TreeOptions, TreesOptions
 from victor_spark.errors import ModelError
-from victor_spark.page import HEADER, LABELS, OTHER, TEXT, Blocks, UInt8
+from victor_spark.page import HEADER, LABELS, OTHER, TEXT
 
 OPTIONS = TrainingOptions(max_iterations=30, parameters={"c2": 1.0})
 
@@ -25,11 +28,11 @@ def start(table: FeatureTable) -> Model:
     return train(taught(), table, TrainingOptions(max_iterations=30))
 
 
-def links_kept(n_pages: int = 6) -> list[tuple[Blocks, UInt8]]:
+def links_kept(n_pages: int = 6) -> list[TrainingPage]:
     """Pages of another convention: what is linked belongs to the text."""
     return [
-        (blocks, np.where(labels == OTHER, TEXT, labels).astype(np.uint8))
-        for blocks, labels in taught(n_pages)
+        replace(page, labels=np.where(page.labels == OTHER, TEXT, page.labels).astype(np.uint8))
+        for page in taught(n_pages)
     ]
 
 
@@ -55,7 +58,8 @@ def test_without_strength_nothing_changes(start: Model) -> None:
 
 def test_a_label_that_no_new_page_has_is_still_known(start: Model) -> None:
     pages = [
-        (blocks, np.where(labels == HEADER, TEXT, labels).astype(np.uint8)) for blocks, labels in taught(4)
+        replace(page, labels=np.where(page.labels == HEADER, TEXT, page.labels).astype(np.uint8))
+        for page in taught(4)
     ]
     adapted = adaptation.adapt(pages, start, OPTIONS, strength=0.5)
     assert decode.marginals(adapted, blocks_of(PAGE))[0, HEADER] > 0.01
@@ -65,7 +69,7 @@ def test_at_full_strength_it_is_the_model_that_crfsuite_trained(start: Model, tm
     adapted = adaptation.adapt(list(some_pages(5, 12)), start, OPTIONS, strength=1.0, directory=tmp_path)
     tagger = pycrfsuite.Tagger()
     tagger.open(str(tmp_path / CRFSUITE_NAME))
-    for blocks, _ in some_pages(6, 4):
+    for blocks in (page.blocks for page in some_pages(6, 4)):
         tagger.set(pycrfsuite.ItemSequence(adaptation.items(start, blocks)))
         wanted = [[tagger.marginal(label, row) for label in LABELS] for row in range(len(blocks))]
         np.testing.assert_allclose(decode.marginals(adapted, blocks), wanted, atol=1e-6)
@@ -82,3 +86,22 @@ def test_it_is_stored_and_read_as_any_model(start: Model) -> None:
 def test_no_page_is_an_error(start: Model) -> None:
     with pytest.raises(ModelError, match="no labelled page"):
         adaptation.adapt([], start, OPTIONS)
+
+
+def test_trees_that_revise_the_crf_go_on_growing(start: Model) -> None:
+    few = TreeOptions(n_trees=5, depth=3, learning_rate=0.3, feature_fraction=1.0)
+    table = replace(from_conf("victor-2"), trees=TreesOptions(few, few, n_folds=2))
+    old = train(list(taught()), table, OPTIONS)
+    no_headings = [
+        replace(page, labels=np.where(page.labels == HEADER, OTHER, page.labels).astype(np.uint8))
+        for page in links_kept()
+    ]
+    adapted = adaptation.adapt(no_headings, old, OPTIONS, strength=1.0)
+    assert old.last is not None
+    assert adapted.last is not None
+    assert len(adapted.last.leaves) == len(old.last.leaves) + adaptation.MORE_TREES.n_trees
+    blocks = blocks_of(PAGE)
+    before, after = (decode.marginals(model, blocks)[2, OTHER] for model in (old, adapted))
+    assert after < before - 0.1
+    same = adaptation.adapt(links_kept(), old, OPTIONS, strength=0.0)
+    np.testing.assert_allclose(decode.marginals(same, blocks), decode.marginals(old, blocks), atol=1e-6)

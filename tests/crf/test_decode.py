@@ -29,7 +29,7 @@ def by_crfsuite(trained: Trained, blocks: Blocks) -> tuple[Float64, list[str]]:
 
 def score(model: Model, blocks: Blocks, labels: list[int]) -> float:
     """The unnormalised log-probability of a label sequence."""
-    states = decode.scores(model, blocks)
+    states = decode.scores(model, model.table.values(blocks))
     return float(
         sum(states[row, label] for row, label in enumerate(labels))
         + sum(model.transitions[pair] for pair in pairwise(labels))

@@ -1,6 +1,7 @@
 """Training learns what the labels follow, and leaves a model that fits the decoder."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,20 +11,21 @@ import pytest
 from tests.crf.conftest import some_pages
 from tests.html.pages import blocks_of
 from victor_spark.crf import attributes, decode
+from victor_spark.crf.guessing import TrainingPage
 from victor_spark.crf.model import CRFSUITE_NAME
 from victor_spark.crf.table import FeatureTable
 from victor_spark.crf.training import ALGORITHMS, MAX_BLOCKS, TrainingOptions, train
 from victor_spark.errors import ModelError
-from victor_spark.page import HEADER, OTHER, TEXT, Blocks, UInt8
+from victor_spark.page import HEADER, OTHER, TEXT
 
 SHAPES = ("<h2>Heading {}</h2><p>A whole sentence, number {}, of many words.</p><p><a>More</a></p>",)
 
 
-def taught(n_pages: int = 10) -> Iterator[tuple[Blocks, UInt8]]:
+def taught(n_pages: int = 10) -> Iterator[TrainingPage]:
     """Pages whose labels follow the markup."""
     for number in range(n_pages):
         blocks = blocks_of("".join(shape.format(number, number) for shape in SHAPES) * (number + 1))
-        yield blocks, np.array([HEADER, TEXT, OTHER] * (number + 1), dtype=np.uint8)
+        yield TrainingPage(blocks, np.array([HEADER, TEXT, OTHER] * (number + 1), dtype=np.uint8))
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -37,7 +39,8 @@ def test_markup_that_tells_the_label_is_learnt(table: FeatureTable, algorithm: s
 
 def test_a_label_that_was_never_seen_is_never_given(table: FeatureTable, tmp_path: Path) -> None:
     pages = [
-        (blocks, np.where(labels == HEADER, TEXT, labels).astype(np.uint8)) for blocks, labels in taught()
+        replace(page, labels=np.where(page.labels == HEADER, TEXT, page.labels).astype(np.uint8))
+        for page in taught()
     ]
     model = train(pages, table, TrainingOptions(max_iterations=10), directory=tmp_path)
     blocks = blocks_of("<h1>Heading</h1><p>Some sentence of words.</p><a>x</a>")
@@ -60,7 +63,7 @@ def test_progress_is_told_after_each_iteration(table: FeatureTable) -> None:
 
 def test_very_long_and_empty_pages_teach_nothing(table: FeatureTable) -> None:
     long = blocks_of("<p>a" * (MAX_BLOCKS + 1))
-    pages = [(long, np.zeros(len(long), dtype=np.uint8)), (blocks_of(""), np.zeros(0, dtype=np.uint8))]
+    pages = [TrainingPage(blocks, np.zeros(len(blocks), dtype=np.uint8)) for blocks in (long, blocks_of(""))]
     with pytest.raises(ModelError, match="no labelled page"):
         train(pages, table)
     model = train([*pages, *some_pages(3, 4)], table, TrainingOptions(max_iterations=2), about={"by": "test"})

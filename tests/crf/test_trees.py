@@ -1,7 +1,8 @@
-"""Boosted trees as plain arrays: leaves as LightGBM has them, and decoding with them as CRFsuite does it."""
+"""Boosted trees as plain arrays: what CatBoost says, and a CRF between them that decodes as CRFsuite does."""
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pycrfsuite
@@ -9,82 +10,140 @@ import pytest
 
 from tests.crf.conftest import some_pages
 from tests.html.pages import blocks_of
-from victor_spark.crf import attributes, decode, trees
+from victor_spark.crf import attributes, decode, guessing, revision, trees
+from victor_spark.crf.features import VICTOR_2008, BlockView
 from victor_spark.crf.model import CRFSUITE_NAME, from_bytes, to_bytes
+from victor_spark.crf.surroundings import NAMES
 from victor_spark.crf.table import FeatureTable, from_conf
 from victor_spark.crf.training import TrainingOptions, train
 from victor_spark.errors import ModelError
-from victor_spark.page import LABELS
+from victor_spark.page import LABELS, OTHER
 
-lightgbm = pytest.importorskip("lightgbm", reason="growing trees needs LightGBM")
+catboost = pytest.importorskip("catboost", reason="growing trees needs CatBoost")
 
-FEW = trees.TreeOptions(n_trees=4, n_leaves=5, least_blocks=5, feature_fraction=1.0)
+FEW = trees.TreeOptions(n_trees=5, depth=3, learning_rate=0.3, feature_fraction=1.0)
 
 
 @pytest.fixture(scope="module")
 def small() -> FeatureTable:
     """The features of victor-2, with few and small trees."""
-    return replace(from_conf("victor-2"), trees=FEW)
+    return replace(from_conf("victor-2"), trees=trees.TreesOptions(FEW, FEW, n_folds=2))
 
 
-def test_leaves_group_blocks_as_lightgbm_does() -> None:
+def test_trees_say_what_catboost_says(monkeypatch: pytest.MonkeyPatch) -> None:
     dice = np.random.default_rng(7)
-    values = dice.normal(size=(6, 400))
+    values = dice.normal(size=(6, 400)).astype(np.float32)
     kept = values[2] + values[4] * values[1] > 0.2
+    made: list[Any] = []
+    fit = catboost.CatBoostClassifier.fit
+
+    def remember(self: Any, *arguments: Any) -> Any:
+        made.append(self)
+        return fit(self, *arguments)
+
+    monkeypatch.setattr(catboost.CatBoostClassifier, "fit", remember)
     grown = trees.grow([values], [kept], [np.ones(400)], FEW)
-    found = trees.leaves(grown, values)
-    assert found.shape == (4, 400)
-    assert sorted(set(found.ravel().tolist())) == list(range(grown.n_leaves))
-    # The first tree alone must already tell blocks to keep from others far better than chance.
-    rates = [kept[found[0] == leaf].mean() for leaf in set(found[0].tolist())]
-    assert max(rates) - min(rates) > 0.5
+    theirs = made[0].predict(values.T, prediction_type="RawFormulaVal")
+    np.testing.assert_allclose(grown(values), theirs, atol=1e-5)
+    assert grown(values)[kept].mean() > grown(values)[~kept].mean() + 1
 
 
-def test_growing_twice_gives_the_same_trees() -> None:
+def test_growing_twice_gives_the_same_trees_from_a_sample_too() -> None:
     dice = np.random.default_rng(1)
-    values = dice.normal(size=(3, 300))
-    one, two = (trees.grow([values], [values[0] > 0], [np.ones(300)], FEW) for _ in range(2))
+    values = dice.normal(size=(3, 300)).astype(np.float32)
+    few = replace(FEW, most_blocks=100)
+    one, two = (trees.grow([values], [values[0] > 0], [dice.random(300)], few) for _ in range(2))
+    assert one(values).std() > 0
+    same = trees.grow([values], [values[0] > 0], [np.ones(300)], few)
     for name in trees.ARRAYS:
-        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+        again = trees.grow([values], [values[0] > 0], [np.ones(300)], few)
+        np.testing.assert_array_equal(getattr(same, name), getattr(again, name))
+    assert two.leaves.shape == (5, 8)
 
 
-def test_decoding_with_leaves_agrees_with_crfsuite(small: FeatureTable, tmp_path: Path) -> None:
+def test_the_crf_between_the_trees_agrees_with_crfsuite(small: FeatureTable, tmp_path: Path) -> None:
     pages = list(some_pages(3, 30))
-    model = train(pages, small, TrainingOptions(max_iterations=15), directory=tmp_path)
-    model = from_bytes(to_bytes(model))
-    assert model.trees.n_leaves > 4
-    assert np.abs(model.leaf_weights).sum() > 0
+    model = from_bytes(to_bytes(train(pages, small, TrainingOptions(max_iterations=15), directory=tmp_path)))
     tagger = pycrfsuite.Tagger()
     tagger.open(str(tmp_path / CRFSUITE_NAME))
-    for blocks, _ in [*pages[:10], *some_pages(99, 10)]:
-        values = small.values(blocks)
-        leaves = trees.leaves(model.trees, values)
-        tagger.set(pycrfsuite.ItemSequence(attributes.sequences(small, small.bins(values), leaves)))
-        theirs = [[tagger.marginal(label, row) for label in LABELS] for row in range(len(blocks))]
-        np.testing.assert_allclose(decode.marginals(model, blocks), theirs, atol=1e-9)
+    for page in [*pages[:10], *some_pages(99, 10)]:
+        values = small.values(page.blocks, model.first)
+        tagger.set(pycrfsuite.ItemSequence(attributes.sequences(small, small.bins(values))))
+        theirs = [[tagger.marginal(label, row) for label in LABELS] for row in range(len(page.blocks))]
+        np.testing.assert_allclose(decode.chain_marginals(model, values), theirs, atol=1e-9)
+
+
+def test_the_last_trees_decide_what_is_content_and_the_crf_what_of_it_is_a_header(
+    small: FeatureTable,
+) -> None:
+    model = train(list(some_pages(3, 30)), small, TrainingOptions(max_iterations=5))
+    assert model.last is not None
+    for page in some_pages(5, 10):
+        values = small.values(page.blocks, model.first)
+        chain, final = decode.chain_marginals(model, values), decode.marginals(model, page.blocks)
+        rows = revision.features(page.blocks, values, chain)
+        np.testing.assert_allclose(final.sum(axis=1), 1.0)
+        np.testing.assert_allclose(1 - final[:, OTHER], 1 / (1 + np.exp(-model.last(rows))), atol=1e-6)
+        np.testing.assert_allclose(final[:, 0] * chain[:, 1], final[:, 1] * chain[:, 0], atol=1e-9)
+        assert np.isfinite(rows).all()
+
+
+def test_later_stages_learn_from_guesses_about_unseen_sites(small: FeatureTable) -> None:
+    pages = list(some_pages(11, 24))  # random labels: only trees that knew the pages could guess them
+    grown, values = guessing.first(pages, small)
+    assert grown is not None
+    long = [row for row, page in enumerate(pages) if len(page.blocks) > 10]
+
+    def hits(guesses: list[np.ndarray]) -> float:
+        return float(np.mean([((guesses[row] > 0) == (pages[row].labels != OTHER)).mean() for row in long]))
+
+    known = hits([grown(small.values(page.blocks)) for page in pages])
+    assert hits([of_page[-1] for of_page in values]) < known - 0.05
+
+
+def test_pages_that_are_all_content_teach_trees_nothing() -> None:
+    grown = trees.grow([np.ones((2, 9), dtype=np.float32)], [np.ones(9, dtype=bool)], [np.ones(9)], FEW)
+    assert grown(np.ones((2, 4), dtype=np.float32)).tolist() == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize(
     "damage",
     [
-        {"features": np.array([9, 0, 0], dtype=np.int32)},
-        {"children": np.array([[0, -2, -4], [-1, -3, -5]], dtype=np.int32)},
-        {"children": np.array([[1, -2, -4], [-1, -3, -99]], dtype=np.int32)},
-        {"roots": np.array([0, 7], dtype=np.int32)},
-        {"thresholds": np.array([0.0, np.nan, 0.0])},
-        {"thresholds": np.array([0.0])},
+        {"features": np.array([[9, 0], [0, 1]], dtype=np.int32)},
+        {"features": np.array([[0, 1], [-1, 1]], dtype=np.int32)},
+        {"features": np.array([[0, 1], [1, 1]], dtype=np.int64)},
+        {"thresholds": np.array([[0, np.nan], [0, 0]], dtype=np.float32)},
+        {"thresholds": np.zeros((2, 1), dtype=np.float32)},
+        {"leaves": np.zeros((2, 3), dtype=np.float32)},
+        {"leaves": np.full((2, 4), np.inf, dtype=np.float32)},
     ],
 )
 def test_damaged_trees_are_refused(damage: dict[str, np.ndarray]) -> None:
-    whole = trees.Trees(
-        roots=np.array([0, 2], dtype=np.int32),
-        features=np.array([0, 1, 2], dtype=np.int32),
-        thresholds=np.zeros(3),
-        children=np.array([[1, -2, -4], [-1, -3, -5]], dtype=np.int32),
-    )
+    whole = trees.none(2, 2)
     trees.check(whole, 3)
     with pytest.raises(ModelError, match="trees are damaged"):
         trees.check(replace(whole, **damage), 3)
+
+
+@pytest.mark.parametrize("place", ["first", "last"])
+def test_a_model_without_its_trees_is_refused(small: FeatureTable, place: str) -> None:
+    model = train(list(some_pages(3, 6)), small, TrainingOptions(max_iterations=2))
+    with pytest.raises(ModelError, match=f"{place} trees are missing"):
+        from_bytes(to_bytes(replace(model, **{place: None})))
+    other = trees.Trees(np.full((1, 1), 999, dtype=np.int32), *(np.zeros((1, n), np.float32) for n in (1, 2)))
+    with pytest.raises(ModelError, match="damaged"):
+        from_bytes(to_bytes(replace(model, **{place: other})))
+
+
+def test_the_papers_features_are_the_same_in_both_sets() -> None:
+    shared = [name for name in NAMES if name in VICTOR_2008]
+    assert len(shared) > 40
+    for page in some_pages(21, 25):
+        values = dict(zip(NAMES, from_conf("victor-2").values(page.blocks), strict=False))
+        view = BlockView(page.blocks, {})
+        for name in shared:
+            theirs = VICTOR_2008[name](view)
+            np.testing.assert_allclose(values[name], np.asarray(theirs, dtype=float), rtol=1e-6, err_msg=name)
 
 
 def test_what_stands_around_a_block(small: FeatureTable) -> None:
@@ -96,7 +155,7 @@ def test_what_stands_around_a_block(small: FeatureTable) -> None:
         )
         + "</div>"
     )
-    values = dict(zip(small.names, small.values(blocks), strict=True))
+    values = dict(zip(small.names, small.values(blocks), strict=False))
     assert values["hint.nav"].tolist()[:2] == [1, 1]
     assert values["hint.nav"].tolist()[2:] == [255] * 6
     assert values["hint.article"].tolist()[2:] == [1] * 6

@@ -16,6 +16,8 @@ from hypothesis.extra import numpy as arrays
 
 import victor_spark.kernels
 from tests.html.pages import articles, blocks_of, pages, same, soup, strings
+from victor_spark.crf import context as around
+from victor_spark.crf import surroundings
 from victor_spark.html.canonical import canonical
 from victor_spark.html.characters import properties
 from victor_spark.html.segment import segment
@@ -29,7 +31,18 @@ ELSEWHERE = {
     "tokens": "proved in tests/templates",
     "trie": "proved in tests/templates",
 }
-KERNELS = ("assemble", "attributes", "content", "crf", "markup", "preclean", "trees")
+KERNELS = (
+    "assemble",
+    "attributes",
+    "blocks",
+    "content",
+    "context",
+    "crf",
+    "markup",
+    "preclean",
+    "surroundings",
+    "trees",
+)
 
 a_few = settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -62,6 +75,10 @@ def slow() -> dict[str, ModuleType]:
     twins["segment"].__dict__.update(markup=twins["markup"], content=twins["content"])
     twins["canonical"] = from_source("html.canonical")
     twins["canonical"].__dict__.update(attributes=twins["attributes"], preclean=twins["preclean"])
+    twins["crf.surroundings"] = from_source("crf.surroundings")
+    twins["crf.surroundings"].__dict__.update(kernel=twins["surroundings"], of_blocks=twins["blocks"])
+    twins["crf.context"] = from_source("crf.context")
+    twins["crf.context"].__dict__.update(kernel=twins["context"], surroundings=twins["surroundings"])
     return twins
 
 
@@ -139,20 +156,20 @@ def test_assemble(slow: dict[str, ModuleType], source: str, choice: "st.random.R
         assert assembled(slow["assemble"], blocks, kept) == assembled(compiled("assemble"), blocks, kept)
 
 
-numbers = st.floats(-5, 5) | st.sampled_from((0.0, 1.0, 2.0, float("nan")))
+numbers = st.floats(-5, 5, width=32) | st.sampled_from((0.0, 1.0, 2.0, float("nan")))
 
 
 @given(
-    values=arrays.arrays(np.float64, st.tuples(st.just(3), st.integers(1, 6)), elements=numbers),
+    values=arrays.arrays(np.float32, st.tuples(st.just(3), st.integers(1, 6)), elements=numbers),
     edges=st.lists(st.lists(st.integers(-4, 4), unique=True, max_size=4).map(sorted), min_size=3, max_size=3),
 )
 @a_few
 def test_bins(slow: dict[str, ModuleType], values: np.ndarray, edges: list[list[int]]) -> None:
-    flat = np.array([edge for row in edges for edge in row], dtype=np.float64)
+    flat = np.array([edge for row in edges for edge in row], dtype=np.float32)
     first = np.cumsum([0, *map(len, edges)]).astype(np.int32)
     results = []
     for kernel in (slow["crf"], compiled("crf")):
-        codes = np.empty(values.shape, dtype=np.uint8)
+        codes = np.zeros(values.shape, dtype=np.uint8)
         kernel.bins(memoryview(values), memoryview(flat), memoryview(first), memoryview(codes))
         results.append(codes.tolist())
     assert results[0] == results[1]
@@ -199,17 +216,35 @@ def test_decoding(slow: dict[str, ModuleType], seed: int, n_blocks: int, reach: 
 @a_few
 def test_trees(slow: dict[str, ModuleType], seed: int, n_blocks: int) -> None:
     dice = np.random.default_rng(seed)
-    # Two trees: one of three leaves (0, 1, 2), one of two (3, 4).
-    roots, features = np.array([0, 2], dtype=np.int32), dice.integers(0, 4, 3).astype(np.int32)
-    children = np.array([[1, -2, -4], [-1, -3, -5]], dtype=np.int32)
-    thresholds, values = dice.normal(size=3), dice.normal(size=(4, n_blocks))
-    weights = dice.normal(size=(5, 3))
-    results = []
+    n_trees, depth = 3, 2
+    features = dice.integers(0, 4, (n_trees, depth)).astype(np.int32)
+    thresholds = dice.normal(size=(n_trees, depth)).astype(np.float32)
+    values = dice.normal(size=(4, n_blocks)).astype(np.float32)
+    of_leaves = dice.normal(size=(n_trees, 4)).astype(np.float32)
+    by_hand = np.zeros(n_blocks)
+    for tree in range(n_trees):
+        answers = values[features[tree]] > thresholds[tree][:, None]
+        by_hand += of_leaves[tree, answers[0] + 2 * answers[1]]
     for kernel in (slow["trees"], compiled("trees")):
-        found, scores = np.empty((2, n_blocks), dtype=np.int32), np.zeros((n_blocks, 3))
-        kernel.leaves(*map(memoryview, (values, roots, features, thresholds, children, found)))
-        kernel.add_weights(*map(memoryview, (found, weights, scores)))
-        results.append((found, scores))
-    np.testing.assert_array_equal(results[0][0], results[1][0])
-    np.testing.assert_allclose(results[0][1], results[1][1])
-    np.testing.assert_allclose(results[0][1], weights[results[0][0]].sum(axis=0))
+        sums, scratch = np.zeros(n_blocks, dtype=np.float32), np.empty((1, n_blocks), dtype=np.int32)
+        kernel.add_values(*map(memoryview, (values, features, thresholds, of_leaves, scratch, sums)))
+        np.testing.assert_allclose(sums, by_hand, rtol=1e-4, atol=1e-5)
+
+
+@given(source=articles, seed=st.integers(0, 2**32 - 1))
+@a_few
+def test_surroundings_and_context(slow: dict[str, ModuleType], source: str, seed: int) -> None:
+    blocks = blocks_of(source)
+    if not len(blocks):
+        return
+    compiled("surroundings")
+    compiled("context")
+    guess = np.random.default_rng(seed).normal(size=len(blocks)).astype(np.float32)
+    results = []
+    for own, context in ((surroundings, around), (slow["crf.surroundings"], slow["crf.context"])):
+        rows = np.empty((len(own.NAMES), len(blocks)), dtype=np.float32)
+        own.features(blocks, rows)
+        more = np.empty((len(context.NAMES), len(blocks)), dtype=np.float32)
+        context.features(blocks, own.layout_of(blocks), guess, more)
+        results.append(np.vstack([rows, more]))
+    np.testing.assert_allclose(*results, rtol=1e-5, atol=1e-6)

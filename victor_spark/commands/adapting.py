@@ -40,8 +40,8 @@ def adapt(
     progress: Progress | None = None,
 ) -> Model:
     """The start model adapted to labelled pages."""
-    labelled = [(page.page.blocks, page.labels) for page in pages]
-    return adaptation.adapt(labelled, start, options, strength=strength, progress=progress)
+    taught = crf.training_pages(pages)
+    return adaptation.adapt(taught, start, options, strength=strength, progress=progress)
 
 
 def recipe(start: Model, options: TrainingOptions, strength: float) -> Train:

@@ -5,6 +5,8 @@ model's three state scores as such (`old[k]`), beside all its own attributes. It
 old score (a 3 × 3 matrix A) and corrections δ, which L2 regularisation draws to 0: so the weights are drawn
 to A·old, a Gaussian prior around the old model. State scores are sums of weights, therefore A·old + δ is
 again a model of the same form, table and trees: nothing is added to what the decoder does.
+
+Where trees revise the CRF, they go on growing on the new pages, from what they say already.
 """
 
 import tempfile
@@ -16,11 +18,13 @@ from typing import Any, Final
 import numpy as np
 import pycrfsuite
 
-from victor_spark.crf import attributes, decode, model, trees
+from victor_spark.crf import attributes, decode, guessing, model
+from victor_spark.crf.guessing import TrainingPage
 from victor_spark.crf.model import CRFSUITE_NAME, Model
 from victor_spark.crf.training import MAX_BLOCKS, Progress, TrainingOptions, trainer
+from victor_spark.crf.trees import TreeOptions
 from victor_spark.errors import ModelError
-from victor_spark.page import LABELS, Blocks, Float64, UInt8
+from victor_spark.page import LABELS, Blocks, Float64
 
 OLD: Final = tuple(f"old[{label}]" for label in LABELS)
 C2: Final = 30.0
@@ -31,8 +35,12 @@ STRENGTH: Final = 0.25
 """How much of the way from the old weights to the adapted ones is gone."""
 
 
+MORE_TREES: Final = TreeOptions(n_trees=60, depth=4, learning_rate=0.05, l2=20.0)
+"""Few and shallow: what a few dozen pages can tell."""
+
+
 def adapt(
-    pages: Sequence[tuple[Blocks, UInt8]],
+    pages: Sequence[TrainingPage],
     start: Model,
     options: TrainingOptions,
     *,
@@ -45,28 +53,27 @@ def adapt(
 
     CRFsuite's own file (at full strength) stays in `directory` as model.crfsuite.
     """
-    usable = [(blocks, labels) for blocks, labels in pages if 0 < len(blocks) <= MAX_BLOCKS]
+    usable = [page for page in pages if 0 < len(page.blocks) <= MAX_BLOCKS]
     if not usable:
         raise ModelError("no labelled page to learn from")
     learner = trainer(options, progress)
-    for blocks, labels in usable:
-        learner.append(
-            pycrfsuite.ItemSequence(items(start, blocks)), [LABELS[label] for label in labels.tolist()]
-        )
+    for page in usable:
+        names = [LABELS[label] for label in page.labels.tolist()]
+        learner.append(pycrfsuite.ItemSequence(items(start, page.blocks)), names)
     with tempfile.TemporaryDirectory() as scratch:
         path = (directory or Path(scratch)) / CRFSUITE_NAME
         learner.train(str(path))
         known = {**start.about, "n_adaptation_pages": len(usable), **(about or {})}
-        corrections = model.from_crfsuite(path, start.table, known, start.trees)
-        return _between(start, _together(start, corrections, _trust(path)), strength)
+        corrections = model.from_crfsuite(path, start.table, known, start.first)
+        adapted = _between(start, _together(start, corrections, _trust(path)), strength)
+    return adapted if start.last is None else guessing.grown_on(usable, start, adapted, MORE_TREES, strength)
 
 
 def items(start: Model, blocks: Blocks) -> list[dict[str, float]]:
     """The attributes of each block with their values: 1, and the old model's scores."""
-    values = start.table.values(blocks)
-    found = trees.leaves(start.trees, values) if start.table.trees.n_trees else None
-    names = attributes.sequences(start.table, start.table.bins(values), found)
-    scores = _centred(decode.scores(start, blocks)).tolist()
+    values = start.table.values(blocks, start.first)
+    names = attributes.sequences(start.table, start.table.bins(values))
+    scores = _centred(decode.scores(start, values)).tolist()
     return [
         dict.fromkeys(of_block, 1.0) | dict(zip(OLD, row, strict=True))
         for of_block, row in zip(names, scores, strict=True)
@@ -90,7 +97,6 @@ _WEIGHTS: Final = (
     "bias",
     "transitions",
     "conjunction_weights",
-    "leaf_weights",
 )
 
 
@@ -126,5 +132,4 @@ def _together(start: Model, corrections: Model, trust: Float64) -> Model:
         bias=start.bias @ mixing + bias,
         transitions=np.where(both, corrections.transitions, start.transitions * scale),
         conjunction_weights=mixed("conjunction_weights"),
-        leaf_weights=mixed("leaf_weights"),
     )

@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from victor_spark.crf.table import FeatureTable
-from victor_spark.page import Int32
 
 BIAS = "bias"
 
@@ -26,11 +25,6 @@ def conjunction_name(number: int, code: int) -> str:
     return f"conjunction[{number}]={code}"
 
 
-def leaf_name(leaf: int) -> str:
-    """A block that ends in this leaf of some tree; leaves are numbered across trees."""
-    return f"leaf={leaf}"
-
-
 def strides(table: FeatureTable, number: int) -> list[int]:
     """What one bin of each part adds to a conjunction's code."""
     steps = [1]
@@ -39,13 +33,8 @@ def strides(table: FeatureTable, number: int) -> list[int]:
     return steps[::-1]
 
 
-def sequences(
-    table: FeatureTable, codes: npt.NDArray[np.uint8], leaves: Int32 | None = None
-) -> list[list[str]]:
-    """One list of attribute names a block; `codes` as FeatureTable.codes gives them.
-
-    `leaves` (n_trees, n_blocks) are the leaves of a model with trees.
-    """
+def sequences(table: FeatureTable, codes: npt.NDArray[np.uint8]) -> list[list[str]]:
+    """One list of attribute names a block; `codes` as FeatureTable.codes gives them."""
     n_blocks = codes.shape[1]
     items: list[list[str]] = [[BIAS] for _ in range(n_blocks)]
     for offset in range(-table.reach, table.reach + 1):
@@ -58,9 +47,6 @@ def sequences(
             for row in range(max(0, -offset), min(n_blocks, n_blocks - offset)):
                 if code := columns[row + offset]:
                     items[row].append(names[code])
-    for of_tree in [] if leaves is None else leaves.tolist():
-        for row, leaf in enumerate(of_tree):
-            items[row].append(leaf_name(leaf))
     for number in range(len(table.conjunctions)):
         for row, code in enumerate(_conjunction_codes(table, codes, number)):
             if code:

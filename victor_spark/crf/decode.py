@@ -2,18 +2,32 @@
 
 import numpy as np
 
+from victor_spark.crf import revision
 from victor_spark.crf.model import Model
-from victor_spark.crf.trees import leaves
 from victor_spark.kernels import crf as kernel
-from victor_spark.kernels import trees as trees_kernel
-from victor_spark.page import LABELS, Blocks, Float64, UInt8
+from victor_spark.page import LABELS, Blocks, Float32, Float64, UInt8
 
 
-def scores(model: Model, blocks: Blocks) -> Float64:
+def marginals(model: Model, blocks: Blocks) -> Float64:
+    """P(header), P(text), P(other) per block: shape (n_blocks, 3), rows sum to 1."""
+    if not len(blocks):
+        return np.empty((0, len(LABELS)))
+    values = model.table.values(blocks, model.first)
+    chain = chain_marginals(model, values)
+    if model.last is None:
+        return chain
+    return revision.revised(model.last, revision.features(blocks, values, chain), chain)
+
+
+def chain_marginals(model: Model, values: Float32) -> Float64:
+    """What the CRF alone says, from all features of its table."""
+    return _forward_backward(model, scores(model, values))
+
+
+def scores(model: Model, values: Float32) -> Float64:
     """State scores (sums of weights) per block and label: shape (n_blocks, 3)."""
-    result = np.empty((len(blocks), len(LABELS)))
-    if len(blocks):
-        values = model.table.values(blocks)
+    result = np.empty((values.shape[1], len(LABELS)))
+    if len(result):
         kernel.state_scores(
             memoryview(model.table.bins(values)),
             memoryview(model.singles),
@@ -23,17 +37,12 @@ def scores(model: Model, blocks: Blocks) -> Float64:
             memoryview(model.conjunction_weights),
             memoryview(result),
         )
-        if model.table.trees.n_trees:
-            found = leaves(model.trees, values)
-            trees_kernel.add_weights(memoryview(found), memoryview(model.leaf_weights), memoryview(result))
     return result
 
 
-def marginals(model: Model, blocks: Blocks) -> Float64:
-    """P(header), P(text), P(other) per block: shape (n_blocks, 3), rows sum to 1."""
-    states = scores(model, blocks)
+def _forward_backward(model: Model, states: Float64) -> Float64:
     result = np.empty_like(states)
-    if len(blocks):
+    if len(states):
         states -= states.max(axis=1, keepdims=True)
         kernel.forward_backward(
             memoryview(np.exp(states)), memoryview(np.exp(model.transitions)), memoryview(result)
@@ -42,8 +51,8 @@ def marginals(model: Model, blocks: Blocks) -> Float64:
 
 
 def viterbi(model: Model, blocks: Blocks) -> UInt8:
-    """The likeliest label sequence, as indices into LABELS."""
-    states = scores(model, blocks)
+    """The CRF's likeliest label sequence, as indices into LABELS."""
+    states = scores(model, model.table.values(blocks, model.first))
     labels = np.zeros(len(blocks), dtype=np.uint8)
     if len(blocks):
         back = np.empty(states.shape, dtype=np.uint8)

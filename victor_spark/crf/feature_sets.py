@@ -1,25 +1,58 @@
 """Feature sets by name; a set's name means one list of features for ever."""
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
 
 from victor_spark.crf import surroundings
-from victor_spark.crf.features import VICTOR_2008, BlockView, Column
+from victor_spark.crf.features import VICTOR_2008, BlockView
+from victor_spark.crf.patterns import Patterns
+from victor_spark.page import Blocks, Float32
+
+Guess: TypeAlias = Callable[[Float32], Float32]
+"""Answers one question: given the values of some features, what are each block's log-odds of content?"""
 
 
-def _row(number: int) -> Callable[[BlockView], Column]:
-    return lambda view: surroundings.matrix(view)[number]
+@dataclass(frozen=True, slots=True)
+class FeatureSet:
+    """The features of blocks, by name and in order.
+
+    `values` gives them for a page with at least one block: shape (len(names), n_blocks). Where the set
+    `needs_guess`, its last feature is what a guess makes of the others; without one it is left out.
+    """
+
+    names: tuple[str, ...]
+    values: Callable[[Blocks, Patterns, Guess | None], Float32]
+    needs_guess: bool = False
 
 
 LANGUAGE: Final = frozenset({"langid1", "langid2"})
 """Features that need the language profiles. They bring victor-2008 nothing on our pages (docs/quality.md)."""
 
-VICTOR_2: Final[Mapping[str, Callable[[BlockView], Column]]] = {
-    **{name: feature for name, feature in VICTOR_2008.items() if name not in LANGUAGE},
-    **{name: _row(number) for number, name in enumerate(surroundings.NAMES)},
-}
 
-FEATURE_SETS: Final[Mapping[str, Mapping[str, Callable[[BlockView], Column]]]] = {
-    "victor-2008": VICTOR_2008,
-    "victor-2": VICTOR_2,
+def _victor_2008(blocks: Blocks, patterns: Patterns, _guess: Guess | None) -> Float32:
+    view = BlockView(blocks, patterns)
+    rows = np.empty((len(VICTOR_2008), len(blocks)), dtype=np.float32)
+    for row, feature in enumerate(VICTOR_2008.values()):
+        rows[row] = feature(view)
+    return rows
+
+
+def _victor_2(blocks: Blocks, _patterns: Patterns, guess: Guess | None) -> Float32:
+    rows = np.empty((len(surroundings.NAMES) + 1, len(blocks)), dtype=np.float32)
+    surroundings.features(blocks, rows[:-1])
+    if guess is None:
+        return rows[:-1]
+    rows[-1] = guess(rows[:-1])
+    return rows
+
+
+SCORE: Final = "score"
+"""What trees make of the other features: the log-odds of content."""
+
+FEATURE_SETS: Final[Mapping[str, FeatureSet]] = {
+    "victor-2008": FeatureSet(tuple(VICTOR_2008), _victor_2008),
+    "victor-2": FeatureSet((*surroundings.NAMES, SCORE), _victor_2, needs_guess=True),
 }

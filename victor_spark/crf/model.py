@@ -13,15 +13,17 @@ import numpy as np
 import numpy.typing as npt
 import pycrfsuite
 
-from victor_spark.crf import attributes, trees
+from victor_spark.crf import attributes, revision, trees
 from victor_spark.crf.table import FeatureTable, from_json
 from victor_spark.crf.trees import Trees
 from victor_spark.errors import ModelError
 from victor_spark.page import LABELS, Bool, Float64, Int32
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 FILE_NAME: Final = "weights.npz"
 CRFSUITE_NAME: Final = "model.crfsuite"
+
+_TREES: Final = ("first", "last")
 
 _HEADER: Final = struct.Struct("<4sI4sIIIIIIIII")
 _FEATURE: Final = np.dtype([("type", "<u4"), ("source", "<u4"), ("target", "<u4"), ("weight", "<f8")])
@@ -32,7 +34,8 @@ class Model:
     """Weights ready for the decoder, with the feature table they were trained on.
 
     singles: (n_features, n bins, 2 reach + 1, 3); boundary: (2 reach + 1, 3); bias: (3,);
-    transitions: (from, to); conjunctions: see kernels.crf.state_scores; leaf_weights: (n_leaves, 3).
+    transitions: (from, to); conjunctions: see kernels.crf.state_scores. `first` and `last` are the trees
+    before and after the CRF, where the table needs them.
     """
 
     table: FeatureTable
@@ -42,8 +45,8 @@ class Model:
     transitions: Float64
     conjunctions: Int32
     conjunction_weights: Float64
-    leaf_weights: Float64
-    trees: Trees
+    first: Trees | None
+    last: Trees | None
     about: Mapping[str, Any]
 
 
@@ -54,16 +57,20 @@ _ARRAYS: Final = (
     "transitions",
     "conjunctions",
     "conjunction_weights",
-    "leaf_weights",
 )
-_TREE: Final = "tree_"
 
 
 def to_bytes(model: Model) -> bytes:
     """The model as one .npz."""
-    stored = {"format": FORMAT, "table": model.table.as_json(), "about": dict(model.about)}
+    stored = {
+        "format": FORMAT,
+        "table": model.table.as_json(),
+        "about": dict(model.about),
+    }
     arrays = {name: getattr(model, name) for name in _ARRAYS}
-    arrays |= {_TREE + name: getattr(model.trees, name) for name in trees.ARRAYS}
+    for place in _TREES:
+        if (grown := getattr(model, place)) is not None:
+            arrays |= {f"{place}_{name}": getattr(grown, name) for name in trees.ARRAYS}
     buffer = io.BytesIO()
     description = np.frombuffer(json.dumps(stored, ensure_ascii=False).encode(), dtype=np.uint8)
     np.savez_compressed(buffer, description=description, **arrays)
@@ -76,7 +83,7 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
         with np.load(io.BytesIO(stored), allow_pickle=False) as arrays:
             description = json.loads(arrays["description"].tobytes())
             columns = {key: np.ascontiguousarray(arrays[key]) for key in _ARRAYS}
-            nodes = {key: np.ascontiguousarray(arrays[_TREE + key]) for key in trees.ARRAYS}
+            grown = {place: _trees(arrays, place) for place in _TREES}
             stated = description["format"]
     except Exception as error:  # numpy and zipfile raise whatever the damage leads them to
         raise ModelError(f"{name}: not a model of victor-spark ({' '.join(str(error).split())})") from error
@@ -84,15 +91,35 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
         raise ModelError(f"{name}: model format {stated!r}, this code reads {FORMAT}")
     try:
         table = from_json(description["table"])
-        grown = trees.Trees(**nodes)
-        trees.check(grown, len(table.names))
-        _check(table, columns, grown)
+        _check(table, columns)
+        _check_trees(table, grown)
     except (KeyError, ModelError) as error:
         raise ModelError(f"{name}: {error}") from error
-    return Model(table=table, trees=grown, about=description.get("about", {}), **columns)
+    return Model(
+        table=table, first=grown["first"], last=grown["last"], about=description.get("about", {}), **columns
+    )
 
 
-def _check(table: FeatureTable, columns: Mapping[str, npt.NDArray[Any]], grown: Trees) -> None:
+def _trees(arrays: Mapping[str, npt.NDArray[Any]], place: str) -> Trees | None:
+    names = {name: f"{place}_{name}" for name in trees.ARRAYS}
+    if not arrays.keys() & set(names.values()):
+        return None
+    return Trees(**{name: np.ascontiguousarray(arrays[stored]) for name, stored in names.items()})
+
+
+def _check_trees(table: FeatureTable, grown: Mapping[str, Trees | None]) -> None:
+    """Raises ModelError for a model without its trees, or with those of another feature table."""
+    n_features = {"first": len(table.names) - 1, "last": len(table.names) + revision.N_ADDED}
+    for place, found in grown.items():
+        if (found is not None) != table.needs_trees:
+            raise ModelError(
+                f"the model's {place} trees are missing" if found is None else "trees without use"
+            )
+        if found is not None:
+            trees.check(found, n_features[place])
+
+
+def _check(table: FeatureTable, columns: Mapping[str, npt.NDArray[Any]]) -> None:
     """Raises ModelError for weights that don't belong to the table: the decoder trusts them."""
     n_labels, width = len(LABELS), 2 * table.reach + 1
     rows, n_weights = _conjunction_rows(table)
@@ -102,7 +129,6 @@ def _check(table: FeatureTable, columns: Mapping[str, npt.NDArray[Any]], grown: 
         "bias": (n_labels,),
         "transitions": (n_labels, n_labels),
         "conjunction_weights": (n_weights, n_labels),
-        "leaf_weights": (grown.n_leaves, n_labels),
     }
     for name, shape in shapes.items():
         if (weights := columns[name]).shape != shape:
@@ -127,10 +153,9 @@ def read_bytes(path: Path) -> bytes:
 
 
 def from_crfsuite(
-    path: Path, table: FeatureTable, about: Mapping[str, Any], grown: Trees | None = None
+    path: Path, table: FeatureTable, about: Mapping[str, Any], first: Trees | None = None
 ) -> Model:
     """Dense weights of a model that python-crfsuite trained on `attributes.sequences(table, …)`."""
-    grown = trees.none() if grown is None else grown
     states, transitions, known = _weights(path)
     reach = table.reach
     none = np.zeros(len(LABELS))
@@ -150,10 +175,8 @@ def from_crfsuite(
         transitions=transitions,
         conjunctions=rows,
         conjunction_weights=weights,
-        leaf_weights=np.array(
-            [states.get(attributes.leaf_name(leaf), none) for leaf in range(grown.n_leaves)]
-        ).reshape(-1, len(LABELS)),
-        trees=grown,
+        first=first,
+        last=None,
         about=about,
     )
 

@@ -10,14 +10,13 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.crf.feature_sets import FEATURE_SETS
-from victor_spark.crf.features import BlockView
+from victor_spark.crf.feature_sets import FEATURE_SETS, Guess
 from victor_spark.crf.patterns import Patterns, compile_patterns
-from victor_spark.crf.trees import TreeOptions
+from victor_spark.crf.trees import TreesOptions
 from victor_spark.errors import ConfigurationError, ModelError
 from victor_spark.html import words
 from victor_spark.kernels import crf as kernel
-from victor_spark.page import Blocks, Float64
+from victor_spark.page import Blocks, Float32
 from victor_spark.resources import directory
 
 Conjunction = tuple[tuple[int, int], ...]
@@ -36,7 +35,7 @@ class FeatureTable:
     offsets: tuple[tuple[int, ...], ...]
     conjunctions: tuple[Conjunction, ...]
     expressions: Mapping[str, list[str]]
-    trees: TreeOptions
+    trees: TreesOptions
     patterns: Patterns = field(compare=False, repr=False, default_factory=dict)
 
     @property
@@ -48,23 +47,24 @@ class FeatureTable:
         """How many bins a feature has: one more than edges."""
         return len(self.edges[feature]) + 1
 
-    def values(self, blocks: Blocks) -> Float64:
-        """All features of all blocks: shape (n_features, n_blocks)."""
-        view = BlockView(blocks, self.patterns)
-        functions = FEATURE_SETS[self.feature_set]
-        values = np.empty((len(self.names), len(blocks)), dtype=np.float64)
-        if len(blocks):
-            for row, name in enumerate(self.names):
-                values[row] = functions[name](view)
-        return values
+    @property
+    def needs_trees(self) -> bool:
+        """Whether a model of this table has trees: they make one of its features, and revise the CRF."""
+        return FEATURE_SETS[self.feature_set].needs_guess
 
-    def codes(self, blocks: Blocks) -> npt.NDArray[np.uint8]:
+    def values(self, blocks: Blocks, guess: Guess | None = None) -> Float32:
+        """All features of all blocks, without a guess those that need none: shape (n_features, n_blocks)."""
+        if not len(blocks):
+            return np.empty((len(self.names), 0), dtype=np.float32)
+        return FEATURE_SETS[self.feature_set].values(blocks, self.patterns, guess)
+
+    def codes(self, blocks: Blocks, guess: Guess | None = None) -> npt.NDArray[np.uint8]:
         """The bins of all features of all blocks: shape (n_features, n_blocks)."""
-        return self.bins(self.values(blocks))
+        return self.bins(self.values(blocks, guess))
 
-    def bins(self, values: Float64) -> npt.NDArray[np.uint8]:
-        """The bins of what `values` gave: the same shape."""
-        codes = np.empty(values.shape, dtype=np.uint8)
+    def bins(self, values: Float32) -> npt.NDArray[np.uint8]:
+        """The bins of what `values` gave, 0 for features without edges: shape (n_features, n_blocks)."""
+        codes = np.zeros((len(self.names), values.shape[1]), dtype=np.uint8)
         flat, first = _flat(self.edges)
         if values.size:
             kernel.bins(memoryview(values), memoryview(flat), memoryview(first), memoryview(codes))
@@ -83,7 +83,7 @@ class FeatureTable:
                 for parts in self.conjunctions
             ],
             "patterns": self.expressions,
-            **({"trees": asdict(self.trees), "words": words.table().digest} if self.trees.n_trees else {}),
+            **({"trees": asdict(self.trees), "words": words.table().digest} if self.needs_trees else {}),
         }
 
 
@@ -105,8 +105,8 @@ def without(table: FeatureTable, names: Collection[str]) -> FeatureTable:
 
 
 @cache
-def _flat(edges: tuple[tuple[float, ...], ...]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]:
-    flat = np.array([edge for of_feature in edges for edge in of_feature], dtype=np.float64)
+def _flat(edges: tuple[tuple[float, ...], ...]) -> tuple[Float32, npt.NDArray[np.int32]]:
+    flat = np.array([edge for of_feature in edges for edge in of_feature], dtype=np.float32)
     first = np.cumsum([0, *map(len, edges)]).astype(np.int32)
     return flat, first
 
@@ -129,17 +129,16 @@ def from_json(stored: Mapping[str, Any], error: type[Exception] = ModelError) ->
         feature_set, features = stored["feature_set"], stored["features"]
         if strange := _strange_keys(stored):
             raise error(f"feature set {feature_set}: unknown key {', '.join(strange)}")
-        names = tuple(features)
-        if unknown := set(names) ^ set(FEATURE_SETS[feature_set]):
-            raise error(
-                f"feature set {feature_set}: the code and the table disagree on {', '.join(sorted(unknown))}"
-            )
+        names, known = tuple(features), FEATURE_SETS[feature_set].names
+        if names != known:
+            unlike = sorted(set(names) ^ set(known)) or ["the order"]
+            raise error(f"feature set {feature_set}: the code and the table disagree on {', '.join(unlike)}")
         edges = tuple(tuple(map(float, features[name]["edges"])) for name in names)
         offsets = tuple(tuple(map(int, features[name]["offsets"])) for name in names)
         conjunctions = tuple(tuple(_parts(names, parts)) for parts in stored["conjunctions"])
         expressions = {family: list(of_family) for family, of_family in stored["patterns"].items()}
         patterns = compile_patterns(expressions)
-        trees = TreeOptions(**stored.get("trees", {}))
+        trees = TreesOptions.from_json(stored.get("trees", {}))
     except ConfigurationError as problem:
         raise error(str(problem)) from problem
     except (AttributeError, KeyError, TypeError, ValueError) as problem:

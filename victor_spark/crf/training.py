@@ -1,20 +1,19 @@
 """Trains the CRF with python-crfsuite, and makes a dense Model of it (Victor, section 3.1, step 6)."""
 
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import pycrfsuite
 
-from victor_spark.crf import attributes, trees
-from victor_spark.crf.decision import n_words
+from victor_spark.crf import attributes, guessing
+from victor_spark.crf.guessing import TrainingPage
 from victor_spark.crf.model import CRFSUITE_NAME, Model, from_crfsuite
 from victor_spark.crf.table import FeatureTable
-from victor_spark.crf.trees import Trees
 from victor_spark.errors import ModelError
-from victor_spark.page import LABELS, OTHER, Blocks, UInt8
+from victor_spark.page import LABELS
 
 ALGORITHMS: Final = {"lbfgs": {"c1": 0.0, "c2": 1.0}, "ap": {}}
 """L-BFGS with L1 (c1) and L2 (c2) regularisation; averaged perceptron."""
@@ -48,7 +47,7 @@ class _Trainer(pycrfsuite.Trainer):  # type: ignore[misc]
 
 
 def train(
-    pages: Iterable[tuple[Blocks, UInt8]],
+    pages: Iterable[TrainingPage],
     table: FeatureTable,
     options: TrainingOptions = TrainingOptions(),
     *,
@@ -56,25 +55,24 @@ def train(
     progress: Progress | None = None,
     about: Mapping[str, Any] | None = None,
 ) -> Model:
-    """A model of the labelled pages (block columns, and an index into LABELS per block).
+    """A model of labelled pages.
 
     CRFsuite's own file stays in `directory` as model.crfsuite; without one it is thrown away.
     Raises ModelError when no page is left to learn from.
     """
     learner = trainer(options, progress)
-    usable = [(blocks, labels) for blocks, labels in pages if 0 < len(blocks) <= MAX_BLOCKS]
+    usable = [page for page in pages if 0 < len(page.blocks) <= MAX_BLOCKS]
     if not usable:
         raise ModelError("no labelled page to learn from")
-    grown = _trees(usable, table)
-    for blocks, labels in usable:
-        values = table.values(blocks)
-        found = trees.leaves(grown, values) if table.trees.n_trees else None
-        items = attributes.sequences(table, table.bins(values), found)
-        learner.append(pycrfsuite.ItemSequence(items), [LABELS[label] for label in labels.tolist()])
+    first, values = guessing.first(usable, table)
+    for page, of_page in zip(usable, values, strict=True):
+        items = attributes.sequences(table, table.bins(of_page))
+        learner.append(pycrfsuite.ItemSequence(items), [LABELS[label] for label in page.labels.tolist()])
     with tempfile.TemporaryDirectory() as scratch:
         path = (directory or Path(scratch)) / CRFSUITE_NAME
         learner.train(str(path))
-        return from_crfsuite(path, table, {"n_training_pages": len(usable), **(about or {})}, grown)
+        model = from_crfsuite(path, table, {"n_training_pages": len(usable), **(about or {})}, first)
+    return guessing.last(usable, values, model) if table.needs_trees else model
 
 
 def trainer(options: TrainingOptions, progress: Progress | None = None) -> _Trainer:
@@ -87,15 +85,3 @@ def trainer(options: TrainingOptions, progress: Progress | None = None) -> _Trai
         {**ALGORITHMS[options.algorithm], "max_iterations": options.max_iterations, **options.parameters}
     )
     return made
-
-
-def _trees(pages: Sequence[tuple[Blocks, UInt8]], table: FeatureTable) -> Trees:
-    """The trees that the table asks for, grown on these pages."""
-    if not table.trees.n_trees:
-        return trees.none()
-    return trees.grow(
-        [table.values(blocks) for blocks, _ in pages],
-        [labels != OTHER for _, labels in pages],
-        [n_words(blocks) for blocks, _ in pages],
-        table.trees,
-    )

@@ -1,147 +1,196 @@
-"""Boosted trees that find the CRF's discrete values in the data: the leaf a block falls into.
+"""Boosted oblivious trees that give a block its log-odds of content, from many features at once.
 
-The paper maps numbers into finite sets by hand (section 3.1, step 5); a leaf is such a value, of many
-features at once. LightGBM grows the trees (training only); here they are plain arrays.
+The paper maps numbers into finite sets by hand (section 3.1, step 5); the bins of such a score are a set
+that the data finds. CatBoost (Prokhorenkova et al. 2018) grows the trees; here they are plain arrays.
 """
 
+import json
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from victor_spark.errors import ModelError, UsageError
 from victor_spark.kernels import trees as kernel
-from victor_spark.page import Bool, Float64, Int32
+from victor_spark.page import Bool, Float32, Float64, Int32
 
 
 @dataclass(frozen=True, slots=True)
 class TreeOptions:
-    """How trees are grown; no trees without `n_trees`."""
+    """How trees are grown; none without `n_trees`. `most_blocks`: learn from a weighted sample of so many."""
 
     n_trees: int = 0
-    n_leaves: int = 16
-    learning_rate: float = 0.15
-    least_blocks: int = 500
-    feature_fraction: float = 0.3
+    depth: int = 6
+    learning_rate: float = 0.1
+    feature_fraction: float = 0.2
     l2: float = 5.0
+    most_blocks: int = 300_000
+
+
+@dataclass(frozen=True, slots=True)
+class TreesOptions:
+    """How the trees before the CRF and those after it are grown.
+
+    What the CRF and the last trees learn from are guesses about unseen sites: the first trees are grown for
+    each of `n_folds`, too.
+    """
+
+    first: TreeOptions = TreeOptions()
+    last: TreeOptions = TreeOptions()
+    n_folds: int = 4
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
+        """The options that `asdict` gave; TypeError for keys that mean nothing."""
+        kinds = {name: TreeOptions(**stored[name]) for name in ("first", "last") if name in stored}
+        return cls(**{**stored, **kinds})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trees:
-    """The nodes of all trees as columns; see kernels.trees.leaves. `n_leaves` counts all leaves."""
+    """All trees as columns: the questions (n_trees, depth), see kernels.trees, and the leaves' values.
 
-    roots: Int32
+    `leaves` has shape (n_trees, 2 ** depth): what a leaf adds to the log-odds.
+    """
+
     features: Int32
-    thresholds: Float64
-    children: Int32
+    thresholds: Float32
+    leaves: Float32
 
-    @property
-    def n_leaves(self) -> int:
-        """How many leaves all trees have together."""
-        return int((self.children < 0).sum()) + int((self.roots < 0).sum())
+    def __call__(self, values: Float32) -> Float32:
+        """The log-odds of content of each block; `values` are (n_features, n_blocks)."""
+        n = values.shape[1]
+        sums = np.zeros(n, dtype=np.float32)
+        if n and len(self.features):
+            kernel.add_values(
+                memoryview(values),
+                memoryview(self.features),
+                memoryview(self.thresholds),
+                memoryview(self.leaves),
+                memoryview(np.empty((1, n), dtype=np.int32)),
+                memoryview(sums),
+            )
+        return sums
 
 
 ARRAYS: Final = tuple(field.name for field in fields(Trees))
 
 
-def leaves(trees: Trees, values: Float64) -> Int32:
-    """The leaf of every tree for every block: shape (n_trees, n_blocks); `values` (n_features, n_blocks)."""
-    found = np.empty((len(trees.roots), values.shape[1]), dtype=np.int32)
-    if found.size:
-        kernel.leaves(
-            memoryview(values),
-            memoryview(trees.roots),
-            memoryview(trees.features),
-            memoryview(trees.thresholds),
-            memoryview(trees.children),
-            memoryview(found),
-        )
-    return found
-
-
 def check(trees: Trees, n_features: int) -> None:
-    """Raises ModelError for arrays that are no trees: the kernel trusts them."""
-    n_nodes = len(trees.features)
-    kinds = (trees.roots, trees.features, trees.children)
-    inner = trees.children >= 0
+    """Raises ModelError for arrays that are no trees over so many features: the kernel trusts them."""
+    shape = trees.features.shape
     if (
-        any(array.dtype != np.int32 for array in kinds)
-        or trees.thresholds.dtype != np.float64
-        or trees.thresholds.shape != (n_nodes,)
-        or trees.children.shape != (2, n_nodes)
-        or not np.isfinite(trees.thresholds).all()
+        trees.features.dtype != np.int32
+        or trees.thresholds.dtype != np.float32
+        or trees.leaves.dtype != np.float32
+        or len(shape) != 2
+        or shape[1] > _MAX_DEPTH
+        or trees.thresholds.shape != shape
+        or trees.leaves.shape != (shape[0], 2 ** shape[1])
+        or np.isnan(trees.thresholds).any()
+        or not np.isfinite(trees.leaves).all()
         or not ((trees.features >= 0) & (trees.features < n_features)).all()
-        or not (trees.roots < n_nodes).all()
-        or not (trees.children < n_nodes).all()
-        or not (trees.children[inner] > np.broadcast_to(np.arange(n_nodes), (2, n_nodes))[inner]).all()
-        or not (-1 - trees.children[~inner] < trees.n_leaves).all()
     ):
         raise ModelError("the trees are damaged")
 
 
+_MAX_DEPTH: Final = 16
+
+
 def grow(
-    values: Sequence[Float64], kept: Sequence[Bool], words: Sequence[Float64], options: TreeOptions
+    values: Sequence[Float32],
+    kept: Sequence[Bool],
+    words: Sequence[Float64],
+    options: TreeOptions,
+    said: Sequence[Float32] = (),
 ) -> Trees:
     """Trees that tell blocks to keep from the others, grown on pages (one array a page each).
 
-    A block weighs the square root of its words, a page as much as any other. Raises UsageError
-    where LightGBM is not installed.
+    A block weighs the square root of its words, a page as much as any other. `said` are log-odds that
+    other trees give already, to which these add. Raises UsageError where CatBoost is not installed.
     """
     try:
-        import lightgbm
+        import catboost
     except ImportError as error:
-        raise UsageError("training trees needs LightGBM: pip install 'victor-spark[train]'") from error
-    weights = [np.sqrt(of_page) + 0.1 for of_page in words]
-    data = lightgbm.Dataset(
-        np.concatenate(values, axis=1).T,
-        np.concatenate(kept).astype(np.float64),
-        weight=np.concatenate([1000 * of_page / of_page.sum() for of_page in weights]),
-        params={"verbose": -1, "max_bin": 127},
+        raise UsageError("training trees needs CatBoost: pip install 'victor-spark[train]'") from error
+    weights = np.concatenate([_page_weights(of_page) for of_page in words])
+    rows, weights = _sample(weights, options.most_blocks)
+    wanted = np.concatenate(kept)[rows].astype(np.int8)
+    if wanted.min() == wanted.max():  # nothing to tell apart
+        return none(options.depth)
+    pool = catboost.Pool(
+        np.concatenate(values, axis=1).T[rows],
+        wanted,
+        weight=weights,
+        baseline=np.concatenate(said)[rows] if said else None,
     )
-    parameters = {
-        "objective": "binary",
-        "num_leaves": options.n_leaves,
-        "learning_rate": options.learning_rate,
-        "min_data_in_leaf": options.least_blocks,
-        "feature_fraction": options.feature_fraction,
-        "lambda_l2": options.l2,
-        "max_bin": 127,
-        "seed": 1,
-        "deterministic": True,
-        "force_row_wise": True,
-        "verbose": -1,
-    }
-    booster = lightgbm.train(parameters, data, options.n_trees)
-    return _flattened([tree["tree_structure"] for tree in booster.dump_model()["tree_info"]])
+    model = catboost.CatBoostClassifier(
+        iterations=options.n_trees,
+        depth=options.depth,
+        learning_rate=options.learning_rate,
+        l2_leaf_reg=options.l2,
+        rsm=options.feature_fraction,
+        border_count=64,
+        boosting_type="Plain",
+        bootstrap_type="No",
+        random_seed=1,
+        allow_writing_files=False,
+        verbose=0,
+    )
+    model.fit(pool)
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch, "model.json")
+        model.save_model(str(path), format="json")
+        return _from_json(json.loads(path.read_bytes()), options.depth)
 
 
-def _flattened(structures: Sequence[Mapping[str, Any]]) -> Trees:
-    """LightGBM's nested nodes as columns, parents before children, leaves numbered across trees."""
-    nodes: list[tuple[int, float]] = []
-    children: list[list[int]] = []
-    n_leaves = 0
+def _page_weights(words: Float64) -> Float64:
+    weights = np.sqrt(words) + 0.1
+    return np.asarray(weights / weights.sum())
 
-    def add(node: Mapping[str, Any]) -> int:
-        nonlocal n_leaves
-        if "split_feature" not in node:
-            n_leaves += 1
-            return -n_leaves
-        number = len(nodes)
-        nodes.append((node["split_feature"], node["threshold"]))
-        children.append([0, 0])
-        children[number] = [add(node["left_child"]), add(node["right_child"])]
-        return number
 
-    roots = [add(structure) for structure in structures]
+def _sample(weights: Float64, most: int) -> tuple[npt.NDArray[np.intp], Float64]:
+    """Rows to learn from and their weights: heavy ones surely, light ones by chance, then weighing more."""
+    if len(weights) <= most:
+        return np.arange(len(weights)), weights
+    low, high = 0.0, most / weights.min()
+    for _ in range(60):  # how much a unit of weight raises a row's chance, so that `most` rows are expected
+        middle = (low + high) / 2
+        low, high = (middle, high) if np.minimum(weights * middle, 1.0).sum() < most else (low, middle)
+    chances = np.minimum(weights * low, 1.0)
+    rows = np.flatnonzero(np.random.default_rng(1).random(len(weights)) < chances)
+    return rows, weights[rows] / chances[rows]
+
+
+def _from_json(model: dict[str, Any], depth: int) -> Trees:
+    """CatBoost's export as columns; a shallower tree gets questions that every block answers with no."""
+    grown = model["oblivious_trees"]
+    _scale, [bias] = model["scale_and_bias"]
+    trees = none(depth, len(grown))
+    for number, tree in enumerate(grown):
+        for level, split in enumerate(tree["splits"]):
+            trees.features[number, level] = split["float_feature_index"]
+            trees.thresholds[number, level] = split["border"]
+        trees.leaves[number, : len(tree["leaf_values"])] = tree["leaf_values"]
+    trees.leaves[:1] += bias
+    return trees
+
+
+def joined(one: Trees, other: Trees) -> Trees:
+    """Both, of the same depth: what they say adds up."""
     return Trees(
-        roots=np.array(roots, dtype=np.int32),
-        features=np.array([feature for feature, _ in nodes], dtype=np.int32),
-        thresholds=np.array([threshold for _, threshold in nodes], dtype=np.float64),
-        children=np.ascontiguousarray(np.array(children, dtype=np.int32).reshape(-1, 2).T),
+        *(np.concatenate([getattr(one, name), getattr(other, name)]) for name in ARRAYS),
     )
 
 
-def none() -> Trees:
-    """No trees at all, as in a model of the paper's features."""
-    return _flattened(())
+def none(depth: int = 0, n_trees: int = 0) -> Trees:
+    """No trees at all, as in a model of the paper's features; or so many that say nothing."""
+    return Trees(
+        features=np.zeros((n_trees, depth), dtype=np.int32),
+        thresholds=np.full((n_trees, depth), np.inf, dtype=np.float32),
+        leaves=np.zeros((n_trees, 2**depth), dtype=np.float32),
+    )

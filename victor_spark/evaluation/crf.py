@@ -5,6 +5,7 @@ from typing import Final
 
 from victor_spark.cleaners import CLEANERS, MODELS, Cleaner
 from victor_spark.crf import model, training
+from victor_spark.crf.guessing import TrainingPage
 from victor_spark.crf.model import Model
 from victor_spark.crf.table import FeatureTable
 from victor_spark.crf.training import Progress, TrainingOptions
@@ -22,9 +23,12 @@ def train(
     progress: Progress | None = None,
 ) -> Model:
     """The model of labelled pages."""
-    return training.train(
-        ((page.page.blocks, page.labels) for page in pages), table, options, progress=progress
-    )
+    return training.train(training_pages(pages), table, options, progress=progress)
+
+
+def training_pages(pages: Sequence[LabelledPage]) -> list[TrainingPage]:
+    """Labelled pages as training takes them."""
+    return [TrainingPage(page.page.blocks, page.labels, page.site) for page in pages]
 
 
 def cleaners(trained: Model) -> dict[str, Cleaner]:

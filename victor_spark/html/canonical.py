@@ -4,8 +4,10 @@ The canonical HTML is a page's single representation; every offset in the produc
 """
 
 from dataclasses import dataclass
+from string import ascii_letters
 from typing import Final
 
+import numpy as np
 from resiliparse.parse.html import HTMLTree
 
 from victor_spark.html.charset import decode
@@ -48,7 +50,26 @@ def canonical(source: bytes | str, *, http_charset: str | None = None) -> Canoni
         markup, charset = source.encode("utf-8", "surrogatepass").decode("utf-8", "replace"), None
     else:
         markup, charset = decode(source, http_charset)
-    tree = HTMLTree.parse(attributes.cap(markup, MAX_ATTRIBUTES))
+    tree = HTMLTree.parse(capped(markup))
     document = tree.document
     html = preclean.drop_textless(document.html) if document else ""
     return Canonical(html, title(html), charset)
+
+
+def capped(markup: str) -> str:
+    """The markup with no more than MAX_ATTRIBUTES in any tag.
+
+    A tag with more is long: only from a `<` that is far from the next tag the markup is looked at closely.
+    """
+    encoded = markup.encode("utf-8", "surrogatepass")
+    content = np.frombuffer(encoded, dtype=np.uint8)
+    places = np.flatnonzero(content[:-1] == ord("<"))
+    places = places[_OPENS[content[places + 1]]]
+    long = places[np.diff(places, append=len(content)) > 2 * MAX_ATTRIBUTES]
+    if not attributes.any_exceeds(encoded, long.tolist(), MAX_ATTRIBUTES):
+        return markup
+    return attributes.cap(markup, MAX_ATTRIBUTES)
+
+
+_OPENS: Final = np.isin(np.arange(256), np.frombuffer(b"/!?" + ascii_letters.encode(), dtype=np.uint8))
+"""What follows the `<` of a tag or a comment."""

@@ -59,6 +59,19 @@ def cap(html: str, max_attributes: cython.Py_ssize_t) -> str:
     return html if not kept else (b"".join(kept) + data[done:]).decode("utf-8", "surrogatepass")
 
 
+def any_exceeds(data: bytes, starts: list[int], max_attributes: cython.Py_ssize_t) -> bool:
+    """Whether a tag that begins at one of the places has more attributes; `data` is UTF-8."""
+    start: cython.Py_ssize_t
+    cut: cython.Py_ssize_t
+    for start in starts:
+        if data[start + 1] == 33 or data[start + 1] == 63:
+            continue
+        cut, _ = _long_tag(data, start, max_attributes)
+        if cut >= 0:
+            return True
+    return False
+
+
 @cython.cfunc
 def _after_comment(data: bytes, start: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Near the end of the comment at `start`, which may also be `<!-->` or end with `--!>`."""

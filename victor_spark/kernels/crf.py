@@ -13,24 +13,27 @@ N_LABELS = 3
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def bins(
-    values: cython.const[cython.double][:, ::1],
-    edges: cython.const[cython.double][::1],
+    values: cython.const[cython.float][:, ::1],
+    edges: cython.const[cython.float][::1],
     first_edge: cython.const[cython.int][::1],
     codes: cython.uchar[:, ::1],
 ) -> cython.int:
     """Fills codes[f, i] with the number of edges of feature f that are <= values[f, i].
 
     The edges of feature f are edges[first_edge[f]:first_edge[f + 1]], ascending; NaN gets bin 0.
+    Features without edges are left as they are.
     """
     feature: cython.Py_ssize_t
     i: cython.Py_ssize_t
     first: cython.int
     last: cython.int
     edge: cython.int
-    value: cython.double
+    value: cython.float
     for feature in range(values.shape[0]):
         first = first_edge[feature]
         last = first_edge[feature + 1]
+        if first == last:
+            continue
         for i in range(values.shape[1]):
             value = values[feature, i]
             edge = first

@@ -152,7 +152,10 @@ def scan(
     path: cython.ulonglong = 0
     class_path: cython.ulonglong = 0
     prime: cython.ulonglong = 1099511628211
+    # As variables, because a literal beyond 31 bits makes Cython fall back to Python integers.
     all_bits: cython.ulonglong = 18446744073709551615
+    low_bits: cython.ulonglong = 4294967295
+    seed: cython.uint = 2166136261
     tag: cython.int
     flags: cython.int
     closing: cython.bint
@@ -249,13 +252,13 @@ def scan(
         closing = i < n and html[i] == 47
         if closing:
             i += 1
-        name_hash = 2166136261
+        name_hash = seed
         j = i
         while i < n:
             c = html[i]
             if c == 62 or c == 32 or c == 47:
                 break
-            name_hash = ((name_hash ^ c) * 16777619) & 0xFFFFFFFF
+            name_hash = ((name_hash ^ c) * 16777619) & low_bits
             i += 1
         if i == j or html[j] == 33:  # '<!DOCTYPE …>' or a stray '<'
             while i < n and html[i] != 62:
@@ -267,23 +270,23 @@ def scan(
         while i < n and html[i] != 62:
             if html[i] == 61 and i > 10 and i + 1 < n and html[i + 1] == 34 and tells_purpose(html, i):
                 i += 2
-                word = 2166136261
+                word = seed
                 was_small = False
                 while i < n and html[i] != 62:
                     c = html[i]
                     if (97 <= c <= 122) or (65 <= c <= 90 and not was_small) or c > 127:
                         was_small = c >= 97
-                        word = ((word ^ (c | 32 if c < 128 else c)) * 16777619) & 0xFFFFFFFF
+                        word = ((word ^ (c | 32 if c < 128 else c)) * 16777619) & low_bits
                         i += 1
                         continue
-                    if word != 2166136261:
+                    if word != seed:
                         classes = ((classes ^ word) * prime) & all_bits
                         slot = word & word_mask
                         while word_slots[slot] != word and word_slots[slot] != 0:
                             slot = (slot + 1) & word_mask
                         if word_slots[slot]:
                             found |= cython.cast(cython.ulonglong, 1) << word_groups[slot]
-                        word = 2166136261
+                        word = seed
                     was_small = False
                     if c == 34:
                         break

@@ -39,6 +39,8 @@ _LOWEST_ELSEWHERE: Final = "\u2600"
 """From here up no charset of _READ_AS has characters: text of such was not read in one."""
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _HIGH: Final = re.compile(r"[^\x00-\xa0\u2000-\u206f\s]")  # beyond ASCII, but no typographic signs
+_DOUBTFUL: Final = re.compile(r"[^\x00-\x7f\u0384-\u03ce\u0410-\u044fЁё\u3040-\uffef]")
+"""What a word must have to be a bad one: more than ASCII, Greek, Russian and East Asian letters."""
 _EAST_ASIAN_SHARE: Final = 0.5
 _WRONG: Final = 0.03
 """Characters that a charset may lack, and bytes that it may not decode, per character."""
@@ -77,8 +79,7 @@ def _scan(points: UInt32, numbers: Encoding) -> str | None:
 def _badness(text: str, numbers: Encoding) -> str | None:
     from ftfy.badness import badness  # most pages in English never need it
 
-    # Only what is not ASCII can be bad, with what stands beside it.
-    found = badness(" ".join(word for word in text.split(" ") if not word.isascii()))
+    found = badness(" ".join(word for word in text.split(" ") if _DOUBTFUL.search(word)))
     if found < max(numbers.badness_least, len(text) / numbers.badness_every):
         return None
     return f"{found} unlikely character sequences in {len(text)} characters"
@@ -87,9 +88,7 @@ def _badness(text: str, numbers: Encoding) -> str | None:
 def _misread(text: str, profiles: Profiles) -> str | None:
     """The charsets that explain the words with high characters better than they stand, or None."""
     numbers = settings().encoding
-    words = [word for word in _sample(text, numbers.sample).split() if not word.isascii()]
-    words = [word for word in words if _HIGH.search(word) and _LETTER.search(word)]
-    sample = " ".join(words)[: numbers.misread_sample]
+    sample = _high_words(_sample(text, numbers.sample), numbers.misread_sample)
     n_told = max(len(sample) - sample.count(" "), 1)
     high = _HIGH.findall(sample)
     if len(high) < numbers.misread_least or sum(map(_LOWEST_ELSEWHERE.__le__, high)) > len(high) / 2:
@@ -104,6 +103,19 @@ def _misread(text: str, profiles: Profiles) -> str | None:
         return None
     read_as, written_in, _ = readings[best]
     return f"looks like {written_in} read as {read_as}"
+
+
+def _high_words(text: str, length: int) -> str:
+    """The words with letters and with high characters, up to so many characters in all."""
+    words = []
+    n_chars = 0
+    for word in text.split():
+        if not word.isascii() and _HIGH.search(word) and _LETTER.search(word):
+            words.append(word)
+            n_chars += len(word) + 1
+            if n_chars > length:
+                break
+    return " ".join(words)[:length]
 
 
 def _other_readings(text: str) -> Iterator[tuple[str, str, str]]:

@@ -1,0 +1,41 @@
+"""Trees that revise what the CRF says of a block, from all features and the first guesses around it.
+
+A linear chain sees a block's neighbours; the last trees see the paragraph, the elements around it and its kin,
+too, and what the first trees and the CRF say of these. The CRF still tells headers from text.
+"""
+
+from typing import Final
+
+import numpy as np
+
+from victor_spark.crf import context
+from victor_spark.crf.surroundings import layout_of
+from victor_spark.crf.trees import Trees
+from victor_spark.page import HEADER, OTHER, TEXT, Blocks, Float32, Float64
+
+CRF: Final = ("crf.content", "crf.header")
+"""The CRF's log-odds of content, and its P(header)."""
+
+N_ADDED: Final = len(context.NAMES) + len(CRF)
+"""How many features the last trees have beside those of the table."""
+
+_LEAST: Final = 1e-4
+
+
+def features(blocks: Blocks, values: Float32, marginals: Float64) -> Float32:
+    """`values` (n_features, n_blocks; the last: the first guess), and below them the added ones."""
+    n_known = len(values)
+    rows = np.empty((n_known + N_ADDED, values.shape[1]), dtype=np.float32)
+    rows[:n_known] = values
+    context.features(blocks, layout_of(blocks), values[-1], rows[n_known : -len(CRF)])
+    other = np.clip(marginals[:, OTHER], _LEAST, 1.0 - _LEAST)
+    rows[-2] = np.log((1.0 - other) / other)
+    rows[-1] = marginals[:, HEADER]
+    return rows
+
+
+def revised(trees: Trees, rows: Float32, marginals: Float64) -> Float64:
+    """P(header), P(text), P(other) by the last trees, content split between the first two as by the CRF."""
+    content = 1.0 / (1.0 + np.exp(-trees(rows).astype(np.float64)))
+    header = marginals[:, HEADER] / np.maximum(marginals[:, HEADER] + marginals[:, TEXT], 1e-300)
+    return np.column_stack([content * header, content * (1.0 - header), 1.0 - content])

@@ -1,0 +1,204 @@
+# cython: language_level=3
+"""Features of single blocks: what their counts, ancestors and twins on the page say, and the title in them.
+
+The names of the rows, in their order, stand in crf.surroundings. Cython pure Python mode.
+"""
+
+import cython
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+@cython.cdivision(True)
+def of_blocks(
+    counts: cython.const[cython.int][:, ::1],
+    containers: cython.const[cython.ulonglong][::1],
+    hints: cython.const[cython.uchar][:, ::1],
+    letters_hash: cython.const[cython.ulonglong][::1],
+    linked: cython.const[cython.uchar][::1],
+    of_block: cython.const[cython.int][::1],
+    places: cython.const[cython.int][:, ::1],
+    n_containers: cython.Py_ssize_t,
+    n_counts: cython.Py_ssize_t,
+    slots: cython.int[::1],
+    twins: cython.int[:, ::1],
+    totals: cython.double[::1],
+    rows: cython.float[:, ::1],
+    page: cython.float[::1],
+) -> cython.int:
+    """Fills `rows`: one for each container, each row of `hints`, each count, and the ratios of counts.
+
+    `counts` are columns of Blocks in the order of crf.surroundings.COUNTS, the first `n_counts` of them
+    features themselves; `slots` is scratch as in `layout`, `twins` (2, n) and `totals` (one more than there
+    are layout groups) too. `page` gets the numbers of the paper's document features. Returns how many rows.
+    """
+    n: cython.Py_ssize_t = containers.shape[0]
+    one: cython.ulonglong = 1
+    i: cython.Py_ssize_t
+    r: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    words: cython.double
+    tokens: cython.double
+    n_chars: cython.double
+    all_words: cython.double = 0.0
+    sentences: cython.double = 0.0
+    depth: cython.double = 0.0
+    for r in range(n_containers):
+        for i in range(n):
+            rows[r, i] = cython.cast(cython.float, (containers[i] >> cython.cast(cython.ulonglong, r)) & one)
+    r = n_containers
+    for k in range(hints.shape[0]):
+        for i in range(n):
+            rows[r, i] = hints[k, i]
+        r += 1
+    for k in range(n_counts):
+        for i in range(n):
+            rows[r, i] = cython.cast(cython.float, counts[k, i])
+        r += 1
+    for i in range(n):
+        n_chars = counts[22, i] - counts[21, i]
+        words = counts[10, i] + counts[11, i] + counts[12, i]
+        tokens = words + counts[13, i]
+        tokens = tokens if tokens > 1.0 else 1.0
+        all_words += words
+        sentences += counts[14, i]
+        depth += counts[18, i]
+        for k in range(5):
+            rows[r + k, i] = counts[5 + k, i] / n_chars
+        for k in range(4):
+            rows[r + 5 + k, i] = counts[10 + k, i] / tokens
+        rows[r + 9, i] = words / (counts[14, i] if counts[14, i] > 1 else 1)
+        rows[r + 10, i] = words
+        rows[r + 11, i] = n_chars
+        rows[r + 12, i] = counts[5, i] / (words if words > 1.0 else 1.0)
+        rows[r + 13, i] = cython.cast(cython.float, i - places[0, of_block[i]])
+        rows[r + 14, i] = i / (cython.cast(cython.double, n - 1) if n > 1 else 1.0)
+    depth /= n
+    for i in range(n):
+        rows[r + 15, i] = counts[18, i] - depth
+    r += 16
+    _twins(letters_hash, slots, twins)
+    for i in range(n):  # of blocks with the same letters the first, and how many there are
+        k = twins[0, i]
+        rows[r, i] = 1.0 if k == i and twins[1, k] > 1 else 0.0
+        rows[r + 1, i] = twins[1, k]
+    r += 2
+    page[0] = all_words
+    page[1] = sentences
+    page[2] = n
+    page[3] = _word_ratio(counts, linked, 19, totals, rows, r)
+    page[4] = _word_ratio(counts, linked, 20, totals, rows, r + 1)
+    return cython.cast(cython.int, r + 2)
+
+
+@cython.cfunc
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _twins(
+    hashes: cython.const[cython.ulonglong][::1], slots: cython.int[::1], twins: cython.int[:, ::1]
+) -> cython.int:
+    """twins[0, i]: the first block with the letters of block i; twins[1, first]: how many have them."""
+    mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
+    slot: cython.ulonglong
+    i: cython.Py_ssize_t
+    for i in range(slots.shape[0]):
+        slots[i] = -1
+    for i in range(hashes.shape[0]):
+        slot = (hashes[i] ^ (hashes[i] >> 29)) & mask
+        while slots[slot] >= 0 and hashes[slots[slot]] != hashes[i]:
+            slot = (slot + 1) & mask
+        twins[1, i] = 0
+        if slots[slot] < 0:
+            slots[slot] = cython.cast(cython.int, i)
+        twins[0, i] = slots[slot]
+        twins[1, slots[slot]] += 1
+    return 0
+
+
+@cython.cfunc
+@cython.boundscheck(False)
+@cython.wraparound(False)
+@cython.cdivision(True)
+def _word_ratio(
+    counts: cython.const[cython.int][:, ::1],
+    linked: cython.const[cython.uchar][::1],
+    group: cython.Py_ssize_t,
+    totals: cython.double[::1],
+    rows: cython.float[:, ::1],
+    r: cython.Py_ssize_t,
+) -> cython.float:
+    """Row r: words outside links in the block's layout group / such words in all groups. The greatest."""
+    i: cython.Py_ssize_t
+    total: cython.double = 0.0
+    greatest: cython.float = 0.0
+    for i in range(counts.shape[1]):
+        totals[counts[group, i]] = 0.0
+    for i in range(counts.shape[1]):
+        if not linked[i] and counts[group, i]:
+            totals[counts[group, i]] += counts[10, i] + counts[11, i] + counts[12, i]
+            total += counts[10, i] + counts[11, i] + counts[12, i]
+    total = total if total > 1.0 else 1.0
+    for i in range(counts.shape[1]):
+        rows[r, i] = cython.cast(cython.float, totals[counts[group, i]] / total) if counts[group, i] else 0.0
+        if rows[r, i] > greatest:
+            greatest = rows[r, i]
+    return greatest
+
+
+@cython.cfunc
+@cython.inline
+def _small(c: cython.uint) -> cython.uint:
+    """A letter's small form where it is at a fixed distance: Latin, Greek and Cyrillic capitals."""
+    if c < 128:
+        return c + 32 if 65 <= c <= 90 else c
+    if (192 <= c <= 222 and c != 215) or 913 <= c <= 939 or 1040 <= c <= 1071:
+        return c + 32
+    if 1024 <= c <= 1039:
+        return c + 80
+    if 256 <= c <= 311 or 330 <= c <= 375:
+        return c | 1
+    return c
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def title_shares(
+    text: cython.const[cython.uint][::1],
+    starts: cython.const[cython.int][::1],
+    ends: cython.const[cython.int][::1],
+    n_letters: cython.const[cython.int][::1],
+    title: cython.uint[::1],
+    shares: cython.float[::1],
+) -> cython.int:
+    """Fills the share of the title that each block repeats, 0 for blocks that are no part of it.
+
+    Letters' case doesn't matter; `title` becomes small letters.
+    """
+    n: cython.Py_ssize_t = title.shape[0]
+    block: cython.Py_ssize_t
+    length: cython.Py_ssize_t
+    start: cython.Py_ssize_t
+    at: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    first: cython.uint
+    for j in range(n):
+        title[j] = _small(title[j])
+    for block in range(starts.shape[0]):
+        shares[block] = 0.0
+        start = starts[block]
+        length = ends[block] - start
+        if length > n or length < 2 or n_letters[block] == 0:
+            continue
+        first = _small(text[start])
+        for at in range(n - length + 1):
+            if title[at] != first:
+                continue
+            j = 1
+            while j < length and title[at + j] == _small(text[start + j]):
+                j += 1
+            if j == length:
+                shares[block] = cython.cast(cython.float, cython.cast(cython.double, length) / n)
+                break
+    return 0
