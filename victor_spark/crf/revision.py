@@ -1,7 +1,7 @@
 """Trees that revise what the CRF says of a block, from all features and the first guesses around it.
 
-A linear chain sees a block's neighbours; the last trees see the paragraph, the elements around it and its kin,
-too, and what the first trees and the CRF say of these. The CRF still tells headers from text.
+A linear chain sees a block's neighbours; the last trees see the paragraph, the elements around it and its
+kin, too, and what the first trees and the CRF say of these. The CRF still tells headers from text.
 """
 
 from typing import Final

@@ -1,10 +1,10 @@
 """Features of `victor-2`: a block, what stands around it, and its page, computed by kernels once per page.
 
-They work on paragraphs (runs of blocks without a paragraph break) and block-level elements, whose numbers are
-copied to the blocks: link density, text density in windows, the element with the densest text (the idea of
-readability), the best run of paragraphs (a maximum-sum span), statistics of paragraphs with the same ancestors,
-words of class and id, and overlap with the title. The paper's own are among them, but those of language and of
-regular expressions, which bring nothing beside the others (docs/quality.md).
+They work on paragraphs (runs of blocks without a paragraph break) and block-level elements, whose numbers
+are copied to the blocks: link density, text density in windows, the element with the densest text (the idea
+of readability), the best run of paragraphs (a maximum-sum span), statistics of paragraphs with the same
+ancestors, words of class and id, and overlap with the title. The paper's own are among them, but those of
+language and of regular expressions, which bring nothing beside the others.
 """
 
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ _OF_BLOCKS: Final = (
 )
 
 _SPANS: Final = np.array([(30.0, 3.0, 1.0), (60.0, 8.0, 1.5), (150.0, 15.0, 2.0)])
-"""Of each kind of run: most words that a paragraph counts for, its cost in words, and a linked word's cost."""
+"""Of each kind of run: most words that a paragraph counts for, its cost in words, a linked word's cost."""
 
 _RUNS: Final = ("best", *(f"span{number}" for number in range(len(_SPANS))))
 """Runs of paragraphs: those inside the best element, and those with the highest sums."""
