@@ -1,0 +1,65 @@
+"""What pages do when they are cleaned in a test of a whole run; see site/sitecustomize.py.
+
+A page says what it does in a paragraph: one of `hostile_work.DEEDS`, or how long it takes ("takes 50 ms", and
+"is slow once": a minute, but only the first time in all processes together). While it does, the folder
+VICTOR_TEST_DEEDS has a file named by the process that is busy with it.
+"""
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from tests.spark.hostile_work import DEEDS
+from victor_spark import pipeline
+from victor_spark.page import Document, Record
+
+Clean = Callable[[Record], Document]
+
+FOLDER: Final = Path(os.environ.get("VICTOR_TEST_DEEDS", ""))
+_TAKES: Final = re.compile(rb"takes (\d+) ms")
+SLOW_SECONDS: Final = 90.0
+
+
+def doing(clean: Clean, settings: pipeline.Settings) -> Clean:
+    """The cleaning, before which a page does what it says."""
+
+    def do(record: Record) -> Document:
+        with _busy():
+            try:
+                _act(record.payload or b"")
+            except MemoryError:
+                return pipeline.dropped(record, settings, "out_of_memory", "MemoryError")
+            return clean(record)
+
+    return do
+
+
+def _act(page: bytes) -> None:
+    for deed, action in DEEDS.items():
+        if b"<p>This page " + deed in page:
+            action()
+    if takes := _TAKES.search(page):
+        time.sleep(int(takes[1]) / 1000)
+    if b"is slow once" in page and _first():
+        time.sleep(SLOW_SECONDS)
+
+
+def _first() -> bool:
+    try:
+        (FOLDER / "slow").touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
+
+
+@contextmanager
+def _busy() -> Iterator[None]:
+    """Says that this process has a page under work; what a process that died says stays."""
+    sign = FOLDER / f"busy-{os.getpid()}"
+    sign.touch()
+    yield
+    sign.unlink(missing_ok=True)

@@ -1,0 +1,176 @@
+"""A run of the job on the cluster: started, watched, struck by faults, and what it left."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from tests.cluster import standalone
+from tests.cluster.standalone import QUICK, Cluster
+from tests.spark.crawl import PARAGRAPH, Response, page, rows, write_warc
+
+WAIT_SECONDS: Final = 240.0
+ROOT: Final = Path(__file__).resolve().parents[2]
+
+Place = tuple[str, int | None]
+Outcome = tuple[str, int | None, str, str | None]
+
+
+@dataclass
+class Run:
+    """One start of the command, in a session of its own; `deeds` is what its pages say they are doing."""
+
+    process: subprocess.Popen[bytes]
+    folder: Path
+    output: Path
+    code: int | None = None
+
+    @property
+    def deeds(self) -> Path:
+        return self.folder / "deeds"
+
+    def busy(self, n: int = 1) -> list[int]:
+        """Child processes with a page under work at this moment; waits for `n` of them."""
+        deadline = time.monotonic() + WAIT_SECONDS
+        while time.monotonic() < deadline and self.process.poll() is None:
+            signs = [int(sign.name.partition("-")[2]) for sign in self.deeds.glob("busy-*")]
+            if len(pids := [pid for pid in signs if standalone.alive(pid)]) >= n:
+                return pids
+            time.sleep(0.01)
+        raise TimeoutError(f"no page under work:\n{self.said()}")
+
+    def finish(self) -> None:
+        """Waits for the end, which must be a good one."""
+        self.code = self.process.wait(WAIT_SECONDS)
+        assert self.code == 0, self.said()
+
+    def kill(self) -> None:
+        """Ends the driver, all at once, as a machine that goes down does."""
+        for pid in standalone.in_session(self.process.pid):
+            standalone.kill(pid)
+        self.code = self.process.wait()
+
+    def said(self) -> str:
+        """The end of what the driver wrote."""
+        return (self.folder / "driver.log").read_text(errors="replace")[-6000:]
+
+    def outcomes(self) -> list[Outcome]:
+        """What the rows say: shard, offset, status and text."""
+        return [
+            (Path(row["warc_filename"]).name, row["warc_record_offset"], row["status"], row["text"])
+            for row in rows(self.output)
+        ]
+
+    def attempts(self) -> list[dict[str, Any]]:
+        """Every attempt at a task that ended, by the event log."""
+        logs = [path for path in (self.folder / "events").rglob("*") if path.is_file()]
+        events = [
+            json.loads(line) for log in logs for line in log.read_text().splitlines() if line[:1] == "{"
+        ]
+        return [event for event in events if event.get("Event") == "SparkListenerTaskEnd"]
+
+
+@dataclass
+class Job:
+    """What is to be run: shards, and where; options of Spark and of the command."""
+
+    cluster: Cluster
+    folder: Path
+    crawl: Path
+    conf: dict[str, str] = field(default_factory=dict)
+    options: Sequence[str] = ()
+    inputs: Sequence[str] | None = None
+    output: Path | None = None
+
+    def start(self) -> Run:
+        """Starts spark-submit; the job is under way as soon as pages are."""
+        for name in ("deeds", "events"):
+            (self.folder / name).mkdir(parents=True, exist_ok=True)
+        output = self.output or self.folder / "out"
+        inputs = self.inputs or [str(self.crawl)]
+        command = [*self._submit(), *inputs, "--output", str(output), *self.options]
+        with (self.folder / "driver.log").open("ab") as log:
+            process = subprocess.Popen(
+                command, env=self._environment(), stdout=log, stderr=log, start_new_session=True
+            )
+        return Run(process, self.folder, output)
+
+    def _submit(self) -> list[str]:
+        conf = {
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.ui.enabled": "false",
+            "spark.executor.memory": "512m",
+            "spark.driver.extraJavaOptions": QUICK,
+            "spark.executor.extraJavaOptions": QUICK,
+            "spark.eventLog.enabled": "true",
+            "spark.eventLog.dir": (self.folder / "events").as_uri(),
+            "spark.eventLog.rolling.enabled": "false",
+            "spark.eventLog.compress": "false",
+            "spark.executorEnv.VICTOR_TEST_DEEDS": str(self.folder / "deeds"),
+            "spark.executorEnv.PYTHONPATH": self._environment()["PYTHONPATH"],
+            **self.conf,
+        }
+        program = shutil.which("spark-submit", path=self._environment()["PATH"])
+        assert program
+        flags = [part for key, value in conf.items() for part in ("--conf", f"{key}={value}")]
+        return [program, "--master", self.cluster.url, *flags, str(ROOT / "jobs" / "clean.py")]
+
+    def _environment(self) -> dict[str, str]:
+        paths = [str(ROOT / "tests" / "cluster" / "site"), str(ROOT)]
+        return {
+            **environment(),
+            "PYTHONPATH": os.pathsep.join(paths),
+            "VICTOR_TEST_DEEDS": str(self.folder / "deeds"),
+            "PYSPARK_PYTHON": sys.executable,
+        }
+
+
+def environment() -> dict[str, str]:
+    """This process's, without what Spark left in it; the interpreter's scripts are on PATH."""
+    gone = {"PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_SUBMIT_OPTS", "SPARK_HOME"}
+    kept = {name: value for name, value in os.environ.items() if name not in gone}
+    paths = [str(Path(sys.executable).parent), os.environ["PATH"]]
+    return {**kept, "PATH": os.pathsep.join(paths), "SPARK_LOCAL_IP": "127.0.0.1"}
+
+
+def write_crawl(folder: Path, n_shards: int, n_pages: int, **deeds: str) -> Path:
+    """Shards of pages that take 40 ms each; `deeds`, by "shard_page", do something else beside."""
+    folder.mkdir()
+    for shard in range(n_shards):
+        responses = []
+        for number in range(n_pages):
+            deed = deeds.get(f"s{shard}_p{number}", "takes 40 ms")
+            body = page(f"Ferry {shard}.{number}", f"This page {deed}.", PARAGRAPH, PARAGRAPH)
+            responses.append(Response(f"http://harbour.example/{shard}/{number}", body.encode()))
+        write_warc(folder / f"shard-{shard}.warc.gz", responses)
+    return folder
+
+
+def of_kind(pid: int, kind: str) -> int:
+    """Up from a child with a page under work: its Python worker, the daemon that forked it, the executor."""
+    worker = standalone.parent(pid)
+    daemon = standalone.parent(worker)
+    executor = standalone.parent(daemon)
+    assert "pyspark.daemon" in standalone.command_line(daemon)
+    assert "CoarseGrainedExecutorBackend" in standalone.command_line(executor)
+    return {"child": pid, "worker": worker, "daemon": daemon, "executor": executor}[kind]
+
+
+def strike(pid: int, number: signal.Signals = signal.SIGKILL) -> None:
+    """Sends a signal to a process that must be there."""
+    assert standalone.alive(pid)
+    os.kill(pid, number)
+
+
+def infos(run: Run) -> Iterator[dict[str, Any]]:
+    """Spark's own account of every attempt at a task."""
+    for event in run.attempts():
+        yield event["Task Info"]
