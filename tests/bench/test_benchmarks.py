@@ -10,7 +10,7 @@ import pytest
 
 from tests.spark.crawl import PARAGRAPH, Response, page, write_warc
 
-SCRIPTS = ("pipeline", "memory", "spark_job")
+SCRIPTS = ("pipeline", "memory", "sandbox", "spark_job")
 
 
 def bench(
@@ -52,6 +52,14 @@ def test_memory_is_told_after_every_thousand_pages(root: Path, shard: Path) -> N
     assert curve is not None
     assert len(curve[0].split()) == 3
     assert shown.returncode == 0, shown.stdout
+
+
+def test_the_sandbox_is_timed_beside_the_same_work_without_it(root: Path, shard: Path) -> None:
+    shown = bench(root, "sandbox", "--shards", shard, "--rounds", 2)
+    assert "20 pages, 2 rounds" in shown.stdout, shown.stderr
+    ratios = re.findall(r"^\| [\d.]+ \| [\d.]+ \| ([\d.]+) \|$", shown.stdout, re.MULTILINE)
+    assert len(ratios) == 2
+    assert all(float(ratio) > 0 for ratio in ratios)  # so short a run says nothing more
 
 
 @pytest.mark.parametrize("name", SCRIPTS)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster import runs, standalone
-from tests.cluster.runs import Job, Outcome, write_crawl
+from tests.cluster.runs import Job, Outcome, undisturbed, write_crawl
 from tests.cluster.standalone import Cluster
 
 N_SHARDS = 6
@@ -36,18 +36,8 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def expected(crawl: Path) -> list[Outcome]:
-    """The rows of the crawl when nobody disturbs: read and cleaned here, without Spark."""
-    from victor_spark import pipeline
-    from victor_spark.archive import inputs, records
-
-    settings = pipeline.Settings()
-    clean = pipeline.cleaning(settings, pipeline.models(settings))
-    return [
-        (Path(record.warc_filename).name, record.warc_record_offset, document.status, document.text)
-        for shard in inputs.resolve([str(crawl)])
-        for record in records.read(shard)
-        for document in [clean(record)]
-    ]
+    """The rows of the crawl when nobody disturbs."""
+    return undisturbed(crawl)
 
 
 @pytest.fixture

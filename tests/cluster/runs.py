@@ -15,8 +15,10 @@ from typing import Any, Final
 from tests.cluster import standalone
 from tests.cluster.standalone import QUICK, Cluster
 from tests.spark.crawl import PARAGRAPH, Response, page, rows, write_warc
+from victor_spark import pipeline
+from victor_spark.archive import inputs, records
 
-WAIT_SECONDS: Final = 240.0
+WAIT_SECONDS: Final = 400.0
 ROOT: Final = Path(__file__).resolve().parents[2]
 
 Place = tuple[str, int | None]
@@ -51,6 +53,12 @@ class Run:
         self.code = self.process.wait(WAIT_SECONDS)
         assert self.code == 0, self.said()
 
+    def fail(self) -> str:
+        """Waits for an end that must not be a good one; returns the last line of our own."""
+        self.code = self.process.wait(WAIT_SECONDS)
+        assert self.code != 0, self.said()
+        return [line for line in self.said().splitlines() if line.startswith("victor: ")][-1]
+
     def kill(self) -> None:
         """Ends the driver, all at once, as a machine that goes down does."""
         for pid in standalone.in_session(self.process.pid):
@@ -59,7 +67,7 @@ class Run:
 
     def said(self) -> str:
         """The end of what the driver wrote."""
-        return (self.folder / "driver.log").read_text(errors="replace")[-6000:]
+        return (self.folder / "driver.log").read_text(errors="replace")[-9000:]
 
     def outcomes(self) -> list[Outcome]:
         """What the rows say: shard, offset, status and text."""
@@ -152,6 +160,18 @@ def write_crawl(folder: Path, n_shards: int, n_pages: int, **deeds: str) -> Path
             responses.append(Response(f"http://harbour.example/{shard}/{number}", body.encode()))
         write_warc(folder / f"shard-{shard}.warc.gz", responses)
     return folder
+
+
+def undisturbed(crawl: Path) -> list[Outcome]:
+    """What a crawl's rows must say: its pages read and cleaned here, without Spark."""
+    settings = pipeline.Settings()
+    clean = pipeline.cleaning(settings, pipeline.models(settings))
+    return [
+        (Path(record.warc_filename).name, record.warc_record_offset, document.status, document.text)
+        for shard in inputs.resolve([str(crawl)])
+        for record in records.read(shard)
+        for document in [clean(record)]
+    ]
 
 
 def of_kind(pid: int, kind: str) -> int:

@@ -43,7 +43,7 @@ class Daemon:
     def tail(self) -> str:
         """The end of its log."""
         lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
-        return "\n".join([f"--- {self.log.name}", *lines[-40:]])
+        return "\n".join([f"--- {self.log.name}", *lines[-15:]])
 
     def stop(self) -> None:
         """Ends it and all it started."""
@@ -85,7 +85,7 @@ class Cluster:
         """The ends of all logs, those of the executors too."""
         logs = sorted(self.folder.glob("work-*/*/*/stderr"), key=lambda path: path.stat().st_mtime)[-2:]
         ends = [
-            f"--- {log}\n" + "\n".join(log.read_text(errors="replace").splitlines()[-40:]) for log in logs
+            f"--- {log}\n" + "\n".join(log.read_text(errors="replace").splitlines()[-25:]) for log in logs
         ]
         return "\n".join([self.master.tail(), *(worker.tail() for worker in self.workers.values()), *ends])
 

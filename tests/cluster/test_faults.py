@@ -25,7 +25,7 @@ def test_undisturbed_no_task_is_tried_twice(job: Jobs, expected: list[Outcome]) 
     assert run.outcomes() == expected
 
 
-@pytest.mark.parametrize("kind", ["worker", "daemon", "executor"])
+@pytest.mark.parametrize("kind", ["worker", "executor"])
 def test_a_process_killed_at_work_costs_another_attempt(
     job: Jobs, expected: list[Outcome], kind: str
 ) -> None:
@@ -36,6 +36,16 @@ def test_a_process_killed_at_work_costs_another_attempt(
     assert any(info["Failed"] for info in infos(run))
     assert max(info["Attempt"] for info in infos(run)) > 0
     assert not standalone.alive(child)
+    assert run.outcomes() == expected
+
+
+def test_the_daemon_that_forks_python_workers_can_go(job: Jobs, expected: list[Outcome]) -> None:
+    """Killed alone it takes no work with it; where Spark needs it, it starts another."""
+    run = job().start()
+    daemon = of_kind(run.busy(2)[0], "daemon")
+    strike(daemon)
+    run.finish()
+    assert not standalone.alive(daemon)
     assert run.outcomes() == expected
 
 

@@ -1,0 +1,78 @@
+"""The whole command on pages that crash, hang and eat memory: their rows say so, all others are the same."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.spark.crawl import PARAGRAPH, Response, page, rows, write_warc
+
+pytestmark = pytest.mark.spark
+
+COMMAND = (sys.executable, "-c", "import sys; from victor_spark.cli import main; sys.exit(main())")
+DEEDS = {
+    3: ("segfaults", "crash", "SIGSEGV"),
+    4: ("exits", "crash", "exit code 3"),
+    9: ("loops in C", "timeout", "CPU time"),
+    14: ("eats memory", "out_of_memory", "needs more than 200 MB"),
+    19: ("is killed", "crash", "SIGKILL"),
+}
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two shards of ten pages; what some of them say they do, they only do where a test lets them."""
+    folder = tmp_path_factory.mktemp("hostile") / "crawl"
+    folder.mkdir()
+    for shard in range(2):
+        numbers = range(10 * shard, 10 * shard + 10)
+        deeds = [DEEDS[n][0] if n in DEEDS else "is kind" for n in numbers]
+        bodies = [
+            page(f"Ferry {n}", f"This page {deed}.", PARAGRAPH)
+            for n, deed in zip(numbers, deeds, strict=True)
+        ]
+        responses = [
+            Response(f"http://harbour.example/{n}", b.encode()) for n, b in zip(numbers, bodies, strict=True)
+        ]
+        write_warc(folder / f"{shard}.warc.gz", responses)
+    return folder
+
+
+def clean(
+    root: Path, crawl: Path, output: Path, *options: str, deeds: Path | None = None
+) -> list[dict[str, Any]]:
+    """The rows of a run; with `deeds`, pages do what they say (tests/cluster/deeds.py)."""
+    paths = [str(root / "tests" / "cluster" / "site"), str(root)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYSPARK_PYTHON": sys.executable}
+    for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_SUBMIT_OPTS"):
+        environment.pop(name, None)
+    if deeds is not None:
+        environment["VICTOR_TEST_DEEDS"] = str(deeds)
+    command = [*COMMAND, "clean", str(crawl), "--output", str(output), "--master", "local[2]", *options]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    return rows(output)
+
+
+@pytest.mark.parametrize("engine", ["arrow", "rdd"])
+def test_hostile_pages_cost_their_own_rows_and_nothing_else(
+    root: Path, hostile: Path, tmp_path: Path, engine: str
+) -> None:
+    limits = ("--page-seconds", "1", "--page-memory", "200", "--engine", engine)
+    expected = clean(root, hostile, tmp_path / "quiet", "--no-sandbox")
+    (tmp_path / "deeds").mkdir()
+    found = clean(root, hostile, tmp_path / "out", *limits, deeds=tmp_path / "deeds")
+    assert len(found) == len(expected) == 20
+    for number, (row, before) in enumerate(zip(found, expected, strict=True)):
+        if number not in DEEDS:
+            assert row == before
+            continue
+        _, status, reason = DEEDS[number]
+        assert row["status"] == status
+        assert reason in row["reason"]
+        assert row["text"] is None
+        for name in ("id", "url", "warc_filename", "warc_record_offset", "warc_record_length", "fetch_time"):
+            assert row[name] == before[name]
