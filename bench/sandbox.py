@@ -9,7 +9,6 @@ import argparse
 import os
 import resource
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from types import SimpleNamespace
@@ -19,9 +18,8 @@ import pyarrow as pa
 from _shards import add_argument, shards
 
 from victor_spark import pipeline
-from victor_spark.archive.inputs import Shard
 from victor_spark.archive.records import ReadOptions
-from victor_spark.spark import plan
+from victor_spark.spark import manifest
 from victor_spark.spark.clean_partition import CleanTask, clean_partition
 from victor_spark.spark.limits import Limits
 
@@ -35,6 +33,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="default: 5")
     arguments = parser.parse_args()
     with shards(arguments.shards) as chosen:
+        table = manifest.collect([shard.path for shard in chosen]).table
         settings = pipeline.Settings()
         models: Any = SimpleNamespace(value=pipeline.models(settings))
         tasks = [
@@ -42,13 +41,13 @@ def main() -> int:
             for sandbox in (False, True)
         ]
         for task in tasks:  # the first call loads models, and forks
-            spent(chosen[:1], task)
+            spent(table[:1], task)
         pairs = []
         for number in range(arguments.rounds):
             print(f"round {number + 1} of {arguments.rounds}", file=sys.stderr)
             # In turn: whoever comes second finds the files in memory, and the machine as the first left it.
             order = tasks if number % 2 else tasks[::-1]
-            by_task = {task.limits.sandbox: spent(chosen, task) for task in order}
+            by_task = {task.limits.sandbox: spent(table, task) for task in order}
             pairs.append((by_task[False], by_task[True]))
     ratio = median(inside[0] / alone[0] for alone, inside in pairs)
     print("## The child process that page work is done in\n")
@@ -61,18 +60,11 @@ def main() -> int:
     return int(ratio > ALLOWED)
 
 
-def spent(chosen: Sequence[Shard], task: CleanTask) -> tuple[float, int]:
+def spent(table: pa.Table, task: CleanTask) -> tuple[float, int]:
     """CPU seconds for the shards, those of the child too while it still lives, and the number of rows."""
-    batches = [planned(shard) for shard in chosen]
     start = cpu_seconds()
-    n_rows = sum(len(batch) for batch in clean_partition(batches, task=task))
+    n_rows = sum(len(batch) for batch in clean_partition(table.to_batches(max_chunksize=1), task=task))
     return cpu_seconds() - start, n_rows
-
-
-def planned(shard: Shard) -> pa.RecordBatch:
-    """A shard as the plan gives it to a task."""
-    row = {name: getattr(shard, name, 0) for name in plan.SHARDS.names}
-    return pa.RecordBatch.from_pylist([row], schema=plan.SHARDS)
 
 
 def cpu_seconds() -> float:
