@@ -7,7 +7,7 @@ never guessed: their language is None.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -139,11 +139,18 @@ def _best_and_rival(points: Int32, languages: tuple[str, ...]) -> tuple[npt.NDAr
     """Each row's best column, and the points of its best rival outside the best one's group."""
     best = points.argmax(axis=1)
     rivals = points.copy()
-    for column in np.unique(best).tolist():
-        group = settings().group(languages[column])
-        members = [i for i, name in enumerate(languages) if name in group]
-        rivals[np.ix_(best == column, members)] = np.iinfo(points.dtype).min // 2
+    lowest = np.iinfo(points.dtype).min // 2
+    for column in set(best.tolist()):
+        rows = np.flatnonzero(best == column)
+        rivals[rows[:, None], _group_columns(languages, column)] = lowest
     return best, rivals.max(axis=1)
+
+
+@cache
+def _group_columns(languages: tuple[str, ...], column: int) -> npt.NDArray[np.intp]:
+    """The columns of the languages that letters hardly tell from that of a column, its own included."""
+    group = settings().group(languages[column])
+    return np.array([number for number, name in enumerate(languages) if name in group])
 
 
 def _fits(best: Int32, n_letters: Int32) -> Bool:
