@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import victor_spark
 from tests.html.pages import HOSTILE, articles, pages
 from victor_spark import pipeline
+from victor_spark.archive import inputs, records
 from victor_spark.errors import STATUSES, ModelError, UsageError
 from victor_spark.page import LABELS, Block, Document, Record
 from victor_spark.pipeline import Settings
@@ -52,6 +53,11 @@ FIELDS: dict[str, Any] = {
     "p_content": float,
     "expected_f1": float,
 }
+
+
+def cleaned(chosen: Settings, source: str) -> Document:
+    """A page cleaned with these settings."""
+    return pipeline.cleaning(chosen, pipeline.models(chosen))(record(source.encode()))
 
 
 def record(payload: Any, **fields: Any) -> Record:
@@ -180,6 +186,45 @@ def test_a_lower_threshold_keeps_a_subset(source: str, one: float, other: float)
     )
     assert (low.kept <= high.kept).all()
     np.testing.assert_array_equal(low.scores.probabilities, high.scores.probabilities)
+
+
+@given(source=articles)
+@settings(max_examples=30, deadline=None)
+def test_who_prefers_precision_keeps_no_more_and_who_prefers_recall_no_less(source: str) -> None:
+    kept = [cleaned(Settings(prefer=prefer), source).kept for prefer in ("precision", None, "recall")]
+    assert not (kept[0] & ~kept[1]).any()
+    assert not (kept[1] & ~kept[2]).any()
+
+
+def test_what_is_preferred_can_be_seen_in_the_sample_crawl(root: Path) -> None:
+    pages = [
+        each
+        for shard in inputs.resolve([str(root / "sample" / "crawl-00000.warc.gz")])
+        for each in records.read(shard, records.ReadOptions())
+    ]
+
+    def n_kept(prefer: str) -> int:
+        clean = pipeline.cleaning(Settings(prefer=prefer), pipeline.models(Settings(prefer=prefer)))
+        return sum(clean(page).n_kept_blocks for page in pages)
+
+    assert n_kept("precision") < n_kept("recall")
+
+
+def test_a_page_below_the_expected_f1_asked_for_is_dropped_with_the_figure() -> None:
+    sure = cleaned(Settings(fail_below=0.5), ARTICLE)
+    assert sure.status == "ok"
+    dropped = cleaned(Settings(fail_below=1.0), ARTICLE)
+    assert (dropped.status, dropped.text) == ("empty", "")
+    assert dropped.expected_f1 == sure.expected_f1
+    assert dropped.reason == f"expected F1 {sure.expected_f1:.2f}, below 1"
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"prefer": "speed"}, {"prefer": "recall", "threshold": 0.5}, {"fail_below": 1.5}]
+)
+def test_wishes_that_mean_nothing_are_usage_errors(wrong: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        pipeline.models(Settings(**wrong))
 
 
 def test_the_threshold_is_the_papers_rule() -> None:

@@ -32,7 +32,9 @@ from victor_spark.templates.lookup import SiteTemplates
 class Settings:
     """How pages are cleaned; equal settings and models give equal documents.
 
-    `threshold`: keep a block when P(other) is below it; None: the cleaner's own decision.
+    `threshold`: keep a block when P(other) is below it; None: the cleaner's own decision. `prefer`:
+    "precision" or "recall" instead of their balance, for cleaners that know probabilities. `fail_below`:
+    a page with a lower expected F1 is dropped.
     `model`: a model directory instead of the cleaner's own. `languages`: ISO codes of the pages to
     keep, empty for all. `lid_model`: a fastText file that tells languages instead of our profiles.
     `templates`: a templates table; `templates_use`: one of cleaners.template.USES.
@@ -40,6 +42,8 @@ class Settings:
 
     cleaner: str = "victor"
     threshold: float | None = None
+    prefer: str | None = None
+    fail_below: float | None = None
     model: str | None = None
     languages: tuple[str, ...] = ()
     lid_model: str | None = None
@@ -64,8 +68,7 @@ def models(settings: Settings) -> dict[str, bytes]:
     nothing of that kind can happen at the first page.
     """
     check_name(settings.cleaner)
-    if settings.threshold is not None and not 0.0 <= settings.threshold <= 1.0:
-        raise UsageError(f"the threshold is a probability between 0 and 1, not {settings.threshold}")
+    _check(settings)
     template.check(settings.cleaner, settings.templates, settings.templates_use)
     needed = language_models()
     if settings.templates:
@@ -86,6 +89,18 @@ def models(settings: Settings) -> dict[str, bytes]:
 def language_models() -> dict[str, bytes]:
     """The models that every cleaning needs."""
     return {PROFILES: read_bytes(directory("models") / PROFILES)}
+
+
+def _check(settings: Settings) -> None:
+    """Raises UsageError for numbers and names that mean nothing."""
+    if settings.threshold is not None and not 0.0 <= settings.threshold <= 1.0:
+        raise UsageError(f"the threshold is a probability between 0 and 1, not {settings.threshold}")
+    if settings.prefer not in {None, *decision.PREFERENCES}:
+        raise UsageError(f"prefer {' or '.join(decision.PREFERENCES)}, not {settings.prefer!r}")
+    if settings.prefer and settings.threshold is not None:
+        raise UsageError("a threshold settles what is kept: nothing is left to prefer")
+    if settings.fail_below is not None and not 0.0 <= settings.fail_below <= 1.0:
+        raise UsageError(f"an expected F1 is between 0 and 1, not {settings.fail_below}")
 
 
 def cleaning(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Record], Document]:
@@ -208,9 +223,7 @@ def _document(
     page = templates.marked(page) if templates else page
     status, reason = _unfit(page, facts.language, settings)
     scores = cleaner(page) if status is None else _nothing(page)
-    kept = scores.kept
-    if settings.threshold is not None:
-        kept = decision.by_threshold(scores.probabilities, settings.threshold)
+    kept = _kept(page, scores, settings)
     chosen, cut = kept, None
     if templates is not None and status is None:
         page = templates.marked(page, kept)
@@ -219,12 +232,15 @@ def _document(
     # What changes nothing leaves a tool its own text.
     own = scores.text if cut is None and np.array_equal(kept, scores.kept) else None
     text = plain_text(trimming.trimmed(page.blocks, cut), kept) if own is None else own
+    expected = scores.expected_f1 if kept is scores.kept else _expected_f1(page, scores, kept)
     if status is None and not text:
         status, reason = "empty", "only templates of its site" if chosen.any() else "no block kept"
+    elif status is None and settings.fail_below is not None and (expected or 0.0) < settings.fail_below:
+        status, reason = "empty", f"expected F1 {expected or 0.0:.2f}, below {settings.fail_below:g}"
     return Document(
         status=status or "ok",
         reason=reason,
-        text=text,
+        text=text if status is None else "",
         html=page.html,
         title=page.title,
         url=page.url,
@@ -237,8 +253,18 @@ def _document(
         kept=kept,
         cut=cut,
         p_content=_p_content(page.blocks, scores, kept) if kept.any() else None,
-        expected_f1=scores.expected_f1 if kept is scores.kept else _expected_f1(page, scores, kept),
+        expected_f1=expected,
     )
+
+
+def _kept(page: Page, scores: Scores, settings: Settings) -> Bool:
+    """The blocks to keep: the cleaner's own choice, unless the settings ask for another."""
+    if settings.threshold is not None:
+        return decision.by_threshold(scores.probabilities, settings.threshold)
+    if settings.prefer is not None and scores.expected_f1 is not None:
+        words = decision.n_words(page.blocks)
+        return decision.by_expected_f1(scores.probabilities, words, decision.PREFERENCES[settings.prefer])
+    return scores.kept
 
 
 def _unfit(page: Page, language: PageLanguage, settings: Settings) -> tuple[str | None, str | None]:

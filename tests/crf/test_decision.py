@@ -40,6 +40,21 @@ def test_no_other_set_of_blocks_has_a_higher_expected_f1(blocks: list[tuple[floa
         assert decision.expected_f1(marginals, words, kept) == pytest.approx(best, abs=1e-9)
 
 
+@given(scored, st.sampled_from((0.25, 0.5, 2.0, 4.0)))
+def test_no_other_set_of_blocks_has_a_higher_expected_f(blocks: list[tuple[float, int]], beta: float) -> None:
+    marginals, words = columns(blocks)
+    kept = decision.by_expected_f1(marginals, words, beta)
+
+    def f(chosen: np.ndarray) -> float:
+        gained = words * (1 - marginals[:, 2])
+        total = words[chosen].sum() + beta**2 * gained.sum()
+        return float((1 + beta**2) * gained[chosen].sum() / total) if total else 0.0
+
+    if kept.any():
+        subsets = product((False, True), repeat=len(words))
+        assert f(kept) == pytest.approx(max(f(np.array(each, dtype=bool)) for each in subsets), abs=1e-9)
+
+
 @given(scored)
 def test_what_is_kept_is_likelier_than_what_is_dropped(blocks: list[tuple[float, int]]) -> None:
     marginals, words = columns(blocks)

@@ -16,6 +16,7 @@ from victor_spark.archive import inputs, records
 from victor_spark.archive.inputs import Shard
 from victor_spark.cleaners import template
 from victor_spark.commands import options
+from victor_spark.crf import decision
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, InputError, UsageError
 from victor_spark.page import Document, Record
 from victor_spark.spark.limits import Limits
@@ -27,6 +28,7 @@ examples:
   curl -s https://example.com/ | victor clean -
   victor clean crawl.warc.gz --output out                  rows in out/pages/, run again: already done
   victor clean 'crawl/*.warc.gz' more.warc --output out --threshold 0.3 --blocks
+  victor clean 'crawl/*.warc.gz' --output sure --prefer precision --fail-below 0.6
   victor clean 'crawl/*.warc.gz' --output czech --lang cs,sk
   victor clean warc.paths --input-base-url s3://crawl/ --output out
   victor clean 'crawl/*.warc.gz' --templates templates.parquet --output out
@@ -89,6 +91,15 @@ def add_cleaner(parser: argparse.ArgumentParser) -> None:
         type=probability,
         metavar="P",
         help="keep a block when P(other) < P; lower is stricter (default: the cleaner decides page by page)",
+    )
+    parser.add_argument(
+        "--prefer", choices=tuple(decision.PREFERENCES), help="instead of their balance, page by page"
+    )
+    parser.add_argument(
+        "--fail-below",
+        type=probability,
+        metavar="F1",
+        help="drop pages whose expected F1 is lower: status empty (the column expected_f1 has it anyway)",
     )
     parser.add_argument("--model", metavar="DIR", help="a trained model instead of the cleaner's own")
     known = parser.add_argument_group("site templates (see `victor templates mine`)")
@@ -180,6 +191,8 @@ def chosen_options(arguments: argparse.Namespace) -> CleanOptions:
             {
                 "cleaner": arguments.cleaner,
                 "threshold": arguments.threshold,
+                "prefer": arguments.prefer,
+                "fail_below": arguments.fail_below,
                 "model": arguments.model,
                 "languages": arguments.lang,
                 "lid_model": arguments.lid_model,

@@ -26,7 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--templates", metavar="FILE", required=True, help="a table that `victor templates mine` wrote"
     )
     clean.add_running(parser)
-    parser.set_defaults(cleaner=template.NAME, threshold=None, model=None, templates_use=template.AFTER)
+    parser.set_defaults(cleaner=template.NAME, templates_use=template.AFTER)
+    parser.set_defaults(threshold=None, prefer=None, fail_below=None, model=None)
 
 
 def run(arguments: argparse.Namespace) -> int:
