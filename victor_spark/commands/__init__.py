@@ -7,6 +7,7 @@ from typing import Final
 
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "clean": ("victor_spark.commands.clean", "clean pages: one to stdout, or archives to Parquet on Spark"),
+    "explain": ("victor_spark.commands.explain", "show why a page was cleaned as it was, block by block"),
     "plan": ("victor_spark.commands.plan", "check the inputs, and say what cleaning them will take"),
     "status": ("victor_spark.commands.status", "say how far a run is: waves done, missing and failed"),
     "evaluate": ("victor_spark.commands.evaluate", "judge cleaners on annotated pages: results and a report"),

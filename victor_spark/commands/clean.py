@@ -267,7 +267,7 @@ def _run_job(arguments: argparse.Namespace, chosen: CleanOptions) -> int:
 
 
 def _print_page(arguments: argparse.Namespace, chosen: CleanOptions) -> int:
-    name, record = _one_page(arguments, chosen)
+    name, record = one_page(arguments, chosen)
     document = _clean(record, chosen) if record.status is None else None
     status, reason = (document or record).status, (document or record).reason
     verdict = f"{name}: {status}{f' ({reason})' if reason else ''}"
@@ -287,7 +287,8 @@ def _clean(record: Record, chosen: CleanOptions) -> Document:
     return pipeline.cleaning(chosen.settings, models)(record)
 
 
-def _one_page(arguments: argparse.Namespace, chosen: CleanOptions) -> tuple[str, Record]:
+def one_page(arguments: argparse.Namespace, chosen: CleanOptions) -> tuple[str, Record]:
+    """The name and the record of the one page that INPUT is."""
     if arguments.inputs == ["-"]:
         payload = sys.stdin.buffer.read()
         return "stdin", Record(None, arguments.url, "", 0, len(payload), payload)

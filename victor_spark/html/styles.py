@@ -2,13 +2,12 @@
 
 from resiliparse.parse.html import HTMLTree
 
-from victor_spark.html.canonical import MAX_ATTRIBUTES
-from victor_spark.kernels import attributes
+from victor_spark.html.canonical import capped
 
 
 def sheets(markup: str) -> list[str]:
     """The text of the page's `style` elements, in document order (those for print alone left out)."""
-    document = HTMLTree.parse(attributes.cap(markup, MAX_ATTRIBUTES)).document
+    document = HTMLTree.parse(capped(markup)).document
     if not document:
         return []
     found = document.query_selector_all("style")

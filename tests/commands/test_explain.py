@@ -1,0 +1,59 @@
+"""`victor explain`: one html file that says why, and in which nothing of the page acts."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from victor_spark.cli import main
+
+TEXT = (
+    "The harbour master counted the boats twice that morning, because nobody could believe the first count. "
+)
+PAGE = (
+    "<title>Boats</title><ul><li><a href=/>Home</a><li><a href=/b>Boats</a></ul><h1>Boats</h1>"
+    + "".join(f"<p>{TEXT * 3}</p>" for _ in range(5))
+    + "<script>alert('page')</script><img src=//elsewhere.example/x.png onerror=alert(1)>"
+    "<p onclick='alert(2)'>&lt;/script&gt;&lt;b&gt; is shown as it is</p>"
+)
+
+
+def explained(tmp_path: Path, *arguments: str) -> tuple[int, str]:
+    """The exit code, and the file that was written."""
+    (tmp_path / "page.html").write_text(PAGE, encoding="utf-8")
+    output = tmp_path / "why.html"
+    code = main(["explain", str(tmp_path / "page.html"), "--output", str(output), *arguments])
+    return code, output.read_text(encoding="utf-8") if output.exists() else ""
+
+
+@pytest.mark.parametrize("cleaner", ["victor", "victor-2008", "kimatu"])
+def test_every_block_has_its_label_and_probabilities(tmp_path: Path, cleaner: str) -> None:
+    code, html = explained(tmp_path, "--cleaner", cleaner)
+    assert code == 0
+    match = re.search(r'<script type="application/json" id="victor-blocks">(.*?)</script>', html, re.DOTALL)
+    assert match
+    told = json.loads(match[1])
+    assert len(told) == html.count("<v-b ")
+    assert {one["label"] for one in told} >= {"text", "other"}
+    assert all(abs(sum(one["p"]) - 1) < 0.01 for one in told)
+    assert all(("why" in one) == cleaner.startswith("victor") for one in told)
+
+
+def test_nothing_of_the_page_acts_or_loads(tmp_path: Path) -> None:
+    _, html = explained(tmp_path)
+    assert "alert(" not in html
+    assert "elsewhere.example" not in html
+    assert "Content-Security-Policy" in html
+    assert html.count("<script") == html.count("</script>") == 2
+
+
+def test_a_doubtful_page_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert explained(tmp_path, "--fail-below", "0.1")[0] == 0
+    assert explained(tmp_path, "--fail-below", "1.0")[0] == 3
+    assert "below 1" in capsys.readouterr().out
+
+
+def test_an_archive_is_no_page(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", str(root / "sample" / "crawl-00000.warc.gz")]) == 2
+    assert "archive" in capsys.readouterr().err

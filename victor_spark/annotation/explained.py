@@ -1,0 +1,104 @@
+"""A cleaned page as one self-contained html file: every block coloured by its label, and why."""
+
+import json
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from victor_spark.annotation import frame, style_sheets
+from victor_spark.crf.explanation import Effect, Explanation
+from victor_spark.page import HEADER, LABELS, OTHER, TEXT, Document, labels
+
+_STATIC: Final = Path(__file__).resolve().parent / "static"
+
+
+def page(
+    document: Document, explanation: Explanation | None, *, name: str, sheets: Sequence[str] = ()
+) -> str:
+    """The file's content; `sheets` are the page's own style sheets, which are made harmless first.
+
+    Scripts, addresses and everything else that could act is gone, as in the annotator's frame.
+    """
+    blocks = list(zip(document.columns.start.tolist(), document.columns.end.tolist(), strict=True))
+    drawn = frame.render(
+        document.html,
+        blocks,
+        styles=style_sheets.joined(sheets),
+        script=(_STATIC / "explained.js").read_text("utf-8"),
+        own_css=(_STATIC / "explained.css").read_text("utf-8"),
+    )
+    told = json.dumps(_told(document, explanation), ensure_ascii=False, allow_nan=False).replace(
+        "<", "\\u003c"
+    )
+    bar = _BAR.format(
+        name=escape(name), verdict=escape(verdict(document)), title=escape(document.title or "")
+    )
+    data = f'<script type="application/json" id="victor-blocks">{told}</script>'
+    head, body = drawn.split("<body", 1)
+    tag, rest = body.split(">", 1)
+    content, script = rest.rsplit("<script nonce", 1)
+    return (
+        f"{head.replace('<title>page</title>', f'<title>{escape(name)}, explained</title>{_POLICY}')}"
+        f"<body{tag}>{bar}{content}{data}<script nonce{script}"
+    )
+
+
+def verdict(document: Document) -> str:
+    """What became of the page, in a line."""
+    parts = [document.status + (f" ({document.reason})" if document.reason else "")]
+    parts.append(f"{document.n_kept_blocks} of {document.n_blocks} blocks kept")
+    if document.expected_f1 is not None:
+        parts.append(f"expected F1 {document.expected_f1:.2f}")
+    if document.n_kept_blocks and (lowest := _lowest(document)) is not None:
+        parts.append(f"kept are blocks with P(content) ≥ {lowest:.2f}")
+    return ", ".join([*parts, f"cleaner {document.cleaner}"])
+
+
+def _lowest(document: Document) -> float | None:
+    """The bar that the decision came to, where it was one: no dropped block with words is likelier."""
+    content = 1.0 - document.scores.probabilities[:, OTHER]
+    lowest = float(content[document.kept].min())
+    dropped = content[~document.kept]
+    return lowest if not len(dropped) or dropped.max() <= lowest + 1e-9 else None
+
+
+def _told(document: Document, explanation: Explanation | None) -> list[dict[str, Any]]:
+    """Per block what its tooltip says."""
+    own = labels(document.scores, document.kept).tolist()
+    probabilities = np.round(document.scores.probabilities, 3).tolist()
+    shares = document.columns.template_share.tolist()
+    told = []
+    for block, (label, p) in enumerate(zip(own, probabilities, strict=True)):
+        one: dict[str, Any] = {"label": LABELS[label], "p": [p[HEADER], p[TEXT], p[OTHER]]}
+        if shares[block]:
+            one["template"] = round(shares[block], 2)
+        if explanation is not None:
+            one["chain"] = round(float(explanation.chain[block]), 3)
+            if explanation.first is not None:
+                one["first"] = round(float(explanation.first[block]), 2)
+            one["why"] = [_effect(each) for each in explanation.first_effects[block]]
+            one["last"] = [_effect(each) for each in explanation.last_effects[block]]
+        told.append(one)
+    return told
+
+
+def _effect(effect: Effect) -> list[str | float]:
+    return [effect.name, float(f"{effect.value:.4g}"), round(effect.effect, 2)]
+
+
+_POLICY: Final = (
+    '<meta http-equiv="Content-Security-Policy" '
+    "content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">"
+)
+_BAR: Final = """
+<div id="victor-bar" role="status">
+<b>{name}</b> <span>{title}</span><br>{verdict}
+<div><i class="victor-header">header</i> <i class="victor-text">text</i>
+<i class="victor-other">other: dropped</i>
+<span>Point at a block, or walk with j and k, to see why.</span></div>
+</div>
+<div id="victor-why" hidden></div>
+"""

@@ -1,0 +1,53 @@
+"use strict";
+const told = JSON.parse(document.getElementById("victor-blocks").textContent);
+const why = document.getElementById("victor-why");
+const blocks = [...document.querySelectorAll("v-b")];
+let here = -1;
+
+for (const element of blocks) {
+  const one = told[Number(element.dataset.b)];
+  element.classList.add(`victor-${one.label}`);
+  if (one.p[2] > 0.3 && one.p[2] < 0.7) element.classList.add("victor-unsure");
+}
+
+function rows(title, effects) {
+  if (!effects || !effects.length) return "";
+  const lines = effects.map(([name, value, effect]) => {
+    const side = effect > 0 ? "plus" : "minus";
+    return `<tr><td>${name}</td><td>${value}</td><td class="${side}">${effect > 0 ? "+" : ""}${effect}</td></tr>`;
+  });
+  return `<h4>${title}</h4><table>${lines.join("")}</table>`;
+}
+
+function show(number) {
+  if (blocks[here]) blocks[here].classList.remove("victor-here");
+  here = number;
+  const element = blocks[number];
+  const one = told[Number(element.dataset.b)];
+  element.classList.add("victor-here");
+  const stages = [];
+  if (one.first !== undefined) stages.push(`first trees ${(1 / (1 + Math.exp(-one.first))).toFixed(2)}`);
+  if (one.chain !== undefined) stages.push(`CRF ${one.chain.toFixed(2)}`);
+  stages.push(`final ${(1 - one.p[2]).toFixed(2)}`);
+  why.innerHTML =
+    `<h4>Block ${element.dataset.b}: ${one.label}</h4>` +
+    `P(header) ${one.p[0].toFixed(3)}, P(text) ${one.p[1].toFixed(3)}, P(other) ${one.p[2].toFixed(3)}` +
+    `<br>P(content): ${stages.join(" → ")}` +
+    (one.template ? `<br>${Math.round(100 * one.template)} % of it is a template of its site` : "") +
+    rows("What weighed most, beside the page's median block", one.why) +
+    rows("What the last trees looked at", one.last);
+  why.hidden = false;
+}
+
+document.addEventListener("mouseover", (event) => {
+  const element = event.target.closest ? event.target.closest("v-b") : null;
+  if (element) show(blocks.indexOf(element));
+});
+document.addEventListener("keydown", (event) => {
+  const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
+  if (event.key === "Escape") why.hidden = true;
+  if (!step || !blocks.length) return;
+  event.preventDefault();
+  show(Math.min(blocks.length - 1, Math.max(0, here + step)));
+  blocks[here].scrollIntoView({ block: "center" });
+});

@@ -1,0 +1,75 @@
+"""Shows why a page was cleaned the way it was: one html file, every block coloured by its label.
+
+Point at a block: its probabilities, stage by stage, and the features that weighed most. The file is
+self-contained; nothing of the page runs or loads in it.
+"""
+
+import argparse
+from pathlib import Path
+from typing import Final
+
+from victor_spark import pipeline
+from victor_spark.annotation import explained
+from victor_spark.commands import clean
+from victor_spark.crf import model as crf_model
+from victor_spark.crf.explanation import Explanation, explain
+from victor_spark.errors import EXIT_BUDGET, EXIT_DONE, InputError, OutputError
+from victor_spark.html.charset import decode
+from victor_spark.html.styles import sheets
+from victor_spark.page import Document
+
+EXAMPLES: Final = """\
+examples:
+  victor explain page.html                       writes page.explained.html
+  victor explain page.html --output why.html --cleaner victor-2008
+  victor explain page.html --fail-below 0.6 || echo "a doubtful page"
+  victor explain page.html --url http://example.org/a --templates templates.parquet
+
+--fail-below: the exit code is 3 when the page's expected F1 is lower.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's arguments."""
+    parser.add_argument("inputs", metavar="PAGE", nargs=1, help="an html page; - is stdin")
+    parser.add_argument("--output", metavar="FILE", help="default: the page's name with .explained.html")
+    clean.add_cleaner(parser)
+    clean.add_running(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Runs the command and returns its exit code."""
+    chosen = clean.chosen_options(arguments)
+    name, record = clean.one_page(arguments, chosen)
+    if record.status is not None or record.payload is None:
+        raise InputError(f"{name}: {record.status or 'error'} ({record.reason})")
+    models = pipeline.models(chosen.settings)
+    document = pipeline.cleaning(chosen.settings, models)(record)
+    markup, _ = decode(record.payload, record.http_charset)
+    path = _output(arguments)
+    try:
+        content = explained.page(document, _explanation(document, models), name=name, sheets=sheets(markup))
+        path.write_text(content, encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"{path}: can't write there: {error.strerror or error}") from error
+    print(f"{name}: {explained.verdict(document)}\n{path}")
+    doubtful = chosen.settings.fail_below is not None and document.status != "ok"
+    return EXIT_BUDGET if doubtful else EXIT_DONE
+
+
+def _output(arguments: argparse.Namespace) -> Path:
+    if arguments.output:
+        return Path(arguments.output)
+    return Path(
+        "page.explained.html"
+        if arguments.inputs == ["-"]
+        else f"{Path(arguments.inputs[0]).stem}.explained.html"
+    )
+
+
+def _explanation(document: Document, models: dict[str, bytes]) -> Explanation | None:
+    """What the CRF's features say, where a CRF alone decided."""
+    trained = [content for name, content in models.items() if name.startswith("crf/")]
+    if len(trained) != 1 or not document.n_blocks:
+        return None
+    return explain(crf_model.from_bytes(trained[0]), document.columns)

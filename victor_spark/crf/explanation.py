@@ -1,0 +1,90 @@
+"""Why the model says what it says of a block: each feature put at the page's median moves the score.
+
+The effect of a feature is the log-odds of content with it, less those with the value that the middle block of
+the page has. Effects are of single features: where two say the same, either alone may hardly matter.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from victor_spark.crf import context, decode, revision
+from victor_spark.crf.model import Model
+from victor_spark.page import OTHER, Blocks, Float32, Float64
+
+MOST: Final = 6
+"""How many effects of a block are told."""
+
+_LEAST: Final = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A feature of a block, its value, and what that value adds to the log-odds of content."""
+
+    name: str
+    value: float
+    effect: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The stages a block's probability went through, and the effects that weighed most in the first and last.
+
+    `first` are log-odds by the trees before the CRF (None without them), `chain` the CRF's P(content),
+    `final` what came of it; one entry a block.
+    """
+
+    first: Float32 | None
+    chain: Float64
+    final: Float64
+    first_effects: tuple[tuple[Effect, ...], ...]
+    last_effects: tuple[tuple[Effect, ...], ...]
+
+
+def explain(model: Model, blocks: Blocks) -> Explanation:
+    """The explanation of a page with at least one block."""
+    values = model.table.values(blocks, model.first)
+    chain = decode.chain_marginals(model, values)
+    content = 1.0 - chain[:, OTHER]
+    if model.first is None or model.last is None:
+        effects = _effects(values, model.table.names, lambda rows: _log_odds(model, rows))
+        return Explanation(None, content, content, effects, ((),) * len(blocks))
+    own, rows = values[:-1], revision.features(blocks, values, chain)
+    added = (*model.table.names, *context.NAMES, *revision.CRF)
+    return Explanation(
+        first=values[-1],
+        chain=content,
+        final=1.0 - revision.revised(model.last, rows, chain)[:, OTHER],
+        first_effects=_effects(own, model.table.names, model.first),
+        last_effects=_effects(rows, added, model.last),
+    )
+
+
+def _log_odds(model: Model, values: Float32) -> Float64:
+    other = np.clip(decode.chain_marginals(model, values)[:, OTHER], 1e-9, 1 - 1e-9)
+    return np.asarray(np.log((1 - other) / other))
+
+
+def _effects(
+    values: Float32, names: Sequence[str], score: Callable[[Float32], Float32 | Float64]
+) -> tuple[tuple[Effect, ...], ...]:
+    """Per block the strongest effects, the strongest first."""
+    whole = score(values)
+    effects = np.zeros(values.shape)
+    changed = values.copy()
+    for row in range(len(values)):
+        changed[row] = np.median(values[row])
+        effects[row] = whole - score(changed)
+        changed[row] = values[row]
+    order = np.argsort(-np.abs(effects), axis=0, kind="stable")[:MOST]
+    return tuple(
+        tuple(
+            Effect(names[row], float(values[row, block]), float(effects[row, block]))
+            for row in order[:, block].tolist()
+            if abs(effects[row, block]) >= _LEAST
+        )
+        for block in range(values.shape[1])
+    )
