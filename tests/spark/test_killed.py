@@ -16,8 +16,8 @@ from tests.spark.crawl import PARAGRAPH, Response, Victor, page, rows, tree, wri
 pytestmark = pytest.mark.spark
 
 COMMAND = (sys.executable, "-c", "import sys; from victor_spark.cli import main; sys.exit(main())")
-N_KILLS = int(os.environ.get("VICTOR_KILLS", "2"))
-"""Set it higher to look for moments that do harm."""
+LONG = (pytest.mark.cluster, pytest.mark.timeout(1800))
+"""Many moments, for `./dev test-cluster`."""
 
 SMALL = ("--wave-bytes", "9K", "--split-bytes", "3K", "--master", "local[2]")
 
@@ -64,6 +64,7 @@ def killed(shards: Path, output: Path, root: Path, seconds: float) -> bool:
     return process.returncode == -signal.SIGKILL
 
 
+@pytest.mark.parametrize("n_kills", [2, pytest.param(12, marks=LONG)])
 def test_a_run_that_is_killed_again_and_again(
     spark: SparkSession,
     shards: Path,
@@ -71,11 +72,12 @@ def test_a_run_that_is_killed_again_and_again(
     root: Path,
     tmp_path: Path,
     victor: Victor,
+    n_kills: int,
 ) -> None:
     """What a killed run had entered in its ledger stays as it is; the last run does the rest."""
     output, moments = tmp_path / "out", random.Random()
     kept: dict[str, tuple[int, int]] = {}
-    for number in range(N_KILLS):
+    for number in range(n_kills):
         seconds = moments.uniform(0, 2.0 if number else 0.5)
         at_work = killed(shards, output, root, seconds)
         assert at_work or number, "the first run ended before it was killed"
