@@ -235,6 +235,7 @@ def _metrics(
         "training_pages": dict(sorted(trained_on.items())),
         "n_folds": arguments.folds,
         "cross_validation": {name: summary.by_set(judged) for name, judged in results.items()},
+        "calibration_error": {name: summary.reliability(judged).error for name, judged in results.items()},
     }
 
 
@@ -258,6 +259,8 @@ def _draw(output: Path, results: Results) -> None:
         return
     curve = summary.curve(next(iter(results.values())))
     pictures.draw_curves({"out of fold": curve}, output / "curve.png", title="Blocks kept by threshold")
+    reliability = summary.reliability(next(iter(results.values())))
+    pictures.draw_reliability(reliability, output / "reliability.png", title="Blocks, out of fold")
     bars = {
         name: {
             row: summary.word_f1([page for page in judged if page.set == row]) for row in _set_names(judged)

@@ -68,8 +68,23 @@ def unseen(metrics: Mapping[str, Any]) -> str:
         *(_words(cleaner, rows) for cleaner, rows in judged.items()),
         _blocks(judged),
         "![Precision and recall by threshold](curve.png)\n\n![Word F1 per set](word_f1.png)",
+        *_calibration(metrics),
     ]
     return "\n\n".join(parts)
+
+
+def _calibration(metrics: Mapping[str, Any]) -> list[str]:
+    """How far the marginals can be believed."""
+    errors = metrics.get("calibration_error")
+    if not errors:
+        return []
+    return [
+        (
+            "### Calibration\n\nOut of fold, a stated P(content) differs from the share of blocks that are "
+            f"content by {next(iter(errors.values())):.3f} on average (20 ranges, weighted by blocks).\n\n"
+            "![Reliability](reliability.png)"
+        )
+    ]
 
 
 def _words(cleaner: str, rows: Mapping[str, Mapping[str, Any]]) -> str:

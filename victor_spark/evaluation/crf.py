@@ -1,16 +1,19 @@
 """How labelled pages make the CRF cleaners: for cross-validation, the gate and `victor train crf`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from victor_spark.cleaners import CLEANERS, MODELS, Cleaner
-from victor_spark.crf import model, training
+from victor_spark.crf import decision, model, training
 from victor_spark.crf.guessing import TrainingPage
 from victor_spark.crf.model import Model
 from victor_spark.crf.table import FeatureTable
 from victor_spark.crf.training import Progress, TrainingOptions
 from victor_spark.evaluation.cross_validation import Train
 from victor_spark.evaluation.labelling import LabelledPage
+from victor_spark.page import Page, Scores
 
 CRF_CLEANERS: Final = tuple(name for name, folder in MODELS.items() if folder.startswith("crf/"))
 """The cleaners that a CRF model makes: they differ in how they decide."""
@@ -39,5 +42,26 @@ def cleaners(trained: Model) -> dict[str, Cleaner]:
 
 
 def recipe(table: FeatureTable, options: TrainingOptions) -> Train:
-    """What cross-validation runs on each fold's pages."""
-    return lambda pages: cleaners(train(pages, table, options))
+    """What cross-validation runs on each fold's pages: the cleaners, and those that decide page by page also
+    with each preference.
+    """
+    return lambda pages: with_preferences(cleaners(train(pages, table, options)))
+
+
+def with_preferences(cleaners: Mapping[str, Cleaner]) -> dict[str, Cleaner]:
+    """The cleaners, and beside `victor` the same with `--prefer` precision and recall."""
+    preferring = {
+        f"{name} --prefer {preference}": partial(_preferring, cleaners[name], beta)
+        for name in cleaners
+        if name == DECIDES_BY_PAGE
+        for preference, beta in decision.PREFERENCES.items()
+    }
+    return {**cleaners, **preferring}
+
+
+DECIDES_BY_PAGE: Final = "victor"
+
+
+def _preferring(clean: Cleaner, beta: float, page: Page) -> Scores:
+    scores, words = clean(page), decision.n_words(page.blocks)
+    return replace(scores, kept=decision.by_expected_f1(scores.probabilities, words, beta))

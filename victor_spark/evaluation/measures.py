@@ -208,3 +208,29 @@ def _resampled_means(sums: Float64, sizes: npt.NDArray[np.int64], n_resamples: i
     drawn = random.integers(0, len(sums), size=(n_resamples, len(sums)))
     means: Float64 = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
     return means
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """How often blocks of a stated P(content) are content, by ranges of it; `error` is the mean distance.
+
+    Arrays have a row a range: the mean P(content) stated, the share that is content, and the blocks there.
+    The error is weighted by blocks (expected calibration error; Naeini et al. 2015).
+    """
+
+    stated: Float64
+    true: Float64
+    n_blocks: npt.NDArray[np.int64]
+    error: float
+
+
+def reliability(p_other: Float64, annotated: UInt8, n_ranges: int = 20) -> Reliability:
+    """The reliability of P(content) = 1 - `p_other` over blocks; ranges without blocks are left out."""
+    content = 1.0 - p_other
+    ranges = np.minimum((content * n_ranges).astype(np.int64), n_ranges - 1)
+    n_blocks = np.bincount(ranges, minlength=n_ranges)
+    there = n_blocks > 0
+    stated = np.bincount(ranges, weights=content, minlength=n_ranges)[there] / n_blocks[there]
+    true = np.bincount(ranges, weights=annotated != OTHER, minlength=n_ranges)[there] / n_blocks[there]
+    error = float((np.abs(stated - true) * n_blocks[there]).sum() / max(n_blocks.sum(), 1))
+    return Reliability(stated, true, n_blocks[there], error)

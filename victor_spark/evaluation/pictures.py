@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from victor_spark.evaluation.measures import Interval, ThresholdCurve
+from victor_spark.evaluation.measures import Interval, Reliability, ThresholdCurve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes  # heavy, and needed only where a picture is drawn
@@ -16,6 +16,17 @@ if TYPE_CHECKING:
 def draw_curves(drawn: Mapping[str, ThresholdCurve], path: Path, *, title: str) -> None:
     """`curves` in a file; the ending of `path` (png, svg, pdf) is the format."""
     save(curves(drawn, title=title), path)
+
+
+def draw_reliability(drawn: Reliability, path: Path, *, title: str) -> None:
+    """How often blocks are content, by the probability that was stated; a file as above."""
+    figure, axes = figure_of(4.5, 4.5)
+    axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
+    axes.plot(drawn.stated, drawn.true, marker="o", markersize=4)
+    axes.set(xlabel="P(content) stated", ylabel="share that is content", xlim=(0, 1), ylim=(0, 1))
+    axes.set_title(title)
+    axes.grid(alpha=0.3)
+    save(figure, path)
 
 
 def draw_bars(drawn: Mapping[str, Mapping[str, Interval]], path: Path, *, title: str, measure: str) -> None:

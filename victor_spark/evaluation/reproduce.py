@@ -24,7 +24,7 @@ from victor_spark.evaluation.reproduction import Judged
 
 TOOLS: Final = tuple(published.TOOLS.values())
 PAIRS: Final = tuple(f"{first}+{second}" for first, second in permutations(TOOLS, 2))
-OURS: Final = tuple(name for name in CLEANERS if name not in TOOLS)
+OURS: Final = tuple(name for name in CLEANERS if name not in (*TOOLS, template.NAME))
 SETS: Final = ("daniel", "cleaneval-dev")
 UNSEEN: Final = "victor, other sites"
 """The row of a quick model of `victor` that has learnt from none of the sites of SETS."""

@@ -8,8 +8,8 @@ import numpy as np
 
 from victor_spark.evaluation import measures
 from victor_spark.evaluation.cross_validation import PageResult
-from victor_spark.evaluation.measures import Interval, ThresholdCurve
-from victor_spark.page import OTHER
+from victor_spark.evaluation.measures import Interval, Reliability, ThresholdCurve
+from victor_spark.page import OTHER, Float64, UInt8
 
 ALL = "all"
 """Name of the row over all pages, beside those of the sets."""
@@ -51,10 +51,20 @@ def word_f1(results: Sequence[PageResult]) -> Interval:
 
 def curve(results: Sequence[PageResult]) -> ThresholdCurve:
     """Block precision and recall by threshold over the pages whose labels are reliable."""
+    return measures.threshold_curve(*_blocks(results))
+
+
+def reliability(results: Sequence[PageResult]) -> Reliability:
+    """How far stated probabilities hold, over the pages whose labels are reliable."""
+    return measures.reliability(*_blocks(results))
+
+
+def _blocks(results: Sequence[PageResult]) -> tuple[Float64, UInt8]:
+    """P(other) and the label of every block of the pages whose labels are reliable."""
     reliable = [result for result in results if result.blocks]
     p_other = np.concatenate([np.empty(0), *(result.scores.probabilities[:, OTHER] for result in reliable)])
     annotated = np.concatenate([np.empty(0, np.uint8), *(result.annotated for result in reliable)])
-    return measures.threshold_curve(p_other, annotated)
+    return p_other, annotated
 
 
 def table(rows: dict[str, dict[str, Any]]) -> str:
