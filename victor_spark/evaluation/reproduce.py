@@ -14,7 +14,7 @@ from itertools import permutations
 from pathlib import Path
 from typing import Final
 
-from victor_spark.cleaners import CLEANERS, MODELS
+from victor_spark.cleaners import CLEANERS, MODELS, template
 from victor_spark.errors import EXIT_DONE, InputError, OutputError, UsageError, VictorError
 from victor_spark.evaluation import extrinsic, findings, gold, published, reproduction, unseen
 from victor_spark.evaluation.findings import Finding, Plan
