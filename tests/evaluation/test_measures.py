@@ -84,6 +84,16 @@ def test_recall_only_grows_with_the_threshold() -> None:
     assert (np.diff(curve.recall) >= 0).all()
 
 
+def test_reliability_compares_what_is_stated_with_what_is_true() -> None:
+    p_other = np.array([0.95, 0.95, 0.95, 0.95, 0.2, 0.2])
+    annotated = np.array([OTHER, OTHER, OTHER, TEXT, TEXT, HEADER], dtype=np.uint8)
+    found = measures.reliability(p_other, annotated, n_ranges=10)
+    assert found.stated.tolist() == pytest.approx([0.05, 0.8])
+    assert found.true.tolist() == pytest.approx([0.25, 1.0])
+    assert found.n_blocks.tolist() == [4, 2]
+    assert found.error == pytest.approx((4 * 0.2 + 2 * 0.2) / 6)
+
+
 def test_bootstrap_is_reproducible_and_holds_the_mean() -> None:
     values = np.random.default_rng(1).random(200)
     interval = measures.bootstrap(values)
