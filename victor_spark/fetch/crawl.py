@@ -132,6 +132,8 @@ class Crawl:
         self._schedule.finished(host, time.monotonic() + self._delays[host])
 
     def _write(self, visit: Visit, answer: Answer) -> None:
+        if visit.robots_of is not None and answer.status != 200:
+            return  # a site without rules: its error page is no page of the crawl
         facts = {"fetchTimeMs": str(round(answer.seconds * 1000)), "tries": str(visit.n_tries + 1)}
         if visit.seen:
             facts |= {"via": visit.seen[-1], "hopsFromSeed": "R" * len(visit.seen)}
