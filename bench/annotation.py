@@ -137,24 +137,24 @@ class Expert:
     def __init__(self, desk: Any, right: dict[str, Labels]) -> None:
         self.desk, self.right, self.session = desk, right, Session()
 
-    def page(self, number: int) -> None:
-        """Does one page: looks at it, labels it, says done."""
+    def page(self) -> None:
+        """Does the page that is shown: look, label, done; one without right labels is skipped."""
         desk = self.desk
+        number = desk.number
         state = desk.server.get(f"/api/pages/{number}?annotator={desk.name}")
+        if state["url"] not in self.right:
+            desk.press("s")
+            expect(desk.page.locator(f'#page iframe[src="/frame/{number}"]')).to_have_count(0)
+            return
         wanted = self.right[state["url"]]
-        desk.page.goto(f"{desk.server.url}/#/page/{number}")
-        expect(desk.page.locator("#page iframe")).to_have_attribute("src", f"/frame/{number}")
-        desk.ready()
         height = desk.frame.locator("html").evaluate("() => document.documentElement.scrollHeight")
         look = reading(height, len(state["uncertain"]))
         steps = [look, *plan([int(digit) for digit in state["labels"]], wanted)]
         for step in steps:
             self._do(step)
         desk.saved()
-        stored = [
-            int(digit) for digit in desk.server.get(f"/api/pages/{number}?annotator={desk.name}")["labels"]
-        ]
-        self._done(steps, look, exact=stored == wanted)
+        stored = desk.server.get(f"/api/pages/{number}?annotator={desk.name}")["labels"]
+        self._done(steps, look, exact=stored == "".join(map(str, wanted)))
 
     def _do(self, step: Step) -> None:
         for move in step.does:
@@ -166,14 +166,12 @@ class Expert:
             self.desk.press("Escape")
 
     def _done(self, steps: Sequence[Step], look: Step, *, exact: bool) -> None:
-        shown = "() => { const f = document.querySelector('#page iframe'); return f ? f.src : 'none' }"
+        shown = "() => document.querySelector('#page iframe[data-ready]')?.src ?? document.body.className"
         before = self.desk.page.evaluate(shown)
         began = time.perf_counter()
         self.desk.press("Enter")
-        while self.desk.page.evaluate(shown) == before:
+        while self.desk.page.evaluate(shown) in (before, "has-page"):
             pass
-        if self.desk.page.evaluate(shown) != "none":
-            self.desk.block(0).wait_for()
         response = time.perf_counter() - began
         session = self.session
         session.responses.append(response)
@@ -221,9 +219,9 @@ def session(browser: Any, options: Sequence[str], limit: int) -> Session:
         try:
             right = right_labels(server)
             expert = Expert(Desk(context.new_page(), server, "Expert").join().ready(), right)
-            for page in server.get("/api/pages?annotator=Expert&limit=1000")["pages"][:limit]:
-                if page["url"] in right:
-                    expert.page(page["page"])
+            while expert.desk.number and len(expert.session.seconds) < limit:
+                expert.desk.ready()
+                expert.page()
         finally:
             context.close()
             server.kill()

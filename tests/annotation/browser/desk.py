@@ -102,13 +102,32 @@ class Desk:
 
     def open(self, title: str) -> "Desk":
         """Opens the page with that title."""
-        self.join(f"#/page/{self.server.page(title)}")
-        return self.ready()
+        number = self.server.page(title)
+        return self.join(f"#/page/{number}").ready(f"/frame/{number}")
 
-    def ready(self) -> "Desk":
-        """Waits until the page can be worked on."""
+    def ready(self, source: str = "/frame/") -> "Desk":
+        """Waits until a page (whose frame has `source` in its address) can be worked on."""
+        self.page.locator(f'#page iframe[data-ready][src*="{source}"]').wait_for()
         expect(self.block(0)).to_have_class(re.compile("v-l"))
         return self
+
+    @property
+    def number(self) -> int:
+        """The page that is shown; 0 where none is."""
+        shown = self.page.locator("#page iframe")
+        return int(str(shown.get_attribute("src")).split("/")[-1].split("?")[0]) if shown.count() else 0
+
+    def plain(self) -> "Desk":
+        """Goes over to the plain view."""
+        self.press("h")
+        return self.ready("plain=1")
+
+    def done(self) -> None:
+        """Says that the page is done, and waits for what comes next."""
+        before = self.number
+        self.press("Enter")
+        own = f'[src="/frame/{before}"], [src="/frame/{before}?plain=1"]'
+        expect(self.page.locator(f"#page iframe:is({own})")).to_have_count(0)
 
     def block(self, number: int) -> Locator:
         """A block in the frame."""

@@ -103,7 +103,7 @@ def test_no_trick_runs_when_the_page_is_shown(watched: Watched, elsewhere: Elsew
 
 
 def test_no_trick_runs_in_the_plain_view(watched: Watched, elsewhere: Elsewhere) -> None:
-    watched.desk.press("h")
+    watched.desk.plain()
     expect(watched.desk.frame.locator("body.v-plain")).to_be_visible()
     watched.desk.page.wait_for_timeout(300)
     assert elsewhere.asked == []

@@ -90,7 +90,7 @@ def test_the_keyboard_alone_does_a_page(desk: Sit, server: Server) -> None:
     anna.press("k", "Space", "j", "j", "Space")
     anna.saved()
     stored = anna.shown()
-    anna.press("Enter")
+    anna.done()
     expect(anna.page).not_to_have_title(f"{title} – Victor")
     assert server.labels(title, "Dora") == stored
     anna.ready().press("b")
@@ -103,7 +103,7 @@ def test_moving_passes_by_what_the_page_hides_and_the_plain_view_shows_it(desk: 
     anna.click(LAST)
     anna.press("j")
     expect(anna.block(FOOTER)).to_have_class(re.compile("v-cur"))
-    anna.press("h")
+    anna.plain()
     expect(anna.block(HIDDEN)).to_be_visible()
 
 

@@ -7,7 +7,8 @@ export const decode = (labels) => Uint8Array.from(labels, (digit) => digits.inde
 
 /** The labels of one page as they are on this screen, and those the server has confirmed. */
 export class Labelling {
-  constructor(state) {
+  constructor(state, other) {
+    this.other = other;
     this.confirmed = decode(state.labels);
     this.labels = this.confirmed.slice();
     this.prelabels = state.prelabels ? decode(state.prelabels) : null;
@@ -20,9 +21,9 @@ export class Labelling {
     return this.labels.length;
   }
 
-  /** Whether the label is the model's, and nobody has decided on it. */
-  isSuggested(block) {
-    return this.prelabels !== null && !this.looked[block] && this.labels[block] === this.prelabels[block];
+  /** Whether nobody has decided on the block: it is as the model has it, or `other` where no model was asked. */
+  isUntouched(block) {
+    return !this.looked[block] && this.labels[block] === (this.prelabels ? this.prelabels[block] : this.other);
   }
 
   /** Labels the blocks first..last; whether that changed any (to agree with a suggestion changes none). */

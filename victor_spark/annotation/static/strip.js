@@ -59,7 +59,7 @@ export class Strip {
 
   #origin(block) {
     const { work } = this;
-    if (work.labelling.isSuggested(block)) return work.isMarked(block) ? "suggested, uncertain" : "suggested";
+    if (work.labelling.prelabels && work.labelling.isUntouched(block)) return work.isMarked(block) ? "suggested, uncertain" : "suggested";
     return work.judged ? "now" : "";
   }
 

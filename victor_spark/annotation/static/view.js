@@ -39,6 +39,7 @@ export class View extends EventTarget {
     if (!this.frame || source !== this.frame.contentWindow || typeof data?.type !== "string") return;
     if (data.type === "ready") {
       this.isReady = true;
+      this.frame.dataset.ready = "";
       this.tell("start", this.start);
     }
     this.dispatchEvent(new CustomEvent(data.type, { detail: data }));

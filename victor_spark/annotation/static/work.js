@@ -48,7 +48,7 @@ export class Work extends EventTarget {
   open(state, judged = null) {
     this.page = state;
     this.judged = judged;
-    this.labelling = new Labelling(state);
+    this.labelling = new Labelling(state, this.other);
     this.selection = new Selection(state.n_blocks);
     this.wrong = new Uint8Array(state.n_blocks);
     this.feedback = new Map();
@@ -260,7 +260,7 @@ export class Work extends EventTarget {
   /** Another tab changed the page: what it did counts, and what waits here comes on top. */
   #stale({ place, state }) {
     if (!this.page || place !== this.place) return;
-    this.labelling = new Labelling(state);
+    this.labelling = new Labelling(state, this.other);
     this.#repeatWaiting();
     this.#show();
     this.say("This page was changed in another window; its changes are shown here now.");
@@ -303,7 +303,7 @@ export class Work extends EventTarget {
       this.view.tell("state", {
         labels: labelling.labels,
         other: this.other,
-        suggested: flags((block) => labelling.isSuggested(block)),
+        suggested: flags((block) => labelling.isUntouched(block)),
         marked: flags((block) => this.marked[block] && !labelling.looked[block]),
         wrong: this.wrong,
       });
