@@ -299,6 +299,7 @@ class App {
     const { work } = this;
     if (!work.page.practice) return work.finish("done");
     await this.#emptied();
+    notify("");
     const found = await work.check().catch((error) => notify(error.message, { isBad: true }));
     if (!found) return;
     const answer = await dialogs.verdict(found);
