@@ -16,15 +16,15 @@ _OVERLAY: Final = re.compile(r"(\bposition\s*:\s*)(?:fixed|-webkit-sticky|sticky
 
 
 def harmless(css: str) -> str:
-    """CSS without addresses, imports, escapes and mark-up; what was fixed to the window scrolls with the
-    page.
+    """CSS without addresses, imports, escapes and mark-up; what was fixed to the window stands where it
+    is in the page, before nothing else.
     """
     css = css.replace("\\", "").replace("<", "").replace("\0", "")
     css = _COMMENT.sub(" ", css)
     css = _IMPORT.sub(" ", css)
     css = _ADDRESS.sub("none", css)
     css = _LOADS.sub("v-none(", css)
-    return _OVERLAY.sub(r"\1absolute", css)
+    return _OVERLAY.sub(r"\1static", css)
 
 
 def joined(sheets: Iterable[str]) -> str:

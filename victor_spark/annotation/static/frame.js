@@ -262,17 +262,7 @@
     element.scrollIntoView({ block: bottom - top > innerHeight ? "start" : "center", behavior: "auto" });
   }
 
-  /** Bars that stay in place would stand before what is to be read: they go where they are in the page. */
-  function unfix() {
-    for (const element of document.body.querySelectorAll(":not(v-b):not(script)")) {
-      if (/^(fixed|sticky)$/.test(getComputedStyle(element).position)) fixed.push(element);
-    }
-    for (const element of fixed) element.style.setProperty("position", "static", "important");
-  }
-  const fixed = [];
-
   function begin() {
-    unfix();
     for (const element of document.getElementsByTagName("v-b")) blocks[numberOf(element)] = element;
     document.addEventListener("pointermove", onMove, { passive: true });
     document.addEventListener("pointerdown", onDown);
