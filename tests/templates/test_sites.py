@@ -43,7 +43,7 @@ def test_what_has_neither_host_nor_folder_has_no_site(url: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["domain", "path-prefix", "path-prefix:0", "path-prefix:x", "path-prefix:21", ""]
+    "text", ["domain", "path-prefix", "path-prefix:0", "path-prefix:x", "path-prefix:21"]
 )
 def test_an_unknown_grouping_is_a_usage_error(text: str) -> None:
     with pytest.raises(UsageError, match="registered-domain, host or path-prefix:N"):

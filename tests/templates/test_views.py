@@ -11,7 +11,10 @@ from victor_spark.errors import UsageError
 from victor_spark.page import Int32, Page
 from victor_spark.templates import trimming, views
 
-HTML = "<ul><li>Home</li><li>News &amp; views</li></ul><p>The fog lies on <b>the water</b>.</p><div>© 2024 Us</div>"
+HTML = (
+    "<ul><li>Home</li><li>News &amp; views</li></ul><p>The fog lies on <b>the water</b>.</p>"
+    "<div>© 2024 Us</div>"
+)
 
 
 def at(text: str, *parts: str) -> Int32:

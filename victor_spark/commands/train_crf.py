@@ -25,6 +25,7 @@ from victor_spark.commands.adapting import STRENGTH
 from victor_spark.commands.clean import probability
 from victor_spark.commands.outputs import writable
 from victor_spark.crf import model as crf_model
+from victor_spark.crf.feature_sets import TEMPLATE_SHARE
 from victor_spark.crf.model import Model
 from victor_spark.crf.table import from_conf, without
 from victor_spark.crf.training import ALGORITHMS, MAX_BLOCKS, Progress, TrainingOptions
@@ -33,6 +34,8 @@ from victor_spark.evaluation import card, crf, cross_validation, gold, labelling
 from victor_spark.evaluation.cross_validation import Results
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import reporter, track
+from victor_spark.evaluation.template_evidence import with_shares
+from victor_spark.templates.mine import MiningSettings
 
 EXAMPLES: Final = """\
 examples:
@@ -40,6 +43,7 @@ examples:
   victor train crf --data pages/ --sets canola wcxb --folds 5 --jobs 2 --output mine
   victor train crf --data pages/ --folds 0 --iterations 30 --output quick      no cross-validation
   victor train crf --gold annotations.jsonl --start-from victor --output adapted
+  victor train crf --data pages/ --features victor-2-templates --output mine
   victor clean page.html --model mine
 """
 
@@ -95,6 +99,8 @@ def run(arguments: argparse.Namespace) -> int:
     output = writable(Path(arguments.output))
     pages = _labelled(_files(arguments))
     arguments.folds = _folds(arguments, pages)
+    if TEMPLATE_SHARE in recipe.features:
+        pages = with_shares(pages, MiningSettings())
     results: Results = {}
     if arguments.folds:
         results = cross_validation.cross_validate(
@@ -113,6 +119,7 @@ class Recipe:
 
     options: TrainingOptions
     feature_set: str
+    features: tuple[str, ...]
     train: Callable[[Sequence[LabelledPage], Progress | None], Model]
     cleaners: cross_validation.Train
 
@@ -127,6 +134,7 @@ def _from_scratch(arguments: argparse.Namespace) -> Recipe:
     return Recipe(
         options,
         arguments.features,
+        table.names,
         lambda pages, progress: crf.train(pages, table, options, progress),
         crf.recipe(table, options),
     )
@@ -145,6 +153,7 @@ def _adapting(arguments: argparse.Namespace) -> Recipe:
     return Recipe(
         options,
         start.table.feature_set,
+        start.table.names,
         lambda pages, progress: adapting.adapt(pages, start, options, strength, progress),
         adapting.recipe(start, options, strength),
     )

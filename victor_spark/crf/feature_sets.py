@@ -43,6 +43,18 @@ def _victor_2008(blocks: Blocks, patterns: Patterns, _guess: Guess | None) -> Fl
 def _victor_2(blocks: Blocks, _patterns: Patterns, guess: Guess | None) -> Float32:
     rows = np.empty((len(surroundings.NAMES) + 1, len(blocks)), dtype=np.float32)
     surroundings.features(blocks, rows[:-1])
+    return _guessed(rows, guess)
+
+
+def _victor_2_templates(blocks: Blocks, _patterns: Patterns, guess: Guess | None) -> Float32:
+    rows = np.empty((len(surroundings.NAMES) + 2, len(blocks)), dtype=np.float32)
+    surroundings.features(blocks, rows[:-2])
+    rows[-2] = blocks.template_share
+    return _guessed(rows, guess)
+
+
+def _guessed(rows: Float32, guess: Guess | None) -> Float32:
+    """The rows with the last one guessed from the others, or without it."""
     if guess is None:
         return rows[:-1]
     rows[-1] = guess(rows[:-1])
@@ -52,7 +64,13 @@ def _victor_2(blocks: Blocks, _patterns: Patterns, guess: Guess | None) -> Float
 SCORE: Final = "score"
 """What trees make of the other features: the log-odds of content."""
 
+TEMPLATE_SHARE: Final = "template_share"
+"""The feature that needs the templates of the page's site; 0 where there are none."""
+
 FEATURE_SETS: Final[Mapping[str, FeatureSet]] = {
     "victor-2008": FeatureSet(tuple(VICTOR_2008), _victor_2008),
     "victor-2": FeatureSet((*surroundings.NAMES, SCORE), _victor_2, needs_guess=True),
+    "victor-2-templates": FeatureSet(
+        (*surroundings.NAMES, TEMPLATE_SHARE, SCORE), _victor_2_templates, needs_guess=True
+    ),
 }

@@ -112,15 +112,32 @@ def _flat(edges: tuple[tuple[float, ...], ...]) -> tuple[Float32, npt.NDArray[np
 
 
 def from_conf(feature_set: str) -> FeatureTable:
-    """The table of conf/features/<feature_set>.toml with conf/patterns.toml."""
+    """The table of conf/features/<feature_set>.toml with conf/patterns.toml.
+
+    A file that names a `base` has its features, then its own, and the conjunctions of both.
+    """
     conf = directory("conf")
     path = conf / "features" / f"{feature_set}.toml"
     if not path.is_file():
         raise ConfigurationError(f"no feature set {feature_set!r}: {path} is missing")
     return from_json(
-        {"feature_set": feature_set, "patterns": _toml(conf / "patterns.toml"), **_toml(path)},
+        {"feature_set": feature_set, "patterns": _toml(conf / "patterns.toml"), **_with_base(path)},
         ConfigurationError,
     )
+
+
+def _with_base(path: Path) -> dict[str, Any]:
+    own = _toml(path)
+    if (base := own.pop("base", None)) is None:
+        return own
+    of_base = _with_base(path.with_name(f"{base}.toml"))
+    return {
+        **of_base,
+        **own,
+        "features": {name: of for name, of in of_base["features"].items() if name not in own["features"]}
+        | own["features"],
+        "conjunctions": [*of_base["conjunctions"], *own.get("conjunctions", [])],
+    }
 
 
 def from_json(stored: Mapping[str, Any], error: type[Exception] = ModelError) -> FeatureTable:

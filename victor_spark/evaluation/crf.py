@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from victor_spark.cleaners import CLEANERS, MODELS, Cleaner
+from victor_spark.cleaners import CLEANERS, MODELS, Cleaner, victor
 from victor_spark.crf import decision, model, training
 from victor_spark.crf.guessing import TrainingPage
 from victor_spark.crf.model import Model
@@ -38,6 +38,8 @@ def cleaners(trained: Model) -> dict[str, Cleaner]:
     """The CRF cleaners that use this model's feature set, with this model."""
     stored = model.to_bytes(trained)
     names = [name for name in CRF_CLEANERS if MODELS[name] == f"crf/{trained.table.feature_set}"]
+    if not names:  # a feature set that no cleaner of ours has: decided as `victor` decides
+        return {trained.table.feature_set: victor.load(stored)}
     return {name: CLEANERS[name](stored) for name in names}
 
 

@@ -131,6 +131,7 @@ def _task(spark: SparkSession, job: MiningJob, models: dict[str, bytes]) -> Clea
         models=spark.sparkContext.broadcast(models),
         models_hash=repr(models_hashes(models)),
         blocks=True,
+        html=job.mining.view == views.HTML,
         limits=job.limits,
     )
 

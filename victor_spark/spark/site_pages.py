@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from victor_spark.html.canonical import canonical
 from victor_spark.spark.clean_partition import CleanTask, clean_partition
 from victor_spark.spark.rows import RowBatch
 from victor_spark.templates import sample, sites, views
@@ -67,7 +68,7 @@ class _Site:
 def sample_partition(
     batches: Iterable[pa.RecordBatch], *, task: CleanTask, sampling: Sampling
 ) -> Iterator[pa.RecordBatch]:
-    """Batches of shards → batches of SITE_PAGES; `task` keeps block rows."""
+    """Batches of shards → batches of SITE_PAGES; `task` keeps block rows, for `html` also the html."""
     found: dict[str, _Site] = {}
     problems: dict[str, int] = {}
     waiting = RowBatch(SITE_PAGES)
@@ -97,9 +98,14 @@ def _new_site(sampling: Sampling) -> _Site:
 
 def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
     for batch in batches:
-        columns = batch.select(["url", "fetch_time", "warc_record_offset", "status", "reason", "blocks"])
+        columns = batch.select([name for name in batch.schema.names if name in _LOOKED_AT])
         for row in range(len(columns)):  # one page's blocks as Python objects at a time
             yield columns.slice(row, 1).to_pylist()[0]
+
+
+_LOOKED_AT: Final = frozenset(
+    {"url", "fetch_time", "warc_record_offset", "content_charset", "status", "reason", "blocks", "html"}
+)
 
 
 def _problem(row: dict[str, Any]) -> str | None:
@@ -110,6 +116,8 @@ def _problem(row: dict[str, Any]) -> str | None:
 
 def _text(row: dict[str, Any], view: str) -> str:
     """The page in a view, as `views.view` has it."""
+    if view == views.HTML:
+        return canonical(row["html"] or b"", http_charset=row["content_charset"]).html
     blocks = row["blocks"] or []
     if view == views.CLEANED:
         blocks = [block for block in blocks if block["label"] != "other"]
