@@ -1,0 +1,196 @@
+"""`victor templates show, diff, evaluate, apply` without Spark: what they say, and what they refuse."""
+
+import json
+import random
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.evaluation.invented import write_sets
+from victor_spark.cli import main
+from victor_spark.templates import table
+from victor_spark.templates.mine import mine
+
+Run = Callable[..., tuple[int, list[str], list[str]]]
+
+NOTICE = "Subscribe to our newsletter today\nAll rights reserved, Harbour Gazette\n"
+
+
+def text(n: int) -> str:
+    """A page of a gazette."""
+    chance = random.Random(n)
+    story = " ".join("".join(chance.choices("aeioubdfgklmnprst", k=6)) for _ in range(60))
+    return f"{story}\n{NOTICE}"
+
+
+def mined(path: Path, *, site: str = "gazette.example", more: str = "") -> Path:
+    """A table of one site, mined now."""
+    found = mine(site, [text(n) + more for n in range(8)])
+    table.write(table.with_grouping(table.rows(found, datetime(2025, 3, 1, tzinfo=UTC)), "host"), path)
+    return path
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    def of(*words: object) -> tuple[int, list[str], list[str]]:
+        code = main(["templates", *map(str, words)])
+        said = capsys.readouterr()
+        return code, said.out.splitlines(), said.err.splitlines()
+
+    return of
+
+
+def test_show_lists_sites_and_tells_of_one(tmp_path: Path, run: Run) -> None:
+    path = mined(tmp_path / "t.parquet")
+    code, sites, _ = run("show", "--templates", path)
+    assert code == 0
+    assert sites[1].split() == [str(len(table.read(path))), "8", "gazette.example"]
+    _, lines, _ = run("show", "gazette.example", "--templates", path, "--picture", tmp_path / "p.svg")
+    told = "\n".join(lines)
+    assert "on 8 of 8 pages" in told
+    assert "Harbour" in told
+    assert told.count("cut-off: ") == 1
+    assert "<svg" in (tmp_path / "p.svg").read_text(encoding="utf-8")
+
+
+def test_show_stops_at_its_limit_and_says_so(tmp_path: Path, run: Run) -> None:
+    path = mined(tmp_path / "t.parquet", more="".join(f"Line {n} of the menu\n" for n in "abcdef"))
+    _, lines, _ = run("show", "gazette.example", "--templates", path, "--limit", 1)
+    n_templates = len(table.read(path))
+    assert n_templates == 1 or f"{n_templates - 1} more: --limit 0" in lines
+
+
+def test_show_names_near_sites(tmp_path: Path, run: Run) -> None:
+    path = mined(tmp_path / "t.parquet")
+    code, _, said = run("show", "www.gazette.example", "--templates", path)
+    assert code == 2
+    assert "there is: gazette.example" in said[-1]
+
+
+def test_diff_tells_what_came_and_what_went(tmp_path: Path, run: Run) -> None:
+    old = mined(tmp_path / "old.parquet")
+    new = mined(tmp_path / "new.parquet", more="Written with care by the sea\n")
+    code, lines, _ = run("diff", old, new, "--output", tmp_path / "changes.parquet")
+    assert code == 0
+    assert lines[0].startswith("gazette.example: ")
+    assert any(line.startswith("  + ") and "care" in line for line in lines)
+    assert pq.read_table(tmp_path / "changes.parquet").num_rows > 0
+    _, same, _ = run("diff", old, old, "--site", "gazette.example")
+    assert "0 added, 0 vanished" in same[0]
+
+
+def test_apply_cleans_one_page_by_its_address(tmp_path: Path, run: Run) -> None:
+    path = mined(tmp_path / "t.parquet")
+    page = tmp_path / "page.html"
+    page.write_text(
+        "".join(f"<p>{line}</p>" for line in f"The fog lies on the water.\n{NOTICE}".splitlines())
+    )
+    code, lines, _ = run("apply", page, "--url", "http://gazette.example/9", "--templates", path)
+    assert (code, lines) == (0, ["The fog lies on the water."])
+    _, elsewhere, _ = run("apply", page, "--url", "http://other.example/9", "--templates", path)
+    assert len(elsewhere) == 3
+
+
+def test_evaluate_judges_templates_the_cleaner_and_both(tmp_path: Path, run: Run) -> None:
+    gold = write_sets(tmp_path / "gold", n_sites=1, n_pages=6)
+    words = ("--cleaner", "kimatu", "--min-pages", 3, "--output", tmp_path / "out")
+    code, lines, _ = run("evaluate", "--gold", gold, *words)
+    assert code == 0
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert set(results["mean_over_sites"]) == {
+        "kimatu",
+        "templates",
+        "kimatu, then templates",
+        "templates, then kimatu",
+    }
+    assert any(line.startswith("most recall lost after kimatu") for line in lines)
+    assert (tmp_path / "out" / "results.csv").read_text().startswith("site,n_pages")
+
+
+def other_version(path: Path) -> Path:
+    found = table.read(mined(path))
+    schema = found.schema.with_metadata({table.VERSION_KEY: "99"})
+    pq.write_table(found.cast(schema), path)
+    return path
+
+
+def parquet_of_something_else(path: Path) -> Path:
+    pq.write_table(pa.table({"site": ["a"]}), path)
+    return path
+
+
+def no_parquet(path: Path) -> Path:
+    path.write_text("site,regex\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (other_version, "schema version 99, and this is version 1"),
+        (parquet_of_something_else, "no templates table"),
+        (no_parquet, "no templates table"),
+        (lambda path: path, "no such"),
+    ],
+)
+@pytest.mark.parametrize("command", ["show", "diff", "apply", "clean"])
+def test_what_is_no_table_of_ours_is_one_line_and_exit_code_2(
+    make: Callable[[Path], Path],
+    message: str,
+    command: str,
+    tmp_path: Path,
+    run: Run,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = make(tmp_path / "t.parquet")
+    page = tmp_path / "page.html"
+    page.write_text("<p>The fog lies on the water.</p>")
+    if command == "clean":
+        code = main(["clean", str(page), "--templates", str(path)])
+        said = capsys.readouterr().err.splitlines()
+    else:
+        words = {
+            "show": ("gazette.example", "--templates", path),
+            "diff": (path, path),
+            "apply": (page, "--templates", path),
+        }[command]
+        code, _, said = run(command, *words)
+    assert code == 2
+    assert len(said) == 1
+    assert message in said[0].lower() or message in said[0]
+    assert "t.parquet" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--pattern", "sid=[0-9"), "sid"),
+        (("--pattern", "no-equals"), "is not NAME=REGEX"),
+        (("--group-by", "planet"), "registered-domain, host or path-prefix:N"),
+        (("--cleaner", "kimatu"), "--view cleaned"),
+        (("--update", "nowhere.parquet"), "nowhere.parquet"),
+        (("--min-pages", "1"), "at least 2"),
+        (("--max-pages-per-site", "0"), "positive"),
+    ],
+)
+def test_mine_refuses_what_makes_no_sense_before_spark_starts(
+    words: tuple[str, ...], message: str, tmp_path: Path, run: Run
+) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("<p>The fog lies on the water.</p>")
+    code, _, said = run("mine", page, "--output", tmp_path / "t.parquet", *words)
+    assert code == 2
+    assert len(said) == 1
+    assert message in said[0]
+    assert not (tmp_path / "t.parquet").exists()
+
+
+def test_a_cleaner_called_template_needs_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("<p>The fog lies on the water.</p>")
+    assert main(["clean", str(page), "--cleaner", "victor+template"]) == 2
+    assert "needs a templates table" in capsys.readouterr().err
