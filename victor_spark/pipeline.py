@@ -234,7 +234,8 @@ def _document(
     text = plain_text(trimming.trimmed(page.blocks, cut), kept) if own is None else own
     expected = scores.expected_f1 if kept is scores.kept else _expected_f1(page, scores, kept)
     if status is None and not text:
-        status, reason = "empty", "only templates of its site" if chosen.any() else "no block kept"
+        repeated = chosen.any() or page.blocks.template_share.all()
+        status, reason = "empty", "only templates of its site" if repeated else "no block kept"
     elif status is None and settings.fail_below is not None and (expected or 0.0) < settings.fail_below:
         status, reason = "empty", f"expected F1 {expected or 0.0:.2f}, below {settings.fail_below:g}"
     return Document(

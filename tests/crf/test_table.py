@@ -35,6 +35,15 @@ def test_every_feature_of_the_code_is_in_conf_and_no_other(root: Path) -> None:
         assert from_conf(name).names == features.names
 
 
+def test_a_set_with_a_base_has_all_of_it_and_its_own() -> None:
+    base, larger = from_conf("victor-2"), from_conf("victor-2-templates")
+    assert set(larger.names) - set(base.names) == {"template_share"}
+    assert larger.trees == base.trees
+    for row, name in enumerate(base.names):
+        assert larger.edges[larger.names.index(name)] == base.edges[row]
+    assert len(larger.conjunctions) == len(base.conjunctions) + 1
+
+
 def test_names_of_features_and_attributes_are_unique() -> None:
     assert len(set(TABLE.names)) == len(TABLE.names)
     singles = [
