@@ -1,4 +1,4 @@
-"""Templates in cleaning: alone, before a cleaner, and after one, which they may not rob of what it is sure of."""
+"""Templates in cleaning: alone, before a cleaner, and after one, whose certainty they may not override."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -27,11 +27,13 @@ def environment(root: Path) -> dict[str, str]:
     return {**kept, "PATH": os.pathsep.join(paths), "PYTHONPATH": str(root)}
 
 
-def submit(root: Path, environment: dict[str, str], *arguments: object) -> subprocess.CompletedProcess[str]:
+def submit(
+    root: Path, environment: dict[str, str], *arguments: object, job: str = "clean.py"
+) -> subprocess.CompletedProcess[str]:
     program = shutil.which("spark-submit", path=environment["PATH"])
     assert program
     flags = ["--master", "local[2]", "--conf", "spark.ui.enabled=false"]
-    command = [program, *flags, str(root / "jobs" / "clean.py"), *map(str, arguments)]
+    command = [program, *flags, str(root / "jobs" / job), *map(str, arguments)]
     # spark-submit shows a Python program's stderr on its own stdout.
     return subprocess.run(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
@@ -45,6 +47,19 @@ def test_spark_submit_runs_the_same_command(
     assert finished.returncode == 0, finished.stdout[-3000:]
     assert len(rows(tmp_path / "out")) == 17
     assert "victor: 17 pages in " in finished.stdout
+
+
+def test_spark_submit_mines_templates_and_applies_them(
+    root: Path, environment: dict[str, str], crawl: Path, tmp_path: Path
+) -> None:
+    table = tmp_path / "templates.parquet"
+    mined = submit(root, environment, crawl, "--output", table, job="mine_templates.py")
+    assert mined.returncode == 0, mined.stdout[-3000:]
+    assert "templates in " in mined.stdout
+    words = (crawl, "--templates", table, "--output", tmp_path / "out")
+    applied = submit(root, environment, *words, job="apply_templates.py")
+    assert applied.returncode == 0, applied.stdout[-3000:]
+    assert {row["cleaner"] for row in rows(tmp_path / "out")} == {"template", None}
 
 
 def test_spark_submit_ends_with_2_and_a_line_for_bad_input(
