@@ -3,7 +3,7 @@
 One html page (or - for stdin) without --output is printed as text, and no Spark is started. Everything else
 needs --output: a directory that gets pages/ (Parquet, one row per html record, also for those dropped) and
 _run/ (the record of the run). INPUT is a WARC or ARC file, an html page, a directory, a glob, a text file of
-paths, or a URL of these (http, https, s3, hdfs): what it is, is detected.
+paths, a table of records, or a URL of these (http, https, s3, hdfs): what it is, is detected.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from victor_spark.commands import options
 from victor_spark.crf import decision
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, InputError, UsageError
 from victor_spark.page import Document, Record
+from victor_spark.spark.layout import PARTITION_COLUMNS, Layout
 from victor_spark.spark.limits import Limits
 
 EXAMPLES: Final = """\
@@ -41,6 +42,9 @@ ALL_STATUSES: Final = tuple(range(100, 600))
 _JUDGED: Final = frozenset({"ok", "empty", "wrong_language"})  # the page was read, and this is the answer
 _ONLY_WITH_OUTPUT: Final = (
     "blocks",
+    "html",
+    "partition_by",
+    "target_file_size",
     "page_seconds",
     "page_memory",
     "no_sandbox",
@@ -55,9 +59,17 @@ _ONLY_WITHOUT_OUTPUT: Final = ("format", "url")
 
 @dataclasses.dataclass(frozen=True)
 class OutputOptions:
-    """What the rows hold beside the columns that are always there."""
+    """What the rows hold beside the columns that are always there, and how they become files."""
 
     blocks: bool = False
+    html: bool = False
+    partition_by: str | None = None
+    target_file_size: int | None = None
+
+    @property
+    def layout(self) -> Layout:
+        """Folders and sizes of files."""
+        return Layout(self.partition_by, self.target_file_size)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,6 +140,15 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     page.add_argument("--url", help="the page's address, if it is known")
     rows = parser.add_argument_group("rows")
     rows.add_argument("--blocks", action="store_true", default=None, help="keep every block with its label")
+    rows.add_argument("--html", action="store_true", default=None, help="keep the page as it was fetched")
+    rows.add_argument(
+        "--partition-by",
+        choices=PARTITION_COLUMNS,
+        help="a folder for every language or crawl (in Hive's form)",
+    )
+    rows.add_argument(
+        "--target-file-size", type=n_bytes, metavar="SIZE", help="such as 256M (default: a file a task)"
+    )
     add_reading(parser)
     add_limits(parser)
     spark = parser.add_argument_group("Spark (spark-submit jobs/clean.py takes the same options and its own)")
@@ -147,6 +168,12 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     status.add_argument("--status", type=numbers, metavar="N,N", help="HTTP statuses to clean (default: 200)")
     status.add_argument("--all-statuses", action="store_true", help="clean pages of any HTTP status")
     reading.add_argument("--mime", type=words, metavar="TYPE,TYPE", help="media types that are pages")
+    reading.add_argument(
+        "--record-types",
+        type=words,
+        metavar="TYPE,TYPE",
+        help="WARC records that are pages (default: response)",
+    )
     reading.add_argument("--max-bytes", type=positive, metavar="N", help="longer pages are dropped: oversize")
     reading.add_argument("--input-base-url", metavar="URL", help="put before relative paths of a list")
 
@@ -201,7 +228,14 @@ def chosen_options(arguments: argparse.Namespace) -> CleanOptions:
             },
         ),
         reading=reading(arguments),
-        output=options.merged(OutputOptions(), tables.get("output", {}), {"blocks": arguments.blocks}),
+        output=options.merged(
+            OutputOptions(),
+            tables.get("output", {}),
+            {
+                name: getattr(arguments, name)
+                for name in ("blocks", "html", "partition_by", "target_file_size")
+            },
+        ),
         limits=limits(arguments),
     )
 
@@ -209,7 +243,12 @@ def chosen_options(arguments: argparse.Namespace) -> CleanOptions:
 def reading(arguments: argparse.Namespace) -> records.ReadOptions:
     """How records are read, by conf/cleaning.toml and what `add_reading` added."""
     statuses = ALL_STATUSES if arguments.all_statuses else arguments.status
-    given = {"statuses": statuses, "mime_types": arguments.mime, "max_bytes": arguments.max_bytes}
+    given = {
+        "statuses": statuses,
+        "mime_types": arguments.mime,
+        "record_types": arguments.record_types,
+        "max_bytes": arguments.max_bytes,
+    }
     return options.merged(records.ReadOptions(), _configured().get("reading", {}), given)
 
 
@@ -250,6 +289,8 @@ def _run_job(arguments: argparse.Namespace, chosen: CleanOptions) -> int:
         settings=chosen.settings,
         reading=chosen.reading,
         blocks=chosen.output.blocks,
+        html=chosen.output.html,
+        layout=chosen.output.layout,
         limits=chosen.limits,
         base_url=arguments.input_base_url,
         master=arguments.master,

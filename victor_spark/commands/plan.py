@@ -65,7 +65,11 @@ def _told(arguments: argparse.Namespace) -> dict[str, Any]:
     seconds = time.monotonic() - started
     n_cores = arguments.cores or len(os.sched_getaffinity(0))
     planned = plan.plan(
-        shards.table, n_cores=n_cores, split_bytes=arguments.split_bytes, wave_bytes=arguments.wave_bytes
+        shards.table,
+        n_cores=n_cores,
+        split_bytes=arguments.split_bytes,
+        wave_bytes=arguments.wave_bytes,
+        least_wave_bytes=chosen.output.layout.wave_bytes,
     )
     task = CleanTask(
         settings=chosen.settings,
@@ -73,6 +77,7 @@ def _told(arguments: argparse.Namespace) -> dict[str, Any]:
         models=None,
         models_hash="",
         blocks=chosen.output.blocks,
+        html=chosen.output.html,
         limits=chosen.limits,
     )
     print("victor: cleaning a sample", file=sys.stderr, flush=True)

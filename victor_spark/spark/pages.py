@@ -15,9 +15,11 @@ from victor_spark.errors import OutputError
 from victor_spark.spark import ledger, plan, record
 from victor_spark.spark.clean_partition import CleanTask, clean_partition, clean_rows
 from victor_spark.spark.files import Files
+from victor_spark.spark.layout import Layout
 from victor_spark.spark.ledger import Entry
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import Tally
+from victor_spark.spark.writing import write
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class Writing:
     run_id: str
     engine: str = "arrow"
     n_tasks: int | None = None
+    layout: Layout = Layout()
 
 
 def clean(writing: Writing, wave: int) -> float:
@@ -45,7 +48,8 @@ def clean(writing: Writing, wave: int) -> float:
     n = writing.n_tasks or plan.n_tasks(splits, n_cores=n_cores)
     rows = frame(writing.spark, splits, writing.task, n_tasks=n, engine=writing.engine)
     with _as_wave(writing, wave, weight=plan.weight(splits), n_tasks=n):
-        write(rows, f"{writing.files.location}/{ledger.staged(writing.run_id, wave)}")
+        staged = f"{writing.files.location}/{ledger.staged(writing.run_id, wave)}"
+        write(rows, staged, writing.layout)
     return started
 
 
@@ -59,12 +63,6 @@ def frame(
         rows = planned.rdd.mapPartitions(partial(clean_rows, task=task))
         return spark.createDataFrame(rows, ddl, verifySchema=False)
     return planned.mapInArrow(partial(clean_partition, task=task), ddl)
-
-
-def write(rows: DataFrame, location: str) -> None:
-    """Writes pages as Parquet, with the schema's version."""
-    versioned = rows.withMetadata(tables.VERSION_COLUMN, {tables.VERSION_KEY: tables.PAGES_VERSION})
-    versioned.write.mode("overwrite").parquet(location, compression="zstd")
 
 
 def commit(writing: Writing, wave: int, started: float) -> Entry:

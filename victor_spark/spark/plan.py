@@ -53,14 +53,19 @@ class Plan:
 
 
 def plan(
-    shards: pa.Table, *, n_cores: int, split_bytes: int | None = None, wave_bytes: int | None = None
+    shards: pa.Table,
+    *,
+    n_cores: int,
+    split_bytes: int | None = None,
+    wave_bytes: int | None = None,
+    least_wave_bytes: int = 0,
 ) -> Plan:
     """How to cut the shards for so many cores, where the user didn't say."""
     begins = np.concatenate([[0], np.cumsum(_weights(shards))]).astype(np.int64)
     n_bytes = int(begins[-1])
     even = n_bytes // (n_cores * TASKS_PER_CORE)
     split_bytes = split_bytes or min(max(even, SMALLEST_SPLIT), SPLIT_BYTES)
-    smallest = max(WAVE_BYTES, WAVE_BYTES_PER_CORE * n_cores, -(-n_bytes // MOST_WAVES))
+    smallest = max(WAVE_BYTES, WAVE_BYTES_PER_CORE * n_cores, -(-n_bytes // MOST_WAVES), least_wave_bytes)
     return Plan(shards, split_bytes, wave_bytes or smallest, begins)
 
 

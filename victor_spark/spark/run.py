@@ -20,6 +20,7 @@ from victor_spark.spark import ledger, manifest, output, pages, plan, record, wa
 from victor_spark.spark.clean_partition import CleanTask, models_hashes
 from victor_spark.spark.files import Files, is_local, java_errors_as_output_errors, open_files
 from victor_spark.spark.interrupts import interruptible
+from victor_spark.spark.layout import Layout
 from victor_spark.spark.ledger import Entry
 from victor_spark.spark.limits import Limits
 from victor_spark.spark.manifest import Manifest
@@ -40,6 +41,8 @@ class CleanJob:
     settings: pipeline.Settings = pipeline.Settings()
     reading: ReadOptions = ReadOptions()
     blocks: bool = False
+    html: bool = False
+    layout: Layout = Layout()
     limits: Limits = Limits()
     base_url: str | None = None
     master: str | None = None
@@ -84,6 +87,8 @@ def _checked(job: CleanJob) -> _Checked:
         settings=job.settings,
         reading=job.reading,
         blocks=job.blocks,
+        html=job.html,
+        partition_by=job.layout.partition_by,
         limits=job.limits,
         models=models_hashes(models),
         inputs=manifest.summary(shards.table),
@@ -108,7 +113,11 @@ def _run_on_spark(files: Files | None, checked: _Checked) -> dict[str, Any]:
 def _run(spark: SparkSession, files: Files, checked: _Checked) -> dict[str, Any]:
     job, n_cores = checked.job, spark.sparkContext.defaultParallelism
     planned = plan.plan(
-        checked.shards.table, n_cores=n_cores, split_bytes=job.split_bytes, wave_bytes=job.wave_bytes
+        checked.shards.table,
+        n_cores=n_cores,
+        split_bytes=job.split_bytes,
+        wave_bytes=job.wave_bytes,
+        least_wave_bytes=job.layout.wave_bytes,
     )
     planned = output.begin(files, checked.config, planned)
     done = ledger.tidy(files)
@@ -148,6 +157,7 @@ def _clean(
         run_id=checked.run_id,
         engine=checked.job.engine,
         n_tasks=checked.job.partitions,
+        layout=checked.job.layout,
     )
     with progress(spark.sparkContext, writing.tally):
         return waves.run(
@@ -216,6 +226,8 @@ def _task(spark: SparkSession, checked: _Checked) -> CleanTask:
         models=spark.sparkContext.broadcast(checked.models),
         models_hash=repr(sorted(checked.config["models"].items())),
         blocks=checked.job.blocks,
+        html=checked.job.html,
+        crawl=checked.job.layout.partition_by == "crawl",
         limits=checked.job.limits,
     )
 
