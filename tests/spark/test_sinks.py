@@ -97,11 +97,11 @@ def invented(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_pylist(pages, tables.PAGES)
 
 
-@pytest.mark.parametrize("partition_by", [None, "language"])
+@pytest.mark.parametrize(("partition_by", "n_tasks"), [(None, 2), ("language", 8)])
 def test_files_have_about_the_size_that_was_asked_for(
-    spark: SparkSession, tmp_path: Path, partition_by: str | None
+    spark: SparkSession, tmp_path: Path, partition_by: str | None, n_tasks: int
 ) -> None:
-    pages = spark.range(0, 3000, 1, 2).mapInArrow(invented, tables.ddl(tables.PAGES))
+    pages = spark.range(0, 3000, 1, n_tasks).mapInArrow(invented, tables.ddl(tables.PAGES))
     asked = 192 << 10
     # Rows go from task to task in blocks. So few rows in many blocks would be mostly the blocks' own bytes.
     n_blocks = "spark.sql.adaptive.coalescePartitions.initialPartitionNum"

@@ -14,8 +14,9 @@ from urllib.parse import unquote, urlsplit
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from victor_spark.errors import OutputError
+from victor_spark.errors import InputError, OutputError
 from victor_spark.spark import lease
+from victor_spark.spark.cloud_files import SCHEMES, CloudFiles
 
 _LEASE: Final = "_run/lease.json"
 _OBJECT_STORES: Final = {"s3a", "s3", "s3n", "gs", "abfs", "abfss", "wasb", "wasbs", "oss", "cosn", "obs"}
@@ -243,7 +244,10 @@ def java_errors_as_output_errors(location: str) -> Iterator[None]:
     try:
         yield
     except Py4JJavaError as error:
-        raise OutputError(f"{location}: can't write there: {error.java_exception.toString()}") from error
+        said = error.java_exception.toString()
+        raise OutputError(f"{location}: can't write there: {said}") from error
+    except InputError as error:  # what fsspec lacks for it, or credentials
+        raise OutputError(str(error)) from error
 
 
 def open_files(location: str, spark: SparkSession | None) -> Files:
@@ -252,4 +256,15 @@ def open_files(location: str, spark: SparkSession | None) -> Files:
         return LocalFiles(location)
     if spark is None:
         raise ValueError(f"{location} needs a Spark session")
-    return HadoopFiles(location, spark)
+    try:
+        return HadoopFiles(location, spark)
+    except Py4JJavaError as error:
+        if urlsplit(location).scheme not in SCHEMES or not _lacks_jars(error):
+            raise
+        return CloudFiles(location)
+
+
+def _lacks_jars(error: Py4JJavaError) -> bool:
+    """Whether Spark has no filesystem for the scheme."""
+    said = error.java_exception.toString()
+    return "No FileSystem for scheme" in said or "ClassNotFoundException" in said

@@ -82,10 +82,13 @@ def staged(run_id: str, wave: int) -> str:
     return f"{STAGED}/{run_id}/{wave:05}"
 
 
-def publish(files: Files, run_id: str, wave: int) -> dict[str, int]:
-    """Moves a wave's staged pages to pages/; their names there, and their sizes."""
+def publish(files: Files, run_id: str, wave: int, told: Mapping[str, int] | None = None) -> dict[str, int]:
+    """Moves a wave's staged pages to pages/; their names there, and their sizes.
+
+    `told` are the pages that belong to the wave, where others may be staged as well.
+    """
     moved, source = {}, staged(run_id, wave)
-    for path, size in sorted(files.below(source).items()):
+    for path, size in sorted((files.below(source) if told is None else told).items()):
         folder, slash, name = path.rpartition("/")
         if name[0] in "_.":  # Spark's own marks
             continue

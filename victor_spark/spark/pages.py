@@ -6,20 +6,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from typing import NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from victor_spark import tables
 from victor_spark.errors import OutputError
-from victor_spark.spark import ledger, plan, record
+from victor_spark.spark import cloud_writing, ledger, plan, record
 from victor_spark.spark.clean_partition import CleanTask, clean_partition, clean_rows
+from victor_spark.spark.cloud_files import CloudFiles
 from victor_spark.spark.files import Files
 from victor_spark.spark.layout import Layout
 from victor_spark.spark.ledger import Entry
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import Tally
-from victor_spark.spark.writing import write
+from victor_spark.spark.writing import rebalanced, write
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,15 @@ class Writing:
     layout: Layout = Layout()
 
 
-def clean(writing: Writing, wave: int) -> float:
-    """Writes a wave's pages where nobody sees them yet; when it began, by the monotonic clock."""
+class Cleaned(NamedTuple):
+    """A wave whose pages are written: when it began, by the monotonic clock, and what its tasks told."""
+
+    started: float
+    told: cloud_writing.Told | None = None
+
+
+def clean(writing: Writing, wave: int) -> Cleaned:
+    """Writes a wave's pages where nobody sees them yet."""
     started = time.monotonic()
     splits = plan.splits(writing.plan, wave)
     n_cores = writing.spark.sparkContext.defaultParallelism
@@ -49,8 +58,13 @@ def clean(writing: Writing, wave: int) -> float:
     rows = frame(writing.spark, splits, writing.task, n_tasks=n, engine=writing.engine)
     with _as_wave(writing, wave, weight=plan.weight(splits), n_tasks=n):
         staged = f"{writing.files.location}/{ledger.staged(writing.run_id, wave)}"
-        write(rows, staged, writing.layout)
-    return started
+        if not isinstance(writing.files, CloudFiles):
+            write(rows, staged, writing.layout)
+            return Cleaned(started)
+        layout, schema = writing.layout, writing.task.schema
+        rows = rebalanced(rows, layout) if layout.wanted_bytes else rows
+        target = cloud_writing.Target(staged, schema, layout.partition_by)
+        return Cleaned(started, cloud_writing.write(rows, target))
 
 
 def frame(
@@ -65,22 +79,26 @@ def frame(
     return planned.mapInArrow(partial(clean_partition, task=task), ddl)
 
 
-def commit(writing: Writing, wave: int, started: float) -> Entry:
+def commit(writing: Writing, wave: int, cleaned: Cleaned) -> Entry:
     """Counts a wave's pages, publishes them and enters the wave in the ledger."""
     spark, files = writing.spark, writing.files
     if files.lost():
         raise OutputError(f"{files.location}: another run took over, as it saw no sign of life of this one")
-    schema = spark.createDataFrame([], tables.ddl(writing.task.schema)).schema
-    staged = f"{files.location}/{ledger.staged(writing.run_id, wave)}"
-    counts = record.count(spark.read.schema(schema).parquet(literal(staged)))
+    told = cleaned.told
+    if told is None:
+        schema = spark.createDataFrame([], tables.ddl(writing.task.schema)).schema
+        staged = f"{files.location}/{ledger.staged(writing.run_id, wave)}"
+        counts = record.count(spark.read.schema(schema).parquet(literal(staged)))
+    else:
+        counts = told.counts
     splits = plan.splits(writing.plan, wave)
     entry = Entry(
         wave=wave,
-        files=ledger.publish(files, writing.run_id, wave),
+        files=ledger.publish(files, writing.run_id, wave, None if told is None else told.files),
         n_splits=splits.num_rows,
         n_bytes=plan.weight(splits),
         counts=counts,
-        seconds=round(time.monotonic() - started, 2),
+        seconds=round(time.monotonic() - cleaned.started, 2),
         finished_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     ledger.enter(files, entry)

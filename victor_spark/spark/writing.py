@@ -16,14 +16,14 @@ def write(rows: DataFrame, location: str, layout: Layout) -> None:
     """Writes pages as Parquet, with the schema's version."""
     rows = rows.withMetadata(tables.VERSION_COLUMN, {tables.VERSION_KEY: tables.PAGES_VERSION})
     if layout.wanted_bytes:
-        rows = _rebalanced(rows, layout)
+        rows = rebalanced(rows, layout)
     writer = rows.write.mode("overwrite").option("compression", "zstd")
     if layout.partition_by:
         writer = writer.partitionBy(layout.partition_by)
     writer.parquet(location)
 
 
-def _rebalanced(rows: DataFrame, layout: Layout) -> DataFrame:
+def rebalanced(rows: DataFrame, layout: Layout) -> DataFrame:
     """The rows divided anew by Spark's adaptive execution: as many together as make up a file."""
     advised = int((layout.wanted_bytes or 0) * _SHUFFLED)
     settings = {

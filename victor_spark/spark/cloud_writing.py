@@ -1,0 +1,154 @@
+"""Pages → Parquet in an object store, written by the tasks themselves: where Spark has no jars for the store.
+
+A task gives its files names of its own and tells them when all are written. Only what the task that Spark
+takes for the right one tells becomes part of the output; what other attempts left is removed with the wave.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any, Final
+from urllib.parse import quote
+from uuid import uuid4
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyspark import TaskContext
+from pyspark.sql import DataFrame
+
+from victor_spark.archive import cloud, opening
+from victor_spark.spark import record
+from victor_spark.spark.record import Counts
+
+NO_VALUE: Final = "__HIVE_DEFAULT_PARTITION__"
+_TOLD: Final = pa.schema([("told", pa.string())])
+_ROW_GROUP_BYTES: Final = 32 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a wave's files go, of which columns, and into a folder for each value of which column."""
+
+    location: str
+    schema: pa.Schema
+    partition_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What tasks say of the files they wrote: names below the target and sizes, and what was counted."""
+
+    files: dict[str, int]
+    counts: Counts
+
+
+def write(rows: DataFrame, target: Target) -> Told:
+    """Writes pages to an object store, one file a partition and folder."""
+    lines = rows.mapInArrow(partial(write_partition, target=target), "told string").collect()
+    parts = [json.loads(line.told) for line in lines]
+    files = {name: size for part in parts for name, size in part["files"].items()}
+    return Told(files, record.total(Counts(**part["counts"]) for part in parts))
+
+
+def write_partition(batches: Iterable[pa.RecordBatch], *, target: Target) -> Iterator[pa.RecordBatch]:
+    """Batches of pages → files, and one row that tells which."""
+    context = TaskContext.get()
+    name = f"part-{context.partitionId() if context else 0:05}-{uuid4()}.zstd.parquet"
+    tally = _Tally()
+    files: dict[str, _File] = {}
+    try:
+        for batch in batches:
+            tally.add(batch)
+            for folder, part in divided(batch, target.partition_by):
+                if folder not in files:
+                    files[folder] = _File(f"{target.location}/{folder}{name}", part.schema)
+                files[folder].write(part)
+        sizes = {f"{folder}{name}": file.close() for folder, file in files.items()}
+    except BaseException:
+        for file in files.values():
+            file.discard()
+        raise
+    told = json.dumps({"files": sizes, "counts": asdict(tally.counts())}, ensure_ascii=False)
+    yield pa.RecordBatch.from_pydict({"told": [told]}, _TOLD)
+
+
+def divided(batch: pa.RecordBatch, column: str | None) -> Iterator[tuple[str, pa.Table]]:
+    """The rows by the folder they belong to; the column that makes folders is left out."""
+    table = pa.Table.from_batches([batch])
+    if column is None:
+        yield "", table
+        return
+    rest = table.drop_columns([column])
+    for value in pc.unique(table[column]).to_pylist():
+        chosen = table[column].is_null() if value is None else pc.equal(table[column], value)
+        folder = NO_VALUE if value is None else quote(value, safe=" !$&()+,-.;@_~")
+        yield f"{column}={folder}/", rest.filter(chosen)
+
+
+class _File:
+    """A Parquet file under way: rows are gathered to row groups of some size."""
+
+    def __init__(self, url: str, schema: pa.Schema) -> None:
+        scheme = opening.scheme(url) or ""
+        system, path = cloud.file_system(url, scheme)
+        self._file = system.open(path, "wb")
+        self._writer = pq.ParquetWriter(self._file, schema, compression="zstd")
+        self._waiting: list[pa.Table] = []
+
+    def write(self, table: pa.Table) -> None:
+        """Adds rows."""
+        self._waiting.append(table)
+        if sum(part.nbytes for part in self._waiting) >= _ROW_GROUP_BYTES:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._waiting:
+            table = pa.concat_tables(self._waiting)
+            self._writer.write_table(table, row_group_size=max(table.num_rows, 1))
+            self._waiting = []
+
+    def close(self) -> int:
+        """Ends the file, which is there from now on; its size."""
+        self._flush()
+        self._writer.close()
+        size: int = self._file.tell()
+        self._file.close()
+        return size
+
+    def discard(self) -> None:
+        """Gives the file up before it is there."""
+        if not self._file.closed:
+            self._file.discard()
+
+
+class _Tally:
+    """Counts rows as `record.count` does."""
+
+    def __init__(self) -> None:
+        self._reasons: Counter[tuple[str, str | None]] = Counter()
+        self._failed: dict[str, str] = {}
+        self._n_failures = 0
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Counts the rows of a batch."""
+        names = ("status", "reason", "warc_filename", "warc_record_offset")
+        columns: Sequence[list[Any]] = [batch.column(name).to_pylist() for name in names]
+        self._reasons.update(zip(columns[0], columns[1], strict=True))
+        for _, reason, shard, offset in zip(*columns, strict=True):
+            if offset is None:
+                self._n_failures += 1
+                self._failed.setdefault(shard, reason or "")
+
+    def counts(self) -> Counts:
+        """What was counted."""
+        statuses: Counter[str] = Counter()
+        reasons: dict[str, Counter[str]] = {}
+        for (status, reason), n in self._reasons.items():
+            statuses[status] += n
+            if reason is not None:
+                reasons.setdefault(status, Counter())[reason] += n
+        named = {status: dict(found.most_common(record.N_REASONS)) for status, found in reasons.items()}
+        return Counts(statuses.total(), self._n_failures, dict(statuses), named, self._failed)
