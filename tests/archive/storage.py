@@ -94,6 +94,13 @@ def between(target: str) -> Iterator[GoBetween]:
         server.server_close()
 
 
+def fresh() -> None:
+    """Forgets the connections that fsspec keeps."""
+    import s3fs
+
+    s3fs.S3FileSystem.clear_instance_cache()
+
+
 @contextmanager
 def s3() -> Iterator[Any]:
     """A moto server: a boto3 client of it. The environment points there, for us and our child processes."""
@@ -107,11 +114,13 @@ def s3() -> Iterator[Any]:
     for name in FOREIGN:
         os.environ.pop(name, None)
     os.environ.update(ENVIRONMENT, AWS_ENDPOINT_URL=f"http://{host}:{port}")
+    fresh()
     client = boto3.client("s3")
     try:
         yield client
     finally:
         client.close()
+        fresh()
         os.environ.clear()
         os.environ.update(before)
         server.stop()

@@ -37,16 +37,9 @@ def go_between(client: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[GoBetwe
     """Everything we ask of S3 passes through this."""
     with storage.between(os.environ["AWS_ENDPOINT_URL"].removeprefix("http://")) as between:
         monkeypatch.setenv("AWS_ENDPOINT_URL", between.url)
-        fresh()
+        storage.fresh()
         yield between
-    fresh()
-
-
-def fresh() -> None:
-    """Forgets the connections that fsspec keeps."""
-    import s3fs
-
-    s3fs.S3FileSystem.clear_instance_cache()
+    storage.fresh()
 
 
 def paths(*inputs: str) -> list[str]:
@@ -173,7 +166,7 @@ def test_missing_credentials_are_named_with_what_to_set(
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    fresh()
+    storage.fresh()
     with pytest.raises(InputError, match=r"^s3://crawls/one/b\.warc\.gz: .*set AWS_ACCESS_KEY_ID"):
         resolve(["s3://crawls/one/b.warc.gz"])
-    fresh()
+    storage.fresh()

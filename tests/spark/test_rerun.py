@@ -110,9 +110,9 @@ def test_a_filesystem_that_spark_lacks_is_one_clear_line(
     spark: SparkSession, crawl: Path, victor: Victor
 ) -> None:
     assert spark
-    outcome = victor("clean", crawl, "--output", "s3a://bucket/out")
+    outcome = victor("clean", crawl, "--output", "abfss://files@account/out")
     assert (outcome.code, len(outcome.lines)) == (2, 1)
-    assert "s3a://bucket/out: can't write there" in outcome.lines[0]
+    assert "abfss://files@account/out: can't write there" in outcome.lines[0]
 
 
 def test_sparks_own_filesystem_does_for_files_what_the_local_one_does(

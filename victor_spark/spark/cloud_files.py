@@ -80,7 +80,10 @@ class CloudFiles:
     def probe(self) -> None:
         """Writes and removes a file beside the output; OSError if that can't be."""
         path = f"{self._root}.victor-probe"
-        self._call(lambda: self._system.pipe_file(path, b"0"))
+        try:
+            self._call(lambda: self._system.pipe_file(path, b"0"))
+        except FileNotFoundError as error:
+            raise OSError("no such bucket") from error
         self._call(lambda: self._system.rm_file(path))
 
     def lock(self) -> bool:

@@ -7,6 +7,7 @@ takes for the right one tells becomes part of the output; what other attempts le
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, Final
@@ -25,6 +26,7 @@ from victor_spark.spark.record import Counts
 
 NO_VALUE: Final = "__HIVE_DEFAULT_PARTITION__"
 _TOLD: Final = pa.schema([("told", pa.string())])
+_N_TRIES: Final = 5
 _ROW_GROUP_BYTES: Final = 32 << 20
 
 
@@ -62,7 +64,8 @@ def write_partition(batches: Iterable[pa.RecordBatch], *, target: Target) -> Ite
     try:
         for batch in batches:
             tally.add(batch)
-            for folder, part in divided(batch, target.partition_by):
+            rows = pa.Table.from_batches([batch]).cast(target.schema)  # Spark drops the schema's version
+            for folder, part in divided(rows, target.partition_by):
                 if folder not in files:
                     files[folder] = _File(f"{target.location}/{folder}{name}", part.schema)
                 files[folder].write(part)
@@ -75,9 +78,8 @@ def write_partition(batches: Iterable[pa.RecordBatch], *, target: Target) -> Ite
     yield pa.RecordBatch.from_pydict({"told": [told]}, _TOLD)
 
 
-def divided(batch: pa.RecordBatch, column: str | None) -> Iterator[tuple[str, pa.Table]]:
+def divided(table: pa.Table, column: str | None) -> Iterator[tuple[str, pa.Table]]:
     """The rows by the folder they belong to; the column that makes folders is left out."""
-    table = pa.Table.from_batches([batch])
     if column is None:
         yield "", table
         return
@@ -94,6 +96,7 @@ class _File:
     def __init__(self, url: str, schema: pa.Schema) -> None:
         scheme = opening.scheme(url) or ""
         system, path = cloud.file_system(url, scheme)
+        system.retries = _N_TRIES  # of a part; what still fails, fails the task, which Spark tries again
         self._file = system.open(path, "wb")
         self._writer = pq.ParquetWriter(self._file, schema, compression="zstd")
         self._waiting: list[pa.Table] = []
@@ -120,8 +123,11 @@ class _File:
 
     def discard(self) -> None:
         """Gives the file up before it is there."""
+        with suppress(Exception):  # the file may be what failed
+            self._writer.close()
         if not self._file.closed:
             self._file.discard()
+            self._file.closed = True  # so that nothing tries to write the rest at its end
 
 
 class _Tally:
