@@ -16,8 +16,8 @@ _OVERLAY: Final = re.compile(r"(\bposition\s*:\s*)(?:fixed|-webkit-sticky|sticky
 
 
 def harmless(css: str) -> str:
-    """CSS without addresses, imports, escapes and mark-up; what was fixed to the window stands where it
-    is in the page, before nothing else.
+    """CSS without addresses, imports, escapes and mark-up; what was fixed to the window stands in its
+    place in the page.
     """
     css = css.replace("\\", "").replace("<", "").replace("\0", "")
     css = _COMMENT.sub(" ", css)
