@@ -26,7 +26,7 @@ def add_inputs(
     store: Store,
     names: Sequence[str],
     look: Linguist,
-    helper: Assistant | None,
+    predictor: Assistant | None,
     *,
     limit: int | None,
     say: Say,
@@ -43,7 +43,7 @@ def add_inputs(
     while batch := list(islice(found, _PAGES_A_TRANSACTION)):
         with store.writing():
             for record in batch:
-                _add(store, record, look, helper, added)
+                _add(store, record, look, predictor, added)
         if time.monotonic() - told > _SECONDS_BETWEEN_REPORTS:
             told = time.monotonic()
             say(added.in_words())
@@ -64,7 +64,7 @@ def is_list_of_pages(name: str) -> bool:
     return opening.scheme(address) in ("http", "https") and kinds.by_name(address) not in ("warc", "arc")
 
 
-def _add(store: Store, record: Record, look: Linguist, helper: Assistant | None, added: Added) -> None:
+def _add(store: Store, record: Record, look: Linguist, predictor: Assistant | None, added: Added) -> None:
     if record.status is not None or record.payload is None:
         status = record.status or "error"
         added.dropped[status] = added.dropped.get(status, 0) + 1
@@ -80,5 +80,5 @@ def _add(store: Store, record: Record, look: Linguist, helper: Assistant | None,
             added.n_known += 1
             return
         added.n_added += 1
-        if helper is not None:
-            pages.set_prelabels(connection, number, helper.prelabel(page))
+        if predictor is not None:
+            pages.set_prelabels(connection, number, predictor.prelabel(page))

@@ -40,20 +40,20 @@ def assistant(settings: Settings) -> Assistant:
     return Assistant(name, linguist(models[PROFILES], block_features=needs_language), prelabel)
 
 
-def renew(store: Store, helper: Assistant) -> int:
+def renew(store: Store, predictor: Assistant) -> int:
     """Labels anew, with this model, the pages that an older one labelled and nobody has begun; how many."""
     rows = store.rows(
         "SELECT page.id, page.url, page.n_blocks FROM page LEFT JOIN prelabel ON prelabel.page = page.id"
         " WHERE NOT practice AND coalesce(prelabel.model, '') != ?"
         " AND NOT EXISTS (SELECT 1 FROM annotation WHERE annotation.page = page.id) ORDER BY page.id",
-        helper.name,
+        predictor.name,
     )
     n_renewed = 0
     for row in rows:
-        page, _ = pipeline.prepare(pages.content(store, row["id"]).markup, helper.look, row["url"])
+        page, _ = pipeline.prepare(pages.content(store, row["id"]).markup, predictor.look, row["url"])
         if len(page.blocks) != row["n_blocks"]:
             continue  # imported by another version of the segmentation: its offsets stay what they are
         with store.writing() as connection:
-            pages.set_prelabels(connection, row["id"], helper.prelabel(page))
+            pages.set_prelabels(connection, row["id"], predictor.prelabel(page))
         n_renewed += 1
     return n_renewed

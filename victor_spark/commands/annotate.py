@@ -97,13 +97,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{path}: no such store, and no INPUT to fill it with")
     wanted = labels.parse(arguments.label) if arguments.label else None
     settings = Settings(arguments.cleaner, model=arguments.model)
-    helper = None if arguments.no_prelabels else prelabelling.assistant(settings)
+    predictor = None if arguments.no_prelabels else prelabelling.assistant(settings)
     kept = store.create_or_open(path, wanted)
     try:
         practice.add_all(kept)
-        _fill(kept, arguments, settings, helper)
+        _fill(kept, arguments, settings, predictor)
         if not arguments.import_only:
-            desk = Desk(kept, plan, helper.name if helper else None)
+            desk = Desk(kept, plan, predictor.name if predictor else None)
             server.serve(desk, host=arguments.host, port=arguments.port, token=arguments.token)
     except KeyboardInterrupt:
         print("victor: stopped; every label is saved", file=sys.stderr)
@@ -113,23 +113,23 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _fill(
-    kept: "Store", arguments: argparse.Namespace, settings: "Settings", helper: "Assistant | None"
+    kept: "Store", arguments: argparse.Namespace, settings: "Settings", predictor: "Assistant | None"
 ) -> None:
     """Adds the inputs' pages, and has a new model label those that nobody has begun."""
     from victor_spark import pipeline
     from victor_spark.annotation import importing, prelabelling
     from victor_spark.langid.pages import linguist
 
-    if helper is not None and (n_renewed := prelabelling.renew(kept, helper)):
-        _say(f"{n_renewed} pages labelled beforehand by {helper.name}")
+    if predictor is not None and (n_renewed := prelabelling.renew(kept, predictor)):
+        _say(f"{n_renewed} pages labelled beforehand by {predictor.name}")
     inputs = [_fetched(name, Path(arguments.store), arguments) for name in arguments.inputs]
     if inputs:
         look = (
-            helper.look
-            if helper
+            predictor.look
+            if predictor
             else linguist(pipeline.models(settings)[pipeline.PROFILES], block_features=False)
         )
-        importing.add_inputs(kept, inputs, look, helper, limit=arguments.limit, say=_say)
+        importing.add_inputs(kept, inputs, look, predictor, limit=arguments.limit, say=_say)
 
 
 def _fetched(name: str, path: Path, arguments: argparse.Namespace) -> str:

@@ -1,4 +1,4 @@
-// Small helpers around the DOM.
+// Small functions around the DOM.
 
 /** An element with properties (class, on*, aria-*, data-*, others as attributes) and children. */
 export function h(tag, properties = {}, ...children) {
