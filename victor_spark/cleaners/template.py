@@ -17,9 +17,9 @@ AFTER, BEFORE, EVIDENCE = "after", "before", "evidence"
 USES: Final = (AFTER, BEFORE, EVIDENCE)
 """Take templates out of what the cleaner kept; don't show it what they cover; only tell it their share."""
 
-SURE: Final = 0.2
+SURE: Final = 0.4
 """P(other) below which a trained cleaner is sure that a block is content."""
-MOST: Final = 0.5
+MOST: Final = 0.8
 """A larger part of a page's kept words is not taken out (docs/templates.md has the measurements)."""
 
 
