@@ -20,7 +20,7 @@ USES: Final = (AFTER, BEFORE, EVIDENCE)
 SURE: Final = 0.4
 """P(other) below which a trained cleaner is sure that a block is content."""
 MOST: Final = 0.8
-"""A larger part of a page's kept words is not taken out (docs/templates.md has the measurements)."""
+"""A larger part of a page's kept words is not taken out (`victor templates evaluate` measures it)."""
 
 
 def check(cleaner: str, templates: str | None, use: str) -> None:
