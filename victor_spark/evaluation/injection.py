@@ -1,0 +1,169 @@
+"""Sites made of clean texts and injected templates: how much of them is found, what is lost beside.
+
+The texts are gold texts of unrelated pages; the templates are invented here, another set for every
+site, with dates, times, numbers, addresses and session ids that change from page to page.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from victor_spark.page import Bool, Int32
+from victor_spark.templates.matcher import Matcher
+from victor_spark.templates.mine import MiningSettings, mine
+
+_SYLLABLES: Final = "ka lo mi re tu va sen dor pel nim gra fis bo lu che zan ort em ul sti".split()
+_MONTHS: Final = (
+    "January February March April May June July August September October November December".split()
+)
+_DAYS: Final = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Pages as texts; for each character whether it was injected."""
+
+    texts: tuple[str, ...]
+    injected: tuple[Bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """Tokens of all pages: those injected, and of them removed; those clean, and of them lost."""
+
+    n_injected: int
+    n_removed: int
+    n_clean: int
+    n_lost: int
+
+    def __add__(self, other: "Recovery") -> "Recovery":
+        return Recovery(
+            self.n_injected + other.n_injected,
+            self.n_removed + other.n_removed,
+            self.n_clean + other.n_clean,
+            self.n_lost + other.n_lost,
+        )
+
+
+def site(texts: Sequence[str], seed: int) -> Site:
+    """A site with one page for each text, and templates of its own."""
+    dice = random.Random(seed)
+    places = _Places(dice)
+    pages = [places.around(text.split("\n")) for text in texts]
+    whole, injected = [], []
+    for page in pages:
+        whole.append("".join(f"{line}\n" for line, _ in page))
+        injected.append(np.repeat([is_new for _, is_new in page], [len(line) + 1 for line, _ in page]))
+    return Site(tuple(whole), tuple(injected))
+
+
+class _Places:
+    """What one site puts around its texts."""
+
+    def __init__(self, dice: random.Random) -> None:
+        self._dice = dice
+        name = self._name()
+        menu = [self._name() for _ in range(dice.randint(5, 14))]
+        current = [f"{day}, %d %B %Y" for day in ("%A",)][0]
+        self._top = [name, *menu, "Sign in or register", f"{current} %H:%M GMT", "Search this site:"]
+        self._byline = dice.choice(
+            (
+                f"Posted by {self._name()} desk on %A, %B %d, %Y at %H:%M | %n comments",
+                f"{name} / %d.%m.%Y %H:%M / read %n times",
+                "Last updated: %Y-%m-%d %H:%M:%S (%n views)",
+                f"By our own correspondents, {name}, %d %B %Y",
+            )
+        )
+        self._inside = [f"Read also: more stories about {self._name()} (%n)", f"Advertisement - {self._name()}"]
+        self._end = [
+            "Print this page",
+            "Share this story with your friends",
+            "Permanent link: http://www.%h.example/story.php?id=%n&sid=%s",
+            f"session %s expires after %n minutes, {self._name()}",
+            f"Write to us: %s@%h.example or call %n",
+        ]
+        self._section = ["More from this section", *(self._name() for _ in range(dice.randint(2, 6)))]
+        self._foot = [
+            f"© {name} %Y. All rights reserved. No part of these pages may be copied without written consent.",
+            "About us | Advertise | Contact | Privacy",
+            "Page made in %n.%n seconds",
+        ]
+
+    def around(self, lines: Sequence[str]) -> list[tuple[str, bool]]:
+        """Lines of one page, and whether each was injected."""
+        fill = self._filler()
+        middle = len(lines) // 2
+        inside = [self._dice.choice(self._inside)] if self._dice.random() < 0.8 else []
+        section = self._section if self._dice.random() < 0.7 else []
+        parts = [
+            ([fill(line) for line in self._top], True),
+            (lines[:1], False),
+            ([fill(self._byline)], True),
+            (lines[1:middle], False),
+            ([fill(line) for line in inside], True),
+            (lines[max(1, middle) :], False),
+            ([fill(line) for line in (*self._end, *section, *self._foot)], True),
+        ]
+        return [(line, is_new) for part, is_new in parts for line in part]
+
+    def _name(self) -> str:
+        """One to three invented words."""
+        return " ".join(
+            "".join(self._dice.choices(_SYLLABLES, k=self._dice.randint(2, 4))).capitalize()
+            for _ in range(self._dice.randint(1, 3))
+        )
+
+    def _filler(self) -> "_Filler":
+        return _Filler(self._dice)
+
+
+class _Filler:
+    """Puts one page's dates, numbers and ids where a template leaves room."""
+
+    def __init__(self, dice: random.Random) -> None:
+        self._dice = dice
+        self._own = {
+            "%A": dice.choice(_DAYS),
+            "%B": dice.choice(_MONTHS),
+            "%Y": str(dice.randint(1999, 2024)),
+            "%m": f"{dice.randint(1, 12):02}",
+            "%d": f"{dice.randint(1, 28):02}",
+            "%H": f"{dice.randint(0, 23):02}",
+            "%M": f"{dice.randint(0, 59):02}",
+            "%S": f"{dice.randint(0, 59):02}",
+            "%h": "".join(dice.choices(_SYLLABLES, k=3)),
+        }
+
+    def __call__(self, line: str) -> str:
+        """The line with this page's values; each number and each session id is another one."""
+        for key, value in self._own.items():
+            line = line.replace(key, value)
+        while "%n" in line:
+            line = line.replace("%n", str(self._dice.randint(0, 9999)), 1)
+        while "%s" in line:
+            line = line.replace("%s", "".join(self._dice.choices("0123456789abcdef", k=24)) + "7e", 1)
+        return line
+
+
+def recovery(made: Site, settings: MiningSettings = MiningSettings()) -> Recovery:
+    """What mining a site and applying its templates to the same pages removes."""
+    found = mine("injected.example", made.texts, settings)
+    matcher = Matcher(((t.tokens, t.regex) for t in found.templates), settings.view)
+    total = Recovery(0, 0, 0, 0)
+    for text, injected in zip(made.texts, made.injected, strict=True):
+        total += _of_page(text, injected, matcher.intervals(text))
+    return total
+
+
+def _of_page(text: str, injected: Bool, intervals: Int32) -> Recovery:
+    gone = np.zeros(len(text) + 1, dtype=np.int32)
+    np.add.at(gone, intervals[:, 0], 1)
+    np.add.at(gone, intervals[:, 1], -1)
+    removed = np.cumsum(gone)[:-1] > 0
+    solid = ~np.array([character.isspace() for character in text])
+    begins = solid & ~np.append(False, solid[:-1])
+    new, lost = injected[begins], removed[begins]
+    return Recovery(int(new.sum()), int((new & lost).sum()), int((~new).sum()), int((~new & lost).sum()))
