@@ -15,11 +15,12 @@ from victor_spark.page import Bool, Int32
 from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.mine import MiningSettings, mine
 
-_SYLLABLES: Final = "ka lo mi re tu va sen dor pel nim gra fis bo lu che zan ort em ul sti".split()
-_MONTHS: Final = (
-    "January February March April May June July August September October November December".split()
+_SYLLABLES: Final = (
+    *("ka", "lom", "mi", "ret", "tu", "vas", "sen", "dor", "pel", "nim", "gra"),
+    *("fis", "bo", "lun", "che", "zan", "ort", "em", "ul", "sti"),
 )
-_DAYS: Final = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+_MONTHS: Final = ("January", "February", "March", "April", "May", "June", "July", "August", "September")
+_DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +49,14 @@ class Recovery:
         )
 
 
-def site(texts: Sequence[str], seed: int) -> Site:
-    """A site with one page for each text, and templates of its own."""
+def site(texts: Sequence[str], seed: int, *, everywhere: bool) -> Site:
+    """A site with one page for each text, and templates of its own.
+
+    Unless they are `everywhere`, one of two lines stands inside four texts in five, and a section's menu
+    below seven in ten.
+    """
     dice = random.Random(seed)
-    places = _Places(dice)
+    places = _Places(dice, everywhere=everywhere)
     pages = [places.around(text.split("\n")) for text in texts]
     whole, injected = [], []
     for page in pages:
@@ -63,12 +68,11 @@ def site(texts: Sequence[str], seed: int) -> Site:
 class _Places:
     """What one site puts around its texts."""
 
-    def __init__(self, dice: random.Random) -> None:
-        self._dice = dice
+    def __init__(self, dice: random.Random, *, everywhere: bool) -> None:
+        self._dice, self._everywhere = dice, everywhere
         name = self._name()
         menu = [self._name() for _ in range(dice.randint(5, 14))]
-        current = [f"{day}, %d %B %Y" for day in ("%A",)][0]
-        self._top = [name, *menu, "Sign in or register", f"{current} %H:%M GMT", "Search this site:"]
+        self._top = [name, *menu, "Sign in or register", "%A, %d %B %Y %H:%M GMT", "Search this site:"]
         self._byline = dice.choice(
             (
                 f"Posted by {self._name()} desk on %A, %B %d, %Y at %H:%M | %n comments",
@@ -77,27 +81,32 @@ class _Places:
                 f"By our own correspondents, {name}, %d %B %Y",
             )
         )
-        self._inside = [f"Read also: more stories about {self._name()} (%n)", f"Advertisement - {self._name()}"]
+        self._inside = [
+            f"Read also: more stories about {self._name()} (%n)",
+            f"Advertisement - {self._name()}",
+        ]
         self._end = [
             "Print this page",
             "Share this story with your friends",
             "Permanent link: http://www.%h.example/story.php?id=%n&sid=%s",
             f"session %s expires after %n minutes, {self._name()}",
-            f"Write to us: %s@%h.example or call %n",
+            "Write to us: %s@%h.example or call %n",
         ]
         self._section = ["More from this section", *(self._name() for _ in range(dice.randint(2, 6)))]
         self._foot = [
-            f"© {name} %Y. All rights reserved. No part of these pages may be copied without written consent.",
+            f"© {name} %Y. All rights reserved. No part of these pages may be copied unless we agree.",
             "About us | Advertise | Contact | Privacy",
             "Page made in %n.%n seconds",
         ]
 
     def around(self, lines: Sequence[str]) -> list[tuple[str, bool]]:
         """Lines of one page, and whether each was injected."""
-        fill = self._filler()
+        fill = _Filler(self._dice)
         middle = len(lines) // 2
-        inside = [self._dice.choice(self._inside)] if self._dice.random() < 0.8 else []
-        section = self._section if self._dice.random() < 0.7 else []
+        inside, section = self._inside[:1], self._section
+        if not self._everywhere:
+            inside = [self._dice.choice(self._inside)] if self._dice.random() < 0.8 else []
+            section = section if self._dice.random() < 0.7 else []
         parts = [
             ([fill(line) for line in self._top], True),
             (lines[:1], False),
@@ -115,9 +124,6 @@ class _Places:
             "".join(self._dice.choices(_SYLLABLES, k=self._dice.randint(2, 4))).capitalize()
             for _ in range(self._dice.randint(1, 3))
         )
-
-    def _filler(self) -> "_Filler":
-        return _Filler(self._dice)
 
 
 class _Filler:

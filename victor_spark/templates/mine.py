@@ -22,7 +22,9 @@ class MiningSettings:
     `view`: which of VIEWS the texts are. `patterns`: user's mutable patterns, (name, regular expression),
     beside those of conf/mutable.toml. `min_pages`: fewer distinct pages are not mined; pages are
     the same when `twin_likeness` of their distinct tokens are. `min_documents` and `min_share`: the
-    cut-off is never below so many pages, nor this share of them. Strings shorter than `n_free_tokens`
+    cut-off is never below so many pages, nor this share of them. What is left below it is cut once more
+    the same way, at `min_section_share` of the pages or more, for what only a section of the site has:
+    menus, whose lines are short (selection.short_lined), not articles. Strings shorter than `n_free_tokens`
     must stand at the edges of lines (`line_ratio` of them, selection.standing). `max_page_share`: a
     template longer than this share of the pages it stands on is an article that the site
     republishes (unless most pages have it).
@@ -33,6 +35,7 @@ class MiningSettings:
     min_pages: int = 3
     min_documents: int = 3
     min_share: float = 0.05
+    min_section_share: float = 0.2
     max_page_share: float = 0.5
     n_free_tokens: int = 8
     line_ratio: float = 0.9
@@ -59,10 +62,15 @@ def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSetti
     eligible = how.document_frequency >= settings.min_documents
     eligible &= ~selection.republished(found, n_pages, most=settings.max_page_share)
     frequencies = how.document_frequency[eligible]
-    cut_off = max(cutoff.cut_off(frequencies, n_pages), settings.min_documents, _share(settings, n_pages))
-    rows = np.flatnonzero(eligible & (how.document_frequency >= cut_off)).astype(np.int32)
+    cut_off = _cut_off(frequencies, n_pages, settings.min_share, settings)
+    chosen = how.document_frequency >= cut_off
+    below = _cut_off(
+        how.document_frequency[eligible & ~chosen], n_pages, settings.min_section_share, settings
+    )
+    chosen |= (how.document_frequency >= below) & selection.short_lined(edges, found)
+    rows = np.flatnonzero(eligible & chosen).astype(np.int32)
     rows = _with_words(ground, found, rows, len(mutable.names))
-    rows = rows[~selection.hanging(ground, found, rows, how.anchors[rows], cut_off)]
+    rows = rows[~selection.hanging(ground, found, rows, how.anchors[rows], min(cut_off, below))]
     if len(rows):
         rows = selection.needed(ground, edges, found, rows, how.anchors[rows])
     templates = tuple(_templates(texts, pages, ground, found, how, rows, settings, mutable))
@@ -85,14 +93,15 @@ def check(settings: MiningSettings) -> None:
         raise UsageError(f"the view is one of {', '.join(VIEWS)}, not {settings.view}")
     if settings.min_pages < 2 or settings.min_documents < 2:
         raise UsageError("min_pages and min_documents are at least 2: one page repeats nothing")
-    for name in ("min_share", "max_page_share", "line_ratio", "twin_likeness"):
+    for name in ("min_share", "min_section_share", "max_page_share", "line_ratio", "twin_likeness"):
         if not 0 <= getattr(settings, name) <= 1:
             raise UsageError(f"{name} is a share between 0 and 1, not {getattr(settings, name)}")
     patterns(settings.patterns)
 
 
-def _share(settings: MiningSettings, n_pages: int) -> int:
-    return int(np.ceil(settings.min_share * n_pages))
+def _cut_off(frequencies: Int32, n_pages: int, min_share: float, settings: MiningSettings) -> int:
+    guard = max(settings.min_documents, int(np.ceil(min_share * n_pages)))
+    return max(cutoff.cut_off(frequencies, n_pages), guard)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Which repeated strings are templates: how they must stand, the guards, and none that says nothing new."""
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -47,6 +48,17 @@ def republished(found: Repeats, n_documents: int, *, most: float) -> Bool:
     """
     frequent = (n_documents >= 10) & (5 * found.document_frequency[:, 0] >= 4 * n_documents)
     result: Bool = (found.page_share > most) & ~frequent
+    return result
+
+
+_SHORT_LINE: Final = 10
+
+
+def short_lined(edges: UInt8, found: Repeats) -> Bool:
+    """Which repeats have no more than ten tokens a line, as menus do and articles don't."""
+    begun = np.cumsum(np.append(0, edges & BEGINS_LINE), dtype=np.int32)
+    n_lines = begun[found.position + found.length] - begun[found.position]
+    result: Bool = found.length <= _SHORT_LINE * np.maximum(n_lines, 1)
     return result
 
 
