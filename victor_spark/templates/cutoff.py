@@ -22,12 +22,14 @@ def histogram(document_frequencies: Int32, n_documents: int) -> npt.NDArray[np.i
 
 
 def cut_off_bin(heights: npt.NDArray[np.int64]) -> int:
-    """The bin b that minimises equation 3.1 with b = (x + y) / 2; the least of equal ones.
+    """The bin b that minimises equation 3.1 with b = (x + y) / 2; of equal ones that in the middle.
 
     E(b) sums (i - x)² h over the bins i below b and (i - y)² h over the others. With y = 2b - x it is a
     parabola in x, so its least value for each b is known in closed form.
     """
-    return 1 + int(np.argmin(energies(heights)))
+    least = energies(heights)
+    equal = np.flatnonzero(least <= least.min() * (1 + 1e-12) + 1e-9)
+    return 1 + int(equal[len(equal) // 2])
 
 
 def energies(heights: npt.NDArray[np.int64]) -> Float64:

@@ -57,9 +57,9 @@ def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSetti
     edges = np.zeros(len(ground.symbols), dtype=np.uint8)
     for first, of_page in zip(ground.first.tolist(), pages.edges, strict=True):
         edges[first : first + len(of_page)] = of_page
-    found = repeats(ground, edges, least_length=2, least_documents=settings.min_documents)
+    found = repeats(ground, edges, least_length=2, least_documents=2)
     how = selection.standing(found, n_free_tokens=settings.n_free_tokens, line_ratio=settings.line_ratio)
-    eligible = how.document_frequency >= settings.min_documents
+    eligible = how.document_frequency >= 2
     eligible &= ~selection.republished(found, n_pages, most=settings.max_page_share)
     frequencies = how.document_frequency[eligible]
     cut_off = _cut_off(frequencies, n_pages, settings.min_share, settings)

@@ -1,0 +1,154 @@
+"""The published table: its schema has a version, a second crawl updates it, nothing is lost."""
+
+import random
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from tests.templates.test_mine import prose, site
+from victor_spark.errors import InputError, OutputError
+from victor_spark.templates import across, history, table
+from victor_spark.templates.mine import mine
+
+MONDAY = datetime(2024, 5, 6, tzinfo=UTC)
+LATER = MONDAY + timedelta(days=30)
+
+
+def rows(pages: list[str], when: datetime = MONDAY, name: str = "heron.example") -> pa.Table:
+    return table.rows(mine(name, pages), when)
+
+
+@pytest.fixture(scope="module")
+def first() -> pa.Table:
+    return rows(site(10))
+
+
+def test_a_table_is_read_as_it_was_written(tmp_path: Path, first: pa.Table) -> None:
+    path = tmp_path / "templates.parquet"
+    table.write(first, path)
+    assert table.read(path).equals(first)
+    assert table.from_bytes(path.read_bytes()).equals(first)
+    assert table.from_bytes(table.to_bytes(first)).equals(first)
+    assert [path] == list(tmp_path.iterdir())
+
+
+def test_a_site_has_its_histogram_once(first: pa.Table) -> None:
+    held = first["histogram"].to_pylist()
+    assert len(held[0]) == 100
+    assert not any(held[1:])
+
+
+def test_another_version_is_refused_in_clear_words(tmp_path: Path, first: pa.Table) -> None:
+    path = tmp_path / "templates.parquet"
+    pq.write_table(first.replace_schema_metadata({table.VERSION_KEY: "7"}), path)
+    with pytest.raises(InputError, match="schema version 7, and this is version 1"):
+        table.read(path)
+
+
+@pytest.mark.parametrize(
+    ("make", "complaint"),
+    [
+        (lambda path, _: path.write_bytes(b"PAR?"), "no templates table"),
+        (lambda path, _: pq.write_table(pa.table({"a": [1]}), path), "Parquet, but no templates table"),
+        (lambda path, good: pq.write_table(good.drop_columns("regex"), path), "without the column regex"),
+        (lambda *_: None, "no such templates table"),
+    ],
+)
+def test_what_is_no_templates_table_is_refused(
+    tmp_path: Path, first: pa.Table, make: object, complaint: str
+) -> None:
+    path = tmp_path / "templates.parquet"
+    make(path, first)  # type: ignore[operator]
+    with pytest.raises(InputError, match=re.escape(complaint)) as caught:
+        table.read(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_table_that_cannot_be_written_leaves_nothing(tmp_path: Path, first: pa.Table) -> None:
+    with pytest.raises(OutputError, match="can't be written"):
+        table.write(first, tmp_path / "absent" / "templates.parquet")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_second_crawl_adds_up(first: pa.Table) -> None:
+    second = rows(site(12, seed=5), LATER)
+    both = history.update(first, second)
+    assert sorted(both["regex"].to_pylist()) == sorted(first["regex"].to_pylist())
+    assert set(both["n_pages"].to_pylist()) == {22}
+    assert set(both["document_frequency"].to_pylist()) == {22}
+    assert set(both["first_seen"].to_pylist()) == {MONDAY}
+    assert set(both["last_seen"].to_pylist()) == {LATER}
+    assert not any(both["vanished"].to_pylist())
+    assert both["histogram"].to_pylist()[0] == second["histogram"].to_pylist()[0]
+
+
+def test_what_a_second_crawl_no_longer_has_is_kept_and_marked(first: pa.Table) -> None:
+    renewed = [page.replace("Write to us about anything", "Send us a postcard") for page in site(12, seed=5)]
+    both = history.update(first, rows(renewed, LATER))
+    gone = both.filter(both["vanished"])
+    assert all("Write to us" in example for example in gone["example"].to_pylist())
+    assert gone.num_rows
+    assert set(gone["last_seen"].to_pylist()) == {MONDAY}
+    assert set(gone["document_frequency"].to_pylist()) == {10}
+    new = both.filter(pc.equal(both["first_seen"], pa.scalar(LATER, both.schema.field("first_seen").type)))
+    assert any("postcard" in example for example in new["example"].to_pylist())
+    changes = history.diff(first, both)
+    assert set(changes["change"].to_pylist()) == {"added", "vanished", "kept"}
+    back = history.update(both, rows(site(11, seed=6), LATER + timedelta(days=30)))
+    assert not any(row["vanished"] for row in back.to_pylist() if "Write to us" in row["example"])
+
+
+def test_a_site_that_was_not_crawled_again_stays_as_it_is(first: pa.Table) -> None:
+    other = rows(site(5, seed=9), LATER, "other.example")
+    both = history.update(first, other)
+    mine_again = both.filter(pc.equal(both["site"], "heron.example"))
+    assert sorted(mine_again["regex"].to_pylist()) == sorted(first["regex"].to_pylist())
+    assert not any(mine_again["vanished"].to_pylist())
+    nothing = history.update(first, other, mined_without=[("heron.example", "text")])
+    assert all(row["vanished"] for row in nothing.to_pylist() if row["site"] == "heron.example")
+
+
+def test_each_site_is_matched_with_its_own_templates(first: pa.Table) -> None:
+    both = pa.concat_tables(
+        [first, rows(["a b\nc d\n" + "\n".join(prose(random.Random(n))) for n in range(5)], name="b.example")]
+    )
+    matchers = table.Matchers(both, n_kept=1)
+    heron, other = matchers.of("heron.example"), matchers.of("b.example")
+    assert heron is not None
+    assert other is not None
+    assert len(heron.intervals("The Heron\nHome\nNews from town\n"))
+    assert not len(other.intervals("The Heron\nHome\nNews from town\n"))
+    assert matchers.of("unknown.example") is None
+    assert table.Matchers(both, "html").of("heron.example") is None
+
+
+def test_sites_that_were_not_mined_are_told(first: pa.Table) -> None:
+    told = table.sites([mine("a.example", site(2)), mine("b.example", site(6))]).to_pylist()
+    assert [row["status"] for row in told] == ["too_few_pages", "ok"]
+    assert "at least 3" in told[0]["reason"]
+    assert table.rows(mine("a.example", site(2)), MONDAY).num_rows == 0
+
+
+def test_an_idiom_of_many_sites_goes_and_lines_of_many_sites_stay(first: pa.Table) -> None:
+    row = first.slice(0, 1).to_pylist()[0]
+    made = [
+        row | {"site": f"{n}.example", "regex": regex, "whole_lines": whole}
+        for n in range(8)
+        for regex, whole in (("According to", 0.1), ("Read more", 0.9), (f"own {n}", 0.1))
+    ]
+    counted = across.count_sites(pa.Table.from_pylist(made, schema=table.TEMPLATES))
+    assert set(zip(counted["regex"].to_pylist(), counted["n_sites_seen"].to_pylist(), strict=True)) == {
+        ("According to", 8),
+        ("Read more", 8),
+        *((f"own {n}", 1) for n in range(8)),
+    }
+    left = across.filter_across(counted, 8)["regex"].to_pylist()
+    assert "According to" not in left
+    assert left.count("Read more") == 8
+    assert "own 3" in left
+    assert "According to" in across.filter_across(counted, 1000)["regex"].to_pylist()
