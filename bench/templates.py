@@ -1,0 +1,115 @@
+"""Site templates: CPU time and memory of mining one site, and time of applying a thousand templates.
+
+    python bench/templates.py [--megabytes N...] [--shards INPUT...]
+
+The site: pages in the markup of one page, each with paragraphs of other annotated pages in place of its own,
+drawn anew for every page, until it has so many megabytes of html. Prints Markdown.
+"""
+
+import argparse
+import json
+import lzma
+import random
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from _shards import add_argument
+
+from victor_spark.evaluation import gold
+from victor_spark.html.canonical import canonical
+from victor_spark.templates.matcher import Matcher
+from victor_spark.templates.mine import MiningSettings, mine
+from victor_spark.templates.tokens import TOKENISERS, spans
+
+MEGABYTES: Final = (10, 50, 220)
+SITE: Final = "flink.apache.org"
+N_TEMPLATES: Final = 1000
+N_ROUNDS: Final = 3
+
+
+def main() -> int:
+    """Prints a table of mining, and the time of applying."""
+    parser = argparse.ArgumentParser(description="Mine and apply site templates.")
+    add_argument(parser)
+    parser.add_argument("--megabytes", type=int, nargs="+", default=MEGABYTES, metavar="N")
+    arguments = parser.parse_args()
+    data = gold.data_directory()
+    if data is None or not (data / "sites").is_dir():
+        print("skipped: no pages of whole sites ($VICTOR_DATA, default ../shared/data)", file=sys.stderr)
+        return 0
+    print("## Site templates\n\nMining one site's html (view html), one core:\n")
+    print("| MB of html | pages | tokens | CPU s | µs/token | bytes/token | templates |")
+    print("|---:|---:|---:|---:|---:|---:|---:|")
+    for megabytes in arguments.megabytes:
+        print(mining(data, megabytes), flush=True)
+    print(f"\nApplying {N_TEMPLATES} templates to a page (text): {applying(data):.2f} ms.\n")
+    return 0
+
+
+def mining(data: Path, megabytes: int) -> str:
+    """A row of the table. Memory: growth of the process's peak over what the texts themselves take."""
+    texts = list(site(data, megabytes * 1_000_000))
+    n_tokens = sum(len(spans(text, TOKENISERS["html"]).starts) for text in texts)
+    before, started = _peak(), time.process_time()
+    found = mine("bench.example", texts, MiningSettings(view="html"))
+    seconds = time.process_time() - started
+    return (
+        f"| {megabytes} | {len(texts)} | {n_tokens:,} | {seconds:.1f} | {1e6 * seconds / n_tokens:.2f} "
+        f"| {(_peak() - before) / n_tokens:.0f} | {len(found.templates)} |"
+    )
+
+
+def site(data: Path, n_characters: int) -> Iterator[str]:
+    """Pages of one site: its pages' canonical html, with paragraphs of other pages put in at random."""
+    dice = random.Random(n_characters)
+    frames = [canonical(html).html for html in _pages(data / "sites" / f"{SITE}.jsonl.xz")]
+    others = _pages(data / "pages" / "daniel.jsonl.xz") + _pages(data / "pages" / "wcxb.jsonl.xz")[:400]
+    paragraphs = [
+        part for html in others for part in canonical(html).html.split("</p>") if 200 < len(part) < 5000
+    ]
+    total = 0
+    while total < n_characters:
+        frame = dice.choice(frames)
+        middle = frame.find("</p>", len(frame) // 3) + 4
+        own = "</p>".join(dice.sample(paragraphs, dice.randint(3, 25)))
+        page = f"{frame[:middle]}{own}</p>{frame[middle:]}"
+        total += len(page)
+        yield page
+
+
+def applying(data: Path) -> float:
+    """Milliseconds a page, the matcher having seen pages of the site; the least of some rounds."""
+    texts = [" \n".join(page.split(">")) for page in site(data, 4_000_000)]
+    found = mine("bench.example", texts, MiningSettings(min_section_share=0.02, min_share=0.02))
+    pairs = [(template.tokens, template.regex) for template in found.templates]
+    dice = random.Random(1)
+    words = sorted({word for text in texts[:50] for word in text.split() if word.isalpha()})
+    while len(pairs) < N_TEMPLATES:  # the rest: pairs and triples of the site's words
+        tokens = dice.sample(words, dice.randint(2, 3))
+        pairs.append((tokens, r"(?<!\S)" + r"\s+".join(tokens) + r"(?!\S)"))
+    matcher = Matcher(pairs[:N_TEMPLATES])
+    pages = [text[:6000] for text in texts[:200]]  # text of a news page's length
+    times = []
+    for _ in range(N_ROUNDS):
+        started = time.process_time()
+        for page in pages:
+            matcher.intervals(page)
+        times.append(time.process_time() - started)
+    return 1000 * min(times) / len(pages)
+
+
+def _pages(path: Path) -> list[str]:
+    with lzma.open(path, "rt", encoding="utf-8") as lines:
+        return [json.loads(line)["html"] for line in lines]
+
+
+def _peak() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+if __name__ == "__main__":
+    sys.exit(main())
