@@ -87,7 +87,7 @@ def spent(shards: Sequence[Shard]) -> tuple[dict[str, float], int]:
             lap("CRF")
             rows = revision.features(blocks, values, chain)
             lap("context")
-            probabilities = revision.revised(model.last, rows, chain)
+            probabilities = revision.revised(model.last, rows, chain, decision.n_words(blocks))
             lap("last trees")
             kept = decision.by_expected_f1(probabilities, decision.n_words(blocks))
             lap("decide")

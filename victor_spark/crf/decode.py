@@ -3,6 +3,7 @@
 import numpy as np
 
 from victor_spark.crf import revision
+from victor_spark.crf.decision import n_words
 from victor_spark.crf.model import Model
 from victor_spark.kernels import crf as kernel
 from victor_spark.page import LABELS, Blocks, Float32, Float64, UInt8
@@ -16,7 +17,8 @@ def marginals(model: Model, blocks: Blocks) -> Float64:
     chain = chain_marginals(model, values)
     if model.last is None:
         return chain
-    return revision.revised(model.last, revision.features(blocks, values, chain), chain)
+    rows = revision.features(blocks, values, chain)
+    return revision.revised(model.last, rows, chain, n_words(blocks))
 
 
 def chain_marginals(model: Model, values: Float32) -> Float64:

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from victor_spark.crf import context, decode, revision
+from victor_spark.crf.decision import n_words
 from victor_spark.crf.model import Model
 from victor_spark.page import OTHER, Blocks, Float32, Float64
 
@@ -57,7 +58,7 @@ def explain(model: Model, blocks: Blocks) -> Explanation:
     return Explanation(
         first=values[-1],
         chain=content,
-        final=1.0 - revision.revised(model.last, rows, chain)[:, OTHER],
+        final=1.0 - revision.revised(model.last, rows, chain, n_words(blocks))[:, OTHER],
         first_effects=_effects(own, model.table.names, model.first),
         last_effects=_effects(rows, added, model.last),
     )
