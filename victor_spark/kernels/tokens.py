@@ -86,12 +86,18 @@ def intern(
     slot: cython.ulonglong
     known: cython.int
     n: cython.int = n_known
+    # As variables, because a literal beyond 31 bits makes Cython fall back to Python integers.
+    one_seed: cython.ulonglong = 0xCBF29CE484222325
+    two_seed: cython.ulonglong = 0x9E3779B97F4A7C15
+    one_prime: cython.ulonglong = 0x100000001B3
+    two_prime: cython.ulonglong = 0xD6E8FEB86659FD93
+    all_bits: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
     for token in range(starts.shape[0]):
-        one = 0xCBF29CE484222325
-        two = 0x9E3779B97F4A7C15
+        one = one_seed
+        two = two_seed
         for i in range(starts[token], ends[token]):
-            one = (one ^ points[i]) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
-            two = (two + points[i]) * 0xD6E8FEB86659FD93 & 0xFFFFFFFFFFFFFFFF
+            one = (one ^ points[i]) * one_prime & all_bits
+            two = (two + points[i]) * two_prime & all_bits
             two = two ^ (two >> 32)
         one = one ^ (one >> 29)
         slot = (one ^ (two >> 7)) & mask
