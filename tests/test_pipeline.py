@@ -57,7 +57,8 @@ FIELDS: dict[str, Any] = {
 
 def cleaned(chosen: Settings, source: str) -> Document:
     """A page cleaned with these settings."""
-    return pipeline.cleaning(chosen, pipeline.models(chosen))(record(source.encode()))
+    payload = source.encode("utf-8", "replace")
+    return pipeline.cleaning(chosen, pipeline.models(chosen))(record(payload))
 
 
 def record(payload: Any, **fields: Any) -> Record:
