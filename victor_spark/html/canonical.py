@@ -37,7 +37,7 @@ class Restored:
 
 def restored(markup: str) -> Restored:
     """The canonical HTML of a page with what it leaves out, so that labels can be put into the whole page."""
-    document = HTMLTree.parse(attributes.cap(markup, MAX_ATTRIBUTES)).document
+    document = HTMLTree.parse(capped(markup)).document
     whole = document.html if document else ""
     cuts: list[tuple[int, int, int]] = []
     html = preclean.drop_textless(whole, cuts)

@@ -43,22 +43,6 @@ def _leaves(
 @cython.ccall
 @cython.boundscheck(False)
 @cython.wraparound(False)
-def leaves(
-    values: cython.const[cython.float][:, ::1],
-    features: cython.const[cython.int][:, ::1],
-    thresholds: cython.const[cython.float][:, ::1],
-    found: cython.int[:, ::1],
-) -> cython.int:
-    """Fills found[t, i] with the leaf of tree t for block i, numbered within the tree."""
-    tree: cython.Py_ssize_t
-    for tree in range(features.shape[0]):
-        _leaves(values, features, thresholds, tree, found, tree)
-    return 0
-
-
-@cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def add_values(
     values: cython.const[cython.float][:, ::1],
     features: cython.const[cython.int][:, ::1],
@@ -74,29 +58,4 @@ def add_values(
         _leaves(values, features, thresholds, tree, scratch, 0)
         for i in range(values.shape[1]):
             sums[i] += of_leaves[tree, scratch[0, i]]
-    return 0
-
-
-@cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
-def add_weights(
-    values: cython.const[cython.float][:, ::1],
-    features: cython.const[cython.int][:, ::1],
-    thresholds: cython.const[cython.float][:, ::1],
-    weights: cython.const[cython.double][:, :, ::1],
-    scratch: cython.int[:, ::1],
-    scores: cython.double[:, ::1],
-) -> cython.int:
-    """Adds weights[t, leaf, label] of all trees to scores[i, label]; `scratch` is (1, n_blocks)."""
-    tree: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    leaf: cython.Py_ssize_t
-    for tree in range(features.shape[0]):
-        _leaves(values, features, thresholds, tree, scratch, 0)
-        for i in range(values.shape[1]):
-            leaf = scratch[0, i]
-            scores[i, 0] += weights[tree, leaf, 0]
-            scores[i, 1] += weights[tree, leaf, 1]
-            scores[i, 2] += weights[tree, leaf, 2]
     return 0
