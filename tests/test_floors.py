@@ -22,7 +22,7 @@ FLOORS = (
     ("pipeline",),
     ("evaluation",),
     ("spark",),
-    ("annotation",),
+    ("annotation", "environment"),
     ("commands", "cli", "__main__"),
 )
 """A room imports only from rooms of the floors above its own, and never from its siblings ..."""

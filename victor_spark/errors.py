@@ -10,6 +10,7 @@ record becomes a row with one of `STATUSES`.
     ├── ModelError              2   a model is missing, damaged or doesn't fit the code
     ├── ConfigurationError      2   a file in conf/ has an unknown or ill-typed key
     ├── AnnotationError         2   a request to the annotation tool, or its store, can't be served
+    ├── BudgetError             3   more shards or pages failed than may
     └── ShardError                  one shard can't be read; counted against the failure budget
 """
 
@@ -82,6 +83,12 @@ class AnnotationError(VictorError):
     def __init__(self, message: str, code: str = "bad_request") -> None:
         super().__init__(message)
         self.code = code
+
+
+class BudgetError(VictorError):
+    """More shards or pages failed than the run's budget allows."""
+
+    exit_code = EXIT_BUDGET
 
 
 class ShardError(VictorError):

@@ -61,6 +61,14 @@ NO_CLEANER: Final = "none"
 """The cleaner of plain text."""
 
 
+Lap = Callable[[str], None]
+"""Is told the name of the stage that ends now."""
+
+
+def unmeasured(stage: str) -> None:
+    """The lap of a run that nobody measures."""
+
+
 def models(settings: Settings) -> dict[str, bytes]:
     """The bytes of every model the settings need, by name: read once, sent to every process.
 
@@ -103,8 +111,13 @@ def _check(settings: Settings) -> None:
         raise UsageError(f"an expected F1 is between 0 and 1, not {settings.fail_below}")
 
 
-def cleaning(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Record], Document]:
-    """The function that cleans one record; it answers any fault of a page with a status."""
+def cleaning(
+    settings: Settings, models: Mapping[str, bytes], lap: Lap = unmeasured
+) -> Callable[[Record], Document]:
+    """The function that cleans one record; it answers any fault of a page with a status.
+
+    `lap` is told where a stage ends: canonical, segment, language, decide, render.
+    """
     templates = (
         SiteTemplates(table.from_bytes(models[TEMPLATES], settings.templates or TEMPLATES))
         if TEMPLATES in models
@@ -130,9 +143,9 @@ def cleaning(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Recor
             if record.content_mime_type == plain.MIME_TYPE:
                 page, facts = prepare_text(record.payload, look, record.url, record.http_charset)
                 chosen = replace(settings, cleaner=NO_CLEANER)
-                return _document(page, facts, keep_all, chosen, templates)
-            page, facts = prepare(record.payload, look, record.url, record.http_charset)
-            return _document(page, facts, cleaner, settings, templates)
+                return _document(page, facts, keep_all, chosen, templates, lap)
+            page, facts = prepare(record.payload, look, record.url, record.http_charset, lap)
+            return _document(page, facts, cleaner, settings, templates, lap)
         except MemoryError:
             return dropped(record, settings, "out_of_memory", "MemoryError")
         except (KeyboardInterrupt, SystemExit, GeneratorExit):
@@ -152,11 +165,19 @@ class PageFacts:
 
 
 def prepare(
-    source: bytes | str, look: Linguist, url: str | None = None, http_charset: str | None = None
+    source: bytes | str,
+    look: Linguist,
+    url: str | None = None,
+    http_charset: str | None = None,
+    lap: Lap = unmeasured,
 ) -> tuple[Page, PageFacts]:
     """A page as cleaners see it: canonical HTML, blocks, language; the same in training and cleaning."""
     document = canonical(source, http_charset=http_charset)
-    blocks, language = look(segment(document.html))
+    lap("canonical")
+    segmented = segment(document.html)
+    lap("segment")
+    blocks, language = look(segmented)
+    lap("language")
     page = Page(document.html, blocks, url, document.title, language.language)
     return page, PageFacts(document.charset, language)
 
@@ -218,7 +239,12 @@ def _loaded(settings: Settings) -> Callable[[Record], Document]:
 
 
 def _document(
-    page: Page, facts: PageFacts, cleaner: Cleaner, settings: Settings, templates: SiteTemplates | None
+    page: Page,
+    facts: PageFacts,
+    cleaner: Cleaner,
+    settings: Settings,
+    templates: SiteTemplates | None,
+    lap: Lap,
 ) -> Document:
     page = templates.marked(page) if templates else page
     status, reason = _unfit(page, facts.language, settings)
@@ -229,9 +255,11 @@ def _document(
         page = templates.marked(page, kept)
         if settings.templates_use != template.EVIDENCE:
             kept, cut = template.taken_out(page, kept, scores)
+    lap("decide")
     # What changes nothing leaves a tool its own text.
     own = scores.text if cut is None and np.array_equal(kept, scores.kept) else None
     text = plain_text(trimming.trimmed(page.blocks, cut), kept) if own is None else own
+    lap("render")
     expected = scores.expected_f1 if kept is scores.kept else _expected_f1(page, scores, kept)
     if status is None and not text:
         repeated = chosen.any() or page.blocks.template_share.all()

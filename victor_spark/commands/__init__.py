@@ -10,6 +10,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "explain": ("victor_spark.commands.explain", "show why a page was cleaned as it was, block by block"),
     "plan": ("victor_spark.commands.plan", "check the inputs, and say what cleaning them will take"),
     "status": ("victor_spark.commands.status", "say how far a run is: waves done, missing and failed"),
+    "package": ("victor_spark.commands.package", "pack victor-spark for the executors of a cluster"),
     "evaluate": ("victor_spark.commands.evaluate", "judge cleaners on annotated pages: results and a report"),
     "evaluate extrinsic": (
         "victor_spark.commands.evaluate_extrinsic",

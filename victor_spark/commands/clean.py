@@ -19,6 +19,7 @@ from victor_spark.commands import options
 from victor_spark.crf import decision
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, InputError, UsageError
 from victor_spark.page import Document, Record
+from victor_spark.spark.budget import Budget
 from victor_spark.spark.layout import PARTITION_COLUMNS, Layout
 from victor_spark.spark.limits import Limits
 
@@ -53,6 +54,8 @@ _ONLY_WITH_OUTPUT: Final = (
     "partitions",
     "wave_bytes",
     "split_bytes",
+    "max_failed_shards",
+    "max_failed_pages",
 )
 _ONLY_WITHOUT_OUTPUT: Final = ("format", "url")
 
@@ -80,6 +83,7 @@ class CleanOptions:
     reading: records.ReadOptions
     output: OutputOptions
     limits: Limits
+    budget: Budget
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -151,6 +155,7 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     )
     add_reading(parser)
     add_limits(parser)
+    add_budget(parser)
     spark = parser.add_argument_group("Spark (spark-submit jobs/clean.py takes the same options and its own)")
     spark.add_argument("--master", metavar="URL", help="default: spark-defaults.conf, else local[*]")
     spark.add_argument("--partitions", type=positive, metavar="N", help="tasks, and output files, of a wave")
@@ -198,6 +203,26 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_budget(parser: argparse.ArgumentParser) -> None:
+    """What may fail."""
+    built_in = Budget()
+    budget = parser.add_argument_group(
+        "failure budget: a share such as 1%%, a count, or '1%% or 20', whichever allows more; a run that "
+        "fails more stops with exit code 3, and goes on when started again with a larger one"
+    )
+    budget.add_argument(
+        "--max-failed-shards",
+        metavar="N",
+        help=f"of shards that can't be read (default: {built_in.max_failed_shards})".replace("%", "%%"),
+    )
+    budget.add_argument(
+        "--max-failed-pages",
+        metavar="N",
+        help="of pages: corrupt_record, timeout, crash, out_of_memory, error "
+        f"(default: {built_in.max_failed_pages})".replace("%", "%%"),
+    )
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
     chosen = chosen_options(arguments)
@@ -237,6 +262,14 @@ def chosen_options(arguments: argparse.Namespace) -> CleanOptions:
             },
         ),
         limits=limits(arguments),
+        budget=options.merged(
+            Budget(),
+            tables.get("budget", {}),
+            {
+                "max_failed_shards": arguments.max_failed_shards,
+                "max_failed_pages": arguments.max_failed_pages,
+            },
+        ),
     )
 
 
@@ -268,6 +301,7 @@ def _configured() -> options.Tables:
         "reading": records.ReadOptions,
         "output": OutputOptions,
         "limits": Limits,
+        "budget": Budget,
     }
     return options.configuration("cleaning.toml", sections)
 
@@ -292,6 +326,7 @@ def _run_job(arguments: argparse.Namespace, chosen: CleanOptions) -> int:
         html=chosen.output.html,
         layout=chosen.output.layout,
         limits=chosen.limits,
+        budget=chosen.budget,
         base_url=arguments.input_base_url,
         master=arguments.master,
         partitions=arguments.partitions,

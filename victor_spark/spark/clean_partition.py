@@ -4,13 +4,13 @@ Everything in a `CleanTask` travels to the executors and must pickle; the models
 """
 
 import hashlib
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Final
 
 import pyarrow as pa
-from pyspark import Broadcast
+from pyspark import Accumulator, Broadcast
 
 from victor_spark import pipeline, tables
 from victor_spark.archive import records
@@ -22,6 +22,7 @@ from victor_spark.spark.limits import Limits
 from victor_spark.spark.page_process import Work
 from victor_spark.spark.rows import Row, RowBatch, document_row, record_row, shard_row
 from victor_spark.spark.sandbox import Sandbox
+from victor_spark.spark.stages import Laps
 
 Models = dict[str, bytes]
 
@@ -49,21 +50,38 @@ _SANDBOXES: Final[dict[CleanTask, Sandbox]] = {}
 _WORKS: Final[dict[CleanTask, Work]] = {}
 
 
-def clean_partition(batches: Iterable[pa.RecordBatch], *, task: CleanTask) -> Iterator[pa.RecordBatch]:
+Spent = Accumulator[dict[str, float]]
+"""Seconds by stage, over the tasks of a wave."""
+
+
+def clean_partition(
+    batches: Iterable[pa.RecordBatch], *, task: CleanTask, spent: Spent | None = None
+) -> Iterator[pa.RecordBatch]:
     """Batches of shards (columns of `plan.SHARDS`) → batches of pages, flushed by size.
 
-    A shard that can't be read ends in one row without offset, and the next shard goes on.
+    A shard that can't be read ends in one row without offset, and the next shard goes on. `spent` is told
+    how long the stages took.
     """
+    laps = _work(task).laps
+    before = laps.seconds()
     for batch in batches:
         shards = [plan.shard(columns) for columns in batch.to_pylist()]
-        yield from _sandbox(task).batches(shards) if task.limits.sandbox else _batches(shards, _work(task))
+        cleaned = _sandbox(task).batches(shards) if task.limits.sandbox else _batches(shards, _work(task))
+        for pages in cleaned:
+            handed = time.perf_counter()
+            yield pages
+            laps.add("hand_over", time.perf_counter() - handed)
+    if spent is not None:
+        spent.add({stage: seconds - before[stage] for stage, seconds in laps.seconds().items()})
 
 
-def clean_rows(shards: Iterable[Any], *, task: CleanTask) -> Iterator[tuple[Any, ...]]:
+def clean_rows(
+    shards: Iterable[Any], *, task: CleanTask, spent: Spent | None = None
+) -> Iterator[tuple[Any, ...]]:
     """The same for `rdd.mapPartitions`: rows in, rows out, `clean_partition` between them."""
     rows = [shard.asDict() for shard in shards]
     batches = [pa.RecordBatch.from_pylist(rows)] if rows else []
-    for batch in clean_partition(batches, task=task):
+    for batch in clean_partition(batches, task=task, spent=spent):
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
@@ -115,12 +133,19 @@ def _work(task: CleanTask) -> Work:
 
 def page_work(task: CleanTask, models: Models) -> Work:
     """What is done with the shards of a task, and with each record."""
-    clean = pipeline.cleaning(task.settings, models)
+    laps = Laps()
+    clean = pipeline.cleaning(task.settings, models, laps)
+
+    def read(shard: Shard) -> Iterator[Record]:
+        return laps.reading(records.read(shard, task.reading))
 
     def row(record: Record) -> Row:
         if record.status is not None:
-            return with_html(record_row(record, status=record.status, reason=record.reason), record)
-        return with_html(document_row(record, clean(record), blocks=task.blocks), record)
+            row = with_html(record_row(record, status=record.status, reason=record.reason), record)
+        else:
+            row = with_html(document_row(record, clean(record), blocks=task.blocks), record)
+        laps("rows")
+        return row
 
     def lost(record: Record, status: str, reason: str) -> Row:
         dropped = pipeline.dropped(record, task.settings, status, reason)
@@ -131,4 +156,4 @@ def page_work(task: CleanTask, models: Models) -> Work:
             row["html"] = record.payload
         return row
 
-    return Work(task.schema, partial(records.read, options=task.reading), row, lost)
+    return Work(task.schema, read, row, lost, laps)

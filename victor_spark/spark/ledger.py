@@ -9,7 +9,7 @@ done over.
 import json
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from victor_spark.spark.files import Files
@@ -34,6 +34,7 @@ class Entry:
     counts: Counts
     seconds: float = 0.0
     finished_at: str = ""
+    stages: Mapping[str, float] = field(default_factory=dict)
 
 
 def read(files: Files) -> Iterator[Entry]:

@@ -10,6 +10,8 @@ command goes on where this one stopped: with the waves of the plan that the ledg
     _run/failures/          waves that failed
     _run/staged/            pages of waves that aren't done
     _run/run.json           what came of it
+    _run/stopped.json       the same of a run that stopped as more had failed than may
+    _run/report.html        either of them, for people
 """
 
 import json
@@ -20,7 +22,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from victor_spark.errors import OutputError
-from victor_spark.spark import manifest, plan
+from victor_spark.spark import manifest, plan, report
 from victor_spark.spark.files import Files
 from victor_spark.spark.ledger import PAGES
 from victor_spark.spark.plan import Plan
@@ -29,6 +31,8 @@ CONFIG: Final = "_run/config.json"
 MANIFEST: Final = "_run/manifest.parquet"
 PLAN: Final = "_run/plan.json"
 RUN: Final = "_run/run.json"
+STOPPED: Final = "_run/stopped.json"
+REPORT: Final = "_run/report.html"
 _N_DIFFERENCES_SHOWN: Final = 3
 
 Config = dict[str, Any]
@@ -128,9 +132,19 @@ def stored(files: Files, name: str) -> dict[str, Any] | None:
     return None if content is None else _load(content, files)
 
 
+def stop(files: Files, run: Mapping[str, Any], why: str) -> None:
+    """Leaves the record of a run that was given up; the same command may go on with it."""
+    stopped = {"stopped": why, **run}
+    with _writing(files):
+        files.write(STOPPED, _dump(stopped))
+        files.write(REPORT, report.html(stopped).encode())
+
+
 def finish(files: Files, run: Mapping[str, Any]) -> None:
     """Declares the run complete."""
     with _writing(files):
+        files.remove(STOPPED)
+        files.write(REPORT, report.html(run).encode())
         files.write(f"{PAGES}/_SUCCESS", b"")
         files.write(RUN, _dump(run))
 

@@ -28,6 +28,7 @@ from victor_spark.errors import ShardError
 from victor_spark.page import Record
 from victor_spark.spark.limits import READ_FACTOR, WALL_FACTOR, Limits
 from victor_spark.spark.rows import Row, RowBatch, shard_row
+from victor_spark.spark.stages import Laps
 
 FLUSH_BYTES: Final = 1 << 20
 FLUSH_SECONDS: Final = 1.0
@@ -72,12 +73,16 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is done with shards; `row` answers for a record, `lost` for one whose cleaning was given up."""
+    """What is done with shards; `row` answers for a record, `lost` for one whose cleaning was given up.
+
+    `laps` is where the time goes that all this takes.
+    """
 
     schema: pa.Schema
     read: Callable[[Shard], Iterator[Record]]
     row: Callable[[Record], Row]
     lost: Callable[[Record, str, str], Row]
+    laps: Laps = field(default_factory=Laps)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,14 @@ from pyspark.sql import DataFrame, SparkSession
 from victor_spark import tables
 from victor_spark.errors import OutputError
 from victor_spark.spark import cloud_writing, ledger, plan, record
-from victor_spark.spark.clean_partition import CleanTask, clean_partition, clean_rows
+from victor_spark.spark.clean_partition import CleanTask, Spent, clean_partition, clean_rows
 from victor_spark.spark.cloud_files import CloudFiles
 from victor_spark.spark.files import Files
 from victor_spark.spark.layout import Layout
 from victor_spark.spark.ledger import Entry
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import Tally
+from victor_spark.spark.stages import STAGES, Seconds
 from victor_spark.spark.writing import rebalanced, write
 
 
@@ -43,40 +44,51 @@ class Writing:
 
 
 class Cleaned(NamedTuple):
-    """A wave whose pages are written: when it began, by the monotonic clock, and what its tasks told."""
+    """A wave whose pages are written: when it began (monotonic), its stages' seconds, what its tasks told."""
 
     started: float
+    spent: Spent
     told: cloud_writing.Told | None = None
 
 
 def clean(writing: Writing, wave: int) -> Cleaned:
     """Writes a wave's pages where nobody sees them yet."""
-    started = time.monotonic()
+    started, spent = time.monotonic(), _nothing_spent(writing.spark)
     splits = plan.splits(writing.plan, wave)
     n_cores = writing.spark.sparkContext.defaultParallelism
     n = writing.n_tasks or plan.n_tasks(splits, n_cores=n_cores)
-    rows = frame(writing.spark, splits, writing.task, n_tasks=n, engine=writing.engine)
+    rows = frame(writing.spark, splits, writing.task, n_tasks=n, engine=writing.engine, spent=spent)
     with _as_wave(writing, wave, weight=plan.weight(splits), n_tasks=n):
         staged = f"{writing.files.location}/{ledger.staged(writing.run_id, wave)}"
         if not isinstance(writing.files, CloudFiles):
             write(rows, staged, writing.layout)
-            return Cleaned(started)
+            return Cleaned(started, spent)
         layout, schema = writing.layout, writing.task.schema
         rows = rebalanced(rows, layout) if layout.wanted_bytes else rows
         target = cloud_writing.Target(staged, schema, layout.partition_by)
-        return Cleaned(started, cloud_writing.write(rows, target))
+        return Cleaned(started, spent, cloud_writing.write(rows, target))
+
+
+def _nothing_spent(spark: SparkSession) -> Spent:
+    return spark.sparkContext.accumulator(dict.fromkeys(STAGES, 0.0), Seconds())
 
 
 def frame(
-    spark: SparkSession, splits: pa.Table, task: CleanTask, *, n_tasks: int, engine: str = "arrow"
+    spark: SparkSession,
+    splits: pa.Table,
+    task: CleanTask,
+    *,
+    n_tasks: int,
+    engine: str = "arrow",
+    spent: Spent | None = None,
 ) -> DataFrame:
     """Splits → the pages table as a DataFrame, one task a partition; both engines run `clean_partition`."""
     ddl = tables.ddl(task.schema)
     planned = plan.frame(spark, splits, n=n_tasks)
     if engine == "rdd":
-        rows = planned.rdd.mapPartitions(partial(clean_rows, task=task))
+        rows = planned.rdd.mapPartitions(partial(clean_rows, task=task, spent=spent))
         return spark.createDataFrame(rows, ddl, verifySchema=False)
-    return planned.mapInArrow(partial(clean_partition, task=task), ddl)
+    return planned.mapInArrow(partial(clean_partition, task=task, spent=spent), ddl)
 
 
 def commit(writing: Writing, wave: int, cleaned: Cleaned) -> Entry:
@@ -99,7 +111,8 @@ def commit(writing: Writing, wave: int, cleaned: Cleaned) -> Entry:
         n_bytes=plan.weight(splits),
         counts=counts,
         seconds=round(time.monotonic() - cleaned.started, 2),
-        finished_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        finished_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        stages={stage: round(seconds, 3) for stage, seconds in cleaned.spent.value.items()},
     )
     ledger.enter(files, entry)
     return entry

@@ -21,6 +21,9 @@ N_REASONS: Final = 200
 N_FAILED_SHARDS: Final = 10_000
 """At most so many shards of a wave are named that couldn't be read."""
 
+N_SITES: Final = 50
+UNKNOWN: Final = "unknown"
+
 _LIBRARIES: Final = ("pyspark", "resiliparse", "fastwarc", "warcio", "pyarrow", "numpy", "tldextract")
 
 
@@ -29,7 +32,9 @@ class Counts:
     """What the written rows say.
 
     A row without a record's offset is a failure: a shard, or a range of one, that couldn't be read (on).
-    `failed_shards` says why, by shard.
+    `failed_shards` says why, by shard. Of pages that are ok: `languages`; `sites`, the `N_SITES` hosts with
+    most of them (of several waves together: those that were among them in one); `lengths`, by the largest
+    power of two that the text's characters reach.
     """
 
     n_rows: int = 0
@@ -37,6 +42,9 @@ class Counts:
     statuses: Mapping[str, int] = field(default_factory=dict)
     reasons: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     failed_shards: Mapping[str, str] = field(default_factory=dict)
+    languages: Mapping[str, int] = field(default_factory=dict)
+    sites: Mapping[str, int] = field(default_factory=dict)
+    lengths: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def n_pages(self) -> int:
@@ -48,19 +56,33 @@ def count(pages: DataFrame) -> Counts:
     """Counts rows by status and reason; from the rows themselves, as accumulators count retries twice."""
     failed = sf.col("warc_record_offset").isNull()
     n_failed = sf.sum(failed.cast("bigint")).alias("n_failed")
-    by_status = pages.groupBy("status").agg(sf.count("*").alias("n"), n_failed).collect()
-    n_failures = sum(row["n_failed"] for row in by_status)
+    length = sf.floor(sf.log2(sf.length("text"))).alias("length")
+    by_kind = pages.groupBy("status", "language", length).agg(sf.count("*").alias("n"), n_failed).collect()
+    n_failures = sum(row["n_failed"] for row in by_kind)
+    ok = [row for row in by_kind if row["status"] == "ok"]
+    by_site = pages.where("status = 'ok' and url_host_name is not null").groupBy("url_host_name").count()
+    sites = by_site.orderBy(sf.desc("count"), "url_host_name").limit(N_SITES).collect()
     by_reason = pages.where("reason is not null").groupBy("status", "reason").count()
     reasons: dict[str, dict[str, int]] = {}
     for row in by_reason.orderBy(sf.desc("count"), "status", "reason").limit(N_REASONS).collect():
         reasons.setdefault(row["status"], {})[row["reason"]] = row["count"]
     return Counts(
-        n_rows=sum(row["n"] for row in by_status),
+        n_rows=sum(row["n"] for row in by_kind),
         n_failures=n_failures,
-        statuses=_largest_first({row["status"]: row["n"] for row in by_status}),
+        statuses=_summed((row["status"], row["n"]) for row in by_kind),
         reasons=reasons,
         failed_shards=_failed_shards(pages.where(failed)) if n_failures else {},
+        languages=_summed((row["language"] or UNKNOWN, row["n"]) for row in ok),
+        sites={row["url_host_name"]: row["count"] for row in sites},
+        lengths=_summed((str(2 ** row["length"]), row["n"]) for row in ok),
     )
+
+
+def _summed(counts: Iterable[tuple[str, int]]) -> dict[str, int]:
+    sums = Counter[str]()
+    for name, n in counts:
+        sums[name] += n
+    return _largest_first(sums)
 
 
 def _failed_shards(failures: DataFrame) -> dict[str, str]:
@@ -72,6 +94,7 @@ def _failed_shards(failures: DataFrame) -> dict[str, str]:
 def total(parts: Iterable[Counts]) -> Counts:
     """The counts of several waves together; a shard that failed in two of them is one."""
     statuses, reasons = Counter[str](), dict[str, Counter[str]]()
+    languages, sites, lengths = Counter[str](), Counter[str](), Counter[str]()
     failed_shards: dict[str, str] = {}
     n_rows = n_failures = 0
     for part in parts:
@@ -79,10 +102,22 @@ def total(parts: Iterable[Counts]) -> Counts:
         n_failures += part.n_failures
         statuses.update(part.statuses)
         failed_shards.update(part.failed_shards)
+        languages.update(part.languages)
+        sites.update(part.sites)
+        lengths.update(part.lengths)
         for status, counts in part.reasons.items():
             reasons.setdefault(status, Counter()).update(counts)
     named = {status: dict(counts.most_common(N_REASONS)) for status, counts in sorted(reasons.items())}
-    return Counts(n_rows, n_failures, _largest_first(statuses), named, failed_shards)
+    return Counts(
+        n_rows=n_rows,
+        n_failures=n_failures,
+        statuses=_largest_first(statuses),
+        reasons=named,
+        failed_shards=failed_shards,
+        languages=_largest_first(languages),
+        sites=dict(list(_largest_first(sites).items())[:N_SITES]),
+        lengths=_largest_first(lengths),
+    )
 
 
 def _largest_first(counts: Mapping[str, int]) -> dict[str, int]:

@@ -3,7 +3,7 @@
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,8 +15,10 @@ from pyspark.sql import SparkSession
 
 from victor_spark import pipeline
 from victor_spark.archive.records import ReadOptions
-from victor_spark.errors import OutputError, described
-from victor_spark.spark import ledger, manifest, output, pages, plan, record, waves
+from victor_spark.errors import BudgetError, OutputError, described
+from victor_spark.spark import account, ledger, manifest, output, pages, plan, record, spending, waves
+from victor_spark.spark.account import Circumstances
+from victor_spark.spark.budget import Budget
 from victor_spark.spark.clean_partition import CleanTask, models_hashes
 from victor_spark.spark.files import Files, is_local, java_errors_as_output_errors, open_files
 from victor_spark.spark.interrupts import interruptible
@@ -24,10 +26,11 @@ from victor_spark.spark.layout import Layout
 from victor_spark.spark.ledger import Entry
 from victor_spark.spark.limits import Limits
 from victor_spark.spark.manifest import Manifest
-from victor_spark.spark.pages import Writing
+from victor_spark.spark.pages import Cleaned, Writing
 from victor_spark.spark.plan import Plan
-from victor_spark.spark.progress import Tally, clock, progress
+from victor_spark.spark.progress import Tally, progress
 from victor_spark.spark.session import session
+from victor_spark.spark.spending import Spending
 
 _PATIENCE_SECONDS: Final = 10.0
 
@@ -50,6 +53,7 @@ class CleanJob:
     split_bytes: int | None = None
     wave_bytes: int | None = None
     engine: str = "arrow"
+    budget: Budget = Budget()
 
 
 @dataclass(frozen=True)
@@ -122,31 +126,59 @@ def _run(spark: SparkSession, files: Files, checked: _Checked) -> dict[str, Any]
     planned = output.begin(files, checked.config, planned)
     done = ledger.tidy(files)
     _say(_beginning(planned, len(done), spark.sparkContext.master))
-    started_at, started = datetime.now(UTC), time.monotonic()
-    here = _clean(spark, files, checked, planned, done)
-    finished = {
-        "started_at": started_at.isoformat(timespec="seconds"),
-        "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "versions": record.versions(),
-        "config": checked.config,
-        "spark": {"master": spark.sparkContext.master, "engine": job.engine, "n_cores": n_cores},
-        "n_shards": planned.shards.num_rows,
-        **_counted([*done.values(), *here], here, seconds=time.monotonic() - started),
-    }
-    if len(ledger.tidy(files)) < len(done) + len(here):
+    spent = Spending(job.budget, n_shards=planned.shards.num_rows, n_bytes=int(planned.begins[-1]))
+    told = partial(_told, checked, planned, _spark(spark, job), datetime.now(UTC), time.monotonic())
+    try:
+        spent.add(*done.values())
+        n_here = _clean(spark, files, checked, planned, done, spent)
+    except BudgetError as error:
+        output.stop(files, account.of_run(told(), _ledger(files, done), len(done)), str(error))
+        raise
+    entries = _ledger(files, done)
+    if len(entries) < len(done) + n_here:
         raise OutputError(
             f"{job.output}: pages went that were there already; the same command makes them again"
         )
+    finished = account.of_run(told(), entries, len(done))
     output.finish(files, finished)
-    for line in summary(finished, job.output):
+    for line in account.summary(finished, job.output):
         _say(line)
     return finished
 
 
+def _spark(spark: SparkSession, job: CleanJob) -> dict[str, Any]:
+    context = spark.sparkContext
+    return {"master": context.master, "engine": job.engine, "n_cores": context.defaultParallelism}
+
+
+def _told(
+    checked: _Checked, planned: Plan, spark: Mapping[str, Any], began: datetime, started: float
+) -> Circumstances:
+    return Circumstances(
+        config=checked.config,
+        spark=spark,
+        n_shards=planned.shards.num_rows,
+        budget=checked.job.budget,
+        began=began,
+        seconds=time.monotonic() - started,
+    )
+
+
+def _ledger(files: Files, done: Mapping[int, Entry]) -> list[Entry]:
+    """The entries of all waves that are done, those first that were so before."""
+    entries = ledger.tidy(files)
+    return sorted(entries.values(), key=lambda entry: (entry.wave not in done, entry.wave))
+
+
 def _clean(
-    spark: SparkSession, files: Files, checked: _Checked, planned: Plan, done: dict[int, Entry]
-) -> list[Entry]:
-    """Cleans the waves that aren't done yet, and returns their entries."""
+    spark: SparkSession,
+    files: Files,
+    checked: _Checked,
+    planned: Plan,
+    done: Mapping[int, Entry],
+    spent: Spending,
+) -> int:
+    """Cleans the waves that are missing, and returns how many; BudgetError if too much failed."""
     n_bytes_done = sum(entry.n_bytes for entry in done.values())
     writing = Writing(
         spark=spark,
@@ -159,19 +191,24 @@ def _clean(
         n_tasks=checked.job.partitions,
         layout=checked.job.layout,
     )
+
+    def commit(wave: int, cleaned: Cleaned) -> None:
+        spent.add(pages.commit(writing, wave, cleaned))
+
     with progress(spark.sparkContext, writing.tally):
-        return waves.run(
+        committed = waves.run(
             (wave for wave in plan.waves(planned) if wave not in done),
             partial(pages.clean, writing),
-            partial(pages.commit, writing),
+            commit,
             failed=partial(_note_failure, files, checked.stop),
             stop=lambda: checked.stop.is_set() or files.lost(),
         )
+    return len(committed)
 
 
 def _note_failure(files: Files, stop: threading.Event, wave: int, error: BaseException) -> None:
-    """Leaves word of a wave that failed, for `victor status`; one that was cancelled didn't."""
-    if stop.is_set() or files.lost():
+    """Leaves word of a wave that failed, for `victor status`; not of one that was cancelled."""
+    if stop.is_set() or files.lost() or isinstance(error, BudgetError):
         return
     with suppress(Exception):  # the disk may be full: what counts is the error itself
         ledger.note_failure(files, wave, described(error))
@@ -184,39 +221,6 @@ def _beginning(planned: Plan, n_done: int, master: str | None) -> str:
     if n_done:
         return f"going on with {shards} on {master}: {n_done} of {n_waves} waves are done"
     return f"cleaning {shards} in {n_waves} wave{'s' if n_waves > 1 else ''} on {master}"
-
-
-def _counted(entries: Sequence[Entry], here: Sequence[Entry], *, seconds: float) -> dict[str, Any]:
-    """What all waves came to, and how fast those of this run went."""
-    counts = record.total(entry.counts for entry in entries)
-    n_pages_here = sum(entry.counts.n_pages for entry in here)
-    return {
-        "n_waves": len(entries),
-        "n_splits": sum(entry.n_splits for entry in entries),
-        "n_failed_shards": len(counts.failed_shards),
-        "n_rows": counts.n_rows,
-        "n_pages": counts.n_pages,
-        "statuses": counts.statuses,
-        "reasons": counts.reasons,
-        "n_waves_of_earlier_runs": len(entries) - len(here),
-        "n_pages_of_earlier_runs": counts.n_pages - n_pages_here,
-        "seconds": {"clean": round(seconds, 2)},
-        "pages_per_second": round(n_pages_here / seconds, 1),
-    }
-
-
-def summary(finished: Mapping[str, Any], location: str) -> list[str]:
-    """What a run came to, in a few lines for people."""
-    statuses = ", ".join(f"{status} {n}" for status, n in finished["statuses"].items()) or "no pages"
-    n_here = finished["n_pages"] - finished["n_pages_of_earlier_runs"]
-    took = f"{clock(finished['seconds']['clean'])} ({finished['pages_per_second']} pages/s)"
-    took = took if n_here == finished["n_pages"] else f"several runs, the last {n_here} in {took}"
-    lines = [f"{finished['n_pages']} pages in {took}: {statuses}"]
-    if n_failed := finished["n_failed_shards"]:
-        reasons = finished["reasons"].get("error", {})
-        shards = "1 shard" if n_failed == 1 else f"{n_failed} shards"
-        lines.append(f"{shards} couldn't be read, such as: {next(iter(reasons), 'unknown')}")
-    return [*lines, f"rows in {location}/{ledger.PAGES}, record of the run in {location}/{output.RUN}"]
 
 
 def _task(spark: SparkSession, checked: _Checked) -> CleanTask:
@@ -234,8 +238,9 @@ def _task(spark: SparkSession, checked: _Checked) -> CleanTask:
 
 def _already_done(finished: dict[str, Any], job: CleanJob) -> dict[str, Any]:
     _say(f"already done on {finished['finished_at']}: nothing to do")
-    for line in summary(finished, job.output):
+    for line in account.summary(finished, job.output):
         _say(line)
+    spending.check(job.budget, spending.failed_in(finished))
     return finished
 
 

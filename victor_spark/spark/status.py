@@ -26,13 +26,17 @@ class Wave:
 
 @dataclass(frozen=True)
 class Status:
-    """A run: its waves, what those that are done came to, and whether it was declared complete."""
+    """A run: its waves, what those that are done came to, and whether it was declared complete.
+
+    `stopped` says why it was given up, if more had failed than may.
+    """
 
     location: str
     is_complete: bool
     n_shards: int
     waves: tuple[Wave, ...]
     counts: Counts
+    stopped: str | None = None
 
     @property
     def share_done(self) -> float:
@@ -50,6 +54,7 @@ def status(location: str) -> Status:
         entries, failures = {entry.wave: entry for entry in ledger.read(files)}, ledger.failures(files)
         there = files.below(ledger.PAGES)
         ended = output.stored(files, output.RUN) is not None
+        stopped = output.stored(files, output.STOPPED) or {}
     waves = []
     for wave in plan.waves(planned):
         splits, entry = plan.splits(planned, wave), entries.get(wave)
@@ -66,6 +71,7 @@ def status(location: str) -> Status:
         n_shards=planned.shards.num_rows,
         waves=tuple(waves),
         counts=record.total(entry.counts for entry in done),
+        stopped=stopped.get("stopped"),
     )
 
 
@@ -86,6 +92,7 @@ def as_json(found: Status) -> dict[str, Any]:
     return {
         "output": found.location,
         "complete": found.is_complete,
+        "stopped": found.stopped,
         "share_done": round(found.share_done, 4),
         "n_shards": found.n_shards,
         "n_rows": found.counts.n_rows,
@@ -120,6 +127,8 @@ def as_lines(found: Status, *, every_wave: bool = False) -> Iterator[str]:
     n_done = sum(wave.state == "done" for wave in found.waves)
     word = "complete" if found.is_complete else "incomplete: the same command goes on from here"
     yield f"{found.location}: {word}"
+    if found.stopped:
+        yield f"  stopped {found.stopped}"
     yield f"  waves   {n_done} of {len(found.waves)} done, {found.share_done:.0%} of the bytes"
     for state in ("missing", "lost", "failed"):
         numbers = [wave.wave for wave in found.waves if wave.state == state]

@@ -28,7 +28,7 @@ class _Finder(importlib.abc.MetaPathFinder):
             from tests.cluster.deeds import doing
 
             cleaning = module.cleaning
-            module.cleaning = lambda settings, models: doing(cleaning(settings, models), settings)
+            module.cleaning = lambda settings, *others: doing(cleaning(settings, *others), settings)
 
         spec.loader.exec_module = exec_module
         return spec

@@ -1,0 +1,30 @@
+"""docker-compose.yml as Compose reads it: merged, with the defaults of its variables."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+PATH: Final = Path(__file__).resolve().parents[2] / "docker-compose.yml"
+_VARIABLE: Final = re.compile(r"\$\{\w+:-([^}]*)\}")
+
+
+def loaded() -> dict[str, Any]:
+    """The whole file; yaml itself merges what `<<` names."""
+    text = _VARIABLE.sub(r"\1", PATH.read_text(encoding="utf-8"))
+    content: dict[str, Any] = yaml.safe_load(text)
+    return content
+
+
+def service(name: str) -> dict[str, Any]:
+    """One service, with an environment."""
+    return {"environment": {}, **loaded()["services"][name]}
+
+
+def replaced(text: str, words: Mapping[str, str]) -> str:
+    """The text with other addresses."""
+    for old, new in words.items():
+        text = text.replace(old, new)
+    return text

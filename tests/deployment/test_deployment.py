@@ -1,0 +1,114 @@
+"""The deployment files hold together: compose by its rules, commands by our parser, packages by need."""
+
+import ast
+import re
+import shlex
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.deployment import compose
+from victor_spark import cli, environment
+from victor_spark.commands import COMMANDS
+
+ROOT = Path(__file__).resolve().parents[2]
+DAG = ROOT / "docs/examples/airflow_dag.py"
+DOCS = ROOT / "docs/deploy.md"
+
+# Of the compose specification: the keys that a service may have and what these hold, as far as we use them.
+SERVICE = {
+    "build": str,
+    "command": str,
+    "depends_on": list,
+    "environment": dict,
+    "hostname": str,
+    "image": str,
+    "init": bool,
+    "ports": list,
+    "profiles": list,
+    "user": str,
+    "volumes": list,
+}
+
+
+def test_compose_has_a_master_two_workers_minio_and_a_job_that_hold_together() -> None:
+    content = compose.loaded()
+    services: dict[str, dict[str, Any]] = content.pop("services")
+    assert set(services) == {"master", "worker-1", "worker-2", "minio", "job"}
+    assert all(key.startswith("x-") for key in content)
+    for name, service in services.items():
+        for key, value in service.items():
+            assert isinstance(value, SERVICE[key]), (name, key)
+        assert set(service.get("depends_on", [])) <= services.keys() - {name}
+        assert all(isinstance(value, str) for value in service.get("environment", {}).values())
+        assert all(re.fullmatch(r"127\.0\.0\.1:\d+:\d+", port) for port in service.get("ports", []))
+        assert all(re.fullmatch(r"\./\w+:/\w+", volume) for volume in service["volumes"])
+        named = set(re.findall(r"(?:spark|http)://([\w-]+):\d+", str(service)))
+        assert named <= services.keys()
+        assert "$" not in str(service)
+    assert services["worker-1"] == services["worker-2"]
+
+
+def parsed(command: list[str]) -> Any:
+    """What our own parser makes of a `victor` command, or of what spark-submit passes to the job."""
+    if command[0] == "spark-submit":
+        job = next(number for number, word in enumerate(command) if word.endswith("clean.py"))
+        command = ["victor", "clean", *command[job + 1 :]]
+    assert command[0] == "victor", command
+    name = cli._command(command[1:])
+    parser = cli._parser(name, import_module(COMMANDS[name][0]))
+    return parser.parse_args(command[1 + len(name.split()) :])
+
+
+def test_the_job_of_compose_parses() -> None:
+    job = parsed(shlex.split(compose.service("job")["command"]))
+    assert (job.inputs, job.output) == (["s3://crawl/"], "/data/clean")
+
+
+def constants(path: Path) -> dict[str, str]:
+    """The texts that a module names, evaluated in order: Airflow isn't needed for these."""
+    found: dict[str, str] = {}
+    for statement in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            code = compile(ast.Expression(statement.value), str(path), "eval")
+            found[statement.targets[0].id] = eval(code, dict(found))
+    return found
+
+
+def test_the_commands_of_the_airflow_tasks_parse() -> None:
+    found = constants(DAG)
+    clean = parsed(shlex.split(found["CLEAN"].replace("\\\n", " ")))
+    assert (clean.inputs, clean.output) == ([found["INPUTS"]], found["OUTPUT"])
+    assert (clean.max_failed_shards, clean.max_failed_pages) == ("1%", "2%")
+    assert parsed(shlex.split(found["PLAN"])).cores == 400
+    assert parsed(shlex.split(found["STATUS"])).output == found["OUTPUT"]
+    operators = re.findall(r"bash_command=(\w+)", DAG.read_text())
+    assert operators == ["PLAN", "CLEAN", "STATUS"]
+
+
+def commands(markdown: str) -> list[str]:
+    """The commands of a page's indented blocks, lines that go on joined."""
+    block = "\n".join(line[4:] for line in markdown.splitlines() if line.startswith("    "))
+    joined = re.sub(r"\\\n\s*", "", block)
+    return [line for line in joined.splitlines() if line.startswith(("victor ", "spark-submit "))]
+
+
+@pytest.mark.parametrize("command", commands(DOCS.read_text(encoding="utf-8")))
+def test_every_command_of_the_deployment_page_parses(command: str) -> None:
+    assert parsed(shlex.split(command))
+
+
+def test_the_properties_file_holds_names_and_values() -> None:
+    lines = (ROOT / "conf/spark-defaults.conf").read_text().splitlines()
+    pairs = [line.split() for line in lines if line and not line.startswith("#")]
+    assert all(len(pair) == 2 and pair[0].startswith("spark.") for pair in pairs)
+    assert len({name for name, _ in pairs}) == len(pairs)
+
+
+def test_what_is_packed_is_what_we_need_and_not_spark_nor_what_only_developers_need() -> None:
+    packages = environment.needed(frozenset({"s3"}))
+    assert {"numpy", "pyarrow", "fastwarc", "resiliparse", "s3fs", "aiobotocore"} <= set(packages)
+    assert not {"pyspark", "py4j", "pytest", "moto", "catboost", "mypy"} & set(packages)
+    assert "s3fs" not in environment.needed(frozenset())
