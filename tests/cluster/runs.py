@@ -18,7 +18,7 @@ from tests.spark.crawl import PARAGRAPH, Response, page, rows, write_warc
 from victor_spark import pipeline
 from victor_spark.archive import inputs, records
 
-WAIT_SECONDS: Final = 400.0
+WAIT_SECONDS: Final = 600.0
 ROOT: Final = Path(__file__).resolve().parents[2]
 
 Place = tuple[str, int | None]

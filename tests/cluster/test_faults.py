@@ -8,7 +8,7 @@ from tests.cluster import standalone
 from tests.cluster.runs import Job, Outcome, infos, of_kind, strike
 from tests.cluster.standalone import WORKER_HOSTS, Cluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1800)]
 
 Jobs = Callable[..., Job]
 

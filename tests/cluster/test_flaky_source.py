@@ -12,7 +12,7 @@ import pytest
 
 from tests.cluster.runs import Job, Outcome, infos
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1800)]
 
 pytest.importorskip("aiohttp")
 

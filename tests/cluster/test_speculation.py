@@ -8,7 +8,7 @@ import pytest
 from tests.cluster import standalone
 from tests.cluster.runs import Job, infos, undisturbed, write_crawl
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1800)]
 
 SPECULATION = {
     "spark.speculation": "true",

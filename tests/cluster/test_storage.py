@@ -10,7 +10,7 @@ import pytest
 from tests.cluster.runs import Job, Outcome, undisturbed, write_crawl
 from tests.spark.crawl import rows
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1800)]
 
 Jobs = Callable[..., Job]
 
