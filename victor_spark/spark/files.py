@@ -18,6 +18,7 @@ from victor_spark.errors import InputError, OutputError
 from victor_spark.spark import lease
 from victor_spark.spark.cloud_files import SCHEMES, CloudFiles
 
+_DISK_FULL: Final = "No space left on device"
 _LEASE: Final = "_run/lease.json"
 _OBJECT_STORES: Final = {"s3a", "s3", "s3n", "gs", "abfs", "abfss", "wasb", "wasbs", "oss", "cosn", "obs"}
 """Where a file appears whole when it is closed, and a rename is a copy."""
@@ -248,6 +249,18 @@ def java_errors_as_output_errors(location: str) -> Iterator[None]:
         raise OutputError(f"{location}: can't write there: {said}") from error
     except InputError as error:  # what fsspec lacks for it, or credentials
         raise OutputError(str(error)) from error
+
+
+@contextmanager
+def full_disk_as_output_error(location: str) -> Iterator[None]:
+    """Makes the long story of a job that found a disk full an OutputError of one line."""
+    try:
+        yield
+    except Exception as error:
+        if _DISK_FULL not in str(error):
+            raise
+        line = f"{location}: a disk is full ({_DISK_FULL}); with room, the same command goes on"
+        raise OutputError(line) from error
 
 
 def open_files(location: str, spark: SparkSession | None) -> Files:

@@ -16,7 +16,7 @@ from victor_spark.errors import OutputError
 from victor_spark.spark import cloud_writing, ledger, plan, record
 from victor_spark.spark.clean_partition import CleanTask, Spent, clean_partition, clean_rows
 from victor_spark.spark.cloud_files import CloudFiles
-from victor_spark.spark.files import Files
+from victor_spark.spark.files import Files, full_disk_as_output_error
 from victor_spark.spark.layout import Layout
 from victor_spark.spark.ledger import Entry
 from victor_spark.spark.plan import Plan
@@ -58,7 +58,8 @@ def clean(writing: Writing, wave: int) -> Cleaned:
     n_cores = writing.spark.sparkContext.defaultParallelism
     n = writing.n_tasks or plan.n_tasks(splits, n_cores=n_cores)
     rows = frame(writing.spark, splits, writing.task, n_tasks=n, engine=writing.engine, spent=spent)
-    with _as_wave(writing, wave, weight=plan.weight(splits), n_tasks=n):
+    full = full_disk_as_output_error(writing.files.location.removeprefix("file://"))
+    with full, _as_wave(writing, wave, weight=plan.weight(splits), n_tasks=n):
         staged = f"{writing.files.location}/{ledger.staged(writing.run_id, wave)}"
         if not isinstance(writing.files, CloudFiles):
             write(rows, staged, writing.layout)
