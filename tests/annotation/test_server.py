@@ -22,6 +22,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield started
 
 
+@pytest.fixture
+def queue(tmp_path: Path) -> Iterator[Server]:
+    """A server whose pages no other test takes."""
+    words = ("--store", str(tmp_path / "queue.sqlite"), "--no-prelabels")
+    with running(str(write_pages(tmp_path / "pages", 4)), *words) as started:
+        yield started
+
+
 def test_a_session_tells_labels_pages_and_what_became_of_the_input(server: Server) -> None:
     session = server.get("/api/session")
     assert [label["name"] for label in session["labels"]] == ["header", "text", "other"]
@@ -30,8 +38,7 @@ def test_a_session_tells_labels_pages_and_what_became_of_the_input(server: Serve
 
 
 def test_a_page_begins_with_the_models_labels_and_says_where_the_model_is_unsure(server: Server) -> None:
-    status, state = server.ask("/api/next", {"annotator": "Anna"})
-    assert status == 200
+    state = server.page(7, "Anna")
     assert state["labels"] == state["prelabels"]
     assert len(state["labels"]) == state["n_blocks"] == 9
     assert "1" in state["labels"]
@@ -58,6 +65,17 @@ def test_labels_are_set_undone_redone_restored_and_cleared(server: Server) -> No
     assert server.act(state, "restore")[0] == 200
     assert state["labels"] == before
     assert server.page(4, "Undoer")["labels"] == before
+
+
+def test_a_window_opened_on_another_store_changes_nothing_here(server: Server) -> None:
+    session = server.get("/api/session")
+    state = server.page(8, "Elsewhere")
+    body = {"annotator": "Elsewhere", "revision": 0, "id": "a", "kind": "clear"}
+    status, answer = server.ask("/api/pages/8/actions", body, Victor_Store="0123456789abcdef")
+    assert (status, answer["error"]["code"]) == (409, "other_store")
+    assert "another store now (a.sqlite)" in answer["error"]["message"]
+    assert server.page(8, "Elsewhere")["revision"] == state["revision"]
+    assert server.ask("/api/pages/8/actions", body, Victor_Store=session["store_id"])[0] == 200
 
 
 def test_an_action_sent_twice_is_done_once(server: Server) -> None:
@@ -144,38 +162,38 @@ def test_every_answer_has_a_strict_policy_and_the_frame_its_own(server: Server) 
     assert headers["referrer-policy"] == "no-referrer"
 
 
-def test_two_annotators_get_different_pages_and_their_work_does_not_mix(server: Server) -> None:
-    _, one = server.ask("/api/next", {"annotator": "Eva"})
-    _, two = server.ask("/api/next", {"annotator": "Max"})
+def test_two_annotators_get_different_pages_and_their_work_does_not_mix(queue: Server) -> None:
+    _, one = queue.ask("/api/next", {"annotator": "Eva"})
+    _, two = queue.ask("/api/next", {"annotator": "Max"})
     assert one["page"] != two["page"]
-    assert server.ask("/api/next", {"annotator": "Eva"})[1]["page"] == one["page"]  # reload in the middle
+    assert queue.ask("/api/next", {"annotator": "Eva"})[1]["page"] == one["page"]  # reload in the middle
 
     def work(state: dict[str, object]) -> None:
         for n in range(12):
-            server.label(state, n % 9, n % 9, n % 3)
+            queue.label(state, n % 9, n % 9, n % 3)
 
-    same = [server.page(one["page"], "Eva"), server.page(one["page"], "Max")]
+    same = [queue.page(one["page"], "Eva"), queue.page(one["page"], "Max")]
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(work, same))
     for state in same:
-        assert server.page(one["page"], state["annotator"])["labels"] == state["labels"]
-        assert server.page(one["page"], state["annotator"])["revision"] == 12
+        assert queue.page(one["page"], state["annotator"])["labels"] == state["labels"]
+        assert queue.page(one["page"], state["annotator"])["revision"] == 12
 
 
-def test_done_pages_leave_the_queue_and_count_in_the_progress(server: Server) -> None:
-    _, state = server.ask("/api/next", {"annotator": "Doer"})
+def test_done_pages_leave_the_queue_and_count_in_the_progress(queue: Server) -> None:
+    _, state = queue.ask("/api/next", {"annotator": "Doer"})
     time.sleep(0.05)
-    assert server.act(state, "done")[1]["state"] == "done"
-    _, following = server.ask("/api/next", {"annotator": "Doer"})
+    assert queue.act(state, "done")[1]["state"] == "done"
+    _, following = queue.ask("/api/next", {"annotator": "Doer"})
     assert following["page"] != state["page"]
-    assert server.act(following, "skip")[1]["state"] == "skipped"
-    (who,) = server.get("/api/progress?annotator=Doer")["annotators"]
+    assert queue.act(following, "skip")[1]["state"] == "skipped"
+    (who,) = queue.get("/api/progress?annotator=Doer")["annotators"]
     assert (who["n_done"], who["n_skipped"]) == (1, 1)
     assert who["pages_per_hour"] > 0
-    assert server.get("/api/history?annotator=Doer")["pages"] == [state["page"], following["page"]]
-    listed = server.get("/api/pages?annotator=Doer&limit=100")["pages"]
+    assert queue.get("/api/history?annotator=Doer")["pages"] == [state["page"], following["page"]]
+    listed = queue.get("/api/pages?annotator=Doer&limit=100")["pages"]
     assert {page["page"]: page["state"] for page in listed}[state["page"]] == "done"
-    server.label(state, 0, 0, 1)
+    queue.label(state, 0, 0, 1)
     assert state["state"] == "open"  # labelling a finished page takes it up again
 
 

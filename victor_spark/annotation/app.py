@@ -23,7 +23,8 @@ Pages and files (GET, text/html)
 
 JSON. Every answer is an object; errors have HTTP status ≥ 400 and
   {"error": {"code": "stale", "message": "words for people"}}
-  codes: bad_request 400, unauthorized 401, forbidden 403, not_found 404, stale 409, too_large 413,
+  codes: bad_request 400, unauthorized 401, forbidden 403, not_found 404, stale 409, other_store 409 (the
+  header Victor-Store, where sent, names another store than this server's), too_large 413,
   unsupported 415, internal 500, store_busy 503 (try again), disk_full 507 (nothing was lost but this
   action; try again).
 
@@ -32,7 +33,7 @@ JSON. Every answer is an object; errors have HTTP status ≥ 400 and
        "other": 2, "annotators": ["Anna"], "order": "uncertain", "overlap": 0.2, "n_pages": 120,
        "prelabelled": true, "model": "crf/victor-2 9f3a…" | null, "version": "0.1.0",
        "practice": [{"page": 3, "title": "…"}], "messages": ["12 pages added, …"], "store":
-       "annotations.sqlite"}
+       "annotations.sqlite", "store_id": "9f3a…"}
       role: what the label means in the export (header | text | other).
   POST /api/annotators
       {"name": "Anna"} → {"name": "Anna", "is_new": true}
@@ -145,6 +146,7 @@ STATUSES: Final = {
     "bad_request": 400,
     "not_found": 404,
     "stale": 409,
+    "other_store": 409,
     "internal": 500,
     "store_busy": 503,
     "disk_full": 507,
@@ -233,12 +235,23 @@ def _answer(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
         desk: Desk = request.app.state.desk
         asked = None
         try:
+            _check_store(desk.store, request.headers.get("victor-store"))
             asked = Asked(request.path_params.get("page", 0), request.query_params, await _body(request))
             return _json(await run_in_threadpool(answer, desk, asked))
         except AnnotationError as error:
             return await run_in_threadpool(_refused, desk, error, asked)
 
     return endpoint
+
+
+def _check_store(store: Store, meant: str | None) -> None:
+    """A window that was opened on another store must not write into this one."""
+    if meant not in (None, store.id):
+        raise AnnotationError(
+            f"here is another store now ({store.path.name}): reload this window to work on it. What waits to"
+            " be saved goes to its own store when that one is served at this address again",
+            "other_store",
+        )
 
 
 async def _body(request: Request) -> Mapping[str, Any]:
@@ -353,6 +366,7 @@ def _session(desk: Desk, _: Asked) -> Mapping[str, Any]:
         ],
         "messages": pages.remarks(store),
         "store": store.path.name,
+        "store_id": store.id,
     }
 
 

@@ -6,6 +6,7 @@ action that was never confirmed, and the browser sends it again.
 """
 
 import json
+import secrets
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
@@ -57,6 +58,7 @@ class Store:
         self._lock = threading.RLock()
         self._n_around = 0
         self.labels: tuple[Label, ...] = ()
+        self.id = ""
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -108,6 +110,7 @@ def create_or_open(path: Path, labels: Sequence[Label] | None = None) -> Store:
     store = _opened(path, is_new=not path.exists() or path.stat().st_size == 0)
     try:
         _choose_labels(store, labels)
+        store.id = _id(store)
     except BaseException:
         store.close()
         raise
@@ -180,6 +183,14 @@ def _choose_labels(store: Store, labels: Sequence[Label] | None) -> None:
         with store.writing() as connection:
             connection.execute("INSERT OR REPLACE INTO setting VALUES ('labels', ?)", (written,))
     store.labels = chosen
+
+
+def _id(store: Store) -> str:
+    """What tells this store from any other, so that nobody's saved-up work comes into the wrong one."""
+    with store.writing() as connection:
+        connection.execute("INSERT OR IGNORE INTO setting VALUES ('id', ?)", (secrets.token_hex(8),))
+    (row,) = store.rows("SELECT value FROM setting WHERE name = 'id'")
+    return str(row["value"])
 
 
 def _say(labels: Sequence[Label]) -> list[str]:

@@ -14,6 +14,7 @@ pytest.importorskip("playwright", reason="pip install playwright (it is in the d
 from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 from tests.annotation.browser.desk import Desk, Server
+from tests.annotation.browser.patience import PATIENCE
 
 ARTICLES = (
     "Late boat",
@@ -28,8 +29,8 @@ ARTICLES = (
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Chromium; without one the tests are skipped, unless CI says that they must run."""
+def launch() -> Iterator[Callable[[], Browser]]:
+    """Starts Chromium; without one the tests are skipped, unless CI says that they must run."""
     found = chromium.find()
     if found is None:
         if os.environ.get("VICTOR_NEEDS_BROWSER"):
@@ -37,9 +38,28 @@ def browser() -> Iterator[Browser]:
         pytest.skip(f"no browser here: {chromium.HINT}")
     expect.set_options(timeout=30_000)  # a busy machine is slow, and nobody waits longer than needed
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(**chromium.launching(found))
-        yield started
-        started.close()
+        yield lambda: playwright.chromium.launch(**chromium.launching(found))
+
+
+@pytest.fixture(scope="session")
+def browsers(launch: Callable[[], Browser]) -> Iterator[list[Browser]]:
+    """The one that all tests share, the last of these: another one comes where it had to be ended."""
+    started: list[Browser] = []
+    yield started
+    for browser in started:
+        browser.close()
+
+
+@pytest.fixture
+def browser(launch: Callable[[], Browser], browsers: list[Browser]) -> Iterator[Browser]:
+    """Chromium, and the words for it when it does not answer."""
+    if not browsers or not browsers[-1].is_connected():
+        browsers.append(launch())
+    PATIENCE.watch(browsers[-1])
+    yield browsers[-1]
+    PATIENCE.rest()
+    if PATIENCE.late:
+        pytest.fail(PATIENCE.late)
 
 
 @pytest.fixture(scope="module")

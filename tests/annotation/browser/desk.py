@@ -2,7 +2,9 @@
 
 import json
 import os
+import random
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -16,6 +18,8 @@ from typing import Any
 
 from playwright.sync_api import FrameLocator, Locator, Page, expect
 
+from tests.annotation.browser.patience import PATIENCE
+
 ROOT = Path(__file__).resolve().parents[3]
 MAIN = "import sys; from victor_spark.cli import main; sys.exit(main(sys.argv[1:]))"
 
@@ -23,12 +27,10 @@ MAIN = "import sys; from victor_spark.cli import main; sys.exit(main(sys.argv[1:
 class Server:
     """`victor annotate` as a process of its own, always on the same port."""
 
-    def __init__(self, store: Path, *arguments: str) -> None:
+    def __init__(self, store: Path, *arguments: str, port: int | None = None) -> None:
         self.store = store
         self.arguments = arguments
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = port or _free_port()
         self.log = store.with_suffix(".log")
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -48,15 +50,28 @@ class Server:
                 stderr=log,
                 stdout=log,
             )
-        while True:
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline and self.process.poll() is None:
             try:
                 self.get("/api/session")
             except OSError:
-                if self.process.poll() is not None:
-                    raise AssertionError(self.log.read_text(encoding="utf-8")) from None
                 time.sleep(0.05)
             else:
                 return self
+        self.kill()
+        raise AssertionError(f"the server did not start: {self.log.read_text(encoding='utf-8')}")
+
+    def fill_the_disk(self) -> None:
+        """From now on it can't write anything behind what its files hold already."""
+        self._limit_files(self.store.with_name(f"{self.store.name}-wal").stat().st_size)
+
+    def make_room(self) -> None:
+        """The disk has room again."""
+        self._limit_files(resource.RLIM_INFINITY)
+
+    def _limit_files(self, size: int) -> None:
+        assert self.process is not None
+        resource.prlimit(self.process.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
     def kill(self, how: int = signal.SIGKILL) -> None:
         """As a power cut would."""
@@ -82,6 +97,31 @@ class Server:
         return str(self.get(f"/api/pages/{self.page(title)}?{asked}")["labels"])
 
 
+def _free_port() -> int:
+    """A port below those that systems give to clients: nobody takes it while the server is down."""
+    for port in random.SystemRandom().sample(range(15_000, 32_000), 100):
+        with socket.socket() as tried:
+            if tried.connect_ex(("127.0.0.1", port)):
+                return port
+    raise AssertionError("no free port")
+
+
+# Asks the frame whether all that was typed and clicked has been told, and again for what was drawn upon it.
+SETTLED = """async () => {
+  for (const turn of [1, 2]) await new Promise((done) => {
+    const frame = document.querySelector('#page iframe[data-ready]:not(.leaving)')?.contentWindow;
+    if (!frame) return done();
+    const hear = ({ source, data }) => {
+      if (source !== frame || data?.type !== 'settled') return;
+      removeEventListener('message', hear);
+      done();
+    };
+    addEventListener('message', hear);
+    frame.postMessage({ type: 'settle' }, '*');
+  });
+}"""
+
+
 class Desk:
     """An annotator before the page."""
 
@@ -91,7 +131,7 @@ class Desk:
     @property
     def frame(self) -> FrameLocator:
         """The page in its frame."""
-        return self.page.frame_locator("#page iframe")
+        return self.page.frame_locator("#page iframe:not(.leaving)")
 
     def join(self, where: str = "") -> "Desk":
         """Opens the tool and says who she is."""
@@ -107,14 +147,14 @@ class Desk:
 
     def ready(self, source: str = "/frame/") -> "Desk":
         """Waits until a page (whose frame has `source` in its address) can be worked on."""
-        self.page.locator(f'#page iframe[data-ready][src*="{source}"]').wait_for()
+        self.page.locator(f'#page iframe:not(.leaving)[data-ready][src*="{source}"]').wait_for()
         expect(self.block(0)).to_have_class(re.compile("v-l"))
         return self
 
     @property
     def number(self) -> int:
         """The page that is shown; 0 where none is."""
-        shown = self.page.locator("#page iframe")
+        shown = self.page.locator("#page iframe:not(.leaving)")
         return int(str(shown.get_attribute("src")).split("/")[-1].split("?")[0]) if shown.count() else 0
 
     def plain(self) -> "Desk":
@@ -143,34 +183,47 @@ class Desk:
             "b => { b.scrollIntoView({block: 'center'}); const r = b.getClientRects()[0];"
             " return [r.left + 4, r.top + r.height / 2]; }"
         )
-        around = self.page.locator("#page iframe").bounding_box()
+        around = self.page.locator("#page iframe:not(.leaving)").bounding_box()
         assert around is not None
         return around["x"] + x, around["y"] + y
 
     def click(self, number: int, holding: str | None = None) -> None:
         """Clicks a block, with a key held down."""
+        PATIENCE.step(f"click on block {number}")
         if holding:
             self.page.keyboard.down(holding)
         self.page.mouse.click(*self.place(number))
         if holding:
             self.page.keyboard.up(holding)
+        self.settled()
 
     def tap(self, number: int) -> None:
         """Touches a block."""
+        PATIENCE.step(f"touch of block {number}")
         self.page.touchscreen.tap(*self.place(number))
+        self.settled()
 
     def drag(self, first: int, *others: int) -> None:
         """Presses the button on a block, and lets it go on the last of the others."""
+        PATIENCE.step(f"drag from block {first}")
         self.page.mouse.move(*self.place(first))
         self.page.mouse.down()
         for number in others:
             self.page.mouse.move(*self.place(number))
         self.page.mouse.up()
+        self.settled()
 
     def press(self, *keys: str) -> None:
         """Presses keys, one after the other."""
         for key in keys:
+            PATIENCE.step(f"press of {key}")
             self.page.keyboard.press(key)
+        self.settled()
+
+    def settled(self) -> None:
+        """Waits until what was typed and clicked has come from the frame to the tool, and back as labels."""
+        PATIENCE.step("the frame's answer")
+        self.page.evaluate(SETTLED)
 
     def saved(self) -> None:
         """Waits until everything is on the server."""
@@ -178,17 +231,15 @@ class Desk:
 
     def shown(self) -> str:
         """The labels as the frame shows them, a digit a block."""
+        PATIENCE.step("a look at the labels")
         return str(self.frame.locator("html").evaluate(
             "() => [...document.querySelectorAll('v-b')].map(b => /v-l(\\d)/.exec(b.className)[1]).join('')"
         ))  # fmt: skip
 
     def expect(self, labels: str) -> None:
         """Waits until these labels are shown and stored."""
-        for _ in range(100):
-            if self.shown() == labels:
-                break
-            self.page.wait_for_timeout(20)
-        assert self.shown() == labels
+        blocks = self.frame.locator("v-b")
+        expect(blocks).to_have_class([re.compile(rf"\bv-l{label}\b") for label in labels])
         self.saved()
 
 

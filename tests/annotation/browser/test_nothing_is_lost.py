@@ -104,16 +104,53 @@ def test_an_answer_that_got_lost_does_nothing_twice(context: BrowserContext, fra
 
 def test_a_full_disk_is_told_and_waited_for(context: BrowserContext, frail: Server) -> None:
     anna = Desk(context.new_page(), frail, "Emma").open("Late boat")
-    body = json.dumps({"error": {"code": "disk_full", "message": "the disk is full"}})
-    anna.page.route(
-        "**/actions", lambda route: route.fulfill(status=507, content_type="application/json", body=body)
-    )
     anna.click(FIRST)
-    anna.press("2")
-    expect(anna.page.locator("#notice")).to_contain_text("the disk is full")
-    anna.page.unroute("**/actions")
+    anna.press("2", "Escape")
     anna.expect(marks((FIRST, FIRST, 1)))
+    frail.fill_the_disk()
+    anna.click(LAST)
+    anna.press("1")
+    expect(anna.page.locator("#notice")).to_contain_text("Is the disk full? What was saved before is safe.")
+    expect(anna.page.locator("#notice")).to_contain_text("1 action kept in this browser")
+    anna.page.reload()  # looking needs no room
+    anna.ready()
+    assert anna.shown() == marks((FIRST, FIRST, 1), (LAST, LAST, 0))
+    assert frail.labels("Late boat", "Emma") == marks((FIRST, FIRST, 1))
+    frail.make_room()
+    anna.expect(marks((FIRST, FIRST, 1), (LAST, LAST, 0)))
     expect(anna.page.locator("#notice")).to_be_hidden()
+    assert frail.labels("Late boat", "Emma") == anna.shown()
+
+
+def test_what_waits_for_one_store_never_comes_into_another(
+    context: BrowserContext, folder: Path, tmp_path: Path
+) -> None:
+    one = Server(tmp_path / "one.sqlite", "--no-prelabels").start(str(folder / "Late boat.html"))
+    other = Server(tmp_path / "other.sqlite", "--no-prelabels", port=one.port)
+    try:
+        anna = Desk(context.new_page(), one, "Anna").open("Late boat")
+        one.kill()
+        anna.click(FIRST)
+        anna.press("2")
+        other.start(str(folder / "Late boat.html"))
+        expect(anna.page.locator("#notice")).to_contain_text("here is another store now (other.sqlite)")
+        expect(anna.page.locator("#save")).to_have_class(FAILED)
+        anna.page.reload()  # the other store's own work, with nothing in it
+        anna.ready().expect(marks())
+        anna.click(LAST)
+        anna.press("1")
+        anna.expect(marks((LAST, LAST, 0)))
+        other.kill()
+        one.start()
+        anna.page.reload()
+        anna.ready().expect(marks((FIRST, FIRST, 1)))
+        assert one.labels("Late boat", "Anna") == marks((FIRST, FIRST, 1))
+        one.kill()
+        other.start()
+        assert other.labels("Late boat", "Anna") == marks((LAST, LAST, 0))
+    finally:
+        one.kill()
+        other.kill()
 
 
 def test_two_annotators_at_once_do_not_meet(browser: Browser, server: Server) -> None:

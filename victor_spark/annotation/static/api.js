@@ -9,11 +9,12 @@ export class Refused extends Error {
 
   /** Whether the same request may well succeed later. */
   get isPassing() {
-    return this.status === 0 || this.status >= 500;
+    return this.status === 0 || this.status >= 500 || this.code === "other_store";
   }
 }
 
 const PATIENCE = 30_000;
+let store = {}; // the header that names the store this window was opened on
 const LOST = "The server does not answer. Is it still running?";
 
 async function ask(path, options = {}) {
@@ -33,7 +34,7 @@ async function send(path, { body }) {
   try {
     const answer = await fetch(path, {
       method: body === undefined ? "GET" : "POST",
-      headers: body === undefined ? {} : { "Content-Type": "application/json" },
+      headers: body === undefined ? store : { ...store, "Content-Type": "application/json" },
       body: body === undefined ? undefined : JSON.stringify(body),
       cache: "no-store",
       credentials: "same-origin",
@@ -48,7 +49,12 @@ async function send(path, { body }) {
 
 const query = (names) => new URLSearchParams(Object.entries(names).filter(([, value]) => value !== undefined));
 
-export const session = () => ask("/api/session");
+/** Begins with a server: from now on no other store than its own will be asked or written to. */
+export async function session() {
+  const found = await ask("/api/session");
+  store = { "Victor-Store": found.store_id };
+  return found;
+}
 export const join = (name) => ask("/api/annotators", { body: { name } });
 export const next = (annotator, after) => ask("/api/next", { body: { annotator, after } });
 export const page = (number, annotator, judge) =>

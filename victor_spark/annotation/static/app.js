@@ -27,7 +27,7 @@ function attempt(call) {
 class App {
   constructor(session) {
     this.session = session;
-    this.outbox = new Outbox(session.store);
+    this.outbox = new Outbox(session.store_id);
     this.view = new View($("#page"));
     this.lastInput = 0;
   }

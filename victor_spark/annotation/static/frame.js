@@ -72,19 +72,22 @@
     return near && (target.contains(near) || near.contains(target)) ? numberOf(near) : -1;
   }
 
-  /** The smallest element around the blocks first..last that holds more of them: its first and last block. */
-  function widened(first, last) {
-    let element = blocks[first]?.parentElement;
-    while (element) {
-      const inside = element.getElementsByTagName("v-b");
-      if (inside.length) {
-        const from = Math.min(numberOf(inside[0]), first);
-        const to = Math.max(numberOf(inside[inside.length - 1]), last);
-        if (element.contains(blocks[last]) && (from < first || to > last)) return { first: from, last: to, path: path(element) };
+  /** Every element that holds several blocks, as [first, last, path]; of those with the same blocks the innermost. */
+  function containers() {
+    const runs = new Map();
+    blocks.forEach((block, i) => {
+      for (let element = block?.parentElement; element; element = element.parentElement) {
+        const run = runs.get(element);
+        if (run) run[1] = i;
+        else runs.set(element, [i, i]);
       }
-      element = element.parentElement;
+    });
+    const found = new Map(); // inner elements came before those around them
+    for (const [element, [first, last]] of runs) {
+      const name = `${first} ${last}`;
+      if (first < last && !found.has(name)) found.set(name, [first, last, path(element)]);
     }
-    return null;
+    return [...found.values()];
   }
 
   function path(element) {
@@ -243,8 +246,8 @@
       if (anchor < 0) showRun({ first: 0, last: -1 });
       if (scroll && cursor >= 0) show(cursor);
     },
-    widen({ first, last }) {
-      tell("widened", { found: widened(first, last) });
+    settle() {
+      tell("settled"); // what was typed and clicked before has been told
     },
     scroll({ top }) {
       scrollTo({ top: top * document.documentElement.scrollHeight - innerHeight / 2, behavior: calm ? "auto" : "smooth" });
@@ -280,7 +283,7 @@
     });
     const measure = eased(geometry, 120);
     new ResizeObserver(measure).observe(document.documentElement);
-    tell("ready", { texts: texts() });
+    tell("ready", { texts: texts(), containers: containers() });
     geometry();
   }
 

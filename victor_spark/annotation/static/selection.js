@@ -51,11 +51,19 @@ export class Selection {
     return to >= 0 && to < this.n ? to : this.cursor;
   }
 
-  widenTo(first, last) {
-    const before = [this.first, this.last];
-    const { cursor, wider } = this;
-    this.set(first, last, cursor);
-    this.wider = [...wider, before];
+  /** Takes in the smallest of the containers [first, last, path] that holds all this and more: its path, or null. */
+  widen(containers) {
+    const { first, last, cursor, wider } = this;
+    let best = null;
+    for (const run of containers) {
+      const holds = run[0] <= first && run[1] >= last && run[1] - run[0] > last - first;
+      if (holds && (!best || run[1] - run[0] < best[1] - best[0])) best = run;
+    }
+    if (!best) return null;
+    this.set(best[0], best[1], cursor);
+    this.anchor = -1;
+    this.wider = [...wider, [first, last]];
+    return best[2];
   }
 
   /** Back to what was selected before it was widened. */

@@ -16,6 +16,7 @@ export class Work extends EventTarget {
     this.hovered = { block: -1, path: "" };
     this.path = "";
     this.texts = [];
+    this.containers = [];
     outbox.addEventListener("sent", ({ detail }) => this.#sent(detail));
     outbox.addEventListener("stale", ({ detail }) => this.#stale(detail));
     const heard = (name, act) => view.addEventListener(name, ({ detail }) => this.page && act(detail));
@@ -30,7 +31,6 @@ export class Work extends EventTarget {
     });
     heard("click", (detail) => this.#click(detail));
     heard("drag", ({ first, last }) => this.#mark(first, last, this.chosen));
-    heard("widened", ({ found }) => found && this.#widened(found));
     heard("described", ({ block, path }) => block === this.selection.cursor && ((this.path = path), this.#announce("hover")));
   }
 
@@ -75,6 +75,7 @@ export class Work extends EventTarget {
 
   #load() {
     this.texts = [];
+    this.containers = [];
     this.view.load(this.page.frame + (this.isPlain ? "?plain=1" : ""), {
       colours: this.session.labels.map((label) => label.colour),
       other: this.other,
@@ -87,8 +88,9 @@ export class Work extends EventTarget {
     this.view.unload();
   }
 
-  #ready({ texts }) {
+  #ready({ texts, containers }) {
     this.texts = texts;
+    this.containers = containers;
     this.view.focus();
     this.#show({ scroll: true });
   }
@@ -183,15 +185,11 @@ export class Work extends EventTarget {
   widen() {
     const { selection } = this;
     if (selection.isEmpty && selection.cursor >= 0) selection.set(selection.cursor, selection.cursor);
-    if (!selection.isEmpty) this.view.tell("widen", { first: selection.first, last: selection.last });
-  }
-
-  #widened({ first, last, path }) {
-    this.selection.anchor = -1;
-    this.selection.widenTo(first, last);
+    const path = selection.isEmpty ? null : selection.widen(this.containers);
+    if (path === null) return;
     this.path = path;
     this.#show();
-    this.say(`${last - first + 1} blocks selected: ${path || "the page"}`);
+    this.say(`${selection.last - selection.first + 1} blocks selected: ${path || "the page"}`);
   }
 
   narrow() {
