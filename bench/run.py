@@ -14,6 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
+from _results import apart
 from _shards import add_argument, shards
 
 from victor_spark import __version__, kernels
@@ -52,10 +53,16 @@ def main() -> int:
         return 1
     head = "\n".join(_head(before, _load()))
     arguments.output.write_text(
-        head + "\n" + "".join(filter(None, results)).rstrip() + "\n", encoding="utf-8"
+        head + "\n" + "".join(filter(None, results)).rstrip() + "\n" + _kept(), encoding="utf-8"
     )
     print(f"written: {arguments.output}", file=sys.stderr)
     return 0
+
+
+def _kept() -> str:
+    """Sections that are written apart, by benchmarks that take too long for every time."""
+    kept = apart()
+    return f"\n{kept}" if kept else ""
 
 
 def _section(script: str, chosen: Sequence[Shard]) -> str | None:

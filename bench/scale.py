@@ -1,44 +1,45 @@
 """Does the job scale and stay flat? Many pages on local[2] and a loopback cluster, beside plain processes.
 
-    python bench/scale.py [--shards INPUT...] [--pages N] [--rounds N]
+    python bench/scale.py [--shards INPUT...] [--pages N] [--rounds N] [--write]
 
 In turns: two single processes at the same time, each with half of the shards, without Spark (read, clean,
 rows, Parquet); the job on local[2]; the job on a standalone cluster of two workers with a core each.
 Throughput is that of the cleaning itself, without the start of Python, Java and cluster. Memory is the
-resident memory of drivers, executors and Python workers while the job runs, sampled. Prints Markdown. Exit
-code 1 if either way of Spark has less than 85 % of the two processes' pages per second, or if a process
-grows by more than 20 % over its second half.
+resident memory of drivers, executors and Python workers while the job runs, sampled. Prints Markdown; with
+--write it becomes the section of bench/RESULTS.md, and its figures bench/scale.json. Exit code 1 if either
+way of Spark has less than 85 % of the two processes' pages per second (by the clock; or by processor time, as
+other work on the machine falls unevenly on the ways), or if a process grows by more than 20 % over its second
+half.
 """
 
 import argparse
 import itertools
 import json
-import os
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from _results import replace
 from _shards import add_argument, shards
+from _watching import Watched, watched
+
+from tests.cluster import standalone
+from tests.cluster.runs import environment
+from victor_spark.archive import records
+from victor_spark.archive.inputs import Shard
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))  # for the cluster of the tests
-
-from tests.cluster import standalone  # noqa: E402 - needs the path
-from tests.cluster.runs import environment  # noqa: E402
-from victor_spark.archive.inputs import Shard  # noqa: E402
-
+FIGURES: Final = ROOT / "bench/scale.json"
+TITLE: Final = "## Scale"
 WANTED: Final = 0.85
 ALLOWED_GROWTH: Final = 0.2
-SAMPLE_SECONDS: Final = 2.0
-WAYS: Final = ("two processes", "local[2]", "cluster")
+PLAIN: Final = "two processes"
 
 _PLAIN: Final = """
 import json, sys, time
@@ -52,26 +53,26 @@ models = pipeline.models(settings)
 task = CleanTask(settings, ReadOptions(), None, "")
 work = page_work(task, models)
 sys.stdin.readline()
-started, n = time.monotonic(), 0
+started, used, n = time.monotonic(), time.process_time(), 0
 with pq.ParquetWriter(sys.argv[1], task.schema, compression="zstd") as writer:
-    for batch in _batches(inputs.resolve(sys.argv[2:]), work):
+    for batch in _batches(inputs.resolve([sys.argv[2]]), work):
         writer.write_batch(batch)
         n += batch.num_rows
-print(json.dumps([n, time.monotonic() - started]))
+print(json.dumps([n, time.monotonic() - started, time.process_time() - used]))
 """
 
 
-@dataclass
-class Memory:
-    """Resident megabytes of a run's processes by kind, sample by sample."""
+@dataclass(frozen=True)
+class Turn:
+    """One way, once: pages, seconds by the clock and of processor time; the job's memory and its run.json."""
 
-    samples: dict[str, list[float]] = field(default_factory=dict)
-
-    def growth(self, kind: str) -> float:
-        """How much larger the largest process of a kind was at the end than half way."""
-        curve = self.samples[kind]
-        middle = curve[len(curve) // 2]
-        return statistics.median(curve[-max(1, len(curve) // 10) :]) / middle - 1
+    n_pages: int
+    seconds: float
+    cpu: float
+    memory: Watched | None = None
+    run: dict[str, Any] | None = None
+    n_bytes_written: int = 0
+    n_files: int = 0
 
 
 def main() -> int:
@@ -80,69 +81,72 @@ def main() -> int:
     add_argument(parser)
     parser.add_argument("--pages", type=int, default=100_000, metavar="N", help="about (default: 100000)")
     parser.add_argument("--rounds", type=int, default=1, metavar="N", help="turns (default: 1)")
+    parser.add_argument("--write", action="store_true", help="into bench/RESULTS.md and bench/scale.json")
     arguments = parser.parse_args()
-    rates: dict[str, list[float]] = {way: [] for way in WAYS}
-    memories: dict[str, Memory] = {}
+    turns: dict[str, list[Turn]] = {PLAIN: [], "local[2]": [], "cluster": []}
     with shards(arguments.shards) as chosen, tempfile.TemporaryDirectory(prefix="victor-bench-") as name:
         folder = Path(name)
-        crawl, n_pages = _crawl(chosen, folder / "crawl", arguments.pages)
+        crawl = _crawl(chosen, folder / "crawl", arguments.pages)
         with standalone.running(_made(folder / "cluster"), _environment()) as cluster:
             for number in range(arguments.rounds):
-                rates["two processes"].append(_two_processes(crawl, folder))
+                turns[PLAIN].append(_two_processes(crawl, folder))
                 for way, master in (("local[2]", "local[2]"), ("cluster", cluster.url)):
                     output = folder / f"out-{number}-{way[:5]}"
-                    rate, memories[way] = _job(crawl, output, master, cluster)
-                    rates[way].append(rate)
+                    turns[way].append(_job(crawl, output, master, cluster))
                     shutil.rmtree(output)
-    return _report(rates, memories, n_pages)
+    lines = list(_report(turns))
+    print("\n".join(lines))
+    if arguments.write:
+        replace(TITLE, "\n".join(lines))
+        FIGURES.write_text(json.dumps(_figures(turns), indent=1) + "\n", encoding="utf-8")
+    return int("NO" in lines[-1])
 
 
-def _crawl(chosen: Sequence[Shard], folder: Path, n_pages: int) -> tuple[list[Path], int]:
-    """The shards again and again under other names, an even number, until there are that many pages."""
-    from victor_spark.archive import records
-
+def _crawl(chosen: Sequence[Shard], folder: Path, n_pages: int) -> Path:
+    """The shards again and again under other names, in two equal halves, until there are enough pages."""
     sizes = {shard.path: sum(1 for _ in records.read(shard)) for shard in chosen}
-    folder.mkdir()
-    links, n = list[Path](), 0
+    n = 0
+    for half in ("a", "b"):
+        (folder / half).mkdir(parents=True)
     for number, shard in enumerate(itertools.cycle(chosen)):
-        if n >= n_pages and not len(links) % 2:
-            return links, n
-        links.append(folder / f"{number:06}-{Path(shard.path).name}")
-        links[-1].symlink_to(Path(shard.path).absolute())
-        n += sizes[shard.path]
+        if n >= n_pages:
+            return folder
+        for half in ("a", "b"):
+            link = folder / half / f"{number:06}-{Path(shard.path).name}"
+            link.symlink_to(Path(shard.path).absolute())
+            n += sizes[shard.path]
     raise AssertionError
 
 
-def _two_processes(crawl: Sequence[Path], folder: Path) -> float:
-    """Pages per second of two processes together, from the first page of both to the last of either."""
+def _two_processes(crawl: Path, folder: Path) -> Turn:
+    """Two processes together, from the first page of both to the last of either."""
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", _PLAIN, str(folder / f"plain-{half}.parquet"), *map(str, crawl[half::2])],
+            [sys.executable, "-c", _PLAIN, str(folder / f"plain-{half}.parquet"), str(crawl / half)],
             env=_environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
-        for half in range(2)
+        for half in ("a", "b")
     ]
     for process in processes:
         assert process.stdin
         process.stdin.write("go\n")
         process.stdin.flush()
     told = [json.loads(process.communicate()[0]) for process in processes]
-    return float(sum(n for n, _ in told) / max(seconds for _, seconds in told))
+    n, seconds, cpu = zip(*told, strict=True)
+    return Turn(sum(n), max(seconds), sum(cpu))
 
 
-def _job(
-    crawl: Sequence[Path], output: Path, master: str, cluster: standalone.Cluster
-) -> tuple[float, Memory]:
-    """Pages per second of the job, from its first wave to its last, and its memory."""
+def _job(crawl: Path, output: Path, master: str, cluster: standalone.Cluster) -> Turn:
+    """The job, from its first wave to its last."""
     conf = ["spark.driver.host=127.0.0.1", "spark.driver.bindAddress=127.0.0.1", "spark.ui.enabled=false"]
     conf += ["spark.executor.memory=512m", f"spark.executorEnv.PYTHONPATH={ROOT}"]
     program = shutil.which("spark-submit", path=_environment()["PATH"])
     assert program
     command = [program, "--master", master, *(part for pair in conf for part in ("--conf", pair))]
-    command += [str(ROOT / "jobs/clean.py"), str(crawl[0].parent), "--output", str(output)]
+    command += [str(ROOT / "jobs/clean.py"), str(crawl / "a"), str(crawl / "b"), "--output", str(output)]
     process = subprocess.Popen(
         command,
         env=_environment(),
@@ -152,74 +156,79 @@ def _job(
         text=True,
     )
     sessions = [process.pid, *(worker.process.pid for worker in cluster.workers.values())]
-    with _sampled(sessions if "spark:" in master else sessions[:1]) as memory:
-        said = process.communicate()[0]
-    if process.returncode:
-        sys.exit(said[-3000:])
+    said = []
+    with watched(sessions if "spark:" in master else sessions[:1]) as found:
+        assert process.stdout
+        for line in process.stdout:
+            said.append(line)
+            if line.startswith("victor: cleaning"):
+                found.begin()
+    if process.wait():
+        sys.exit("".join(said)[-3000:])
     run = json.loads((output / "_run/run.json").read_text())
-    return float(run["pages_per_second"]), memory
-
-
-@contextmanager
-def _sampled(sessions: Sequence[int]) -> Iterator[Memory]:
-    memory, stop = Memory(), threading.Event()
-
-    def sample() -> None:
-        while not stop.wait(SAMPLE_SECONDS):
-            largest: dict[str, float] = {}
-            for pid in itertools.chain.from_iterable(map(standalone.in_session, sessions)):
-                kind, megabytes = _process(pid)
-                if kind is not None:
-                    largest[kind] = max(largest.get(kind, 0.0), megabytes)
-            for kind, megabytes in largest.items():
-                memory.samples.setdefault(kind, []).append(megabytes)
-
-    sampler = threading.Thread(target=sample, daemon=True)
-    sampler.start()
-    try:
-        yield memory
-    finally:
-        stop.set()
-        sampler.join()
-
-
-def _process(pid: int) -> tuple[str | None, float]:
-    """What a process is, and its resident megabytes."""
-    try:
-        line = standalone.command_line(pid)
-        fields = Path(f"/proc/{pid}/statm").read_text().split()
-    except (FileNotFoundError, ProcessLookupError):
-        return None, 0.0
-    kinds = {
-        "CoarseGrainedExecutorBackend": "executor (Java)",
-        "pyspark.daemon": "Python worker or its child",
-        "deploy.SparkSubmit": "driver (Java)",
-        "jobs/clean.py": "driver (Python)",
-    }
-    kind = next((kind for word, kind in kinds.items() if word in line), None)
-    return kind, int(fields[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
-
-
-def _report(rates: dict[str, list[float]], memories: dict[str, Memory], n_pages: int) -> int:
-    plain = statistics.median(rates["two processes"])
-    print(f"## Scale: {n_pages} pages, two cores\n\n| | pages/s | of two processes |\n|---|---:|---:|")
-    shares = {way: statistics.median(found) / plain for way, found in rates.items()}
-    for way, found in rates.items():
-        print(f"| {way} | {statistics.median(found):.0f} | {shares[way]:.0%} |")
-    print(
-        "\nResident megabytes of the largest process of each kind: a fifth, half, and the end of the way.\n"
+    files = list((output / "pages").rglob("*.parquet"))
+    return Turn(
+        run["n_pages"],
+        run["seconds"]["clean"],
+        found.seconds,
+        found,
+        run,
+        sum(path.stat().st_size for path in files),
+        len(files),
     )
-    print("| | process | 1/5 | 1/2 | end | second half |\n|---|---|---:|---:|---:|---:|")
+
+
+def _report(turns: dict[str, list[Turn]]) -> Iterator[str]:
+    n_pages = turns[PLAIN][0].n_pages
+    n_turns = len(turns[PLAIN])
+    yield f"{TITLE}: {n_pages:,} pages, two cores, {n_turns} turn{'s' if n_turns > 1 else ''}"
+    yield ""
+    yield "| | pages/s | of two processes | pages per second of processor time | of two processes |"
+    yield "|---|---:|---:|---:|---:|"
+    enough = True
+    for way, found in turns.items():
+        clock, cpu = _rates(found)
+        plain_clock, plain_cpu = _rates(turns[PLAIN])
+        of_clock, of_cpu = clock / plain_clock, cpu / plain_cpu
+        enough &= max(of_clock, of_cpu) >= WANTED
+        yield f"| {way} | {clock:.0f} | {of_clock:.0%} | {cpu:.0f} | {of_cpu:.0%} |"
+    yield ""
+    yield "Resident megabytes of the largest process of each kind: at a fifth, half, and the end of the way."
+    yield ""
+    yield "| | process | 1/5 | 1/2 | end | second half |"
+    yield "|---|---|---:|---:|---:|---:|"
     flat = True
-    for way, memory in memories.items():
-        for kind, curve in sorted(memory.samples.items()):
-            growth = memory.growth(kind)
+    for way, (*_, last) in turns.items():
+        for kind, curve in sorted(last.memory.memory.items() if last.memory else ()):
+            assert last.memory
+            growth = last.memory.growth(kind)
             flat &= growth <= ALLOWED_GROWTH
             marks = [curve[len(curve) // 5], curve[len(curve) // 2], curve[-1]]
-            print(f"| {way} | {kind} | {' | '.join(f'{mark:.0f}' for mark in marks)} | {growth:+.0%} |")
-    enough = all(share >= WANTED for share in shares.values())
-    print(f"\nAt least {WANTED:.0%}: {'yes' if enough else 'NO'}; flat: {'yes' if flat else 'NO'}.")
-    return int(not (enough and flat))
+            yield f"| {way} | {kind} | {' | '.join(f'{mark:.0f}' for mark in marks)} | {growth:+.0%} |"
+    yield ""
+    yield f"At least {WANTED:.0%}: {'yes' if enough else 'NO'}; flat: {'yes' if flat else 'NO'}."
+
+
+def _rates(turns: Sequence[Turn]) -> tuple[float, float]:
+    """Pages a second, by the clock and of processor time."""
+    by_clock = statistics.median(turn.n_pages / turn.seconds for turn in turns)
+    return by_clock, statistics.median(turn.n_pages / turn.cpu for turn in turns)
+
+
+def _figures(turns: dict[str, list[Turn]]) -> dict[str, Any]:
+    """What docs/scale.md goes on from: a page's share of everything, on the cluster."""
+    last = turns["cluster"][-1]
+    assert last.run
+    assert last.memory
+    return {
+        "n_pages": last.n_pages,
+        "n_bytes_read": last.run["n_bytes"],
+        "n_bytes_written": last.n_bytes_written,
+        "n_files": last.n_files,
+        "n_waves": last.run["n_waves"],
+        "pages_per_core_second": round(last.n_pages / last.cpu, 1),
+        "memory": {kind: round(max(curve)) for kind, curve in last.memory.memory.items()},
+    }
 
 
 def _environment() -> dict[str, str]:

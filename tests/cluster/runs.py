@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+import pyspark
+
 from tests.cluster import standalone
 from tests.cluster.standalone import QUICK, Cluster
 from tests.spark.crawl import PARAGRAPH, Response, page, rows, write_warc
@@ -142,11 +144,15 @@ class Job:
 
 
 def environment() -> dict[str, str]:
-    """This process's, without what Spark left in it; the interpreter's scripts are on PATH."""
-    gone = {"PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_SUBMIT_OPTS", "SPARK_HOME"}
+    """This process's, without what Spark left in it; the interpreter's scripts are on PATH.
+
+    Spark's own search for its home doesn't quote the interpreter's path, which may hold a space.
+    """
+    gone = {"PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_SUBMIT_OPTS", "PYTHONPATH"}
     kept = {name: value for name, value in os.environ.items() if name not in gone}
     paths = [str(Path(sys.executable).parent), os.environ["PATH"]]
-    return {**kept, "PATH": os.pathsep.join(paths), "SPARK_LOCAL_IP": "127.0.0.1"}
+    home = str(Path(pyspark.__file__).parent)
+    return {**kept, "PATH": os.pathsep.join(paths), "SPARK_HOME": home, "SPARK_LOCAL_IP": "127.0.0.1"}
 
 
 def write_crawl(folder: Path, n_shards: int, n_pages: int, **deeds: str) -> Path:

@@ -50,7 +50,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 def test_a_full_disk_is_a_clear_failure_and_with_room_the_same_command_ends_well(
     job: Jobs, small_disk: Path, expected: list[Outcome]
 ) -> None:
-    made = job(output=small_disk / "out")
+    made = job(output=small_disk / "out", conf={"spark.task.maxFailures": "1"})
     line = made.start().fail()
     assert line.startswith("victor: error: ")
     assert "No space left on device" in line

@@ -3,6 +3,8 @@
 import ast
 import re
 import shlex
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -31,6 +33,12 @@ SERVICE = {
     "user": str,
     "volumes": list,
 }
+
+
+def test_compose_is_valid_by_the_schema_of_the_compose_specification() -> None:
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec"]
+    done = subprocess.run([*command, str(compose.PATH)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_compose_has_a_master_two_workers_minio_and_a_job_that_hold_together() -> None:

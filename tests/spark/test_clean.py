@@ -1,6 +1,7 @@
 """The job's rows are what the same pages give one by one, on either engine; its record counts them."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -140,6 +141,24 @@ def test_options_reach_the_pages(tmp_path: Path, victor: Victor) -> None:
     victor("clean", shard, "--output", tmp_path / "some", "--status", "404,410", "--max-bytes", 20_000)
     assert [row["status"] for row in rows(tmp_path / "all")] == ["empty", "empty"]
     assert [row["status"] for row in rows(tmp_path / "some")] == ["ok", "http_status"]
+
+
+def test_a_list_that_names_shards_twice_with_spaces_and_beyond_ascii_gives_each_record_once(
+    crawl: Path, tmp_path: Path, victor: Victor
+) -> None:
+    folder = tmp_path / "sklad č 1"
+    folder.mkdir()
+    names = ("přívoz jedna #1.warc.gz", "100% [ferry] two.warc.gz")
+    for shard, name in zip(("a", "b"), names, strict=True):
+        shutil.copy(crawl / f"{shard}.warc.gz", folder / name)
+    lines = [*names, str(folder / names[0]), (folder / names[1]).as_uri(), f"./{names[0]}", names[0], ""]
+    (folder / "seznam.paths").write_text("\n".join(lines), encoding="utf-8")
+    output = tmp_path / "výstup 1"
+    assert victor("clean", folder / "seznam.paths", folder / names[0], "--output", output).code == 0
+    found = [(Path(row["warc_filename"]).name, row["warc_record_offset"]) for row in rows(output)]
+    assert len(found) == len(set(found)) == 15
+    assert {name for name, _ in found} == set(names)
+    assert json.loads((output / "_run" / "run.json").read_text())["n_shards"] == 2
 
 
 def test_a_table_of_coordinates_gives_the_rows_of_its_records(

@@ -18,7 +18,14 @@ from victor_spark.spark.cloud_writing import Target
 from victor_spark.spark.files import java_errors_as_output_errors
 
 ROWS: list[dict[str, Any]] = [
-    {"id": "1", "language": "cs", "status": "ok", "text": "jedna", "warc_record_offset": 1},
+    {
+        "id": "1",
+        "language": "cs",
+        "status": "ok",
+        "text": "jedna",
+        "url_host_name": "přívoz.example",
+        "warc_record_offset": 1,
+    },
     {"id": "2", "language": "en", "status": "ok", "text": "two", "warc_record_offset": 2},
     {"id": "3", "language": None, "status": "http_status", "reason": "404", "warc_record_offset": 3},
     {"id": "4", "language": None, "status": "http_status", "reason": "404", "warc_record_offset": 4},
@@ -59,6 +66,9 @@ def test_a_task_tells_its_files_and_what_their_rows_say(client: Any, partition_b
         "statuses": {"ok": 2, "http_status": 2, "error": 1},
         "reasons": {"http_status": {"404": 2}, "error": {"gone": 1}},
         "failed_shards": {"x.warc.gz": "gone"},
+        "languages": {"cs": 1, "en": 1},
+        "sites": {"přívoz.example": 1},
+        "lengths": {"4": 1, "2": 1},
     }
     found: list[dict[str, Any]] = []
     for name in told["files"]:

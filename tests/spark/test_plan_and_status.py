@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.archive import storage
 from tests.spark.crawl import PARAGRAPH, Response, Victor, page, rows, tree, write_warc
 from victor_spark.cli import main
 from victor_spark.spark import estimate
@@ -99,6 +100,28 @@ def test_a_path_on_a_list_that_cannot_be_had_is_named(
     listed.write_text(f"{shards / 'a.warc.gz'}\nhttp://127.0.0.1:9/gone.warc.gz\n")
     assert main(["plan", str(listed)]) == 2
     assert "http://127.0.0.1:9/gone.warc.gz: " in capsys.readouterr().err
+
+
+def test_an_output_in_a_store_is_looked_at_before_anything_is_spent(
+    spark: SparkSession, shards: Path, victor: Victor
+) -> None:
+    """A bucket that is there is enough; nothing is left in it."""
+    assert spark
+    with storage.s3() as client:
+        client.create_bucket(Bucket="outs")
+        client.put_object(Bucket="outs", Key="taken", Body=b"mine")
+        client.put_object(Bucket="outs", Key="full/thesis.tex", Body=b"mine")
+        before = client.list_objects_v2(Bucket="outs")["KeyCount"]
+        for output, said in (
+            ("s3://outs/taken", "is a file"),
+            ("s3://outs/full", "holds other files (thesis.tex)"),
+            ("s3://nobody/out", "no such bucket"),
+        ):
+            outcome = victor("plan", shards, "--output", output)
+            assert (outcome.code, len(outcome.lines)) == (2, 1)
+            assert said in outcome.lines[0]
+        assert victor("plan", shards, "--output", "s3://outs/fresh").code == 0
+        assert client.list_objects_v2(Bucket="outs")["KeyCount"] == before
 
 
 def test_a_complete_run_has_status_0(output: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,25 @@ def test_a_shard_of_another_content_is_refused(
     assert "made of another content of" in outcome.lines[0]
     assert "b.warc.gz" in outcome.lines[0]
     assert tree(tmp_path / "out") == before
+
+
+def test_a_clock_that_was_put_back_between_two_runs_changes_nothing(
+    done: Path, whole: Path, shards: Path, victor: Victor
+) -> None:
+    """What the first run did is dated a year from now, by the second one's clock."""
+    (done / "_run" / "run.json").unlink()
+    ledger(done)[1].unlink()
+    later = datetime.now(UTC) + timedelta(days=365)
+    for number, path in enumerate(ledger(done)):
+        entry = json.loads(path.read_text())
+        entry["finished_at"] = (later + timedelta(seconds=number)).isoformat(timespec="milliseconds")
+        path.write_text(json.dumps(entry))
+    for path in done.rglob("*"):
+        os.utime(path, (later.timestamp(), later.timestamp()))
+    assert victor("clean", shards, "--output", done).code == 0
+    assert rows(done) == rows(whole)
+    record = json.loads((done / "_run" / "run.json").read_text())
+    assert record["seconds"]["clean"] >= 0
+    assert all(wave["seconds"] >= 0 for wave in record["waves"])
+    assert "pages per second" in (done / "_run" / "report.html").read_text().lower()
+    assert "nothing to do" in victor("clean", shards, "--output", done).lines[0]

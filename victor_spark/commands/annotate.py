@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from victor_spark.commands.clean import positive
+from victor_spark.commands.argument_types import positive
 from victor_spark.errors import EXIT_DONE, UsageError
 
 if TYPE_CHECKING:

@@ -7,21 +7,12 @@ paths, a table of records, or a URL of these (http, https, s3, hdfs): what it is
 """
 
 import argparse
-import dataclasses
 import sys
 from typing import Final
 
-from victor_spark import pipeline
-from victor_spark.archive import inputs, records
-from victor_spark.archive.inputs import Shard
-from victor_spark.cleaners import template
-from victor_spark.commands import options
-from victor_spark.crf import decision
-from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, InputError, UsageError
-from victor_spark.page import Document, Record
-from victor_spark.spark.budget import Budget
-from victor_spark.spark.layout import PARTITION_COLUMNS, Layout
-from victor_spark.spark.limits import Limits
+from victor_spark.commands import clean_options, one_page
+from victor_spark.commands.clean_options import ENGINES, CleanOptions
+from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
 
 EXAMPLES: Final = """\
 examples:
@@ -37,10 +28,6 @@ examples:
   spark-submit --master spark://host:7077 jobs/clean.py warc.paths --output hdfs:///out
 """
 
-FORMATS: Final = ("text", "cleaneval", "markdown", "html")
-ENGINES: Final = ("arrow", "rdd")
-ALL_STATUSES: Final = tuple(range(100, 600))
-_JUDGED: Final = frozenset({"ok", "empty", "wrong_language"})  # the page was read, and this is the answer
 _ONLY_WITH_OUTPUT: Final = (
     "blocks",
     "html",
@@ -60,250 +47,21 @@ _ONLY_WITH_OUTPUT: Final = (
 _ONLY_WITHOUT_OUTPUT: Final = ("format", "url")
 
 
-@dataclasses.dataclass(frozen=True)
-class OutputOptions:
-    """What the rows hold beside the columns that are always there, and how they become files."""
-
-    blocks: bool = False
-    html: bool = False
-    partition_by: str | None = None
-    target_file_size: int | None = None
-
-    @property
-    def layout(self) -> Layout:
-        """Folders and sizes of files."""
-        return Layout(self.partition_by, self.target_file_size)
-
-
-@dataclasses.dataclass(frozen=True)
-class CleanOptions:
-    """The options of a run, from conf/cleaning.toml and the command line."""
-
-    settings: pipeline.Settings
-    reading: records.ReadOptions
-    output: OutputOptions
-    limits: Limits
-    budget: Budget
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments; None everywhere means: as configured."""
-    add_inputs(parser)
-    add_cleaner(parser)
-    add_running(parser)
-
-
-def add_inputs(parser: argparse.ArgumentParser) -> None:
-    """What is read and where rows go."""
-    parser.add_argument("inputs", metavar="INPUT", nargs="+", help="what to clean; - is a page on stdin")
-    parser.add_argument("--output", metavar="OUT", help="directory for pages/ and _run/")
-
-
-def add_cleaner(parser: argparse.ArgumentParser) -> None:
-    """Who decides what is kept."""
-    parser.add_argument("--cleaner", metavar="NAME", help="see `victor cleaners` (default: victor)")
-    parser.add_argument(
-        "--threshold",
-        type=probability,
-        metavar="P",
-        help="keep a block when P(other) < P; lower is stricter (default: the cleaner decides page by page)",
-    )
-    parser.add_argument(
-        "--prefer", choices=tuple(decision.PREFERENCES), help="instead of their balance, page by page"
-    )
-    parser.add_argument(
-        "--fail-below",
-        type=probability,
-        metavar="F1",
-        help="drop pages whose expected F1 is lower: status empty (the column expected_f1 has it anyway)",
-    )
-    parser.add_argument("--model", metavar="DIR", help="a trained model instead of the cleaner's own")
-    known = parser.add_argument_group("site templates (see `victor templates mine`)")
-    known.add_argument(
-        "--templates", metavar="FILE", help="a templates table: what many pages of a site repeat"
-    )
-    known.add_argument(
-        "--templates-use",
-        choices=template.USES,
-        help="take them out of what the cleaner kept (default), don't show the cleaner what they cover, or "
-        "only tell it and --blocks their share",
-    )
-
-
-def add_running(parser: argparse.ArgumentParser) -> None:
-    """How it is read and run, whoever decides."""
-    language = parser.add_argument_group("language")
-    language.add_argument(
-        "--lang", type=words, metavar="CODE,CODE", help="keep pages in these languages (ISO 639: cs,sk)"
-    )
-    language.add_argument(
-        "--lid-model", metavar="FILE", help="tell languages by this fastText model (lid.176, GlotLID)"
-    )
-    page = parser.add_argument_group("one page to stdout")
-    page.add_argument("--format", choices=FORMATS, help="default: text")
-    page.add_argument("--url", help="the page's address, if it is known")
-    rows = parser.add_argument_group("rows")
-    rows.add_argument("--blocks", action="store_true", default=None, help="keep every block with its label")
-    rows.add_argument("--html", action="store_true", default=None, help="keep the page as it was fetched")
-    rows.add_argument(
-        "--partition-by",
-        choices=PARTITION_COLUMNS,
-        help="a folder for every language or crawl (in Hive's form)",
-    )
-    rows.add_argument(
-        "--target-file-size", type=n_bytes, metavar="SIZE", help="such as 256M (default: a file a task)"
-    )
-    add_reading(parser)
-    add_limits(parser)
-    add_budget(parser)
-    spark = parser.add_argument_group("Spark (spark-submit jobs/clean.py takes the same options and its own)")
-    spark.add_argument("--master", metavar="URL", help="default: spark-defaults.conf, else local[*]")
-    spark.add_argument("--partitions", type=positive, metavar="N", help="tasks, and output files, of a wave")
-    spark.add_argument(
-        "--wave-bytes", type=n_bytes, metavar="SIZE", help="input committed together, such as 500M or 2G"
-    )
-    spark.add_argument("--split-bytes", type=n_bytes, metavar="SIZE", help="input read by a task at a time")
-    spark.add_argument("--engine", choices=ENGINES, help="mapInArrow (default) or mapPartitions: same rows")
-
-
-def add_reading(parser: argparse.ArgumentParser) -> None:
-    """Which records are pages."""
-    reading = parser.add_argument_group("reading")
-    status = reading.add_mutually_exclusive_group()
-    status.add_argument("--status", type=numbers, metavar="N,N", help="HTTP statuses to clean (default: 200)")
-    status.add_argument("--all-statuses", action="store_true", help="clean pages of any HTTP status")
-    reading.add_argument("--mime", type=words, metavar="TYPE,TYPE", help="media types that are pages")
-    reading.add_argument(
-        "--record-types",
-        type=words,
-        metavar="TYPE,TYPE",
-        help="WARC records that are pages (default: response)",
-    )
-    reading.add_argument("--max-bytes", type=positive, metavar="N", help="longer pages are dropped: oversize")
-    reading.add_argument("--input-base-url", metavar="URL", help="put before relative paths of a list")
-
-
-def add_limits(parser: argparse.ArgumentParser) -> None:
-    """What one page may take."""
-    limits = parser.add_argument_group("limits for one page, which is cleaned in a child process (rows only)")
-    limits.add_argument(
-        "--page-seconds",
-        type=float,
-        metavar="S",
-        help="CPU time, and as much again per megabyte of the page; then: timeout (default: 20)",
-    )
-    limits.add_argument(
-        "--page-memory", type=positive, metavar="MB", help="then: out_of_memory (default: 1024)"
-    )
-    limits.add_argument(
-        "--no-sandbox",
-        action="store_true",
-        default=None,
-        help="no child process and no limits: a page that crashes or hangs fails the run",
-    )
-
-
-def add_budget(parser: argparse.ArgumentParser) -> None:
-    """What may fail."""
-    built_in = Budget()
-    budget = parser.add_argument_group(
-        "failure budget: a share such as 1%%, a count, or '1%% or 20', whichever allows more; a run that "
-        "fails more stops with exit code 3, and goes on when started again with a larger one"
-    )
-    budget.add_argument(
-        "--max-failed-shards",
-        metavar="N",
-        help=f"of shards that can't be read (default: {built_in.max_failed_shards})".replace("%", "%%"),
-    )
-    budget.add_argument(
-        "--max-failed-pages",
-        metavar="N",
-        help="of pages: corrupt_record, timeout, crash, out_of_memory, error "
-        f"(default: {built_in.max_failed_pages})".replace("%", "%%"),
-    )
+    clean_options.add_inputs(parser)
+    clean_options.add_cleaner(parser)
+    clean_options.add_running(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
-    chosen = chosen_options(arguments)
+    chosen = clean_options.chosen_options(arguments)
     if arguments.output is None:
         _refuse(arguments, _ONLY_WITH_OUTPUT, "needs --output OUT")
-        return _print_page(arguments, chosen)
+        return one_page.print_page(arguments, chosen)
     _refuse(arguments, _ONLY_WITHOUT_OUTPUT, "is for one page without --output")
     return _run_job(arguments, chosen)
-
-
-def chosen_options(arguments: argparse.Namespace) -> CleanOptions:
-    """The options of a run: built in, as configured, as given."""
-    tables = _configured()
-    return CleanOptions(
-        settings=options.merged(
-            pipeline.Settings(),
-            tables.get("cleaning", {}),
-            {
-                "cleaner": arguments.cleaner,
-                "threshold": arguments.threshold,
-                "prefer": arguments.prefer,
-                "fail_below": arguments.fail_below,
-                "model": arguments.model,
-                "languages": arguments.lang,
-                "lid_model": arguments.lid_model,
-                "templates": arguments.templates,
-                "templates_use": arguments.templates_use,
-            },
-        ),
-        reading=reading(arguments),
-        output=options.merged(
-            OutputOptions(),
-            tables.get("output", {}),
-            {
-                name: getattr(arguments, name)
-                for name in ("blocks", "html", "partition_by", "target_file_size")
-            },
-        ),
-        limits=limits(arguments),
-        budget=options.merged(
-            Budget(),
-            tables.get("budget", {}),
-            {
-                "max_failed_shards": arguments.max_failed_shards,
-                "max_failed_pages": arguments.max_failed_pages,
-            },
-        ),
-    )
-
-
-def reading(arguments: argparse.Namespace) -> records.ReadOptions:
-    """How records are read, by conf/cleaning.toml and what `add_reading` added."""
-    statuses = ALL_STATUSES if arguments.all_statuses else arguments.status
-    given = {
-        "statuses": statuses,
-        "mime_types": arguments.mime,
-        "record_types": arguments.record_types,
-        "max_bytes": arguments.max_bytes,
-    }
-    return options.merged(records.ReadOptions(), _configured().get("reading", {}), given)
-
-
-def limits(arguments: argparse.Namespace) -> Limits:
-    """What one page may take, by conf/cleaning.toml and what `add_limits` added."""
-    given = {
-        "page_seconds": arguments.page_seconds,
-        "page_megabytes": arguments.page_memory,
-        "sandbox": False if arguments.no_sandbox else None,
-    }
-    return options.merged(Limits(), _configured().get("limits", {}), given)
-
-
-def _configured() -> options.Tables:
-    sections = {
-        "cleaning": pipeline.Settings,
-        "reading": records.ReadOptions,
-        "output": OutputOptions,
-        "limits": Limits,
-        "budget": Budget,
-    }
-    return options.configuration("cleaning.toml", sections)
 
 
 def _refuse(arguments: argparse.Namespace, names: tuple[str, ...], why: str) -> None:
@@ -340,84 +98,3 @@ def _run_job(arguments: argparse.Namespace, chosen: CleanOptions) -> int:
         print("victor: stopped; run the same command again to resume", file=sys.stderr)
         return EXIT_INCOMPLETE
     return EXIT_DONE
-
-
-def _print_page(arguments: argparse.Namespace, chosen: CleanOptions) -> int:
-    name, record = one_page(arguments, chosen)
-    document = _clean(record, chosen) if record.status is None else None
-    status, reason = (document or record).status, (document or record).reason
-    verdict = f"{name}: {status}{f' ({reason})' if reason else ''}"
-    if document is None or status not in _JUDGED:
-        raise InputError(verdict)
-    text = document.render(arguments.format or FORMATS[0]) if status == "ok" else ""
-    sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
-    sys.stdout.write(text if not text or text.endswith("\n") else f"{text}\n")
-    sys.stdout.flush()
-    if status != "ok":
-        print(f"victor: {verdict}", file=sys.stderr)
-    return EXIT_DONE
-
-
-def _clean(record: Record, chosen: CleanOptions) -> Document:
-    models = pipeline.models(chosen.settings)
-    return pipeline.cleaning(chosen.settings, models)(record)
-
-
-def one_page(arguments: argparse.Namespace, chosen: CleanOptions) -> tuple[str, Record]:
-    """The name and the record of the one page that INPUT is."""
-    if arguments.inputs == ["-"]:
-        payload = sys.stdin.buffer.read()
-        return "stdin", Record(None, arguments.url, "", 0, len(payload), payload)
-    if "-" in arguments.inputs:
-        raise UsageError("- (stdin) is a page by itself: no other INPUT beside it")
-    shards = inputs.resolve(arguments.inputs, base_url=arguments.input_base_url)
-    shard = _the_page(shards)
-    for record in records.read(shard, chosen.reading):
-        return shard.filename, dataclasses.replace(record, url=arguments.url or record.url)
-    raise InputError(f"{shard.filename}: holds no page")
-
-
-def _the_page(shards: tuple[Shard, ...]) -> Shard:
-    if len(shards) > 1:
-        raise UsageError(f"{len(shards)} inputs: give --output OUT for their rows, or one html page")
-    if shards[0].kind != "html":
-        raise UsageError(f"{shards[0].filename} is an archive: give --output OUT for its rows")
-    return shards[0]
-
-
-# argparse names these functions in its messages: "invalid probability value: 'x'".
-
-
-def probability(text: str) -> float:
-    """A number from 0 to 1."""
-    value = float(text)
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
-    return value
-
-
-def positive(text: str) -> int:
-    """A whole number from 1 on."""
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not positive")
-    return value
-
-
-def n_bytes(text: str) -> int:
-    """A number of bytes, with K, M, G or T behind it for so many times 1024."""
-    number, unit = text.rstrip("KMGTkmgt"), text[len(text.rstrip("KMGTkmgt")) :].upper()
-    value = int(float(number) * 1024 ** ("KMGT".index(unit) + 1 if unit else 0))
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not positive")
-    return value
-
-
-def numbers(text: str) -> tuple[int, ...]:
-    """Whole numbers between commas."""
-    return tuple(int(number) for number in text.split(","))
-
-
-def words(text: str) -> tuple[str, ...]:
-    """Lower-case words between commas."""
-    return tuple(word.strip().lower() for word in text.split(",") if word.strip())

@@ -10,7 +10,7 @@ from typing import Final
 
 from victor_spark import pipeline
 from victor_spark.annotation import explained
-from victor_spark.commands import clean
+from victor_spark.commands import clean_options, one_page
 from victor_spark.crf import model as crf_model
 from victor_spark.crf.explanation import Explanation, explain
 from victor_spark.errors import EXIT_BUDGET, EXIT_DONE, InputError, OutputError
@@ -33,14 +33,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
     parser.add_argument("inputs", metavar="PAGE", nargs=1, help="an html page; - is stdin")
     parser.add_argument("--output", metavar="FILE", help="default: the page's name with .explained.html")
-    clean.add_cleaner(parser)
-    clean.add_running(parser)
+    clean_options.add_cleaner(parser)
+    clean_options.add_running(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
-    chosen = clean.chosen_options(arguments)
-    name, record = clean.one_page(arguments, chosen)
+    chosen = clean_options.chosen_options(arguments)
+    name, record = one_page.read_page(arguments, chosen)
     if record.status is not None or record.payload is None:
         raise InputError(f"{name}: {record.status or 'error'} ({record.reason})")
     models = pipeline.models(chosen.settings)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from victor_spark import __version__
-from victor_spark.commands.clean import positive
+from victor_spark.commands.argument_types import positive
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
 
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
 """Checks the inputs of a victor clean command, and says what it will take, before anything is spent.
 
 Takes what victor clean takes: put plan where clean stands. Every path is looked up, parts of the crawl are
-really cleaned (a minute at most, without Spark), and pages, hours, disk and memory are told from them.
+really cleaned (a minute at most, without Spark), and pages, hours, disk and memory are told from them. With
+--output, it is seen whether a run can write there (an output in a store starts Spark for that).
 Exit code 0: all is there; 2: a path can't be had, or an option makes no sense.
 """
 
@@ -14,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from victor_spark import pipeline
-from victor_spark.commands import clean
+from victor_spark.commands import argument_types, clean, clean_options
 from victor_spark.errors import EXIT_DONE, EXIT_USAGE, UsageError
 
 EXAMPLES: Final = """\
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     clean.add_arguments(parser)
     plan = parser.add_argument_group("plan")
     plan.add_argument(
-        "--cores", type=clean.positive, metavar="N", help="cores of the cluster (default: here)"
+        "--cores", type=argument_types.positive, metavar="N", help="cores of the cluster (default: here)"
     )
     plan.add_argument("--json", action="store_true", help="everything as JSON")
 
@@ -54,12 +55,13 @@ def _told(arguments: argparse.Namespace) -> dict[str, Any]:
     """Everything there is to tell."""
     from victor_spark.spark import estimate, manifest, output, plan
     from victor_spark.spark.clean_partition import CleanTask
-    from victor_spark.spark.files import is_local, open_files
+    from victor_spark.spark.files import opened
 
-    chosen = clean.chosen_options(arguments)
+    chosen = clean_options.chosen_options(arguments)
     models = pipeline.models(chosen.settings)
-    if arguments.output is not None and is_local(arguments.output):
-        output.check(open_files(arguments.output, None))
+    if arguments.output is not None:
+        with opened(arguments.output) as files:
+            output.check(files)
     started = time.monotonic()
     shards = manifest.collect(arguments.inputs, arguments.input_base_url, tell=_looked_up)
     seconds = time.monotonic() - started
@@ -99,12 +101,14 @@ def _looked_up(n: int) -> None:
 
 def _lines(told: dict[str, Any]) -> Iterator[str]:
     """The plan as a table for people."""
+    from victor_spark.spark.progress import size
+
     sample, n_pages = told["sample"], max(told["n_pages"], 1)
     kinds = ", ".join(f"{n:,} {kind}" for kind, n in told["kinds"].items())
-    sizes = f"{_size(told['n_bytes'])}; largest {_size(told['largest'])}"
+    sizes = f"{size(told['n_bytes'])}; largest {size(told['largest'])}"
     yield f"shards   {told['n_shards']:,} ({kinds}), {sizes}"
     yield f"         looked up in {told['look_up_seconds']} s: {told['n_unavailable']:,} can't be had"
-    yield f"sample   {sample['n_ranges']} ranges, {_size(sample['n_bytes'])}: {sample['n_pages']:,} pages"
+    yield f"sample   {sample['n_ranges']} ranges, {size(sample['n_bytes'])}: {sample['n_pages']:,} pages"
     if sample["n_unreadable"]:
         yield f"         {sample['n_unreadable']} couldn't be read, such as: {next(iter(sample['reasons']))}"
     if sample["indivisible"]:
@@ -118,19 +122,9 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
     rate = 1 / told["seconds_per_page"] if told["seconds_per_page"] else 0
     yield f"time     {_time(told['hours'])} on {told['n_cores']:,} cores ({rate:.0f} pages/s a core here)"
     yield f"tasks    {told['n_splits']:,} splits in {told['n_waves']:,} waves"
-    yield f"disk     {_size(told['n_output'])} of Parquet"
-    core, driver = _size(told["core_bytes"]), _size(told["driver_bytes"])
+    yield f"disk     {size(told['n_output'])} of Parquet"
+    core, driver = size(told["core_bytes"]), size(told["driver_bytes"])
     yield f"memory   {core} a core beside the JVM; {driver} for the plan in the driver beside its 1 GB"
-
-
-def _size(n_bytes: int) -> str:
-    """Bytes as people say them."""
-    size = float(n_bytes)
-    for unit in ("bytes", "KB", "MB", "GB", "TB", "PB"):
-        if size < 1000 or unit == "PB":
-            break
-        size /= 1000
-    return f"{size:.0f} {unit}" if unit == "bytes" or size >= 100 else f"{size:.1f} {unit}"
 
 
 def _time(hours: float) -> str:

@@ -8,7 +8,7 @@ import argparse
 from typing import Final
 
 from victor_spark.cleaners import template
-from victor_spark.commands import clean
+from victor_spark.commands import clean, clean_options
 
 EXAMPLES: Final = """\
 examples:
@@ -21,11 +21,11 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments: those of `victor clean` but for the choice of a cleaner."""
-    clean.add_inputs(parser)
+    clean_options.add_inputs(parser)
     parser.add_argument(
         "--templates", metavar="FILE", required=True, help="a table that `victor templates mine` wrote"
     )
-    clean.add_running(parser)
+    clean_options.add_running(parser)
     parser.set_defaults(cleaner=template.NAME, templates_use=template.AFTER)
     parser.set_defaults(threshold=None, prefer=None, fail_below=None, model=None)
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from victor_spark.commands.clean import positive
+from victor_spark.commands.argument_types import positive
 from victor_spark.commands.outputs import writable
 from victor_spark.commands.templates_mine import grouping
 from victor_spark.errors import EXIT_DONE, OutputError

@@ -11,8 +11,8 @@ import sys
 from typing import Final
 
 from victor_spark import pipeline
-from victor_spark.commands import clean, options
-from victor_spark.commands.clean import positive
+from victor_spark.commands import clean_options, options
+from victor_spark.commands.argument_types import positive
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
 from victor_spark.templates import sample, sites
 from victor_spark.templates.mine import MiningSettings
@@ -69,8 +69,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a part that changes from page to page, beside those of conf/; may be given again",
     )
     mining.add_argument("--cleaner", metavar="NAME", help="with --view cleaned: whose text (default: victor)")
-    clean.add_reading(parser)
-    clean.add_limits(parser)
+    clean_options.add_reading(parser)
+    clean_options.add_limits(parser)
     spark = parser.add_argument_group("Spark")
     spark.add_argument("--master", metavar="URL", help="default: spark-defaults.conf, else local[*]")
     spark.add_argument("--partitions", type=positive, metavar="N", help="tasks that read")
@@ -89,8 +89,8 @@ def run(arguments: argparse.Namespace) -> int:
         mining=_mining(arguments),
         sampling=Sampling(arguments.view, arguments.group_by, arguments.max_pages_per_site),
         settings=pipeline.Settings(arguments.cleaner or "victor"),
-        reading=clean.reading(arguments),
-        limits=clean.limits(arguments),
+        reading=clean_options.reading(arguments),
+        limits=clean_options.limits(arguments),
         update=arguments.update,
         base_url=arguments.input_base_url,
         master=arguments.master,

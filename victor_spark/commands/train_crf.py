@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from victor_spark.commands import adapting
 from victor_spark.commands.adapting import STRENGTH
-from victor_spark.commands.clean import probability
+from victor_spark.commands.argument_types import probability
 from victor_spark.commands.outputs import writable
 from victor_spark.crf import model as crf_model
 from victor_spark.crf.feature_sets import TEMPLATE_SHARE

@@ -1,15 +1,13 @@
 """An output in an object store that Spark has no jars for, reached through fsspec as inputs are."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Final, TypeVar
 
 from victor_spark.archive import cloud, opening
 from victor_spark.archive.retrying import persistently
-from victor_spark.spark import lease
+from victor_spark.spark.lease import Leased
 
 SCHEMES: Final = frozenset({"s3", "s3a", "s3n", "gs", "gcs"})
-_LEASE: Final = "_run/lease.json"
 
 T = TypeVar("T")
 
@@ -21,7 +19,7 @@ class CloudFiles:
         self.location = location.rstrip("/")
         self._scheme = opening.scheme(location) or ""
         self._system, self._root = cloud.file_system(self.location, self._scheme)
-        self._lease: lease.Held | None = None
+        self._lease = Leased(self)
 
     def _path(self, name: str) -> str:
         return f"{self._root}/{name}".rstrip("/")
@@ -88,15 +86,12 @@ class CloudFiles:
 
     def lock(self) -> bool:
         """Holds the directory by a lease; False if another run does."""
-        self._lease = lease.acquire(partial(self.read, _LEASE), partial(self.write, _LEASE))
-        return self._lease is not None
+        return self._lease.lock()
 
     def lost(self) -> bool:
-        """Whether another run took the directory over, as it saw no sign of this one."""
-        return self._lease is not None and self._lease.lost.is_set()
+        """Whether another run took the directory over meanwhile."""
+        return self._lease.lost()
 
     def unlock(self) -> None:
         """Lets other runs in again."""
-        if self._lease is not None and self._lease.release():
-            self.remove(_LEASE)
-        self._lease = None
+        self._lease.unlock()

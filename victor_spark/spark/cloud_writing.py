@@ -137,6 +137,7 @@ class _Tally:
         self._reasons: Counter[tuple[str, str | None]] = Counter()
         self._failed: dict[str, str] = {}
         self._n_failures = 0
+        self._languages, self._sites, self._lengths = Counter[str](), Counter[str](), Counter[str]()
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Counts the rows of a batch."""
@@ -147,6 +148,13 @@ class _Tally:
             if offset is None:
                 self._n_failures += 1
                 self._failed.setdefault(shard, reason or "")
+        self._add_texts(batch.filter(pc.equal(batch.column("status"), "ok")))
+
+    def _add_texts(self, ok: pa.RecordBatch) -> None:
+        self._languages.update(language or record.UNKNOWN for language in ok.column("language").to_pylist())
+        self._sites.update(filter(None, ok.column("url_host_name").to_pylist()))
+        lengths = pc.utf8_length(ok.column("text")).to_pylist()
+        self._lengths.update(str(1 << (length.bit_length() - 1)) for length in lengths if length)
 
     def counts(self) -> Counts:
         """What was counted."""
@@ -157,4 +165,13 @@ class _Tally:
             if reason is not None:
                 reasons.setdefault(status, Counter())[reason] += n
         named = {status: dict(found.most_common(record.N_REASONS)) for status, found in reasons.items()}
-        return Counts(statuses.total(), self._n_failures, dict(statuses), named, self._failed)
+        return Counts(
+            n_rows=statuses.total(),
+            n_failures=self._n_failures,
+            statuses=dict(statuses),
+            reasons=named,
+            failed_shards=self._failed,
+            languages=dict(self._languages),
+            sites=dict(self._sites.most_common(record.N_SITES)),
+            lengths=dict(self._lengths),
+        )

@@ -6,7 +6,6 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol
 from urllib.parse import unquote, urlsplit
@@ -15,11 +14,11 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from victor_spark.errors import InputError, OutputError
-from victor_spark.spark import lease
 from victor_spark.spark.cloud_files import SCHEMES, CloudFiles
+from victor_spark.spark.lease import Leased
+from victor_spark.spark.session import session
 
 _DISK_FULL: Final = "No space left on device"
-_LEASE: Final = "_run/lease.json"
 _OBJECT_STORES: Final = {"s3a", "s3", "s3n", "gs", "abfs", "abfss", "wasb", "wasbs", "oss", "cosn", "obs"}
 """Where a file appears whole when it is closed, and a rename is a copy."""
 
@@ -55,7 +54,7 @@ class LocalFiles:
         self._root = Path(path).absolute()
         self.location = f"file://{self._root}"
         self._lock: int | None = None
-        self._lease: lease.Held | None = None
+        self._lease = Leased(self)
 
     def is_file(self) -> bool:
         """Whether something else than a directory has the name."""
@@ -119,24 +118,20 @@ class LocalFiles:
             os.close(descriptor)
             if isinstance(error, BlockingIOError):
                 return False
-            # Some network filesystems know no locks.
-            self._lease = lease.acquire(partial(self.read, _LEASE), partial(self.write, _LEASE))
-            return self._lease is not None
+            return self._lease.lock()  # some network filesystems know no locks
         self._lock = descriptor
         return True
 
     def lost(self) -> bool:
-        """Whether another run took the directory over, as it saw no sign of this one."""
-        return self._lease is not None and self._lease.lost.is_set()
+        """Whether another run took the directory over meanwhile."""
+        return self._lease.lost()
 
     def unlock(self) -> None:
         """Lets other runs in again."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
-        if self._lease is not None and self._lease.release():
-            self.remove(_LEASE)
-        self._lease = None
+        self._lease.unlock()
 
 
 class HadoopFiles:
@@ -149,7 +144,7 @@ class HadoopFiles:
         path = self._path("")
         self._system: Any = path.getFileSystem(context._jsc.hadoopConfiguration())
         self._stores_objects = urlsplit(location).scheme in _OBJECT_STORES
-        self._lease: lease.Held | None = None
+        self._lease = Leased(self)
 
     def _path(self, name: str) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(f"{self.location}/{name}".rstrip("/"))
@@ -225,18 +220,15 @@ class HadoopFiles:
 
     def lock(self) -> bool:
         """Holds the directory by a lease, for there are no locks here; False if another run does."""
-        self._lease = lease.acquire(partial(self.read, _LEASE), partial(self.write, _LEASE))
-        return self._lease is not None
+        return self._lease.lock()
 
     def lost(self) -> bool:
-        """Whether another run took the directory over, as it saw no sign of this one."""
-        return self._lease is not None and self._lease.lost.is_set()
+        """Whether another run took the directory over meanwhile."""
+        return self._lease.lost()
 
     def unlock(self) -> None:
         """Lets other runs in again."""
-        if self._lease is not None and self._lease.release():
-            self.remove(_LEASE)
-        self._lease = None
+        self._lease.unlock()
 
 
 @contextmanager
@@ -275,6 +267,16 @@ def open_files(location: str, spark: SparkSession | None) -> Files:
         if urlsplit(location).scheme not in SCHEMES or not _lacks_jars(error):
             raise
         return CloudFiles(location)
+
+
+@contextmanager
+def opened(location: str) -> Iterator[Files]:
+    """The output's files for a look; anything but a local path starts Spark for it."""
+    if is_local(location):
+        yield open_files(location, None)
+        return
+    with session(master="local[1]") as spark, java_errors_as_output_errors(location):
+        yield open_files(location, spark)
 
 
 def _lacks_jars(error: Py4JJavaError) -> bool:

@@ -12,9 +12,11 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, Protocol
 from uuid import uuid4
 
+FILE: Final = "_run/lease.json"
 BEAT_SECONDS: Final = 15.0
 PATIENCE_SECONDS: Final = 60.0
 _SILENCE: Final = 3  # beats; fewer than another run's patience
@@ -81,6 +83,37 @@ def acquire(
         return None
     threading.Thread(target=held.keep, args=(beat,), daemon=True).start()
     return held
+
+
+class Store(Protocol):
+    """Where a lease's file lies: the part of `files.Files` that a lease needs."""
+
+    def read(self, name: str) -> bytes | None: ...  # noqa: D102 - None: there is no such file
+    def write(self, name: str, content: bytes) -> None: ...  # noqa: D102 - whole or not at all
+    def remove(self, name: str) -> None: ...  # noqa: D102 - if it is there
+
+
+class Leased:
+    """An output that one run at a time holds by the lease in its `FILE`."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._held: Held | None = None
+
+    def lock(self) -> bool:
+        """Holds the output until `unlock` or the end of this process; False if another run does."""
+        self._held = acquire(partial(self._store.read, FILE), partial(self._store.write, FILE))
+        return self._held is not None
+
+    def lost(self) -> bool:
+        """Whether another run took the output over, as it saw no sign of this one."""
+        return self._held is not None and self._held.lost.is_set()
+
+    def unlock(self) -> None:
+        """Lets other runs in again."""
+        if self._held is not None and self._held.release():
+            self._store.remove(FILE)
+        self._held = None
 
 
 def _parsed(content: bytes | None) -> dict[str, Any] | None:

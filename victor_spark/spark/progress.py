@@ -93,6 +93,16 @@ def show(stream: TextIO, done: float, elapsed: float, *, before: float = 0.0, ba
     stream.flush()
 
 
+def size(n_bytes: int) -> str:
+    """Bytes as people say them."""
+    size = float(n_bytes)
+    for unit in ("bytes", "KB", "MB", "GB", "TB", "PB"):
+        if size < 1000 or unit == "PB":
+            break
+        size /= 1000
+    return f"{size:.0f} {unit}" if unit == "bytes" or size >= 100 else f"{size:.1f} {unit}"
+
+
 def clock(seconds: float) -> str:
     """Seconds as people say them: 48 s, 3:05, 2:14:09."""
     minutes, rest = divmod(round(seconds), 60)

@@ -74,7 +74,7 @@ def count(pages: DataFrame) -> Counts:
         failed_shards=_failed_shards(pages.where(failed)) if n_failures else {},
         languages=_summed((row["language"] or UNKNOWN, row["n"]) for row in ok),
         sites={row["url_host_name"]: row["count"] for row in sites},
-        lengths=_summed((str(2 ** row["length"]), row["n"]) for row in ok),
+        lengths=_summed((str(2 ** row["length"]), row["n"]) for row in ok if row["length"] is not None),
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from victor_spark.spark import pace
-from victor_spark.spark.progress import clock
+from victor_spark.spark.progress import clock, size
 from victor_spark.spark.spending import FAILURES
 
 _CSS: Final = Path(__file__).with_name("report.css")
@@ -59,7 +59,7 @@ def _tiles(run: Run) -> str:
         (f"{n_ok:,}", f"with text ({n_ok / n_pages:.1%})", False),
         (f"{run['pages_per_second']:,}", "pages per second", False),
         (clock(run["seconds"]["clean"]), "the last run took", False),
-        (f"{run['n_bytes'] / 1e9:.3g} GB", "read", False),
+        (size(run["n_bytes"]), "read", False),
         (
             f"{run['n_failed_pages']:,}",
             f"pages failed (may: {_budget(run, 'pages')})",

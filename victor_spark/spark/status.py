@@ -1,13 +1,12 @@
 """How far a run is, told from what it left in OUT: nothing is changed, no run is disturbed."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from victor_spark.errors import OutputError
 from victor_spark.spark import ledger, output, plan, record
-from victor_spark.spark.files import Files, is_local, java_errors_as_output_errors, open_files
+from victor_spark.spark.files import opened
 from victor_spark.spark.ledger import Entry
 from victor_spark.spark.record import Counts
 
@@ -47,7 +46,7 @@ class Status:
 
 def status(location: str) -> Status:
     """What is done, missing and failed of the run in OUT; OutputError if there is none."""
-    with _opened(location) as files:
+    with opened(location) as files:
         if files.names("_run") is None:
             raise OutputError(f"{location}: no run began there")
         planned = output.stored_plan(files)
@@ -73,18 +72,6 @@ def status(location: str) -> Status:
         counts=record.total(entry.counts for entry in done),
         stopped=stopped.get("stopped"),
     )
-
-
-@contextmanager
-def _opened(location: str) -> Iterator[Files]:
-    """The output's files; anything but a local path needs Spark."""
-    if is_local(location):
-        yield open_files(location, None)
-        return
-    from victor_spark.spark.session import session
-
-    with session(master="local[1]") as spark, java_errors_as_output_errors(location):
-        yield open_files(location, spark)
 
 
 def as_json(found: Status) -> dict[str, Any]:

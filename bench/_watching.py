@@ -1,0 +1,94 @@
+"""What a run's processes take while it goes on: resident memory by kind, and processor time of all."""
+
+import itertools
+import os
+import statistics
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for the cluster of the tests
+
+from tests.cluster import standalone
+
+SAMPLE_SECONDS: Final = 1.0
+_KINDS: Final = {
+    "CoarseGrainedExecutorBackend": "executor (Java)",
+    "pyspark.daemon": "Python worker or its child",
+    "deploy.SparkSubmit": "driver (Java)",
+    "jobs/clean.py": "driver (Python)",
+}
+
+
+@dataclass
+class Watched:
+    """Resident megabytes of the largest process of each kind, sample by sample; seconds of processor time."""
+
+    memory: dict[str, list[float]] = field(default_factory=dict)
+    cpu: float = 0.0
+    began: float = 0.0
+    _last: dict[tuple[int, str], float] = field(default_factory=dict)
+
+    def begin(self) -> None:
+        """What was before doesn't count."""
+        self.began = self.cpu
+        self.memory.clear()
+
+    @property
+    def seconds(self) -> float:
+        """Processor time of all processes since `begin`."""
+        return self.cpu - self.began
+
+    def growth(self, kind: str) -> float:
+        """How much larger the largest process of a kind was in its last tenth than half way."""
+        curve = self.memory[kind]
+        tenth = max(1, len(curve) // 10)
+        half = len(curve) // 2
+        return statistics.median(curve[-tenth:]) / statistics.median(curve[half : half + tenth]) - 1
+
+    def sample(self, sessions: Sequence[int]) -> None:
+        """Looks at every process of the sessions, once."""
+        largest: dict[str, float] = {}
+        for pid in itertools.chain.from_iterable(map(standalone.in_session, sessions)):
+            try:
+                kind, megabytes, key, cpu = _process(pid)
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            self.cpu += cpu - self._last.get(key, 0.0)
+            self._last[key] = cpu
+            if kind is not None:
+                largest[kind] = max(largest.get(kind, 0.0), megabytes)
+        for kind, megabytes in largest.items():
+            self.memory.setdefault(kind, []).append(megabytes)
+
+
+@contextmanager
+def watched(sessions: Sequence[int]) -> Iterator[Watched]:
+    """Samples the processes of these sessions until the end."""
+    found, stop = Watched(), threading.Event()
+
+    def sample() -> None:
+        while not stop.wait(SAMPLE_SECONDS):
+            found.sample(sessions)
+
+    sampler = threading.Thread(target=sample, daemon=True)
+    sampler.start()
+    try:
+        yield found
+    finally:
+        stop.set()
+        sampler.join()
+
+
+def _process(pid: int) -> tuple[str | None, float, tuple[int, str], float]:
+    """What a process is, its resident megabytes, pid and start (which name it for ever), seconds it used."""
+    line = standalone.command_line(pid)
+    fields = standalone._fields(Path(f"/proc/{pid}"))
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    kind = next((kind for word, kind in _KINDS.items() if word in line), None)
+    cpu = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return kind, pages * os.sysconf("SC_PAGE_SIZE") / 1e6, (pid, fields[19]), cpu
