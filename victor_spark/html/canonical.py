@@ -1,4 +1,6 @@
-"""Bytes → text → Lexbor parse and repair → precleaning → canonical HTML (Victor, section 3.1, steps 2, 3).
+"""Bytes → UTF-8 → parse and repair → precleaning → canonical HTML (Victor, section 3.1, steps 2, 3).
+
+Two ways lead to the same string: the kernels (`html.parse`), and for what they leave the parser library.
 
 The canonical HTML is a page's single representation; every offset in the product refers to it.
 """
@@ -10,7 +12,8 @@ from typing import Final
 import numpy as np
 from resiliparse.parse.html import HTMLTree
 
-from victor_spark.html.charset import decode
+from victor_spark.html.charset import as_utf8
+from victor_spark.html.parse import parse
 from victor_spark.html.segment import title
 from victor_spark.kernels import attributes, preclean
 
@@ -47,13 +50,19 @@ def restored(markup: str) -> Restored:
 def canonical(source: bytes | str, *, http_charset: str | None = None) -> Canonical:
     """The canonical HTML of a page, from its bytes (or a string, whose charset is not looked at)."""
     if isinstance(source, str):
-        markup, charset = source.encode("utf-8", "surrogatepass").decode("utf-8", "replace"), None
+        markup, charset = source.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode(), None
     else:
-        markup, charset = decode(source, http_charset)
-    tree = HTMLTree.parse(capped(markup))
-    document = tree.document
-    html = preclean.drop_textless(document.html) if document else ""
+        markup, charset = as_utf8(source, http_charset)
+    html = parse(markup)
+    if html is None:
+        html = by_library(markup.decode())
     return Canonical(html, title(html), charset)
+
+
+def by_library(markup: str) -> str:
+    """The canonical HTML of a page, by the parser library and `preclean`."""
+    document = HTMLTree.parse(capped(markup)).document
+    return preclean.drop_textless(document.html) if document else ""
 
 
 def capped(markup: str) -> str:

@@ -2,6 +2,7 @@
 
 import codecs
 import re
+from functools import cache
 from typing import Final
 
 from resiliparse.parse.encoding import detect_encoding
@@ -67,50 +68,65 @@ _SEVEN_BIT: Final = frozenset({"iso2022_jp", "hz"})
 
 
 def decode(source: bytes, http_charset: str | None) -> tuple[str, str]:
-    """The text of a page and its charset: BOM, then HTTP header, then meta, then detection.
+    """The text of a page and its charset, see `as_utf8`."""
+    markup, charset = as_utf8(source, http_charset)
+    return markup.decode(), charset
+
+
+def as_utf8(source: bytes, http_charset: str | None) -> tuple[bytes, str]:
+    """The markup of a page in UTF-8, and its charset: BOM, then HTTP header, then meta, then detection.
 
     A declared charset is believed when the bytes decode under it (a few bad bytes are forgiven);
-    otherwise the next one is asked.
+    otherwise the next one is asked. What is UTF-8 already is not copied.
     """
     for mark, of_mark in _BOMS:
         if source.startswith(mark):
-            return source[len(mark) :].decode(of_mark, "replace"), name(of_mark)
-    utf8 = _strict_utf8(source)
+            return source[len(mark) :].decode(of_mark, "replace").encode(), name(of_mark)
+    is_utf8 = _is_utf8(source)
     for label in (http_charset, _meta_charset(source)):
         charset = _codec(label) if label else None
-        if charset and (text := _as_declared(source, charset, utf8)) is not None:
-            return text, name(charset)
-    if utf8 is not None:
-        return utf8, "utf-8"
+        if charset and (markup := _as_declared(source, charset, is_utf8)) is not None:
+            return markup, name(charset)
+    if is_utf8:
+        return source, "utf-8"
     detected = _codec(detect_encoding(source, html5_compatible=False) or "") or "utf-8"
-    return source.decode(detected, "replace"), name(detected)
+    return source.decode(detected, "replace").encode(), name(detected)
 
 
-def _as_declared(source: bytes, charset: str, utf8: str | None) -> str | None:
-    """The text under a declared charset, or None where the declaration is a lie."""
-    if charset == "utf-8":
-        return utf8 if utf8 is not None else _forgiven(source.decode("utf-8", "replace"))
-    if utf8 is not None and charset not in _SEVEN_BIT and not source.isascii():
+def _as_declared(source: bytes, charset: str, is_utf8: bool) -> bytes | None:
+    """The markup under a declared charset, or None where the declaration is a lie."""
+    if is_utf8 and (charset == "utf-8" or (source.isascii() and _contains_ascii(charset))):
+        return source
+    if is_utf8 and charset not in _SEVEN_BIT and not source.isascii():
         return None  # bytes that are valid multi-byte UTF-8 hardly ever are anything else
     if charset.startswith(("utf-16", "utf-32")) and b"\0" not in source:
         return None  # markup alone has many in these
     return _forgiven(source.decode(charset, "replace"))
 
 
-def _forgiven(text: str) -> str | None:
-    """The text, or None when more than one in fifty foreign characters could not be decoded."""
+def _forgiven(text: str) -> bytes | None:
+    """The text in UTF-8, or None when more than one in fifty foreign characters could not be decoded."""
     n_bad = text.count("\ufffd")
-    if n_bad <= 3:
-        return text
-    n_foreign = len(text) - len(text.encode("ascii", "ignore"))
-    return text if n_bad * 50 <= n_foreign else None
+    n_foreign = len(text) - len(text.encode("ascii", "ignore")) if n_bad > 3 else 0
+    return text.encode() if n_bad <= 3 or n_bad * 50 <= n_foreign else None
 
 
-def _strict_utf8(source: bytes) -> str | None:
+def _is_utf8(source: bytes) -> bool:
+    if source.isascii():
+        return True
     try:
-        return source.decode("utf-8")
+        source.decode()
     except UnicodeDecodeError:
-        return None
+        return False
+    return True
+
+
+@cache
+def _contains_ascii(codec: str) -> bool:
+    """Whether ASCII bytes mean the same in a codec: in most, but not in UTF-16, EBCDIC or ISO-2022."""
+    every = bytes(range(128))
+    seven_bit = codec == "hz" or codec.startswith("iso2022")
+    return not seven_bit and every.decode(codec, "replace") == every.decode("ascii")
 
 
 def _meta_charset(source: bytes) -> str | None:

@@ -1,0 +1,443 @@
+# cython: language_level=3
+"""The tree of a page → its canonical HTML (the HTML standard's fragment serialisation, 13.3).
+
+Writes what the parser library's serialiser and `preclean.drop_textless` give together: references resolved,
+the few characters escaped that must be, attributes in double quotes, each name once. Cython pure Python mode.
+"""
+
+import cython
+
+_NAME = cython.declare(cython.int, 5)
+_TOKEN = cython.declare(cython.int, 6)
+_FIRST = cython.declare(cython.int, 1)
+_LAST = cython.declare(cython.int, 2)
+_NEXT = cython.declare(cython.int, 3)
+_PARENT = cython.declare(cython.int, 0)
+
+_VOID = cython.declare(cython.int, 1)
+_DROPPED = cython.declare(cython.int, 16)
+_INPUT = cython.declare(cython.int, 59)
+_CARE = cython.declare(cython.int, 2)
+_ATTRIBUTES = cython.declare(cython.int, 8)
+_UNCLEAN = cython.declare(cython.int, 16)
+_LONGEST_REFERENCE = cython.declare(cython.int, 32)
+_SEED = cython.declare(cython.uint, 2166136261)
+_PRIME = cython.declare(cython.uint, 16777619)
+_LOW_BITS = cython.declare(cython.uint, 4294967295)
+
+
+@cython.final
+@cython.cclass
+class Serializer:
+    """One page's serialisation; make it, then `serialize` once."""
+
+    source: cython.const[cython.uchar][::1]
+    tokens: cython.int[:, ::1]
+    nodes: cython.int[:, ::1]
+    element_flags: cython.const[cython.uchar][::1]
+    letters: cython.const[cython.uchar][::1]
+    letter_ends: cython.const[cython.int][::1]
+    reference_slots: cython.const[cython.uint][::1]
+    reference_rows: cython.const[cython.int][::1]
+    expansions: cython.const[cython.uint][:, ::1]
+    c1: cython.const[cython.uint][::1]
+    out: cython.uchar[::1]
+    n: cython.Py_ssize_t
+    room: cython.Py_ssize_t
+    in_attribute: cython.bint
+
+    def __init__(
+        self,
+        source: cython.const[cython.uchar][::1],
+        tokens: cython.int[:, ::1],
+        nodes: cython.int[:, ::1],
+        element_flags: cython.const[cython.uchar][::1],
+        letters: cython.const[cython.uchar][::1],
+        letter_ends: cython.const[cython.int][::1],
+        reference_slots: cython.const[cython.uint][::1],
+        reference_rows: cython.const[cython.int][::1],
+        expansions: cython.const[cython.uint][:, ::1],
+        c1: cython.const[cython.uint][::1],
+        out: cython.uchar[::1],
+    ):
+        self.source = source
+        self.tokens = tokens
+        self.nodes = nodes
+        self.element_flags = element_flags
+        self.letters = letters
+        self.letter_ends = letter_ends
+        self.reference_slots = reference_slots
+        self.reference_rows = reference_rows
+        self.expansions = expansions
+        self.c1 = c1
+        self.out = out
+        self.n = 0
+        self.room = out.shape[0]
+        self.in_attribute = False
+
+    @cython.ccall
+    def serialize(self) -> cython.Py_ssize_t:
+        """Fills `out` with UTF-8; how much of it, -1 when there is no room.
+
+        `letters[letter_ends[e]:letter_ends[e + 1]]`: the name of element e; `reference_slots`/`reference_rows`:
+        from the 32-bit FNV-1a hash of a reference's name to its row of `expansions` (code point, second
+        one or 0, whether it stands without a semicolon); `c1`: what the references 128 … 159 mean.
+        """
+        node: cython.int = self.nodes[1, _FIRST]
+        name: cython.int
+        flags: cython.int
+        while node:
+            name = self.nodes[node, _NAME]
+            if name == 0:
+                if not self._text(self.nodes[node, _FIRST], self.nodes[node, _LAST], self.nodes[node, _TOKEN]):
+                    return -1
+            else:
+                flags = self.element_flags[name] if name > 0 else 0
+                if not flags & _DROPPED:
+                    if not self._start_tag(name, self.nodes[node, _TOKEN]):
+                        return -1
+                    if self.nodes[node, _FIRST] and not flags & _VOID:
+                        node = self.nodes[node, _FIRST]
+                        continue
+                    if not flags & _VOID:
+                        self._end_tag(name, self.nodes[node, _TOKEN])
+            while not self.nodes[node, _NEXT]:
+                node = self.nodes[node, _PARENT]
+                if node <= 1:
+                    return self.n
+                if self.n + 64 > self.room or not self._end_tag(
+                    self.nodes[node, _NAME], self.nodes[node, _TOKEN]
+                ):
+                    return -1
+            node = self.nodes[node, _NEXT]
+        return self.n
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    @cython.inline
+    def _put(self, c: cython.uint) -> cython.void:
+        self.out[self.n] = cython.cast(cython.uchar, c)
+        self.n += 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _copy(self, start: cython.int, end: cython.int) -> cython.void:
+        k: cython.Py_ssize_t
+        at: cython.Py_ssize_t = self.n - start
+        for k in range(start, end):
+            self.out[at + k] = self.source[k]
+        self.n += end - start
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _name(self, name: cython.int, token: cython.int) -> cython.bint:
+        """The element's name, in small letters."""
+        k: cython.Py_ssize_t
+        c: cython.uint
+        if name > 0:
+            for k in range(self.letter_ends[name], self.letter_ends[name + 1]):
+                self._put(self.letters[k])
+            return True
+        if self.n + self.tokens[token, 2] - self.tokens[token, 5] + 64 > self.room:
+            return False
+        for k in range(self.tokens[token, 5], self.tokens[token, 2]):
+            c = self.source[k]
+            self._put(c + 32 if 65 <= c <= 90 else c)
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _end_tag(self, name: cython.int, token: cython.int) -> cython.bint:
+        if self.n + 64 > self.room:
+            return False
+        self._put(60)
+        self._put(47)
+        if not self._name(name, token):
+            return False
+        self._put(62)
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _start_tag(self, name: cython.int, token: cython.int) -> cython.bint:
+        begin: cython.Py_ssize_t = self.n
+        start: cython.int
+        end: cython.int
+        flags: cython.int
+        if self.n + 128 > self.room:
+            return False
+        self._put(60)
+        if not self._name(name, token):
+            return False
+        flags = self.tokens[token, 4] if token >= 0 else 0
+        if flags & _ATTRIBUTES:
+            start = self.tokens[token, 2]
+            end = self.tokens[token, 3]
+            if flags & _UNCLEAN:
+                if self.n + 7 * cython.cast(cython.Py_ssize_t, end - start) + 128 > self.room:
+                    return False
+                self._attributes(start, end)
+            else:
+                if self.n + end - start + 128 > self.room:
+                    return False
+                self._copy(start, end)
+        self._put(62)
+        if name == _INPUT and self._is_hidden(begin):
+            self.n = begin
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_hidden(self, begin: cython.Py_ssize_t) -> cython.bint:
+        """Whether the tag written from `begin` on holds type="hidden"."""
+        tag: bytes = bytes(self.out[begin : self.n])
+        return b'type="hidden"' in tag.lower()
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _attributes(self, i: cython.int, end: cython.int) -> cython.void:
+        """The attributes of a tag as the standard reads them, each name once."""
+        first: cython.Py_ssize_t = self.n
+        at: cython.Py_ssize_t
+        name_end: cython.Py_ssize_t
+        c: cython.uint
+        quote: cython.uint
+        start: cython.int
+        while True:
+            while i < end and (self._is_white(self.source[i]) or self.source[i] == 47):
+                i += 1
+            if i >= end:
+                return
+            at = self.n
+            self._put(32)
+            start = i
+            while i < end:
+                c = self.source[i]
+                if c == 47 or self._is_white(c) or (c == 61 and i > start):
+                    break
+                self._put(c + 32 if 65 <= c <= 90 else c)
+                i += 1
+            name_end = self.n
+            self._put(61)
+            self._put(34)
+            while i < end and self._is_white(self.source[i]):
+                i += 1
+            if i < end and self.source[i] == 61:
+                i += 1
+                while i < end and self._is_white(self.source[i]):
+                    i += 1
+                quote = self.source[i] if i < end else 0
+                start = i
+                if quote == 34 or quote == 39:
+                    start = i + 1
+                    i = start
+                    while i < end and self.source[i] != quote:
+                        i += 1
+                else:
+                    while i < end and not self._is_white(self.source[i]):
+                        i += 1
+                self.in_attribute = True
+                self._escaped(start, i)
+                self.in_attribute = False
+                if quote == 34 or quote == 39:
+                    i += 1
+            self._put(34)
+            if self._was_there(first, at, name_end):
+                self.n = at
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    @cython.inline
+    def _is_white(self, c: cython.uint) -> cython.bint:
+        return c == 32 or c == 10 or c == 9 or c == 13 or c == 12
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _was_there(
+        self, first: cython.Py_ssize_t, at: cython.Py_ssize_t, name_end: cython.Py_ssize_t
+    ) -> cython.bint:
+        """Whether the name in out[at:name_end] was written since `first`: values hold no `="`."""
+        j: cython.Py_ssize_t = first
+        k: cython.Py_ssize_t
+        while j < at:
+            k = 0
+            while k < name_end - at + 2 and j + k < at and self.out[j + k] == self.out[at + k]:
+                k += 1
+            if k == name_end - at + 2:
+                return True
+            j += 1  # on past this attribute: its name, '="', its value, '"'
+            while j < at and not (self.out[j] == 61 and self.out[j + 1] == 34):
+                j += 1
+            j += 2
+            while j < at and self.out[j] != 34:
+                j += 1
+            j += 1
+        return False
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _text(self, start: cython.int, end: cython.int, flags: cython.int) -> cython.bint:
+        if not flags & _CARE:
+            if self.n + end - start + 64 > self.room:
+                return False
+            self._copy(start, end)
+            return True
+        if self.n + 7 * cython.cast(cython.Py_ssize_t, end - start) + 64 > self.room:
+            return False
+        self._escaped(start, end)
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _escaped(self, i: cython.int, end: cython.int) -> cython.void:
+        """Text or a value: line ends made one, references resolved, the result escaped."""
+        c: cython.uint
+        while i < end:
+            c = self.source[i]
+            if c == 38:
+                i = self._reference(i, end)
+            elif c == 13:
+                self._put(10)
+                i += 2 if i + 1 < end and self.source[i + 1] == 10 else 1
+            elif c == 194 and i + 1 < end and self.source[i + 1] == 160:
+                self._put_point(160)
+                i += 2
+            elif c == 60 or c == 62 or c == 34:
+                self._put_point(c)
+                i += 1
+            else:
+                self._put(c)
+                i += 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _put_point(self, point: cython.uint) -> cython.void:
+        """A code point as UTF-8, escaped where it must be."""
+        if point == 38:
+            self._put_reference(97, 109, 112, 0)
+        elif point == 60:
+            self._put_reference(108, 116, 0, 0)
+        elif point == 62:
+            self._put_reference(103, 116, 0, 0)
+        elif point == 160:
+            self._put_reference(110, 98, 115, 112)
+        elif point == 34 and self.in_attribute:
+            self._put_reference(113, 117, 111, 116)
+        elif point < 128:
+            self._put(point)
+        elif point < 2048:
+            self._put(192 | (point >> 6))
+            self._put(128 | (point & 63))
+        elif point < 65536:
+            self._put(224 | (point >> 12))
+            self._put(128 | ((point >> 6) & 63))
+            self._put(128 | (point & 63))
+        else:
+            self._put(240 | (point >> 18))
+            self._put(128 | ((point >> 12) & 63))
+            self._put(128 | ((point >> 6) & 63))
+            self._put(128 | (point & 63))
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _put_reference(
+        self, first: cython.uint, second: cython.uint, third: cython.uint, fourth: cython.uint
+    ) -> cython.void:
+        self._put(38)
+        self._put(first)
+        self._put(second)
+        if third:
+            self._put(third)
+        if fourth:
+            self._put(fourth)
+        self._put(59)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _reference(self, i: cython.int, end: cython.int) -> cython.int:
+        """The character reference at `i`, or the ampersand alone; where to go on."""
+        j: cython.int = i + 1
+        code: cython.uint = _SEED
+        row: cython.int
+        best: cython.int = -1
+        best_end: cython.int = 0
+        c: cython.uint
+        if j < end and self.source[j] == 35:
+            return self._numeric_reference(i, end)
+        while j < end and j - i <= _LONGEST_REFERENCE:
+            c = self.source[j]
+            if not (97 <= c <= 122 or 65 <= c <= 90 or 48 <= c <= 57):
+                break
+            code = ((code ^ c) * _PRIME) & _LOW_BITS
+            j += 1
+            row = self._find_reference(code)
+            if row < 0:
+                continue
+            if j < end and self.source[j] == 59:
+                best = row
+                best_end = j + 1
+            elif self.expansions[row, 2]:
+                best = row
+                best_end = j
+        if best < 0 or (
+            self.in_attribute
+            and self.source[best_end - 1] != 59
+            and best_end < end
+            and self._goes_on(self.source[best_end])
+        ):
+            self._put_point(38)
+            return i + 1
+        self._put_point(self.expansions[best, 0])
+        if self.expansions[best, 1]:
+            self._put_point(self.expansions[best, 1])
+        return best_end
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _goes_on(self, c: cython.uint) -> cython.bint:
+        return c == 61 or 97 <= c <= 122 or 65 <= c <= 90 or 48 <= c <= 57
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _find_reference(self, code: cython.uint) -> cython.int:
+        mask: cython.uint = cython.cast(cython.uint, self.reference_slots.shape[0] - 1)
+        slot: cython.uint = code & mask
+        while self.reference_slots[slot] != code and self.reference_slots[slot] != 0:
+            slot = (slot + 1) & mask
+        return self.reference_rows[slot] if self.reference_slots[slot] else -1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _numeric_reference(self, i: cython.int, end: cython.int) -> cython.int:
+        j: cython.int = i + 2
+        start: cython.int
+        point: cython.uint = 0
+        c: cython.uint
+        digit: cython.int
+        hexadecimal: cython.bint = j < end and (self.source[j] | 32) == 120
+        if hexadecimal:
+            j += 1
+        start = j
+        while j < end:
+            c = self.source[j]
+            digit = -1
+            if 48 <= c <= 57:
+                digit = cython.cast(cython.int, c) - 48
+            elif hexadecimal and 97 <= (c | 32) <= 102:
+                digit = cython.cast(cython.int, c | 32) - 87
+            if digit < 0:
+                break
+            if point <= 1114111:
+                point = point * (16 if hexadecimal else 10) + digit
+            j += 1
+        if j == start:
+            self._put_point(38)
+            return i + 1
+        if j < end and self.source[j] == 59:
+            j += 1
+        if point == 0 or point > 1114111 or 55296 <= point <= 57343:
+            point = 65533
+        elif 128 <= point <= 159:
+            point = self.c1[point - 128]
+        self._put_point(point)
+        return j

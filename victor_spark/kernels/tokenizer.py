@@ -1,0 +1,512 @@
+# cython: language_level=3
+"""The bytes of a page → its tags and runs of text as columns (the HTML standard's tokenization, 13.2.5).
+
+Written for speed: no object a token, attributes are not taken apart, and what never reaches the canonical
+HTML (comments, scripts, styles, drawings) is skipped where it stands. Where the standard asks for more than
+is done here, the page is left to the parser library: `tokenize` then returns -1. Cython pure Python mode.
+"""
+
+import re
+
+import cython
+
+COLUMNS = ("name", "kind", "start", "end", "flags", "name_start")
+"""What a token is: its element (see `html.elements`), one of KINDS, the span of its text or attributes in the
+source, FLAGS as bits, and where a tag's name starts."""
+KINDS = ("text", "start", "end", "doctype", "raw")
+FLAGS = ("not_white", "care", "after_comment", "attributes", "unclean", "joined")
+CONTENTS = ("nodes", "dropped", "script", "text", "foreign", "elsewhere")
+"""What an element holds: nodes; raw text that is dropped; a script; text with references; foreign elements;
+something that only the parser library reads right."""
+
+_TEXT = cython.declare(cython.int, 0)
+_START = cython.declare(cython.int, 1)
+_END = cython.declare(cython.int, 2)
+_DOCTYPE = cython.declare(cython.int, 3)
+_RAW = cython.declare(cython.int, 4)
+_NOT_WHITE = cython.declare(cython.int, 1)
+_CARE = cython.declare(cython.int, 2)
+_AFTER_COMMENT = cython.declare(cython.int, 4)
+_ATTRIBUTES = cython.declare(cython.int, 8)
+_JOINED = cython.declare(cython.int, 32)
+_UNCLEAN = cython.declare(cython.int, 16)
+_MOST_ATTRIBUTES = cython.declare(cython.int, 64)
+MOST_ATTRIBUTES = 64
+_DEEPEST_DRAWING = cython.declare(cython.int, 256)
+_SEED = cython.declare(cython.uint, 2166136261)
+_PRIME = cython.declare(cython.uint, 16777619)
+_LOW_BITS = cython.declare(cython.uint, 4294967295)
+
+_IN_SCRIPT = re.compile(rb"<!--(?!-?>)|-->|</?script(?=[\t\n\f\r />])", re.IGNORECASE)
+
+
+@cython.final
+@cython.cclass
+class Tokenizer:
+    """One page's tokenization; make it, then `tokenize` once."""
+
+    source: cython.const[cython.uchar][::1]
+    buffer: bytes
+    classes: cython.const[cython.uchar][::1]
+    slots: cython.const[cython.uint][::1]
+    slot_names: cython.const[cython.int][::1]
+    contents: cython.const[cython.uchar][::1]
+    tokens: cython.int[:, ::1]
+    names: cython.uint[::1]
+    n: cython.Py_ssize_t
+    n_tokens: cython.Py_ssize_t
+    name: cython.int
+    name_hash: cython.uint
+    attributes_end: cython.Py_ssize_t
+    flags: cython.int
+    closed_itself: cython.bint
+    commented: cython.bint
+    joined: cython.bint
+    nested: cython.bint
+
+    def __init__(
+        self,
+        buffer: bytes,
+        source: cython.const[cython.uchar][::1],
+        classes: cython.const[cython.uchar][::1],
+        slots: cython.const[cython.uint][::1],
+        slot_names: cython.const[cython.int][::1],
+        contents: cython.const[cython.uchar][::1],
+        tokens: cython.int[:, ::1],
+        names: cython.uint[::1],
+    ):
+        self.buffer = buffer
+        self.source = source
+        self.classes = classes
+        self.slots = slots
+        self.slot_names = slot_names
+        self.contents = contents
+        self.tokens = tokens
+        self.names = names
+        self.n = source.shape[0]
+        self.n_tokens = 0
+        self.commented = False
+        self.joined = False
+
+    @cython.ccall
+    def tokenize(self) -> cython.Py_ssize_t:
+        """Fills `tokens` (two rows for each `<` at most, and one); how many there are, or -1.
+
+        `classes[byte]`: 1 for what is no white space, 2 for what needs care in text, 4 in attributes, 8 for
+        white space, 16 for letters; `slots`/`slot_names`: from a name's 32-bit FNV-1a hash to its element;
+        `contents[element]`: the place in CONTENTS, with 64 for those that end a drawing, 128 for those of a
+        drawing that hold HTML; `names`: room for MOST_ATTRIBUTES hashes.
+        """
+        i: cython.Py_ssize_t = 0
+        c: cython.uint
+        while i < self.n:
+            if self.source[i] != 60:
+                i = self._text(i, i)
+                continue
+            c = self.source[i + 1] if i + 1 < self.n else 0
+            if self.classes[c] & 16:
+                i = self._start_tag(i + 1)
+            elif c == 47:
+                i = self._end_tag(i)
+            elif c == 33 or c == 63:
+                i = self._declaration(i)
+            else:
+                i = self._text(i, i + 1)
+            if i < 0:
+                return -1
+        return self.n_tokens
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    @cython.inline
+    def _emit(
+        self,
+        name: cython.int,
+        kind: cython.int,
+        start: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        flags: cython.int,
+        name_start: cython.Py_ssize_t,
+    ) -> cython.void:
+        t: cython.Py_ssize_t = self.n_tokens
+        self.tokens[t, 0] = name
+        self.tokens[t, 1] = kind
+        self.tokens[t, 2] = cython.cast(cython.int, start)
+        self.tokens[t, 3] = cython.cast(cython.int, end)
+        self.tokens[t, 4] = (
+            flags | (_AFTER_COMMENT if self.commented else 0) | (_JOINED if self.joined else 0)
+        )
+        self.tokens[t, 5] = cython.cast(cython.int, name_start)
+        self.commented = False
+        self.joined = False
+        self.n_tokens = t + 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _text(self, start: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """A run of text from `start`, looked at from `i`, up to what can be a tag."""
+        flags: cython.int = _NOT_WHITE | _CARE if i > start else 0
+        c: cython.uint
+        while True:
+            while i < self.n and self.source[i] != 60:
+                flags |= self.classes[self.source[i]]
+                i += 1
+            if i >= self.n:
+                break
+            c = self.source[i + 1] if i + 1 < self.n else 0
+            if self.classes[c] & 16 or c == 33 or c == 63 or (c == 47 and i + 2 < self.n):
+                break
+            flags |= _NOT_WHITE | _CARE  # a '<' that is text
+            i += 1
+        self._emit(0, _TEXT, start, i, flags & 3, 0)
+        return i
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _start_tag(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """The tag whose name starts at `i`, with the raw text it opens; -1: for the library."""
+        name_start: cython.Py_ssize_t = i
+        name_end: cython.Py_ssize_t
+        content: cython.int
+        i = self._read_name(i)
+        name_end = i
+        i = self._read_attributes(i)
+        if i < 0:
+            return i if i == -1 else self.n  # cut off inside: no tag at all
+        content = self.contents[self.name] & 7 if self.name > 0 else 0
+        if content == 5:
+            return -1
+        self._emit(self.name, _START, name_end, self.attributes_end, self.flags, name_start)
+        if content == 0:
+            return i
+        if content == 4:
+            return i if self.closed_itself else self._skip_drawing(i)
+        return self._raw_text(i, name_start, name_end, content)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _end_tag(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        name_start: cython.Py_ssize_t = i + 2
+        c: cython.uint
+        if name_start >= self.n:
+            return self._text(i, i + 1)
+        c = self.source[name_start]
+        if c == 62:
+            self.joined = True  # '</>' is nothing, and the text around it one run
+            return name_start + 1
+        if not self.classes[c] & 16:
+            return self._after_bogus_comment(i)
+        i = self._read_name(name_start)
+        i = self._read_attributes(i)
+        if i < 0:
+            return i if i == -1 else self.n
+        self._emit(self.name, _END, name_start, i, 0, name_start)
+        return i
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    @cython.inline
+    def _read_name(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Just past the name at `i`; sets `name`: an element's number, below 0 for one not listed."""
+        code: cython.uint = _SEED
+        slot: cython.uint
+        mask: cython.uint = cython.cast(cython.uint, self.slots.shape[0] - 1)
+        c: cython.uint
+        while i < self.n:
+            c = self.source[i]
+            if c == 62 or c == 47 or self.classes[c] & 8:
+                break
+            if 65 <= c <= 90:
+                c += 32
+            code = ((code ^ c) * _PRIME) & _LOW_BITS
+            i += 1
+        slot = code & mask
+        while self.slots[slot] != code and self.slots[slot] != 0:
+            slot = (slot + 1) & mask
+        self.name_hash = code
+        self.name = self.slot_names[slot] if self.slots[slot] else -1 - cython.cast(cython.int, code >> 2)
+        return i
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _read_attributes(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Just past the tag's '>'; -2 when the page ends inside the tag, -1 when attributes are too many.
+
+        Sets `attributes_end`, `closed_itself` and `flags`: clean attributes are written as the serialiser
+        would write them, so that they can be copied.
+        """
+        n: cython.Py_ssize_t = self.n
+        c: cython.uint
+        quote: cython.uint
+        seen: cython.int = 0
+        n_attributes: cython.int = 0
+        clean: cython.bint = True
+        began: cython.Py_ssize_t
+        code: cython.uint
+        k: cython.int
+        self.attributes_end = i
+        self.closed_itself = False
+        self.flags = 0
+        while True:
+            began = i
+            while i < n:
+                c = self.source[i]
+                if not (self.classes[c] & 8 or c == 47):
+                    break
+                i += 1
+            if i >= n:
+                return -2
+            if self.source[i] == 62:
+                self.closed_itself = i > began and self.source[i - 1] == 47
+                i += 1
+                break
+            n_attributes += 1
+            if n_attributes > _MOST_ATTRIBUTES:
+                return -1
+            if i != began + 1 or self.source[began] != 32:
+                clean = False
+            code = self.source[i]
+            if 65 <= code <= 90:
+                clean = False
+            i += 1  # the first byte belongs to the name, even a '='
+            while i < n:
+                c = self.source[i]
+                if c == 61 or c == 62 or c == 47 or self.classes[c] & 8:
+                    break
+                if 65 <= c <= 90:
+                    clean = False
+                code = (code * 31 + c) & _LOW_BITS
+                i += 1
+            for k in range(n_attributes - 1):
+                if self.names[k] == code:
+                    clean = False
+            self.names[n_attributes - 1] = code
+            self.attributes_end = i
+            if i + 1 < n and c == 61 and self.source[i + 1] == 34:
+                i += 2
+            else:
+                clean = False
+                while i < n and self.classes[self.source[i]] & 8:
+                    i += 1
+                if i >= n:
+                    return -2
+                if self.source[i] != 61:
+                    continue
+                i += 1
+                while i < n and self.classes[self.source[i]] & 8:
+                    i += 1
+                if i >= n:
+                    return -2
+                c = self.source[i]
+                if c == 39:
+                    i += 1
+                    while i < n and self.source[i] != 39:
+                        i += 1
+                    if i >= n:
+                        return -2
+                    i += 1
+                    self.attributes_end = i
+                    continue
+                if c != 34:
+                    while i < n:
+                        c = self.source[i]
+                        if c == 62 or self.classes[c] & 8:
+                            break
+                        i += 1
+                    self.attributes_end = i
+                    continue
+                i += 1
+            while i < n:
+                c = self.source[i]
+                if c == 34:
+                    break
+                seen |= self.classes[c]
+                i += 1
+            if i >= n:
+                return -2
+            i += 1
+            self.attributes_end = i
+        if n_attributes:
+            self.flags = _ATTRIBUTES if clean and not seen & 4 else _ATTRIBUTES | _UNCLEAN
+        return i
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _declaration(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """A comment, an instruction or the doctype at `i`."""
+        end: cython.Py_ssize_t
+        if self.source[i + 1] == 33 and i + 3 < self.n and self.source[i + 2] == 45 and self.source[i + 3] == 45:
+            self.commented = True
+            return self._after_comment(i + 4)
+        if self.source[i + 1] == 33 and self.buffer[i + 2 : i + 9].lower() == b"doctype":
+            end = self.buffer.find(b">", i)
+            end = self.n if end < 0 else end
+            self._emit(0, _DOCTYPE, i, end, 0, 0)
+            return end + 1 if end < self.n else end
+        return self._after_bogus_comment(i)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _after_bogus_comment(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        end: cython.Py_ssize_t = self.buffer.find(b">", i + 2)
+        self.commented = True
+        return self.n if end < 0 else end + 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _after_comment(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Just past the comment whose text starts at `i`: '-->' or '--!>' ends it, at once also '>' or '->'."""
+        end: cython.Py_ssize_t = i
+        if i < self.n and self.source[i] == 62:
+            return i + 1
+        if i + 1 < self.n and self.source[i] == 45 and self.source[i + 1] == 62:
+            return i + 2
+        while True:
+            end = self.buffer.find(b"--", end)
+            if end < 0:
+                return self.n
+            if end + 2 < self.n and self.source[end + 2] == 62:
+                return end + 3
+            if end + 3 < self.n and self.source[end + 2] == 33 and self.source[end + 3] == 62:
+                return end + 4
+            end += 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _raw_text(
+        self,
+        i: cython.Py_ssize_t,
+        name_start: cython.Py_ssize_t,
+        name_end: cython.Py_ssize_t,
+        content: cython.int,
+    ) -> cython.Py_ssize_t:
+        """The raw text from `i` of the element just opened; just past its end tag."""
+        end: cython.Py_ssize_t = i
+        flags: cython.int = 0
+        j: cython.Py_ssize_t
+        if content == 2:
+            end = self._end_of_script(i, name_start, name_end)
+        else:
+            end = self._end_tag_from(i, name_start, name_end)
+        if content == 3:
+            for j in range(i, end):
+                flags |= self.classes[self.source[j]]
+                if self.source[j] == 60:
+                    flags |= _CARE
+            self._emit(self.name, _RAW, i, end, flags & 3, 0)
+        if end >= self.n:
+            return self.n
+        j = self._read_attributes(end + 2 + name_end - name_start)
+        return self.n if j < 0 else j
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _end_tag_from(
+        self, i: cython.Py_ssize_t, name_start: cython.Py_ssize_t, name_end: cython.Py_ssize_t
+    ) -> cython.Py_ssize_t:
+        """Where the end tag of that name is, from `i` on; n: nowhere.
+
+        Sets `nested` when it passes a `<!--` and after it a start tag of that name.
+        """
+        k: cython.Py_ssize_t
+        length: cython.Py_ssize_t = name_end - name_start
+        after: cython.Py_ssize_t
+        escaped: cython.bint = False
+        c: cython.uint
+        self.nested = False
+        while True:
+            i = self.buffer.find(b"<", i)
+            after = i + 2 + length
+            if i < 0 or after >= self.n:
+                return self.n
+            c = self.source[i + 1]
+            if c == 33 and self.source[i + 2] == 45:
+                escaped = True
+            elif escaped and (c | 32) == (self.source[name_start] | 32):
+                self.nested = True
+            elif c == 47:
+                k = 0
+                while k < length and (self.source[i + 2 + k] | 32) == (self.source[name_start + k] | 32):
+                    k += 1
+                if k == length and (
+                    self.source[after] == 62 or self.source[after] == 47 or self.classes[self.source[after]] & 8
+                ):
+                    return i
+            i += 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _end_of_script(
+        self, i: cython.Py_ssize_t, name_start: cython.Py_ssize_t, name_end: cython.Py_ssize_t
+    ) -> cython.Py_ssize_t:
+        """Where the script's own end tag is: one that follows `<!-- <script` belongs to its text."""
+        end: cython.Py_ssize_t = self._end_tag_from(i, name_start, name_end)
+        return self._end_of_escaped_script(i) if self.nested else end
+
+    def _end_of_escaped_script(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        escaped: cython.bint = False
+        nested: cython.bint = False
+        mark: bytes
+        for match in _IN_SCRIPT.finditer(self.buffer, i):
+            mark = match[0].lower()
+            if mark == b"<!--":
+                escaped = True
+            elif mark == b"-->":
+                escaped = nested = False
+            elif mark == b"<script":
+                nested = escaped
+            elif nested:
+                nested = False
+            else:
+                return match.start()
+        return self.n
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _skip_drawing(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Just past the end tag of the svg whose inside starts at `i`; -1 where HTML breaks out of it."""
+        open_names: list = [self.name]
+        embeds: list = [False]
+        c: cython.uint
+        content: cython.int
+        while True:
+            i = self.buffer.find(b"<", i)
+            if i < 0:
+                return self.n
+            c = self.source[i + 1] if i + 1 < self.n else 0
+            if c == 33 and self.buffer[i : i + 9] == b"<![CDATA[":
+                i = self.buffer.find(b"]]>", i)
+                if i < 0:
+                    return self.n
+                i += 3
+            elif c == 33 and self.buffer[i : i + 4] == b"<!--":
+                i = self._after_comment(i + 4)
+            elif c == 33 or c == 63:
+                i = self._after_bogus_comment(i)
+            elif c == 47:
+                if i + 2 >= self.n or not self.classes[self.source[i + 2]] & 16:
+                    return -1
+                i = self._read_attributes(self._read_name(i + 2))
+                if i < 0:
+                    return -1 if i == -1 else self.n
+                if self.name not in open_names:
+                    return -1
+                while open_names.pop() != self.name:
+                    embeds.pop()
+                embeds.pop()
+                if not open_names:
+                    return i
+            elif self.classes[c] & 16:
+                i = self._read_attributes(self._read_name(i + 1))
+                if i < 0:
+                    return -1 if i == -1 else self.n
+                if embeds[len(embeds) - 1] or len(open_names) >= _DEEPEST_DRAWING:
+                    return -1
+                content = self.contents[self.name] if self.name > 0 else 0
+                if content & 64:
+                    return -1
+                if not self.closed_itself:
+                    open_names.append(self.name)
+                    embeds.append(content & 128 != 0)
+            else:
+                i += 1
