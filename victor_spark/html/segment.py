@@ -22,7 +22,7 @@ def segment(html: str) -> Blocks:
     does; runs of white space alone are none, `title` holds none.
     """
     points = np.frombuffer(html.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    n_tags = html.count("<") + 1
+    n_tags = int(np.count_nonzero(points == ord("<"))) + 1
     tags = tables()
     rows = np.empty((len(markup.COLUMNS), n_tags + 1), dtype=np.int32)
     containers = np.empty(n_tags + 1, dtype=np.uint64)

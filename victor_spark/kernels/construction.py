@@ -55,7 +55,20 @@ STARTS = (
     "elsewhere",
 )
 """What the start tag of an element does in a body."""
-ENDS = ("ordinary", "block", "form", "p", "li", "dd", "heading", "formatting", "marked", "br", "body", "template")
+ENDS = (
+    "ordinary",
+    "block",
+    "form",
+    "p",
+    "li",
+    "dd",
+    "heading",
+    "formatting",
+    "marked",
+    "br",
+    "body",
+    "template",
+)
 
 _HTML = cython.declare(cython.int, 1)
 _HEAD = cython.declare(cython.int, 2)
@@ -536,9 +549,7 @@ class Builder:
         earliest: cython.int = -1
         while k >= 0 and self.formatting[k] >= 0:
             if self.nodes[self.formatting[k], _NAME] == self.nodes[node, _NAME]:
-                if self._same_attributes(
-                    self.nodes[self.formatting[k], _TOKEN], self.nodes[node, _TOKEN]
-                ):
+                if self._same_attributes(self.nodes[self.formatting[k], _TOKEN], self.nodes[node, _TOKEN]):
                     alike += 1
                     earliest = k
                 elif (
@@ -753,7 +764,11 @@ class Builder:
         while white_end < end and self._is_white(self.source[white_end]):
             white_end += 1
         if white_end + 1 < end and self.source[white_end] == 38:
-            if self.source[white_end + 1] == 35 or self.source[white_end + 1] == 84 or self.source[white_end + 1] == 78:
+            if (
+                self.source[white_end + 1] == 35
+                or self.source[white_end + 1] == 84
+                or self.source[white_end + 1] == 78
+            ):
                 self.aside = True  # a reference to white space, perhaps
                 return
         if mode == _IN_TABLE or mode == _IN_TBODY or mode == _IN_ROW:

@@ -89,7 +89,9 @@ class Serializer:
         while node:
             name = self.nodes[node, _NAME]
             if name == 0:
-                if not self._text(self.nodes[node, _FIRST], self.nodes[node, _LAST], self.nodes[node, _TOKEN]):
+                if not self._text(
+                    self.nodes[node, _FIRST], self.nodes[node, _LAST], self.nodes[node, _TOKEN]
+                ):
                     return -1
             else:
                 flags = self.element_flags[name] if name > 0 else 0

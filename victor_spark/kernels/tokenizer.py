@@ -335,7 +335,12 @@ class Tokenizer:
     def _declaration(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """A comment, an instruction or the doctype at `i`."""
         end: cython.Py_ssize_t
-        if self.source[i + 1] == 33 and i + 3 < self.n and self.source[i + 2] == 45 and self.source[i + 3] == 45:
+        if (
+            self.source[i + 1] == 33
+            and i + 3 < self.n
+            and self.source[i + 2] == 45
+            and self.source[i + 3] == 45
+        ):
             self.commented = True
             return self._after_comment(i + 4)
         if self.source[i + 1] == 33 and self.buffer[i + 2 : i + 9].lower() == b"doctype":
@@ -429,7 +434,9 @@ class Tokenizer:
                 while k < length and (self.source[i + 2 + k] | 32) == (self.source[name_start + k] | 32):
                     k += 1
                 if k == length and (
-                    self.source[after] == 62 or self.source[after] == 47 or self.classes[self.source[after]] & 8
+                    self.source[after] == 62
+                    or self.source[after] == 47
+                    or self.classes[self.source[after]] & 8
                 ):
                     return i
             i += 1

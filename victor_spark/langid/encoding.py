@@ -6,18 +6,20 @@
    are read in another charset (windows-1251 read as KOI8-R, Central European read as Western).
 """
 
-import re
 from collections.abc import Iterator
 from functools import cache
-from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
+from victor_spark.kernels import ngrams
 from victor_spark.langid import beesley
-from victor_spark.langid.normalise import UInt32, codepoints, folded, joined
+from victor_spark.langid.normalise import Int32, UInt32, codepoints, folded, folding_table, joined
 from victor_spark.langid.profiles import STEP, Profiles
 from victor_spark.langid.settings import Encoding, settings
+
+Bool = npt.NDArray[np.bool_]
 
 _READ_AS: Final = (
     "windows-1252",
@@ -35,12 +37,10 @@ _SINGLE_BYTE: Final = (
     *("windows-1250", "windows-1251", "windows-1252", "windows-1253", "windows-1254", "windows-1255"),
     *("windows-1256", "windows-1257", "iso8859-2", "iso8859-5", "koi8-r", "cp866", "cp874"),
 )
-_LOWEST_ELSEWHERE: Final = "\u2600"
+_LOWEST_ELSEWHERE: Final = 0x2600
 """From here up no charset of _READ_AS has characters: text of such was not read in one."""
-_LETTER: Final = re.compile(r"[^\W\d_]")
-_HIGH: Final = re.compile(r"[^\x00-\xa0\u2000-\u206f\s]")  # beyond ASCII, but no typographic signs
-_DOUBTFUL: Final = re.compile(r"[^\x00-\x7f\u0384-\u03ce\u0410-\u044fЁё\u3040-\uffef]")
-"""What a word must have to be a bad one: more than ASCII, Greek, Russian and East Asian letters."""
+_BEYOND_DOUBT: Final = ((0x384, 0x3CE), (0x401, 0x401), (0x410, 0x44F), (0x451, 0x451), (0x3040, 0xFFEF))
+"""A bad word has more than ASCII and these: Greek, Russian and East Asian letters."""
 _EAST_ASIAN_SHARE: Final = 0.5
 _WRONG: Final = 0.03
 """Characters that a charset may lack, and bytes that it may not decode, per character."""
@@ -55,7 +55,8 @@ def problem(text: str, profiles: Profiles, points: UInt32 | None = None) -> str 
     points = codepoints(text) if points is None else points
     if (found := _scan(points, numbers)) or not _worth_a_look(points, numbers):
         return found
-    return _badness(_sample(text, numbers.sample), numbers) or _misread(text, profiles)
+    sample = _sample(points, numbers.sample)
+    return _badness(sample, numbers) or _misread(sample, profiles)
 
 
 def _worth_a_look(points: UInt32, numbers: Encoding) -> bool:
@@ -76,28 +77,33 @@ def _scan(points: UInt32, numbers: Encoding) -> str | None:
     return f"{n_replaced} replacement characters and {n_controls} C1 controls in {len(points)} characters"
 
 
-def _badness(text: str, numbers: Encoding) -> str | None:
+def _badness(sample: UInt32, numbers: Encoding) -> str | None:
+    doubtful = sample >= 0x80
+    for first, last in _BEYOND_DOUBT:
+        doubtful &= (sample < first) | (sample > last)
+    if not doubtful.any():
+        return None
     from ftfy.badness import badness  # most pages in English never need it
 
-    found = badness(" ".join(word for word in text.split(" ") if _DOUBTFUL.search(word)))
-    if found < max(numbers.badness_least, len(text) / numbers.badness_every):
+    found = badness(_decoded(_words_with(doubtful, sample, sample == ord(" "))))
+    if found < max(numbers.badness_least, len(sample) / numbers.badness_every):
         return None
-    return f"{found} unlikely character sequences in {len(text)} characters"
+    return f"{found} unlikely character sequences in {len(sample)} characters"
 
 
-def _misread(text: str, profiles: Profiles) -> str | None:
+def _misread(sample: UInt32, profiles: Profiles) -> str | None:
     """The charsets that explain the words with high characters better than they stand, or None."""
     numbers = settings().encoding
-    sample = _high_words(_sample(text, numbers.sample), numbers.misread_sample)
-    n_told = max(len(sample) - sample.count(" "), 1)
-    high = _HIGH.findall(sample)
-    if len(high) < numbers.misread_least or sum(map(_LOWEST_ELSEWHERE.__le__, high)) > len(high) / 2:
+    sample = _high_words(sample, numbers.misread_sample)
+    high = sample[_is_high(sample)]
+    if len(high) < numbers.misread_least or np.count_nonzero(high >= _LOWEST_ELSEWHERE) > len(high) / 2:
         return None
-    as_it_is = _fit([sample], profiles)[0] / n_told
+    n_told = max(int(np.count_nonzero(~_is_space(sample))), 1)
+    as_it_is = _fit(profiles, sample, np.zeros(1, np.int32), np.array([len(sample)], np.int32))[0] / n_told
     if as_it_is >= numbers.good_fit:
         return None
-    readings = list(_other_readings(sample))
-    fits = _fit([reading for _, _, reading in readings], profiles) / n_told
+    readings = list(_other_readings(_decoded(sample)))
+    fits = _fit(profiles, *joined([reading for _, _, reading in readings])) / n_told
     best = int(fits.argmax()) if len(fits) else -1
     if best < 0 or fits[best] < as_it_is + numbers.misread_gain:
         return None
@@ -105,17 +111,33 @@ def _misread(text: str, profiles: Profiles) -> str | None:
     return f"looks like {written_in} read as {read_as}"
 
 
-def _high_words(text: str, length: int) -> str:
-    """The words with letters and with high characters, up to so many characters in all."""
-    words = []
-    n_chars = 0
-    for word in text.split():
-        if not word.isascii() and _HIGH.search(word) and _LETTER.search(word):
-            words.append(word)
-            n_chars += len(word) + 1
-            if n_chars > length:
-                break
-    return " ".join(words)[:length]
+def _high_words(sample: UInt32, length: int) -> UInt32:
+    """The words with letters and with high characters, so many characters at most."""
+    space = _is_space(sample)
+    words = _words_with(_is_high(sample), sample, space)
+    letters = folding_table().take(words, mode="clip") != ngrams.SPACE
+    return _words_with(letters, words, _is_space(words))[:length]
+
+
+def _words_with(marked: Bool, text: UInt32, space: Bool) -> UInt32:
+    """The words that hold a marked character, each with the space before it."""
+    word = np.cumsum(space)
+    kept = np.zeros(int(word[-1]) + 1 if len(word) else 1, dtype=bool)
+    kept[word[marked]] = True
+    return np.asarray(text[kept[word]])
+
+
+def _is_high(text: UInt32) -> Bool:
+    """Beyond ASCII, but no typographic sign and no space."""
+    return (text > 0xA0) & ((text < 0x2000) | (text > 0x206F)) & (text != 0x3000)
+
+
+def _is_space(text: UInt32) -> Bool:
+    return (text <= 0x20) | (text == 0xA0) | (text == 0x3000)
+
+
+def _decoded(points: UInt32) -> str:
+    return points.tobytes().decode("utf-32-le", "surrogatepass")
 
 
 def _other_readings(text: str) -> Iterator[tuple[str, str, str]]:
@@ -125,7 +147,8 @@ def _other_readings(text: str) -> Iterator[tuple[str, str, str]]:
     """
     n_letters = sum(map(str.isalpha, text))
     charsets = ["utf-8", *_SINGLE_BYTE]
-    if len(_HIGH.findall(text)) > _EAST_ASIAN_SHARE * (len(text) - text.count(" ")):
+    points = codepoints(text)
+    if np.count_nonzero(_is_high(points)) > _EAST_ASIAN_SHARE * np.count_nonzero(~_is_space(points)):
         charsets += _EAST_ASIAN
     for read_as in _READ_AS:
         content = text.translate(_to_bytes(read_as)).encode("latin-1", "ignore")
@@ -153,15 +176,17 @@ def _to_bytes(charset: str) -> dict[int, int]:
     return table | {point: unknown for point in range(0xA0, 0x100) if point not in table}
 
 
-def _fit(texts: list[str], profiles: Profiles) -> Any:
+def _fit(profiles: Profiles, text: UInt32, starts: Int32, ends: Int32) -> Any:
     """Each text's gain in its best language, in nats."""
-    gains, _ = beesley.gains(profiles, *folded(*joined(texts)))
+    gains, _ = beesley.gains(profiles, *folded(text, starts, ends))
     return gains.max(axis=1) * STEP
 
 
-def _sample(text: str, length: int) -> str:
+def _sample(text: UInt32, length: int) -> UInt32:
     """The text, or pieces spread over it, `length` characters in all."""
     if len(text) <= length:
         return text
-    ends = np.linspace(0, len(text), _PIECES + 1).astype(int).tolist()
-    return "\n".join(text[start : start + length // _PIECES] for start, _ in pairwise(ends))
+    starts = [len(text) * piece // _PIECES for piece in range(_PIECES)]
+    pieces = [text[start : start + length // _PIECES] for start in starts]
+    newline = np.array([ord("\n")], dtype=np.uint32)
+    return np.concatenate([part for piece in pieces for part in (piece, newline)][:-1])
