@@ -16,7 +16,7 @@ _META: Final = re.compile(
     rb"""<(?:meta\b[^>]{0,200}?\bcharset\s*=\s*["']?\s*([-\w.:]{2,40})"""
     rb"""|\?xml\b[^>]{0,100}?\bencoding\s*=\s*["']([-\w.:]{2,40}))"""
 )
-"""Looked for in markup made lower case: a pattern that begins with one certain letter is found ten times faster."""
+"""Looked for in lower case: a pattern that begins with one certain letter is found ten times faster."""
 _META_WINDOW: Final = 4096
 
 _LABELS: Final = {

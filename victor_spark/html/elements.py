@@ -17,7 +17,8 @@ _FLAGGED: Final = {
         " colgroup dd details dir div dl dt embed fieldset figcaption figure footer form frame frameset"
         " h1 h2 h3 h4 h5 h6 head header hgroup hr html iframe img input keygen li link listing main marquee"
         " menu meta nav noembed noframes noscript object ol p param plaintext pre script search section"
-        " select source style summary table tbody td template textarea tfoot th thead title tr track ul wbr xmp"
+        " select source style summary table tbody td template textarea tfoot th thead title tr track ul wbr"
+        " xmp"
     ),
     "scope": "applet caption html table td th marquee object template select",
     "implied_end": "dd dt li optgroup option p rb rp rt rtc",
@@ -69,7 +70,6 @@ _ENDS: Final = {
     "marked": "applet marquee object",
     "br": "br",
     "body": "body html",
-    "template": "template",
 }
 _CONTENTS: Final = {
     "dropped": "style iframe noembed noframes",
@@ -79,8 +79,8 @@ _CONTENTS: Final = {
     "elsewhere": "math plaintext xmp frameset frame selectedcontent keygen",
 }
 _ENDS_DRAWING: Final = (
-    "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu"
-    " meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var font"
+    "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing"
+    " menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var font"
 )
 _HOLDS_HTML: Final = "foreignobject desc title"
 

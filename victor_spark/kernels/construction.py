@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, legacy_implicit_noexcept=True
 """Tags and text → the tree of a page (the HTML standard's tree construction, 13.2.6), as columns.
 
 Exact, or not at all: constructs that are rare and long to say (frames, MathML, a second `body` with
@@ -55,20 +55,8 @@ STARTS = (
     "elsewhere",
 )
 """What the start tag of an element does in a body."""
-ENDS = (
-    "ordinary",
-    "block",
-    "form",
-    "p",
-    "li",
-    "dd",
-    "heading",
-    "formatting",
-    "marked",
-    "br",
-    "body",
-    "template",
-)
+ENDS = ("ordinary", "block", "form", "p", "li", "dd", "heading", "formatting", "marked", "br", "body")
+"""What its end tag does there."""
 
 _HTML = cython.declare(cython.int, 1)
 _HEAD = cython.declare(cython.int, 2)
@@ -102,6 +90,8 @@ _FORM = cython.declare(cython.int, 35)
 _BUTTON = cython.declare(cython.int, 36)
 _A = cython.declare(cython.int, 37)
 _NOBR = cython.declare(cython.int, 38)
+_APPLET = cython.declare(cython.int, 51)
+_OBJECT = cython.declare(cython.int, 53)
 _BR = cython.declare(cython.int, 55)
 _IMG = cython.declare(cython.int, 57)
 _INPUT = cython.declare(cython.int, 59)
@@ -140,7 +130,7 @@ _AFTER_AFTER_BODY = cython.declare(cython.int, 13)
 _TEXT = cython.declare(cython.int, 0)
 _START = cython.declare(cython.int, 1)
 _END = cython.declare(cython.int, 2)
-_RAW = cython.declare(cython.int, 4)
+_DOCTYPE = cython.declare(cython.int, 3)
 _NOT_WHITE = cython.declare(cython.int, 1)
 _CARE = cython.declare(cython.int, 2)
 _AFTER_COMMENT = cython.declare(cython.int, 4)
@@ -182,6 +172,7 @@ class Builder:
     head: cython.int
     form: cython.int
     templates: cython.int
+    markers: cython.int
     fostering: cython.bint
     quirks: cython.int
     drops_line_feed: cython.bint
@@ -222,6 +213,7 @@ class Builder:
         self.head = 0
         self.form = 0
         self.templates = 0
+        self.markers = 0
         self.fostering = False
         self.drops_line_feed = False
         self.aside = False
@@ -251,6 +243,8 @@ class Builder:
             elif kind == _END:
                 self.drops_line_feed = False
                 self._end(self.tokens[t, 0])
+            elif self.mode == _IN_COLGROUP and kind == _DOCTYPE:
+                self.aside = True  # the library ends the group
             if self.aside:
                 return -1
         while self.mode < _IN_BODY:
@@ -260,7 +254,6 @@ class Builder:
     # --- nodes -----------------------------------------------------------------------------------
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _new(self, name: cython.int, token: cython.Py_ssize_t) -> cython.int:
         node: cython.int = self.n_nodes
         k: cython.int
@@ -276,7 +269,6 @@ class Builder:
         return node
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _link(self, node: cython.int, parent: cython.int, before: cython.int) -> cython.void:
         """Makes `node` a child of `parent`: the last, or the one before `before`."""
         previous: cython.int
@@ -294,7 +286,6 @@ class Builder:
             self.nodes[parent, _LAST] = node
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _unlink(self, node: cython.int) -> cython.void:
         parent: cython.int = self.nodes[node, _PARENT]
         after: cython.int = self.nodes[node, _NEXT]
@@ -312,20 +303,17 @@ class Builder:
         self.nodes[node, _PARENT] = 0
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     @cython.inline
     def _flags(self, name: cython.int) -> cython.int:
         return self.element_flags[name] if name > 0 else 0
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     @cython.inline
     def _current(self) -> cython.int:
         """The element that the innermost open node is (0: none)."""
         return self.nodes[self.stack[self.depth - 1], _NAME] if self.depth else 0
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _place(self, target: cython.int) -> cython.int:
         """The parent of what is inserted at `target`; sets `place_before` (foster parenting)."""
         k: cython.int
@@ -346,7 +334,6 @@ class Builder:
         return self.stack[k - 1]
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _insert(self, name: cython.int, token: cython.Py_ssize_t) -> cython.int:
         """A new open element where the standard puts it."""
         node: cython.int = self._add(name, token)
@@ -354,7 +341,6 @@ class Builder:
         return node
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _add(self, name: cython.int, token: cython.Py_ssize_t) -> cython.int:
         """A new element where the standard puts it, not opened."""
         node: cython.int = self._new(name, token)
@@ -364,7 +350,6 @@ class Builder:
         return node
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _add_text(
         self, start: cython.int, end: cython.int, flags: cython.int, parent: cython.int
     ) -> cython.void:
@@ -380,7 +365,6 @@ class Builder:
             self.nodes[node, _LAST] = end
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     @cython.inline
     def _push(self, node: cython.int) -> cython.void:
         if self.depth >= self.most_nodes:
@@ -393,7 +377,6 @@ class Builder:
             self.n_open_p += 1
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     @cython.inline
     def _pop(self) -> cython.void:
         node: cython.int
@@ -405,7 +388,6 @@ class Builder:
                 self.n_open_p -= 1
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _pop_until(self, name: cython.int) -> cython.void:
         found: cython.bint = False
         while self.depth > 1 and not found:
@@ -413,7 +395,6 @@ class Builder:
             self._pop()
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _remove_open(self, node: cython.int) -> cython.void:
         """Takes `node` out of the open elements, wherever it is."""
         k: cython.int = self.depth - 1
@@ -432,7 +413,6 @@ class Builder:
     # --- scopes ----------------------------------------------------------------------------------
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _in_scope(self, name: cython.int) -> cython.bint:
         k: cython.int = self.depth - 1
         other: cython.int
@@ -446,7 +426,6 @@ class Builder:
         return False
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _node_in_scope(self, node: cython.int) -> cython.bint:
         k: cython.int = self.depth - 1
         while k >= 0:
@@ -458,7 +437,6 @@ class Builder:
         return False
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _in_list_scope(self) -> cython.bint:
         k: cython.int = self.depth - 1
         name: cython.int
@@ -472,7 +450,6 @@ class Builder:
         return False
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _p_in_button_scope(self) -> cython.bint:
         k: cython.int = self.depth - 1
         name: cython.int
@@ -488,7 +465,6 @@ class Builder:
         return False
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _in_table_scope(self, first: cython.int, last: cython.int) -> cython.bint:
         """Whether an element of the numbers first … last is in table scope."""
         k: cython.int = self.depth - 1
@@ -503,7 +479,6 @@ class Builder:
         return False
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _close_implied(self, but: cython.int) -> cython.void:
         name: cython.int = self._current()
         while name != but and self._flags(name) & _IMPLIED_END:
@@ -511,7 +486,6 @@ class Builder:
             name = self._current()
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _close_p(self) -> cython.void:
         if self._p_in_button_scope():
             self._close_implied(_P)
@@ -520,7 +494,6 @@ class Builder:
     # --- active formatting elements ----------------------------------------------------------------
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _reconstruct(self) -> cython.void:
         k: cython.int = self.n_formatting - 1
         entry: cython.int
@@ -540,7 +513,6 @@ class Builder:
             k += 1
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _push_formatting(self, node: cython.int) -> cython.void:
         """Adds `node` to the list; of more than three alike the earliest goes (the Noah's Ark clause)."""
         k: cython.int = self.n_formatting - 1
@@ -567,7 +539,6 @@ class Builder:
             self.n_formatting += 1
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _same_attributes(self, one: cython.int, other: cython.int) -> cython.bint:
         start: cython.int = self.tokens[one, 2]
         length: cython.int = self.tokens[one, 3] - start
@@ -580,14 +551,12 @@ class Builder:
         return True
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _mark(self) -> cython.void:
         if self.n_formatting < self.most_nodes:
             self.formatting[self.n_formatting] = -1
             self.n_formatting += 1
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _clear_to_mark(self) -> cython.void:
         entry: cython.int = 0
         while self.n_formatting and entry >= 0:
@@ -595,7 +564,6 @@ class Builder:
             entry = self.formatting[self.n_formatting]
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _forget(self, place: cython.int) -> cython.void:
         k: cython.int
         for k in range(place, self.n_formatting - 1):
@@ -603,7 +571,6 @@ class Builder:
         self.n_formatting -= 1
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _formatting_place(self, node: cython.int) -> cython.int:
         """Where `node` is in the list of active formatting elements, -1: nowhere."""
         k: cython.int = self.n_formatting - 1
@@ -612,7 +579,6 @@ class Builder:
         return k
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _last_formatting(self, name: cython.int) -> cython.int:
         """The place of the last such element after the last marker, -1: none."""
         k: cython.int = self.n_formatting - 1
@@ -625,7 +591,6 @@ class Builder:
         return -1
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _adopt(self, name: cython.int) -> cython.void:
         """The adoption agency algorithm for an end tag."""
         current: cython.int = self.stack[self.depth - 1]
@@ -637,7 +602,6 @@ class Builder:
             outer += 1
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _adopt_once(self, name: cython.int) -> cython.bint:
         """One round of the adoption agency; False when it is done."""
         place: cython.int = self._last_formatting(name)
@@ -687,10 +651,8 @@ class Builder:
                 break
             in_list = self._formatting_place(node)
             if inner > 3 and in_list >= 0:
-                self._forget(in_list)
-                if in_list < bookmark:
-                    bookmark -= 1
-                in_list = -1
+                self.aside = True  # nested wrongly and deeply; here the library differs from the standard
+                return False
             if in_list < 0:
                 self._remove_open(node)
                 continue
@@ -743,13 +705,13 @@ class Builder:
     # --- text ------------------------------------------------------------------------------------
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _text(self, t: cython.Py_ssize_t) -> cython.void:
         start: cython.int = self.tokens[t, 2]
         end: cython.int = self.tokens[t, 3]
         flags: cython.int = self.tokens[t, 4]
         mode: cython.int = self.mode
         white_end: cython.int = start
+        second: cython.uint
         if self.drops_line_feed:
             start = self._without_line_feed(start, end, flags)
             self.drops_line_feed = False
@@ -764,12 +726,9 @@ class Builder:
         while white_end < end and self._is_white(self.source[white_end]):
             white_end += 1
         if white_end + 1 < end and self.source[white_end] == 38:
-            if (
-                self.source[white_end + 1] == 35
-                or self.source[white_end + 1] == 84
-                or self.source[white_end + 1] == 78
-            ):
-                self.aside = True  # a reference to white space, perhaps
+            second = self.source[white_end + 1]
+            if second == 35 or second == 84 or second == 78:  # a reference to white space, perhaps
+                self.aside = True
                 return
         if mode == _IN_TABLE or mode == _IN_TBODY or mode == _IN_ROW:
             self._text_in_table(start, end, flags)
@@ -789,13 +748,11 @@ class Builder:
             self._text_in_body(white_end, end, flags)
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     @cython.inline
     def _is_white(self, c: cython.uint) -> cython.bint:
         return c == 32 or c == 10 or c == 9 or c == 13 or c == 12
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _without_line_feed(self, start: cython.int, end: cython.int, flags: cython.int) -> cython.int:
         """Where the text goes on after the line feed that begins it (first thing in a `pre`)."""
         if flags & _AFTER_COMMENT or start >= end:
@@ -809,14 +766,12 @@ class Builder:
         return start + 1 if self.source[start] == 10 else start
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _text_in_body(self, start: cython.int, end: cython.int, flags: cython.int) -> cython.void:
         if start < end:
             self._reconstruct()
             self._add_text(start, end, flags, self.stack[self.depth - 1])
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _text_in_table(self, start: cython.int, end: cython.int, flags: cython.int) -> cython.void:
         name: cython.int = self._current()
         if flags & _JOINED:
@@ -831,7 +786,6 @@ class Builder:
     # --- before the body -------------------------------------------------------------------------
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _go_on(self) -> cython.void:
         """One step towards the body, as when a token comes that belongs there."""
         mode: cython.int = self.mode
@@ -852,7 +806,6 @@ class Builder:
             self.mode = _IN_BODY
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _start_before_body(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
         """A start tag in the modes before the body; True: to be seen again in the next mode."""
         mode: cython.int = self.mode
@@ -895,7 +848,6 @@ class Builder:
         return True
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _start_in_head(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
         """Elements of the head, wherever they stand; script, style and noframes leave nothing behind."""
         if name == _TEMPLATE:
@@ -906,7 +858,6 @@ class Builder:
             self._add(name, t)
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _add_raw(self, node: cython.int, t: cython.Py_ssize_t) -> cython.void:
         """Gives the element of token t the raw text that follows it as its child."""
         was: cython.bint = self.fostering
@@ -919,7 +870,6 @@ class Builder:
         self.fostering = was
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _merge(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
         """A second html or body tag: the attributes that the first doesn't have go to it."""
         node: cython.int = self.stack[0 if name == _HTML else 1]
@@ -931,22 +881,27 @@ class Builder:
         self.nodes[node, _TOKEN] = cython.cast(cython.int, t)
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _in_template(self, t: cython.Py_ssize_t) -> cython.void:
-        """Inside a template nothing is built."""
+        """Inside a template nothing is built; only markers that it may leave behind are counted."""
         name: cython.int = self.tokens[t, 0]
-        if self.tokens[t, 1] == _START:
-            if name == _TEMPLATE:
-                self.templates += 1
-            elif _CAPTION <= name <= _COL:
-                self.aside = True
-        elif self.tokens[t, 1] == _END and name == _TEMPLATE:
+        kind: cython.int = self.tokens[t, 1]
+        if name == _TEMPLATE and kind == _START:
+            self.templates += 1
+        elif name == _TEMPLATE and kind == _END:
             self.templates -= 1
+            if self.markers:
+                self.aside = True
+        elif name == _COLGROUP or name == _COL:
+            self.aside = True
+        elif name == _CAPTION or _TD <= name <= _TH or _APPLET <= name <= _OBJECT:
+            if kind == _START:
+                self.markers += 1
+            elif kind == _END:
+                self.markers -= 1
 
     # --- start tags ------------------------------------------------------------------------------
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _start(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
         again: cython.bint = True
         mode: cython.int
@@ -977,13 +932,11 @@ class Builder:
                 again = self._start_in_caption(name, t)
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _start_in_body(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
         """13.2.6.4.7, by what STARTS says of the element."""
         what: cython.int = self.starts[name] if name > 0 else 0
         place: cython.int
         node: cython.int
-        other: cython.int
         if what == 0:
             self._reconstruct()
             self._insert(name, t)
@@ -1008,6 +961,7 @@ class Builder:
             self._close_item(_LI, _LI)
             self._insert(name, t)
         elif what == 13:  # void
+            self.aside = self.aside or (name == _IMAGE and self.fostering)  # lost by the library
             self._reconstruct()
             self._add(_IMG if name == _IMAGE else name, t)
         elif what == 2:  # heading
@@ -1102,7 +1056,6 @@ class Builder:
             self.aside = True
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _close_item(self, name: cython.int, other: cython.int) -> cython.void:
         """Ends the item that is open when the next begins (li; dd and dt), then a p."""
         k: cython.int = self.depth - 1
@@ -1119,7 +1072,6 @@ class Builder:
         self._close_p()
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _back_to(self, first: cython.int, last: cython.int) -> cython.void:
         """Closes all up to an element of the numbers first … last, or html."""
         name: cython.int = self._current()
@@ -1128,7 +1080,6 @@ class Builder:
             name = self._current()
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _start_in_table(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
         if name == _CAPTION:
             self._back_to(_TABLE, _TABLE)
@@ -1165,7 +1116,6 @@ class Builder:
         return False
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _is_hidden(self, t: cython.Py_ssize_t) -> cython.bint:
         span: bytes = self.buffer[self.tokens[t, 2] : self.tokens[t, 3]].lower()
         if b"hidden" not in span:
@@ -1175,7 +1125,6 @@ class Builder:
         return True
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _start_in_tbody(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
         if _TR <= name <= _TH:
             self._back_to(_TBODY, _THEAD)
@@ -1192,7 +1141,6 @@ class Builder:
         return self._start_in_table(name, t)
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _start_in_row(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
         if _TD <= name <= _TH:
             self._back_to(_TR, _TR)
@@ -1205,7 +1153,6 @@ class Builder:
         return self._start_in_table(name, t)
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _close_row(self) -> cython.bint:
         """Ends the row, if there is one; whether there was."""
         if not self._in_table_scope(_TR, _TR):
@@ -1216,7 +1163,6 @@ class Builder:
         return True
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _start_in_cell(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
         if _CAPTION <= name <= _TH:
             if not self._in_table_scope(_TD, _TH):
@@ -1227,7 +1173,6 @@ class Builder:
         return False
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _close_cell(self) -> cython.void:
         self._close_implied(0)
         self._back_to(_TD, _TH)
@@ -1236,7 +1181,6 @@ class Builder:
         self.mode = _IN_ROW
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _start_in_caption(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
         if _CAPTION <= name <= _TH:
             return self._close_caption()
@@ -1244,7 +1188,6 @@ class Builder:
         return False
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _close_caption(self) -> cython.bint:
         if not self._in_table_scope(_CAPTION, _CAPTION):
             return False
@@ -1255,7 +1198,6 @@ class Builder:
         return True
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _start_in_colgroup(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
         if name == _HTML:
             self._merge(name, t)
@@ -1270,7 +1212,6 @@ class Builder:
         return False
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _reset_mode(self) -> cython.void:
         """The insertion mode that the open elements ask for (13.2.4.1)."""
         k: cython.int = self.depth - 1
@@ -1300,7 +1241,6 @@ class Builder:
     # --- end tags --------------------------------------------------------------------------------
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _end(self, name: cython.int) -> cython.void:
         again: cython.bint = True
         mode: cython.int
@@ -1329,7 +1269,6 @@ class Builder:
                 again = self._end_in_caption(name)
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _end_before_body(self, name: cython.int) -> cython.bint:
         mode: cython.int = self.mode
         if mode == _IN_HEAD and name == _HEAD:
@@ -1347,7 +1286,6 @@ class Builder:
         return False
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _end_in_body(self, name: cython.int) -> cython.bint:
         """13.2.6.4.7, by what ENDS says of the element; True: to be seen again in the next mode."""
         what: cython.int = self.ends[name] if name > 0 else 0
@@ -1395,7 +1333,6 @@ class Builder:
         return False
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _end_heading(self) -> cython.void:
         k: cython.int = self.depth - 1
         name: cython.int
@@ -1411,7 +1348,6 @@ class Builder:
             k -= 1
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _end_ordinary(self, name: cython.int) -> cython.void:
         k: cython.int = self.depth - 1
         found: cython.int
@@ -1427,7 +1363,6 @@ class Builder:
             k -= 1
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _end_in_table(self, name: cython.int) -> cython.bint:
         if name == _TABLE:
             if self._in_table_scope(_TABLE, _TABLE):
@@ -1442,7 +1377,6 @@ class Builder:
         return False
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _end_in_tbody(self, name: cython.int) -> cython.bint:
         if _TBODY <= name <= _THEAD or name == _TABLE:
             if not (
@@ -1456,7 +1390,6 @@ class Builder:
         return self._end_in_table(name)
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _end_in_row(self, name: cython.int) -> cython.bint:
         if name == _TR:
             self._close_row()
@@ -1468,7 +1401,6 @@ class Builder:
         return self._end_in_table(name)
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _end_in_cell(self, name: cython.int) -> cython.bint:
         if name == _TD or name == _TH:
             if self._in_table_scope(name, name):
@@ -1487,7 +1419,6 @@ class Builder:
         return self._end_in_body(name)
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _end_in_caption(self, name: cython.int) -> cython.bint:
         if name == _CAPTION:
             self._close_caption()
@@ -1499,7 +1430,6 @@ class Builder:
         return self._end_in_body(name)
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _end_in_colgroup(self, name: cython.int) -> cython.bint:
         if name == _COL or name == _TEMPLATE:
             return False

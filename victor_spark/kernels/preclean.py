@@ -39,7 +39,7 @@ def drop_textless(html: str, cuts: list[tuple[int, int, int]] | None = None) -> 
         elif first == 63:  # a processing instruction, such as a forgotten <?php … ?>
             end = html.find(">", start) + 1
         elif first == 47:
-            start = html.find("<", start + 2)
+            start = html.find("<", _after_tag(html, start))
             continue
         elif _is_common(first, ord(html[start + 2])):
             start = html.find("<", _after_tag(html, start))
@@ -158,7 +158,7 @@ def _after_element(html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t, na
                 depth -= 1
                 if depth == 0:
                     return i + len(closing)
-            i = html.find("<", i + 1)
+            i = html.find("<", _after_tag(html, i))
         elif html.startswith("<!--", i):
             i = html.find("-->", i + 4)
             i = html.find("<", i) if i >= 0 else -1
@@ -171,7 +171,7 @@ def _after_element(html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t, na
             elif inner == "xmp" or inner in _RAW_TEXT:
                 i = html.find("<", _after_raw_text(html, i, n, inner))
             else:
-                i = html.find("<", i + 1)
+                i = html.find("<", _after_tag(html, i))
     return n
 
 

@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, legacy_implicit_noexcept=True
 """The tree of a page → its canonical HTML (the HTML standard's fragment serialisation, 13.3).
 
 Writes what the parser library's serialiser and `preclean.drop_textless` give together: references resolved,
@@ -79,9 +79,10 @@ class Serializer:
     def serialize(self) -> cython.Py_ssize_t:
         """Fills `out` with UTF-8; how much of it, -1 when there is no room.
 
-        `letters[letter_ends[e]:letter_ends[e + 1]]`: the name of element e; `reference_slots`/`reference_rows`:
-        from the 32-bit FNV-1a hash of a reference's name to its row of `expansions` (code point, second
-        one or 0, whether it stands without a semicolon); `c1`: what the references 128 … 159 mean.
+        `letters[letter_ends[e]:letter_ends[e + 1]]`: the name of element e; `reference_slots` and
+        `reference_rows`: from the 32-bit FNV-1a hash of a reference's name to its row of `expansions` (code
+        point, second one or 0, whether it stands without a semicolon); `c1`: what the references
+        128 … 159 mean.
         """
         node: cython.int = self.nodes[1, _FIRST]
         name: cython.int
@@ -115,14 +116,12 @@ class Serializer:
         return self.n
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     @cython.inline
     def _put(self, c: cython.uint) -> cython.void:
         self.out[self.n] = cython.cast(cython.uchar, c)
         self.n += 1
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _copy(self, start: cython.int, end: cython.int) -> cython.void:
         k: cython.Py_ssize_t
         at: cython.Py_ssize_t = self.n - start
@@ -131,7 +130,6 @@ class Serializer:
         self.n += end - start
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _name(self, name: cython.int, token: cython.int) -> cython.bint:
         """The element's name, in small letters."""
         k: cython.Py_ssize_t
@@ -148,7 +146,6 @@ class Serializer:
         return True
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _end_tag(self, name: cython.int, token: cython.int) -> cython.bint:
         if self.n + 64 > self.room:
             return False
@@ -160,7 +157,6 @@ class Serializer:
         return True
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _start_tag(self, name: cython.int, token: cython.int) -> cython.bint:
         begin: cython.Py_ssize_t = self.n
         start: cython.int
@@ -189,14 +185,12 @@ class Serializer:
         return True
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _is_hidden(self, begin: cython.Py_ssize_t) -> cython.bint:
         """Whether the tag written from `begin` on holds type="hidden"."""
         tag: bytes = bytes(self.out[begin : self.n])
         return b'type="hidden"' in tag.lower()
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _attributes(self, i: cython.int, end: cython.int) -> cython.void:
         """The attributes of a tag as the standard reads them, each name once."""
         first: cython.Py_ssize_t = self.n
@@ -248,13 +242,11 @@ class Serializer:
                 self.n = at
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     @cython.inline
     def _is_white(self, c: cython.uint) -> cython.bint:
         return c == 32 or c == 10 or c == 9 or c == 13 or c == 12
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _was_there(
         self, first: cython.Py_ssize_t, at: cython.Py_ssize_t, name_end: cython.Py_ssize_t
     ) -> cython.bint:
@@ -277,7 +269,6 @@ class Serializer:
         return False
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _text(self, start: cython.int, end: cython.int, flags: cython.int) -> cython.bint:
         if not flags & _CARE:
             if self.n + end - start + 64 > self.room:
@@ -290,7 +281,6 @@ class Serializer:
         return True
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _escaped(self, i: cython.int, end: cython.int) -> cython.void:
         """Text or a value: line ends made one, references resolved, the result escaped."""
         c: cython.uint
@@ -312,7 +302,6 @@ class Serializer:
                 i += 1
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _put_point(self, point: cython.uint) -> cython.void:
         """A code point as UTF-8, escaped where it must be."""
         if point == 38:
@@ -341,7 +330,6 @@ class Serializer:
             self._put(128 | (point & 63))
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _put_reference(
         self, first: cython.uint, second: cython.uint, third: cython.uint, fourth: cython.uint
     ) -> cython.void:
@@ -355,7 +343,6 @@ class Serializer:
         self._put(59)
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _reference(self, i: cython.int, end: cython.int) -> cython.int:
         """The character reference at `i`, or the ampersand alone; where to go on."""
         j: cython.int = i + 1
@@ -395,12 +382,10 @@ class Serializer:
         return best_end
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _goes_on(self, c: cython.uint) -> cython.bint:
         return c == 61 or 97 <= c <= 122 or 65 <= c <= 90 or 48 <= c <= 57
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _find_reference(self, code: cython.uint) -> cython.int:
         mask: cython.uint = cython.cast(cython.uint, self.reference_slots.shape[0] - 1)
         slot: cython.uint = code & mask
@@ -409,7 +394,6 @@ class Serializer:
         return self.reference_rows[slot] if self.reference_slots[slot] else -1
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _numeric_reference(self, i: cython.int, end: cython.int) -> cython.int:
         j: cython.int = i + 2
         start: cython.int

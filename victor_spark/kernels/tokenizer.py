@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, legacy_implicit_noexcept=True
 """The bytes of a page → its tags and runs of text as columns (the HTML standard's tokenization, 13.2.5).
 
 Written for speed: no object a token, attributes are not taken apart, and what never reaches the canonical
@@ -63,6 +63,7 @@ class Tokenizer:
     commented: cython.bint
     joined: cython.bint
     nested: cython.bint
+    aside: cython.bint
 
     def __init__(
         self,
@@ -87,6 +88,7 @@ class Tokenizer:
         self.n_tokens = 0
         self.commented = False
         self.joined = False
+        self.aside = False
 
     @cython.ccall
     def tokenize(self) -> cython.Py_ssize_t:
@@ -112,12 +114,11 @@ class Tokenizer:
                 i = self._declaration(i)
             else:
                 i = self._text(i, i + 1)
-            if i < 0:
+            if i < 0 or self.aside:
                 return -1
         return self.n_tokens
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     @cython.inline
     def _emit(
         self,
@@ -142,7 +143,6 @@ class Tokenizer:
         self.n_tokens = t + 1
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _text(self, start: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """A run of text from `start`, looked at from `i`, up to what can be a tag."""
         flags: cython.int = _NOT_WHITE | _CARE if i > start else 0
@@ -162,7 +162,6 @@ class Tokenizer:
         return i
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _start_tag(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """The tag whose name starts at `i`, with the raw text it opens; -1: for the library."""
         name_start: cython.Py_ssize_t = i
@@ -184,7 +183,6 @@ class Tokenizer:
         return self._raw_text(i, name_start, name_end, content)
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _end_tag(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         name_start: cython.Py_ssize_t = i + 2
         c: cython.uint
@@ -204,7 +202,6 @@ class Tokenizer:
         return i
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     @cython.inline
     def _read_name(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Just past the name at `i`; sets `name`: an element's number, below 0 for one not listed."""
@@ -228,7 +225,6 @@ class Tokenizer:
         return i
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _read_attributes(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Just past the tag's '>'; -2 when the page ends inside the tag, -1 when attributes are too many.
 
@@ -237,7 +233,6 @@ class Tokenizer:
         """
         n: cython.Py_ssize_t = self.n
         c: cython.uint
-        quote: cython.uint
         seen: cython.int = 0
         n_attributes: cython.int = 0
         clean: cython.bint = True
@@ -331,16 +326,10 @@ class Tokenizer:
         return i
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _declaration(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """A comment, an instruction or the doctype at `i`."""
         end: cython.Py_ssize_t
-        if (
-            self.source[i + 1] == 33
-            and i + 3 < self.n
-            and self.source[i + 2] == 45
-            and self.source[i + 3] == 45
-        ):
+        if self.buffer[i : i + 4] == b"<!--":
             self.commented = True
             return self._after_comment(i + 4)
         if self.source[i + 1] == 33 and self.buffer[i + 2 : i + 9].lower() == b"doctype":
@@ -351,16 +340,14 @@ class Tokenizer:
         return self._after_bogus_comment(i)
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _after_bogus_comment(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         end: cython.Py_ssize_t = self.buffer.find(b">", i + 2)
         self.commented = True
         return self.n if end < 0 else end + 1
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _after_comment(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Just past the comment whose text starts at `i`: '-->' or '--!>' ends it, at once also '>' or '->'."""
+        """Just past the comment whose text starts at `i`: '-->', '--!>' or, there, '>' or '->' end it."""
         end: cython.Py_ssize_t = i
         if i < self.n and self.source[i] == 62:
             return i + 1
@@ -377,7 +364,6 @@ class Tokenizer:
             end += 1
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _raw_text(
         self,
         i: cython.Py_ssize_t,
@@ -405,7 +391,6 @@ class Tokenizer:
         return self.n if j < 0 else j
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _end_tag_from(
         self, i: cython.Py_ssize_t, name_start: cython.Py_ssize_t, name_end: cython.Py_ssize_t
     ) -> cython.Py_ssize_t:
@@ -433,22 +418,22 @@ class Tokenizer:
                 k = 0
                 while k < length and (self.source[i + 2 + k] | 32) == (self.source[name_start + k] | 32):
                     k += 1
-                if k == length and (
-                    self.source[after] == 62
-                    or self.source[after] == 47
-                    or self.classes[self.source[after]] & 8
-                ):
+                c = self.source[after]
+                if k == length and (c == 62 or c == 47 or self.classes[c] & 8):
                     return i
             i += 1
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _end_of_script(
         self, i: cython.Py_ssize_t, name_start: cython.Py_ssize_t, name_end: cython.Py_ssize_t
     ) -> cython.Py_ssize_t:
         """Where the script's own end tag is: one that follows `<!-- <script` belongs to its text."""
         end: cython.Py_ssize_t = self._end_tag_from(i, name_start, name_end)
-        return self._end_of_escaped_script(i) if self.nested else end
+        if self.nested:
+            end = self._end_of_escaped_script(i)
+        if end == self.n and self.buffer.find(b"<!--", i) >= 0:  # its serialisation is no script any more
+            self.aside = True
+        return end
 
     def _end_of_escaped_script(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         escaped: cython.bint = False
@@ -469,17 +454,16 @@ class Tokenizer:
         return self.n
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _skip_drawing(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Just past the end tag of the svg whose inside starts at `i`; -1 where HTML breaks out of it."""
-        open_names: list = [self.name]
-        embeds: list = [False]
+        """Just past the end tag of the svg whose inside starts at `i`; -1 where HTML or nothing ends it."""
+        open_names: list[int] = [self.name]
+        embeds: list[bool] = [False]
         c: cython.uint
         content: cython.int
         while True:
             i = self.buffer.find(b"<", i)
             if i < 0:
-                return self.n
+                return -1
             c = self.source[i + 1] if i + 1 < self.n else 0
             if c == 33 and self.buffer[i : i + 9] == b"<![CDATA[":
                 i = self.buffer.find(b"]]>", i)

@@ -129,11 +129,11 @@ def _words_with(marked: Bool, text: UInt32, space: Bool) -> UInt32:
 
 def _is_high(text: UInt32) -> Bool:
     """Beyond ASCII, but no typographic sign and no space."""
-    return (text > 0xA0) & ((text < 0x2000) | (text > 0x206F)) & (text != 0x3000)
+    return np.asarray((text > 0xA0) & ((text < 0x2000) | (text > 0x206F)) & (text != 0x3000))
 
 
 def _is_space(text: UInt32) -> Bool:
-    return (text <= 0x20) | (text == 0xA0) | (text == 0x3000)
+    return np.asarray((text <= 0x20) | (text == 0xA0) | (text == 0x3000))
 
 
 def _decoded(points: UInt32) -> str:
