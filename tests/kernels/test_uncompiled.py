@@ -18,8 +18,9 @@ import victor_spark.kernels
 from tests.html.pages import articles, blocks_of, pages, same, soup, strings
 from victor_spark.crf import context as around
 from victor_spark.crf import surroundings
-from victor_spark.html.canonical import canonical
+from victor_spark.html.canonical import by_library, canonical
 from victor_spark.html.characters import properties
+from victor_spark.html.parse import parse
 from victor_spark.html.segment import segment
 from victor_spark.page import Blocks, Bool
 
@@ -35,14 +36,18 @@ KERNELS = (
     "assemble",
     "attributes",
     "blocks",
+    "construction",
     "content",
     "context",
     "crf",
     "markup",
     "preclean",
+    "serializer",
     "surroundings",
+    "tokenizer",
     "trees",
 )
+PARSE = ("tokenizer", "construction", "serializer")
 
 a_few = settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -74,6 +79,8 @@ def slow() -> dict[str, ModuleType]:
     twins["segment"] = from_source("html.segment")
     twins["segment"].__dict__.update(markup=twins["markup"], content=twins["content"])
     twins["canonical"] = from_source("html.canonical")
+    twins["parse"] = from_source("html.parse")
+    twins["parse"].__dict__.update({name: twins[name] for name in PARSE})
     twins["canonical"].__dict__.update(attributes=twins["attributes"], preclean=twins["preclean"])
     twins["crf.surroundings"] = from_source("crf.surroundings")
     twins["crf.surroundings"].__dict__.update(kernel=twins["surroundings"], of_blocks=twins["blocks"])
@@ -106,10 +113,20 @@ def test_markup_of_what_is_not_canonical(slow: dict[str, ModuleType], html: str)
 
 @given(source=strings)
 @a_few
-def test_canonical_html(slow: dict[str, ModuleType], source: str) -> None:
+def test_canonical_html_by_the_library(slow: dict[str, ModuleType], source: str) -> None:
     compiled("preclean")
     compiled("attributes")
-    assert slow["canonical"].canonical(source).html == canonical(source).html
+    markup = source.encode("utf-8", "replace").decode()
+    assert slow["canonical"].by_library(markup) == by_library(markup)
+
+
+@given(source=strings | soup)
+@a_few
+def test_parse(slow: dict[str, ModuleType], source: str) -> None:
+    for name in PARSE:
+        compiled(name)
+    markup = source.encode("utf-8", "replace")
+    assert slow["parse"].parse(markup) == parse(markup)
 
 
 @given(html=soup)

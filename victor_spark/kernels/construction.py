@@ -5,6 +5,8 @@ Exact, or not at all: constructs that are rare and long to say (frames, MathML, 
 attributes) end the construction, and the page is left to the parser library. Cython pure Python mode.
 """
 
+import re
+
 import cython
 
 COLUMNS = ("parent", "first", "last", "next", "previous", "name", "token")
@@ -145,6 +147,8 @@ _NEXT = cython.declare(cython.int, 3)
 _PREVIOUS = cython.declare(cython.int, 4)
 _NAME = cython.declare(cython.int, 5)
 _TOKEN = cython.declare(cython.int, 6)
+
+_HIDDEN = re.compile(rb"""\stype\s*=\s*(?:"hidden"|'hidden'|hidden(?=[\s/]|$))""")
 
 
 @cython.final
@@ -895,9 +899,9 @@ class Builder:
             self.aside = True
         elif name == _CAPTION or _TD <= name <= _TH or _APPLET <= name <= _OBJECT:
             if kind == _START:
-                self.markers += 1
+                self.markers += name  # a number of its own, so that only its own end makes it good
             elif kind == _END:
-                self.markers -= 1
+                self.markers -= name
 
     # --- start tags ------------------------------------------------------------------------------
 
@@ -1120,7 +1124,7 @@ class Builder:
         span: bytes = self.buffer[self.tokens[t, 2] : self.tokens[t, 3]].lower()
         if b"hidden" not in span:
             return False
-        if self.tokens[t, 4] & _UNCLEAN or b' type="hidden"' not in span:
+        if span.count(b"type") != 1 or not _HIDDEN.search(span):
             self.aside = True
         return True
 
