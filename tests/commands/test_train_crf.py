@@ -29,6 +29,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_model_directory_holds_weights_card_metrics_and_pictures(trained: Path) -> None:
     names = {"weights.npz", "CARD.md", "metrics.json", "curve.png", "reliability.png", "word_f1.png"}
+    names.add("out_of_fold.jsonl.gz")
     assert {path.name for path in trained.iterdir()} == names
 
 

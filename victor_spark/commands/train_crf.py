@@ -2,7 +2,8 @@
 
 --data is a directory of <set>.jsonl or <set>.jsonl.xz: one page a line with id, html, gold (the text worth
 keeping, paragraphs by newline) and, where known, host and url. The model directory gets weights.npz, CARD.md,
-metrics.json and pictures; it is written when everything is done, and `victor clean --model DIR` uses it.
+metrics.json, pictures and out_of_fold.jsonl.gz (a line a page, numbers only); it is written when everything
+is done, and `victor clean --model DIR` uses it.
 
 --gold takes such files one by one, as `victor annotate export` writes them (their block labels are taken as
 they are).
@@ -30,7 +31,17 @@ from victor_spark.crf.model import Model
 from victor_spark.crf.table import from_conf, without
 from victor_spark.crf.training import ALGORITHMS, MAX_BLOCKS, Progress, TrainingOptions
 from victor_spark.errors import EXIT_DONE, InputError, UsageError
-from victor_spark.evaluation import card, crf, cross_validation, gold, labelling, pictures, summary
+from victor_spark.evaluation import (
+    card,
+    crf,
+    cross_validation,
+    gold,
+    labelling,
+    out_of_fold,
+    pictures,
+    preferences,
+    summary,
+)
 from victor_spark.evaluation.cross_validation import Results
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import reporter, track
@@ -218,6 +229,10 @@ def _write(
     sys.stderr.write("\n" if sys.stderr.isatty() else "")
     metrics = _metrics(pages, learnt, results, recipe, arguments)
     _draw(output, results)
+    if results:
+        out_of_fold.write(
+            output / out_of_fold.FILE_NAME, out_of_fold.rows(pages, next(iter(results.values())))
+        )
     (output / crf_model.FILE_NAME).write_bytes(crf_model.to_bytes(trained))
     (output / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n", encoding="utf-8")
     (output / "CARD.md").write_text(card.write(output.resolve().name, metrics), encoding="utf-8")
@@ -245,7 +260,14 @@ def _metrics(
         "n_folds": arguments.folds,
         "cross_validation": {name: summary.by_set(judged) for name, judged in results.items()},
         "calibration_error": {name: summary.reliability(judged).error for name, judged in results.items()},
+        **_preferences(pages, results),
     }
+
+
+def _preferences(pages: Sequence[LabelledPage], results: Results) -> dict[str, Any]:
+    """How precision and recall trade, of a cleaner that decides page by page."""
+    judged = results.get(crf.DECIDES_BY_PAGE)
+    return {"preferences": preferences.curve(pages, judged)} if judged else {}
 
 
 def _command(arguments: argparse.Namespace) -> str:

@@ -21,13 +21,15 @@ LEAST_EXPECTED_F1: Final = 0.2
 """Below this a page counts as having nothing to keep: such pages mostly have empty gold."""
 
 
-def by_expected_f1(marginals: Float64, words: Float64, beta: float = 1.0) -> Bool:
+def by_expected_f1(
+    marginals: Float64, words: Float64, beta: float = 1.0, least: float = LEAST_EXPECTED_F1
+) -> Bool:
     """Keep the likeliest blocks, as many as make the page's expected F by words highest.
 
     With p = P(content) and w words, a prefix of the blocks sorted by p is kept that maximises
     (1 + beta²)·Σ_kept(w·p) / (Σ_kept w + beta²·Σ_all(w·p)); blocks without words share the last kept p as
     their bar. `beta` 1 is F1; below 1 precision counts for more, above 1 recall (van Rijsbergen 1979).
-    Nothing is kept where the expected F1 of what F1 would keep stays below LEAST_EXPECTED_F1.
+    Nothing is kept where the expected F1 of what F1 would keep stays below `least`.
     """
     p = 1.0 - marginals[:, OTHER]
     order = np.argsort(-p, kind="stable")
@@ -37,7 +39,7 @@ def by_expected_f1(marginals: Float64, words: Float64, beta: float = 1.0) -> Boo
         return np.zeros(len(p), dtype=bool)
     f1 = 2 * expected / (kept_words + expected[-1])
     f = f1 if beta == 1.0 else expected / (kept_words + beta**2 * expected[-1])
-    return np.asarray((p >= p[order[int(f.argmax())]]) & (f1.max() >= LEAST_EXPECTED_F1))
+    return np.asarray((p >= p[order[int(f.argmax())]]) & (f1.max() >= least))
 
 
 PRECISION: Final = "precision"

@@ -13,7 +13,7 @@ from victor_spark.evaluation import folds, labelling, measures
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.measures import BlockCounts, Overlap
 from victor_spark.evaluation.progress import track
-from victor_spark.page import OTHER, Int32, Page, Scores, UInt8
+from victor_spark.page import OTHER, Bool, Int32, Page, Scores, UInt8
 
 Cleaner: TypeAlias = Callable[[Page], Scores]
 Train: TypeAlias = Callable[[Sequence[LabelledPage]], Mapping[str, Cleaner]]
@@ -86,10 +86,7 @@ def _run_forked(fold: int) -> FoldResults:
 
 def result(page: LabelledPage, scores: Scores, fold: int = -1) -> PageResult:
     """Judges what a cleaner kept of a page against its gold text and its block labels."""
-    page_words, rows = words.block_words(page.page.blocks)
-    kept = scores.kept[rows].tolist()
-    found = [word for word, keep in zip(page_words, kept, strict=True) if keep]
-    wanted = words.words(page.gold.gold or "")
+    found, wanted = _kept_words(page, scores.kept), words.words(page.gold.gold or "")
     reliable = labelling.trainable(page)
     return PageResult(
         id=page.gold.id,
@@ -102,6 +99,16 @@ def result(page: LabelledPage, scores: Scores, fold: int = -1) -> PageResult:
         shingles=measures.overlap(measures.shingles(found), measures.shingles(wanted)),
         blocks=measures.block_counts(labels(scores), page.labels) if reliable else None,
     )
+
+
+def word_overlap(page: LabelledPage, kept: Bool) -> Overlap:
+    """What the words of the blocks that are kept have in common with the page's gold text."""
+    return measures.overlap(_kept_words(page, kept), words.words(page.gold.gold or ""))
+
+
+def _kept_words(page: LabelledPage, kept: Bool) -> list[str]:
+    page_words, rows = words.block_words(page.page.blocks)
+    return [word for word, keep in zip(page_words, kept[rows].tolist(), strict=True) if keep]
 
 
 def labels(scores: Scores) -> UInt8:
