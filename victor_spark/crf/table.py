@@ -37,6 +37,8 @@ class FeatureTable:
     expressions: Mapping[str, list[str]]
     trees: TreesOptions
     patterns: Patterns = field(compare=False, repr=False, default_factory=dict)
+    silent: tuple[int, ...] = ()
+    """Features whose values are all 0: neither CRF nor trees can learn from them. It isn't stored."""
 
     @property
     def reach(self) -> int:
@@ -56,7 +58,10 @@ class FeatureTable:
         """All features of all blocks, without a guess those that need none: shape (n_features, n_blocks)."""
         if not len(blocks):
             return np.empty((len(self.names), 0), dtype=np.float32)
-        return FEATURE_SETS[self.feature_set].values(blocks, self.patterns, guess)
+        rows = FEATURE_SETS[self.feature_set].values(blocks, self.patterns, guess)
+        if self.silent:
+            rows[list(self.silent)] = 0.0
+        return rows
 
     def codes(self, blocks: Blocks, guess: Guess | None = None) -> npt.NDArray[np.uint8]:
         """The bins of all features of all blocks: shape (n_features, n_blocks)."""
@@ -88,8 +93,9 @@ class FeatureTable:
 
 
 def without(table: FeatureTable, names: Collection[str]) -> FeatureTable:
-    """The table with some features silenced (no bins, in no conjunction), for ablations.
+    """The table with some features silenced (0 everywhere, no bins, in no conjunction), for ablations.
 
+    What was trained with it never asks for them, so a stored model needs no memory of them.
     Raises ConfigurationError for a name that is no feature.
     """
     if unknown := set(names) - set(table.names):
@@ -97,6 +103,7 @@ def without(table: FeatureTable, names: Collection[str]) -> FeatureTable:
     silent = [name in names for name in table.names]
     return replace(
         table,
+        silent=tuple(row for row, off in enumerate(silent) if off),
         edges=tuple(() if off else edges for edges, off in zip(table.edges, silent, strict=True)),
         conjunctions=tuple(
             parts for parts in table.conjunctions if not any(silent[feature] for feature, _ in parts)

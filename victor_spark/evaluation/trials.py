@@ -1,0 +1,151 @@
+"""Models trained to learn what matters: without a group of features, a language, or most sites.
+
+A trial is a table of features and which pages teach and which are judged; what it is worth is the word F1 of
+each page that was judged.
+"""
+
+import zlib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from victor_spark.crf import decision, decode
+from victor_spark.crf.model import Model
+from victor_spark.crf.table import FeatureTable, without
+from victor_spark.crf.training import TrainingOptions
+from victor_spark.evaluation import crf, cross_validation, folds, labelling, measures
+from victor_spark.evaluation.labelling import LabelledPage
+from victor_spark.page import Blocks, Float64
+
+FEATURE_SET: Final = "victor-2"
+
+GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
+    "tags around a block": ("container.", "split.", "heading.", "depth"),
+    "words of class and id": ("hint.",),
+    "the block's own text": (
+        "char.",
+        "token.",
+        "sentence",
+        "block.words",
+        "block.chars",
+        "block.word-length",
+    ),
+    "neighbouring paragraphs": ("paragraph.", "window.", "since.", "until."),
+    "elements around, densest spans": ("around.", "best.", "span"),
+    "kin: same path, same class, duplicates": ("path.", "class.", "first-duplicate", "duplicate-count"),
+    "page, place and title": (
+        "page.",
+        "document.",
+        "position",
+        "block.place",
+        "block.title",
+        "div-group.",
+        "td-group.",
+    ),
+}
+"""Group of features → how their names begin."""
+
+SHARES: Final = (0.1, 0.25, 0.5, 1.0)
+"""Of the sites that teach, for the learning curve; a larger share holds the smaller ones."""
+
+FIRST_TREES, WITH_CRF, ALL_STAGES = "first trees alone", "trees, then CRF", "trees, CRF, trees"
+
+Marginals = Callable[[Model, Blocks], Float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What is learnt from which pages (rows), and which are judged."""
+
+    name: str
+    table: FeatureTable
+    learnt: Sequence[int]
+    judged: Sequence[int]
+
+
+def train(trial: Trial, pages: Sequence[LabelledPage], options: TrainingOptions) -> Model:
+    """The model of the trial's pages; those whose labels aren't reliable teach nothing."""
+    return crf.train(
+        [pages[row] for row in trial.learnt if labelling.trainable(pages[row])], trial.table, options
+    )
+
+
+def word_f1(trial: Trial, pages: Sequence[LabelledPage], model: Model, marginals: Marginals) -> list[float]:
+    """Word F1 of each page judged, decided as `victor` decides."""
+    found = []
+    for row in trial.judged:
+        page = pages[row]
+        kept = decision.by_expected_f1(marginals(model, page.page.blocks), decision.n_words(page.page.blocks))
+        found.append(measures.quality(cross_validation.word_overlap(page, kept)).f1)
+    return found
+
+
+def _first_alone(model: Model, blocks: Blocks) -> Float64:
+    content = 1.0 / (1.0 + np.exp(-model.table.values(blocks, model.first)[-1].astype(np.float64)))
+    return np.column_stack([np.zeros_like(content), content, 1.0 - content])
+
+
+def _with_crf(model: Model, blocks: Blocks) -> Float64:
+    return decode.chain_marginals(model, model.table.values(blocks, model.first))
+
+
+STAGES: Final[Mapping[str, Marginals]] = {
+    FIRST_TREES: _first_alone,
+    WITH_CRF: _with_crf,
+    ALL_STAGES: decode.marginals,
+}
+"""How far a page goes → P(header), P(text), P(other) there."""
+
+
+def of_group(table: FeatureTable, group: str) -> list[str]:
+    """The features of a group."""
+    return [name for name in table.names if name.startswith(GROUPS[group])]
+
+
+def without_groups(table: FeatureTable, fold_of: Sequence[int]) -> list[Trial]:
+    """Everything, and everything but each of GROUPS; all judged on the first fold."""
+    learnt, judged = _halves(fold_of)
+    tables = {f"without {group}": without(table, of_group(table, group)) for group in GROUPS}
+    return [Trial(name, each, learnt, judged) for name, each in ({ALL_STAGES: table} | tables).items()]
+
+
+def of_shares(pages: Sequence[LabelledPage], table: FeatureTable, fold_of: Sequence[int]) -> list[Trial]:
+    """A growing share of the sites outside of the first fold, judged on that."""
+    learnt, judged = _halves(fold_of)
+    place = {row: zlib.crc32(pages[row].site.encode("utf-8", "replace")) / 2**32 for row in learnt}
+    chosen = {share: [row for row in learnt if place[row] < share] for share in SHARES}
+    return [Trial(f"{share:.0%} of the sites", table, rows, judged) for share, rows in chosen.items()]
+
+
+def without_language(
+    pages: Sequence[LabelledPage], table: FeatureTable, languages: Collection[str]
+) -> list[Trial]:
+    """Each language judged by a model of pages in the others, from other sites."""
+    trials = []
+    for language in languages:
+        judged = [row for row, page in enumerate(pages) if language_of(page) == language]
+        sites = {pages[row].site for row in judged}
+        others = [
+            row for row, page in enumerate(pages) if language_of(page) != language and page.site not in sites
+        ]
+        trials.append(Trial(language, table, others, judged))
+    return trials
+
+
+def language_of(page: LabelledPage) -> str | None:
+    """The annotated language, or else the one that was found."""
+    return page.gold.language or page.page.language
+
+
+def fold_of(pages: Sequence[LabelledPage], n_folds: int) -> list[int]:
+    """The folds that `victor train crf` makes of the same pages."""
+    made = folds.by_site([page.site for page in pages], [page.gold.set for page in pages], n_folds)
+    return [int(fold) for fold in made.tolist()]
+
+
+def _halves(fold_of: Sequence[int]) -> tuple[list[int], list[int]]:
+    """The rows outside of the first fold, and those in it."""
+    rows = range(len(fold_of))
+    return [row for row in rows if fold_of[row] != 0], [row for row in rows if fold_of[row] == 0]
