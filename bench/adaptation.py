@@ -13,7 +13,7 @@ import argparse
 import os
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Final
@@ -23,7 +23,7 @@ from victor_spark.crf import model as crf_model
 from victor_spark.crf.model import Model
 from victor_spark.crf.table import from_conf
 from victor_spark.crf.training import TrainingOptions
-from victor_spark.evaluation import crf, cross_validation, gold, labelling
+from victor_spark.evaluation import crf, cross_validation, gold, labelling, measures
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import track
 
@@ -125,9 +125,9 @@ def _after(start: Model, drawn: Sequence[LabelledPage], strength: float | None) 
 
 
 def _word_f1(model: Model, pages: Sequence[LabelledPage]) -> float:
-    clean: Callable[..., object]
     (clean,) = crf.cleaners(model).values()
-    return mean(cross_validation.result(page, clean(page.page)).words.f1 for page in pages)
+    results = [cross_validation.result(page, clean(page.page)) for page in pages]
+    return mean(measures.quality(result.words).f1 for result in results)
 
 
 if __name__ == "__main__":

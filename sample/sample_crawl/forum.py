@@ -14,9 +14,9 @@ SITE: Final = "menders-yard"
 HOST: Final = "http://forum.menders-yard.example"
 
 
-def web_pages() -> list[WebPage]:
+def web_pages(edition: int = 0) -> list[WebPage]:
     """All threads, then the list of threads."""
-    threads = texts.read(SITE)
+    threads = texts.read(SITE, edition)
     links = [Link(f"./viewtopic.php?f=7&t={_number(i)}", text.title) for i, text in enumerate(threads)]
     found = [_thread(text, i, links) for i, text in enumerate(threads)]
     return [*found, _index(threads, links)]

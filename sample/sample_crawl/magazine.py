@@ -13,9 +13,9 @@ HOST: Final = "https://machikado-techo.example"
 FOLDERS: Final = {"歩く": "walk", "食べる": "eat", "つくる": "make", "考える": "think"}
 
 
-def web_pages() -> list[WebPage]:
+def web_pages(edition: int = 0) -> list[WebPage]:
     """All articles, then the front page."""
-    articles = texts.read(SITE)
+    articles = texts.read(SITE, edition)
     links = [Link(f"{HOST}/{FOLDERS[text.fields['section']]}/{text.slug}/", text.title) for text in articles]
     found = [_article(text, i, links) for i, text in enumerate(articles)]
     return [*found, _index(articles, links)]

@@ -12,9 +12,9 @@ CHARSET: Final = "iso-8859-2"
 CONTENT_TYPE: Final = "text/html"  # the charset stands in the meta element alone
 
 
-def web_pages() -> list[WebPage]:
+def web_pages(edition: int = 0) -> list[WebPage]:
     """All notices, then the home page with its list of news."""
-    notices = texts.read(SITE)
+    notices = texts.read(SITE, edition)
     links = [Link(f"aktualnosci.php?id={101 + i}", text.title) for i, text in enumerate(notices)]
     found = [_page(f"{HOST}/{link.url}", "article", _notice(text, i), texts.gold(text), links, i)
              for i, (text, link) in enumerate(zip(notices, links, strict=True))]  # fmt: skip

@@ -12,9 +12,9 @@ SITE: Final = "museum-almyrovrysi"
 HOST: Final = "https://www.museum-almyrovrysi.example"
 
 
-def web_pages() -> list[WebPage]:
+def web_pages(edition: int = 0) -> list[WebPage]:
     """All news, then the list of them."""
-    news = texts.read(SITE)
+    news = texts.read(SITE, edition)
     links = [Link(f"{HOST}/nea/{text.slug}/", text.title) for text in news]
     return [*(_article(text, i, links) for i, text in enumerate(news)), _index(news, links)]
 

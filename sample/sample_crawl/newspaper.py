@@ -16,9 +16,9 @@ ADVERTISEMENT: Final = (
 )
 
 
-def web_pages() -> list[WebPage]:
+def web_pages(edition: int = 0) -> list[WebPage]:
     """All articles, then the front page and two section pages with nothing but teasers."""
-    articles = texts.read(SITE)
+    articles = texts.read(SITE, edition)
     links = [Link(_url(i, text), text.title) for i, text in enumerate(articles)]
     found = [_article(text, i, links) for i, text in enumerate(articles)]
     return found + [_index(name, path, articles, links) for name, path in SECTIONS.items()]

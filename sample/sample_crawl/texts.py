@@ -12,7 +12,7 @@ Everything else is a paragraph. `*…*` is emphasis.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -56,10 +56,28 @@ class Text:
         return self.fields["title"]
 
 
-def read(name: str) -> list[Text]:
-    """The texts of `sample/texts/<name>.txt`, in file order."""
+def read(name: str, edition: int = 0) -> list[Text]:
+    """The texts of `sample/texts/<name>.txt`, in file order.
+
+    Editions beyond 0 are no good reading, only more pages to try things with: every text begins as it did and
+    goes on as another one.
+    """
     source = (TEXTS / f"{name}.txt").read_text(encoding="utf-8")
-    return [_text(part) for part in re.split(r"^=== ", source, flags=re.MULTILINE)[1:]]
+    found = [_text(part) for part in re.split(r"^=== ", source, flags=re.MULTILINE)[1:]]
+    return (
+        [_mixed(text, found[(i + edition) % len(found)]) for i, text in enumerate(found)]
+        if edition
+        else found
+    )
+
+
+def _mixed(text: Text, other: Text) -> Text:
+    body, posts = len(text.body) // 2, (len(text.posts) + 1) // 2
+    return replace(
+        text,
+        body=text.body[:body] + other.body[body:],
+        posts=text.posts[:posts] + other.posts[posts:],
+    )
 
 
 def gold(text: Text, *, with_posts: bool = False) -> str:

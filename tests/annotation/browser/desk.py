@@ -30,7 +30,7 @@ class Server:
     def __init__(self, store: Path, *arguments: str, port: int | None = None) -> None:
         self.store = store
         self.arguments = arguments
-        self.port = port or _free_port()
+        self.port = port or free_port()
         self.log = store.with_suffix(".log")
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -97,7 +97,7 @@ class Server:
         return str(self.get(f"/api/pages/{self.page(title)}?{asked}")["labels"])
 
 
-def _free_port() -> int:
+def free_port() -> int:
     """A port below those that systems give to clients: nobody takes it while the server is down."""
     for port in random.SystemRandom().sample(range(15_000, 32_000), 100):
         with socket.socket() as tried:
