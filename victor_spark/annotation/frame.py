@@ -59,9 +59,9 @@ _TAG: Final = re.compile(r"<(/?)([^\s/>]*)([^>]*)>")
 _ATTRIBUTE: Final = re.compile(r'\s([^\s=>]+)="([^"]*)"')
 
 BASE_CSS: Final = """
-html, body { height: auto !important; overflow: auto !important; opacity: 1 !important;
-  visibility: visible !important; }
-body { min-height: 100vh; }
+html, body { height: auto !important; opacity: 1 !important; visibility: visible !important; }
+html { overflow: auto !important; }
+body { min-height: 100vh; overflow: visible !important; }
 a { color: #0645ad; text-decoration: underline; }
 v-img, v-input, v-button, v-select, v-textarea { display: inline-block; box-sizing: border-box; max-width:
 100%;
