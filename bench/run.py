@@ -28,7 +28,7 @@ Written by `./dev bench` (`python bench/run.py`). Every section is the output of
 can be run alone. Pages: 340 each of the annotated sets wcxb, daniel and dragnet, evenly chosen, as gzipped
 WARC; or what `--shards` names.
 """
-SCRIPTS: Final = ("pipeline.py", "memory.py", "sandbox.py", "spark_job.py", "templates.py")
+SCRIPTS: Final = ("pipeline.py", "page_size.py", "memory.py", "sandbox.py", "spark_job.py", "templates.py")
 LIBRARIES: Final = ("resiliparse", "fastwarc", "numpy", "pyspark", "trafilatura")
 
 

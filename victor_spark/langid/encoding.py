@@ -94,7 +94,7 @@ def _badness(sample: UInt32, numbers: Encoding) -> str | None:
 def _misread(sample: UInt32, profiles: Profiles) -> str | None:
     """The charsets that explain the words with high characters better than they stand, or None."""
     numbers = settings().encoding
-    sample = _high_words(sample, numbers.misread_sample)
+    sample = _enough_high_words(sample, numbers.misread_sample)
     high = sample[_is_high(sample)]
     if len(high) < numbers.misread_least or np.count_nonzero(high >= _LOWEST_ELSEWHERE) > len(high) / 2:
         return None
@@ -109,6 +109,12 @@ def _misread(sample: UInt32, profiles: Profiles) -> str | None:
         return None
     read_as, written_in, _ = readings[best]
     return f"looks like {written_in} read as {read_as}"
+
+
+def _enough_high_words(sample: UInt32, length: int) -> UInt32:
+    """`_high_words`; in most scripts a small part of the sample has enough of them."""
+    some = _high_words(sample[: 2 * length], length)
+    return some if len(some) == length else _high_words(sample, length)
 
 
 def _high_words(sample: UInt32, length: int) -> UInt32:

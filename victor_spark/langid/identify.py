@@ -5,6 +5,7 @@ group, and a score like a probability. Texts with hardly any letters, and texts 
 never guessed: their language is None.
 """
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -122,13 +123,18 @@ def is_among(language: str | None, targets: Collection[str]) -> bool:
 
 def guesses(gains: Int32, n_letters: Int32, profiles: Profiles) -> list[Guess]:
     """Guesses from trigram gains (n_texts, n_languages)."""
+    return [_by_gains(row, n, profiles.languages) for row, n in zip(gains, n_letters.tolist(), strict=True)]
+
+
+def _by_gains(gains: Int32, n_letters: int, languages: tuple[str, ...]) -> Guess:
     numbers = settings().page
-    best, second = _best_and_rival(gains, profiles.languages)
-    rows = np.arange(len(gains))
-    lead = (gains[rows, best] - second) * STEP
-    told = (n_letters >= numbers.least_letters) & _fits(gains[rows, best], n_letters)
-    scores = 1 / (1 + np.exp(-np.minimum(lead / numbers.temperature, 50)))
-    return _guesses(best, lead / np.maximum(n_letters, 1), scores, told, profiles.languages)
+    best, rival = _best_and_rival(gains, languages)
+    gain = float(gains[best]) * STEP
+    if n_letters < numbers.least_letters or gain < numbers.least_gain * n_letters:
+        return UNKNOWN
+    lead = gain - rival * STEP
+    score = 1 / (1 + math.exp(-min(lead / numbers.temperature, 50)))
+    return Guess(languages[best], lead / n_letters, score)
 
 
 def _by_trigrams(profiles: Profiles, texts: Sequence[str]) -> list[Guess]:
@@ -136,30 +142,29 @@ def _by_trigrams(profiles: Profiles, texts: Sequence[str]) -> list[Guess]:
 
 
 def _by_ranks(profiles: Profiles, texts: Sequence[str]) -> list[Guess]:
-    numbers = settings().page
     table = profiles.table(cavnar_trenkle.rank_table, profiles.languages, False)
     text, starts, ends = folded(*joined(texts))
     letters = np.concatenate([[0], np.cumsum(text != ord(" "))])
     n_letters = letters[ends] - letters[starts]
     distances, n_ngrams = cavnar_trenkle.distances(table, text, starts, ends, np.iinfo(np.int32).max)
-    nearness = -distances.astype(np.int32)
-    farthest = np.clip(n_ngrams, 1, ngrams.N_RANKED) * ngrams.FARTHEST
-    best, second = _best_and_rival(nearness, profiles.languages)
-    lead = (nearness[np.arange(len(starts)), best] - second) / farthest
-    scores = 1 / (1 + np.exp(-lead * np.sqrt(n_letters) * 10))
-    told = (n_letters >= numbers.least_letters) & (n_ngrams > 0)
-    return _guesses(best, lead, scores, told, profiles.languages)
+    columns = zip(-distances.astype(np.int32), n_letters.tolist(), n_ngrams.tolist(), strict=True)
+    return [_by_nearness(row, n, ngrams_read, profiles.languages) for row, n, ngrams_read in columns]
 
 
-def _best_and_rival(points: Int32, languages: tuple[str, ...]) -> tuple[npt.NDArray[np.intp], Int32]:
-    """Each row's best column, and the points of its best rival outside the best one's group."""
-    best = points.argmax(axis=1)
+def _by_nearness(nearness: Int32, n_letters: int, n_ngrams: int, languages: tuple[str, ...]) -> Guess:
+    if n_letters < settings().page.least_letters or not n_ngrams:
+        return UNKNOWN
+    best, rival = _best_and_rival(nearness, languages)
+    lead = (float(nearness[best]) - rival) / (min(n_ngrams, ngrams.N_RANKED) * ngrams.FARTHEST)
+    return Guess(languages[best], lead, 1 / (1 + math.exp(-lead * math.sqrt(n_letters) * 10)))
+
+
+def _best_and_rival(points: Int32, languages: tuple[str, ...]) -> tuple[int, int]:
+    """The best column, and the points of its best rival outside the best one's group."""
+    best = int(points.argmax())
     rivals = points.copy()
-    lowest = np.iinfo(points.dtype).min // 2
-    for column in set(best.tolist()):
-        rows = np.flatnonzero(best == column)
-        rivals[rows[:, None], _group_columns(languages, column)] = lowest
-    return best, rivals.max(axis=1)
+    rivals[_group_columns(languages, best)] = np.iinfo(points.dtype).min // 2
+    return best, int(rivals.max())
 
 
 @cache
@@ -171,13 +176,3 @@ def _group_columns(languages: tuple[str, ...], column: int) -> npt.NDArray[np.in
 
 def _fits(best: Int32, n_letters: Int32) -> Bool:
     return np.asarray(best * STEP >= settings().page.least_gain * np.maximum(n_letters, 1))
-
-
-def _guesses(
-    best: npt.NDArray[np.intp], differences: Float64, scores: Float64, told: Bool, languages: tuple[str, ...]
-) -> list[Guess]:
-    columns = zip(best.tolist(), differences.tolist(), scores.tolist(), told.tolist(), strict=True)
-    return [
-        Guess(languages[i], difference, score) if known else UNKNOWN
-        for i, difference, score, known in columns
-    ]
