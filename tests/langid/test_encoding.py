@@ -1,9 +1,14 @@
 """Broken encodings are noticed, and good texts in any language are left alone."""
 
 import pytest
+from ftfy.badness import badness
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.langid.test_identify import SENTENCES
+from victor_spark.langid import encoding
 from victor_spark.langid.encoding import problem
+from victor_spark.langid.normalise import codepoints
 from victor_spark.langid.profiles import Profiles
 
 CZECH = (
@@ -66,3 +71,13 @@ def test_the_reason_names_the_charsets(shipped: Profiles) -> None:
 
 def test_one_lost_character_breaks_no_page(shipped: Profiles) -> None:
     assert problem(CZECH + " \ufffd " + CZECH, shipped) is None
+
+
+@given(st.text(st.sampled_from("abcZ9 .-'\"éÃ©â€™Â¿žšýřЂвяå漢ΩÅ‚\xad²"), max_size=60))
+@settings(max_examples=500)
+def test_what_ftfy_finds_bad_is_among_the_doubtful_words(text: str) -> None:
+    """Leaving the other words out changes nothing, so the regular expressions need not see them."""
+    points = codepoints(text)
+    marked = encoding._doubtful(points)
+    words = encoding._words_with(marked, points, points == ord(" "))
+    assert badness(encoding._decoded(words)) == badness(text)

@@ -78,9 +78,7 @@ def _scan(points: UInt32, numbers: Encoding) -> str | None:
 
 
 def _badness(sample: UInt32, numbers: Encoding) -> str | None:
-    doubtful = sample >= 0x80
-    for first, last in _BEYOND_DOUBT:
-        doubtful &= (sample < first) | (sample > last)
+    doubtful = _doubtful(sample)
     if not doubtful.any():
         return None
     from ftfy.badness import badness  # most pages in English never need it
@@ -89,6 +87,21 @@ def _badness(sample: UInt32, numbers: Encoding) -> str | None:
     if found < max(numbers.badness_least, len(sample) / numbers.badness_every):
         return None
     return f"{found} unlikely character sequences in {len(sample)} characters"
+
+
+def _doubtful(text: UInt32) -> Bool:
+    """Characters that every word has which ftfy finds bad: uncommon ones, with another high one beside them.
+
+    A ligature of o and e is bad before a sign already.
+    """
+    high = text >= 0x80
+    paired = np.zeros(len(text), dtype=bool)
+    paired[1:] = high[:-1]
+    paired[:-1] |= high[1:]
+    doubtful = high & (paired | (text == 0x152) | (text == 0x153))
+    for first, last in _BEYOND_DOUBT:
+        doubtful &= (text < first) | (text > last)
+    return np.asarray(doubtful)
 
 
 def _misread(sample: UInt32, profiles: Profiles) -> str | None:
