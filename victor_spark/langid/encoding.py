@@ -92,13 +92,13 @@ def _badness(sample: UInt32, numbers: Encoding) -> str | None:
 def _doubtful(text: UInt32) -> Bool:
     """Characters that every word has which ftfy finds bad: uncommon ones, with another high one beside them.
 
-    A ligature of o and e is bad before a sign already.
+    C1 controls are bad alone, a ligature of o and e is before a sign.
     """
     high = text >= 0x80
     paired = np.zeros(len(text), dtype=bool)
     paired[1:] = high[:-1]
     paired[:-1] |= high[1:]
-    doubtful = high & (paired | (text == 0x152) | (text == 0x153))
+    doubtful = high & (paired | (text < 0xA0) | (text == 0x152) | (text == 0x153))
     for first, last in _BEYOND_DOUBT:
         doubtful &= (text < first) | (text > last)
     return np.asarray(doubtful)
