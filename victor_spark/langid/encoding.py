@@ -53,28 +53,29 @@ def problem(text: str, profiles: Profiles, points: UInt32 | None = None) -> str 
     if text.isascii():
         return None
     points = codepoints(text) if points is None else points
-    if (found := _scan(points, numbers)) or not _worth_a_look(points, numbers):
+    high = points[points >= 0x80]
+    if (found := _scan(high, len(points), numbers)) or not _worth_a_look(high, len(points), numbers):
         return found
     sample = _sample(points, numbers.sample)
     return _badness(sample, numbers) or _misread(sample, profiles)
 
 
-def _worth_a_look(points: UInt32, numbers: Encoding) -> bool:
+def _worth_a_look(high: UInt32, n_chars: int, numbers: Encoding) -> bool:
     """Whether there are letters enough beyond ASCII for the other two looks to find anything.
 
     Whatever is misread has characters from U+00C0 up; signs (U+2000 to U+2BFF) stand in any text.
     """
-    n_high = int(np.count_nonzero((points >= 0xC0) & ((points < 0x2000) | (points >= 0x2C00))))
-    least = max(numbers.badness_least, min(len(points), numbers.sample) / numbers.badness_every)
+    n_high = int(np.count_nonzero((high >= 0xC0) & ((high < 0x2000) | (high >= 0x2C00))))
+    least = max(numbers.badness_least, min(n_chars, numbers.sample) / numbers.badness_every)
     return n_high >= min(least, numbers.misread_least)
 
 
-def _scan(points: UInt32, numbers: Encoding) -> str | None:
-    n_replaced = int(np.count_nonzero(points == 0xFFFD))
-    n_controls = int(np.count_nonzero((points >= 0x80) & (points < 0xA0)))
-    if n_replaced + n_controls < max(numbers.scan_least, numbers.scan_ratio * len(points)):
+def _scan(high: UInt32, n_chars: int, numbers: Encoding) -> str | None:
+    n_replaced = int(np.count_nonzero(high == 0xFFFD))
+    n_controls = int(np.count_nonzero(high < 0xA0))
+    if n_replaced + n_controls < max(numbers.scan_least, numbers.scan_ratio * n_chars):
         return None
-    return f"{n_replaced} replacement characters and {n_controls} C1 controls in {len(points)} characters"
+    return f"{n_replaced} replacement characters and {n_controls} C1 controls in {n_chars} characters"
 
 
 def _badness(sample: UInt32, numbers: Encoding) -> str | None:
