@@ -22,9 +22,9 @@ class MiningSettings:
     `view`: which of VIEWS the texts are. `patterns`: user's mutable patterns, (name, regular expression),
     beside those of conf/mutable.toml. `min_pages`: fewer distinct pages are not mined; pages are
     the same when `twin_likeness` of their distinct tokens are. `min_documents` and `min_share`: the
-    cut-off is never below so many pages, nor this share of them. What is left below it is cut once more
-    the same way, at `min_section_share` of the pages or more, for what only a section of the site has:
-    menus, whose lines are short (selection.short_lined), not articles. Strings shorter than `n_free_tokens`
+    cut-off is never below so many pages, nor this share of them. Below it, from `min_section_share` of the
+    pages on, stands what only a section of the site has, or what takes turns on its pages: menus
+    and notices, whose lines are short and whole (selection.of_sections), not articles. Strings shorter than `n_free_tokens`
     must stand at the edges of lines (`line_ratio` of them, selection.standing). `max_page_share`: a
     template longer than this share of the pages it stands on is an article that the site
     republishes (unless most pages have it).
@@ -62,15 +62,13 @@ def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSetti
     eligible = how.document_frequency >= 2
     eligible &= ~selection.republished(found, n_pages, most=settings.max_page_share)
     frequencies = how.document_frequency[eligible]
-    cut_off = _cut_off(frequencies, n_pages, settings.min_share, settings)
+    cut_off = max(cutoff.cut_off(frequencies, n_pages), _guard(n_pages, settings.min_share, settings))
     chosen = how.document_frequency >= cut_off
-    below = _cut_off(
-        how.document_frequency[eligible & ~chosen], n_pages, settings.min_section_share, settings
-    )
-    chosen |= (how.document_frequency >= below) & selection.short_lined(edges, found)
+    below = min(cut_off, _guard(n_pages, settings.min_section_share, settings))
+    chosen |= (how.document_frequency >= below) & selection.of_sections(edges, found, how.anchors)
     rows = np.flatnonzero(eligible & chosen).astype(np.int32)
     rows = _with_words(ground, found, rows, len(mutable.names))
-    rows = rows[~selection.hanging(ground, found, rows, how.anchors[rows], min(cut_off, below))]
+    rows = rows[~selection.hanging(ground, found, rows, how.anchors[rows], below)]
     if len(rows):
         rows = selection.needed(ground, edges, found, rows, how.anchors[rows])
     templates = tuple(_templates(texts, pages, ground, found, how, rows, settings, mutable))
@@ -99,9 +97,9 @@ def check(settings: MiningSettings) -> None:
     patterns(settings.patterns)
 
 
-def _cut_off(frequencies: Int32, n_pages: int, min_share: float, settings: MiningSettings) -> int:
-    guard = max(settings.min_documents, int(np.ceil(min_share * n_pages)))
-    return max(cutoff.cut_off(frequencies, n_pages), guard)
+def _guard(n_pages: int, least_share: float, settings: MiningSettings) -> int:
+    """The least document frequency that counts at all."""
+    return max(settings.min_documents, int(np.ceil(least_share * n_pages)))
 
 
 @dataclass(frozen=True, slots=True)

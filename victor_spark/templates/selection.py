@@ -54,11 +54,14 @@ def republished(found: Repeats, n_documents: int, *, most: float) -> Bool:
 _SHORT_LINE: Final = 10
 
 
-def short_lined(edges: UInt8, found: Repeats) -> Bool:
-    """Which repeats have no more than ten tokens a line, as menus do and articles don't."""
+def of_sections(edges: UInt8, found: Repeats, anchors: Int32) -> Bool:
+    """Which repeats may be templates of only some of the pages: no more than ten tokens a line, as menus have
+    and articles don't, and no mere beginnings or ends of lines.
+    """
     begun = np.cumsum(np.append(0, edges & BEGINS_LINE), dtype=np.int32)
     n_lines = begun[found.position + found.length] - begun[found.position]
-    result: Bool = found.length <= _SHORT_LINE * np.maximum(n_lines, 1)
+    is_short = found.length <= _SHORT_LINE * np.maximum(n_lines, 1)
+    result: Bool = is_short & (anchors != BEGINS_LINE) & (anchors != ENDS_LINE)
     return result
 
 
