@@ -254,7 +254,7 @@ def _document(
     if templates is not None and status is None:
         page = templates.marked(page, kept)
         if settings.templates_use != template.EVIDENCE:
-            kept, cut = template.taken_out(page, kept, scores)
+            kept, cut = template.taken_out(page, kept, scores, templates.n_pages(page))
     lap("decide")
     # What changes nothing leaves a tool its own text.
     own = scores.text if cut is None and np.array_equal(kept, scores.kept) else None

@@ -11,7 +11,7 @@ from victor_spark.templates import sample, views
 from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.mine import MiningSettings, mine
 
-MIN_PAGES: Final = 10
+MIN_PAGES: Final = 5
 """Sites with fewer pages have no templates, as in a crawl that saw little of them."""
 
 

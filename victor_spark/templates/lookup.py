@@ -23,6 +23,14 @@ class SiteTemplates:
         self.view = view(templates)
         self._grouping = table.grouping(templates)
         self._matchers = table.Matchers(templates, self.view)
+        counted = templates.group_by("site").aggregate([("n_pages", "max")])
+        self._n_pages = dict(
+            zip(counted["site"].to_pylist(), counted["n_pages_max"].to_pylist(), strict=True)
+        )
+
+    def n_pages(self, page: Page) -> int:
+        """How many pages of this page's site its templates come from."""
+        return int(self._n_pages.get(sites.site(page.url, self._grouping), 0))
 
     def marked(self, page: Page, kept: Bool | None = None) -> Page:
         """The page that knows what templates cover; `cleaned` ones wait for what the cleaner `kept`."""

@@ -23,11 +23,11 @@ class MiningSettings:
     beside those of conf/mutable.toml. `min_pages`: fewer distinct pages are not mined; pages are
     the same when `twin_likeness` of their distinct tokens are. `min_documents` and `min_share`: the
     cut-off is never below so many pages, nor this share of them. Below it, from `min_section_share` of the
-    pages on, stands what only a section of the site has, or what takes turns on its pages: menus
-    and notices, whose lines are short and whole (selection.of_sections), not articles. Strings shorter than `n_free_tokens`
-    must stand at the edges of lines (`line_ratio` of them, selection.standing). `max_page_share`: a
-    template longer than this share of the pages it stands on is an article that the site
-    republishes (unless most pages have it).
+    pages on, stands what only a section of the site has, or what takes turns on its pages: menus and
+    notices, whose lines are short and whole (selection.of_sections), not articles. Strings shorter than
+    `n_free_tokens` must stand at the edges of lines (`line_ratio` of them, selection.standing).
+    `max_page_share`: a template longer than this share of the pages it stands on is an article that the
+    site republishes (unless most pages have it).
     """
 
     view: str = "text"
