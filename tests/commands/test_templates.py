@@ -102,6 +102,7 @@ def test_evaluate_judges_templates_the_cleaner_and_both(tmp_path: Path, run: Run
     assert code == 0
     results = json.loads((tmp_path / "out" / "results.json").read_text())
     assert set(results["mean_over_sites"]) == {
+        "all text",
         "kimatu",
         "templates",
         "kimatu, then templates",

@@ -29,7 +29,7 @@ class Guard:
     """
 
     sure: float = 0.6
-    most: float = 0.8
+    most: float = 0.5
     min_pages: int = 10
 
 

@@ -5,7 +5,7 @@ site, with dates, times, numbers, addresses and session ids that change from pag
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -152,6 +152,48 @@ class _Filler:
         while "%s" in line:
             line = line.replace("%s", "".join(self._dice.choices("0123456789abcdef", k=24)) + "7e", 1)
         return line
+
+
+SIZES: Final = (3, 5, 7, 10, 15, 20, 30, 50, 100, 200, 500)
+"""Pages a site, in the curve."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """All sites of one size together, and the worst of them; shares of tokens."""
+
+    n_pages: int
+    everywhere: bool
+    n_sites: int
+    removed: float
+    lost: float
+    least_removed: float
+    most_lost: float
+
+
+def curve(texts: Sequence[str], sizes: Sequence[int] = SIZES, least_sites: int = 5) -> Iterator[Point]:
+    """Points by pages a site, templates on all pages and on some; sites are drawn from `texts`."""
+    for n_pages in sizes:
+        n_sites = min(40, max(least_sites, 400 // n_pages))
+        for everywhere in (True, False):
+            found = [
+                recovery(site(random.Random(seed).sample(texts, n_pages), seed, everywhere=everywhere))
+                for seed in range(n_sites)
+            ]
+            yield _point(n_pages, everywhere, found)
+
+
+def _point(n_pages: int, everywhere: bool, found: Sequence[Recovery]) -> Point:
+    total = sum(found, Recovery(0, 0, 0, 0))
+    return Point(
+        n_pages,
+        everywhere,
+        len(found),
+        removed=total.n_removed / total.n_injected,
+        lost=total.n_lost / total.n_clean,
+        least_removed=min(each.n_removed / each.n_injected for each in found),
+        most_lost=max(each.n_lost / each.n_clean for each in found),
+    )
 
 
 def recovery(made: Site, settings: MiningSettings = MiningSettings()) -> Recovery:

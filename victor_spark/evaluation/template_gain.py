@@ -4,7 +4,7 @@ A site's templates are mined from the html of its own pages, as in a crawl; no g
 """
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,9 +28,13 @@ MIN_PAGES: Final = 10
 """Gold pages of a site, for its figures to say something."""
 
 TEMPLATES: Final = "templates"
+ALL_TEXT: Final = "all text"
+TOLD: Final = "told the shares"
 
 Pages: TypeAlias = Mapping[str, Sequence[GoldPage]]
 """Site → its gold pages."""
+Known: TypeAlias = Callable[[Sequence[GoldPage]], Mapping[str, bytes]]
+"""Answers one question: which models may clean these pages?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +66,24 @@ def address(page: GoldPage) -> str | None:
     return page.url or (f"http://{page.host}/{page.id}" if page.host else None)
 
 
-def gains(pages: Pages, cleaner: str, mining: MiningSettings, grouping: str) -> Iterator[SiteGain]:
-    """The gain on each site, largest first; progress on stderr."""
+def gains(
+    pages: Pages,
+    cleaner: str,
+    mining: MiningSettings,
+    grouping: str,
+    known: Known | None = None,
+    told: Known | None = None,
+) -> Iterator[SiteGain]:
+    """The gain on each site, largest first; progress on stderr.
+
+    `known`: the models for the pages of a site (none: those that are shipped). `told`: models that look at
+    template_share, if there are such.
+    """
     ordered = sorted(pages, key=lambda site: -len(pages[site]))
-    known = pipeline.models(pipeline.Settings(cleaner))
-    for site in track(ordered, "sites", len(ordered)):
-        yield _gain(site, pages[site], cleaner, known, mining, grouping)
+    shipped = pipeline.models(pipeline.Settings(cleaner))
+    for site in track(ordered, f"sites, {cleaner}", len(ordered)):
+        models = known(pages[site]) if known else shipped
+        yield _gain(site, pages[site], cleaner, models, mining, grouping, told and told(pages[site]))
 
 
 def _gain(
@@ -77,17 +93,27 @@ def _gain(
     known: Mapping[str, bytes],
     mining: MiningSettings,
     grouping: str,
+    told: Mapping[str, bytes] | None,
 ) -> SiteGain:
-    alone = pipeline.cleaning(pipeline.Settings(cleaner), known)
-    documents = [alone(record(page)) for page in pages]
+    documents = cleaned(pages, pipeline.Settings(cleaner), known)
     found = mine(site, sample.sample(view_of(mining.view, document) for document in documents), mining)
-    with_templates = {**known, pipeline.TEMPLATES: table.to_bytes(templates([found], grouping))}
-    outputs = {cleaner: documents}
+    mined = table.to_bytes(templates([found], grouping))
+    outputs = {ALL_TEXT: cleaned(pages, pipeline.EVERYTHING, known), cleaner: documents}
     for name, settings in ways(cleaner, mining.view).items():
-        clean = pipeline.cleaning(settings, with_templates)
-        outputs[name] = [clean(record(page)) for page in pages]
+        outputs[name] = cleaned(pages, settings, {**known, pipeline.TEMPLATES: mined})
+    if told is not None:
+        settings = pipeline.Settings(cleaner, templates=TEMPLATES, templates_use=template.EVIDENCE)
+        outputs[TOLD] = cleaned(pages, settings, {**told, pipeline.TEMPLATES: mined})
     qualities = {name: measures.macro(map(_overlap, made, pages)) for name, made in outputs.items()}
     return SiteGain(site, len(pages), len(found.templates), found.status, qualities)
+
+
+def cleaned(
+    pages: Sequence[GoldPage], settings: pipeline.Settings, known: Mapping[str, bytes]
+) -> list[Document]:
+    """The pages, cleaned with these models."""
+    clean = pipeline.cleaning(settings, known)
+    return [clean(record(page)) for page in pages]
 
 
 def ways(cleaner: str, view: str) -> dict[str, pipeline.Settings]:

@@ -1,9 +1,9 @@
 """The histogram of a site's repeated strings with its cut-off (Foschini, Figure 3.2), drawn or in letters."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil, log10
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from victor_spark.evaluation.pictures import figure_of, save
 
@@ -51,3 +51,27 @@ def cut_bin(histogram: Sequence[int], cut_off: int, n_pages: int) -> int:
 
 def _length(count: int) -> float:
     return log10(count) + 1 if count > 0 else 0.0
+
+
+def draw_curve(points: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Injected tokens removed and clean tokens lost, by pages a site (evaluation.injection.Point)."""
+    figure, _ = figure_of(7, 6)
+    figure.clear()
+    above, below = figure.subplots(2, 1)
+    for everywhere, label in ((True, "templates on all pages"), (False, "templates on some pages")):
+        chosen = [point for point in points if point["everywhere"] == everywhere]
+        sizes = [point["n_pages"] for point in chosen]
+        above.plot(sizes, [100 * point["removed"] for point in chosen], marker="o", label=label)
+        below.plot(sizes, [100 * point["lost"] for point in chosen], marker="o", label=label)
+    above.axhline(99, color="grey", linestyle=":", label="99 %")
+    below.axhline(0.5, color="grey", linestyle=":", label="0.5 %")
+    above.set(ylabel="injected tokens removed, %", ylim=(90, 100.5), xscale="log")
+    below.set(ylabel="clean tokens lost, %", xlabel="pages a site", ylim=(0, 0.6), xscale="log")
+    for axes in (above, below):
+        axes.axvline(10, color="grey", linewidth=0.8)
+        axes.set_xticks([point["n_pages"] for point in points if point["everywhere"]])
+        axes.set_xticklabels([str(point["n_pages"]) for point in points if point["everywhere"]])
+        axes.minorticks_off()
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize="small")
+    save(figure, path)

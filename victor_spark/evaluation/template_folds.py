@@ -1,0 +1,71 @@
+"""Models that never saw the site they clean: trained fold by fold, for what templates bring after them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from victor_spark import pipeline
+from victor_spark.cleaners import MODELS
+from victor_spark.crf import model as crf_model
+from victor_spark.crf.feature_sets import TEMPLATE_SHARE
+from victor_spark.crf.table import FeatureTable, from_conf
+from victor_spark.crf.training import TrainingOptions
+from victor_spark.evaluation import crf, folds, labelling
+from victor_spark.evaluation.gold import GoldPage
+from victor_spark.evaluation.labelling import LabelledPage
+from victor_spark.evaluation.progress import track
+from victor_spark.evaluation.template_evidence import with_shares
+from victor_spark.evaluation.template_gain import Known
+from victor_spark.templates.mine import MiningSettings
+
+CLEANER = "victor"
+OPTIONS = TrainingOptions("lbfgs", 60)
+
+
+@dataclass(frozen=True)
+class Folds:
+    """Labelled pages, and the fold of each: no site in two folds."""
+
+    pages: Sequence[LabelledPage]
+    fold_of: Sequence[int]
+    n_folds: int
+
+
+def split(pages: Sequence[GoldPage], n_folds: int) -> Folds:
+    """Labels the pages and puts their sites into folds."""
+    labelled = list(track(labelling.label_all(pages), "labelling", len(pages)))
+    fold_of = folds.by_site([page.site for page in labelled], [page.gold.set for page in labelled], n_folds)
+    return Folds(labelled, fold_of.tolist(), n_folds)
+
+
+def out_of_fold(given: Folds, feature_set: str, kept: Path | None = None) -> Known:
+    """For pages of a site the models, `victor`'s own trained on the pages of other folds alone.
+
+    Models that lie in the folder `kept` are not trained again.
+    """
+    features = from_conf(feature_set)
+    pages = with_shares(given.pages, MiningSettings()) if TEMPLATE_SHARE in features.names else given.pages
+    rest = pipeline.models(pipeline.Settings(CLEANER))
+    trained: list[Mapping[str, bytes]] = []
+    for fold in track(range(given.n_folds), f"training {feature_set}", given.n_folds):
+        others = zip(pages, given.fold_of, strict=True)
+        seen = [page for page, own in others if own != fold and labelling.trainable(page)]
+        path = kept and kept / f"{feature_set}-{fold}.npz"
+        trained.append({**rest, MODELS[CLEANER]: _stored(path, seen, features)})
+    fold_of = {page.gold.id: fold for page, fold in zip(given.pages, given.fold_of, strict=True)}
+
+    def known(of_site: Sequence[GoldPage]) -> Mapping[str, bytes]:
+        (fold,) = {fold_of[page.id] for page in of_site}
+        return trained[fold]
+
+    return known
+
+
+def _stored(path: Path | None, pages: Sequence[LabelledPage], features: FeatureTable) -> bytes:
+    if path and path.is_file():
+        return path.read_bytes()
+    stored = crf_model.to_bytes(crf.train(pages, features, OPTIONS))
+    if path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(stored)
+    return stored
