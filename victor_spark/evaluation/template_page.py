@@ -1,9 +1,9 @@
 """docs/templates.md: what site templates bring, measured.
 
-python -m victor_spark.evaluation.template_page --data DATA --output docs/templates.md [--only PART ...] [--models DIR]
+python -m victor_spark.evaluation.template_page --data DATA --output docs/templates.md
 
 DATA holds pages/ (annotated) and sites/ (whole sites). The figures are kept in templates.json beside the
-output, so that parts can be measured again on their own.
+output, so that parts can be measured again on their own (--only), as models can be kept (--models).
 """
 
 import argparse
@@ -82,11 +82,12 @@ def _guard(figures: Mapping[str, Any]) -> Iterator[str]:
     cells = [[*_guard_name(row, figures), *_halves(row["halves"])] for row in rows]
     head = ("P(other) from", "page loses at most", "pages mined from", "", *2 * _OF_HALF)
     yield _table(head, cells)
-    chosen, in_use = figures["chosen"], figures["in_use"]
+    chosen, in_use = figures["chosen"]["guard"], figures["in_use"]["guard"]
+    other = figures["in_use"]["halves"][1]
     yield (
-        f"Chosen on the first half: {_said(chosen['guard'])}; in use: {_said(in_use['guard'])}. "
-        f"On the other half it changes mean F1 by {100 * in_use['halves'][1]['f1']:+.2f} points and costs at "
-        f"most {100 * in_use['halves'][1]['most_lost']:.2f} points of recall, on {in_use['halves'][1]['worst']}."
+        f"Chosen on the first half: {_said(chosen)}; in use: {_said(in_use)}. On the other half it changes "
+        f"mean F1 by {100 * other['f1']:+.2f} points and costs at most {100 * other['most_lost']:.2f} points "
+        f"of recall, on {other['worst']}."
     )
 
 
@@ -244,8 +245,9 @@ _AGREEMENT: Final = """\
 ## The published expressions
 
 Every expression of every site's table, applied with Python's `re` to every page of the site, and the
-interval rule, against our automaton. View `text`: all pages of all sites with gold of three pages or more, and of all whole
-sites; view `html`, where expressions are many and pages long: {n_html} pages of each whole site."""
+interval rule, against our automaton. View `text`: all pages of all sites with gold of three pages or more,
+and of all whole sites; view `html`, where expressions are many and pages long: {n_html} pages of each whole
+site."""
 
 
 if __name__ == "__main__":
