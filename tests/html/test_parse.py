@@ -22,6 +22,7 @@ READ_BY_KERNELS = {
     "a whole page": "<!DOCTYPE html><html lang=en><head><title>t</title></head>\n<body><p>a</body></html>\n",
     "implied elements": "<title>t</title><meta a><p>a<p>b<li>c<li>d<dd>e<dt>f<option>g<optgroup>h",
     "attributes of every kind": """<a x=1 X=2 y='"' z="a&amp;b&copy" &amp w b=c/ e="f"g = h =i>t</a>""",
+    "names that look like values": """<a ="=' x=1 ="=2 " x=3 "="" X>t</a>""",
     "references": "&lt;&#60;&#x3C;&hellip;&notin;&notit;&bogus;&acE;&;&#;&#xD800;&#0;&#128;&nbsp;\xa0&",
     "line ends": "a\r\nb\rc&#13;<p title='d\r\ne'>f",
     "a line feed that begins a pre": "<pre>\n\na</pre><pre>\r\nb</pre><textarea>\n\nc</textarea>",

@@ -95,6 +95,7 @@ def _serialized(source: memoryview, tokens: Int32, nodes: Int32, room: int) -> s
         memoryview(named.expansions),
         memoryview(named.c1),
         memoryview(out),
+        memoryview(np.empty((tokenizer.MOST_ATTRIBUTES, 2), dtype=np.int32)),
     ).serialize()
     return str(memoryview(out)[:length], "utf-8") if length >= 0 else None
 

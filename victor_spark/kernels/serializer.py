@@ -42,6 +42,7 @@ class Serializer:
     expansions: cython.const[cython.uint][:, ::1]
     c1: cython.const[cython.uint][::1]
     out: cython.uchar[::1]
+    names: cython.int[:, ::1]
     n: cython.Py_ssize_t
     room: cython.Py_ssize_t
     in_attribute: cython.bint
@@ -59,6 +60,7 @@ class Serializer:
         expansions: cython.const[cython.uint][:, ::1],
         c1: cython.const[cython.uint][::1],
         out: cython.uchar[::1],
+        names: cython.int[:, ::1],
     ):
         self.source = source
         self.tokens = tokens
@@ -71,6 +73,7 @@ class Serializer:
         self.expansions = expansions
         self.c1 = c1
         self.out = out
+        self.names = names
         self.n = 0
         self.room = out.shape[0]
         self.in_attribute = False
@@ -82,7 +85,7 @@ class Serializer:
         `letters[letter_ends[e]:letter_ends[e + 1]]`: the name of element e; `reference_slots` and
         `reference_rows`: from the 32-bit FNV-1a hash of a reference's name to its row of `expansions` (code
         point, second one or 0, whether it stands without a semicolon); `c1`: what the references
-        128 … 159 mean.
+        128 … 159 mean; `names`: room for where the names of a tag's attributes are in `out`.
         """
         node: cython.int = self.nodes[1, _FIRST]
         name: cython.int
@@ -193,9 +196,8 @@ class Serializer:
     @cython.cfunc
     def _attributes(self, i: cython.int, end: cython.int) -> cython.void:
         """The attributes of a tag as the standard reads them, each name once."""
-        first: cython.Py_ssize_t = self.n
+        n: cython.int = 0
         at: cython.Py_ssize_t
-        name_end: cython.Py_ssize_t
         c: cython.uint
         quote: cython.uint
         start: cython.int
@@ -213,7 +215,8 @@ class Serializer:
                     break
                 self._put(c + 32 if 65 <= c <= 90 else c)
                 i += 1
-            name_end = self.n
+            self.names[n, 0] = cython.cast(cython.int, at)
+            self.names[n, 1] = cython.cast(cython.int, self.n)
             self._put(61)
             self._put(34)
             while i < end and self._is_white(self.source[i]):
@@ -238,8 +241,10 @@ class Serializer:
                 if quote == 34 or quote == 39:
                     i += 1
             self._put(34)
-            if self._was_there(first, at, name_end):
+            if self._was_there(n):
                 self.n = at
+            else:
+                n += 1
 
     @cython.cfunc
     @cython.inline
@@ -247,25 +252,18 @@ class Serializer:
         return c == 32 or c == 10 or c == 9 or c == 13 or c == 12
 
     @cython.cfunc
-    def _was_there(
-        self, first: cython.Py_ssize_t, at: cython.Py_ssize_t, name_end: cython.Py_ssize_t
-    ) -> cython.bint:
-        """Whether the name in out[at:name_end] was written since `first`: values hold no `="`."""
-        j: cython.Py_ssize_t = first
-        k: cython.Py_ssize_t
-        while j < at:
-            k = 0
-            while k < name_end - at + 2 and j + k < at and self.out[j + k] == self.out[at + k]:
-                k += 1
-            if k == name_end - at + 2:
-                return True
-            j += 1  # on past this attribute: its name, '="', its value, '"'
-            while j < at and not (self.out[j] == 61 and self.out[j + 1] == 34):
-                j += 1
-            j += 2
-            while j < at and self.out[j] != 34:
-                j += 1
-            j += 1
+    def _was_there(self, n: cython.int) -> cython.bint:
+        """Whether the name of attribute n of this tag is that of one before it."""
+        k: cython.int
+        j: cython.int
+        length: cython.int = self.names[n, 1] - self.names[n, 0]
+        for k in range(n):
+            if self.names[k, 1] - self.names[k, 0] == length:
+                j = 0
+                while j < length and self.out[self.names[k, 0] + j] == self.out[self.names[n, 0] + j]:
+                    j += 1
+                if j == length:
+                    return True
         return False
 
     @cython.cfunc
