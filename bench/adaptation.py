@@ -42,7 +42,7 @@ def main() -> None:
     data = os.environ.get("VICTOR_DATA") or ROOT.parent / "shared" / "data"
     parser.add_argument("--data", type=Path, default=Path(data) / "pages")
     parser.add_argument("--base", type=Path, help="the model to start from; made where there is none")
-    parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--draws", type=int, default=2)
     arguments = parser.parse_args()
     pages = list(_labelled(arguments.data))
     start = _base([page for page in pages if not _is_held_out(page)], arguments.base)

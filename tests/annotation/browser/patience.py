@@ -25,7 +25,7 @@ class Patience:
         session = browser.new_browser_cdp_session()
         processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
         session.detach()
-        (self._browser,) = (process["id"] for process in processes if process["type"] == "browser")
+        self._browser = next((process["id"] for process in processes if process["type"] == "browser"), None)
         self.late = None
         self.step("the beginning of the test")
 
