@@ -62,7 +62,7 @@ BASE_CSS: Final = """
 html, body { height: auto !important; opacity: 1 !important; visibility: visible !important; }
 html { overflow: auto !important; }
 body { min-height: 100vh; overflow: visible !important; }
-a { color: #0645ad; text-decoration: underline; }
+:where(a) { color: #0645ad; text-decoration: underline; }
 v-img, v-input, v-button, v-select, v-textarea { display: inline-block; box-sizing: border-box; max-width:
 100%;
   vertical-align: middle; }
