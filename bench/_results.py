@@ -1,26 +1,27 @@
-"""bench/RESULTS.md by sections: some are a benchmark's own, and stay when others are renewed."""
+"""bench/RESULTS.md by parts: what a benchmark printed stays when only others are renewed."""
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 PATH: Final = Path(__file__).resolve().with_name("RESULTS.md")
-APART: Final = ("## Scale",)
-"""Sections that `./dev bench` leaves as they are: too long a run for every time."""
+_MARK: Final = re.compile(r"^<!-- (\w+\.py) -->\n", re.MULTILINE)
 
 
-def sections(text: str) -> list[str]:
-    """The head, and every section with its title."""
-    head, *rest = text.split("\n## ")
-    return [head.rstrip("\n") + "\n", *(f"## {section}".rstrip("\n") + "\n" for section in rest)]
+def parts(path: Path = PATH) -> dict[str, str]:
+    """What each benchmark's script last printed, in the file's order."""
+    _, *marked = _MARK.split(path.read_text(encoding="utf-8")) if path.is_file() else [""]
+    return {name: text.strip() + "\n" for name, text in zip(marked[::2], marked[1::2], strict=True)}
 
 
-def replace(title: str, section: str, path: Path = PATH) -> None:
-    """Puts a section in the place of the one whose title begins so, or at the end."""
-    kept = [old for old in sections(path.read_text(encoding="utf-8")) if not old.startswith(title)]
-    path.write_text("\n".join([*kept, section.rstrip("\n") + "\n"]), encoding="utf-8")
+def written(head: str, of_scripts: Mapping[str, str]) -> str:
+    """The whole file."""
+    marked = [f"<!-- {name} -->\n{text.strip()}\n" for name, text in of_scripts.items()]
+    return "\n".join([head.strip() + "\n", *marked])
 
 
-def apart(path: Path = PATH) -> str:
-    """The sections of APART that are there."""
-    found = sections(path.read_text(encoding="utf-8")) if path.is_file() else []
-    return "\n".join(section for section in found if section.startswith(APART))
+def replace(name: str, printed: str, path: Path = PATH) -> None:
+    """Puts what a script printed in the place of what it printed before, or at the end."""
+    head = _MARK.split(path.read_text(encoding="utf-8"))[0]
+    path.write_text(written(head, {**parts(path), name: printed}), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Runs every benchmark on the same shards and writes bench/RESULTS.md.
+"""Runs the benchmarks on the same shards and writes bench/RESULTS.md; with --only, renews only their parts.
 
 python bench/run.py [--shards INPUT...] [--only SCRIPT...] [--output FILE]
 """
@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
-from _results import apart
+from _results import parts, written
 from _shards import add_argument, shards
 
 from victor_spark import __version__, kernels
@@ -34,7 +34,7 @@ LIBRARIES: Final = ("resiliparse", "fastwarc", "numpy", "pyspark", "trafilatura"
 
 def main() -> int:
     """Runs the scripts in turn; 1 if one of them failed, and then RESULTS.md stays as it was."""
-    parser = argparse.ArgumentParser(description="Run all benchmarks and write RESULTS.md.")
+    parser = argparse.ArgumentParser(description="Run benchmarks and write RESULTS.md.")
     add_argument(parser)
     parser.add_argument("--output", type=Path, default=HERE / "RESULTS.md", metavar="FILE")
     parser.add_argument(
@@ -46,44 +46,39 @@ def main() -> int:
         help=f"of {', '.join(SCRIPTS)}",
     )
     arguments = parser.parse_args()
-    before = _load()
+    renewed = {}
     with shards(arguments.shards) as chosen:
-        results = [_section(script, chosen) for script in arguments.only]
-    if None in results:
-        return 1
-    head = "\n".join(_head(before, _load()))
-    arguments.output.write_text(
-        head + "\n" + "".join(filter(None, results)).rstrip() + "\n" + _kept(), encoding="utf-8"
-    )
+        for script in arguments.only:
+            if (printed := _printed(script, chosen)) is None:
+                return 1
+            renewed[script] = printed
+    known = {**parts(arguments.output), **renewed}
+    order = [*filter(known.__contains__, SCRIPTS), *(name for name in known if name not in SCRIPTS)]
+    text = written("\n".join(_head()), {name: known[name] for name in order})
+    arguments.output.write_text(text, encoding="utf-8")
     print(f"written: {arguments.output}", file=sys.stderr)
     return 0
 
 
-def _kept() -> str:
-    """Sections that are written apart, by benchmarks that take too long for every time."""
-    kept = apart()
-    return f"\n{kept}" if kept else ""
-
-
-def _section(script: str, chosen: Sequence[Shard]) -> str | None:
-    """What a script prints; None if it failed."""
+def _printed(script: str, chosen: Sequence[Shard]) -> str | None:
+    """What a script prints, and when that was; None if it failed."""
     print(f"bench: {script}", file=sys.stderr)
+    before = _load()
     command = [sys.executable, str(HERE / script), "--shards", *(shard.path for shard in chosen)]
     ran = subprocess.run(command, stdout=subprocess.PIPE, encoding="utf-8", check=False)
     if ran.returncode:
         print(f"{ran.stdout}bench: {script} failed with exit code {ran.returncode}", file=sys.stderr)
         return None
-    return ran.stdout
-
-
-def _head(before: str, after: str) -> Iterator[str]:
-    versions = [f"Python {platform.python_version()}", *(f"{name} {_version(name)}" for name in LIBRARIES)]
     compiled = "compiled" if kernels.compiled() else f"NOT compiled: {', '.join(kernels.uncompiled())}"
+    when = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, kernels {compiled}"
+    return f"{ran.stdout.strip()}\n\n*{when}; load average before {before}, after {_load()}.*\n"
+
+
+def _head() -> Iterator[str]:
+    versions = [f"Python {platform.python_version()}", *(f"{name} {_version(name)}" for name in LIBRARIES)]
     yield HEAD
-    yield f"- {datetime.now(UTC):%Y-%m-%d %H:%M} UTC, victor-spark {__version__}, kernels {compiled}"
-    yield f"- {', '.join(versions)}"
+    yield f"- victor-spark {__version__}, {', '.join(versions)}"
     yield f"- {_processor()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}"
-    yield f"- load average before {before}, after {after} (the benchmarks keep 1 to 2 cores busy)\n"
 
 
 def _version(name: str) -> str:

@@ -97,7 +97,7 @@ def main() -> int:
     lines = list(_report(turns))
     print("\n".join(lines))
     if arguments.write:
-        replace(TITLE, "\n".join(lines))
+        replace(Path(__file__).name, "\n".join(lines))
         FIGURES.write_text(json.dumps(_figures(turns), indent=1) + "\n", encoding="utf-8")
     return int("NO" in lines[-1])
 

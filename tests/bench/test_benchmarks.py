@@ -68,3 +68,17 @@ def test_without_pages_a_benchmark_is_skipped_in_one_line(root: Path, tmp_path: 
     assert (shown.returncode, shown.stdout) == (0, "")
     assert shown.stderr.startswith("skipped: no annotated pages")
     assert shown.stderr.count("\n") == 1
+
+
+def test_a_renewed_part_of_the_results_leaves_the_others(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(root / "bench"))
+    import _results
+
+    path = tmp_path / "RESULTS.md"
+    path.write_text(_results.written("# Head", {"a.py": "one\n\n## two", "b.py": "three"}), encoding="utf-8")
+    _results.replace("b.py", "four", path)
+    _results.replace("c.py", "five", path)
+    assert _results.parts(path) == {"a.py": "one\n\n## two\n", "b.py": "four\n", "c.py": "five\n"}
+    assert path.read_text(encoding="utf-8").startswith("# Head\n\n<!-- a.py -->\none")
