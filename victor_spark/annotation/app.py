@@ -107,7 +107,6 @@ import json
 import logging
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
@@ -120,24 +119,12 @@ from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Respon
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from victor_spark import __version__
-from victor_spark.annotation import (
-    agreement,
-    annotations,
-    frame,
-    guard,
-    pages,
-    practice,
-    progress,
-    queue,
-    style_sheets,
-)
+from victor_spark.annotation import annotations, answers, frame, guard, pages, style_sheets
+from victor_spark.annotation.answers import Answer, Asked, Desk
 from victor_spark.annotation.guard import Access, Guard
-from victor_spark.annotation.queue import Plan
 from victor_spark.annotation.store import Store
 from victor_spark.errors import AnnotationError
 from victor_spark.html import styles
-from victor_spark.page import OTHER
 
 STATIC: Final = Path(__file__).resolve().parent / "static"
 LOG: Final = logging.getLogger("victor.annotate")
@@ -151,17 +138,6 @@ STATUSES: Final = {
     "store_busy": 503,
     "disk_full": 507,
 }
-MAX_LISTED: Final = 1000
-
-
-@dataclass(frozen=True)
-class Desk:
-    """What the server works with: the store, how pages are handed out, the model that labelled them
-    beforehand."""
-
-    store: Store
-    plan: Plan
-    model: str | None = None
 
 
 def application(desk: Desk, access: Access) -> Starlette:
@@ -172,22 +148,19 @@ def application(desk: Desk, access: Access) -> Starlette:
         get("/", _file("index.html")),
         get("/guidelines", _file("guidelines.html")),
         get("/frame/{page:int}", _frame),
-        get("/api/session", _answer(_session)),
-        post("/api/annotators", _answer(_annotators)),
-        post("/api/next", _answer(_next)),
-        get("/api/pages", _answer(_pages)),
-        get("/api/history", _answer(_history)),
-        get("/api/pages/{page:int}", _answer(_page)),
-        post("/api/pages/{page:int}/actions", _answer(_act)),
-        post("/api/pages/{page:int}/active", _answer(_active)),
-        post("/api/pages/{page:int}/check", _answer(_check)),
-        get("/api/progress", _answer(_progress)),
-        get("/api/agreement", _answer(lambda desk, _: agreement.agreement(desk.store))),
-        get("/api/disagreements", _answer(lambda desk, _: agreement.disagreements(desk.store))),
-        get(
-            "/api/pages/{page:int}/disagreement",
-            _answer(lambda d, asked: agreement.disagreement(d.store, asked.page)),
-        ),
+        get("/api/session", _answer(answers.session)),
+        post("/api/annotators", _answer(answers.annotators)),
+        post("/api/next", _answer(answers.next_page)),
+        get("/api/pages", _answer(answers.listing)),
+        get("/api/history", _answer(answers.history)),
+        get("/api/pages/{page:int}", _answer(answers.state)),
+        post("/api/pages/{page:int}/actions", _answer(answers.act)),
+        post("/api/pages/{page:int}/active", _answer(answers.active)),
+        post("/api/pages/{page:int}/check", _answer(answers.check)),
+        get("/api/progress", _answer(answers.progress_of)),
+        get("/api/agreement", _answer(answers.agreed)),
+        get("/api/disagreements", _answer(answers.disagreements)),
+        get("/api/pages/{page:int}/disagreement", _answer(answers.disagreement)),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     app = Starlette(
@@ -197,35 +170,6 @@ def application(desk: Desk, access: Access) -> Starlette:
     )
     app.state.desk = desk
     return app
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A request's own words: the page of its path, its query and its JSON body."""
-
-    page: int
-    query: Mapping[str, str]
-    body: Mapping[str, Any]
-
-    @property
-    def annotator(self) -> Any:
-        """The annotator's name, from the body or the query."""
-        return self.body.get("annotator", self.query.get("annotator"))
-
-    @property
-    def judge(self) -> bool:
-        """Whether she acts as the judge."""
-        return self.body.get("judge") is True or self.query.get("judge") == "1"
-
-    def number(self, name: str, default: int) -> int:
-        """A whole number of the query, not negative."""
-        word = self.query.get(name, str(default))
-        if not (word.isascii() and word.isdigit() and len(word) < 10):
-            raise AnnotationError(f"{name} is a whole number")
-        return int(word)
-
-
-Answer = Callable[[Desk, Asked], Mapping[str, Any]]
 
 
 def _answer(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
@@ -345,67 +289,3 @@ def _own(name: str) -> str:
     if "</script" in text.lower() or "</style" in text.lower() or "<!--" in text:
         raise AnnotationError(f"{name} can't be put into a page", "internal")
     return text
-
-
-def _session(desk: Desk, _: Asked) -> Mapping[str, Any]:
-    store = desk.store
-    total = store.row("SELECT count(*) AS n FROM page WHERE NOT practice")
-    return {
-        "labels": [label.as_json() for label in store.labels],
-        "other": OTHER,
-        "annotators": [row["name"] for row in store.rows("SELECT name FROM annotator ORDER BY name")],
-        "order": desk.plan.order,
-        "overlap": desk.plan.overlap,
-        "n_pages": total["n"] if total else 0,
-        "prelabelled": store.row("SELECT 1 FROM prelabel LIMIT 1") is not None,
-        "model": desk.model,
-        "version": __version__,
-        "practice": [
-            {"page": row["id"], "title": row["title"]}
-            for row in store.rows("SELECT id, title FROM page WHERE practice ORDER BY id")
-        ],
-        "messages": pages.remarks(store),
-        "store": store.path.name,
-        "store_id": store.id,
-    }
-
-
-def _annotators(desk: Desk, asked: Asked) -> Mapping[str, Any]:
-    name = annotations.checked_name(asked.body.get("name"))
-    _, is_new = annotations.annotator_number(desk.store, name)
-    return {"name": name, "is_new": is_new}
-
-
-def _next(desk: Desk, asked: Asked) -> Mapping[str, Any]:
-    return queue.next_page(desk.store, desk.plan, asked.annotator, asked.body.get("after"))
-
-
-def _pages(desk: Desk, asked: Asked) -> Mapping[str, Any]:
-    offset, limit = asked.number("offset", 0), min(asked.number("limit", 100), MAX_LISTED)
-    return queue.listing(desk.store, desk.plan, asked.annotator, offset, limit)
-
-
-def _history(desk: Desk, asked: Asked) -> Mapping[str, Any]:
-    return queue.history(desk.store, asked.annotator)
-
-
-def _page(desk: Desk, asked: Asked) -> Mapping[str, Any]:
-    return annotations.state(desk.store, asked.page, asked.annotator, judge=asked.judge)
-
-
-def _act(desk: Desk, asked: Asked) -> Mapping[str, Any]:
-    action = annotations.checked_action(asked.body)
-    return annotations.act(desk.store, asked.page, asked.annotator, action, judge=asked.judge)
-
-
-def _active(desk: Desk, asked: Asked) -> Mapping[str, Any]:
-    seconds = annotations.touch(desk.store, asked.page, asked.annotator, judge=asked.judge)
-    return {"active_seconds": round(seconds, 1)}
-
-
-def _check(desk: Desk, asked: Asked) -> Mapping[str, Any]:
-    return practice.check(desk.store, asked.page, asked.annotator)
-
-
-def _progress(desk: Desk, asked: Asked) -> Mapping[str, Any]:
-    return progress.progress(desk.store, desk.plan, asked.query.get("annotator"))

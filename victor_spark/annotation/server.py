@@ -8,7 +8,8 @@ import sys
 
 import uvicorn
 
-from victor_spark.annotation.app import LOG, Desk, application
+from victor_spark.annotation.answers import Desk
+from victor_spark.annotation.app import LOG, application
 from victor_spark.annotation.guard import Access
 from victor_spark.errors import UsageError
 

@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not all(map(find_spec, ("starlette", "uvicorn"))):
         raise UsageError("the annotation tool needs an extra: pip install 'victor-spark[annotate]'")
     from victor_spark.annotation import labels, practice, prelabelling, server, store
-    from victor_spark.annotation.app import Desk
+    from victor_spark.annotation.answers import Desk
     from victor_spark.annotation.queue import Plan
     from victor_spark.pipeline import Settings
 
