@@ -82,7 +82,10 @@ def test_every_column_and_status_is_documented(root: Path) -> None:
 def test_links_lead_to_files(root: Path) -> None:
     pages = [
         root / "README.md",
-        *(root / "docs" / name for name in ("exploring.md", "method.md", "output.md", "running.md")),
+        *(
+            root / "docs" / f"{name}.md"
+            for name in ("deploy", "exploring", "method", "output", "running", "scale")
+        ),
     ]
     written_by_commands = {"quality.md", "RESULTS.md"}
     for page in pages:

@@ -1,8 +1,9 @@
 """What pages do when they are cleaned in a test of a whole run; see site/sitecustomize.py.
 
-A page says what it does in a paragraph: one of `hostile_work.DEEDS`, or how long it takes ("takes 50 ms", and
-"is slow once": a minute, but only the first time in all processes together). While it does, the folder
-VICTOR_TEST_DEEDS has a file named by the process that is busy with it.
+A page says what it does in a paragraph: one of `hostile_work.DEEDS`, or how long it takes ("takes 50 ms";
+"is slow once": a minute, but only the first time in all processes together; "waits for company": until a
+second process is at work, once). While it does, the folder VICTOR_TEST_DEEDS has a file named by the process
+that is busy with it.
 """
 
 import os
@@ -22,6 +23,7 @@ Clean = Callable[[Record], Document]
 FOLDER: Final = Path(os.environ.get("VICTOR_TEST_DEEDS", ""))
 _TAKES: Final = re.compile(rb"takes (\d+) ms")
 SLOW_SECONDS: Final = 90.0
+COMPANY_SECONDS: Final = 120.0
 
 
 def doing(clean: Clean, settings: pipeline.Settings) -> Clean:
@@ -42,10 +44,21 @@ def _act(page: bytes) -> None:
     for deed, action in DEEDS.items():
         if b"<p>This page " + deed in page:
             action()
+    if b"waits for company" in page:
+        _meet()
     if takes := _TAKES.search(page):
         time.sleep(int(takes[1]) / 1000)
     if b"is slow once" in page and _first():
         time.sleep(SLOW_SECONDS)
+
+
+def _meet() -> None:
+    """On a busy machine one worker could be done before the other has begun."""
+    met, deadline = FOLDER / "met", time.monotonic() + COMPANY_SECONDS
+    while not met.exists() and time.monotonic() < deadline:
+        if len(list(FOLDER.glob("busy-*"))) > 1:
+            met.touch()
+        time.sleep(0.01)
 
 
 def _first() -> bool:

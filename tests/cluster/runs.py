@@ -156,12 +156,16 @@ def environment() -> dict[str, str]:
 
 
 def write_crawl(folder: Path, n_shards: int, n_pages: int, **deeds: str) -> Path:
-    """Shards of pages that take 40 ms each; `deeds`, by "shard_page", do something else beside."""
+    """Shards of pages that take 40 ms each; `deeds`, by "shard_page", do something else beside.
+
+    Each shard's first page waits until two processes are at work.
+    """
     folder.mkdir()
     for shard in range(n_shards):
         responses = []
         for number in range(n_pages):
-            deed = deeds.get(f"s{shard}_p{number}", "takes 40 ms")
+            alone = "takes 40 ms" if number else "waits for company, takes 40 ms"
+            deed = deeds.get(f"s{shard}_p{number}", alone)
             body = page(f"Ferry {shard}.{number}", f"This page {deed}.", PARAGRAPH, PARAGRAPH)
             responses.append(Response(f"http://harbour.example/{shard}/{number}", body.encode()))
         write_warc(folder / f"shard-{shard}.warc.gz", responses)

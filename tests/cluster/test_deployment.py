@@ -112,13 +112,13 @@ def composed(tmp_path: Path, minio: str) -> Iterator[Callable[..., Any]]:
     addresses |= {"--webui-port 8080": "--webui-port 0", "--memory 4g": "--memory 1g"}
     addresses |= {"spark.executor.memory=1g": "spark.executor.memory=512m"}
 
-    def start(name: str, **others: str) -> Daemon:
+    def start(name: str, command: str | None = None, **others: str) -> Daemon:
         service = compose.service(name)
         words = {**addresses, **{old.replace("_", ":", 1): new for old, new in others.items()}}
-        command = compose.replaced(service["command"], words)
+        command = compose.replaced(command or service["command"], words)
         variables = {key: compose.replaced(value, words) for key, value in service["environment"].items()}
         variables |= {"SPARK_LOCAL_HOSTNAME": "127.0.0.1", "SPARK_LOCAL_IP": "127.0.0.1"}
-        log = tmp_path / f"{name}.log"
+        log = tmp_path / f"{name}-{len(started)}.log"
         with log.open("wb") as file:
             process = subprocess.Popen(
                 shlex.split(command),
@@ -156,8 +156,13 @@ def test_every_command_of_compose_runs_as_it_is_written(
     master = {"spark_//master:7077": url}
     for name in ("worker-1", "worker-2"):
         composed(name, **master).said(standalone._WORKER_UP)
-    job = composed("job", **master)
-    assert job.process.wait(600) == 0, job.tail()
+    default, *others = compose.jobs()
+    assert default == ""
+    assert [command.split()[0] for command in others] == ["victor"]
+    for command in (compose.service("job")["command"], *others):
+        job = composed("job", command, **master)
+        assert job.process.wait(600) == 0, job.tail()
+    assert "complete" in job.tail()
     found = [
         (os.path.basename(row["warc_filename"]), row["warc_record_offset"], row["status"], row["text"])
         for row in rows(tmp_path / "clean")

@@ -8,6 +8,7 @@ from typing import Any, Final
 import yaml
 
 PATH: Final = Path(__file__).resolve().parents[2] / "docker-compose.yml"
+_RUN: Final = re.compile(r"^#   docker compose run --rm job( \S+.*?)?(?:   .*)?$", re.MULTILINE)
 _VARIABLE: Final = re.compile(r"\$\{\w+:-([^}]*)\}")
 
 
@@ -21,6 +22,11 @@ def loaded() -> dict[str, Any]:
 def service(name: str) -> dict[str, Any]:
     """One service, with an environment."""
     return {"environment": {}, **loaded()["services"][name]}
+
+
+def jobs() -> list[str]:
+    """What the file's head tells people to run in the job's container; "" is the job's own command."""
+    return [found.strip() for found in _RUN.findall(PATH.read_text(encoding="utf-8"))]
 
 
 def replaced(text: str, words: Mapping[str, str]) -> str:

@@ -1,0 +1,93 @@
+"""How long pages take, and how much memory: what the deadline and the memory cap of a page are measured by.
+
+    python bench/deadline.py [--shards INPUT...] [--write]
+
+Without --shards: all pages of the annotated sets. CPU seconds of a page beside what `Limits.seconds` grants a
+page of its size, and the growth of the process's address space beyond what it was before the first page, as
+the cap counts it. Prints Markdown; with --write it becomes the section of bench/RESULTS.md. Exit code 1 if
+one page in a thousand takes more than a tenth of what is granted.
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from _results import replace
+from _shards import add_argument, make, shards
+
+from victor_spark import pipeline
+from victor_spark.archive import inputs, records
+from victor_spark.archive.inputs import Shard
+from victor_spark.evaluation import gold
+from victor_spark.spark.limits import Limits
+
+TITLE: Final = "## How long pages take"
+ALLOWED: Final = 0.1
+SHARES: Final = (0.5, 0.99, 0.999, 0.9999, 1.0)
+ALL: Final = 1_000_000
+
+
+def main() -> int:
+    """Cleans every page and prints how the times are spread."""
+    parser = argparse.ArgumentParser(description="CPU time and memory of single pages, beside the limits.")
+    add_argument(parser)
+    parser.add_argument("--write", action="store_true", help="into bench/RESULTS.md")
+    arguments = parser.parse_args()
+    data = gold.data_directory()
+    if arguments.shards or data is None:
+        with shards(arguments.shards) as chosen:
+            lines, bad = _measured(chosen)
+    else:
+        with tempfile.TemporaryDirectory(prefix="victor-bench-") as folder:
+            make(Path(folder), data, sets=tuple(gold.find(data / "pages")), per_set=ALL)
+            lines, bad = _measured(inputs.resolve([folder]))
+    print("\n".join(lines))
+    if arguments.write:
+        replace(Path(__file__).name, "\n".join(lines))
+    return int(bad)
+
+
+def _measured(chosen: Sequence[Shard]) -> tuple[list[str], bool]:
+    settings, limits = pipeline.Settings(), Limits()
+    clean = pipeline.cleaning(settings, pipeline.models(settings))
+    clean(next(iter(records.read(chosen[0]))))  # what is built once
+    before, seconds, granted = _address_space(), list[float](), list[float]()
+    for shard in chosen:
+        for record in records.read(shard):
+            started = time.process_time()
+            clean(record)
+            seconds.append(time.process_time() - started)
+            granted.append(limits.seconds(len(record.payload or b"")))
+    shares = np.array(seconds) / np.array(granted)
+    grown = _address_space() - before
+    return list(_lines(np.array(seconds), shares, grown, limits)), bool(np.quantile(shares, 0.999) > ALLOWED)
+
+
+def _lines(seconds: "np.ndarray", shares: "np.ndarray", grown: float, limits: Limits) -> Iterator[str]:
+    yield f"{TITLE}, and what they may"
+    yield ""
+    may = f"{limits.page_seconds:g} s of CPU time and as much again a megabyte"
+    yield f"{len(seconds):,} pages; a page may take {may}."
+    yield ""
+    yield "| of pages | at most so long | so much of what is granted |"
+    yield "|---:|---:|---:|"
+    for share in SHARES:
+        name = "all" if share == 1 else f"{share * 100:g} %"
+        yield f"| {name} | {np.quantile(seconds, share) * 1000:.1f} ms | {np.quantile(shares, share):.3%} |"
+    yield ""
+    yield f"Address space: {grown:.0f} MB more than before ({limits.page_megabytes} MB are granted)."
+
+
+def _address_space() -> float:
+    """The largest address space this process ever had, in megabytes."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmPeak:")) / 1024
+
+
+if __name__ == "__main__":
+    sys.exit(main())
