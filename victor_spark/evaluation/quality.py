@@ -1,19 +1,26 @@
-"""docs/quality.md from the metrics.json of the shipped models: every figure comes from `victor train crf`.
+"""docs/quality.md, and its pictures in docs/pictures, from what is stored beside the shipped models.
 
 python -m victor_spark.evaluation.quality --output docs/quality.md
+
+Every figure there comes from `victor train crf` (metrics.json, out_of_fold.jsonl.gz), or from
+`python -m victor_spark.evaluation.against_peers` (peers.json) and `... .studies` (ablation.json, curve.json,
+languages.json). What people saw on the worst pages is in worst.toml.
 """
 
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from victor_spark import resources
-from victor_spark.evaluation import card, summary
+from victor_spark.evaluation import card, out_of_fold, pictures, quality_tables, rejecting, summary
+from victor_spark.evaluation.out_of_fold import PageRow
 
 MODELS: Final = ("victor-2", "victor-2008")
+WORST: Final = "worst.toml"
 WITHOUT_LANGID: Final = "without-langid.json"
 """The metrics of victor-2008 trained `--without langid1 langid2`, beside the model's own."""
 
@@ -23,9 +30,96 @@ def page() -> str:
     models = resources.directory("models") / "crf"
     metrics = {name: _read(models / name / "metrics.json") for name in MODELS}
     without = _read(models / "victor-2008" / WITHOUT_LANGID)
-    return (
-        "\n\n".join([_HEAD, *_models(metrics), _ablation(metrics["victor-2008"], without), _READING]) + "\n"
+    proof = _proof(models / MODELS[0], metrics[MODELS[0]])
+    parts = [_HEAD, *proof, *_models(metrics), _ablation(metrics["victor-2008"], without), _READING]
+    return "\n\n".join(parts) + "\n"
+
+
+def _proof(model: Path, metrics: Mapping[str, Any]) -> Iterator[str]:
+    """The sections about the model that `victor` uses, each where its results are there."""
+    rows = out_of_fold.read(model / out_of_fold.FILE_NAME)
+    if (path := model / "peers.json").is_file():
+        compared = _read(path)
+        yield _PEERS.format(
+            tools=", ".join(compared["peers"].values()), failures=_counts(compared["failures"])
+        )
+        yield "\n".join(quality_tables.verdicts(compared))
+        yield "\n".join(quality_tables.peers(compared))
+    yield _section(_LANGUAGES, model / "languages.json", quality_tables.languages)
+    yield _section(_ABLATION, model / "ablation.json", quality_tables.ablation)
+    yield _section(_LEARNING, model / "curve.json", quality_tables.learning)
+    yield _PREFERENCES
+    yield "\n".join(quality_tables.preferences(metrics["preferences"]))
+    yield _REJECT
+    yield "\n".join(quality_tables.reject(rows))
+    yield from _expected(rows)
+    why = (
+        tomllib.loads((model / WORST).read_text(encoding="utf-8"))["page"]
+        if (model / WORST).is_file()
+        else []
     )
+    yield _WORST.format(n=quality_tables.N_WORST)
+    yield "\n".join(quality_tables.worst(rows, {(row["set"], row["id"]): row["why"] for row in why}))
+
+
+def _section(text: str, path: Path, table: Any) -> str:
+    if not path.is_file():
+        return f"{text.splitlines()[0]}\n\nNot measured yet."
+    return text + "\n\n" + "\n".join(table(_read(path)))
+
+
+def _expected(rows: Sequence[PageRow]) -> Iterator[str]:
+    _, error, correlation = rejecting.reliability(rows)
+    yield _EXPECTED.format(error=error, correlation=correlation)
+    yield "\n".join(quality_tables.expected_f1(rows))
+    yield "\n".join(quality_tables.fail_below(rows))
+
+
+def _counts(failures: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {n}" for name, n in failures.items() if n) or "none"
+
+
+def draw(directory: Path) -> None:
+    """The pictures of the document."""
+    model = resources.directory("models") / "crf" / MODELS[0]
+    rows = out_of_fold.read(model / out_of_fold.FILE_NAME)
+    ranges = rejecting.reliability(rows)[0]
+    pictures.draw_lines(
+        {"measured": [(each.expected, each.measured) for each in ranges], "as expected": [(0, 0), (1, 1)]},
+        directory / "quality-expected.png",
+        title="Pages, out of fold",
+        names=("expected F1", "word F1"),
+    )
+    n_empty = rejecting.n_empty(rows)
+    bars = rejecting.curve(rows)
+    pictures.draw_lines(
+        {
+            "pages without content, rejected": [
+                (bar.least, bar.n_empty_rejected / max(n_empty, 1)) for bar in bars
+            ],
+            "pages with content, lost": [
+                (bar.least, bar.n_content_rejected / max(len(rows) - n_empty, 1)) for bar in bars
+            ],
+        },
+        directory / "quality-reject.png",
+        title="Pages given up",
+        names=("below this expected F1", "share of pages"),
+    )
+    if (path := model / "curve.json").is_file():
+        found = _read(path).values()
+        pictures.draw_lines(
+            {
+                "all pages": _points(found, "word_f1"),
+                "mean over sets": _points(found, "mean_over_sets"),
+            },
+            directory / "quality-learning.png",
+            title="Word F1 on one fold",
+            names=("sites learnt from", "word F1"),
+        )
+
+
+def _points(found: Iterable[Mapping[str, Any]], key: str) -> list[tuple[float, float]]:
+    return [(row["n_sites_learnt"], row[key]) for row in found]
 
 
 def _models(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -72,17 +166,90 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Writes the document."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, required=True)
-    parser.parse_args(arguments).output.write_text(page(), encoding="utf-8")
+    output = parser.parse_args(arguments).output
+    output.write_text(page(), encoding="utf-8")
+    draw(output.parent / "pictures")
     return 0
 
 
 _HEAD: Final = """\
 # Quality on sites the models have not seen
 
-Made by `python -m victor_spark.evaluation.quality --output docs/quality.md` from the `metrics.json` of the
-shipped models. All figures are out of fold: no page is judged by a model that saw a page of its site. The
-gold sets are other people's, with other conventions; block labels come from aligning gold text with the
-page."""
+Made by `python -m victor_spark.evaluation.quality --output docs/quality.md` from what is stored beside the
+shipped models in `models/crf/`; each section names the command that made its figures. All figures are out of
+fold: no page is judged by a model that saw a page of its site. The gold sets are other people's, with other
+conventions; block labels come from aligning gold text with the page."""
+
+_PEERS: Final = """\
+## Beside other extractors
+
+Made by `python -m victor_spark.evaluation.against_peers --data PAGES --model models/crf/victor-2`: word F1 on
+the same pages, `victor` out of fold, the others ({tools}) with their own defaults on the raw html, jusText
+with the stop list of the page's language. Pages that they gave up, which count as an empty output:
+{failures}.
+
+In every group the best peer is the one with the highest mean there: it is chosen after the fact, so the
+comparison leans towards the peers. The interval is of the mean difference between `victor` and that peer
+(paired bootstrap by site, 95 %); *ahead* and *behind* are said where it leaves out 0. trafilatura keeps
+comments by default, which some sets count as content and others don't; the set `readability` is accepted
+output of a readability library, so that peer is judged there by its own kin."""
+
+_LANGUAGES: Final = """\
+## Languages: trained without, tested on
+
+Made by `python -m victor_spark.evaluation.studies languages --data PAGES --model models/crf/victor-2`. Each
+language is judged by a model that learnt from no page in it and from none of its sites; beside it the same
+pages out of fold, where other sites of the language were there to learn from. The models of this study grow
+their trees from a fifth of the blocks that a shipped model's see (60,000), and their CRF gets 40 iterations
+instead of 60, so part of a loss is not the language's. Pages of every language are mostly from few sites, and
+their intervals are wide."""
+
+_ABLATION: Final = """\
+## What features and stages are worth
+
+Made by `python -m victor_spark.evaluation.studies ablation --data PAGES --model models/crf/victor-2`: one
+fold of five judged by models of the other four, trees grown from 60,000 blocks (a shipped model's: 300,000),
+the CRF trained for 40 iterations (60). A group is silenced for the
+trees and for the CRF; every feature but the first trees' guess is in exactly one group. Differences are to
+all features and all stages, paired by site."""
+
+_LEARNING: Final = """\
+## More sites to learn from
+
+Made by `python -m victor_spark.evaluation.studies curve --data PAGES --model models/crf/victor-2`, with the
+fold and the trees of the ablation. A larger share of the sites holds the smaller ones.
+
+![Learning curve](pictures/quality-learning.png)"""
+
+_PREFERENCES: Final = """\
+## Precision or recall
+
+`--prefer` keeps what makes the expected F with another beta highest. From `victor train crf`: means over all
+pages, by words, out of fold; the best of each measure is bold. The presets are the betas that are made for
+F0.5 and F2: they are worth having where their own measure beats that of the default."""
+
+_REJECT: Final = """\
+## Pages with nothing to keep
+
+A page is `empty` when the expected F1 of the best that could be kept stays below a bar. From the results out
+of fold of `victor train crf`: what every bar gives up.
+
+![Pages given up](pictures/quality-reject.png)"""
+
+_EXPECTED: Final = """\
+## Can `expected_f1` be believed?
+
+The column that `--fail-below` drops pages by, beside what was measured on pages with output, out of fold. On
+average over the ranges they are {error:.3f} apart (weighted by pages); their correlation over pages is
+{correlation:.2f}.
+
+![Expected and measured F1](pictures/quality-expected.png)"""
+
+_WORST: Final = """\
+## The {n} worst pages, looked at
+
+Lowest word F1 out of fold among the pages whose gold has any text; `expected` is what the model expected of
+its own best output. We opened raw page, gold text and our output of each."""
 
 _READING: Final = """\
 ## How to read this beside the paper
