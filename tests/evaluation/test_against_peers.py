@@ -1,5 +1,6 @@
 """The comparison says ahead only where its interval does; peers get raw html and may fail."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from tests.evaluation.invented import write_sets
 from victor_spark.cleaners import peers
 from victor_spark.errors import VictorError
-from victor_spark.evaluation import against_peers, gold, out_of_fold, peers_raw
+from victor_spark.evaluation import against_peers, gold, out_of_fold, peers_raw, snippets
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.out_of_fold import Decided, PageRow
 from victor_spark.evaluation.peers_raw import PeerRow
@@ -100,3 +101,26 @@ def test_the_command_runs_peers_once_and_compares_again_without_the_pages(
     assert "Resiliparse".casefold() in first.casefold()
     assert against_peers.main(["--model", str(model)]) == 0
     assert (model / against_peers.COMPARISON).read_text() == first
+
+
+@needs_peers
+def test_languages_without_gold_texts_are_judged_by_snippets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(peers_raw, "NAMES", ("resiliparse",))
+    story = " ".join(f"The old bridge number {n} is closed until spring, said the mayor." for n in range(9))
+    lines = [
+        {
+            "id": f"{n}", "host": f"site{n}.example", "lang": "de" if n < 6 else "pl", "gold": None,
+            "html": f"<body><nav>Menu {n}</nav><article><h1>Bridges</h1><p>{story}</p></article></body>",
+            "meta": {"with": ["bridge  number 3"], "without": [f"Menu {n}"]},
+        }
+        for n in range(8)
+    ]  # fmt: skip
+    (tmp_path / "few.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    words = ("--data", str(tmp_path), "--model", str(tmp_path), "--set", "few", "--jobs", "1")
+    assert snippets.main(words) == 0
+    found = json.loads((tmp_path / snippets.RESULTS).read_text())
+    assert {name: row["n_pages"] for name, row in found.items()} == {"all": 8, "de": 6}
+    assert found["de"]["means"]["victor"] == 1.0
+    assert snippets.main([*words, "--set", "none"]) == 2

@@ -4,7 +4,7 @@ python -m victor_spark.evaluation.quality --output docs/quality.md
 
 Every figure there comes from `victor train crf` (metrics.json, out_of_fold.jsonl.gz), or from
 `python -m victor_spark.evaluation.against_peers` (peers.json) and `... .studies` (ablation.json, curve.json,
-languages.json). What people saw on the worst pages is in worst.toml.
+languages.json) and `... .snippets` (snippets.json). What people saw on the worst pages is in worst.toml.
 """
 
 import argparse
@@ -46,6 +46,7 @@ def _proof(model: Path, metrics: Mapping[str, Any]) -> Iterator[str]:
         yield "\n".join(quality_tables.verdicts(compared))
         yield "\n".join(quality_tables.peers(compared))
     yield _section(_LANGUAGES, model / "languages.json", quality_tables.languages)
+    yield _section(_SNIPPETS, model / "snippets.json", quality_tables.snippets)
     yield _section(_ABLATION, model / "ablation.json", quality_tables.ablation)
     yield _section(_LEARNING, model / "curve.json", quality_tables.learning)
     yield _PREFERENCES
@@ -106,7 +107,7 @@ def draw(directory: Path) -> None:
         names=("below this expected F1", "share of pages"),
     )
     if (path := model / "curve.json").is_file():
-        found = _read(path).values()
+        found = sorted(_read(path).values(), key=lambda row: float(row["n_sites_learnt"]))
         pictures.draw_lines(
             {
                 "all pages": _points(found, "word_f1"),
@@ -203,6 +204,14 @@ pages out of fold, where other sites of the language were there to learn from. T
 their trees from a fifth of the blocks that a shipped model's see (60,000), and their CRF gets 40 iterations
 instead of 60, so part of a loss is not the language's. Pages of every language are mostly from few sites, and
 their intervals are wide."""
+
+_SNIPPETS: Final = """\
+## Languages without gold texts
+
+Made by `python -m victor_spark.evaluation.snippets --data PAGES --model models/crf/victor-2`: pages that no
+model learnt from, in languages of which we have few or no gold texts, by snippets that must and must not
+stand in the output (F1 a page). `victor` as shipped and the peers get the same canonical HTML here;
+difference and verdict as above."""
 
 _ABLATION: Final = """\
 ## What features and stages are worth

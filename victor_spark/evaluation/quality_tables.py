@@ -109,7 +109,7 @@ def ablation(found: Mapping[str, Row]) -> Iterator[str]:
 def learning(found: Mapping[str, Row]) -> Iterator[str]:
     """More sites."""
     yield "| | sites | pages | word F1 | mean over sets |\n|---|---|---|---|---|"
-    for name, row in found.items():
+    for name, row in sorted(found.items(), key=lambda each: each[1]["n_sites_learnt"]):
         yield (
             f"| {name} | {row['n_sites_learnt']} | {row['n_learnt']} | {row['word_f1']:.4f} | "
             f"{row['mean_over_sets']:.4f} |"
@@ -127,6 +127,18 @@ def languages(found: Mapping[str, Row]) -> Iterator[str]:
             f"| {name} | {row['n_judged']} | {row['n_learnt']} | {row['word_f1']:.3f} | "
             f"{row['with_it']:.3f} | {_interval(row['difference'])} |"
         )
+
+
+def snippets(found: Mapping[str, Row]) -> Iterator[str]:
+    """By language, where only snippets are annotated."""
+    names = [name for name in next(iter(found.values()))["means"] if name != against_peers.OURS]
+    yield (
+        "| language | pages | sites | victor | best peer | "
+        + " | ".join(names)
+        + " | difference, 95 % | victor is |\n|---|---|---|---|---|"
+        + "---|" * (len(names) + 2)
+    )
+    yield from (_peer_row(language, row, names) for language, row in found.items())
 
 
 def worst_pages(rows: Sequence[PageRow], n: int = N_WORST) -> list[PageRow]:

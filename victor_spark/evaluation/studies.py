@@ -9,8 +9,8 @@ curve     from 10, 25, 50 and 100 % of the sites outside of that fold
 languages each language judged by a model that saw none of it, beside the results out of fold
 
 Results go to ablation.json, curve.json and languages.json in the model directory as each training ends (about
-a minute of processor time: trees see a fifth of the blocks of a shipped model's, see --blocks); those that are
-there stay, --again makes them anew.
+a minute of processor time: trees see a fifth of the blocks of a shipped model's, see --blocks); those that
+are there stay, --again makes them anew.
 """
 
 import argparse
@@ -102,8 +102,11 @@ def ablation(pages: Sequence[LabelledPage], store: _Store, options: argparse.Nam
 
 
 def curve(pages: Sequence[LabelledPage], store: _Store, options: argparse.Namespace) -> None:
-    """From few sites to all."""
+    """From few sites to all; all of them are the ablation's everything, if that is there."""
     planned = trials.of_shares(pages, _table(options), _folds(pages, options))
+    everything = _Store(store.path.with_name("ablation.json"), again=False).found.get(ALL_STAGES)
+    if everything and everything["n_learnt"] == len(planned[-1].learnt) and not options.again:
+        store.put(planned[-1].name, everything)
     for trial in _missing(planned, store):
         model = trials.train(trial, pages, _training(options))
         store.put(trial.name, figures(trial, pages, trials.word_f1(trial, pages, model, STAGES[ALL_STAGES])))
