@@ -186,7 +186,8 @@ _PEERS: Final = """\
 
 Made by `python -m victor_spark.evaluation.against_peers --data PAGES --model models/crf/victor-2`: word F1 on
 the same pages, `victor` out of fold, the others with their own defaults on the raw html, jusText with the
-stop list of the page's language: {tools}. Pages that they failed on, which count as an empty output: {failures}.
+stop list of the page's language: {tools}. Pages that they failed on, which count as an empty output:
+{failures}.
 
 In every group the best peer is the one with the highest mean there: it is chosen after the fact, so the
 comparison leans towards the peers. The interval is of the mean difference between `victor` and that peer
@@ -200,12 +201,13 @@ _LANGUAGES: Final = """\
 ## Languages: trained without, tested on
 
 Made by `python -m victor_spark.evaluation.studies languages --data PAGES --model models/crf/victor-2
---languages en zh el ru pl fr`: the languages with most pages, placeholder Latin aside. Each language is judged by a model that learnt from no page in it and from none of its sites; beside it the same
-pages out of fold, where other sites of the language were there to learn from. What is left to learn from
-without English is a seventh of the pages; without another language it is more than in a fold. The models of this study grow
-their trees from a tenth of the blocks that a shipped model's see (30,000), and their CRF gets 20 iterations
-instead of 60, so part of a loss is not the language's. Pages of every language are mostly from few sites, and
-their intervals are wide."""
+--languages en zh el ru pl fr`: the languages with most pages, placeholder Latin aside. Each is judged by a
+model that learnt from no page in it and from none of its sites; beside it the same pages out of fold, where
+other sites of the language were there to learn from. What is left to learn from without English is a seventh
+of the pages; without another language it is more than in a fold. The models of this study grow their trees
+from a tenth of the blocks that a shipped model's see (30,000), and their CRF gets 20 iterations instead of
+60, so part of a loss is not the language's. Pages of most languages are from few sites, and their intervals
+are wide."""
 
 _SNIPPETS: Final = """\
 ## Languages without gold texts
