@@ -1,9 +1,10 @@
 """Site templates: CPU time and memory of mining one site, and time of applying a thousand templates.
 
-    python bench/templates.py [--megabytes N...] [--shards INPUT...]
+    python bench/templates.py [--megabytes N...] [--write]
 
 The site: pages in the markup of one page, each with paragraphs of other annotated pages in place of its own,
-drawn anew for every page, until it has so many megabytes of html. Prints Markdown.
+drawn anew for every page, until it has so many megabytes of html. Prints Markdown, or, with --write, puts
+it into its section of bench/RESULTS.md.
 """
 
 import argparse
@@ -13,10 +14,13 @@ import random
 import resource
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Final
 
+from _results import replace
 from _shards import add_argument
 
 from victor_spark.evaluation import gold
@@ -25,7 +29,8 @@ from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.mine import MiningSettings, mine
 from victor_spark.templates.tokens import TOKENISERS, spans
 
-MEGABYTES: Final = (10, 50, 220)
+TITLE: Final = "## Site templates"
+MEGABYTES: Final = (9, 50, 220, 280)
 SITE: Final = "flink.apache.org"
 N_TEMPLATES: Final = 1000
 N_ROUNDS: Final = 3
@@ -36,31 +41,48 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Mine and apply site templates.")
     add_argument(parser)
     parser.add_argument("--megabytes", type=int, nargs="+", default=MEGABYTES, metavar="N")
+    parser.add_argument("--write", action="store_true", help="into bench/RESULTS.md, not to stdout")
     arguments = parser.parse_args()
     data = gold.data_directory()
     if data is None or not (data / "sites").is_dir():
         print("skipped: no pages of whole sites ($VICTOR_DATA, default ../shared/data)", file=sys.stderr)
         return 0
-    print("## Site templates\n\nMining one site's html (view html), one core:\n")
-    print("| MB of html | pages | tokens | CPU s | µs/token | bytes/token | templates |")
-    print("|---:|---:|---:|---:|---:|---:|---:|")
-    for megabytes in arguments.megabytes:
-        print(mining(data, megabytes), flush=True)
-    print(f"\nApplying {N_TEMPLATES} templates to a page (text): {applying(data):.2f} ms.\n")
+    section = "\n".join(_section(data, arguments.megabytes))
+    if arguments.write:
+        replace(TITLE, section)
+    else:
+        print(section)
     return 0
 
 
+def _section(data: Path, megabytes: Sequence[int]) -> Iterator[str]:
+    yield f"{TITLE}\n\nMining one site's html (view html), one core; CPU time from texts to templates.\n"
+    yield "| MB of html | pages | tokens | CPU s | µs/token | bytes/token | templates |"
+    yield "|---:|---:|---:|---:|---:|---:|---:|"
+    for each in megabytes:
+        yield mining(data, each)
+    yield f"\nApplying {N_TEMPLATES} templates to a page (text): {applying(data):.2f} ms.\n"
+
+
 def mining(data: Path, megabytes: int) -> str:
-    """A row of the table. Memory: growth of the process's peak over what the texts themselves take."""
+    """A row of the table. Memory: how much a process of its own grows beyond the texts, at its peak."""
     texts = list(site(data, megabytes * 1_000_000))
+    n_bytes = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
     n_tokens = sum(len(spans(text, TOKENISERS["html"]).starts) for text in texts)
-    before, started = _peak(), time.process_time()
+    receiver, sender = get_context("fork").Pipe(duplex=False)
+    child = get_context("fork").Process(target=_mine, args=(texts, sender))
+    child.start()
+    seconds, grown, n_templates = receiver.recv()
+    child.join()
+    size = f"| {n_bytes / 1e6:.0f} | {len(texts)} | {n_tokens:,} "
+    cost = f"| {seconds:.1f} | {1e6 * seconds / n_tokens:.2f} | {grown / n_tokens:.0f} "
+    return f"{size}{cost}| {n_templates} |"
+
+
+def _mine(texts: Sequence[str], sender: Connection) -> None:
+    before, started = _resident(), time.process_time()
     found = mine("bench.example", texts, MiningSettings(view="html"))
-    seconds = time.process_time() - started
-    return (
-        f"| {megabytes} | {len(texts)} | {n_tokens:,} | {seconds:.1f} | {1e6 * seconds / n_tokens:.2f} "
-        f"| {(_peak() - before) / n_tokens:.0f} | {len(found.templates)} |"
-    )
+    sender.send((time.process_time() - started, _peak() - before, len(found.templates)))
 
 
 def site(data: Path, n_characters: int) -> Iterator[str]:
@@ -105,6 +127,10 @@ def applying(data: Path) -> float:
 def _pages(path: Path) -> list[str]:
     with lzma.open(path, "rt", encoding="utf-8") as lines:
         return [json.loads(line)["html"] for line in lines]
+
+
+def _resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 def _peak() -> int:

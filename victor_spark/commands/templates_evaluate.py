@@ -12,11 +12,10 @@ from typing import Final
 
 from victor_spark.commands.argument_types import positive
 from victor_spark.commands.outputs import writable
-from victor_spark.commands.templates_mine import grouping
+from victor_spark.commands.templates_mine import add_grouping
 from victor_spark.errors import EXIT_DONE, OutputError
 from victor_spark.evaluation import gold_formats, template_gain
 from victor_spark.evaluation.gold_formats import Choice
-from victor_spark.templates import sites
 from victor_spark.templates.mine import MiningSettings
 from victor_spark.templates.template import VIEWS
 
@@ -33,13 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--gold", metavar="PATH", nargs="+", required=True, help="annotated pages, see above")
     parser.add_argument("--cleaner", metavar="NAME", default="victor", help="default: %(default)s")
     parser.add_argument("--view", choices=VIEWS, default="text", help="what is mined (default: %(default)s)")
-    parser.add_argument(
-        "--group-by",
-        type=grouping,
-        metavar="SITE",
-        default=sites.REGISTERED_DOMAIN,
-        help=f"{', '.join(sites.GROUPINGS)} (default: %(default)s)",
-    )
+    add_grouping(parser)
     parser.add_argument(
         "--min-pages",
         type=positive,

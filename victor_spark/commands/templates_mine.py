@@ -43,13 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     mining.add_argument(
         "--view", choices=VIEWS, default="text", help="text of all blocks (default), html, or cleaned text"
     )
-    mining.add_argument(
-        "--group-by",
-        type=grouping,
-        metavar="SITE",
-        default=sites.REGISTERED_DOMAIN,
-        help=f"{', '.join(sites.GROUPINGS)} (default: %(default)s)",
-    )
+    add_grouping(mining)
     mining.add_argument(
         "--max-pages-per-site",
         type=positive,
@@ -109,9 +103,15 @@ def _mining(arguments: argparse.Namespace) -> MiningSettings:
     return options.merged(MiningSettings(), {}, given)
 
 
-def grouping(text: str) -> str:
-    """A way to make sites of pages."""
-    return sites.check_grouping(text)
+def add_grouping(parser: argparse._ActionsContainer) -> None:
+    """Adds --group-by: what a site is."""
+    parser.add_argument(
+        "--group-by",
+        type=sites.check_grouping,
+        metavar="SITE",
+        default=sites.REGISTERED_DOMAIN,
+        help=f"{', '.join(sites.GROUPINGS)} (default: %(default)s)",
+    )
 
 
 def pattern(text: str) -> tuple[str, str]:

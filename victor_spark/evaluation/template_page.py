@@ -189,7 +189,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", nargs="*", choices=list(template_figures.PARTS), help="measure these again")
     given = parser.parse_args(arguments)
     store = given.output.with_suffix(".json")
-    figures = json.loads(store.read_text(encoding="utf-8")) if given.only is not None else {}
+    figures = json.loads(store.read_text(encoding="utf-8")) if store.is_file() else {}
     for part in template_figures.PARTS if given.only is None else given.only:
         figures[part] = template_figures.measured(part, given.data, given.models)
     store.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -21,7 +21,7 @@ def lines(histogram: Sequence[int], cut_off: int, n_pages: int) -> list[str]:
     for row, count in enumerate(counts):
         if row * step <= at < (row + 1) * step:
             shown.append(f" {'-' * 14} cut-off: {cut_off} of {n_pages} pages {'-' * 14}")
-        bar = "#" * ceil(_WIDTH * _length(count) / longest)
+        bar = "#" * min(_WIDTH, ceil(_WIDTH * _length(count) / longest))
         share = f"{row * step / len(histogram):>5.0%} – {(row + 1) * step / len(histogram):>4.0%}"
         shown.append(f" {share} {count:>8} {bar}".rstrip())
     return shown
