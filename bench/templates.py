@@ -49,7 +49,7 @@ def main() -> int:
         return 0
     section = "\n".join(_section(data, arguments.megabytes))
     if arguments.write:
-        replace(TITLE, section)
+        replace(Path(__file__).name, section)
     else:
         print(section)
     return 0

@@ -142,6 +142,24 @@ def test_a_section_that_a_third_of_the_pages_has_is_found() -> None:
     assert "Rowing on the tarn" not in cleaned(found, pages[0])
 
 
+def test_notices_that_take_turns_on_a_few_pages_are_found() -> None:
+    """Each is on three or four pages of ten: too few for the cut-off, enough for a whole short line."""
+    notices = ["Rowing lessons - every week", "Boats for hire", "Mind the weir"]
+    pages = [f"{page}{notices[n % 3]}\n" for n, page in enumerate(site(10))]
+    found = mine("heron.example", pages)
+    assert found.cut_off > 4
+    for page in pages:
+        assert lines(cleaned(found, page)) == lines(page)[5:13]
+
+
+def test_lines_that_only_begin_alike_on_a_few_pages_stay() -> None:
+    dice = random.Random(6)
+    begun = [f"What is a {dice.choice(WORDS)} {dice.choice(WORDS)}?" for _ in range(10)]
+    pages = [f"{page}{begun[n]}\n" if n < 4 else page for n, page in enumerate(site(10))]
+    found = mine("heron.example", pages)
+    assert all(line in cleaned(found, page) for line, page in zip(begun[:4], pages, strict=False))
+
+
 def test_a_users_pattern_holds_a_template_together() -> None:
     pages = [f"{page}For ref:{'xyz'[n % 3]}{n}q{n}z see our list\n" for n, page in enumerate(site(12))]
     assert "ref:" in cleaned(mine("heron.example", pages), pages[0])

@@ -81,7 +81,7 @@ def _site(rows: list[dict[str, Any]], arguments: argparse.Namespace) -> Iterator
     first = rows[0]
     yield (
         f"{first['site']}: {len(rows)} templates in the view {first['view']}, from {first['n_pages']} pages; "
-        f"a string on {first['cut_off']} of them or more is one"
+        f"a string on {first['cut_off']} of them or more is one, a whole short line from a fifth of them on"
     )
     if histogram := _histogram(rows):
         yield from ["", *template_pictures.lines(histogram, first["cut_off"], first["n_pages"])]

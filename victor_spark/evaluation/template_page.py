@@ -28,14 +28,15 @@ _ENOUGH: Final = 10
 def page(figures: Mapping[str, Mapping[str, Any]]) -> str:
     """The document as Markdown."""
     minutes = ", ".join(f"{name} {of_part['cpu_minutes']}" for name, of_part in figures.items())
-    parts = [
-        _HEAD.format(command=COMMAND, minutes=minutes),
-        *_injection(figures["injection"]),
-        *_gold(figures["gold"]),
-        *_guard(figures["gold"]["guard"]),
-        *_settings(figures["gold"], figures["rules"]),
-        *_agreement(figures["agreement"]),
-    ]
+    parts = [_HEAD.format(command=COMMAND, minutes=minutes)]
+    if "injection" in figures:
+        parts += _injection(figures["injection"])
+    if "gold" in figures:
+        parts += [*_gold(figures["gold"]), *_guard(figures["gold"]["guard"]), *_kinds(figures["gold"])]
+    if "rules" in figures:
+        parts += _rules(figures["rules"])
+    if "agreement" in figures:
+        parts += _agreement(figures["agreement"])
     return "\n\n".join(parts) + "\n"
 
 
@@ -116,7 +117,7 @@ def _said(guard: Mapping[str, Any]) -> str:
     )
 
 
-def _settings(figures: Mapping[str, Any], rules: Mapping[str, Any]) -> Iterator[str]:
+def _kinds(figures: Mapping[str, Any]) -> Iterator[str]:
     """Where templates do bring something."""
     yield _SETTINGS
     names = list(figures["sites"][0]["ways"])
@@ -126,6 +127,10 @@ def _settings(figures: Mapping[str, Any], rules: Mapping[str, Any]) -> Iterator[
         pages = sum(row["n_pages"] for row in of_sites)
         rows.append([label, str(len(of_sites)), str(pages), *_means(of_sites, names)])
     yield _table(("sites", "n", "pages", *names), rows)
+
+
+def _rules(rules: Mapping[str, Any]) -> Iterator[str]:
+    """What templates bring after cleaners that need no training."""
     yield _RULES
     rows = []
     for cleaner, of_cleaner in rules.items():
@@ -193,7 +198,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for part in template_figures.PARTS if given.only is None else given.only:
         figures[part] = template_figures.measured(part, given.data, given.models)
     store.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    template_pictures.draw_curve(figures["injection"]["points"], given.output.parent / CURVE)
+    if "injection" in figures:
+        template_pictures.draw_curve(figures["injection"]["points"], given.output.parent / CURVE)
     given.output.write_text(page(figures), encoding="utf-8")
     return 0
 
@@ -239,7 +245,9 @@ After the CRF templates bring next to nothing: what they cover it has mostly dro
 most on raw text (`{TEMPLATES}` against the text of all blocks, which is what an archive without a trained
 model has) and after cleaners that judge blocks by rules. Means over sites, by kind of site:"""
 
-_RULES: Final = f"After rules, on the sites with {_ENOUGH} pages or more:"
+_RULES: Final = (
+    f"## After rules\n\nCleaners that need no training, on the sites with {_ENOUGH} pages or more:"
+)
 
 _AGREEMENT: Final = """\
 ## The published expressions

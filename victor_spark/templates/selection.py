@@ -56,12 +56,14 @@ _SHORT_LINE: Final = 10
 
 def of_sections(edges: UInt8, found: Repeats, anchors: Int32) -> Bool:
     """Which repeats may be templates of only some of the pages: no more than ten tokens a line, as menus have
-    and articles don't, and no mere beginnings or ends of lines.
+    and articles don't, and whole lines (on half of their pages or more).
     """
     begun = np.cumsum(np.append(0, edges & BEGINS_LINE), dtype=np.int32)
     n_lines = begun[found.position + found.length] - begun[found.position]
     is_short = found.length <= _SHORT_LINE * np.maximum(n_lines, 1)
-    result: Bool = is_short & (anchors != BEGINS_LINE) & (anchors != ENDS_LINE)
+    # A free string may hold a menu and the first words of what follows it.
+    is_whole = 2 * found.document_frequency[:, BEGINS_LINE | ENDS_LINE] >= found.document_frequency[:, 0]
+    result: Bool = is_short & ((anchors == BEGINS_LINE | ENDS_LINE) | ((anchors == 0) & is_whole))
     return result
 
 
