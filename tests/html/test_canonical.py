@@ -39,6 +39,11 @@ ODDITIES = {
     "textarea holds text": ("<textarea><b>x</b>&lt;</textarea>y", ["<b>x</b><", "y"]),
     "frameset": ("<frameset><frame src=a><noframes>b</noframes></frameset>", []),
     "iframes and fallback of canvas": ("<iframe><p>a</iframe><canvas>b</canvas>c", ["c"]),
+    "an iframe that nothing ends": (
+        "<noscript><iframe src=a /></noscript><p>b<iframe src=c></iframe><p>d<iframe><p>e",
+        ["b", "d", "e"],
+    ),
+    "an iframe with its own noscript": ("<iframe><noscript>a</noscript></iframe>b", ["b"]),
     "svg with a title": ("<svg><title>a</title><text>b</text></svg>c", ["c"]),
     "a title in the body": ("<p>a<title>b</title>c", ["a", "c"]),
     "a title with markup is text of MathML": ("<math><title>a<mi>b</mi></title></math>c", ["a", "b", "c"]),

@@ -40,7 +40,8 @@ class Restored:
 
 def restored(markup: str) -> Restored:
     """The canonical HTML of a page with what it leaves out, so that labels can be put into the whole page."""
-    document = HTMLTree.parse(capped(markup)).document
+    encoded = markup.encode("utf-8", "surrogatepass")
+    document = HTMLTree.parse(capped(with_iframes_ended(encoded).decode("utf-8", "surrogatepass"))).document
     whole = document.html if document else ""
     cuts: list[tuple[int, int, int]] = []
     html = preclean.drop_textless(whole, cuts)
@@ -53,10 +54,31 @@ def canonical(source: bytes | str, *, http_charset: str | None = None) -> Canoni
         markup, charset = source.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode(), None
     else:
         markup, charset = as_utf8(source, http_charset)
+    markup = with_iframes_ended(markup)
     html = parse(markup)
     if html is None:
         html = by_library(markup.decode())
     return Canonical(html, title(html), charset)
+
+
+def with_iframes_ended(markup: bytes) -> bytes:
+    """The markup with every `iframe` that nothing ends made an `embed`: it needs no end, and is dropped, too.
+
+    To the standard all that follows would be its raw text; browsers show it, as scripts hide the `noscript`
+    that such tags stand in. Nothing has ended an iframe when the next one begins, or its `noscript` ends.
+    """
+    at = markup.find(_IFRAME)
+    while at >= 0:
+        following = markup.find(_IFRAME, at + len(_IFRAME))
+        end = markup.find(b"</iframe", at, following if following >= 0 else len(markup))
+        inside = markup[at : end if end >= 0 else at]
+        if end < 0 or (b"</noscript" in inside and b"<noscript" not in inside):
+            markup = markup[:at] + b"<embed " + markup[at + len(_IFRAME) :]
+        at = following
+    return markup
+
+
+_IFRAME: Final = b"<iframe"
 
 
 def by_library(markup: str) -> str:
