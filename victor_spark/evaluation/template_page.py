@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from victor_spark.evaluation import template_figures, template_pictures
 from victor_spark.evaluation.template_folds import CLEANER
-from victor_spark.evaluation.template_gain import TEMPLATES, TOLD
+from victor_spark.evaluation.template_gain import ALL_TEXT, TEMPLATES, TOLD
 
 COMMAND: Final = "python -m victor_spark.evaluation.template_page --data DATA --output docs/templates.md"
 CURVE: Final = "pictures/templates-injection.svg"
@@ -241,9 +241,12 @@ of recall."""
 _SETTINGS: Final = f"""\
 ## Where they bring something
 
-After the CRF templates bring next to nothing: what they cover it has mostly dropped already. They bring
-most on raw text (`{TEMPLATES}` against the text of all blocks, which is what an archive without a trained
-model has) and after cleaners that judge blocks by rules. Means over sites, by kind of site:"""
+After the CRF templates bring next to nothing: what they cover it has mostly dropped already, and what it kept
+of that is mostly content. They bring more as evidence: a model that is told the share of every block
+(`{TOLD}`: `victor train crf --features victor-2-templates`, then `victor clean --model DIR --templates T
+--templates-use evidence`); and most on raw text (`{TEMPLATES}` against `{ALL_TEXT}`), where no trained model
+is. No model with that feature set is shipped yet.
+Means over sites, by kind of site:"""
 
 _RULES: Final = (
     f"## After rules\n\nCleaners that need no training, on the sites with {_ENOUGH} pages or more:"
