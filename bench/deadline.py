@@ -1,11 +1,10 @@
-"""How long pages take, and how much memory: what the deadline and the memory cap of a page are measured by.
+"""How long pages take: what the deadline of a page is measured by.
 
     python bench/deadline.py [--shards INPUT...] [--write]
 
 Without --shards: all pages of the annotated sets. CPU seconds of a page beside what `Limits.seconds` grants a
-page of its size, and the growth of the process's address space beyond what it was before the first page, as
-the cap counts it. Prints Markdown; with --write it becomes the section of bench/RESULTS.md. Exit code 1 if
-one page in a thousand takes more than a tenth of what is granted.
+page of its size. Prints Markdown; with --write it becomes the section of bench/RESULTS.md. Exit code 1 if one
+page in a thousand takes more than a tenth of what is granted.
 """
 
 import argparse
@@ -34,7 +33,7 @@ ALL: Final = 1_000_000
 
 def main() -> int:
     """Cleans every page and prints how the times are spread."""
-    parser = argparse.ArgumentParser(description="CPU time and memory of single pages, beside the limits.")
+    parser = argparse.ArgumentParser(description="CPU time of single pages, beside the limit.")
     add_argument(parser)
     parser.add_argument("--write", action="store_true", help="into bench/RESULTS.md")
     arguments = parser.parse_args()
@@ -56,7 +55,7 @@ def _measured(chosen: Sequence[Shard]) -> tuple[list[str], bool]:
     settings, limits = pipeline.Settings(), Limits()
     clean = pipeline.cleaning(settings, pipeline.models(settings))
     clean(next(iter(records.read(chosen[0]))))  # what is built once
-    before, seconds, granted = _address_space(), list[float](), list[float]()
+    seconds, granted = list[float](), list[float]()
     for shard in chosen:
         for record in records.read(shard):
             started = time.process_time()
@@ -64,11 +63,10 @@ def _measured(chosen: Sequence[Shard]) -> tuple[list[str], bool]:
             seconds.append(time.process_time() - started)
             granted.append(limits.seconds(len(record.payload or b"")))
     shares = np.array(seconds) / np.array(granted)
-    grown = _address_space() - before
-    return list(_lines(np.array(seconds), shares, grown, limits)), bool(np.quantile(shares, 0.999) > ALLOWED)
+    return list(_lines(np.array(seconds), shares, limits)), bool(np.quantile(shares, 0.999) > ALLOWED)
 
 
-def _lines(seconds: "np.ndarray", shares: "np.ndarray", grown: float, limits: Limits) -> Iterator[str]:
+def _lines(seconds: "np.ndarray", shares: "np.ndarray", limits: Limits) -> Iterator[str]:
     yield f"{TITLE}, and what they may"
     yield ""
     may = f"{limits.page_seconds:g} s of CPU time and as much again a megabyte"
@@ -79,14 +77,6 @@ def _lines(seconds: "np.ndarray", shares: "np.ndarray", grown: float, limits: Li
     for share in SHARES:
         name = "all" if share == 1 else f"{share * 100:g} %"
         yield f"| {name} | {np.quantile(seconds, share) * 1000:.1f} ms | {np.quantile(shares, share):.3%} |"
-    yield ""
-    yield f"Address space: {grown:.0f} MB more than before ({limits.page_megabytes} MB are granted)."
-
-
-def _address_space() -> float:
-    """The largest address space this process ever had, in megabytes."""
-    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmPeak:")) / 1024
 
 
 if __name__ == "__main__":

@@ -31,8 +31,8 @@ from victor_spark.cli import main
 def where(_):
     import victor_spark
     from victor_spark import resources
-    from victor_spark.kernels import scan
-    yield sys.executable, victor_spark.__file__, str(resources.directory("models")), scan.__file__
+    from victor_spark.kernels import markup
+    yield sys.executable, victor_spark.__file__, str(resources.directory("models")), markup.__file__
 
 spark = SparkSession.builder.getOrCreate()
 told = spark.sparkContext.parallelize(range(4), 4).mapPartitions(where).collect()

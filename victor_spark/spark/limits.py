@@ -18,9 +18,9 @@ READ_FACTOR: Final = 30
 class Limits:
     """What a page may use; and whether it is cleaned in a child process, without which nothing is enforced.
 
-    `page_seconds` is CPU time, and as much again for every megabyte of the page; of 6,320 real pages 99.99 %
-    took a hundredth of the default, so most pages that reach it would never end. `page_megabytes` is
-    address space beyond what the process had before its first page; those pages needed 28 at most.
+    `page_seconds` is CPU time, and as much again for every megabyte of the page; of the annotated pages none
+    takes a hundredth of the default (bench/deadline.py), so most pages that reach it would never end.
+    `page_megabytes` is address space beyond what the process had before its first page.
     """
 
     page_seconds: float = 20.0
