@@ -207,8 +207,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 _HEAD: Final = """\
 # Site templates: what they bring
 
-Made by `{command}` (CPU minutes: {minutes}); `--only PART` measures a part again. How to use templates is
-in [templates-howto.md](templates-howto.md), what mining costs in [bench/RESULTS.md](../bench/RESULTS.md)."""
+Made by `{command}`
+(CPU minutes: {minutes}). `--only PART` measures a part again; `--models DIR` keeps the models of the folds,
+whose training takes most of the time, and takes them from there if they are there already. How to use
+templates is in [templates-howto.md](templates-howto.md), what mining costs in
+[bench/RESULTS.md](../bench/RESULTS.md)."""
 
 _INJECTION: Final = """\
 ## Injected templates
