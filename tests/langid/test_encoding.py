@@ -73,11 +73,11 @@ def test_one_lost_character_breaks_no_page(shipped: Profiles) -> None:
     assert problem(CZECH + " \ufffd " + CZECH, shipped) is None
 
 
-@given(st.text(st.sampled_from("abcZ9 .-'\"éÃ©â€™Â¿žšýřЂвяå漢ΩÅ‚\x9d\xad²"), max_size=60))
+@given(st.text(st.sampled_from("abcZ9 .-'\"éÃ©â€™œŒÂ¿žšýřЂвяå漢ΩÅ‚\x9d\xad²"), max_size=60))
 @settings(max_examples=500)
 def test_what_ftfy_finds_bad_is_among_the_doubtful_words(text: str) -> None:
     """Leaving the other words out changes nothing, so the regular expressions need not see them."""
     points = codepoints(text)
     marked = encoding._doubtful(points)
     words = encoding._words_with(marked, points, points == ord(" "))
-    assert badness(encoding._decoded(words)) == badness(text)
+    assert badness(encoding._decoded(words) + " ") == badness(text + " ")

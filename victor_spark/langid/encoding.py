@@ -37,6 +37,7 @@ _SINGLE_BYTE: Final = (
     *("windows-1250", "windows-1251", "windows-1252", "windows-1253", "windows-1254", "windows-1255"),
     *("windows-1256", "windows-1257", "iso8859-2", "iso8859-5", "koi8-r", "cp866", "cp874"),
 )
+_BAD_ALONE: Final = (0xC2, 0xC3, 0x152, 0x153)
 _LOWEST_ELSEWHERE: Final = 0x2600
 """From here up no charset of _READ_AS has characters: text of such was not read in one."""
 _BEYOND_DOUBT: Final = ((0x384, 0x3CE), (0x401, 0x401), (0x410, 0x44F), (0x451, 0x451), (0x3040, 0xFFEF))
@@ -84,7 +85,7 @@ def _badness(sample: UInt32, numbers: Encoding) -> str | None:
         return None
     from ftfy.badness import badness  # most pages in English never need it
 
-    found = badness(_decoded(_words_with(doubtful, sample, sample == ord(" "))))
+    found = badness(_decoded(_words_with(doubtful, sample, sample == ord(" "))) + " ")
     if found < max(numbers.badness_least, len(sample) / numbers.badness_every):
         return None
     return f"{found} unlikely character sequences in {len(sample)} characters"
@@ -93,13 +94,15 @@ def _badness(sample: UInt32, numbers: Encoding) -> str | None:
 def _doubtful(text: UInt32) -> Bool:
     """Characters that every word has which ftfy finds bad: uncommon ones, with another high one beside them.
 
-    C1 controls are bad alone, a ligature of o and e is before a sign.
+    C1 controls are bad alone, and Â, Ã, Œ and œ are beside a space or a sign.
     """
     high = text >= 0x80
     paired = np.zeros(len(text), dtype=bool)
     paired[1:] = high[:-1]
     paired[:-1] |= high[1:]
-    doubtful = high & (paired | (text < 0xA0) | (text == 0x152) | (text == 0x153))
+    doubtful = high & (paired | (text < 0xA0))
+    for point in _BAD_ALONE:
+        doubtful |= text == point
     for first, last in _BEYOND_DOUBT:
         doubtful &= (text < first) | (text > last)
     return np.asarray(doubtful)
