@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from tests.html.pages import blocks_of, texts_of
-from victor_spark.html.tags import BIT, CONTAINERS, fnv1a, tables
+from victor_spark.html.hashing import fnv1a
+from victor_spark.html.tags import BIT, CONTAINERS, tables
 
 
 def column(source: str, name: str) -> list[Any]:

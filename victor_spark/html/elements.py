@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.html.tags import fnv1a
+from victor_spark.html.hashing import hashed
 from victor_spark.kernels import construction, tokenizer
 
 _FLAGGED: Final = {
@@ -111,7 +111,7 @@ class References(NamedTuple):
 def elements() -> Elements:
     """The elements' table, made once per process."""
     names = construction.ELEMENTS
-    slots, slot_names = _slots(names[1:], 1024)
+    slots, slot_names = hashed({name: number for number, name in enumerate(names) if number}, 1024)
     contents = _column(names, _CONTENTS, tokenizer.CONTENTS)
     contents += 64 * _is_in(names, _ENDS_DRAWING) + 128 * _is_in(names, _HOLDS_HTML)
     flags = np.zeros(len(names), dtype=np.uint8)
@@ -120,7 +120,7 @@ def elements() -> Elements:
     lengths = np.array([0, *(len(name) for name in names)])
     return Elements(
         slots,
-        slot_names + 1,
+        slot_names,
         contents,
         flags,
         _column(names, _STARTS, construction.STARTS),
@@ -134,7 +134,7 @@ def elements() -> Elements:
 def references() -> References:
     """The character references of the standard, made once per process."""
     names = tuple(sorted({name.rstrip(";") for name in html5}))
-    slots, rows = _slots(names, 8192)
+    slots, rows = hashed({name: row for row, name in enumerate(names)}, 8192)
     expansions = np.zeros((len(names), 3), dtype=np.uint32)
     for row, name in enumerate(names):
         points = [ord(letter) for letter in html5.get(name + ";", html5.get(name, ""))]
@@ -171,19 +171,3 @@ def _column(
     for group, members in groups.items():
         column[_is_in(names, members) > 0] = order.index(group)
     return column
-
-
-def _slots(
-    names: tuple[str, ...] | list[str], size: int
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32]]:
-    """An open-addressing table from the hashes of names to their places."""
-    slots = np.zeros(size, dtype=np.uint32)
-    rows = np.zeros(size, dtype=np.int32)
-    for row, name in enumerate(names):
-        code = fnv1a(name)
-        slot = code % size
-        while slots[slot]:
-            slot = (slot + 1) % size
-        slots[slot] = code
-        rows[slot] = row
-    return slots, rows

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from victor_spark.html.hashing import hashed
 from victor_spark.kernels import markup
 
 CONTAINERS: Final = (
@@ -95,8 +96,8 @@ def tables() -> TagTables:
         [int(name[1]) if len(name) == 2 and name[0] == "h" and name[1].isdigit() else 0 for name in names]
     )
     masks = np.array([_mask(name) for name in names], dtype=np.uint64)
-    slots, slot_tags = _slots(names)
-    return TagTables(names, slots, slot_tags, flags, levels.astype(np.uint8), masks)
+    slots, slot_tags = hashed({name: row for row, name in enumerate(names) if row}, 1024)
+    return TagTables(names, slots, slot_tags.astype(np.int16), flags, levels.astype(np.uint8), masks)
 
 
 def _flags(name: str) -> int:
@@ -114,25 +115,3 @@ def _mask(name: str) -> int:
         if name in tags:
             mask |= BIT[container]
     return mask
-
-
-def _slots(names: tuple[str, ...]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int16]]:
-    size = 1024
-    slots = np.zeros(size, dtype=np.uint32)
-    slot_tags = np.zeros(size, dtype=np.int16)
-    for row, name in enumerate(names[1:], start=1):
-        code = fnv1a(name)
-        slot = code % size
-        while slots[slot]:
-            slot = (slot + 1) % size
-        slots[slot] = code
-        slot_tags[slot] = row
-    return slots, slot_tags
-
-
-def fnv1a(name: str) -> int:
-    """The 32-bit FNV-1a hash over code points, as the scan computes it."""
-    code = 2166136261
-    for letter in name:
-        code = ((code ^ ord(letter)) * 16777619) & 0xFFFFFFFF
-    return code

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from victor_spark.errors import ConfigurationError
-from victor_spark.html.tags import fnv1a
+from victor_spark.html.hashing import hashed
 from victor_spark.resources import directory
 
 GROUPS: Final = (
@@ -61,20 +61,17 @@ def table() -> WordTable:
         groups = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise ConfigurationError(f"{path}: {error}") from error
-    slots = np.zeros(2048, dtype=np.uint32)
-    slot_groups = np.zeros(2048, dtype=np.uint8)
     if tuple(groups) != GROUPS:
         raise ConfigurationError(f"{path}: the groups must be {', '.join(GROUPS)}, in this order")
+    numbers: dict[str, int] = {}
     for number, (group, words) in enumerate(groups.items()):
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             raise ConfigurationError(f"{path}: {group} is no list of words")
         for word in words:
-            code = fnv1a(word)
-            slot = code % len(slots)
-            while slots[slot] and slots[slot] != code:
-                slot = (slot + 1) % len(slots)
-            if slots[slot] == code:
+            if word in numbers:
                 raise ConfigurationError(f"{path}: {word} stands twice")
-            slots[slot], slot_groups[slot] = code, number
+            numbers[word] = number
+    slots, values = hashed(numbers, 2048)
+    slot_groups = values.astype(np.uint8)
     digest = hashlib.sha256(slots.tobytes() + slot_groups.tobytes()).hexdigest()
     return WordTable(digest, slots, slot_groups)
