@@ -1,7 +1,10 @@
 """What every test may use: the annotated pages where they are, and Java for those that start Spark."""
 
 import os
+import signal
 from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
 import pytest
 from hypothesis import settings
@@ -18,9 +21,15 @@ settings.load_profile("ci" if os.environ.get("CI") else "victor")
 
 
 def pytest_configure() -> None:
-    """Gives Spark a Java, and keeps its servers on this machine."""
+    """Gives Spark a Java, and keeps its servers on this machine; who is asked to end ends all it started."""
     ensure_java_home()
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    signal.signal(signal.SIGTERM, _interrupted)
+
+
+def _interrupted(number: int, frame: FrameType | None) -> NoReturn:
+    """What `timeout` sends, by default, lets no fixture stop its servers."""
+    raise KeyboardInterrupt
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,7 @@ FLOORS = (
     ("pipeline",),
     ("evaluation",),
     ("spark",),
-    ("annotation", "environment"),
+    ("annotation", "packing"),
     ("commands", "cli", "__main__"),
 )
 """A room imports only from rooms of the floors above its own, and never from its siblings ..."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 import yaml
 
 PATH: Final = Path(__file__).resolve().parents[2] / "docker-compose.yml"
-_RUN: Final = re.compile(r"^#   docker compose run --rm job( \S+.*?)?(?:   .*)?$", re.MULTILINE)
+_RUN: Final = re.compile(r"^#   docker compose run --rm (\S+)( \S+.*?)?(?:   .*)?$", re.MULTILINE)
 _VARIABLE: Final = re.compile(r"\$\{\w+:-([^}]*)\}")
 
 
@@ -24,9 +24,10 @@ def service(name: str) -> dict[str, Any]:
     return {"environment": {}, **loaded()["services"][name]}
 
 
-def jobs() -> list[str]:
-    """What the file's head tells people to run in the job's container; "" is the job's own command."""
-    return [found.strip() for found in _RUN.findall(PATH.read_text(encoding="utf-8"))]
+def runs() -> list[tuple[str, str]]:
+    """What the file's head tells people to run: services and commands, their own where it names no other."""
+    found = _RUN.findall(PATH.read_text(encoding="utf-8"))
+    return [(name, command.strip() or service(name)["command"]) for name, command in found]
 
 
 def replaced(text: str, words: Mapping[str, str]) -> str:

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from tests.deployment import compose
-from victor_spark import cli, environment
+from tests.deployment import airflow, compose
+from victor_spark import cli
 from victor_spark.commands import COMMANDS
+from victor_spark.packing import environment
 
 ROOT = Path(__file__).resolve().parents[2]
 DAG = ROOT / "docs/examples/airflow_dag.py"
@@ -41,10 +42,10 @@ def test_compose_is_valid_by_the_schema_of_the_compose_specification() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_compose_has_a_master_two_workers_minio_and_a_job_that_hold_together() -> None:
+def test_compose_has_a_master_two_workers_minio_and_jobs_that_hold_together() -> None:
     content = compose.loaded()
     services: dict[str, dict[str, Any]] = content.pop("services")
-    assert set(services) == {"master", "worker-1", "worker-2", "minio", "job"}
+    assert set(services) == {"master", "worker-1", "worker-2", "minio", "upload", "job"}
     assert all(key.startswith("x-") for key in content)
     for name, service in services.items():
         for key, value in service.items():
@@ -94,6 +95,27 @@ def test_the_commands_of_the_airflow_tasks_parse() -> None:
     assert parsed(shlex.split(found["STATUS"])).output == found["OUTPUT"]
     operators = re.findall(r"bash_command=(\w+)", DAG.read_text())
     assert operators == ["PLAN", "CLEAN", "STATUS"]
+
+
+@pytest.mark.cluster
+@pytest.mark.timeout(300)
+def test_airflow_itself_reads_the_dag_and_its_commands_parse() -> None:
+    """With their dates filled in, as the tasks would run them."""
+    python = airflow.find()
+    if python is None:
+        pytest.skip("no Airflow here: python tests/deployment/airflow.py gets one")
+    found = airflow.read(python, DAG)
+    assert found["errors"] == {}
+    after = {name: task["after"] for name, task in found["tasks"].items()}
+    assert after == {"plan": [], "clean": ["plan"], "status": ["clean"]}
+    assert {name: task["retries"] for name, task in found["tasks"].items()} == {
+        "plan": 0,
+        "clean": 5,
+        "status": 0,
+    }
+    for task in found["tasks"].values():
+        assert "{" not in task["command"]
+        assert parsed(shlex.split(task["command"].replace("\\\n", " ")))
 
 
 def commands(markdown: str) -> list[str]:

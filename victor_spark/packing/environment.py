@@ -18,7 +18,7 @@ from typing import Final
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from victor_spark import resources
+from victor_spark.packing.own import below, own_files
 
 NAME: Final = "victor-spark"
 LEFT_OUT: Final = frozenset({"pyspark", "py4j"})
@@ -76,7 +76,7 @@ def needed(extras: frozenset[str]) -> dict[str, Distribution]:
 
 def _our_requirements(extras: frozenset[str]) -> list[str]:
     """What a checkout, or an installed wheel, says that it needs; PackageNotFoundError: no such extra."""
-    project = Path(__file__).parents[1] / "pyproject.toml"
+    project = Path(__file__).parents[2] / "pyproject.toml"
     if project.is_file():
         told = tomllib.loads(project.read_text(encoding="utf-8"))["project"]
         optional = told["optional-dependencies"]
@@ -108,14 +108,12 @@ def _contents(packages: dict[str, Distribution]) -> Iterator[tuple[str, Path]]:
     """(name in the archive, file), each once."""
     yield f"bin/{_VERSION}", Path(sys.executable).resolve()
     yield from _shared_library()
-    yield from _below(Path(sysconfig.get_path("stdlib")), f"lib/{_VERSION}", _NOT_OF_THE_LIBRARY)
+    yield from below(Path(sysconfig.get_path("stdlib")), f"lib/{_VERSION}", _NOT_OF_THE_LIBRARY)
     site = f"lib/{_VERSION}/site-packages"
     for package in packages.values():
         yield from _files(package, site)
-    yield from _below(Path(__file__).parent, f"{site}/victor_spark", frozenset({"__pycache__"}))
-    for folder in ("conf", "models"):
-        if not (Path(__file__).parent / folder).is_dir():  # a checkout has them beside the package
-            yield from _below(resources.directory(folder), f"{site}/victor_spark/{folder}", frozenset())
+    for name, path in own_files():
+        yield f"{site}/{name}", path
 
 
 def _shared_library() -> Iterator[tuple[str, Path]]:
@@ -130,15 +128,6 @@ def _files(package: Distribution, site: str) -> Iterator[tuple[str, Path]]:
         inside = ".." not in file.parts and not file.is_absolute()  # scripts in bin/ name this Python
         if inside and file.suffix != ".pyc" and (path := Path(str(package.locate_file(file)))).is_file():
             yield f"{site}/{file.as_posix()}", path
-
-
-def _below(folder: Path, target: str, without: frozenset[str]) -> Iterator[tuple[str, Path]]:
-    for path, names, files in os.walk(folder):
-        names[:] = sorted(name for name in names if name not in without and not name.startswith("config-"))
-        for name in sorted(files):
-            file = Path(path, name)
-            if file.suffix not in {".pyc", ".a"} and file.is_file():
-                yield f"{target}/{file.relative_to(folder).as_posix()}", file.resolve()
 
 
 def _add_text(tar: tarfile.TarFile, name: str, text: str) -> None:

@@ -1,0 +1,52 @@
+"""What a zip for --py-files has as its victor_spark/__init__.py: the package unpacks itself when imported.
+
+Neither compiled kernels nor models can be read inside a zip. So the first process that imports the package
+writes it into a folder beside the zip (an executor's own work directory), or where nobody may write there
+into the one for temporary files; all others find it. Needs nothing but the standard library.
+"""
+
+import hashlib
+import os
+import shutil
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Final
+from zipimport import zipimporter
+
+INSIDE: Final = "whole"
+"""The folder of the zip that holds the package itself."""
+
+
+def unpacked(archive: Path) -> Path:
+    """The folder with the contents of the archive; ImportError if it is someone else's."""
+    with archive.open("rb") as file:
+        name = f".{archive.stem}-{os.getuid()}-{hashlib.file_digest(file, 'sha256').hexdigest()[:16]}"
+    home = archive.parent if os.access(archive.parent, os.W_OK) else Path(tempfile.gettempdir())
+    folder = home / name
+    if not folder.is_dir():
+        _unpack(archive, folder)
+    if folder.stat().st_uid != os.getuid():
+        raise ImportError(f"{folder} belongs to someone else")
+    return folder / INSIDE
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    """Writes the folder, whole or not at all; another process may be first."""
+    written = Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=folder.parent))
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            opened.extractall(written)
+        written.rename(folder)
+    except OSError:
+        shutil.rmtree(written, ignore_errors=True)
+        if not folder.is_dir():
+            raise
+
+
+_loader: object = __spec__ and __spec__.loader
+if isinstance(_loader, zipimporter):
+    _folder = unpacked(Path(_loader.archive)) / "victor_spark"
+    __path__ = __spec__.submodule_search_locations = [str(_folder)]
+    __file__ = __spec__.origin = str(_folder / "__init__.py")
+    exec(compile(Path(__file__).read_bytes(), __file__, "exec"))
