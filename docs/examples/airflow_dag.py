@@ -1,4 +1,5 @@
-"""An Airflow DAG: plan, clean, and look at what came of it. Not run by us; its commands are parsed by a test.
+"""An Airflow DAG: plan, clean, and look at what came of it. Parsed by Airflow in a test, its commands by
+our own parser; not run by us.
 
 A task that is tried again goes on from the waves that are done: the command is the same, and so is OUT. A run
 over its failure budget (exit code 3) ends at once when tried again: nothing is spent on it before somebody

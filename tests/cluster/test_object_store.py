@@ -12,6 +12,7 @@ import pytest
 
 from tests.archive import storage
 from tests.cluster.runs import ROOT, undisturbed, write_crawl
+from tests.cluster.standalone import QUICK
 from victor_spark.spark.cloud_files import CloudFiles
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(900)]
@@ -21,7 +22,7 @@ def victor(*arguments: str) -> list[str]:
     """What the command says in a process of its own, whose workers find the store in their environment."""
     done = subprocess.run(
         [sys.executable, "-c", "import sys; from victor_spark.cli import main; sys.exit(main())", *arguments],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "JDK_JAVA_OPTIONS": QUICK},
         capture_output=True,
         text=True,
         check=False,

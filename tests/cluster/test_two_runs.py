@@ -14,6 +14,7 @@ import pytest
 
 from tests.archive import storage
 from tests.cluster.runs import ROOT, Job, Outcome, Run, environment, undisturbed, write_crawl
+from tests.cluster.standalone import QUICK
 from victor_spark.spark.cloud_files import CloudFiles
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(900)]
@@ -56,6 +57,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Run]]:
         (folder / "deeds").mkdir(parents=True)
         paths = [str(ROOT / "tests" / "cluster" / "site"), str(ROOT)]
         variables = {"PYTHONPATH": os.pathsep.join(paths), "VICTOR_TEST_DEEDS": str(folder / "deeds")}
+        variables["JDK_JAVA_OPTIONS"] = QUICK
         with (folder / "driver.log").open("wb") as log:
             process = subprocess.Popen(
                 [sys.executable, "-c", _COMMAND, *arguments],

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.cluster.standalone import QUICK
 from tests.spark.crawl import PARAGRAPH, Response, Victor, page, rows, tree, write_warc
 
 pytestmark = pytest.mark.spark
@@ -52,7 +53,7 @@ def expected(
 def killed(shards: Path, output: Path, root: Path, seconds: float) -> bool:
     """Runs the command and kills it so long after its waves begin; whether it was at work."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYSPARK_")}
-    environment["PYTHONPATH"] = str(root)
+    environment |= {"PYTHONPATH": str(root), "JDK_JAVA_OPTIONS": QUICK}
     command = [*COMMAND, "clean", str(shards), "--output", str(output), *SMALL]
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr

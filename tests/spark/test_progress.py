@@ -32,6 +32,12 @@ def test_nothing_is_promised_before_a_task_is_done() -> None:
     assert stream.getvalue() == "victor: 0 % done, 31 s elapsed\n"
 
 
+def test_no_time_is_left_while_the_last_rows_are_moved() -> None:
+    stream = io.StringIO()
+    show(stream, 1.0, 31.0, bar=False)
+    assert stream.getvalue() == "victor: 100 % done, 31 s elapsed, finishing\n"
+
+
 def test_the_bar_stays_on_one_line() -> None:
     stream = io.StringIO()
     show(stream, 0.5, 31.0, bar=True)

@@ -89,4 +89,5 @@ def summary(finished: Mapping[str, Any], location: str) -> list[str]:
         reasons = finished["reasons"].get("error", {})
         shards = "1 shard" if n_failed == 1 else f"{n_failed} shards"
         lines.append(f"{shards} couldn't be read, such as: {next(iter(reasons), 'unknown')}")
-    return [*lines, f"rows in {location}/{ledger.PAGES}, record of the run in {location}/{output.RUN}"]
+    rows, told, charts = (f"{location}/{name}" for name in (ledger.PAGES, output.RUN, output.REPORT))
+    return [*lines, f"rows in {rows}, record of the run in {told}, charts in {charts}"]

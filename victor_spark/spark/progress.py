@@ -84,6 +84,7 @@ def show(stream: TextIO, done: float, elapsed: float, *, before: float = 0.0, ba
     """
     here = done - before
     left = f", about {clock(elapsed / here * (1 - done))} left" if here > 0 else ""
+    left = left if done < 1 else ", finishing"  # rows are moved and counted when the last task is done
     counts = f"{min(int(done * 100), 100)} % done, {clock(elapsed)} elapsed{left}"
     if bar:
         filled = min(int(_BAR_WIDTH * done), _BAR_WIDTH)

@@ -86,12 +86,15 @@ def _throughput(run: Run) -> str:
     chart = pace.svg(run["waves"])
     if chart is None:
         return ""
+    several = len(run["waves"]) > 1
     caption = (
         "Each wave's pages, spread evenly over the time from its first task to its commit; waves overlap."
+        if several
+        else "One wave only, its pages spread evenly over its time."
     )
     if run["n_waves_of_earlier_runs"]:
         caption += " Time between runs is left out (dashed)."
-    return f'<figure class="wide"><h2>Pages per second</h2>{chart}<figcaption>{caption}</figcaption></figure>'
+    return f"<figure><h2>Pages per second</h2>{chart}<figcaption>{caption}</figcaption></figure>"
 
 
 def _panels(run: Run) -> str:
@@ -179,7 +182,7 @@ def _reasons(run: Run) -> str:
     more = len(all_reasons) - _N_REASONS
     note = f"<figcaption>{more} more in run.json.</figcaption>" if more > 0 else ""
     return (
-        '<section style="margin-top:1rem"><h2>Reasons</h2><div class="scroll"><table><thead><tr>'
+        '<section><h2>Reasons</h2><div class="scroll"><table><thead><tr>'
         f'<th class="n">pages</th><th>status</th><th>reason</th></tr></thead>{rows}</table></div>'
         f"{note}</section>"
     )
@@ -203,7 +206,7 @@ def _facts(run: Run) -> str:
         f'<tr><td class="key">{escape(what)}</td><td class="mono">{escape(_listed(values))}</td></tr>'
         for what, values in facts.items()
     )
-    return f'<section style="margin-top:1rem"><h2>What it ran with</h2><table>{rows}</table></section>'
+    return f"<section><h2>What it ran with</h2><table>{rows}</table></section>"
 
 
 def _listed(values: Mapping[str, Any]) -> str:

@@ -1,6 +1,7 @@
 """The Spark session of a run: spark-submit's where there is one, otherwise one of our own."""
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from pyspark import SparkConf, SparkContext
+from pyspark.errors import PythonException
 from pyspark.sql import SparkSession
 
 from victor_spark import resources
@@ -29,6 +31,7 @@ _LOCAL_UNLESS_SET: Final = {
 }
 # So a wave's pages are counted while others are cleaned, not behind all their tasks (a pool is FIFO within).
 _UNLESS_SET: Final = {"spark.scheduler.mode": "FAIR"}
+_LACKING: Final = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _UNNAMED: Final = frozenset({None, "pyspark-shell", "clean.py"})
 
 
@@ -37,6 +40,7 @@ def session(*, master: str | None = None) -> Iterator[SparkSession]:
     """Yields the active session, or builds one and stops it at the end.
 
     `master` None leaves the choice to spark-submit or spark-defaults.conf, and to local[*] without them.
+    ConfigurationError if a task finds that its Python lacks a package.
     """
     ours = SparkContext._active_spark_context is None
     spark = _build(master) if ours else SparkSession.builder.getOrCreate()
@@ -44,9 +48,20 @@ def session(*, master: str | None = None) -> Iterator[SparkSession]:
         spark.conf.set(key, value)
     try:
         yield spark
+    except PythonException as error:
+        if lacking := _LACKING.search(str(error)):
+            raise ConfigurationError(_lacks(lacking[1])) from error
+        raise
     finally:
         if ours:
             spark.stop()
+
+
+def _lacks(module: str) -> str:
+    return (
+        f"the executors' Python has no {module}: install victor-spark there, name another Python "
+        "(--conf spark.pyspark.python=...), or send it along (victor package, docs/deploy.md)"
+    )
 
 
 def _build(master: str | None) -> SparkSession:

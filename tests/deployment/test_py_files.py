@@ -1,0 +1,83 @@
+"""The zip for --py-files: what is imported from it is the whole package, kernels and models too."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import victor_spark
+from tests.spark.crawl import PARAGRAPH, page
+from victor_spark import kernels
+from victor_spark.packing import py_files, unpacking
+
+_CLEAN = """
+import json, sys
+import victor_spark
+from victor_spark import kernels, resources
+text = victor_spark.clean(sys.stdin.read()).text
+models = str(resources.directory("models"))
+print(json.dumps([text, victor_spark.__file__, models, kernels.uncompiled()]))
+"""
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("packed") / "v 1 č.zip"
+    py_files.pack(path)
+    return path
+
+
+def start(archive: Path) -> subprocess.Popen[str]:
+    """A process that has victor-spark from the zip, cleaning the page that it is given."""
+    return subprocess.Popen(
+        [sys.executable, "-c", _CLEAN],
+        env={**os.environ, "PYTHONPATH": str(archive)},
+        cwd=archive.parent,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_processes_that_import_it_at_once_share_one_folder_and_clean_as_we_do(archive: Path) -> None:
+    html = page("Ferry", PARAGRAPH, PARAGRAPH)
+    expected = victor_spark.clean(html).text
+    processes = [start(archive) for _ in range(3)]
+    for process in processes:
+        told, _ = process.communicate(html)
+        text, package, models, uncompiled = json.loads(told)
+        assert text == expected
+        whole = unpacking.unpacked(archive)
+        assert Path(package) == whole / "victor_spark" / "__init__.py"
+        assert Path(models).is_relative_to(whole)
+        assert uncompiled == list(kernels.uncompiled())
+    assert len(list(archive.parent.iterdir())) == 2
+
+
+def test_another_zip_of_the_name_has_another_folder(archive: Path, tmp_path: Path) -> None:
+    changed = tmp_path / archive.name
+    changed.write_bytes(archive.read_bytes() + b" ")
+    assert unpacking.unpacked(changed).parent.name != unpacking.unpacked(archive).parent.name
+
+
+def test_the_same_files_make_the_same_zip(archive: Path, tmp_path: Path) -> None:
+    py_files.pack(tmp_path / "again.zip")
+    assert (tmp_path / "again.zip").read_bytes() == archive.read_bytes()
+
+
+def test_a_folder_of_someone_else_is_not_trusted(
+    archive: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Where nobody may write beside the zip it is unpacked into a folder that everybody may write to."""
+    unpacking.unpacked(archive)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+    folder = unpacking.unpacked(archive).parent
+    assert folder.parent == tmp_path
+    if os.getuid() == 0:
+        os.chown(folder, 12345, -1)
+        with pytest.raises(ImportError, match="someone else"):
+            unpacking.unpacked(archive)
