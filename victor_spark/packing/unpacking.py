@@ -46,7 +46,7 @@ def _unpack(archive: Path, folder: Path) -> None:
 
 _loader: object = __spec__ and __spec__.loader
 if isinstance(_loader, zipimporter):
-    _folder = unpacked(Path(_loader.archive)) / "victor_spark"
+    _folder = unpacked(Path(_loader.archive).absolute()) / "victor_spark"
     __path__ = __spec__.submodule_search_locations = [str(_folder)]
     __file__ = __spec__.origin = str(_folder / "__init__.py")
     exec(compile(Path(__file__).read_bytes(), __file__, "exec"))
