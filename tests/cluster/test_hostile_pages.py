@@ -1,6 +1,7 @@
 """Pages and records that attack whoever reads them: one row each, and no task is tried twice for them."""
 
 import gzip
+import os
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -20,36 +21,37 @@ DEEDS: Final = {
     ("shard-0.warc.gz", "/0/3"): ("loops in C", "timeout", "CPU time"),
     ("shard-1.warc.gz", "/1/0"): ("eats memory", "out_of_memory", "needs more than 256 MB"),
     ("shard-1.warc.gz", "/1/4"): ("eats native memory", "out_of_memory", "needs more than 256 MB"),
-    ("shard-1.warc.gz", "/1/5"): ("loops in Python", "timeout", "CPU time"),
+    ("shard-1.warc.gz", "/1/5"): ("exits", "crash", "exit code 3"),
 }
 
 
-def zeros(head: bytes, n_bytes: int) -> bytes:
-    """A gzip member of a head and that many zeros: of 16 MB of them, again and again."""
+def packed(head: bytes, n_zeros: int, tail: bytes = b"") -> bytes:
+    """A gzip member of a head, that many zeros (16 MB of them, packed once, again and again) and a tail."""
     size = 16 << 20
     packer = zlib.compressobj(1, zlib.DEFLATED, -15)
     begin = packer.compress(head) + packer.flush(zlib.Z_FULL_FLUSH)
     block = packer.compress(bytes(size)) + packer.flush(zlib.Z_FULL_FLUSH)
+    end = packer.compress(tail) + packer.flush(zlib.Z_FINISH)
     check = zlib.crc32(head)
-    for _ in range(n_bytes // size):
+    for _ in range(n_zeros // size):
         check = zlib.crc32(bytes(size), check)
-    tail = check.to_bytes(4, "little") + ((len(head) + n_bytes) & 0xFFFFFFFF).to_bytes(4, "little")
-    member = bytes.fromhex("1f8b08000000000000ff") + begin + block * (n_bytes // size)
-    return member + packer.flush(zlib.Z_FINISH) + tail
+    length = (len(head) + n_zeros + len(tail)) & 0xFFFFFFFF
+    sums = zlib.crc32(tail, check).to_bytes(4, "little") + length.to_bytes(4, "little")
+    return bytes.fromhex("1f8b08000000000000ff") + begin + block * (n_zeros // size) + end + sums
 
 
 def giants(folder: Path) -> None:
     """Shards with records of 2 GB: one in a packed record, one in a packed body, one that is plain."""
     kind = [making.warc(making.http(making.page(n)), number=n) for n in range(4)]
-    bomb = making.warc(making.http(zeros(b"<html>", HUGE), "Content-Encoding: gzip"), number=10)
-    head = making.warc(making.http(b"", length=HUGE), number=11, length=HUGE + 200)
-    packed = [gzip.compress(record) for record in (*kind, bomb)]
-    giant = zeros(head[:-4], HUGE)
-    (folder / "packed.warc.gz").write_bytes(packed[0] + giant + packed[1] + packed[4] + packed[2] + packed[3])
+    bomb = making.warc(making.http(packed(b"<html>", HUGE), "Content-Encoding: gzip"), number=10)
+    block = making.http(b"", length=HUGE)
+    head = making.warc(block, number=11, length=len(block) + HUGE).removesuffix(b"\r\n\r\n")
+    giant = packed(head, HUGE, b"\r\n\r\n")
+    zipped = [gzip.compress(record) for record in (*kind, bomb)]
+    (folder / "packed.warc.gz").write_bytes(zipped[0] + giant + zipped[1] + zipped[4] + zipped[2] + zipped[3])
     with (folder / "plain.warc").open("wb") as file:
-        file.write(kind[0] + head[:-4])
-        block = len(head) - 4 - (head.index(b"\r\n\r\n") + 4)
-        file.seek(HUGE + 200 - block, 1)  # a hole in the file
+        file.write(kind[0] + head)
+        file.seek(HUGE, os.SEEK_CUR)  # a hole in the file
         file.write(b"\r\n\r\n" + kind[1])
 
 

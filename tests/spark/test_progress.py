@@ -26,9 +26,10 @@ def test_what_an_earlier_run_did_makes_this_one_no_faster() -> None:
     assert stream.getvalue() == "victor: 75 % done, 1:00 elapsed, about 1:00 left\n"
 
 
-def test_nothing_is_promised_before_a_task_is_done() -> None:
+@pytest.mark.parametrize("done", [0.0, 0.0001])
+def test_nothing_is_promised_before_a_task_worth_mentioning_is_done(done: float) -> None:
     stream = io.StringIO()
-    show(stream, 0.0, 31.0, bar=False)
+    show(stream, done, 31.0, bar=False)
     assert stream.getvalue() == "victor: 0 % done, 31 s elapsed\n"
 
 

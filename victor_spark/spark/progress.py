@@ -13,6 +13,8 @@ from pyspark import SparkContext
 _BAR_SECONDS: Final = 0.5
 _LINE_SECONDS: Final = 30.0
 _BAR_WIDTH: Final = 30
+_LEAST_SHARE: Final = 0.002
+"""Less of the work than this tells nothing of the rest: its first task can be a tiny one."""
 
 
 class Tally:
@@ -83,7 +85,7 @@ def show(stream: TextIO, done: float, elapsed: float, *, before: float = 0.0, ba
     `before` was done already when the clock started.
     """
     here = done - before
-    left = f", about {clock(elapsed / here * (1 - done))} left" if here > 0 else ""
+    left = f", about {clock(elapsed / here * (1 - done))} left" if here >= _LEAST_SHARE else ""
     left = left if done < 1 else ", finishing"  # rows are moved and counted when the last task is done
     counts = f"{min(int(done * 100), 100)} % done, {clock(elapsed)} elapsed{left}"
     if bar:
