@@ -195,9 +195,12 @@ def of_kind(pid: int, kind: str) -> int:
 
 
 def strike(pid: int, number: signal.Signals = signal.SIGKILL) -> None:
-    """Sends a signal to a process that must be there."""
+    """Ends a process that must be there, and waits until it is gone."""
     assert standalone.alive(pid)
     os.kill(pid, number)
+    deadline = time.monotonic() + WAIT_SECONDS
+    while standalone.alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.001)
 
 
 def infos(run: Run) -> Iterator[dict[str, Any]]:

@@ -42,10 +42,12 @@ def test_a_process_killed_at_work_costs_another_attempt(
 def test_the_daemon_that_forks_python_workers_can_go(job: Jobs, expected: list[Outcome]) -> None:
     """Killed alone it takes no work with it; where Spark needs it, it starts another."""
     run = job().start()
-    daemon = of_kind(run.busy(2)[0], "daemon")
+    child = run.busy(2)[0]
+    daemon, executor = of_kind(child, "daemon"), of_kind(child, "executor")
     strike(daemon)
-    run.finish()
     assert not standalone.alive(daemon)
+    assert standalone.alive(executor)
+    run.finish()
     assert run.outcomes() == expected
 
 
