@@ -132,7 +132,7 @@ def test_every_command_of_the_deployment_page_parses(command: str) -> None:
 
 def test_the_properties_file_holds_names_and_values() -> None:
     lines = (ROOT / "conf/spark-defaults.conf").read_text().splitlines()
-    pairs = [line.split() for line in lines if line and not line.startswith("#")]
+    pairs = [line.split(maxsplit=1) for line in lines if line and not line.startswith("#")]
     assert all(len(pair) == 2 and pair[0].startswith("spark.") for pair in pairs)
     assert len({name for name, _ in pairs}) == len(pairs)
 

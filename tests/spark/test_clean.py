@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -10,6 +11,8 @@ from pyspark.sql import SparkSession
 
 from tests.spark.crawl import CZECH, FETCHED, PARAGRAPH, Response, Victor, page, rows, write_warc
 from victor_spark import pipeline, tables
+from victor_spark.spark.pages import literal
+from victor_spark.spark.record import count
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 
@@ -98,6 +101,14 @@ def test_run_json_counts_the_rows(cleaned: Path) -> None:
     assert record["pages_per_second"] > 0
     assert {"python", "pyspark", "victor-spark", "resiliparse"} <= record["versions"].keys()
     assert record["config"]["models"]
+
+
+def test_tasks_count_what_spark_finds_in_their_files(cleaned: Path, spark: SparkSession) -> None:
+    told = json.loads((cleaned / "_run" / "run.json").read_text())
+    found = asdict(count(spark.read.parquet(literal(str(cleaned / "pages")))))
+    assert found.pop("n_failures") == 0
+    assert found.pop("failed_shards") == {}
+    assert found == {name: told[name] for name in found}
 
 
 def test_the_rdd_engine_gives_the_same_rows(

@@ -4,6 +4,7 @@ import fcntl
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,8 @@ from victor_spark.spark.lease import Leased
 from victor_spark.spark.session import session
 
 _DISK_FULL: Final = "No space left on device"
+_REMOVAL_TRIES: Final = 20
+_REMOVAL_SECONDS: Final = 0.2
 _OBJECT_STORES: Final = {"s3a", "s3", "s3n", "gs", "abfs", "abfss", "wasb", "wasbs", "oss", "cosn", "obs"}
 """Where a file appears whole when it is closed, and a rename is a copy."""
 
@@ -95,12 +98,21 @@ class LocalFiles:
         draft.replace(path)
 
     def remove(self, name: str) -> None:
-        """Removes a file or a tree, if it is there."""
+        """Removes a file or a tree, if it is there.
+
+        Tried again, as a task that Spark gave up may write into a tree for some moments more.
+        """
         path = self._root / name
-        if path.is_dir():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
+        for left in reversed(range(_REMOVAL_TRIES)):
+            if not path.is_dir():
+                path.unlink(missing_ok=True)
+                return
+            try:
+                shutil.rmtree(path)
+            except OSError:
+                if not left:
+                    raise
+                time.sleep(_REMOVAL_SECONDS)
 
     def probe(self) -> None:
         """Writes a nameless file where the output goes; OSError if that can't be."""

@@ -13,10 +13,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from victor_spark import tables
 from victor_spark.errors import OutputError
-from victor_spark.spark import cloud_writing, ledger, plan, record
+from victor_spark.spark import ledger, plan, record, task_writing
 from victor_spark.spark.clean_partition import CleanTask, Spent, clean_partition, clean_rows
-from victor_spark.spark.cloud_files import CloudFiles
-from victor_spark.spark.files import Files, full_disk_as_output_error
+from victor_spark.spark.files import Files, HadoopFiles, full_disk_as_output_error
 from victor_spark.spark.layout import Layout
 from victor_spark.spark.ledger import Entry
 from victor_spark.spark.plan import Plan
@@ -48,7 +47,7 @@ class Cleaned(NamedTuple):
 
     started: float
     spent: Spent
-    told: cloud_writing.Told | None = None
+    told: task_writing.Told | None = None
 
 
 def clean(writing: Writing, wave: int) -> Cleaned:
@@ -57,17 +56,27 @@ def clean(writing: Writing, wave: int) -> Cleaned:
     splits = plan.splits(writing.plan, wave)
     n_cores = writing.spark.sparkContext.defaultParallelism
     n = writing.n_tasks or plan.n_tasks(splits, n_cores=n_cores)
-    rows = frame(writing.spark, splits, writing.task, n_tasks=n, engine=writing.engine, spent=spent)
     full = full_disk_as_output_error(writing.files.location.removeprefix("file://"))
     with full, _as_wave(writing, wave, weight=plan.weight(splits), n_tasks=n):
         staged = f"{writing.files.location}/{ledger.staged(writing.run_id, wave)}"
-        if not isinstance(writing.files, CloudFiles):
-            write(rows, staged, writing.layout)
-            return Cleaned(started, spent)
-        layout, schema = writing.layout, writing.task.schema
-        rows = rebalanced(rows, layout) if layout.wanted_bytes else rows
-        target = cloud_writing.Target(staged, schema, layout.partition_by)
-        return Cleaned(started, spent, cloud_writing.write(rows, target))
+        return Cleaned(started, spent, _write(writing, splits, staged, n_tasks=n, spent=spent))
+
+
+def _write(
+    writing: Writing, splits: pa.Table, staged: str, *, n_tasks: int, spent: Spent
+) -> task_writing.Told | None:
+    """Spark writes what only Spark reaches, the tasks write the rest; through a shuffle if files need it."""
+    spark, task, layout = writing.spark, writing.task, writing.layout
+    by_spark = isinstance(writing.files, HadoopFiles)
+    target = task_writing.Target(staged, task.schema, layout.partition_by)
+    if not by_spark and not layout.wanted_bytes and writing.engine == "arrow":
+        planned = plan.frame(spark, splits, n=n_tasks)
+        return task_writing.clean(planned, target, task=task, spent=spent)
+    rows = frame(spark, splits, task, n_tasks=n_tasks, engine=writing.engine, spent=spent)
+    if by_spark:
+        write(rows, staged, layout)
+        return None
+    return task_writing.write(rebalanced(rows, layout) if layout.wanted_bytes else rows, target)
 
 
 def _nothing_spent(spark: SparkSession) -> Spent:

@@ -33,8 +33,8 @@ class Counts:
 
     A row without a record's offset is a failure: a shard, or a range of one, that couldn't be read (on).
     `failed_shards` says why, by shard. Of pages that are ok: `languages`; `sites`, the `N_SITES` hosts with
-    most of them (of several waves together: those that were among them in one); `lengths`, by the largest
-    power of two that the text's characters reach.
+    most of them (of several waves or tasks together: those that were near the top in one); `lengths`, by the
+    largest power of two that the text's characters reach.
     """
 
     n_rows: int = 0

@@ -20,7 +20,7 @@ _STAGES: Final = {
     "decide": "features and decoding",
     "render": "render text",
     "rows": "make rows",
-    "hand_over": "hand rows to Spark",
+    "hand_over": "write rows, or hand them to Spark",
 }
 
 Run = Mapping[str, Any]

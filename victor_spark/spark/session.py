@@ -29,8 +29,24 @@ _LOCAL_UNLESS_SET: Final = {
     "spark.driver.host": "127.0.0.1",
     "spark.ui.enabled": "false",
 }
-# So a wave's pages are counted while others are cleaned, not behind all their tasks (a pool is FIFO within).
-_UNLESS_SET: Final = {"spark.scheduler.mode": "FAIR"}
+QUICK: Final = "-XX:TieredStopAtLevel=1"
+"""Without the second compiler, which takes half of the processor time that Java starts in: it is for programs
+that compute, and ours moves paths. Another level that comes later on the command line wins."""
+
+SMALL: Final = "-XX:+UseSerialGC"
+"""A heap of a few tens of megabytes needs no threads that collect it beside the pages."""
+
+_UNLESS_SET: Final = {
+    # A wave's pages are counted while others are cleaned, not behind all their tasks (a pool is FIFO within).
+    "spark.scheduler.mode": "FAIR",
+    # The driver keeps so much of what is over, with a UI or without. By Spark's defaults (100,000 tasks,
+    # 1,000 plans) it would grow through some hundred waves.
+    "spark.ui.retainedTasks": "10000",
+    "spark.ui.retainedJobs": "200",
+    "spark.ui.retainedStages": "200",
+    "spark.sql.ui.retainedExecutions": "50",
+}
+_JAVA_OPTIONS: Final = ("spark.executor.extraJavaOptions", "spark.executor.defaultJavaOptions")
 _LACKING: Final = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _UNNAMED: Final = frozenset({None, "pyspark-shell", "clean.py"})
 
@@ -75,10 +91,8 @@ def _build(master: str | None) -> SparkSession:
         builder = builder.master(master)
     if configured.get("spark.app.name") in _UNNAMED:
         builder = builder.appName("victor")
-    local = _LOCAL_UNLESS_SET if chosen.startswith("local") else {}
-    for key, value in {**_UNLESS_SET, **local}.items():
-        if configured.get(key) is None:
-            builder = builder.config(key, value)
+    for key, value in _defaults(chosen, configured).items():
+        builder = builder.config(key, value)
     try:
         return builder.getOrCreate()
     except Exception as error:
@@ -87,14 +101,24 @@ def _build(master: str | None) -> SparkSession:
         raise
 
 
+def _defaults(master: str, configured: SparkConf) -> dict[str, str]:
+    """What we set as nobody else did."""
+    local = _LOCAL_UNLESS_SET if master.startswith("local") else {}
+    defaults = {key: value for key, value in {**_UNLESS_SET, **local}.items() if configured.get(key) is None}
+    if not any(configured.get(key) for key in _JAVA_OPTIONS):  # two collectors at once, and Java won't start
+        defaults["spark.executor.extraJavaOptions"] = f"{QUICK} {SMALL}"
+    return defaults
+
+
 def _start_java() -> None:
-    """Starts the JVM, quietly, unless spark-submit did; the configuration is only known once it runs."""
+    """Starts the JVM, quick and quiet, unless spark-submit did; the configuration is known once it runs."""
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
         ensure_java_home()
         options = os.environ.get("SPARK_SUBMIT_OPTS", "")
+        ours = [QUICK]  # no collector: one in spark-defaults.conf would be a second
         if "log4j" not in options and (logging := _logging_configuration()):
-            quiet = f"-Dlog4j2.configurationFile={shlex.quote(logging.as_uri())}"
-            os.environ["SPARK_SUBMIT_OPTS"] = f"{options} {quiet}".strip()
+            ours.append(f"-Dlog4j2.configurationFile={shlex.quote(logging.as_uri())}")
+        os.environ["SPARK_SUBMIT_OPTS"] = " ".join([*ours, options]).strip()
     SparkContext._ensure_initialized()
 
 

@@ -16,7 +16,7 @@ STAGES: Final = (
     "decide",  # features and decoding: the cleaner, and templates
     "render",  # the text of what is kept
     "rows",  # columns of the pages table
-    "hand_over",  # until Spark has taken the rows: it compresses and writes them meanwhile
+    "hand_over",  # until the rows are compressed and written, or taken by Spark, which does it meanwhile
 )
 _NUMBER: Final = {stage: number for number, stage in enumerate(STAGES)}
 _SLOT: Final = struct.Struct("<d")

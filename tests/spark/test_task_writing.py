@@ -1,7 +1,11 @@
-"""Pages written to an object store by the tasks themselves: what is told is what counts."""
+"""Pages written by the tasks themselves, on a disk or to an object store: what is told is what counts."""
 
+import itertools
 import json
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +16,10 @@ import pytest
 from tests.archive import storage
 from victor_spark import tables
 from victor_spark.errors import OutputError
-from victor_spark.spark import cloud_writing, ledger, output
+from victor_spark.spark import ledger, output, task_writing
 from victor_spark.spark.cloud_files import CloudFiles
-from victor_spark.spark.cloud_writing import Target
-from victor_spark.spark.files import java_errors_as_output_errors
+from victor_spark.spark.files import LocalFiles, java_errors_as_output_errors
+from victor_spark.spark.task_writing import Target
 
 ROWS: list[dict[str, Any]] = [
     {
@@ -47,14 +51,26 @@ def batches(rows: list[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
 
 
 def written(rows: Iterator[pa.RecordBatch], target: Target) -> dict[str, Any]:
-    (batch,) = cloud_writing.write_partition(rows, target=target)
+    (batch,) = task_writing.write_partition(rows, target=target)
     told: dict[str, Any] = json.loads(batch.column("told")[0].as_py())
     return told
 
 
+Place = Callable[[str], LocalFiles | CloudFiles]
+
+
+@pytest.fixture(params=["disk", "store"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    """An output directory of a name, on a disk and in a store."""
+    if request.param == "disk":
+        return lambda name: LocalFiles(str(tmp_path / name))
+    request.getfixturevalue("client")
+    return lambda name: CloudFiles(f"s3://outs/{name}")
+
+
 @pytest.mark.parametrize("partition_by", [None, "language"])
-def test_a_task_tells_its_files_and_what_their_rows_say(client: Any, partition_by: str | None) -> None:
-    files = CloudFiles(f"s3://outs/told č {partition_by}")
+def test_a_task_tells_its_files_and_what_their_rows_say(place: Place, partition_by: str | None) -> None:
+    files = place(f"told č 50% {partition_by}")
     told = written(batches(ROWS), Target(files.location, tables.PAGES, partition_by))
     assert told["files"] == files.below("")
     assert {name.rpartition("/")[0] for name in told["files"]} == (
@@ -80,19 +96,28 @@ def test_a_task_tells_its_files_and_what_their_rows_say(client: Any, partition_b
     assert texts == sorted((row.get("id", ""), row.get("text")) for row in ROWS)
 
 
-def test_a_task_that_fails_leaves_no_file(client: Any) -> None:
+def test_a_task_that_fails_leaves_no_file(place: Place) -> None:
     def failing() -> Iterator[pa.RecordBatch]:
         yield from batches(ROWS)
         raise RuntimeError("executor lost")
 
-    files = CloudFiles("s3://outs/failed")
+    files = place("failed")
     with pytest.raises(RuntimeError, match="executor lost"):
         written(failing(), Target(files.location, tables.PAGES, "language"))
     assert files.below("") == {}
 
 
-def test_what_no_task_told_is_not_published(client: Any) -> None:
-    files = CloudFiles("s3://outs/run")
+def test_the_first_task_writes_a_file_though_it_has_no_page(place: Place) -> None:
+    files = place("empty")
+    (name,) = written(iter([]), Target(files.location, tables.PAGES))["files"]
+    table = pq.read_table(pa.BufferReader(files.read(name) or b""))
+    assert table.num_rows == 0
+    assert table.schema == tables.PAGES
+    assert written(iter([]), Target(files.location, tables.PAGES, "language"))["files"] == {}
+
+
+def test_what_no_task_told_is_not_published(place: Place) -> None:
+    files = place("run")
     staged = ledger.staged("run-1", 3)
     target = Target(f"{files.location}/{staged}", tables.PAGES, "language")
     written(batches(ROWS[:2]), target)  # an attempt that Spark had given up
@@ -102,6 +127,29 @@ def test_what_no_task_told_is_not_published(client: Any) -> None:
     assert files.below("pages") == moved
     assert sorted(name.partition("/")[0] for name in moved) == ["language=cs", "language=en"]
     assert files.below(staged) == {}
+
+
+def test_a_tree_that_is_still_written_to_is_removed_once_that_ends(tmp_path: Path) -> None:
+    files = LocalFiles(str(tmp_path))
+    ends = time.monotonic() + 1.0
+    folder = tmp_path / "staged" / "language=cs"
+
+    def write_on() -> None:
+        for number in itertools.count():
+            if time.monotonic() > ends:
+                return
+            folder.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):
+                (folder / f"{number}").touch()
+
+    writer = threading.Thread(target=write_on)
+    writer.start()
+    while not folder.exists():
+        time.sleep(0.01)
+    files.remove("staged")
+    writer.join()
+    files.remove("staged")
+    assert files.names("") == []
 
 
 def test_it_does_for_files_what_the_local_one_does(client: Any) -> None:
