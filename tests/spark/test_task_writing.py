@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import resource
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -104,6 +105,18 @@ def test_a_task_that_fails_leaves_no_file(place: Place) -> None:
     files = place("failed")
     with pytest.raises(RuntimeError, match="executor lost"):
         written(failing(), Target(files.location, tables.PAGES, "language"))
+    assert files.below("") == {}
+
+
+def test_a_task_that_finds_no_room_says_so_and_leaves_no_file(tmp_path: Path) -> None:
+    files = LocalFiles(str(tmp_path / "narrow"))
+    allowed = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (64, allowed[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            written(batches(ROWS), Target(files.location, tables.PAGES))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, allowed)
     assert files.below("") == {}
 
 

@@ -152,7 +152,8 @@ class _File:
         with suppress(Exception):  # the file may be what failed
             self._writer.close()
         if self._path is not None:
-            self._file.close()
+            with suppress(OSError):  # of a full disk
+                self._file.close()
             self._path.unlink(missing_ok=True)
         elif not self._file.closed:
             self._file.discard()
