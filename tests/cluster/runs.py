@@ -50,6 +50,11 @@ class Run:
             time.sleep(0.01)
         raise TimeoutError(f"no page under work:\n{self.said()}")
 
+    def go(self) -> None:
+        """Lets pages go on that the run held, or that wait for leave."""
+        for sign in ("met", "leave"):
+            (self.deeds / sign).touch()
+
     def finish(self) -> None:
         """Waits for the end, which must be a good one."""
         self.code = self.process.wait(WAIT_SECONDS)
@@ -89,7 +94,10 @@ class Run:
 
 @dataclass
 class Job:
-    """What is to be run: shards, and where; options of Spark and of the command."""
+    """What is to be run: shards, and where; options of Spark and of the command.
+
+    `held`: each shard's first page waits for `Run.go`, so that a test strikes pages under work for certain.
+    """
 
     cluster: Cluster
     folder: Path
@@ -98,11 +106,14 @@ class Job:
     options: Sequence[str] = ()
     inputs: Sequence[str] | None = None
     output: Path | None = None
+    held: bool = False
 
     def start(self) -> Run:
         """Starts spark-submit; the job is under way as soon as pages are."""
         for name in ("deeds", "events"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
+        if self.held:
+            (self.folder / "deeds" / "held").touch()
         output = self.output or self.folder / "out"
         inputs = self.inputs or [str(self.crawl)]
         command = [*self._submit(), *inputs, "--output", str(output), *self.options]

@@ -19,11 +19,13 @@ def test_a_shard_that_goes_away_is_a_row_and_all_others_are_whole(job: Jobs, tmp
     """Two tasks of three shards each; of each task's, the last is gone before its turn comes."""
     crawl = write_crawl(tmp_path / "crawl", 6, 15)
     expected = undisturbed(crawl)
-    run = job(crawl=crawl, options=["--partitions", "2", "--max-failed-shards", "2"]).start()
+    options = ["--partitions", "2", "--max-failed-shards", "2"]
+    run = job(crawl=crawl, options=options, held=True).start()
     run.busy(2)
     gone = {f"shard-{n}.warc.gz" for n in (4, 5)}
     for name in gone:
         (crawl / name).unlink()
+    run.go()
     run.finish()
     failed = [row for row in rows(run.output) if row["warc_record_offset"] is None]
     assert {Path(row["warc_filename"]).name for row in failed} == gone

@@ -34,7 +34,7 @@ REFUSED = "another run is writing there"
 def test_on_a_disk_the_second_refuses_and_the_first_ends_undisturbed(
     job: Callable[..., Job], tmp_path: Path
 ) -> None:
-    crawl = write_crawl(tmp_path / "crawl", 2, 15, s0_p9="takes 15000 ms")
+    crawl = write_crawl(tmp_path / "crawl", 2, 15, s0_p9="waits for leave")
     made = job(crawl=crawl)
     first = made.start()
     first.busy()
@@ -43,6 +43,7 @@ def test_on_a_disk_the_second_refuses_and_the_first_ends_undisturbed(
     assert first.process.poll() is None
     assert second.code == 2
     assert REFUSED in line
+    first.go()
     first.finish()
     assert first.outcomes() == undisturbed(crawl)
 
@@ -89,7 +90,7 @@ def test_in_a_store_the_second_refuses_while_the_first_lives_and_goes_on_when_it
     start: Callable[..., Run], tmp_path: Path
 ) -> None:
     """There are no locks in a store: the lease that the first one keeps beating tells that it lives."""
-    crawl = write_crawl(tmp_path / "crawl", 3, 5, s0_p1="is slow once")
+    crawl = write_crawl(tmp_path / "crawl", 3, 5, s0_p1="waits for leave")
     with storage.s3() as client:
         client.create_bucket(Bucket="outs")
         command = ("clean", str(crawl), "--output", "s3://outs/out", "--master", "local[2]")
@@ -104,7 +105,7 @@ def test_in_a_store_the_second_refuses_while_the_first_lives_and_goes_on_when_it
         files = CloudFiles("s3://outs/out")
         assert files.read("_run/lease.json")  # it died without a word
         third = start(*command)
-        (third.deeds / "slow").touch()
+        third.go()
         third.finish()
         assert outcomes(files) == sorted(undisturbed(crawl))
         assert files.read("_run/lease.json") is None
