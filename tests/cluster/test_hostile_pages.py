@@ -60,8 +60,8 @@ def test_each_costs_its_own_row_and_nothing_else(job: Callable[..., Job], tmp_pa
     crawl = write_crawl(tmp_path / "crawl", 2, 8, **places)
     giants(crawl)
     kind = undisturbed(crawl)  # pages do what they say only where a test lets them
-    limits = ("--page-seconds", "1", "--page-memory", "256", "--max-failed-pages", "9")
-    run = job(crawl=crawl, options=limits).start()
+    limits = ("--page-seconds", "2", "--page-memory", "256", "--max-failed-pages", "9")
+    run = job(crawl=crawl, options=[*limits, "--split-bytes", "3G"]).start()
     run.finish()
     found = rows(run.output)
     hostile = {
