@@ -188,7 +188,12 @@ def undisturbed(crawl: Path) -> list[Outcome]:
     settings = pipeline.Settings()
     clean = pipeline.cleaning(settings, pipeline.models(settings))
     return [
-        (Path(record.warc_filename).name, record.warc_record_offset, document.status, document.text)
+        (
+            Path(record.warc_filename).name,
+            record.warc_record_offset,
+            document.status,
+            document.text if document.status == "ok" else None,
+        )
         for shard in inputs.resolve([str(crawl)])
         for record in records.read(shard)
         for document in [clean(record)]
