@@ -76,7 +76,7 @@ def spent(shards: Sequence[Shard]) -> tuple[dict[str, float], int]:
             lap("language")
             if not len(blocks):
                 continue
-            own = model.table.values(blocks)
+            own = model.table.values(blocks, model.names)
             lap("features")
             values = np.vstack([own, model.first(own)])
             lap("first trees")

@@ -67,7 +67,7 @@ class Blocks:
     text_end: Int32
     # Markup: bit sets over html.tags.CONTAINERS of the open ancestors; tags since the
     # previous block; ordinals of the innermost div and td (0: none), of the paragraph (block-level
-    # tags and two `br` begin one) and of the innermost block-level element.
+    # tags and two `br` begin one), of the innermost block-level element and the innermost named one.
     containers: UInt64
     in_pre: UInt8
     in_list_item: UInt8
@@ -84,14 +84,19 @@ class Blocks:
     space_before: Int32
     tag: Int32
     parent_block: Int32
+    named: Int32
     # Hashes of the ancestors' tags, and of their tags and classes; hints[g, i]: how many elements up
     # the nearest ancestor of block i is that a word of html.words group g names (255: none);
     # elements[0, e]: the block-level element around block-level element e (0: none), elements[1, e]:
-    # the last one inside e (e itself, if none).
+    # the last one inside e (e itself, if none). Named elements have words in class, id, role or itemprop:
+    # named_elements[0, e] is the one around e (0: none), named_elements[1, e] the end of its words'
+    # hashes in name_words, where those of e + 1 begin.
     path: UInt64
     class_path: UInt64
     hints: UInt8
     elements: Int32
+    named_elements: Int32
+    name_words: UInt32
     # Text: characters by class, white-space separated tokens by class, sentences, and a hash of
     # the letters alone.
     n_letters: Int32
@@ -282,6 +287,7 @@ _DTYPES: Final = {
     "path": np.uint64,
     "class_path": np.uint64,
     "points": np.uint32,
+    "name_words": np.uint32,
     "langid1": np.float32,
     "langid2": np.float32,
     "template_share": np.float32,

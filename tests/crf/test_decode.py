@@ -22,7 +22,7 @@ same_models_every_time = settings(
 def by_crfsuite(trained: Trained, blocks: Blocks) -> tuple[Float64, list[str]]:
     """Marginals (n_blocks, 3) and labels from python-crfsuite."""
     table = trained.model.table
-    trained.tagger.set(attributes.sequences(table, table.codes(blocks)))
+    trained.tagger.set(attributes.sequences(table, table.bins(table.values(blocks))))
     marginals = [[trained.tagger.marginal(label, row) for label in LABELS] for row in range(len(blocks))]
     return np.array(marginals).reshape(-1, 3), trained.tagger.tag() if len(blocks) else []
 

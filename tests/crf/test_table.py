@@ -58,7 +58,7 @@ def test_names_of_features_and_attributes_are_unique() -> None:
 @given(articles)
 def test_a_bin_is_the_number_of_edges_not_above_the_value(source: str) -> None:
     blocks = blocks_of(source)
-    codes = TABLE.codes(blocks)
+    codes = TABLE.bins(TABLE.values(blocks))
     view = BlockView(blocks, TABLE.patterns)
     for row, name in enumerate(TABLE.names):
         values = np.asarray(VICTOR_2008[name](view), dtype=np.float32)
@@ -83,7 +83,7 @@ def test_reach_is_the_farthest_offset() -> None:
 def test_each_attribute_says_what_stands_where(source: str) -> None:
     blocks = blocks_of(source)
     table, n_blocks = small_table(), len(blocks)
-    codes = table.codes(blocks)
+    codes = table.bins(table.values(blocks))
     words, links = (codes[table.names.index(name)].tolist() for name in ("token.alpha-abs", "container.a"))
     for row, names in enumerate(attributes.sequences(table, codes)):
         before = words[row - 1] if row else 0
@@ -185,8 +185,10 @@ def test_a_silenced_feature_emits_nothing_and_leaves_the_others_alone() -> None:
     silent = without(full, ["langid1", "container.a"])
     blocks = blocks_of("<p>One <a>two three</a></p><p>A sentence ends here.</p>")
     kept = [row for row, name in enumerate(full.names) if name not in {"langid1", "container.a"}]
-    assert (silent.codes(blocks)[kept] == full.codes(blocks)[kept]).all()
-    assert not silent.codes(blocks)[[full.names.index("langid1"), full.names.index("container.a")]].any()
+    assert (silent.bins(silent.values(blocks))[kept] == full.bins(full.values(blocks))[kept]).all()
+    assert not silent.bins(silent.values(blocks))[
+        [full.names.index("langid1"), full.names.index("container.a")]
+    ].any()
     assert all(full.names.index("container.a") not in dict(parts) for parts in silent.conjunctions)
     with pytest.raises(ConfigurationError, match="no feature nonsense"):
         without(full, ["nonsense"])

@@ -47,7 +47,7 @@ def test_a_label_that_was_never_seen_is_never_given(table: FeatureTable, tmp_pat
     marginals = decode.marginals(model, blocks)
     tagger = pycrfsuite.Tagger()
     tagger.open(str(tmp_path / CRFSUITE_NAME))
-    tagger.set(attributes.sequences(table, table.codes(blocks)))
+    tagger.set(attributes.sequences(table, table.bins(table.values(blocks))))
     assert marginals[:, HEADER].max() < 1e-12
     assert marginals[:, TEXT].tolist() == pytest.approx(
         [tagger.marginal("text", row) for row in range(3)], abs=1e-5

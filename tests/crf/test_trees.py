@@ -68,7 +68,7 @@ def test_the_crf_between_the_trees_agrees_with_crfsuite(small: FeatureTable, tmp
     tagger = pycrfsuite.Tagger()
     tagger.open(str(tmp_path / CRFSUITE_NAME))
     for page in [*pages[:10], *some_pages(99, 10)]:
-        values = small.values(page.blocks, model.first)
+        values = model.values(page.blocks)
         tagger.set(pycrfsuite.ItemSequence(attributes.sequences(small, small.bins(values))))
         theirs = [[tagger.marginal(label, row) for label in LABELS] for row in range(len(page.blocks))]
         np.testing.assert_allclose(decode.chain_marginals(model, values), theirs, atol=1e-9)
@@ -80,7 +80,7 @@ def test_the_last_trees_decide_what_is_content_and_the_crf_what_of_it_is_a_heade
     model = train(list(some_pages(3, 30)), small, TrainingOptions(max_iterations=5))
     assert model.last is not None
     for page in some_pages(5, 10):
-        values = small.values(page.blocks, model.first)
+        values = model.values(page.blocks)
         chain, final = decode.chain_marginals(model, values), decode.marginals(model, page.blocks)
         rows = revision.features(page.blocks, values, chain)
         np.testing.assert_allclose(final.sum(axis=1), 1.0)
@@ -96,14 +96,14 @@ def test_the_last_trees_decide_what_is_content_and_the_crf_what_of_it_is_a_heade
 
 def test_later_stages_learn_from_guesses_about_unseen_sites(small: FeatureTable) -> None:
     pages = list(some_pages(11, 24))  # random labels: only trees that knew the pages could guess them
-    grown, values = guessing.first(pages, small)
+    weights, grown, values = guessing.first(pages, small)
     assert grown is not None
     long = [row for row, page in enumerate(pages) if len(page.blocks) > 10]
 
     def hits(guesses: list[np.ndarray]) -> float:
         return float(np.mean([((guesses[row] > 0) == (pages[row].labels != OTHER)).mean() for row in long]))
 
-    known = hits([grown(small.values(page.blocks)) for page in pages])
+    known = hits([grown(small.values(page.blocks, weights)) for page in pages])
     assert hits([of_page[-1] for of_page in values]) < known - 0.05
 
 

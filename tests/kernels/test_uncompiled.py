@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as arrays
 import victor_spark.kernels
 from tests.html.pages import articles, blocks_of, pages, same, soup, strings
 from victor_spark.crf import context as around
-from victor_spark.crf import surroundings
+from victor_spark.crf import names, surroundings
 from victor_spark.html.canonical import by_library, canonical
 from victor_spark.html.characters import properties
 from victor_spark.html.parse import parse
@@ -41,6 +41,7 @@ KERNELS = (
     "context",
     "crf",
     "markup",
+    "names",
     "preclean",
     "serializer",
     "surroundings",
@@ -84,6 +85,8 @@ def slow() -> dict[str, ModuleType]:
     twins["canonical"].__dict__.update(attributes=twins["attributes"], preclean=twins["preclean"])
     twins["crf.surroundings"] = from_source("crf.surroundings")
     twins["crf.surroundings"].__dict__.update(kernel=twins["surroundings"], of_blocks=twins["blocks"])
+    twins["crf.names"] = from_source("crf.names")
+    twins["crf.names"].__dict__.update(kernel=twins["names"])
     twins["crf.context"] = from_source("crf.context")
     twins["crf.context"].__dict__.update(kernel=twins["context"], surroundings=twins["surroundings"])
     return twins
@@ -265,3 +268,14 @@ def test_surroundings_and_context(slow: dict[str, ModuleType], source: str, seed
         context.features(blocks, own.layout_of(blocks), guess, more)
         results.append(np.vstack([rows, more]))
     np.testing.assert_allclose(*results, rtol=1e-5, atol=1e-6)
+
+
+@given(source=articles | soup, seed=st.integers(0, 2**32 - 1))
+@a_few
+def test_names(slow: dict[str, ModuleType], source: str, seed: int) -> None:
+    blocks = blocks_of(source)
+    compiled("names")
+    words = np.setdiff1d(blocks.name_words, np.uint32(0))[::2]
+    weights = np.random.default_rng(seed).normal(size=len(words)).astype(np.float32)
+    results = [module.Names(words, weights)(blocks) for module in (names, slow["crf.names"])]
+    np.testing.assert_allclose(*results, rtol=1e-5, atol=1e-5)

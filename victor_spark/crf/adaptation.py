@@ -64,14 +64,14 @@ def adapt(
         path = (directory or Path(scratch)) / CRFSUITE_NAME
         learner.train(str(path))
         known = {**start.about, "n_adaptation_pages": len(usable), **(about or {})}
-        corrections = model.from_crfsuite(path, start.table, known, start.first)
+        corrections = model.from_crfsuite(path, start.table, known, start.names, start.first)
         adapted = _between(start, _together(start, corrections, _trust(path)), strength)
     return adapted if start.last is None else guessing.grown_on(usable, start, adapted, MORE_TREES, strength)
 
 
 def items(start: Model, blocks: Blocks) -> list[dict[str, float]]:
     """The attributes of each block with their values: 1, and the old model's scores."""
-    values = start.table.values(blocks, start.first)
+    values = start.values(blocks)
     names = attributes.sequences(start.table, start.table.bins(values))
     scores = _centred(decode.scores(start, values)).tolist()
     return [

@@ -1,5 +1,6 @@
 """Which blocks to keep, given their marginals: the paper's threshold, or the expected F1 of the page."""
 
+import math
 from typing import Final
 
 import numpy as np
@@ -44,8 +45,8 @@ def by_expected_f1(
 
 PRECISION: Final = "precision"
 RECALL: Final = "recall"
-PREFERENCES: Final = {PRECISION: 0.5, RECALL: 2.0}
-"""What a user may prefer, and its beta: that counts twice as much. docs/quality.md has the whole curve."""
+PREFERENCES: Final = {PRECISION: 0.5, RECALL: math.sqrt(2)}
+"""What users may prefer, and its beta: best for F0.5 and F2 out of fold. docs/quality.md has the curve."""
 
 
 def expected_f1(marginals: Float64, words: Float64, kept: Bool) -> float:

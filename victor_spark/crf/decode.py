@@ -13,7 +13,7 @@ def marginals(model: Model, blocks: Blocks) -> Float64:
     """P(header), P(text), P(other) per block: shape (n_blocks, 3), rows sum to 1."""
     if not len(blocks):
         return np.empty((0, len(LABELS)))
-    values = model.table.values(blocks, model.first)
+    values = model.values(blocks)
     chain = chain_marginals(model, values)
     if model.last is None:
         return chain
@@ -54,7 +54,7 @@ def _forward_backward(model: Model, states: Float64) -> Float64:
 
 def viterbi(model: Model, blocks: Blocks) -> UInt8:
     """The CRF's likeliest label sequence, as indices into LABELS."""
-    states = scores(model, model.table.values(blocks, model.first))
+    states = scores(model, model.values(blocks))
     labels = np.zeros(len(blocks), dtype=np.uint8)
     if len(blocks):
         back = np.empty(states.shape, dtype=np.uint8)

@@ -47,7 +47,7 @@ class Explanation:
 
 def explain(model: Model, blocks: Blocks) -> Explanation:
     """The explanation of a page with at least one block."""
-    values = model.table.values(blocks, model.first)
+    values = model.values(blocks)
     chain = decode.chain_marginals(model, values)
     content = 1.0 - chain[:, OTHER]
     if model.first is None or model.last is None:

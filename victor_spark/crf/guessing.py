@@ -5,17 +5,19 @@ that knew its site: they are grown again for each of a few folds of sites (stack
 """
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
-from victor_spark.crf import decode, revision, trees
+from victor_spark.crf import decode, names, revision, trees
 from victor_spark.crf.decision import n_words
 from victor_spark.crf.model import Model
+from victor_spark.crf.names import Names
 from victor_spark.crf.table import FeatureTable
 from victor_spark.crf.trees import TreeOptions, Trees
-from victor_spark.page import OTHER, Blocks, Float32, UInt8
+from victor_spark.page import OTHER, Blocks, Float32, Int32, UInt8
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +29,28 @@ class TrainingPage:
     site: str = ""
 
 
-def first(pages: Sequence[TrainingPage], table: FeatureTable) -> tuple[Trees | None, list[Float32]]:
-    """The trees before the CRF, where the table needs some, and all its features of each page."""
+def first(
+    pages: Sequence[TrainingPage], table: FeatureTable
+) -> tuple[Names | None, Trees | None, list[Float32]]:
+    """What comes before the CRF, where the table is learnt, and all its features of each page."""
     values = [table.values(page.blocks) for page in pages]
-    if not table.needs_trees:
-        return None, values
-    unseen = _unseen(pages, values, table.trees.first, table.trees.n_folds)
-    grown = _grow(pages, values, table.trees.first)
-    return grown, [np.vstack([of_page, guess]) for of_page, guess in zip(values, unseen, strict=True)]
+    if not table.is_learnt:
+        return None, None, values
+    folds = _folds(pages, table.trees.n_folds)
+    weighed = _unseen(folds, lambda rows: _names(pages, rows), lambda names, row: names(pages[row].blocks))
+    values = [table.silenced(np.vstack(of_page)) for of_page in zip(values, weighed, strict=True)]
+    options = table.trees.first
+    guessed = _unseen(
+        folds,
+        lambda rows: _grow([pages[row] for row in rows], [values[row] for row in rows], options),
+        lambda grown, row: grown(values[row]),
+    )
+    everything = range(len(pages))
+    return (
+        _names(pages, everything),
+        _grow(pages, values, options),
+        [np.vstack(of_page) for of_page in zip(values, guessed, strict=True)],
+    )
 
 
 def last(pages: Sequence[TrainingPage], values: Sequence[Float32], model: Model) -> Model:
@@ -60,7 +76,7 @@ def grown_on(
     assert start.last is not None
     rows = []
     for page in pages:
-        values = adapted.table.values(page.blocks, adapted.first)
+        values = adapted.values(page.blocks)
         rows.append(revision.features(page.blocks, values, decode.chain_marginals(adapted, values)))
     said = [start.last(of_page) for of_page in rows]
     more = _grow(pages, rows, replace(options, depth=start.last.features.shape[1]), said)
@@ -68,20 +84,38 @@ def grown_on(
     return replace(adapted, last=trees.joined(start.last, scaled))
 
 
-def _unseen(
-    pages: Sequence[TrainingPage], values: Sequence[Float32], options: TreeOptions, n_folds: int
-) -> list[Float32]:
-    """The guess for each page by trees grown without its site."""
-    fold_of = np.array(
-        [zlib.crc32((page.site or str(row)).encode()) % n_folds for row, page in enumerate(pages)]
+def _folds(pages: Sequence[TrainingPage], n_folds: int) -> Int32:
+    """A fold for each page: that of its site."""
+    return np.array(
+        [zlib.crc32((page.site or str(row)).encode()) % n_folds for row, page in enumerate(pages)],
+        dtype=np.int32,
     )
-    guesses = [np.zeros(0, dtype=np.float32)] * len(pages)
-    for fold in np.unique(fold_of).tolist():
-        others = np.flatnonzero(fold_of != fold).tolist() or range(len(pages))  # one fold alone: a tiny set
-        guess = _grow([pages[row] for row in others], [values[row] for row in others], options)
-        for row in np.flatnonzero(fold_of == fold).tolist():
-            guesses[row] = guess(values[row])
-    return guesses
+
+
+Learnt = TypeVar("Learnt")
+
+
+def _unseen(
+    folds: Int32, learn: Callable[[Sequence[int]], Learnt], apply: Callable[[Learnt, int], Float32]
+) -> list[Float32]:
+    """What is said of each page by what was learnt from the pages (rows) of other folds."""
+    said = [np.zeros(0, dtype=np.float32)] * len(folds)
+    for fold in np.unique(folds).tolist():
+        others = np.flatnonzero(folds != fold).tolist() or range(len(folds))  # one fold alone: a tiny set
+        learnt = learn(others)
+        for row in np.flatnonzero(folds == fold).tolist():
+            said[row] = apply(learnt, row)
+    return said
+
+
+def _names(pages: Sequence[TrainingPage], rows: Sequence[int]) -> Names:
+    chosen = [pages[row] for row in rows]
+    return names.learn(
+        [page.blocks for page in chosen],
+        [page.labels != OTHER for page in chosen],
+        [trees.page_weights(n_words(page.blocks)) for page in chosen],
+        [page.site or str(row) for row, page in zip(rows, chosen, strict=True)],
+    )
 
 
 def _grow(

@@ -14,12 +14,14 @@ import numpy.typing as npt
 import pycrfsuite
 
 from victor_spark.crf import attributes, revision, trees
+from victor_spark.crf import names as of_names
+from victor_spark.crf.names import Names
 from victor_spark.crf.table import FeatureTable, from_json
 from victor_spark.crf.trees import Trees
 from victor_spark.errors import ModelError
-from victor_spark.page import LABELS, Bool, Float64, Int32
+from victor_spark.page import LABELS, Blocks, Bool, Float32, Float64, Int32
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 FILE_NAME: Final = "weights.npz"
 CRFSUITE_NAME: Final = "model.crfsuite"
 
@@ -34,8 +36,8 @@ class Model:
     """Weights ready for the decoder, with the feature table they were trained on.
 
     singles: (n_features, n bins, 2 reach + 1, 3); boundary: (2 reach + 1, 3); bias: (3,);
-    transitions: (from, to); conjunctions: see kernels.crf.state_scores. `first` and `last` are the trees
-    before and after the CRF, where the table needs them.
+    transitions: (from, to); conjunctions: see kernels.crf.state_scores. `names`, and the trees before and
+    after the CRF, `first` and `last`, are there where the table needs them.
     """
 
     table: FeatureTable
@@ -45,9 +47,14 @@ class Model:
     transitions: Float64
     conjunctions: Int32
     conjunction_weights: Float64
+    names: Names | None
     first: Trees | None
     last: Trees | None
     about: Mapping[str, Any]
+
+    def values(self, blocks: Blocks) -> Float32:
+        """All features of all blocks: shape (n_features, n_blocks)."""
+        return self.table.values(blocks, self.names, self.first)
 
 
 _ARRAYS: Final = (
@@ -68,6 +75,8 @@ def to_bytes(model: Model) -> bytes:
         "about": dict(model.about),
     }
     arrays = {name: getattr(model, name) for name in _ARRAYS}
+    if model.names is not None:
+        arrays |= {"name_words": model.names.words, "name_weights": model.names.weights}
     for place in _TREES:
         if (grown := getattr(model, place)) is not None:
             arrays |= {f"{place}_{name}": getattr(grown, name) for name in trees.ARRAYS}
@@ -83,6 +92,7 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
         with np.load(io.BytesIO(stored), allow_pickle=False) as arrays:
             description = json.loads(arrays["description"].tobytes())
             columns = {key: np.ascontiguousarray(arrays[key]) for key in _ARRAYS}
+            names = _names(arrays)
             grown = {place: _trees(arrays, place) for place in _TREES}
             stated = description["format"]
     except Exception as error:  # numpy and zipfile raise whatever the damage leads them to
@@ -92,12 +102,24 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
     try:
         table = from_json(description["table"])
         _check(table, columns)
+        _check_names(table, names)
         _check_trees(table, grown)
     except (KeyError, ModelError) as error:
         raise ModelError(f"{name}: {error}") from error
     return Model(
-        table=table, first=grown["first"], last=grown["last"], about=description.get("about", {}), **columns
+        table=table,
+        names=names,
+        first=grown["first"],
+        last=grown["last"],
+        about=description.get("about", {}),
+        **columns,
     )
+
+
+def _names(arrays: Mapping[str, npt.NDArray[Any]]) -> Names | None:
+    if "name_words" not in arrays:
+        return None
+    return Names(arrays["name_words"], arrays["name_weights"])
 
 
 def _trees(arrays: Mapping[str, npt.NDArray[Any]], place: str) -> Trees | None:
@@ -107,11 +129,19 @@ def _trees(arrays: Mapping[str, npt.NDArray[Any]], place: str) -> Trees | None:
     return Trees(**{name: np.ascontiguousarray(arrays[stored]) for name, stored in names.items()})
 
 
+def _check_names(table: FeatureTable, names: Names | None) -> None:
+    """Raises ModelError for a model without its weights of names, or with some that nobody asks for."""
+    if (names is not None) != table.is_learnt:
+        raise ModelError("the model's weights of names are missing" if names is None else "names without use")
+    if names is not None:
+        of_names.check(names)
+
+
 def _check_trees(table: FeatureTable, grown: Mapping[str, Trees | None]) -> None:
     """Raises ModelError for a model without its trees, or with those of another feature table."""
     n_features = {"first": len(table.names) - 1, "last": len(table.names) + revision.N_ADDED}
     for place, found in grown.items():
-        if (found is not None) != table.needs_trees:
+        if (found is not None) != table.is_learnt:
             raise ModelError(
                 f"the model's {place} trees are missing" if found is None else "trees without use"
             )
@@ -153,7 +183,11 @@ def read_bytes(path: Path) -> bytes:
 
 
 def from_crfsuite(
-    path: Path, table: FeatureTable, about: Mapping[str, Any], first: Trees | None = None
+    path: Path,
+    table: FeatureTable,
+    about: Mapping[str, Any],
+    names: Names | None = None,
+    first: Trees | None = None,
 ) -> Model:
     """Dense weights of a model that python-crfsuite trained on `attributes.sequences(table, …)`."""
     states, transitions, known = _weights(path)
@@ -175,6 +209,7 @@ def from_crfsuite(
         transitions=transitions,
         conjunctions=rows,
         conjunction_weights=weights,
+        names=names,
         first=first,
         last=None,
         about=about,

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from victor_spark.crf.feature_sets import FEATURE_SETS, Guess
+from victor_spark.crf.names import Names
 from victor_spark.crf.patterns import Patterns, compile_patterns
 from victor_spark.crf.trees import TreesOptions
 from victor_spark.errors import ConfigurationError, ModelError
@@ -50,22 +51,25 @@ class FeatureTable:
         return len(self.edges[feature]) + 1
 
     @property
-    def needs_trees(self) -> bool:
-        """Whether a model of this table has trees: they make one of its features, and revise the CRF."""
-        return FEATURE_SETS[self.feature_set].needs_guess
+    def is_learnt(self) -> bool:
+        """Whether a model of this table has weights of names and trees: they make some of its features, and
+        trees revise the CRF.
+        """
+        return FEATURE_SETS[self.feature_set].is_learnt
 
-    def values(self, blocks: Blocks, guess: Guess | None = None) -> Float32:
-        """All features of all blocks, without a guess those that need none: shape (n_features, n_blocks)."""
+    def values(self, blocks: Blocks, names: Names | None = None, guess: Guess | None = None) -> Float32:
+        """All features of all blocks, or those for which weights of names and a guess are given: shape
+        (n_features, n_blocks).
+        """
         if not len(blocks):
             return np.empty((len(self.names), 0), dtype=np.float32)
-        rows = FEATURE_SETS[self.feature_set].values(blocks, self.patterns, guess)
-        if self.silent:
-            rows[list(self.silent)] = 0.0
-        return rows
+        return self.silenced(FEATURE_SETS[self.feature_set].values(blocks, self.patterns, names, guess))
 
-    def codes(self, blocks: Blocks, guess: Guess | None = None) -> npt.NDArray[np.uint8]:
-        """The bins of all features of all blocks: shape (n_features, n_blocks)."""
-        return self.bins(self.values(blocks, guess))
+    def silenced(self, values: Float32) -> Float32:
+        """The values, or the first rows of them, with 0 for silent features."""
+        if self.silent:
+            values[[row for row in self.silent if row < len(values)]] = 0.0
+        return values
 
     def bins(self, values: Float32) -> npt.NDArray[np.uint8]:
         """The bins of what `values` gave, 0 for features without edges: shape (n_features, n_blocks)."""
@@ -88,7 +92,7 @@ class FeatureTable:
                 for parts in self.conjunctions
             ],
             "patterns": self.expressions,
-            **({"trees": asdict(self.trees), "words": words.table().digest} if self.needs_trees else {}),
+            **({"trees": asdict(self.trees), "words": words.table().digest} if self.is_learnt else {}),
         }
 
 

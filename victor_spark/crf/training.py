@@ -64,15 +64,15 @@ def train(
     usable = [page for page in pages if 0 < len(page.blocks) <= MAX_BLOCKS]
     if not usable:
         raise ModelError("no labelled page to learn from")
-    first, values = guessing.first(usable, table)
+    names, first, values = guessing.first(usable, table)
     for page, of_page in zip(usable, values, strict=True):
         items = attributes.sequences(table, table.bins(of_page))
         learner.append(pycrfsuite.ItemSequence(items), [LABELS[label] for label in page.labels.tolist()])
     with tempfile.TemporaryDirectory() as scratch:
         path = (directory or Path(scratch)) / CRFSUITE_NAME
         learner.train(str(path))
-        model = from_crfsuite(path, table, {"n_training_pages": len(usable), **(about or {})}, first)
-    return guessing.last(usable, values, model) if table.needs_trees else model
+        model = from_crfsuite(path, table, {"n_training_pages": len(usable), **(about or {})}, names, first)
+    return guessing.last(usable, values, model) if table.is_learnt else model
 
 
 def trainer(options: TrainingOptions, progress: Progress | None = None) -> _Trainer:

@@ -117,7 +117,7 @@ def grow(
         import catboost
     except ImportError as error:
         raise UsageError("training trees needs CatBoost: pip install 'victor-spark[train]'") from error
-    weights = np.concatenate([_page_weights(of_page) for of_page in words])
+    weights = np.concatenate([page_weights(of_page) for of_page in words])
     rows, weights = _sample(weights, options.most_blocks)
     wanted = np.concatenate(kept)[rows].astype(np.int8)
     if wanted.min() == wanted.max():  # nothing to tell apart
@@ -148,7 +148,8 @@ def grow(
         return _from_json(json.loads(path.read_bytes()), options.depth)
 
 
-def _page_weights(words: Float64) -> Float64:
+def page_weights(words: Float64) -> Float64:
+    """What each block of a page weighs, by its words; together 1."""
     weights = np.sqrt(words) + 0.1
     return np.asarray(weights / weights.sum())
 

@@ -238,9 +238,9 @@ _PREFERENCES: Final = """\
 ## Precision or recall
 
 `--prefer` keeps what makes the expected F with another beta highest. From `victor train crf`: means over all
-pages, by words, out of fold; the best of each measure is bold. The presets are the betas that are made for
-F0.5 and F2, and do better there than the default does; a beta of 1.4 is as good for F2 as 2 or better, so
-`--prefer recall` goes further than that measure asks for."""
+pages, by words, out of fold; the best of each measure is bold. The presets are the betas that do best for
+F0.5 and F2 here: for recall less than the 2 of its measure, as the model expects more of what it would add
+than there is."""
 
 _REJECT: Final = """\
 ## Pages with nothing to keep

@@ -16,7 +16,9 @@ N_WORST: Final = 20
 
 def preferences(curve: Sequence[Mapping[str, float]]) -> Iterator[str]:
     """How precision and recall trade by beta, and which betas `--prefer` has."""
-    named = {beta: f"`--prefer {name}`" for name, beta in decision.PREFERENCES.items()} | {1.0: "default"}
+    named = {round(beta, 3): f"`--prefer {name}`" for name, beta in decision.PREFERENCES.items()} | {
+        1.0: "default"
+    }
     yield "| beta | | precision | recall | F0.5 | F1 | F2 |\n|---|---|---|---|---|---|---|"
     best = {name: max(row[name] for row in curve) for name in ("f0.5", "f1", "f2")}
     for row in curve:

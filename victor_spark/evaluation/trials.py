@@ -23,7 +23,7 @@ FEATURE_SET: Final = "victor-2"
 
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "tags around a block": ("container.", "split.", "heading.", "depth"),
-    "words of class and id": ("hint.",),
+    "words of class and id": ("hint.", "names."),
     "the block's own text": (
         "char.",
         "token.",
@@ -83,12 +83,12 @@ def word_f1(trial: Trial, pages: Sequence[LabelledPage], model: Model, marginals
 
 
 def _first_alone(model: Model, blocks: Blocks) -> Float64:
-    content = 1.0 / (1.0 + np.exp(-model.table.values(blocks, model.first)[-1].astype(np.float64)))
+    content = 1.0 / (1.0 + np.exp(-model.values(blocks)[-1].astype(np.float64)))
     return np.column_stack([np.zeros_like(content), content, 1.0 - content])
 
 
 def _with_crf(model: Model, blocks: Blocks) -> Float64:
-    return decode.chain_marginals(model, model.table.values(blocks, model.first))
+    return decode.chain_marginals(model, model.values(blocks))
 
 
 STAGES: Final[Mapping[str, Marginals]] = {

@@ -1,6 +1,6 @@
 """Names that kernels look up: open-addressing tables from their hashes to numbers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -8,15 +8,20 @@ import numpy.typing as npt
 
 def hashed(numbers: Mapping[str, int], size: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32]]:
     """The slots with the names' hashes (0: free), and the number in each; `size` is a power of two."""
+    slots, places = open_table([fnv1a(name) for name in numbers], size)
+    return slots, np.array([*numbers.values(), 0], dtype=np.int32)[places]
+
+
+def open_table(codes: Sequence[int], size: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32]]:
+    """The slots with the codes (0: free), and which of the codes is in each (free: as many as there are)."""
     slots = np.zeros(size, dtype=np.uint32)
-    values = np.zeros(size, dtype=np.int32)
-    for name, number in numbers.items():
-        code = fnv1a(name)
+    places = np.full(size, len(codes), dtype=np.int32)
+    for place, code in enumerate(codes):
         slot = code % size
         while slots[slot]:
             slot = (slot + 1) % size
-        slots[slot], values[slot] = code, number
-    return slots, values
+        slots[slot], places[slot] = code, place
+    return slots, places
 
 
 def fnv1a(name: str) -> int:

@@ -30,6 +30,8 @@ def segment(html: str) -> Blocks:
     paths = np.empty((2, n_tags + 1), dtype=np.uint64)
     hints = np.empty((len(GROUPS), n_tags + 1), dtype=np.uint8)
     elements = np.zeros((2, n_tags + 1), dtype=np.int32)
+    named_elements = np.zeros((2, n_tags + 1), dtype=np.int32)
+    name_words = np.empty(len(points) // 4 + 1, dtype=np.uint32)
     text = np.empty(len(points) + n_tags + 1, dtype=np.uint32)
     packed = markup.scan(
         memoryview(points),
@@ -42,7 +44,7 @@ def segment(html: str) -> Blocks:
         memoryview(words.slots),
         memoryview(words.slot_groups),
         memoryview(np.empty(n_tags, dtype=np.int32)),
-        memoryview(np.empty((n_tags + 1, 5), dtype=np.int32)),
+        memoryview(np.empty((n_tags + 1, 6), dtype=np.int32)),
         memoryview(np.empty(n_tags, dtype=np.uint64)),
         memoryview(np.empty((n_tags, 2), dtype=np.uint64)),
         memoryview(np.empty((n_tags + 1, len(GROUPS)), dtype=np.int32)),
@@ -51,10 +53,13 @@ def segment(html: str) -> Blocks:
         memoryview(paths),
         memoryview(hints),
         memoryview(elements),
+        memoryview(named_elements),
+        memoryview(name_words),
         memoryview(text),
     )
     n_blocks, n_text = packed >> 32, packed & 0xFFFFFFFF
     columns = dict(zip(markup.COLUMNS, rows[:, :n_blocks].copy(), strict=True))
+    n_named = np.count_nonzero(named_elements[1])
     ancestors = containers[:n_blocks].copy()
     decoded = text[:n_text].copy()
     return Blocks(
@@ -67,6 +72,8 @@ def segment(html: str) -> Blocks:
         class_path=paths[1, :n_blocks].copy(),
         hints=hints[:, :n_blocks].copy(),
         elements=elements,
+        named_elements=named_elements[:, : n_named + 1].copy(),
+        name_words=name_words[: named_elements[1, n_named]].copy(),
         title=title(html),
         langid1=np.zeros(n_blocks, dtype=np.float32),
         langid2=np.zeros(n_blocks, dtype=np.float32),

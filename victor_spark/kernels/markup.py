@@ -26,6 +26,7 @@ COLUMNS = (
     "space_before",
     "tag",
     "parent_block",
+    "named",
 )
 """The int32 columns that `scan` fills, in the order in which it fills them."""
 
@@ -43,6 +44,8 @@ _SKIPPED = cython.declare(cython.int, 128)
 _IMG = cython.declare(cython.int, 256)
 _CLASS = cython.declare(cython.int, 7)
 _WHITE = cython.declare(cython.int, 4)
+
+_MOST_NAME_WORDS = cython.declare(cython.int, 32)
 
 
 @cython.cfunc
@@ -87,6 +90,27 @@ def tells_purpose(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t) ->
     return False
 
 
+@cython.cfunc
+@cython.inline
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _with_word(
+    words: cython.uint[::1],
+    first: cython.Py_ssize_t,
+    n: cython.Py_ssize_t,
+    most: cython.Py_ssize_t,
+    word: cython.uint,
+) -> cython.Py_ssize_t:
+    """How many words there are when `word` is among those from `first` on, if there is room for it."""
+    k: cython.Py_ssize_t = first
+    while k < n and words[k] != word:
+        k += 1
+    if k == n and n < most:
+        words[n] = word
+        return n + 1
+    return n
+
+
 @cython.ccall
 @cython.boundscheck(False)
 @cython.wraparound(False)
@@ -110,6 +134,8 @@ def scan(
     paths: cython.ulonglong[:, ::1],
     hints: cython.uchar[:, ::1],
     elements: cython.int[:, ::1],
+    named_elements: cython.int[:, ::1],
+    name_words: cython.uint[::1],
     text: cython.uint[::1],
 ) -> cython.longlong:
     """Fills `rows` (len(COLUMNS), n_blocks) and `containers` (n_blocks), a column a block.
@@ -117,7 +143,10 @@ def scan(
     `text` gets the decoded text of all blocks, a newline after each; `paths` a hash of the ancestors'
     tags and one of their tags and classes; `hints[g, i]` how many elements up the nearest ancestor
     with a word of group g is (0: the innermost, 255: none); `elements[0, e]` the block-level element
-    around block-level element e (0: none) and `elements[1, e]` the last one inside e.
+    around block-level element e (0: none) and `elements[1, e]` the last one inside e; `named_elements[0, e]`
+    the named element around named element e and `named_elements[1, e]` the end of its words in `name_words`,
+    where those of e + 1 begin: hashes of different ones and of pairs of them,
+    32 at most.
 
     `slots`/`slot_tags` is an open-addressing table from the 32-bit FNV-1a hash of a tag's name to
     its row in the tag tables (row 0: any other tag); `word_slots`/`word_groups` the same from words of
@@ -142,6 +171,8 @@ def scan(
     slot: cython.uint
     word_mask: cython.uint = cython.cast(cython.uint, word_slots.shape[0] - 1)
     word: cython.uint
+    before: cython.uint
+    both: cython.uint
     was_small: cython.bint
     n_hints: cython.Py_ssize_t = hints.shape[0]
     g: cython.Py_ssize_t
@@ -149,6 +180,12 @@ def scan(
     found: cython.ulonglong
     classes: cython.ulonglong
     hint_row: cython.int = 0
+    n_words: cython.Py_ssize_t = 0  # in name_words, those of the tag at hand included
+    first_word: cython.Py_ssize_t
+    most_words: cython.Py_ssize_t
+    room: cython.Py_ssize_t = name_words.shape[0]
+    named: cython.int = 0
+    n_named: cython.int = 0
     path: cython.ulonglong = 0
     class_path: cython.ulonglong = 0
     prime: cython.ulonglong = 1099511628211
@@ -230,6 +267,7 @@ def scan(
             rows[14, n_blocks] = 1 if space else 0
             rows[15, n_blocks] = stack_tags[depth - 1] if depth > 0 else 0
             rows[16, n_blocks] = parent_block
+            rows[17, n_blocks] = named
             containers[n_blocks] = mask
             paths[0, n_blocks] = path
             paths[1, n_blocks] = class_path
@@ -267,10 +305,16 @@ def scan(
             continue
         found = 0
         classes = 0
+        first_word = named_elements[1, n_named]
+        n_words = first_word
+        most_words = first_word + _MOST_NAME_WORDS
+        if most_words > room:
+            most_words = room
         while i < n and html[i] != 62:
             if html[i] == 61 and i > 10 and i + 1 < n and html[i + 1] == 34 and tells_purpose(html, i):
                 i += 2
                 word = seed
+                before = 0
                 was_small = False
                 while i < n and html[i] != 62:
                     c = html[i]
@@ -286,10 +330,17 @@ def scan(
                             slot = (slot + 1) & word_mask
                         if word_slots[slot]:
                             found |= cython.cast(cython.ulonglong, 1) << word_groups[slot]
+                        n_words = _with_word(name_words, first_word, n_words, most_words, word)
+                        if before:  # `entry-content` is neither an entry nor content
+                            both = ((before ^ word) * 16777619) & low_bits
+                            n_words = _with_word(name_words, first_word, n_words, most_words, both)
+                        before = word
                         word = seed
                     was_small = False
                     if c == 34:
                         break
+                    if c <= 32:
+                        before = 0
                     if 65 <= c <= 90:  # a capital after a small letter begins a word: look again
                         continue
                     i += 1
@@ -336,6 +387,7 @@ def scan(
                 stack_groups[depth, 1] = td
                 stack_groups[depth, 2] = level
                 stack_groups[depth, 3] = parent_block
+                stack_groups[depth, 5] = named
                 stack_masks[depth] = mask
                 stack_paths[depth, 0] = path
                 stack_paths[depth, 1] = class_path
@@ -347,6 +399,11 @@ def scan(
                             cython.cast(cython.int, depth) if (found >> g) & 1 else stack_hints[hint_row, g]
                         )
                     hint_row = cython.cast(cython.int, depth)
+                if n_words > first_word:
+                    n_named += 1
+                    named_elements[0, n_named] = named
+                    named_elements[1, n_named] = cython.cast(cython.int, n_words)
+                    named = n_named
                 path = ((path ^ name_hash) * prime) & all_bits
                 class_path = ((class_path ^ name_hash ^ classes) * prime) & all_bits
             if flags & _BLOCK_LEVEL:
@@ -373,6 +430,7 @@ def scan(
             td = stack_groups[depth, 1]
             level = stack_groups[depth, 2]
             parent_block = stack_groups[depth, 3]
+            named = stack_groups[depth, 5]
             mask = stack_masks[depth]
             hint_row = stack_groups[depth + 1, 4]
             path = stack_paths[depth, 0]

@@ -1,0 +1,61 @@
+# cython: language_level=3
+"""What the words in class, id, role and itemprop of a block's ancestors weigh, along the way to the root.
+
+Cython pure Python mode: compiled when the wheel is built, and the same source runs uncompiled.
+"""
+
+import cython
+
+N_SUMS = 5
+"""The rows of `sums`: all ancestors; the highest and the lowest one; near ones count more; the innermost."""
+
+_FADING = cython.declare(cython.float, 0.5)
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def weigh(
+    named_elements: cython.const[cython.int][:, ::1],
+    words: cython.const[cython.uint][::1],
+    slots: cython.const[cython.uint][::1],
+    slot_weights: cython.const[cython.float][::1],
+    of_block: cython.const[cython.int][::1],
+    sums: cython.float[:, ::1],
+    rows: cython.float[:, ::1],
+) -> cython.int:
+    """Fills `rows` (N_SUMS, n_blocks) with the sums of the innermost named element around each block.
+
+    `named_elements`, `words` and `of_block` are the columns `named_elements`, `name_words` and `named` of
+    Blocks; `slots`/`slot_weights` an open-addressing table from a word's hash to its weight (hash 0: free);
+    `sums` (N_SUMS, n named elements + 1) is scratch. An element weighs what its words do together. Returns
+    how many elements there are.
+    """
+    n: cython.int = cython.cast(cython.int, named_elements.shape[1])
+    mask: cython.uint = cython.cast(cython.uint, slots.shape[0] - 1)
+    e: cython.int
+    around: cython.int
+    i: cython.Py_ssize_t = 0
+    slot: cython.uint
+    weight: cython.float
+    for e in range(N_SUMS):
+        sums[e, 0] = 0.0
+    for e in range(1, n):
+        weight = 0.0
+        while i < named_elements[1, e]:
+            slot = words[i] & mask
+            while slots[slot] != words[i] and slots[slot] != 0:
+                slot = (slot + 1) & mask
+            if slots[slot] != 0:
+                weight += slot_weights[slot]
+            i += 1
+        around = named_elements[0, e]
+        sums[0, e] = sums[0, around] + weight
+        sums[1, e] = weight if weight > sums[1, around] else sums[1, around]
+        sums[2, e] = weight if weight < sums[2, around] else sums[2, around]
+        sums[3, e] = sums[3, around] * _FADING + weight
+        sums[4, e] = weight
+    for e in range(N_SUMS):
+        for i in range(of_block.shape[0]):
+            rows[e, i] = sums[e, of_block[i]]
+    return n - 1
