@@ -22,7 +22,7 @@ BLOCKS: Blocks = blocks_of("<h1>A title</h1>" + "<p>Some <b>words</b> and more.<
 @settings(max_examples=40)
 def test_features_that_are_no_numbers(seed: int, share: float) -> None:
     dice = np.random.default_rng(seed)
-    values = MODEL.table.values(BLOCKS, MODEL.first).copy()
+    values = MODEL.values(BLOCKS)
     spoilt = dice.random(values.shape) < share
     values[spoilt] = dice.choice([np.nan, np.inf, -np.inf, 3e38], size=int(spoilt.sum()))
     with np.errstate(all="ignore"):
