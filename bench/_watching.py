@@ -1,13 +1,17 @@
-"""What a run's processes take while it goes on: resident memory by kind, and processor time of all."""
+"""What a run's processes take while it goes on: memory and processor time by kind, and the heaps of Java."""
 
 import itertools
 import os
+import re
 import statistics
 import sys
 import threading
+import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -22,26 +26,33 @@ _KINDS: Final = {
     "deploy.SparkSubmit": "driver (Java)",
     "jobs/clean.py": "driver (Python)",
 }
+OTHERS: Final = "others"
+_COLLECTED: Final = re.compile(r"\[([^\]]+)\] GC\(\d+\) Pause .*?(\d+)M->(\d+)M\((\d+)M\)")
 
 
 @dataclass
 class Watched:
-    """Resident megabytes of the largest process of each kind, sample by sample; seconds of processor time."""
+    """Resident megabytes of the largest process of each kind, sample by sample; seconds of processor time.
+
+    `began` and `ended` are times of the clock.
+    """
 
     memory: dict[str, list[float]] = field(default_factory=dict)
-    cpu: float = 0.0
+    cpu: Counter[str] = field(default_factory=Counter)
     began: float = 0.0
+    ended: float = 0.0
     _last: dict[tuple[int, str], float] = field(default_factory=dict)
 
     def begin(self) -> None:
         """What was before doesn't count."""
-        self.began = self.cpu
+        self.began = time.time()
+        self.cpu.clear()
         self.memory.clear()
 
     @property
     def seconds(self) -> float:
         """Processor time of all processes since `begin`."""
-        return self.cpu - self.began
+        return sum(self.cpu.values())
 
     def growth(self, kind: str) -> float:
         """How much larger the largest process of a kind was in its last tenth than half way."""
@@ -58,7 +69,7 @@ class Watched:
                 kind, megabytes, key, cpu = _process(pid)
             except (FileNotFoundError, ProcessLookupError):
                 continue
-            self.cpu += cpu - self._last.get(key, 0.0)
+            self.cpu[kind or OTHERS] += cpu - self._last.get(key, 0.0)
             self._last[key] = cpu
             if kind is not None:
                 largest[kind] = max(largest.get(kind, 0.0), megabytes)
@@ -82,6 +93,31 @@ def watched(sessions: Sequence[int]) -> Iterator[Watched]:
     finally:
         stop.set()
         sampler.join()
+        found.ended = time.time()
+
+
+@dataclass(frozen=True)
+class Heap:
+    """A heap of Java over a way: megabytes in use after the collections, as shares of the way tell when."""
+
+    collections: tuple[tuple[float, int], ...]
+    committed: int
+
+    def at(self, share: float) -> int | None:
+        """What was in use after the last collection up to there; None if there was none."""
+        return next((live for when, live in reversed(self.collections) if when <= share), None)
+
+
+def heap(log: Path, found: Watched) -> Heap:
+    """What a log of collections (-Xlog:gc, with the time) says of the way between begin and end."""
+    seen = [_COLLECTED.match(line) for line in log.read_text().splitlines()]
+    length = found.ended - found.began
+    collections = [
+        ((datetime.fromisoformat(line[1]).timestamp() - found.began) / length, int(line[3]))
+        for line in seen
+        if line
+    ]
+    return Heap(tuple(collections), max((int(line[4]) for line in seen if line), default=0))
 
 
 def _process(pid: int) -> tuple[str | None, float, tuple[int, str], float]:

@@ -4,12 +4,19 @@
 
 In turns: two single processes at the same time, each with half of the shards, without Spark (read, clean,
 rows, Parquet); the job on local[2]; the job on a standalone cluster of two workers with a core each.
-Throughput is that of the cleaning itself, without the start of Python, Java and cluster. Memory is the
-resident memory of drivers, executors and Python workers while the job runs, sampled. Prints Markdown; with
---write it becomes the section of bench/RESULTS.md, and its figures bench/scale.json. Exit code 1 if either
-way of Spark has less than 85 % of the two processes' pages per second (by the clock; or by processor time, as
-other work on the machine falls unevenly on the ways), or if a process grows by more than 20 % over its second
-half.
+Throughput counts from where the first wave begins to the end of the run: without the start of the driver's
+Python and Java, but with that of the Python workers, with the first jobs of Java, the ledger and the record.
+The two processes have all that behind them when their time begins. The job is submitted as it is
+recommended, with conf/spark-defaults.conf.
+
+Memory: what is resident is sampled from all processes while the job runs. For Python that must be flat. Java
+takes its heap as it needs room for garbage, up to a limit, so that its resident memory says how much it was
+allowed; what would tell a leak is what is in use after a collection. That must be flat, by the log of each
+Java's collections: at the end at most 20 % more, or 16 MB, than half way.
+
+Prints Markdown; with --write it becomes the section of bench/RESULTS.md, and its figures bench/scale.json.
+Exit code 1 if either way of Spark has less than 85 % of the two processes' pages per second (by the clock; or
+by processor time, as other work on the machine falls unevenly on the ways), or if memory isn't flat.
 """
 
 import argparse
@@ -27,7 +34,7 @@ from typing import Any, Final
 
 from _results import replace
 from _shards import add_argument, shards
-from _watching import Watched, watched
+from _watching import OTHERS, Heap, Watched, heap, watched
 
 from tests.cluster import standalone
 from tests.cluster.runs import environment
@@ -36,12 +43,14 @@ from victor_spark.archive.inputs import Shard
 from victor_spark.spark.progress import size
 
 ROOT: Final = Path(__file__).resolve().parent.parent
+DEFAULTS: Final = ROOT / "conf/spark-defaults.conf"
 FIGURES: Final = ROOT / "bench/scale.json"
 TITLE: Final = "## Scale"
 DEFAULT: Final = 100_000
 ENOUGH: Final = 50_000
 WANTED: Final = 0.85
 ALLOWED_GROWTH: Final = 0.2
+ALLOWED_MEGABYTES: Final = 16
 PLAIN: Final = "two processes"
 
 _PLAIN: Final = """
@@ -76,6 +85,7 @@ class Turn:
     run: dict[str, Any] | None = None
     n_bytes_written: int = 0
     n_files: int = 0
+    heaps: tuple[tuple[str, Heap], ...] = ()
 
 
 def main() -> int:
@@ -154,9 +164,14 @@ def _job(crawl: Path, output: Path, master: str, cluster: standalone.Cluster) ->
     """The job, from its first wave to its last."""
     conf = ["spark.driver.host=127.0.0.1", "spark.driver.bindAddress=127.0.0.1", "spark.ui.enabled=false"]
     conf += ["spark.executor.memory=512m", f"spark.executorEnv.PYTHONPATH={ROOT}"]
+    logs = _made(output.with_name(f"{output.name}-collections"))
+    for kind in ("driver", "executor"):
+        log = f"-Xlog:gc:file={logs / kind}-%p.log:time"
+        conf.append(f"spark.{kind}.extraJavaOptions={_recommended(kind)} {log}")
     program = shutil.which("spark-submit", path=_environment()["PATH"])
     assert program
-    command = [program, "--master", master, *(part for pair in conf for part in ("--conf", pair))]
+    command = [program, "--master", master, "--properties-file", str(DEFAULTS)]
+    command += [part for pair in conf for part in ("--conf", pair)]
     command += [str(ROOT / "jobs/clean.py"), str(crawl / "a"), str(crawl / "b"), "--output", str(output)]
     process = subprocess.Popen(
         command,
@@ -186,7 +201,15 @@ def _job(crawl: Path, output: Path, master: str, cluster: standalone.Cluster) ->
         run,
         sum(path.stat().st_size for path in files),
         len(files),
+        tuple((path.name.partition("-")[0], heap(path, found)) for path in sorted(logs.iterdir())),
     )
+
+
+def _recommended(kind: str) -> str:
+    """The options of Java in conf/spark-defaults.conf."""
+    name = f"spark.{kind}.extraJavaOptions"
+    lines = DEFAULTS.read_text(encoding="utf-8").splitlines()
+    return next(line[len(name) :].strip() for line in lines if line.startswith(name))
 
 
 def _report(turns: dict[str, list[Turn]]) -> Iterator[str]:
@@ -212,6 +235,8 @@ def _report(turns: dict[str, list[Turn]]) -> Iterator[str]:
         enough &= max(of_clock, of_cpu) >= WANTED
         yield f"| {way} | {clock:.0f} | {of_clock:.0%} | {cpu:.0f} | {of_cpu:.0%} |"
     yield ""
+    yield from _seconds(turns)
+    yield ""
     yield "Resident megabytes of the largest process of each kind: at a fifth, half, and the end of the way."
     yield ""
     yield "| | process | 1/5 | 1/2 | end | second half |"
@@ -221,11 +246,45 @@ def _report(turns: dict[str, list[Turn]]) -> Iterator[str]:
         for kind, curve in sorted(last.memory.memory.items() if last.memory else ()):
             assert last.memory
             growth = last.memory.growth(kind)
-            flat &= growth <= ALLOWED_GROWTH
+            flat &= growth <= ALLOWED_GROWTH or "Java" in kind
             marks = [curve[len(curve) // 5], curve[len(curve) // 2], curve[-1]]
             yield f"| {way} | {kind} | {' | '.join(f'{mark:.0f}' for mark in marks)} | {growth:+.0%} |"
     yield ""
+    yield "Megabytes of the heaps of Java in use after a collection, and how many collections there were."
+    yield ""
+    yield "| | process | 1/5 | 1/2 | end | collections | heap taken |"
+    yield "|---|---|---:|---:|---:|---:|---:|"
+    for way, (*_, last) in turns.items():
+        for kind, one in last.heaps:
+            flat &= _is_flat(one)
+            marks_said = " | ".join(
+                "-" if (live := one.at(at)) is None else f"{live}" for at in (0.2, 0.5, 1)
+            )
+            n = sum(when >= 0 for when, _ in one.collections)
+            yield f"| {way} | {kind} | {marks_said} | {n} | {one.committed} |"
+    yield ""
     yield f"At least {WANTED:.0%}: {'yes' if enough else 'NO'}; flat: {'yes' if flat else 'NO'}."
+
+
+def _seconds(turns: dict[str, list[Turn]]) -> Iterator[str]:
+    """Where the processor time went, by kind of process; the two processes' is what pages take alone."""
+    plain = turns[PLAIN][-1]
+    yield f"Seconds of processor time by kind of process; the two processes: {plain.cpu:.0f}."
+    yield ""
+    yield "| | process | seconds |"
+    yield "|---|---|---:|"
+    for way, (*_, last) in turns.items():
+        for kind, seconds in last.memory.cpu.most_common() if last.memory else ():
+            named = "Workers of the cluster, shells" if kind == OTHERS else kind
+            yield f"| {way} | {named} | {seconds:.1f} |"
+
+
+def _is_flat(one: Heap) -> bool:
+    """Whether hardly more is in use at the end than half way; without any collection nothing piled up."""
+    half, end = one.at(0.5), one.at(1.0)
+    if half is None or end is None:
+        return True
+    return end <= max(half * (1 + ALLOWED_GROWTH), half + ALLOWED_MEGABYTES)
 
 
 def _rates(turns: Sequence[Turn]) -> tuple[float, float]:
