@@ -17,6 +17,8 @@ from typing import Any, Final
 HOME: Final = Path(__file__).resolve().parents[2] / ".venv" / "airflow"
 PACKAGES: Final = ("apache-airflow-core>=3.1,<4", "apache-airflow-providers-standard")
 
+INSTALL_SECONDS: Final = 900
+
 _READ: Final = """
 import json, sys
 from airflow.dag_processing.dagbag import DagBag
@@ -66,7 +68,7 @@ def install() -> None:
         "--python",
         str(made / "bin" / "python"),
     ]
-    subprocess.run([*pip, "install", *PACKAGES], check=True)
+    subprocess.run([*pip, "install", *PACKAGES], check=True, timeout=INSTALL_SECONDS)
     made.rename(HOME)
 
 
