@@ -1,10 +1,17 @@
 """Progress says how far a job is, in words people read at a glance."""
 
 import io
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyspark import InheritableThread
+from pyspark.sql import SparkSession
 
-from victor_spark.spark.progress import clock, show
+from victor_spark.spark.progress import Tally, clock, show
 
 
 @pytest.mark.parametrize(
@@ -45,3 +52,35 @@ def test_the_bar_stays_on_one_line() -> None:
     assert stream.getvalue().startswith("\r")
     assert "\n" not in stream.getvalue()
     assert stream.getvalue().count("#") == 15
+
+
+@pytest.mark.spark
+def test_that_the_splits_are_dealt_out_is_no_work_done(spark: SparkSession, tmp_path: Path) -> None:
+    """Also where that takes as many tasks as the work itself; of these one ends and the other waits."""
+    leave = str(tmp_path / "leave")
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            while batch.num_rows and batch["task"][0].as_py() and not Path(leave).exists():
+                time.sleep(0.05)
+            yield batch
+
+    def run() -> None:
+        spark.sparkContext.setJobGroup("held", "a test")
+        rows = spark.createDataFrame([(0,), (1,)], "task int").repartitionById(2, "task")
+        rows.mapInArrow(work, "task int").collect()
+
+    assert spark.sparkContext.defaultParallelism == 2
+    tally, seen = Tally(100), set[float]()
+    tally.begin("held", weight=100, n_tasks=2)
+    thread: threading.Thread = InheritableThread(target=run)
+    thread.start()
+    deadline = time.monotonic() + 120
+    while max(seen, default=0.0) < 0.5 and time.monotonic() < deadline:
+        seen.add(tally.shares(spark.sparkContext)[0])
+        time.sleep(0.01)
+    seen.add(tally.shares(spark.sparkContext)[0])
+    Path(leave).touch()
+    thread.join()
+    assert seen == {0.0, 0.5}
+    assert tally.shares(spark.sparkContext)[0] == 1.0

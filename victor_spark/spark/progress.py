@@ -72,9 +72,11 @@ def _watch(context: SparkContext, tally: Tally, stop: threading.Event) -> None:
 
 
 def _n_done(context: SparkContext, group: str, n_tasks: int) -> int:
+    """How many tasks of the stage that cleans are done; the first stage deals out the splits."""
     tracker = context.statusTracker()
     jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
-    stages = [tracker.getStageInfo(stage) for job in jobs if job is not None for stage in job.stageIds]
+    numbers = sorted({stage for job in jobs if job is not None for stage in job.stageIds})
+    stages = [tracker.getStageInfo(stage) for stage in numbers[1:]]
     done = [stage.numCompletedTasks for stage in stages if stage is not None and stage.numTasks == n_tasks]
     return max(done, default=0)
 
