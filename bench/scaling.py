@@ -45,8 +45,9 @@ workers is in the processor time of a page: the fewer pages were measured, the m
 | Parquet written | {written} | {written_page:.2f} kB |
 | processor time, everything included | | {milliseconds:.1f} ms, so {rate:.0f} pages a second and core |
 
-Resident memory at most: {memory}. Of a core these are one Python worker and its child. Java takes of its heap what its
-limit allows; what is in use there is in [bench/RESULTS.md](../bench/RESULTS.md).
+Resident memory at most: {memory}.
+Of a core these are one Python worker and its child. Java takes of its heap what its limit allows; what is in
+use there is in [bench/RESULTS.md](../bench/RESULTS.md).
 
 Your pages are others, and so is your processor: `victor plan` cleans a sample of them and says the same for
 your crawl.
