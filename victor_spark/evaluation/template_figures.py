@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from victor_spark import pipeline
+from victor_spark.crf.model import FORMAT
 from victor_spark.evaluation import gold, injection, template_agreement, template_folds, template_gain
 from victor_spark.evaluation import template_guard as guard
 from victor_spark.evaluation.gold import GoldPage
@@ -57,6 +58,7 @@ def on_gold(data: Path, models: Path | None = None) -> dict[str, Any]:
         "n_folds": N_FOLDS,
         "kinds": {site: _kind(of_site) for site, of_site in of_sites.items()},
         "sites": [_site(gain) for gain in gains],
+        "model_format": FORMAT,
         "guard": guard.figures(guard.judged(of_sites, cleaner, GROUPING, known)),
     }
 

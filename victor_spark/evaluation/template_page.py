@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from victor_spark.crf.model import FORMAT
 from victor_spark.evaluation import template_figures, template_pictures
 from victor_spark.evaluation.template_folds import CLEANER
 from victor_spark.evaluation.template_gain import ALL_TEXT, TEMPLATES, TOLD
@@ -57,6 +58,8 @@ def _injection(figures: Mapping[str, Any]) -> Iterator[str]:
 
 def _gold(figures: Mapping[str, Any]) -> Iterator[str]:
     yield _GOLD.format(**{name: figures[name] for name in ("n_pages", "n_folds")}, least=_ENOUGH)
+    if figures["model_format"] != FORMAT:
+        yield _OLDER.format(theirs=figures["model_format"], ours=FORMAT)
     large = [row for row in figures["sites"] if row["n_pages"] >= _ENOUGH]
     small = [row for row in figures["sites"] if row["n_pages"] < _ENOUGH]
     names = list(large[0]["ways"])
@@ -231,6 +234,9 @@ gold pages. The CRF is out of fold: the {n_folds} models behind these figures ar
 less those of a third of the sites, so none has seen a site that it cleans. `told the shares` is a model
 with the feature set `victor-2-templates`, out of fold as well: it sees what share of every block templates
 cover, and no text is taken out. Sites with {least} gold pages or more have a row each."""
+
+_OLDER: Final = """\
+These models are of format {theirs}, today's of format {ours}: figures of today's will differ a little."""
 
 _GUARD: Final = """\
 ## The guard after the CRF
