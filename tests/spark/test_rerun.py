@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.spark import file_systems
 from tests.spark.crawl import Victor, rows, tree
 from victor_spark.spark.files import HadoopFiles, LocalFiles
 
@@ -120,13 +121,7 @@ def test_sparks_own_filesystem_does_for_files_what_the_local_one_does(
 ) -> None:
     (tmp_path / "file").write_text("x")
     for files in (HadoopFiles(f"file://{tmp_path}/out a", spark), LocalFiles(str(tmp_path / "out b"))):
-        files.probe()
-        assert files.names() is None
-        assert files.read("_run/run.json") is None
-        files.write("_run/run.json", "první".encode())
-        files.write("_run/run.json", "druhý".encode())
-        assert files.read("_run/run.json") == "druhý".encode()
-        assert files.names() == ["_run"]
+        file_systems.begins_empty_and_keeps_what_is_written_last(files)
         files.move("_run/run.json", "pages/language=čeština/a b.parquet")
         assert files.below("pages") == {"language=čeština/a b.parquet": len("druhý".encode())}
         assert files.below("_run") == files.below("nothing") == {}

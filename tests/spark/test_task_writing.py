@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.archive import storage
+from tests.spark import file_systems
 from victor_spark import tables
 from victor_spark.errors import OutputError
 from victor_spark.spark import ledger, output, task_writing
@@ -167,13 +168,7 @@ def test_a_tree_that_is_still_written_to_is_removed_once_that_ends(tmp_path: Pat
 
 def test_it_does_for_files_what_the_local_one_does(client: Any) -> None:
     files = CloudFiles("s3a://outs/deep/out/")
-    files.probe()
-    assert files.names() is None
-    assert files.read("_run/run.json") is None
-    files.write("_run/run.json", "první".encode())
-    files.write("_run/run.json", "druhý".encode())
-    assert files.read("_run/run.json") == "druhý".encode()
-    assert files.names() == ["_run"]
+    file_systems.begins_empty_and_keeps_what_is_written_last(files)
     files.move("_run/run.json", "pages/a=1/x")
     assert files.below("") == {"pages/a=1/x": 6}
     files.remove("pages")

@@ -3,11 +3,9 @@
 Unpacked anywhere, `bin/python` is a small script that tells the interpreter where it lies now.
 """
 
-import os
 import sys
 import sysconfig
 import tarfile
-import tempfile
 import tomllib
 from collections.abc import Iterable, Iterator
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
@@ -18,7 +16,7 @@ from typing import Final
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from victor_spark.packing.own import below, own_files
+from victor_spark.packing.own import below, own_files, written_whole
 
 NAME: Final = "victor-spark"
 LEFT_OUT: Final = frozenset({"pyspark", "py4j"})
@@ -45,17 +43,11 @@ def pack(archive: Path, extras: frozenset[str] = frozenset()) -> int:
     Raises PackageNotFoundError for a package that is needed and not installed.
     """
     packages = needed(extras)
-    handle, name = tempfile.mkstemp(prefix=".victor-env-", dir=archive.parent)
-    try:
-        with os.fdopen(handle, "wb") as file, tarfile.open(fileobj=file, mode="w:gz", compresslevel=4) as tar:
-            _add_text(tar, "bin/python", _LAUNCHER)
-            _add_text(tar, "bin/python3", _LAUNCHER)
-            for target, source in _contents(packages):
-                tar.add(source, target, recursive=False)
-        Path(name).chmod(0o644)
-        Path(name).replace(archive)
-    finally:
-        Path(name).unlink(missing_ok=True)
+    with written_whole(archive) as file, tarfile.open(fileobj=file, mode="w:gz", compresslevel=4) as tar:
+        _add_text(tar, "bin/python", _LAUNCHER)
+        _add_text(tar, "bin/python3", _LAUNCHER)
+        for target, source in _contents(packages):
+            tar.add(source, target, recursive=False)
     return archive.stat().st_size
 
 

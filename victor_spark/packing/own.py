@@ -1,9 +1,11 @@
 """What victor-spark itself consists of: its modules, kernels, pages, conf/ and models/."""
 
 import os
+import tempfile
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from victor_spark import resources
 
@@ -27,3 +29,16 @@ def below(folder: Path, target: str, without: Collection[str]) -> Iterator[tuple
             file = Path(path, name)
             if file.suffix not in {".pyc", ".a"} and file.is_file():
                 yield f"{target}/{file.relative_to(folder).as_posix()}", file.resolve()
+
+
+@contextmanager
+def written_whole(archive: Path) -> Iterator[IO[bytes]]:
+    """A file to write to that takes the archive's place when all is written; else nothing is left of it."""
+    handle, name = tempfile.mkstemp(prefix=f".{archive.name}-", dir=archive.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+        Path(name).chmod(0o644)
+        Path(name).replace(archive)
+    finally:
+        Path(name).unlink(missing_ok=True)

@@ -3,14 +3,12 @@
 What Python imports from the zip is `unpacking`, which lies there in the place of victor_spark/__init__.py.
 """
 
-import os
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import Final
 
 from victor_spark.packing import unpacking
-from victor_spark.packing.own import own_files
+from victor_spark.packing.own import own_files, written_whole
 
 _NO_DATE: Final = (1980, 1, 1, 0, 0, 0)
 """The same files make the same zip, and the same folder where it is unpacked."""
@@ -18,16 +16,10 @@ _NO_DATE: Final = (1980, 1, 1, 0, 0, 0)
 
 def pack(archive: Path) -> int:
     """Writes the zip, whole or not at all, and returns its size."""
-    handle, name = tempfile.mkstemp(prefix=".victor-spark-", dir=archive.parent)
-    try:
-        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as written:
-            _add(written, "victor_spark/__init__.py", Path(unpacking.__file__))
-            for target, source in own_files():
-                _add(written, f"{unpacking.INSIDE}/{target}", source)
-        Path(name).chmod(0o644)
-        Path(name).replace(archive)
-    finally:
-        Path(name).unlink(missing_ok=True)
+    with written_whole(archive) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as written:
+        _add(written, "victor_spark/__init__.py", Path(unpacking.__file__))
+        for target, source in own_files():
+            _add(written, f"{unpacking.INSIDE}/{target}", source)
     return archive.stat().st_size
 
 
