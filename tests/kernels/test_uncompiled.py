@@ -22,6 +22,7 @@ from victor_spark.html.canonical import by_library, canonical
 from victor_spark.html.characters import properties
 from victor_spark.html.parse import parse
 from victor_spark.html.segment import segment
+from victor_spark.langid.normalise import codepoints, folding_table
 from victor_spark.page import Blocks, Bool
 
 ELSEWHERE = {
@@ -40,10 +41,12 @@ KERNELS = (
     "content",
     "context",
     "crf",
+    "letters",
     "markup",
     "names",
     "preclean",
     "serializer",
+    "source",
     "surroundings",
     "tokenizer",
     "trees",
@@ -174,6 +177,45 @@ def test_assemble(slow: dict[str, ModuleType], source: str, choice: "st.random.R
     if len(blocks):
         kept = np.array([choice.random() < 0.6 for _ in range(len(blocks))])
         assert assembled(slow["assemble"], blocks, kept) == assembled(compiled("assemble"), blocks, kept)
+
+
+_EDGES = b"\x7f\x80\x8f\x90\x9f\xa0\xbf\xc0\xc1\xc2\xdf\xe0\xed\xef\xf0\xf3\xf4\xf5\xff"
+utf8_parts = st.sampled_from([_EDGES[i : i + 1] for i in range(len(_EDGES))]) | st.sampled_from(
+    ["é".encode(), "漢".encode(), "𝄞".encode(), b"a", b"a" * 125, b"<", b"<iframe", b"<iframE", b"<if"]
+)
+
+
+@given(source=st.lists(utf8_parts, max_size=12).map(b"".join))
+def test_source(slow: dict[str, ModuleType], source: bytes) -> None:
+    """Both say what Python itself says of bytes."""
+    try:
+        source.decode()
+        is_utf8 = True
+    except UnicodeDecodeError:
+        is_utf8 = False
+    view = memoryview(source)
+    for kernel in (slow["source"], compiled("source")):
+        assert kernel.is_utf8(view) == is_utf8
+        assert kernel.count(view, ord("<")) == source.count(b"<")
+        for start in range(0, len(source) + 1, 7):
+            assert kernel.iframe_from(view, start) == source.find(b"<iframe", start)
+
+
+@given(text=st.text(st.sampled_from("ab -\n\xa0\x80Ã©œя漢ř…\ufffd\u2c00\u3000"), max_size=40))
+def test_letters(slow: dict[str, ModuleType], text: str) -> None:
+    points, results = codepoints(text), []
+    for kernel in (slow["letters"], compiled("letters")):
+        counts, kinds = np.empty(3, dtype=np.int32), np.empty(len(points), dtype=np.uint8)
+        kernel.census(*map(memoryview, (points, counts)))
+        n_doubtful = kernel.tell_kinds(*map(memoryview, (points, folding_table(), kinds)))
+        words = np.zeros(len(points), dtype=np.uint32)
+        ends = [
+            kernel.words_with(memoryview(points), memoryview(kinds), wanted, space, memoryview(words))
+            for wanted, space in ((12, 2), (16, 1))
+        ]
+        results.append((counts.tolist(), kinds.tolist(), n_doubtful, words.tolist(), ends))
+    assert results[0] == results[1]
+    assert results[0][0][:2] == [text.count("\ufffd"), text.count("\x80")]
 
 
 numbers = st.floats(-5, 5, width=32) | st.sampled_from((0.0, 1.0, 2.0, float("nan")))

@@ -16,6 +16,7 @@ from victor_spark.html.charset import as_utf8
 from victor_spark.html.parse import parse
 from victor_spark.html.segment import title
 from victor_spark.kernels import attributes, preclean
+from victor_spark.kernels import source as kernel
 
 MAX_ATTRIBUTES: Final = 500
 """Attributes a tag keeps. The parser compares each with all before it: 100,000 cost 18 seconds."""
@@ -67,15 +68,22 @@ def with_iframes_ended(markup: bytes) -> bytes:
     To the standard all that follows would be its raw text; browsers show it, as scripts hide the `noscript`
     that such tags stand in. Nothing has ended an iframe when the next one begins, or its `noscript` ends.
     """
-    at = markup.find(_IFRAME)
+    source = memoryview(markup)
+    endless = []
+    at = kernel.iframe_from(source, 0)
     while at >= 0:
-        following = markup.find(_IFRAME, at + len(_IFRAME))
+        following = kernel.iframe_from(source, at + len(_IFRAME))
         end = markup.find(b"</iframe", at, following if following >= 0 else len(markup))
         inside = markup[at : end if end >= 0 else at]
         if end < 0 or (b"</noscript" in inside and b"<noscript" not in inside):
-            markup = markup[:at] + b"<embed " + markup[at + len(_IFRAME) :]
+            endless.append(at)
         at = following
-    return markup
+    if not endless:
+        return markup
+    ended = bytearray(markup)
+    for at in endless:
+        ended[at : at + len(_IFRAME)] = b"<embed "
+    return bytes(ended)
 
 
 _IFRAME: Final = b"<iframe"

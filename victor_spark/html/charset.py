@@ -7,6 +7,8 @@ from typing import Final
 
 from resiliparse.parse.encoding import detect_encoding
 
+from victor_spark.kernels import source as kernel
+
 _BOMS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -112,13 +114,7 @@ def _forgiven(text: str) -> bytes | None:
 
 
 def _is_utf8(source: bytes) -> bool:
-    if source.isascii():
-        return True
-    try:
-        source.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+    return source.isascii() or kernel.is_utf8(memoryview(source))
 
 
 @cache

@@ -12,6 +12,7 @@ import numpy as np
 
 from victor_spark.html.elements import byte_classes, elements, references
 from victor_spark.kernels import construction, serializer, tokenizer
+from victor_spark.kernels import source as kernel
 from victor_spark.page import Int32
 
 _STANDARD: Final = re.compile(
@@ -45,7 +46,7 @@ def parse(markup: bytes) -> str | None:
 
 def _tokens(markup: bytes, source: memoryview) -> Int32 | None:
     table = elements()
-    n_tags = int(np.count_nonzero(np.frombuffer(markup, dtype=np.uint8) == ord("<")))
+    n_tags = kernel.count(source, ord("<"))
     tokens = np.empty((2 * n_tags + 2, len(tokenizer.COLUMNS)), dtype=np.int32)
     n_tokens = tokenizer.Tokenizer(
         markup,

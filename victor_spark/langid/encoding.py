@@ -13,13 +13,14 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.kernels import ngrams
+from victor_spark.kernels import letters
 from victor_spark.langid import beesley
 from victor_spark.langid.normalise import Int32, UInt32, codepoints, folded, folding_table, joined
 from victor_spark.langid.profiles import STEP, Profiles
 from victor_spark.langid.settings import Encoding, settings
 
 Bool = npt.NDArray[np.bool_]
+UInt8 = npt.NDArray[np.uint8]
 
 _READ_AS: Final = (
     "windows-1252",
@@ -37,11 +38,8 @@ _SINGLE_BYTE: Final = (
     *("windows-1250", "windows-1251", "windows-1252", "windows-1253", "windows-1254", "windows-1255"),
     *("windows-1256", "windows-1257", "iso8859-2", "iso8859-5", "koi8-r", "cp866", "cp874"),
 )
-_BAD_ALONE: Final = (0xC2, 0xC3, 0x152, 0x153)
 _LOWEST_ELSEWHERE: Final = 0x2600
 """From here up no charset of _READ_AS has characters: text of such was not read in one."""
-_BEYOND_DOUBT: Final = ((0x384, 0x3CE), (0x401, 0x401), (0x410, 0x44F), (0x451, 0x451), (0x3040, 0xFFEF))
-"""A bad word has more than ASCII and these: Greek, Russian and East Asian letters."""
 _EAST_ASIAN_SHARE: Final = 0.5
 _WRONG: Final = 0.03
 """Characters that a charset may lack, and bytes that it may not decode, per character."""
@@ -54,58 +52,59 @@ def problem(text: str, profiles: Profiles, points: UInt32 | None = None) -> str 
     if text.isascii():
         return None
     points = codepoints(text) if points is None else points
-    high = points[points >= 0x80]
-    if (found := _scan(high, len(points), numbers)) or not _worth_a_look(high, len(points), numbers):
+    counts = np.empty(3, dtype=np.int32)
+    letters.census(memoryview(points), memoryview(counts))
+    n_replaced, n_controls, n_high = counts.tolist()
+    if found := _scan(n_replaced, n_controls, len(points), numbers):
         return found
+    if not _worth_a_look(n_high, len(points), numbers):
+        return None
     sample = _sample(points, numbers.sample)
     return _badness(sample, numbers) or _misread(sample, profiles)
 
 
-def _worth_a_look(high: UInt32, n_chars: int, numbers: Encoding) -> bool:
+def _worth_a_look(n_high: int, n_chars: int, numbers: Encoding) -> bool:
     """Whether there are letters enough beyond ASCII for the other two looks to find anything.
 
     Whatever is misread has characters from U+00C0 up; signs (U+2000 to U+2BFF) stand in any text.
     """
-    n_high = int(np.count_nonzero((high >= 0xC0) & ((high < 0x2000) | (high >= 0x2C00))))
     least = max(numbers.badness_least, min(n_chars, numbers.sample) / numbers.badness_every)
     return n_high >= min(least, numbers.misread_least)
 
 
-def _scan(high: UInt32, n_chars: int, numbers: Encoding) -> str | None:
-    n_replaced = int(np.count_nonzero(high == 0xFFFD))
-    n_controls = int(np.count_nonzero(high < 0xA0))
+def _scan(n_replaced: int, n_controls: int, n_chars: int, numbers: Encoding) -> str | None:
     if n_replaced + n_controls < max(numbers.scan_least, numbers.scan_ratio * n_chars):
         return None
     return f"{n_replaced} replacement characters and {n_controls} C1 controls in {n_chars} characters"
 
 
 def _badness(sample: UInt32, numbers: Encoding) -> str | None:
-    doubtful = _doubtful(sample)
-    if not doubtful.any():
+    kinds, n_doubtful = _kinds(sample)
+    least = max(numbers.badness_least, len(sample) / numbers.badness_every)
+    if n_doubtful < least:  # whatever ftfy finds holds one
         return None
     from ftfy.badness import badness  # most pages in English never need it
 
-    found = badness(_decoded(_words_with(doubtful, sample, sample == ord(" "))) + " ")
-    if found < max(numbers.badness_least, len(sample) / numbers.badness_every):
+    found = badness(_decoded(_words_with(sample, kinds, _DOUBTFUL, _BLANK)) + " ")
+    if found < least:
         return None
     return f"{found} unlikely character sequences in {len(sample)} characters"
 
 
-def _doubtful(text: UInt32) -> Bool:
-    """Characters that every word has which ftfy finds bad: uncommon ones, with another high one beside them.
+def _kinds(text: UInt32) -> tuple[UInt8, int]:
+    """What each character is, as bits, and how many are doubtful."""
+    kinds = np.empty(len(text), dtype=np.uint8)
+    return kinds, letters.tell_kinds(memoryview(text), memoryview(folding_table()), memoryview(kinds))
 
-    C1 controls are bad alone, and Â, Ã, Œ and œ are beside a space or a sign.
-    """
-    high = text >= 0x80
-    paired = np.zeros(len(text), dtype=bool)
-    paired[1:] = high[:-1]
-    paired[:-1] |= high[1:]
-    doubtful = high & (paired | (text < 0xA0))
-    for point in _BAD_ALONE:
-        doubtful |= text == point
-    for first, last in _BEYOND_DOUBT:
-        doubtful &= (text < first) | (text > last)
-    return np.asarray(doubtful)
+
+_BLANK, _SPACE, _HIGH, _LETTER, _DOUBTFUL = (1 << bit for bit in range(len(letters.KINDS)))
+
+
+def _words_with(text: UInt32, kinds: UInt8, wanted: int, space: int) -> UInt32:
+    """The words that hold all the kinds wanted, each with the space before it."""
+    words = np.empty(len(text), dtype=np.uint32)
+    n = letters.words_with(memoryview(text), memoryview(kinds), wanted, space, memoryview(words))
+    return words[:n]
 
 
 def _misread(sample: UInt32, profiles: Profiles) -> str | None:
@@ -136,18 +135,8 @@ def _enough_high_words(sample: UInt32, length: int) -> UInt32:
 
 def _high_words(sample: UInt32, length: int) -> UInt32:
     """The words with letters and with high characters, so many characters at most."""
-    space = _is_space(sample)
-    words = _words_with(_is_high(sample), sample, space)
-    letters = folding_table().take(words, mode="clip") != ngrams.SPACE
-    return _words_with(letters, words, _is_space(words))[:length]
-
-
-def _words_with(marked: Bool, text: UInt32, space: Bool) -> UInt32:
-    """The words that hold a marked character, each with the space before it."""
-    word = np.cumsum(space)
-    kept = np.zeros(int(word[-1]) + 1 if len(word) else 1, dtype=bool)
-    kept[word[marked]] = True
-    return np.asarray(text[kept[word]])
+    kinds, _ = _kinds(sample)
+    return _words_with(sample, kinds, _HIGH | _LETTER, _SPACE)[:length]
 
 
 def _is_high(text: UInt32) -> Bool:
@@ -174,29 +163,39 @@ def _other_readings(text: str) -> Iterator[tuple[str, str, str]]:
     if np.count_nonzero(_is_high(points)) > _EAST_ASIAN_SHARE * np.count_nonzero(~_is_space(points)):
         charsets += _EAST_ASIAN
     for read_as in _READ_AS:
-        content = text.translate(_to_bytes(read_as)).encode("latin-1", "ignore")
-        if len(content) < (1 - _WRONG) * len(text):
+        numbers = _to_bytes(read_as).take(points, mode="clip")
+        numbers = numbers[numbers < _NO_BYTE].astype(np.uint8)
+        if len(numbers) < (1 - _WRONG) * len(text):
             continue
+        content = numbers.tobytes()
         for written_in in charsets:
+            if written_in in _SINGLE_BYTE and np.count_nonzero(_letters(written_in)[numbers]) < n_letters:
+                continue
             reading = content.decode(written_in, "replace")
-            n_wrong = reading.count("\ufffd")
-            shorter = written_in in _SINGLE_BYTE and sum(map(str.isalpha, reading)) < n_letters
-            if n_wrong <= _WRONG * len(reading) and not shorter:
+            if reading.count("\ufffd") <= _WRONG * len(reading):
                 yield read_as, written_in, reading
 
 
-@cache
-def _to_bytes(charset: str) -> dict[int, int]:
-    """Characters that the charset's high bytes decode to, mapped to those bytes' numbers.
+_NO_BYTE: Final = 0x100
 
-    Bytes the charset leaves undefined are C1 controls, as in browsers; high characters it doesn't
-    have are not mapped.
+
+@cache
+def _to_bytes(charset: str) -> npt.NDArray[np.uint16]:
+    """The byte that a character was read from, by code point; the last also for all beyond it.
+
+    Bytes the charset leaves undefined are C1 controls, as in browsers.
     """
-    table: dict[int, int] = {}
+    table = np.full(_LOWEST_ELSEWHERE, _NO_BYTE, dtype=np.uint16)
+    table[:0xA0] = np.arange(0xA0)
     for byte in range(0x80, 0x100):
         table[ord(bytes([byte]).decode(charset, "ignore") or chr(byte))] = byte
-    unknown = ord("☀")  # latin-1 can't encode it, so it is dropped
-    return table | {point: unknown for point in range(0xA0, 0x100) if point not in table}
+    return table
+
+
+@cache
+def _letters(charset: str) -> Bool:
+    """Which bytes are letters in a charset of one byte a character."""
+    return np.array([bytes([byte]).decode(charset, "replace").isalpha() for byte in range(0x100)])
 
 
 def _fit(profiles: Profiles, text: UInt32, starts: Int32, ends: Int32) -> Any:

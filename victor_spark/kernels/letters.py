@@ -1,0 +1,128 @@
+# cython: language_level=3
+"""What the letters of a text beyond ASCII look like: the counts and words that tell a misread charset.
+
+Text is uint32 code points. Cython pure Python mode.
+"""
+
+import cython
+
+KINDS = ("blank", "space", "high", "letter", "doubtful")
+"""U+0020; any white space; beyond ASCII, but no typographic sign and no space; a letter or mark; a character
+that every word has which ftfy finds bad: an uncommon one, with another high one beside it."""
+
+_BLANK = cython.declare(cython.int, 1)
+_SPACE = cython.declare(cython.int, 2)
+_HIGH = cython.declare(cython.int, 4)
+_LETTER = cython.declare(cython.int, 8)
+_DOUBTFUL = cython.declare(cython.int, 16)
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def census(text: cython.const[cython.uint][::1], counts: cython.int[::1]) -> cython.int:
+    """Fills `counts`: U+FFFD; C1 controls; characters from U+00C0 up but for signs (U+2000 to U+2BFF)."""
+    i: cython.Py_ssize_t
+    c: cython.uint
+    replaced: cython.int = 0
+    controls: cython.int = 0
+    high: cython.int = 0
+    for i in range(text.shape[0]):
+        c = text[i]
+        replaced += c == 65533
+        controls += (c >= 128) & (c < 160)
+        high += (c >= 192) & ((c < 8192) | (c >= 11264))
+    counts[0] = replaced
+    counts[1] = controls
+    counts[2] = high
+    return 0
+
+
+@cython.cfunc
+@cython.inline
+def _beyond_doubt(c: cython.uint) -> cython.bint:
+    """Greek, Russian and East Asian letters: a bad word has more than ASCII and these."""
+    return (
+        900 <= c <= 974
+        or c == 1025
+        or 1040 <= c <= 1103
+        or c == 1105
+        or 12352 <= c <= 65519  # U+3040 to U+FFEF
+    )
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def tell_kinds(
+    text: cython.const[cython.uint][::1],
+    folding: cython.const[cython.uint][::1],
+    kinds: cython.uchar[::1],
+) -> cython.int:
+    """Fills `kinds` with the KINDS of each character as bits; returns how many are doubtful.
+
+    `folding` is langid's table of letters, the last of it for all beyond.
+    """
+    n: cython.Py_ssize_t = text.shape[0]
+    last: cython.uint = cython.cast(cython.uint, folding.shape[0] - 1)
+    n_doubtful: cython.int = 0
+    i: cython.Py_ssize_t
+    c: cython.uint
+    kind: cython.uchar
+    for i in range(n):
+        c = text[i]
+        kind = 0
+        if c == 32:
+            kind = _BLANK | _SPACE
+        elif c < 32 or c == 160 or c == 12288:
+            kind = _SPACE
+        elif c > 160 and (c < 8192 or c > 8303):
+            kind = _HIGH
+        if c >= 128 and not _beyond_doubt(c):
+            if (
+                c < 160  # C1 controls are bad alone, and these beside a space or a sign
+                or c == 194
+                or c == 195
+                or c == 338
+                or c == 339
+                or (i > 0 and text[i - 1] >= 128)
+                or (i + 1 < n and text[i + 1] >= 128)
+            ):
+                kind |= _DOUBTFUL
+                n_doubtful += 1
+        if folding[c if c < last else last] != 32:
+            kind |= _LETTER
+        kinds[i] = kind
+    return n_doubtful
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def words_with(
+    text: cython.const[cython.uint][::1],
+    kinds: cython.const[cython.uchar][::1],
+    wanted: cython.int,
+    space: cython.int,
+    words: cython.uint[::1],
+) -> cython.Py_ssize_t:
+    """Fills `words` with those that hold all the kinds wanted, each with the space before it; their length.
+
+    `wanted` are bits of KINDS, and `space` is the kind that parts words.
+    """
+    n: cython.Py_ssize_t = 0
+    start: cython.Py_ssize_t = 0
+    i: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    held: cython.int = 0
+    for i in range(text.shape[0] + 1):
+        if i == text.shape[0] or kinds[i] & space:
+            if held & wanted == wanted:
+                for k in range(start, i):
+                    words[n] = text[k]
+                    n += 1
+            start = i
+            held = 0
+        if i < text.shape[0]:
+            held |= kinds[i]
+    return n
