@@ -24,19 +24,44 @@ def _leaves(
     The question is whether values[features[tree, d], block] > thresholds[tree, d]; of NaN it is not.
     """
     n: cython.Py_ssize_t = values.shape[1]
+    depth: cython.Py_ssize_t = features.shape[1]
+    d: cython.Py_ssize_t = 0
     i: cython.Py_ssize_t
-    d: cython.Py_ssize_t
-    feature: cython.Py_ssize_t
+    one: cython.Py_ssize_t
+    two: cython.Py_ssize_t
+    three: cython.Py_ssize_t
+    above_one: cython.float
+    above_two: cython.float
+    above_three: cython.float
     bit: cython.int
-    threshold: cython.float
+    next_bit: cython.int
+    last_bit: cython.int
     for i in range(n):
         found[row, i] = 0
-    for d in range(features.shape[1]):
-        feature = features[tree, d]
-        threshold = thresholds[tree, d]
+    while d + 3 <= depth:  # three at once: the bits go to memory and back a third as often
+        one = features[tree, d]
+        two = features[tree, d + 1]
+        three = features[tree, d + 2]
+        above_one = thresholds[tree, d]
+        above_two = thresholds[tree, d + 1]
+        above_three = thresholds[tree, d + 2]
+        bit = 1 << d
+        next_bit = 2 << d
+        last_bit = 4 << d
+        for i in range(n):
+            found[row, i] |= (
+                (values[one, i] > above_one) * bit
+                | (values[two, i] > above_two) * next_bit
+                | (values[three, i] > above_three) * last_bit
+            )
+        d += 3
+    while d < depth:
+        one = features[tree, d]
+        above_one = thresholds[tree, d]
         bit = 1 << d
         for i in range(n):
-            found[row, i] |= bit * (values[feature, i] > threshold)
+            found[row, i] |= (values[one, i] > above_one) * bit
+        d += 1
     return 0
 
 
