@@ -281,7 +281,7 @@ def _document(
         scores=scores,
         kept=kept,
         cut=cut,
-        p_content=_p_content(page.blocks, scores, kept) if kept.any() else None,
+        p_content=decision.mean_content(scores.probabilities, page.blocks, kept) if kept.any() else None,
         expected_f1=expected,
     )
 
@@ -340,12 +340,6 @@ def plain_text(blocks: Blocks, kept: Bool) -> str:
         memoryview(out),
     )
     return out[:n].tobytes().decode("utf-32-le", "replace")
-
-
-def _p_content(blocks: Blocks, scores: Scores, kept: Bool) -> float:
-    """Mean marginal probability of content over the kept text, weighted by characters."""
-    n_chars = (blocks.text_end - blocks.text_start)[kept]
-    return float(((1.0 - scores.probabilities[kept, OTHER]) * n_chars).sum() / n_chars.sum())
 
 
 def dropped(record: Record, settings: Settings, status: str, reason: str | None) -> Document:

@@ -41,6 +41,7 @@ KERNELS = (
     "content",
     "context",
     "crf",
+    "decision",
     "letters",
     "markup",
     "names",
@@ -259,7 +260,7 @@ def test_decoding(slow: dict[str, ModuleType], seed: int, n_blocks: int, reach: 
         states, marginals = np.empty((n_blocks, 3)), np.empty((n_blocks, 3))
         back, labels = np.empty((n_blocks, 3), dtype=np.uint8), np.empty(n_blocks, dtype=np.uint8)
         kernel.state_scores(*map(memoryview, (codes, singles, boundary, bias, rows, weights, states)))
-        kernel.forward_backward(*map(memoryview, (np.exp(states), np.exp(transitions), marginals)))
+        kernel.forward_backward(*map(memoryview, (states.copy(), transitions, marginals)))
         kernel.viterbi(*map(memoryview, (states, transitions, back, labels)))
         results.append((states, marginals, labels))
     for ours, theirs in zip(*results, strict=True):
@@ -272,6 +273,30 @@ def test_decoding(slow: dict[str, ModuleType], seed: int, n_blocks: int, reach: 
     for other in others.tolist():
         total = states[range(n_blocks), other].sum() + sum(transitions[pair] for pair in pairwise(other))
         assert total <= best + 1e-9
+
+
+@given(seed=st.integers(0, 2**32 - 1), n_blocks=st.integers(1, 9))
+@a_few
+def test_decision(slow: dict[str, ModuleType], seed: int, n_blocks: int) -> None:
+    dice = np.random.default_rng(seed)
+    marginals, said = dice.dirichlet((1, 1, 1), n_blocks), dice.normal(size=(2, n_blocks)).astype(np.float32)
+    words = dice.integers(0, 20, n_blocks).astype(np.float64)
+    order = np.argsort(marginals[:, 2], kind="stable")
+    starts, ends = np.zeros(n_blocks, dtype=np.int32), dice.integers(1, 9, n_blocks).astype(np.int32)
+    results = []
+    for deciding, chain in ((slow["decision"], slow["crf"]), (compiled("decision"), compiled("crf"))):
+        kept, revised = np.empty(n_blocks, dtype=np.uint8), np.empty((n_blocks, 3))
+        deciding.keep_best(*map(memoryview, (marginals, words, order)), 1.0, 0.2, memoryview(kept))
+        f1 = deciding.expected_f1(*map(memoryview, (marginals, words, kept)))
+        mean = deciding.mean_content(*map(memoryview, (marginals, starts, ends, kept))) if kept.any() else 0.0
+        chain.revise(*map(memoryview, (marginals, *said, words)), 0.6, memoryview(revised))
+        results.append(np.array([*kept.tolist(), f1, mean, *revised.ravel()]))
+    np.testing.assert_allclose(*results, rtol=1e-12)
+    kept, likely = results[0][:n_blocks] > 0, 1 - marginals[:, 2]
+    if kept.any():
+        chars = ends[kept]
+        assert results[0][n_blocks + 1] == pytest.approx((likely[kept] * chars).sum() / chars.sum())
+    np.testing.assert_allclose(results[0][n_blocks + 2 :].reshape(-1, 3).sum(axis=1), 1.0)
 
 
 @given(seed=st.integers(0, 2**32 - 1), n_blocks=st.integers(1, 9))

@@ -38,7 +38,7 @@ NAMES: Final = (*_OF_BLOCKS, *_OF_PARAGRAPHS, *_OF_PAGE)
 def features(blocks: Blocks, page: Layout, logits: Float32, rows: Float32) -> None:
     """Fills `rows` (len(NAMES), n_blocks) from the log-odds of content (n_blocks) that were guessed."""
     words = n_words(blocks)
-    guesses = (1.0 / (1.0 + np.exp(-np.clip(logits, -9.0, 9.0)))).astype(np.float32)
+    guesses = _sigmoid(np.minimum(np.maximum(logits, np.float32(-9.0)), np.float32(9.0)))
     n = page.places.shape[1]
     masses = np.empty((kernel.N_MASSES, n))
     table = np.empty((len(_OF_PARAGRAPHS), n), dtype=np.float32)
@@ -66,8 +66,13 @@ def features(blocks: Blocks, page: Layout, logits: Float32, rows: Float32) -> No
     )
 
 
+def _sigmoid(log_odds: Float32) -> Float32:
+    return np.asarray(1.0 / (1.0 + np.exp(-log_odds)))
+
+
 def _doubt(guesses: Float32, words: Int32) -> float:
     """Mean entropy of the guesses, in nats, by words."""
-    entropy = -(guesses * np.log(guesses) + (1.0 - guesses) * np.log(1.0 - guesses))
+    others = 1.0 - guesses
+    entropy = guesses * np.log(guesses) + others * np.log(others)
     weights = words + 0.1
-    return float((entropy * weights).sum() / weights.sum())
+    return -float(np.dot(entropy.astype(np.float64), weights) / weights.sum())

@@ -5,6 +5,8 @@ from typing import Final
 
 import numpy as np
 
+from victor_spark.kernels import decision as kernel
+from victor_spark.kernels import views
 from victor_spark.page import OTHER, Blocks, Bool, Float64
 
 
@@ -32,15 +34,16 @@ def by_expected_f1(
     their bar. `beta` 1 is F1; below 1 precision counts for more, above 1 recall (van Rijsbergen 1979).
     Nothing is kept where the expected F1 of what F1 would keep stays below `least`.
     """
-    p = 1.0 - marginals[:, OTHER]
-    order = np.argsort(-p, kind="stable")
-    kept_words = np.cumsum(words[order])
-    expected = np.cumsum((words * p)[order])
-    if not len(p) or kept_words[-1] == 0 or expected[-1] == 0:
-        return np.zeros(len(p), dtype=bool)
-    f1 = 2 * expected / (kept_words + expected[-1])
-    f = f1 if beta == 1.0 else expected / (kept_words + beta**2 * expected[-1])
-    return np.asarray((p >= p[order[int(f.argmax())]]) & (f1.max() >= least))
+    kept = np.zeros(len(words), dtype=bool)
+    kernel.keep_best(
+        memoryview(marginals),
+        memoryview(words),
+        memoryview(np.argsort(marginals[:, OTHER] - 1.0, kind="stable")),
+        beta**2,
+        least,
+        memoryview(kept.view(np.uint8)),
+    )
+    return kept
 
 
 PRECISION: Final = "precision"
@@ -51,6 +54,11 @@ PREFERENCES: Final = {PRECISION: 0.5, RECALL: math.sqrt(2)}
 
 def expected_f1(marginals: Float64, words: Float64, kept: Bool) -> float:
     """The F1 by words that `kept` can expect under the marginals; 0 where nothing is kept."""
-    gained = words * (1.0 - marginals[:, OTHER])
-    total = float(words[kept].sum() + gained.sum())
-    return float(2 * gained[kept].sum() / total) if total else 0.0
+    of_kept = memoryview(kept.view(np.uint8))
+    return float(kernel.expected_f1(memoryview(marginals), memoryview(words), of_kept))
+
+
+def mean_content(marginals: Float64, blocks: Blocks, kept: Bool) -> float:
+    """How likely the kept blocks are content, in the mean by characters; some are kept."""
+    columns = (marginals, blocks.text_start, blocks.text_end, kept.view(np.uint8))
+    return float(kernel.mean_content(*views(*columns)))

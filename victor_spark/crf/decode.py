@@ -45,10 +45,7 @@ def scores(model: Model, values: Float32) -> Float64:
 def _forward_backward(model: Model, states: Float64) -> Float64:
     result = np.empty_like(states)
     if len(states):
-        states -= states.max(axis=1, keepdims=True)
-        kernel.forward_backward(
-            memoryview(np.exp(states)), memoryview(np.exp(model.transitions)), memoryview(result)
-        )
+        kernel.forward_backward(memoryview(states), memoryview(model.transitions), memoryview(result))
     return result
 
 

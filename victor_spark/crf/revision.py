@@ -11,7 +11,8 @@ import numpy as np
 from victor_spark.crf import context
 from victor_spark.crf.surroundings import layout_of
 from victor_spark.crf.trees import Trees
-from victor_spark.page import HEADER, OTHER, TEXT, Blocks, Float32, Float64
+from victor_spark.kernels import crf as kernel
+from victor_spark.page import HEADER, OTHER, Blocks, Float32, Float64
 
 CRF: Final = ("crf.content", "crf.header")
 """The CRF's log-odds of content, and its P(header)."""
@@ -40,11 +41,16 @@ def revised(trees: Trees, rows: Float32, marginals: Float64, words: Float64) -> 
     Trees learn from blocks by their words, the CRF from all alike: so of blocks with hardly any words
     (`words`, n_blocks) the CRF has a part of the say, in log-odds.
     """
-    part = MOST_OF_CRF * np.exp(-words)
-    log_odds = (1.0 - part) * trees(rows) + part * rows[-2]
-    content = 1.0 / (1.0 + np.exp(-log_odds))
-    header = marginals[:, HEADER] / np.maximum(marginals[:, HEADER] + marginals[:, TEXT], 1e-300)
-    return np.column_stack([content * header, content * (1.0 - header), 1.0 - content])
+    result = np.empty_like(marginals)
+    kernel.revise(
+        memoryview(marginals),
+        memoryview(rows[-2]),
+        memoryview(trees(rows)),
+        memoryview(words),
+        MOST_OF_CRF,
+        memoryview(result),
+    )
+    return result
 
 
 MOST_OF_CRF: Final = 0.6

@@ -3,7 +3,7 @@
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -74,10 +74,15 @@ class FeatureTable:
     def bins(self, values: Float32) -> npt.NDArray[np.uint8]:
         """The bins of what `values` gave, 0 for features without edges: shape (n_features, n_blocks)."""
         codes = np.zeros((len(self.names), values.shape[1]), dtype=np.uint8)
-        flat, first = _flat(self.edges)
+        flat, first = self._flat_edges
         if values.size:
             kernel.bins(memoryview(values), memoryview(flat), memoryview(first), memoryview(codes))
         return codes
+
+    @cached_property
+    def _flat_edges(self) -> tuple[Float32, npt.NDArray[np.int32]]:
+        flat = np.array([edge for of_feature in self.edges for edge in of_feature], dtype=np.float32)
+        return flat, np.cumsum([0, *map(len, self.edges)]).astype(np.int32)
 
     def as_json(self) -> dict[str, Any]:
         """What is stored inside a model."""
@@ -113,13 +118,6 @@ def without(table: FeatureTable, names: Collection[str]) -> FeatureTable:
             parts for parts in table.conjunctions if not any(silent[feature] for feature, _ in parts)
         ),
     )
-
-
-@cache
-def _flat(edges: tuple[tuple[float, ...], ...]) -> tuple[Float32, npt.NDArray[np.int32]]:
-    flat = np.array([edge for of_feature in edges for edge in of_feature], dtype=np.float32)
-    first = np.cumsum([0, *map(len, edges)]).astype(np.int32)
-    return flat, first
 
 
 def from_conf(feature_set: str) -> FeatureTable:

@@ -5,6 +5,7 @@ Victor, section 3.1, steps 5 to 7. Cython pure Python mode.
 """
 
 import cython
+from cython.cimports.libc.math import exp
 
 N_LABELS = 3
 
@@ -25,21 +26,17 @@ def bins(
     """
     feature: cython.Py_ssize_t
     i: cython.Py_ssize_t
-    first: cython.int
-    last: cython.int
-    edge: cython.int
-    value: cython.float
+    edge: cython.Py_ssize_t
+    least: cython.float
     for feature in range(values.shape[0]):
-        first = first_edge[feature]
-        last = first_edge[feature + 1]
-        if first == last:
+        if first_edge[feature] == first_edge[feature + 1]:
             continue
         for i in range(values.shape[1]):
-            value = values[feature, i]
-            edge = first
-            while edge < last and value >= edges[edge]:
-                edge += 1
-            codes[feature, i] = edge - first
+            codes[feature, i] = 0
+        for edge in range(first_edge[feature], first_edge[feature + 1]):
+            least = edges[edge]
+            for i in range(values.shape[1]):
+                codes[feature, i] += values[feature, i] >= least
     return 0
 
 
@@ -69,6 +66,7 @@ def state_scores(
     r: cython.Py_ssize_t
     part: cython.Py_ssize_t
     code: cython.Py_ssize_t
+    any_code: cython.uchar
     row: cython.Py_ssize_t
     for i in range(n):
         scores[i, 0] = bias[0]
@@ -81,6 +79,11 @@ def state_scores(
                 scores[i, 1] += boundary[r, 1]
                 scores[i, 2] += boundary[r, 2]
     for feature in range(codes.shape[0]):
+        any_code = 0
+        for j in range(n):
+            any_code |= codes[feature, j]
+        if any_code == 0:  # most have no edges
+            continue
         for j in range(n):
             code = codes[feature, j]
             if code == 0:
@@ -111,11 +114,11 @@ def state_scores(
 @cython.wraparound(False)
 @cython.cdivision(True)
 def forward_backward(
-    states: cython.const[cython.double][:, ::1],
+    states: cython.double[:, ::1],
     transitions: cython.const[cython.double][:, ::1],
     marginals: cython.double[:, ::1],
 ) -> cython.int:
-    """Turns exp(state scores) and exp(transitions[from, to]) into marginal probabilities (n, 3).
+    """Turns state scores, which it writes over, and transitions[from, to] into marginal probabilities (n, 3).
 
     Scaled so that each row of the forward pass sums to 1; time and memory are linear in n.
     """
@@ -128,15 +131,24 @@ def forward_backward(
     e1: cython.double
     e2: cython.double
     total: cython.double
-    t00: cython.double = transitions[0, 0]
-    t01: cython.double = transitions[0, 1]
-    t02: cython.double = transitions[0, 2]
-    t10: cython.double = transitions[1, 0]
-    t11: cython.double = transitions[1, 1]
-    t12: cython.double = transitions[1, 2]
-    t20: cython.double = transitions[2, 0]
-    t21: cython.double = transitions[2, 1]
-    t22: cython.double = transitions[2, 2]
+    t00: cython.double = exp(transitions[0, 0])
+    t01: cython.double = exp(transitions[0, 1])
+    t02: cython.double = exp(transitions[0, 2])
+    t10: cython.double = exp(transitions[1, 0])
+    t11: cython.double = exp(transitions[1, 1])
+    t12: cython.double = exp(transitions[1, 2])
+    t20: cython.double = exp(transitions[2, 0])
+    t21: cython.double = exp(transitions[2, 1])
+    t22: cython.double = exp(transitions[2, 2])
+    for i in range(n):
+        total = states[i, 0]
+        if states[i, 1] > total:
+            total = states[i, 1]
+        if states[i, 2] > total:
+            total = states[i, 2]
+        states[i, 0] = exp(states[i, 0] - total)
+        states[i, 1] = exp(states[i, 1] - total)
+        states[i, 2] = exp(states[i, 2] - total)
     e0 = e1 = e2 = 1.0
     for i in range(n):
         if i:
@@ -172,6 +184,37 @@ def forward_backward(
         marginals[i, 0] = e0 / total
         marginals[i, 1] = e1 / total
         marginals[i, 2] = e2 / total
+    return 0
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+@cython.cdivision(True)
+def revise(
+    marginals: cython.const[cython.double][:, ::1],
+    chain: cython.const[cython.float][::1],
+    trees: cython.const[cython.float][::1],
+    words: cython.const[cython.double][::1],
+    most_of_chain: cython.double,
+    revised: cython.double[:, ::1],
+) -> cython.int:
+    """Fills `revised` (n, 3): content by both log-odds, split between header and text as in `marginals`.
+
+    Of blocks without words the chain has so much of the say, of others less.
+    """
+    i: cython.Py_ssize_t
+    part: cython.double
+    content: cython.double
+    header: cython.double
+    for i in range(marginals.shape[0]):
+        part = most_of_chain * exp(-words[i])
+        content = 1.0 / (1.0 + exp(-((1.0 - part) * trees[i] + part * chain[i])))
+        header = marginals[i, 0] + marginals[i, 1]
+        header = marginals[i, 0] / (header if header > 1e-300 else 1e-300)
+        revised[i, 0] = content * header
+        revised[i, 1] = content * (1.0 - header)
+        revised[i, 2] = 1.0 - content
     return 0
 
 
