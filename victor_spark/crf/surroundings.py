@@ -15,6 +15,7 @@ import numpy as np
 from victor_spark.html.tags import BIT, CONTAINERS
 from victor_spark.html.words import GROUPS
 from victor_spark.kernels import blocks as of_blocks
+from victor_spark.kernels import code_points
 from victor_spark.kernels import surroundings as kernel
 from victor_spark.page import Blocks, Float32, Float64, Int32, UInt8
 
@@ -133,7 +134,10 @@ def n_words(blocks: Blocks) -> Int32:
 
 
 def _linked(blocks: Blocks) -> UInt8:
-    return np.asarray(blocks.containers & np.uint64(BIT["a"]) != 0).view(np.uint8)
+    return np.asarray(blocks.containers & _LINK != 0).view(np.uint8)
+
+
+_LINK: Final = np.uint64(BIT["a"])
 
 
 def _layout(blocks: Blocks, n_words: Int32, linked: UInt8) -> Layout:
@@ -181,7 +185,7 @@ def _fill_blocks(blocks: Blocks, page: Layout, linked: UInt8, rows: Float32, num
     n = len(blocks)
     columns = (*COUNTS.values(), *_OTHER_COLUMNS)
     of_blocks.of_blocks(
-        memoryview(np.stack([getattr(blocks, name) for name in columns])),
+        memoryview(np.concatenate([getattr(blocks, name) for name in columns]).reshape(-1, n)),
         memoryview(blocks.containers),
         memoryview(blocks.hints),
         memoryview(blocks.letters_hash),
@@ -196,13 +200,12 @@ def _fill_blocks(blocks: Blocks, page: Layout, linked: UInt8, rows: Float32, num
         memoryview(rows),
         memoryview(numbers),
     )
-    title = np.frombuffer((blocks.title or "")[:MOST_TITLE].encode("utf-32-le", "replace"), dtype=np.uint32)
     of_blocks.title_shares(
         memoryview(blocks.points),
         memoryview(blocks.text_start),
         memoryview(blocks.text_end),
         memoryview(blocks.n_letters),
-        memoryview(title.copy()),
+        memoryview(code_points((blocks.title or "")[:MOST_TITLE])),
         memoryview(rows[len(_OF_BLOCKS) - 1]),
     )
 

@@ -11,8 +11,11 @@ from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, tables
 from victor_spark.html.words import GROUPS
 from victor_spark.html.words import table as word_table
-from victor_spark.kernels import content, markup
-from victor_spark.page import Blocks, Int32, UInt8, UInt32, UInt64
+from victor_spark.kernels import code_points, content, markup
+from victor_spark.page import Blocks, Int32, UInt32
+
+_INSIDE: Final = np.array([BIT["pre"], BIT["li"]], dtype=np.uint64)
+"""The containers that columns of their own tell of."""
 
 
 def segment(html: str) -> Blocks:
@@ -21,11 +24,12 @@ def segment(html: str) -> Blocks:
     A block is a maximal run of text without a tag inside, trimmed of white space as `str.strip`
     does; runs of white space alone are none, `title` holds none.
     """
-    points = np.frombuffer(html.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    n_tags = int(np.count_nonzero(points == ord("<"))) + 1
+    points = code_points(html)
+    n_tags = markup.n_tags(memoryview(points)) + 1
     tags = tables()
     rows = np.empty((len(markup.COLUMNS), n_tags + 1), dtype=np.int32)
     containers = np.empty(n_tags + 1, dtype=np.uint64)
+    inside = np.empty((len(_INSIDE), n_tags + 1), dtype=np.uint8)
     words = word_table()
     paths = np.empty((2, n_tags + 1), dtype=np.uint64)
     hints = np.empty((len(GROUPS), n_tags + 1), dtype=np.uint8)
@@ -50,6 +54,8 @@ def segment(html: str) -> Blocks:
         memoryview(np.empty((n_tags + 1, len(GROUPS)), dtype=np.int32)),
         memoryview(rows),
         memoryview(containers),
+        memoryview(_INSIDE),
+        memoryview(inside),
         memoryview(paths),
         memoryview(hints),
         memoryview(elements),
@@ -59,15 +65,15 @@ def segment(html: str) -> Blocks:
     )
     n_blocks, n_text = packed >> 32, packed & 0xFFFFFFFF
     columns = dict(zip(markup.COLUMNS, rows[:, :n_blocks].copy(), strict=True))
+    in_pre, in_list_item = inside[:, :n_blocks].copy()
     n_named = np.count_nonzero(named_elements[1])
-    ancestors = containers[:n_blocks].copy()
     decoded = text[:n_text].copy()
     return Blocks(
         **columns,
         **_content(text, columns["text_start"], columns["text_end"]),
-        containers=ancestors,
-        in_pre=_within(ancestors, "pre"),
-        in_list_item=_within(ancestors, "li"),
+        containers=containers[:n_blocks].copy(),
+        in_pre=in_pre,
+        in_list_item=in_list_item,
         path=paths[0, :n_blocks].copy(),
         class_path=paths[1, :n_blocks].copy(),
         hints=hints[:, :n_blocks].copy(),
@@ -97,11 +103,6 @@ def _content(text: UInt32, starts: Int32, ends: Int32) -> dict[str, npt.NDArray[
             memoryview(hashes),
         )
     return {**dict(zip(content.COLUMNS, rows, strict=True)), "letters_hash": hashes}
-
-
-def _within(containers: UInt64, name: str) -> UInt8:
-    """1 for the blocks inside an element of CONTAINERS[name]."""
-    return np.asarray((containers & np.uint64(BIT[name])) != 0).view(np.uint8)
 
 
 _TITLE: Final = re.compile(r"<title(?: [^>]*)?>([^<]*)</title>")

@@ -114,6 +114,18 @@ def _with_word(
 @cython.ccall
 @cython.boundscheck(False)
 @cython.wraparound(False)
+def n_tags(html: cython.const[cython.uint][::1]) -> cython.Py_ssize_t:
+    """How many `<` there are: no page has more tags."""
+    n: cython.uint = 0
+    i: cython.Py_ssize_t
+    for i in range(html.shape[0]):
+        n += html[i] == 60
+    return n
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
 def scan(
     html: cython.const[cython.uint][::1],
     properties: cython.const[cython.uchar][::1],
@@ -131,6 +143,8 @@ def scan(
     stack_hints: cython.int[:, ::1],
     rows: cython.int[:, ::1],
     containers: cython.ulonglong[::1],
+    asked: cython.const[cython.ulonglong][::1],
+    inside: cython.uchar[:, ::1],
     paths: cython.ulonglong[:, ::1],
     hints: cython.uchar[:, ::1],
     elements: cython.int[:, ::1],
@@ -139,6 +153,8 @@ def scan(
     text: cython.uint[::1],
 ) -> cython.longlong:
     """Fills `rows` (len(COLUMNS), n_blocks) and `containers` (n_blocks), a column a block.
+
+    `inside[k, i]`: whether block i is inside one of the containers `asked[k]`.
 
     `text` gets the decoded text of all blocks, a newline after each; `paths` a hash of the ancestors'
     tags and one of their tags and classes; `hints[g, i]` how many elements up the nearest ancestor
@@ -269,6 +285,8 @@ def scan(
             rows[16, n_blocks] = parent_block
             rows[17, n_blocks] = named
             containers[n_blocks] = mask
+            for g in range(asked.shape[0]):
+                inside[g, n_blocks] = (mask & asked[g]) != 0
             paths[0, n_blocks] = path
             paths[1, n_blocks] = class_path
             for g in range(n_hints):

@@ -163,8 +163,11 @@ def _best_and_rival(points: Int32, languages: tuple[str, ...]) -> tuple[int, int
     """The best column, and the points of its best rival outside the best one's group."""
     best = int(points.argmax())
     rivals = points.copy()
-    rivals[_group_columns(languages, best)] = np.iinfo(points.dtype).min // 2
+    rivals[_group_columns(languages, best)] = _LOWEST
     return best, int(rivals.max())
+
+
+_LOWEST: Final = -(2**30)
 
 
 @cache

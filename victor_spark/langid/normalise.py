@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.kernels import ngrams
+from victor_spark.kernels import code_points, ngrams
 
 UInt32 = npt.NDArray[np.uint32]
 Int32 = npt.NDArray[np.int32]
@@ -50,7 +50,7 @@ def _not_composed() -> list[int]:
 
 def codepoints(text: str) -> UInt32:
     """The text as an array of code points (lone surrogates included)."""
-    return np.frombuffer(text.encode(_ENCODING, "surrogatepass"), dtype=np.uint32)
+    return code_points(text)
 
 
 def joined(texts: Sequence[str]) -> tuple[UInt32, Int32, Int32]:
