@@ -26,6 +26,43 @@ _PRIME = cython.declare(cython.uint, 16777619)
 _LOW_BITS = cython.declare(cython.uint, 4294967295)
 
 
+@cython.cfunc
+def _copied(
+    source: cython.const[cython.uchar][::1],
+    start: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    out: cython.uchar[::1],
+    at: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """Copies a span of the source to `out`; where it ends there."""
+    k: cython.Py_ssize_t
+    by: cython.Py_ssize_t = at - start
+    for k in range(start, end):
+        out[k + by] = source[k]
+    return end + by
+
+
+@cython.cfunc
+def _copied_plain(
+    source: cython.const[cython.uchar][::1],
+    start: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    out: cython.uchar[::1],
+    at: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """Copies what needs no escape, up to the first byte that may; how many bytes that are."""
+    k: cython.Py_ssize_t = start
+    by: cython.Py_ssize_t = at - start
+    c: cython.uint
+    while k < end:
+        c = source[k]
+        if c == 38 or c == 60 or c == 62 or c == 34 or c == 13 or c == 194:
+            break
+        out[k + by] = cython.cast(cython.uchar, c)
+        k += 1
+    return k - start
+
+
 @cython.final
 @cython.cclass
 class Serializer:
@@ -126,11 +163,7 @@ class Serializer:
 
     @cython.cfunc
     def _copy(self, start: cython.int, end: cython.int) -> cython.void:
-        k: cython.Py_ssize_t
-        at: cython.Py_ssize_t = self.n - start
-        for k in range(start, end):
-            self.out[at + k] = self.source[k]
-        self.n += end - start
+        self.n = _copied(self.source, start, end, self.out, self.n)
 
     @cython.cfunc
     def _name(self, name: cython.int, token: cython.int) -> cython.bint:
@@ -138,8 +171,9 @@ class Serializer:
         k: cython.Py_ssize_t
         c: cython.uint
         if name > 0:
-            for k in range(self.letter_ends[name], self.letter_ends[name + 1]):
-                self._put(self.letters[k])
+            self.n = _copied(
+                self.letters, self.letter_ends[name], self.letter_ends[name + 1], self.out, self.n
+            )
             return True
         if self.n + self.tokens[token, 2] - self.tokens[token, 5] + 64 > self.room:
             return False
@@ -282,7 +316,13 @@ class Serializer:
     def _escaped(self, i: cython.int, end: cython.int) -> cython.void:
         """Text or a value: line ends made one, references resolved, the result escaped."""
         c: cython.uint
+        length: cython.int
         while i < end:
+            length = cython.cast(cython.int, _copied_plain(self.source, i, end, self.out, self.n))
+            i += length
+            self.n += length
+            if i >= end:
+                break
             c = self.source[i]
             if c == 38:
                 i = self._reference(i, end)

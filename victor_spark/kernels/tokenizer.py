@@ -6,8 +6,6 @@ HTML (comments, scripts, styles, drawings) is skipped where it stands. Where the
 is done here, the page is left to the parser library: `tokenize` then returns -1. Cython pure Python mode.
 """
 
-import re
-
 import cython
 
 COLUMNS = ("name", "kind", "start", "end", "flags", "name_start")
@@ -36,8 +34,6 @@ _DEEPEST_DRAWING = cython.declare(cython.int, 256)
 _SEED = cython.declare(cython.uint, 2166136261)
 _PRIME = cython.declare(cython.uint, 16777619)
 _LOW_BITS = cython.declare(cython.uint, 4294967295)
-
-_IN_SCRIPT = re.compile(rb"<!--(?!-?>)|-->|</?script(?=[\t\n\f\r />])", re.IGNORECASE)
 
 
 @cython.final
@@ -329,7 +325,12 @@ class Tokenizer:
     def _declaration(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """A comment, an instruction or the doctype at `i`."""
         end: cython.Py_ssize_t
-        if self.buffer[i : i + 4] == b"<!--":
+        if (
+            i + 3 < self.n
+            and self.source[i + 1] == 33
+            and self.source[i + 2] == 45
+            and self.source[i + 3] == 45
+        ):
             self.commented = True
             return self._after_comment(i + 4)
         if self.source[i + 1] == 33 and self.buffer[i + 2 : i + 9].lower() == b"doctype":
@@ -435,23 +436,60 @@ class Tokenizer:
             self.aside = True
         return end
 
+    @cython.cfunc
     def _end_of_escaped_script(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """As `_end_of_script`, of one that holds `<!--` and `<script`."""
+        n: cython.Py_ssize_t = self.n
         escaped: cython.bint = False
         nested: cython.bint = False
-        mark: bytes
-        for match in _IN_SCRIPT.finditer(self.buffer, i):
-            mark = match[0].lower()
-            if mark == b"<!--":
-                escaped = True
-            elif mark == b"-->":
+        c: cython.uint
+        while i < n:
+            c = self.source[i]
+            if c == 45 and i + 2 < n and self.source[i + 1] == 45 and self.source[i + 2] == 62:  # '-->'
                 escaped = nested = False
-            elif mark == b"<script":
-                nested = escaped
-            elif nested:
+                i += 3
+                continue
+            if c != 60 or i + 3 >= n:
+                i += 1
+                continue
+            c = self.source[i + 1]
+            if c == 33 and self.source[i + 2] == 45 and self.source[i + 3] == 45:
+                if i + 4 < n and self.source[i + 4] == 62:  # '<!-->' and '<!--->' open nothing
+                    i += 1
+                elif i + 5 < n and self.source[i + 4] == 45 and self.source[i + 5] == 62:
+                    i += 1
+                else:
+                    escaped = True
+                    i += 4
+            elif c == 47 and self._is_script(i + 2):
+                if not nested:
+                    return i
                 nested = False
+                i += 8
+            elif self._is_script(i + 1):
+                nested = escaped
+                i += 7
             else:
-                return match.start()
-        return self.n
+                i += 1
+        return n
+
+    @cython.cfunc
+    def _is_script(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Whether the name at `i` is that of a script, in any case, with something after it."""
+        return (
+            i + 6 < self.n
+            and (self.source[i] | 32) == 115
+            and (self.source[i + 1] | 32) == 99
+            and (self.source[i + 2] | 32) == 114
+            and (self.source[i + 3] | 32) == 105
+            and (self.source[i + 4] | 32) == 112
+            and (self.source[i + 5] | 32) == 116
+            and (
+                self.source[i + 6] == 62
+                or self.source[i + 6] == 47
+                or (self.classes[self.source[i + 6]] & 8) != 0
+            )
+        )
 
     @cython.cfunc
     def _skip_drawing(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
