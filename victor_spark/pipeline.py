@@ -178,7 +178,7 @@ def prepare(
     lap("segment")
     blocks, language = look(segmented)
     lap("language")
-    page = Page(document.html, blocks, url, document.title, language.language)
+    page = Page(document.html, blocks, url, blocks.title, language.language)
     return page, PageFacts(document.charset, language)
 
 

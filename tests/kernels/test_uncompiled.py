@@ -290,13 +290,18 @@ def test_decision(slow: dict[str, ModuleType], seed: int, n_blocks: int) -> None
         f1 = deciding.expected_f1(*map(memoryview, (marginals, words, kept)))
         mean = deciding.mean_content(*map(memoryview, (marginals, starts, ends, kept))) if kept.any() else 0.0
         chain.revise(*map(memoryview, (marginals, *said, words)), 0.6, memoryview(revised))
-        results.append(np.array([*kept.tolist(), f1, mean, *revised.ravel()]))
-    np.testing.assert_allclose(*results, rtol=1e-12)
+        rows = np.empty((2, n_blocks), dtype=np.float32)
+        chain.told(memoryview(marginals), 1e-4, memoryview(rows))
+        results.append(np.array([*kept.tolist(), f1, mean, *revised.ravel(), *rows.ravel()]))
+    np.testing.assert_allclose(*results, rtol=1e-6)
     kept, likely = results[0][:n_blocks] > 0, 1 - marginals[:, 2]
     if kept.any():
         chars = ends[kept]
         assert results[0][n_blocks + 1] == pytest.approx((likely[kept] * chars).sum() / chars.sum())
-    np.testing.assert_allclose(results[0][n_blocks + 2 :].reshape(-1, 3).sum(axis=1), 1.0)
+    revised, rows = results[0][n_blocks + 2 : -2 * n_blocks], results[0][-2 * n_blocks :].reshape(2, -1)
+    np.testing.assert_allclose(revised.reshape(-1, 3).sum(axis=1), 1.0)
+    other = marginals[:, 2].clip(1e-4, 1 - 1e-4)
+    np.testing.assert_allclose(rows, [np.log((1 - other) / other), marginals[:, 0]], rtol=1e-5)
 
 
 @given(seed=st.integers(0, 2**32 - 1), n_blocks=st.integers(1, 9))

@@ -10,7 +10,7 @@ import numpy as np
 
 from victor_spark.crf.surroundings import N_AROUND, Layout, n_words
 from victor_spark.kernels import context as kernel
-from victor_spark.kernels import surroundings
+from victor_spark.kernels import surroundings, views
 from victor_spark.page import Blocks, Float32, Int32
 
 _OF_BLOCKS: Final = tuple(f"guess[{by}]" for by in range(-2, 3))
@@ -73,6 +73,4 @@ def _sigmoid(log_odds: Float32) -> Float32:
 def _doubt(guesses: Float32, words: Int32) -> float:
     """Mean entropy of the guesses, in nats, by words."""
     others = 1.0 - guesses
-    entropy = guesses * np.log(guesses) + others * np.log(others)
-    weights = words + 0.1
-    return -float(np.dot(entropy.astype(np.float64), weights) / weights.sum())
+    return float(kernel.doubt(*views(guesses, others, np.log(guesses), np.log(others), words)))

@@ -12,7 +12,7 @@ from victor_spark.crf import context
 from victor_spark.crf.surroundings import layout_of
 from victor_spark.crf.trees import Trees
 from victor_spark.kernels import crf as kernel
-from victor_spark.page import HEADER, OTHER, Blocks, Float32, Float64
+from victor_spark.page import Blocks, Float32, Float64
 
 CRF: Final = ("crf.content", "crf.header")
 """The CRF's log-odds of content, and its P(header)."""
@@ -29,9 +29,7 @@ def features(blocks: Blocks, values: Float32, marginals: Float64) -> Float32:
     rows = np.empty((n_known + N_ADDED, values.shape[1]), dtype=np.float32)
     rows[:n_known] = values
     context.features(blocks, layout_of(blocks), values[-1], rows[n_known : -len(CRF)])
-    other = np.clip(marginals[:, OTHER], _LEAST, 1.0 - _LEAST)
-    rows[-2] = np.log((1.0 - other) / other)
-    rows[-1] = marginals[:, HEADER]
+    kernel.told(memoryview(marginals), _LEAST, memoryview(rows[-len(CRF) :]))
     return rows
 
 

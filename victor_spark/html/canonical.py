@@ -24,11 +24,15 @@ MAX_ATTRIBUTES: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Canonical:
-    """Canonical HTML, the page's title, and the charset the bytes were decoded with."""
+    """Canonical HTML, and the charset the bytes were decoded with."""
 
     html: str
-    title: str | None
     charset: str | None
+
+    @property
+    def title(self) -> str | None:
+        """The page's title."""
+        return title(self.html)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ def canonical(source: bytes | str, *, http_charset: str | None = None) -> Canoni
     html = parse(markup)
     if html is None:
         html = by_library(markup.decode())
-    return Canonical(html, title(html), charset)
+    return Canonical(html, charset)
 
 
 def with_iframes_ended(markup: bytes) -> bytes:

@@ -149,6 +149,30 @@ def of_paragraphs(
     return cython.cast(cython.int, r)
 
 
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+@cython.cdivision(True)
+def doubt(
+    guesses: cython.const[cython.float][::1],
+    others: cython.const[cython.float][::1],
+    logs: cython.const[cython.float][::1],
+    logs_of_others: cython.const[cython.float][::1],
+    words: cython.const[cython.int][::1],
+) -> cython.double:
+    """The mean entropy of the guesses, in nats, by words; `others` are 1 - `guesses`."""
+    i: cython.Py_ssize_t
+    entropy: cython.float
+    sum_of_entropies: cython.double = 0.0
+    weights: cython.double = 0.0
+    for i in range(guesses.shape[0]):
+        entropy = guesses[i] * logs[i]
+        entropy += others[i] * logs_of_others[i]
+        sum_of_entropies -= entropy * (words[i] + 0.1)
+        weights += words[i] + 0.1
+    return sum_of_entropies / weights
+
+
 @cython.cfunc
 @cython.boundscheck(False)
 @cython.wraparound(False)

@@ -5,7 +5,7 @@ Victor, section 3.1, steps 5 to 7. Cython pure Python mode.
 """
 
 import cython
-from cython.cimports.libc.math import exp
+from cython.cimports.libc.math import exp, log
 
 N_LABELS = 3
 
@@ -184,6 +184,24 @@ def forward_backward(
         marginals[i, 0] = e0 / total
         marginals[i, 1] = e1 / total
         marginals[i, 2] = e2 / total
+    return 0
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+@cython.cdivision(True)
+def told(
+    marginals: cython.const[cython.double][:, ::1], least: cython.double, rows: cython.float[:, ::1]
+) -> cython.int:
+    """Fills `rows` (2, n): the log-odds of content, P(other) being `least` from 0 and 1 at least; P(header)."""
+    i: cython.Py_ssize_t
+    other: cython.double
+    for i in range(marginals.shape[0]):
+        other = marginals[i, 2]
+        other = least if other < least else 1.0 - least if other > 1.0 - least else other
+        rows[0, i] = cython.cast(cython.float, log((1.0 - other) / other))
+        rows[1, i] = cython.cast(cython.float, marginals[i, 0])
     return 0
 
 

@@ -328,8 +328,14 @@ def scan(
         most_words = first_word + _MOST_NAME_WORDS
         if most_words > room:
             most_words = room
-        while i < n and html[i] != 62:
-            if html[i] == 61 and i > 10 and i + 1 < n and html[i + 1] == 34 and tells_purpose(html, i):
+        while i < n:
+            c = html[i]
+            if c < 61 or c > 62:
+                i += 1
+                continue
+            if c == 62:
+                break
+            if i > 10 and i + 1 < n and html[i + 1] == 34 and tells_purpose(html, i):
                 i += 2
                 word = seed
                 before = 0
