@@ -194,7 +194,7 @@ def forward_backward(
 def told(
     marginals: cython.const[cython.double][:, ::1], least: cython.double, rows: cython.float[:, ::1]
 ) -> cython.int:
-    """Fills `rows` (2, n): the log-odds of content, P(other) being `least` from 0 and 1 at least; P(header)."""
+    """Fills `rows` (2, n): the log-odds of content, P(other) kept `least` from 0 and 1; P(header)."""
     i: cython.Py_ssize_t
     other: cython.double
     for i in range(marginals.shape[0]):
