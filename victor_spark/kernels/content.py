@@ -31,6 +31,7 @@ _WHITE = cython.declare(cython.int, 4)
 _UPPER = cython.declare(cython.int, 8)
 _SENTENCE_END = cython.declare(cython.int, 16)
 _UNSPACED = cython.declare(cython.int, 32)
+_SPACED_LETTER = cython.declare(cython.int, 39)  # the bits that say whether it is one
 _CLOSING = cython.declare(cython.int, 64)
 _GREEK = cython.declare(cython.int, 128)
 
@@ -59,6 +60,7 @@ def measure(
     c: cython.uint
     previous: cython.int
     bits: cython.int
+    following: cython.int
     kind: cython.int
     n_letters: cython.int
     n_digits: cython.int
@@ -96,7 +98,8 @@ def measure(
         previous = _WHITE
         letters_hash = seed
         end = ends[block]
-        for i in range(starts[block], end):
+        i = starts[block]
+        while i < end:
             c = text[i]
             bits = properties[c] if c < 1114112 else 0
             kind = bits & _CLASS
@@ -115,6 +118,15 @@ def measure(
                     token_unspaced = True
                 else:
                     token_letters = True
+                    while i + 1 < end:  # the letters that follow
+                        c = text[i + 1]
+                        following = properties[c] if c < 1114112 else 0
+                        if (following & _SPACED_LETTER) != _LETTER:
+                            break
+                        n_letters += 1
+                        letters_hash = ((letters_hash ^ c) * prime) & all_bits
+                        bits = following
+                        i += 1
                 ended = 0
             elif kind == _DIGIT:
                 n_digits += 1
@@ -155,6 +167,7 @@ def measure(
                 elif c == 46 and i >= starts[block] + 2 and (text[i - 1] | text[i - 2] | 32) == 119:
                     url_mark = 1
             previous = bits
+            i += 1
         if token_letters and token_digits:
             n_mix += 1
         elif token_letters:

@@ -140,18 +140,16 @@ def score_trigrams(
     segment: cython.Py_ssize_t
     i: cython.Py_ssize_t
     end: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    first: cython.Py_ssize_t
     a: cython.uint
     b: cython.uint
     c: cython.uint
     n: cython.int
-    last: cython.Py_ssize_t
-    entry: cython.int
+    n_found: cython.Py_ssize_t
     key: cython.ulonglong
     at: cython.ulonglong
     slot: cython.ulonglong
     mask: cython.ulonglong
+    found = cython.declare(cython.ulonglong[64])
     if not cython.compiled:
         text, starts, ends, slots = views(text, starts, ends, slots)
         entries, gains, n_letters = views(entries, gains, n_letters)
@@ -159,6 +157,7 @@ def score_trigrams(
     for segment in range(starts.shape[0]):
         a = b = space
         n = 0
+        n_found = 0
         end = ends[segment]
         for i in range(starts[segment], end + 1):
             c = text[i] if i < end and n < most_letters else space
@@ -177,16 +176,44 @@ def score_trigrams(
                 at = (at + 1) & mask
                 slot = slots[at]
             if slot != 0:
-                first = (slot >> 10) & 0xFFFFFF
-                last = first + (slot & 1023)
-                for k in range(first, last):
-                    entry = entries[k]
-                    gains[segment, entry >> 8] += entry & 255
+                found[n_found] = slot
+                n_found += 1
+                if n_found == 64:
+                    _add_gains(found, n_found, entries, gains, segment)
+                    n_found = 0
             a = b
             b = c
             if c == space or alone(c):
                 a = b = space
+        _add_gains(found, n_found, entries, gains, segment)
         n_letters[segment] = n
+    return 0
+
+
+@cython.cfunc
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _add_gains(
+    found: cython.p_ulonglong,
+    n_found: cython.Py_ssize_t,
+    entries: cython.const[cython.ushort][::1],
+    gains: cython.int[:, ::1],
+    segment: cython.Py_ssize_t,
+) -> cython.int:
+    """Adds the entries of at most 64 slots: the tables are far away in memory, so their ways overlap."""
+    heads = cython.declare(cython.int[64])
+    m: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    first: cython.Py_ssize_t
+    entry: cython.int
+    for m in range(n_found):
+        heads[m] = entries[(found[m] >> 10) & 0xFFFFFF]
+    for m in range(n_found):
+        gains[segment, heads[m] >> 8] += heads[m] & 255
+        first = (found[m] >> 10) & 0xFFFFFF
+        for k in range(first + 1, first + cython.cast(cython.Py_ssize_t, found[m] & 1023)):
+            entry = entries[k]
+            gains[segment, entry >> 8] += entry & 255
     return 0
 
 
