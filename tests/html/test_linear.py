@@ -30,6 +30,11 @@ def test_deeply_nested_elements_are_all_counted() -> None:
     assert blocks.div_group.tolist() == [0, 100_000, 0]
 
 
+def test_iframes_that_nothing_ends() -> None:
+    texts = texts_of(blocks_of("<p>before" + "<iframe>" * 500_000 + "<p>after"))
+    assert texts == ["before", "after"]
+
+
 @pytest.mark.parametrize(
     "before",
     [
