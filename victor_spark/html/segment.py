@@ -47,6 +47,7 @@ def segment(html: str) -> Blocks:
         memoryview(tags.masks),
         memoryview(words.slots),
         memoryview(words.slot_groups),
+        GROUPS.index("hidden"),
         memoryview(np.empty(n_tags, dtype=np.int32)),
         memoryview(np.empty((n_tags + 1, 6), dtype=np.int32)),
         memoryview(np.empty(n_tags, dtype=np.uint64)),

@@ -47,6 +47,9 @@ _WHITE = cython.declare(cython.int, 4)
 
 _MOST_NAME_WORDS = cython.declare(cython.int, 32)
 
+_UNSEEN = cython.declare(cython.uint, 1)
+_UNHEARD = cython.declare(cython.uint, 2)
+
 
 @cython.cfunc
 @cython.inline
@@ -88,6 +91,50 @@ def tells_purpose(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t) ->
     if last == 112:
         return before == 111 and html[i - 3] == 114 and html[i - 4] == 112 and html[i - 9] == 32
     return False
+
+
+@cython.cfunc
+@cython.inline
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def hides(
+    html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t
+) -> cython.uint:
+    """What the attribute with its '=' at `i` says: its element is not to be seen, not to be read out, or 0."""
+    last: cython.uint = html[i - 1]
+    if last == 110:  # hidden
+        if html[i - 2] != 101 or html[i - 3] != 100 or html[i - 4] != 100 or html[i - 6] != 104:
+            return 0
+        if html[i - 7] == 32:
+            return _UNSEEN
+        return _UNHEARD if html[i - 7] == 45 and html[i + 2] == 116 else 0  # aria-hidden="true"
+    if last != 101 or html[i - 2] != 108 or html[i - 3] != 121 or html[i - 6] != 32:  # style
+        return 0
+    i += 2
+    while i + 5 < n and html[i] != 34:
+        if html[i] == 58 and (html[i - 1] | 32) == 121 and _says_no(html, i, n):
+            return _UNSEEN
+        i += 1
+    return 0
+
+
+@cython.cfunc
+@cython.inline
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _says_no(
+    html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t
+) -> cython.bint:
+    """Whether the ':' at `i` of a style stands in display: none or visibility: hidden."""
+    before: cython.uint = html[i - 2] | 32
+    i += 1
+    while i < n and html[i] == 32:
+        i += 1
+    if i + 3 >= n:
+        return False
+    if before == 97:
+        return (html[i] | 32) == 110 and (html[i + 1] | 32) == 111 and (html[i + 2] | 32) == 110
+    return before == 116 and (html[i] | 32) == 104 and (html[i + 1] | 32) == 105 and (html[i + 2] | 32) == 100
 
 
 @cython.cfunc
@@ -136,6 +183,7 @@ def scan(
     tag_masks: cython.const[cython.ulonglong][::1],
     word_slots: cython.const[cython.uint][::1],
     word_groups: cython.const[cython.uchar][::1],
+    hidden_group: cython.int,
     stack_tags: cython.int[::1],
     stack_groups: cython.int[:, ::1],
     stack_masks: cython.ulonglong[::1],
@@ -166,7 +214,8 @@ def scan(
 
     `slots`/`slot_tags` is an open-addressing table from the 32-bit FNV-1a hash of a tag's name to
     its row in the tag tables (row 0: any other tag); `word_slots`/`word_groups` the same from words of
-    class, id, role and itemprop to their group. The stacks and `text` hold one entry per
+    class, id, role and itemprop to their group. Elements that style, hidden or aria-hidden hide count as named,
+    by the words 1 (not to be seen; in `hidden_group`, too) and 2 (not to be read out). The stacks and `text` hold one entry per
     `<` and per code point of the page at most. Returns n_blocks * 2**32 + length of `text`.
     """
     n: cython.Py_ssize_t = html.shape[0]
@@ -194,6 +243,7 @@ def scan(
     g: cython.Py_ssize_t
     distance: cython.Py_ssize_t
     found: cython.ulonglong
+    hidden: cython.ulonglong = cython.cast(cython.ulonglong, 1) << hidden_group
     classes: cython.ulonglong
     hint_row: cython.int = 0
     n_words: cython.Py_ssize_t = 0  # in name_words, those of the tag at hand included
@@ -335,7 +385,15 @@ def scan(
                 continue
             if c == 62:
                 break
-            if i > 10 and i + 1 < n and html[i + 1] == 34 and tells_purpose(html, i):
+            if i <= 10 or i + 2 >= n or html[i + 1] != 34:
+                i += 1
+                continue
+            word = hides(html, i, n)
+            if word:
+                n_words = _with_word(name_words, first_word, n_words, most_words, word)
+                if word == _UNSEEN:
+                    found |= hidden
+            elif tells_purpose(html, i):
                 i += 2
                 word = seed
                 before = 0
