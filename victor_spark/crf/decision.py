@@ -29,20 +29,16 @@ def by_expected_f1(
 ) -> Bool:
     """Keep the likeliest blocks, as many as make the page's expected F by words highest.
 
-    With p = P(content) and w words, a prefix of the blocks sorted by p is kept that maximises
-    (1 + beta²)·Σ_kept(w·p) / (Σ_kept w + beta²·Σ_all(w·p)); blocks without words share the last kept p as
-    their bar. `beta` 1 is F1; below 1 precision counts for more, above 1 recall (van Rijsbergen 1979).
-    Nothing is kept where the expected F1 of what F1 would keep stays below `least`.
+    What the model doubts stands or falls together: of comments with P(content) = 0.4, a page's gold text has
+    all or none. So the content is taken to be the blocks with P(content) > u, u anywhere from 0 to 1 with the
+    same probability: each block has its marginal, and the expected F is a mean over u. `beta` 1 is F1; below
+    1 precision counts for more, above 1 recall (van Rijsbergen 1979). Probabilities are told apart in
+    kernels.decision.LEVELS levels. Nothing is kept where the highest expected F1 stays below `least`.
     """
     kept = np.zeros(len(words), dtype=bool)
-    kernel.keep_best(
-        memoryview(marginals),
-        memoryview(words),
-        memoryview(np.argsort(marginals[:, OTHER] - 1.0, kind="stable")),
-        beta**2,
-        least,
-        memoryview(kept.view(np.uint8)),
-    )
+    of_levels = memoryview(np.zeros(kernel.LEVELS))
+    of_kept = memoryview(kept.view(np.uint8))
+    kernel.keep_best(memoryview(marginals), memoryview(words), beta**2, least, of_levels, of_kept)
     return kept
 
 
@@ -53,9 +49,9 @@ PREFERENCES: Final = {PRECISION: 0.5, RECALL: math.sqrt(2)}
 
 
 def expected_f1(marginals: Float64, words: Float64, kept: Bool) -> float:
-    """The F1 by words that `kept` can expect under the marginals; 0 where nothing is kept."""
-    of_kept = memoryview(kept.view(np.uint8))
-    return float(kernel.expected_f1(memoryview(marginals), memoryview(words), of_kept))
+    """The F1 by words that `kept` can expect, as in `by_expected_f1`; 0 where nothing is kept."""
+    of_kept, of_levels = kept.view(np.uint8), np.zeros((2, kernel.LEVELS))
+    return float(kernel.expected_f1(*views(marginals, words, of_kept, of_levels)))
 
 
 def mean_content(marginals: Float64, blocks: Blocks, kept: Bool) -> float:

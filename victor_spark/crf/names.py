@@ -7,7 +7,7 @@ known by their hashes, as the scan leaves them.
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -29,6 +29,8 @@ LEAST_WEIGHT: Final = 0.1
 """Words that weigh less are forgotten: most of them, and hardly anything of what they say."""
 
 ITERATIONS: Final = 60
+
+_FAR: Final = 255
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,18 @@ def check(names: Names) -> None:
         or not np.isfinite(weights).all()
     ):
         raise ModelError("the weights of names are damaged")
+
+
+def erased(blocks: Blocks) -> Blocks:
+    """The same blocks as if no element had any class, id, role or itemprop."""
+    return replace(
+        blocks,
+        hints=np.full_like(blocks.hints, _FAR),
+        class_path=blocks.path,
+        named=np.zeros_like(blocks.named),
+        named_elements=np.zeros((2, 1), dtype=np.int32),
+        name_words=np.zeros(0, dtype=np.uint32),
+    )
 
 
 def learn(

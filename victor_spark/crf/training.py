@@ -64,6 +64,9 @@ def train(
     usable = [page for page in pages if 0 < len(page.blocks) <= MAX_BLOCKS]
     if not usable:
         raise ModelError("no labelled page to learn from")
+    n_pages = len(usable)
+    if table.is_learnt:
+        usable = guessing.with_nameless(usable)
     names, first, values = guessing.first(usable, table)
     for page, of_page in zip(usable, values, strict=True):
         items = attributes.sequences(table, table.bins(of_page))
@@ -71,7 +74,7 @@ def train(
     with tempfile.TemporaryDirectory() as scratch:
         path = (directory or Path(scratch)) / CRFSUITE_NAME
         learner.train(str(path))
-        model = from_crfsuite(path, table, {"n_training_pages": len(usable), **(about or {})}, names, first)
+        model = from_crfsuite(path, table, {"n_training_pages": n_pages, **(about or {})}, names, first)
     return guessing.last(usable, values, model) if table.is_learnt else model
 
 

@@ -4,6 +4,19 @@
 import cython
 
 
+LEVELS = 64
+"""Into how many levels probabilities are put: blocks of a level are kept or dropped together."""
+
+_LEVELS = cython.declare(cython.int, 64)
+
+
+@cython.cfunc
+@cython.inline
+def _level(other: cython.double) -> cython.int:
+    """The level of a block by P(other): 0 for the surest content."""
+    return cython.cast(cython.int, min(other * _LEVELS, _LEVELS - 1.0)) if other > 0.0 else 0
+
+
 @cython.ccall
 @cython.boundscheck(False)
 @cython.wraparound(False)
@@ -11,46 +24,45 @@ import cython
 def keep_best(
     marginals: cython.const[cython.double][:, ::1],
     words: cython.const[cython.double][::1],
-    order: cython.const[cython.Py_ssize_t][::1],
     beta_squared: cython.double,
     least: cython.double,
+    n_words: cython.double[::1],
     kept: cython.uchar[::1],
 ) -> cython.int:
-    """Fills `kept`: the likeliest blocks, as many as make the expected F highest; none where F1 is too low.
+    """Fills `kept` (zeros): the levels that make the expected F highest; none where F1 is too low.
 
-    `order`: the blocks, the likeliest first; `least`: the F1 that some number of them has to reach.
+    `least`: the F1 that some number of levels has to reach. `n_words` (LEVELS zeros) gets the words down to
+    each level: each of these sets is the page's content with the same probability.
     """
-    n: cython.Py_ssize_t = words.shape[0]
     i: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    p: cython.double = 2.0
-    total: cython.double = 0.0
-    gained: cython.double = 0.0
-    n_words: cython.double = 0.0
+    k: cython.int
+    j: cython.int
+    best: cython.int = -1
+    f1: cython.double
     f: cython.double
-    highest: cython.double = -1.0
-    highest_f1: cython.double = -1.0
-    for k in range(n):
-        total += words[order[k]] * (1.0 - marginals[order[k], 2])
-        n_words += words[order[k]]
-        kept[k] = 0
-    if n_words == 0.0 or not total > 0.0:
-        return 0
-    n_words = 0.0
-    for k in range(n):
-        i = order[k]
-        n_words += words[i]
-        gained += words[i] * (1.0 - marginals[i, 2])
-        f = 2.0 * gained / (n_words + total)
-        if f > highest_f1:
-            highest_f1 = f
-        f = gained / (n_words + beta_squared * total)
+    both: cython.double
+    highest: cython.double = 0.0
+    highest_f1: cython.double = 0.0
+    for i in range(words.shape[0]):
+        n_words[_level(marginals[i, 2])] += words[i]
+    for k in range(1, _LEVELS):
+        n_words[k] += n_words[k - 1]
+    for k in range(_LEVELS):
+        if n_words[k] == (n_words[k - 1] if k else 0.0):
+            continue
+        f1 = f = 0.0
+        for j in range(_LEVELS):
+            both = n_words[j] if j < k else n_words[k]
+            f1 += both / (n_words[k] + n_words[j])
+            f += both / (n_words[k] + beta_squared * n_words[j])
+        if f1 > highest_f1:
+            highest_f1 = f1
         if f > highest:
             highest = f
-            p = 1.0 - marginals[i, 2]
-    if highest_f1 >= least:
-        for i in range(n):
-            kept[i] = 1.0 - marginals[i, 2] >= p
+            best = k
+    if highest_f1 * 2.0 / _LEVELS >= least:
+        for i in range(words.shape[0]):
+            kept[i] = _level(marginals[i, 2]) <= best
     return 0
 
 
@@ -62,17 +74,30 @@ def expected_f1(
     marginals: cython.const[cython.double][:, ::1],
     words: cython.const[cython.double][::1],
     kept: cython.const[cython.uchar][::1],
+    n_words: cython.double[:, ::1],
 ) -> cython.double:
-    """The F1 by words to expect of what is kept; 0 where there is nothing."""
+    """The F1 by words to expect of what is kept; 0 where there is nothing.
+
+    `n_words` (2, LEVELS zeros) gets the words down to each level, and those of them that are kept.
+    """
     i: cython.Py_ssize_t
-    total: cython.double = 0.0
-    gained: cython.double = 0.0
+    k: cython.int
+    n_kept: cython.double = 0.0
+    f1: cython.double = 0.0
     for i in range(words.shape[0]):
-        total += words[i] * (1.0 - marginals[i, 2])
+        k = _level(marginals[i, 2])
+        n_words[0, k] += words[i]
         if kept[i]:
-            total += words[i]
-            gained += words[i] * (1.0 - marginals[i, 2])
-    return 2.0 * gained / total if total else 0.0
+            n_words[1, k] += words[i]
+            n_kept += words[i]
+    if n_kept == 0.0:
+        return 0.0
+    for k in range(_LEVELS):
+        if k:
+            n_words[0, k] += n_words[0, k - 1]
+            n_words[1, k] += n_words[1, k - 1]
+        f1 += n_words[1, k] / (n_kept + n_words[0, k])
+    return f1 * 2.0 / _LEVELS
 
 
 @cython.ccall
