@@ -1,5 +1,6 @@
 """Weights of the words in class and id: what they add up to around a block, and how they are learnt."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,13 +11,15 @@ from hypothesis import given
 
 from tests.crf.conftest import some_pages
 from tests.html.pages import articles, blocks_of
-from victor_spark.crf import names, trees
+from victor_spark.crf import guessing, names, surroundings, trees
 from victor_spark.crf.model import from_bytes, to_bytes
 from victor_spark.crf.names import Names
 from victor_spark.crf.table import from_conf
 from victor_spark.crf.training import TrainingOptions, train
 from victor_spark.errors import ModelError
+from victor_spark.html.canonical import canonical
 from victor_spark.html.hashing import fnv1a
+from victor_spark.html.segment import segment
 
 if TYPE_CHECKING:
     from victor_spark.page import Blocks, Bool, Float64
@@ -132,3 +135,27 @@ def test_a_model_without_its_weights_of_names_is_refused() -> None:
     assert from_bytes(to_bytes(model)).names is not None
     with pytest.raises(ModelError, match="weights of names are missing"):
         from_bytes(to_bytes(replace(model, names=None)))
+
+
+_NAMES = re.compile(r"\s(?:class|id|role|itemprop|style|hidden|aria-hidden)=\"[^\"]*\"")
+
+
+@given(source=articles)
+def test_erased_names_are_those_of_the_page_without_the_attributes(source: str) -> None:
+    html = canonical(source).html
+    bare = segment(re.sub("<[^>]*>", lambda tag: _NAMES.sub("", tag[0]), html))
+    erased = names.erased(segment(html))
+    rows = np.empty((2, len(surroundings.NAMES), len(bare)), dtype=np.float32)
+    if len(bare):
+        surroundings.features(erased, rows[0])
+        surroundings.features(bare, rows[1])
+    np.testing.assert_array_equal(*rows)
+    assert not names.none()(erased).any()
+
+
+def test_every_fifth_page_is_learnt_from_again_without_its_names() -> None:
+    pages = list(some_pages(1, 11))
+    more = guessing.with_nameless(pages)
+    assert more[:11] == pages
+    assert [page.site for page in more[11:]] == [pages[row].site for row in (0, 5, 10)]
+    assert not any(len(page.blocks.name_words) for page in more[11:])

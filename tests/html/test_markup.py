@@ -9,6 +9,7 @@ import pytest
 from tests.html.pages import blocks_of, texts_of
 from victor_spark.html.hashing import fnv1a
 from victor_spark.html.tags import BIT, CONTAINERS, tables
+from victor_spark.html.words import GROUPS
 
 
 def column(source: str, name: str) -> list[Any]:
@@ -171,3 +172,36 @@ def test_every_tag_is_found_in_the_look_up_table_and_no_other_word_is() -> None:
 
     assert [look_up(name) for name in table.names[1:]] == list(range(1, len(table.names)))
     assert [look_up(name) for name in ("span", "font", "x-y", "h7", "para", "é")] == [0] * 6
+
+
+HIDDEN = GROUPS.index("hidden")
+
+
+@pytest.mark.parametrize(
+    ("attribute", "is_hidden", "words"),
+    [
+        ('style="display:none"', True, {1}),
+        ('style="color:red; DISPLAY:  None; margin:0"', True, {1}),
+        ('style="visibility: hidden"', True, {1}),
+        ("style='display:none;background:url(\"x\")'", True, {1}),
+        ("hidden", True, {1}),
+        ('aria-hidden="true"', False, {2}),
+        ('aria-hidden="false"', False, set()),
+        ('style="display:block"', False, set()),
+        ('style="overflow:hidden; border:none"', False, set()),
+        ('style="display:"', False, set()),
+        ('data-style="display:none"', False, set()),
+        ('data-hidden="true"', False, set()),
+        ('title="display:none"', False, set()),
+    ],
+)
+def test_elements_that_are_not_shown_are_known(attribute: str, is_hidden: bool, words: set[int]) -> None:
+    blocks = blocks_of(f"<p>before</p><section {attribute}><p>in <i>it</i></p></section><p>after</p>")
+    distances = blocks.hints[HIDDEN].tolist()
+    assert distances == ([255, 1, 2, 255] if is_hidden else [255] * 4)
+    assert set(blocks.name_words.tolist()) == words
+
+
+def test_the_words_of_a_hidden_element_count_beside_it() -> None:
+    blocks = blocks_of("<p class='note' style='display:none'>text</p>")
+    assert blocks.name_words.tolist() == [fnv1a("note"), 1]

@@ -281,13 +281,15 @@ def test_decision(slow: dict[str, ModuleType], seed: int, n_blocks: int) -> None
     dice = np.random.default_rng(seed)
     marginals, said = dice.dirichlet((1, 1, 1), n_blocks), dice.normal(size=(2, n_blocks)).astype(np.float32)
     words = dice.integers(0, 20, n_blocks).astype(np.float64)
-    order = np.argsort(marginals[:, 2], kind="stable")
     starts, ends = np.zeros(n_blocks, dtype=np.int32), dice.integers(1, 9, n_blocks).astype(np.int32)
     results = []
     for deciding, chain in ((slow["decision"], slow["crf"]), (compiled("decision"), compiled("crf"))):
-        kept, revised = np.empty(n_blocks, dtype=np.uint8), np.empty((n_blocks, 3))
-        deciding.keep_best(*map(memoryview, (marginals, words, order)), 1.0, 0.2, memoryview(kept))
-        f1 = deciding.expected_f1(*map(memoryview, (marginals, words, kept)))
+        kept, revised = np.zeros(n_blocks, dtype=np.uint8), np.empty((n_blocks, 3))
+        of_levels = np.zeros((3, deciding.LEVELS))
+        deciding.keep_best(
+            *map(memoryview, (marginals, words)), 1.0, 0.2, *map(memoryview, (of_levels[0], kept))
+        )
+        f1 = deciding.expected_f1(*map(memoryview, (marginals, words, kept, of_levels[1:])))
         mean = deciding.mean_content(*map(memoryview, (marginals, starts, ends, kept))) if kept.any() else 0.0
         chain.revise(*map(memoryview, (marginals, *said, words)), 0.6, memoryview(revised))
         rows = np.empty((2, n_blocks), dtype=np.float32)

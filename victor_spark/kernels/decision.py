@@ -3,7 +3,6 @@
 
 import cython
 
-
 LEVELS = 64
 """Into how many levels probabilities are put: blocks of a level are kept or dropped together."""
 
