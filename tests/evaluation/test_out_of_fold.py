@@ -86,9 +86,19 @@ def test_a_file_that_is_none_is_one_clear_line(tmp_path: Path, content: bytes) -
 def test_a_high_beta_keeps_more_and_a_low_one_less() -> None:
     labelled, result, _ = row_of(STORY, (0.45, 0.9), (False, True))
     rows = preferences.curve([labelled], [result])
-    assert [row["beta"] for row in rows] == list(preferences.BETAS)
+    assert [row["beta"] for row in rows] == [*preferences.BETAS, 1.0]
     assert (rows[0]["precision"], rows[0]["recall"]) == (1.0, 1.0)
-    assert rows[-1]["precision"] < 1.0 == rows[-1]["recall"]
+    assert rows[-2]["precision"] < 1.0 == rows[-2]["recall"]
+    assert [row for row in rows if preferences.BY_THEMSELVES in row] == rows[-1:]
+
+
+def test_blocks_by_themselves_are_kept_while_each_gains_more_than_it_costs() -> None:
+    content = np.array([1.0, 0.5, 0.0])
+    marginals = np.stack([0 * content, content, 1 - content], axis=1)
+    # Expected F1 by hand: 20/25 with the first block, 30/35 with the second, 30/55 with all.
+    kept = preferences.by_themselves(marginals, np.array([10.0, 10.0, 20.0]))
+    assert kept.tolist() == [True, True, False]
+    assert not preferences.by_themselves(marginals * 0 + [0, 0, 1.0], np.ones(3)).any()
 
 
 def test_f_of_a_beta_leans_to_precision_or_recall() -> None:

@@ -41,11 +41,13 @@ def test_groups_that_are_behind_are_named_first() -> None:
 def test_presets_stand_in_the_curve_with_the_best_of_each_measure_in_bold() -> None:
     curve = [
         {"beta": beta, "precision": p, "recall": r, "f0.5": p, "f1": 0.8, "f2": r}
-        for beta, p, r in ((0.5, 0.9, 0.7), (1.0, 0.8, 0.8), (1.414, 0.7, 0.9))
+        for beta, p, r in ((0.5, 0.9, 0.7), (1.0, 0.8, 0.8), (2.0, 0.7, 0.9))
     ]
+    curve.append({**curve[1], "by themselves": True})
     table = list(quality_tables.preferences(curve))
     assert table[1] == "| 0.5 | `--prefer precision` | 0.900 | 0.700 | **0.900** | **0.800** | 0.700 |"
     assert "`--prefer recall`" in table[3]
+    assert table[4].startswith("| 1 | blocks by themselves | 0.800")
 
 
 @pytest.mark.skipif(not (MODEL / out_of_fold.FILE_NAME).is_file(), reason="no results out of fold")

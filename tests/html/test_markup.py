@@ -191,7 +191,9 @@ HIDDEN = GROUPS.index("hidden")
         ('style="overflow:hidden; border:none"', False, set()),
         ('style="display:"', False, set()),
         ('data-style="display:none"', False, set()),
-        ('data-hidden="true"', False, set()),
+        ('data-hidden="true"', False, {2}),
+        ('data-hidden="0"', False, set()),
+        ('data-ishidden="true"', False, set()),
         ('title="display:none"', False, set()),
     ],
 )

@@ -1,6 +1,5 @@
 """Which blocks to keep, given their marginals: the paper's threshold, or the expected F1 of the page."""
 
-import math
 from typing import Final
 
 import numpy as np
@@ -20,7 +19,7 @@ def by_threshold(marginals: Float64, threshold: float) -> Bool:
     return np.asarray(marginals[:, OTHER] < threshold)
 
 
-LEAST_EXPECTED_F1: Final = 0.2
+LEAST_EXPECTED_F1: Final = 0.1
 """Below this a page counts as having nothing to keep: such pages mostly have empty gold."""
 
 
@@ -44,7 +43,7 @@ def by_expected_f1(
 
 PRECISION: Final = "precision"
 RECALL: Final = "recall"
-PREFERENCES: Final = {PRECISION: 0.5, RECALL: math.sqrt(2)}
+PREFERENCES: Final = {PRECISION: 0.5, RECALL: 2.0}
 """What users may prefer, and its beta: best for F0.5 and F2 out of fold. docs/quality.md has the curve."""
 
 

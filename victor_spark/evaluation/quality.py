@@ -239,8 +239,8 @@ _PREFERENCES: Final = """\
 
 `--prefer` keeps what makes the expected F with another beta highest. From `victor train crf`: means over all
 pages, by words, out of fold; the best of each measure is bold. The presets are the betas that do best for
-F0.5 and F2 here: for recall less than the 2 of its measure, as the model expects more of what it would add
-than there is."""
+F0.5 and F2 here. The last row shows what it is worth that what the model doubts on a page stands or falls
+together: it decides as if blocks were content each by itself."""
 
 _REJECT: Final = """\
 ## Pages with nothing to keep

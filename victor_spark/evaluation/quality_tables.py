@@ -7,6 +7,7 @@ from typing import Any, Final
 from victor_spark.crf import decision
 from victor_spark.evaluation import against_peers, rejecting
 from victor_spark.evaluation.out_of_fold import PageRow
+from victor_spark.evaluation.preferences import BY_THEMSELVES
 from victor_spark.evaluation.trials import ALL_STAGES, STAGES
 
 Row = Mapping[str, Any]
@@ -23,8 +24,9 @@ def preferences(curve: Sequence[Mapping[str, float]]) -> Iterator[str]:
     best = {name: max(row[name] for row in curve) for name in ("f0.5", "f1", "f2")}
     for row in curve:
         cells = [_bold(row[name], best[name]) for name in ("f0.5", "f1", "f2")]
+        name = "blocks by themselves" if BY_THEMSELVES in row else named.get(row["beta"], "")
         yield (
-            f"| {row['beta']:g} | {named.get(row['beta'], '')} | "
+            f"| {row['beta']:g} | {name} | "
             + " | ".join([f"{row['precision']:.3f}", f"{row['recall']:.3f}", *cells])
             + " |"
         )

@@ -105,9 +105,7 @@ def hides(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.
             return 0
         if html[i - 7] == 32:
             return _UNSEEN
-        if html[i - 7] != 45 or html[i - 9] != 105:  # aria-hidden
-            return 0
-        return _UNHEARD if html[i + 2] == 116 else 0  # true
+        return _UNHEARD if html[i - 7] == 45 and html[i + 2] == 116 else 0  # aria-hidden, data-hidden: true
     if last != 101 or html[i - 2] != 108 or html[i - 3] != 121 or html[i - 6] != 32:  # style
         return 0
     i += 2
@@ -212,10 +210,10 @@ def scan(
 
     `slots`/`slot_tags` is an open-addressing table from the 32-bit FNV-1a hash of a tag's name to
     its row in the tag tables (row 0: any other tag); `word_slots`/`word_groups` the same from words of
-    class, id, role and itemprop to their group. Elements that style, hidden or aria-hidden hide count as
-    named, by the words 1 (not to be seen; in `hidden_group`, too) and 2 (not to be read out). The stacks and
-    `text` hold one entry per `<` and per code point of the page at most. Returns n_blocks * 2**32 + length
-    of `text`.
+    class, id, role and itemprop to their group. Elements that style, hidden, aria-hidden or data-hidden hide
+    count as named, by the words 1 (not to be seen; in `hidden_group`, too) and 2 (not to be read out). The
+    stacks and `text` hold one entry per `<` and per code point of the page at most. Returns n_blocks * 2**32
+    + length of `text`.
     """
     n: cython.Py_ssize_t = html.shape[0]
     slot_mask: cython.uint = cython.cast(cython.uint, slots.shape[0] - 1)
