@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from victor_spark.kernels import ngrams
@@ -39,7 +39,12 @@ def test_hash_tables_are_the_same_uncompiled(shipped: Profiles, uncompiled: Any)
     assert (slots == beesley.slots_of(grams, rows, np.ones_like(rows))).all()
 
 
-@given(texts=TEXTS, most=st.sampled_from([3, 64]))
+LONG = "příliš žluťoučký kůň " * 12
+"""More trigrams that profiles know than the kernel looks up at once."""
+
+
+@given(texts=TEXTS, most=st.sampled_from([3, 64, 1000]))
+@example(texts=[LONG, "a", LONG * 2], most=1000)
 def test_scores_are_the_same_uncompiled(
     shipped: Profiles, lanes: tuple[str, ...], uncompiled: Any, texts: list[str], most: int
 ) -> None:
@@ -76,6 +81,7 @@ def test_lanes_score_as_all_languages_do(shipped: Profiles, lanes: tuple[str, ..
 
 
 @given(text=WORDS)
+@example(text=LONG)
 def test_a_gain_is_the_sum_over_the_text_s_trigrams(shipped: Profiles, text: str) -> None:
     letters, starts, ends = normalise.folded(*normalise.joined([text]))
     profile = shipped.profiles["cs"]

@@ -34,7 +34,7 @@ NAMELESS: Final = 5
 
 
 def with_nameless(pages: Sequence[TrainingPage]) -> list[TrainingPage]:
-    """The pages, and every fifth of them again as if no element had a class, an id, a role or an itemprop."""
+    """The pages, and every fifth of them again with the names of their elements erased: see names.erased."""
     return [*pages, *(replace(page, blocks=names.erased(page.blocks)) for page in pages[::NAMELESS])]
 
 

@@ -2,7 +2,7 @@
 
 conf/words.toml sorts the words that people know into groups; sites use thousands more. A logistic regression
 over the words of all ancestors weighs them, and the sums along the way to the root are features. Words are
-known by their hashes, as the scan leaves them.
+known by their hashes, as the scan leaves them; that an element is hidden counts as a word of it.
 """
 
 import warnings
@@ -86,7 +86,7 @@ def check(names: Names) -> None:
 
 
 def erased(blocks: Blocks) -> Blocks:
-    """The same blocks as if no element had any class, id, role or itemprop."""
+    """The same blocks as if no element had any class, id, role or itemprop, or said that it is hidden."""
     return replace(
         blocks,
         hints=np.full_like(blocks.hints, _FAR),
