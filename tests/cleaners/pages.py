@@ -9,7 +9,8 @@ from victor_spark.page import Page, Scores
 def page(source: str) -> Page:
     """The page of a source, language not looked at."""
     document = canonical(source)
-    return Page(document.html, segment(document.html), title=document.title)
+    blocks = segment(document.html)
+    return Page(document.html, blocks, title=blocks.title)
 
 
 def kept(of: Page, scores: Scores) -> list[str]:

@@ -82,7 +82,7 @@ def test_text_of_odd_markup(source: str, texts: list[str]) -> None:
     ],
 )
 def test_title(source: str, title: str | None) -> None:
-    assert canonical(source).title == title
+    assert blocks_of(source).title == title
 
 
 def test_hidden_and_textless_elements_are_gone() -> None:

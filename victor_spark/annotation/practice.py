@@ -28,7 +28,7 @@ def add_all(store: Store) -> None:
         markup = path.read_text(encoding="utf-8")
         document = canonical(markup)
         blocks = segment(document.html)
-        page = Page(document.html, blocks, title=document.title)
+        page = Page(document.html, blocks, title=blocks.title)
         gold = list(_gold(document.html, blocks.start.tolist()))
         with store.writing() as connection:
             pages.add(connection, page, markup, Source(f"practice/{path.name}"), gold=json.dumps(gold))

@@ -14,7 +14,6 @@ from resiliparse.parse.html import HTMLTree
 
 from victor_spark.html.charset import as_utf8
 from victor_spark.html.parse import parse
-from victor_spark.html.segment import title
 from victor_spark.kernels import attributes, preclean
 from victor_spark.kernels import source as kernel
 
@@ -28,11 +27,6 @@ class Canonical:
 
     html: str
     charset: str | None
-
-    @property
-    def title(self) -> str | None:
-        """The page's title."""
-        return title(self.html)
 
 
 @dataclass(frozen=True, slots=True)
