@@ -8,7 +8,7 @@ import pytest
 from tests.crf.conftest import some_pages
 from tests.crf.test_training import taught
 from tests.html.pages import blocks_of
-from victor_spark.crf import decode
+from victor_spark.crf import decode, explanation
 from victor_spark.crf.explanation import MOST, explain
 from victor_spark.crf.model import Model
 from victor_spark.crf.table import FeatureTable, from_conf
@@ -44,3 +44,12 @@ def test_what_sets_a_link_apart_is_named_and_speaks_against_it(model: Model) -> 
     assert told
     assert told[0].effect < 0
     assert [abs(each.effect) for each in told] == sorted((abs(each.effect) for each in told), reverse=True)
+
+
+def test_effects_are_the_same_in_parts(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks = max((page.blocks for page in some_pages(9, 20)), key=len)
+    assert len(blocks) > 21
+    whole = explain(model, blocks)
+    monkeypatch.setattr(explanation, "_AT_ONCE", 7)
+    assert explain(model, blocks).last_effects == whole.last_effects
+    assert explain(model, blocks).first_effects == whole.first_effects

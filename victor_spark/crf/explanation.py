@@ -6,6 +6,7 @@ the page has. Effects are of single features: where two say the same, either alo
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -13,12 +14,14 @@ import numpy as np
 from victor_spark.crf import context, decode, revision
 from victor_spark.crf.decision import n_words
 from victor_spark.crf.model import Model
+from victor_spark.crf.trees import Trees
 from victor_spark.page import OTHER, Blocks, Float32, Float64
 
 MOST: Final = 6
 """How many effects of a block are told."""
 
 _LEAST: Final = 0.02
+_AT_ONCE: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +51,20 @@ class Explanation:
 def explain(model: Model, blocks: Blocks) -> Explanation:
     """The explanation of a page with at least one block."""
     values = model.values(blocks)
-    chain = decode.chain_marginals(model, values)
-    content = 1.0 - chain[:, OTHER]
+    of_chain = decode.chain_marginals(model, values)
+    content = 1.0 - of_chain[:, OTHER]
     if model.first is None or model.last is None:
-        effects = _effects(values, model.table.names, lambda rows: _log_odds(model, rows))
+        medians = np.median(values, axis=1)
+        effects = _effects(values, medians, model.table.names, lambda rows: _log_odds(model, rows))
         return Explanation(None, content, content, effects, ((),) * len(blocks))
-    own, rows = values[:-1], revision.features(blocks, values, chain)
+    own, rows = values[:-1], revision.features(blocks, values, of_chain)
     added = (*model.table.names, *context.NAMES, *revision.CRF)
     return Explanation(
         first=values[-1],
         chain=content,
-        final=1.0 - revision.revised(model.last, rows, chain, n_words(blocks))[:, OTHER],
-        first_effects=_effects(own, model.table.names, model.first),
-        last_effects=_effects(rows, added, model.last),
+        final=1.0 - revision.revised(model.last, rows, of_chain, n_words(blocks))[:, OTHER],
+        first_effects=_of_trees(own, model.table.names, model.first),
+        last_effects=_of_trees(rows, added, model.last),
     )
 
 
@@ -69,15 +73,27 @@ def _log_odds(model: Model, values: Float32) -> Float64:
     return np.asarray(np.log((1 - other) / other))
 
 
+def _of_trees(values: Float32, names: Sequence[str], trees: Trees) -> tuple[tuple[Effect, ...], ...]:
+    """`_effects` by trees, which look at each block alone: some blocks at a time, as memory is limited."""
+    medians = np.median(values, axis=1)
+    parts = (
+        np.ascontiguousarray(values[:, at : at + _AT_ONCE]) for at in range(0, values.shape[1], _AT_ONCE)
+    )
+    return tuple(chain.from_iterable(_effects(part, medians, names, trees) for part in parts))
+
+
 def _effects(
-    values: Float32, names: Sequence[str], score: Callable[[Float32], Float32 | Float64]
+    values: Float32,
+    medians: Float32,
+    names: Sequence[str],
+    score: Callable[[Float32], Float32 | Float64],
 ) -> tuple[tuple[Effect, ...], ...]:
     """Per block the strongest effects, the strongest first."""
     whole = score(values)
     effects = np.zeros(values.shape)
     changed = values.copy()
     for row in range(len(values)):
-        changed[row] = np.median(values[row])
+        changed[row] = medians[row]
         effects[row] = whole - score(changed)
         changed[row] = values[row]
     order = np.argsort(-np.abs(effects), axis=0, kind="stable")[:MOST]

@@ -79,7 +79,7 @@ def entity_width(
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def tells_purpose(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t) -> cython.bint:
-    """Whether the '=' at `i` ends the name class, id, role or itemprop (`i` is 10 at least)."""
+    """Whether the '=' at `i` ends the name class, id, role or itemprop (`i` is 11 at least)."""
     last: cython.uint = html[i - 1]
     before: cython.uint = html[i - 2]
     if last == 115:
@@ -98,7 +98,10 @@ def tells_purpose(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t) ->
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def hides(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.uint:
-    """What the attribute with its '=' at `i` says of its element: not to be seen, not to be read, or 0."""
+    """What the attribute with its '=' at `i` says of its element: not to be seen, not to be read, or 0.
+
+    `i` is 11 at least; a quote and another character follow.
+    """
     last: cython.uint = html[i - 1]
     if last == 110:  # hidden
         if html[i - 2] != 101 or html[i - 3] != 100 or html[i - 4] != 100 or html[i - 6] != 104:
@@ -123,6 +126,7 @@ def hides(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.
 def _says_no(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.bint:
     """Whether the ':' at `i` of a style stands in display: none or visibility: hidden."""
     before: cython.uint = html[i - 2] | 32
+    first: cython.uint = html[i - 11]  # before "visibility": that of a backface is another matter
     i += 1
     while i < n and html[i] == 32:
         i += 1
@@ -130,7 +134,9 @@ def _says_no(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cyth
         return False
     if before == 97:
         return (html[i] | 32) == 110 and (html[i + 1] | 32) == 111 and (html[i + 2] | 32) == 110
-    return before == 116 and (html[i] | 32) == 104 and (html[i + 1] | 32) == 105 and (html[i + 2] | 32) == 100
+    if before != 116 or first == 45:
+        return False
+    return (html[i] | 32) == 104 and (html[i + 1] | 32) == 105 and (html[i + 2] | 32) == 100
 
 
 @cython.cfunc
