@@ -38,7 +38,8 @@ NAMES: Final = (*_OF_BLOCKS, *_OF_PARAGRAPHS, *_OF_PAGE)
 def features(blocks: Blocks, page: Layout, logits: Float32, rows: Float32) -> None:
     """Fills `rows` (len(NAMES), n_blocks) from the log-odds of content (n_blocks) that were guessed."""
     words = n_words(blocks)
-    guesses = _sigmoid(np.minimum(np.maximum(logits, np.float32(-9.0)), np.float32(9.0)))
+    bounded = np.minimum(np.maximum(logits, np.float32(-9.0)), np.float32(9.0))
+    guesses = np.asarray(1.0 / (1.0 + np.exp(-bounded)), dtype=np.float32)
     n = page.places.shape[1]
     masses = np.empty((kernel.N_MASSES, n))
     table = np.empty((len(_OF_PARAGRAPHS), n), dtype=np.float32)
@@ -64,10 +65,6 @@ def features(blocks: Blocks, page: Layout, logits: Float32, rows: Float32) -> No
     surroundings.spread(
         memoryview(table), memoryview(page.of_block), memoryview(numbers), len(_OF_BLOCKS), memoryview(rows)
     )
-
-
-def _sigmoid(log_odds: Float32) -> Float32:
-    return np.asarray(1.0 / (1.0 + np.exp(-log_odds)))
 
 
 def _doubt(guesses: Float32, words: Int32) -> float:

@@ -35,9 +35,8 @@ def by_expected_f1(
     kernels.decision.LEVELS levels. Nothing is kept where the highest expected F1 stays below `least`.
     """
     kept = np.zeros(len(words), dtype=bool)
-    of_levels = memoryview(np.zeros(kernel.LEVELS))
-    of_kept = memoryview(kept.view(np.uint8))
-    kernel.keep_best(memoryview(marginals), memoryview(words), beta**2, least, of_levels, of_kept)
+    filled = views(np.zeros(kernel.LEVELS), kept.view(np.uint8))
+    kernel.keep_best(*views(marginals, words), beta**2, least, *filled)
     return kept
 
 

@@ -7,14 +7,13 @@ the page has. Effects are of single features: where two say the same, either alo
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from victor_spark.crf import context, decode, revision
 from victor_spark.crf.decision import n_words
 from victor_spark.crf.model import Model
-from victor_spark.crf.trees import Trees
 from victor_spark.page import OTHER, Blocks, Float32, Float64
 
 MOST: Final = 6
@@ -22,6 +21,10 @@ MOST: Final = 6
 
 _LEAST: Final = 0.02
 _AT_ONCE: Final = 4096
+"""Blocks that memory is taken for: each feature has an effect on each of them."""
+
+Score: TypeAlias = Callable[[Float32], Float32 | Float64]
+"""The log-odds of content by features (n_features, n_blocks)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +57,7 @@ def explain(model: Model, blocks: Blocks) -> Explanation:
     of_chain = decode.chain_marginals(model, values)
     content = 1.0 - of_chain[:, OTHER]
     if model.first is None or model.last is None:
-        medians = np.median(values, axis=1)
-        effects = _effects(values, medians, model.table.names, lambda rows: _log_odds(model, rows))
+        effects = _effects(values, model.table.names, lambda rows: _log_odds(model, rows), len(blocks))
         return Explanation(None, content, content, effects, ((),) * len(blocks))
     own, rows = values[:-1], revision.features(blocks, values, of_chain)
     added = (*model.table.names, *context.NAMES, *revision.CRF)
@@ -63,8 +65,8 @@ def explain(model: Model, blocks: Blocks) -> Explanation:
         first=values[-1],
         chain=content,
         final=1.0 - revision.revised(model.last, rows, of_chain, n_words(blocks))[:, OTHER],
-        first_effects=_of_trees(own, model.table.names, model.first),
-        last_effects=_of_trees(rows, added, model.last),
+        first_effects=_effects(own, model.table.names, model.first),
+        last_effects=_effects(rows, added, model.last),
     )
 
 
@@ -73,22 +75,22 @@ def _log_odds(model: Model, values: Float32) -> Float64:
     return np.asarray(np.log((1 - other) / other))
 
 
-def _of_trees(values: Float32, names: Sequence[str], trees: Trees) -> tuple[tuple[Effect, ...], ...]:
-    """`_effects` by trees, which look at each block alone: some blocks at a time, as memory is limited."""
-    medians = np.median(values, axis=1)
-    parts = (
-        np.ascontiguousarray(values[:, at : at + _AT_ONCE]) for at in range(0, values.shape[1], _AT_ONCE)
-    )
-    return tuple(chain.from_iterable(_effects(part, medians, names, trees) for part in parts))
-
-
 def _effects(
-    values: Float32,
-    medians: Float32,
-    names: Sequence[str],
-    score: Callable[[Float32], Float32 | Float64],
+    values: Float32, names: Sequence[str], score: Score, at_once: int | None = None
 ) -> tuple[tuple[Effect, ...], ...]:
-    """Per block the strongest effects, the strongest first."""
+    """Per block the strongest effects, the strongest first; of `at_once` blocks at a time, else _AT_ONCE.
+
+    What scores a block by its neighbours, too, has to see all at once.
+    """
+    medians = np.median(values, axis=1)
+    step = at_once or _AT_ONCE
+    parts = (np.ascontiguousarray(values[:, at : at + step]) for at in range(0, values.shape[1], step))
+    return tuple(chain.from_iterable(_of_part(part, medians, names, score) for part in parts))
+
+
+def _of_part(
+    values: Float32, medians: Float32, names: Sequence[str], score: Score
+) -> tuple[tuple[Effect, ...], ...]:
     whole = score(values)
     effects = np.zeros(values.shape)
     changed = values.copy()
