@@ -14,10 +14,10 @@ from pathlib import Path
 
 from victor_spark.html.canonical import canonical
 from victor_spark.html.segment import segment
-from victor_spark.kernels import compiled
+from victor_spark.kernels import code_points, compiled
 from victor_spark.langid import encoding, identify
 from victor_spark.langid.features import block_scores
-from victor_spark.langid.normalise import Int32, UInt32, codepoints
+from victor_spark.langid.normalise import Int32, UInt32
 from victor_spark.langid.profiles import Profiles
 from victor_spark.page import Blocks
 from victor_spark.resources import directory
@@ -37,17 +37,17 @@ def main() -> int:
     started = time.process_time()
     profiles = Profiles.load(directory("models") / "langid" / "profiles.npz")
     loaded = time.process_time()
-    identify.page(codepoints("warm up"), profiles)
+    identify.page(code_points("warm up"), profiles)
     print(f"profiles: read in {1e3 * (loaded - started):.0f} ms, ", end="")
     print(f"expanded in {1e3 * (time.process_time() - loaded):.0f} ms; kernels compiled: {compiled()}")
     pages = [blocks for name in SETS for blocks in read(DATA / "pages" / f"{name}.jsonl.xz")]
-    points = [codepoints(blocks.text) for blocks in pages]
+    points = [code_points(blocks.text) for blocks in pages]
     n_blocks, n_letters = sum(map(len, pages)), sum(int(blocks.n_letters.sum()) for blocks in pages)
     mean_blocks, mean_letters = n_blocks / len(pages), n_letters / len(pages)
     print(f"{len(pages)} pages, {mean_blocks:.0f} blocks and {mean_letters:.0f} letters each\n")
     print(f"{'':38}{'ms/page':>9}{'ms/250 blocks':>15}")
     steps: dict[str, Callable[[int], object]] = {
-        "text to code points": lambda i: codepoints(pages[i].text),
+        "text to code points": lambda i: code_points(pages[i].text),
         "page language, all profiles": lambda i: identify.page(points[i], profiles),
         "shares of languages by blocks": lambda i: identify.shares(*spans(points[i], pages[i]), profiles),
         "langid1 and langid2, one target": lambda i: block_scores(

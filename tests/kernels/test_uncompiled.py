@@ -22,7 +22,8 @@ from victor_spark.html.canonical import by_library, canonical
 from victor_spark.html.characters import properties
 from victor_spark.html.parse import parse
 from victor_spark.html.segment import segment
-from victor_spark.langid.normalise import codepoints, folding_table
+from victor_spark.kernels import code_points
+from victor_spark.langid.normalise import folding_table
 from victor_spark.page import Blocks, Bool
 
 ELSEWHERE = {
@@ -204,7 +205,7 @@ def test_source(slow: dict[str, ModuleType], source: bytes) -> None:
 
 @given(text=st.text(st.sampled_from("ab -\n\xa0\x80Ã©œя漢ř…\ufffd\u2c00\u3000"), max_size=40))
 def test_letters(slow: dict[str, ModuleType], text: str) -> None:
-    points, results = codepoints(text), []
+    points, results = code_points(text), []
     for kernel in (slow["letters"], compiled("letters")):
         counts, kinds = np.empty(3, dtype=np.int32), np.empty(len(points), dtype=np.uint8)
         kernel.census(*map(memoryview, (points, counts)))

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.langid.test_identify import SENTENCES
+from victor_spark.kernels import code_points
 from victor_spark.langid import encoding
 from victor_spark.langid.encoding import problem
-from victor_spark.langid.normalise import codepoints
 from victor_spark.langid.profiles import Profiles
 
 CZECH = (
@@ -77,7 +77,7 @@ def test_one_lost_character_breaks_no_page(shipped: Profiles) -> None:
 @settings(max_examples=500)
 def test_what_ftfy_finds_bad_is_among_the_doubtful_words(text: str) -> None:
     """Leaving the other words out changes nothing, so the regular expressions need not see them."""
-    points = codepoints(text)
+    points = code_points(text)
     kinds, n_doubtful = encoding._kinds(points)
     words = encoding._words_with(points, kinds, encoding._DOUBTFUL, encoding._BLANK)
     assert badness(text + " ") <= n_doubtful

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from victor_spark.kernels import code_points
 from victor_spark.langid import identify
 from victor_spark.langid.identify import IDENTIFIERS, UNKNOWN, Guess, Identifier
-from victor_spark.langid.normalise import codepoints, joined
+from victor_spark.langid.normalise import joined
 from victor_spark.langid.profiles import Profiles
 
 SENTENCES = {
@@ -69,8 +70,8 @@ def test_a_filter_lets_the_whole_confusable_group_through() -> None:
 def test_a_page_is_told_from_its_windows(shipped: Profiles) -> None:
     for language, sentence in SENTENCES.items():
         for repeats in (1, 100):
-            assert identify.page(codepoints(f"{sentence}\n" * repeats), shipped).language == language
-    assert identify.page(codepoints(""), shipped) == UNKNOWN
+            assert identify.page(code_points(f"{sentence}\n" * repeats), shipped).language == language
+    assert identify.page(code_points(""), shipped) == UNKNOWN
 
 
 def test_shares_of_a_mixed_page(shipped: Profiles) -> None:
@@ -83,14 +84,14 @@ def test_shares_of_a_mixed_page(shipped: Profiles) -> None:
 
 def test_shares_without_text_are_empty(shipped: Profiles) -> None:
     nothing = np.zeros(0, np.int32)
-    assert identify.shares(codepoints(""), nothing, nothing, shipped) == {}
+    assert identify.shares(code_points(""), nothing, nothing, shipped) == {}
     assert identify.shares(*joined(["", "12", "a"]), shipped) == {}
 
 
 def test_fewer_profiles_still_tell_the_language_they_were_loaded_for(root: Path) -> None:
     some = Profiles.load(root / "models" / "langid" / "profiles.npz", ["cs"])
-    assert identify.page(codepoints(SENTENCES["cs"]), some).language == "cs"
-    assert identify.page(codepoints(SENTENCES["ru"]), some).language == "ru"
+    assert identify.page(code_points(SENTENCES["cs"]), some).language == "cs"
+    assert identify.page(code_points(SENTENCES["ru"]), some).language == "ru"
 
 
 def test_guesses_are_plain_values() -> None:

@@ -13,9 +13,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.kernels import letters
+from victor_spark.kernels import code_points, letters
 from victor_spark.langid import beesley
-from victor_spark.langid.normalise import Int32, UInt32, codepoints, folded, folding_table, joined
+from victor_spark.langid.normalise import Int32, UInt32, folded, folding_table, joined
 from victor_spark.langid.profiles import STEP, Profiles
 from victor_spark.langid.settings import Encoding, settings
 
@@ -51,7 +51,7 @@ def problem(text: str, profiles: Profiles, points: UInt32 | None = None) -> str 
     numbers = settings().encoding
     if text.isascii():
         return None
-    points = codepoints(text) if points is None else points
+    points = code_points(text) if points is None else points
     counts = np.empty(3, dtype=np.int32)
     letters.census(memoryview(points), memoryview(counts))
     n_replaced, n_controls, n_high = counts.tolist()
@@ -60,7 +60,8 @@ def problem(text: str, profiles: Profiles, points: UInt32 | None = None) -> str 
     if not _worth_a_look(n_high, len(points), numbers):
         return None
     sample = _sample(points, numbers.sample)
-    return _badness(sample, numbers) or _misread(sample, profiles)
+    kinds, n_doubtful = _kinds(sample)
+    return _badness(sample, kinds, n_doubtful, numbers) or _misread(sample, kinds, profiles)
 
 
 def _worth_a_look(n_high: int, n_chars: int, numbers: Encoding) -> bool:
@@ -78,8 +79,7 @@ def _scan(n_replaced: int, n_controls: int, n_chars: int, numbers: Encoding) -> 
     return f"{n_replaced} replacement characters and {n_controls} C1 controls in {n_chars} characters"
 
 
-def _badness(sample: UInt32, numbers: Encoding) -> str | None:
-    kinds, n_doubtful = _kinds(sample)
+def _badness(sample: UInt32, kinds: UInt8, n_doubtful: int, numbers: Encoding) -> str | None:
     least = max(numbers.badness_least, len(sample) / numbers.badness_every)
     if n_doubtful < least:  # whatever ftfy finds holds one
         return None
@@ -107,18 +107,19 @@ def _words_with(text: UInt32, kinds: UInt8, wanted: int, space: int) -> UInt32:
     return words[:n]
 
 
-def _misread(sample: UInt32, profiles: Profiles) -> str | None:
+def _misread(sample: UInt32, kinds: UInt8, profiles: Profiles) -> str | None:
     """The charsets that explain the words with high characters better than they stand, or None."""
     numbers = settings().encoding
-    sample = _enough_high_words(sample, numbers.misread_sample)
-    high = sample[_is_high(sample)]
+    sample = _enough_high_words(sample, kinds, numbers.misread_sample)
+    kinds, _ = _kinds(sample)
+    high = sample[(kinds & _HIGH) != 0]
     if len(high) < numbers.misread_least or np.count_nonzero(high >= _LOWEST_ELSEWHERE) > len(high) / 2:
         return None
-    n_told = max(int(np.count_nonzero(~_is_space(sample))), 1)
+    n_told = max(int(np.count_nonzero((kinds & _SPACE) == 0)), 1)
     as_it_is = _fit(profiles, sample, np.zeros(1, np.int32), np.array([len(sample)], np.int32))[0] / n_told
     if as_it_is >= numbers.good_fit:
         return None
-    readings = list(_other_readings(_decoded(sample)))
+    readings = list(_other_readings(sample, len(high) > _EAST_ASIAN_SHARE * n_told))
     fits = _fit(profiles, *joined([reading for _, _, reading in readings])) / n_told
     best = int(fits.argmax()) if len(fits) else -1
     if best < 0 or fits[best] < as_it_is + numbers.misread_gain:
@@ -127,45 +128,32 @@ def _misread(sample: UInt32, profiles: Profiles) -> str | None:
     return f"looks like {written_in} read as {read_as}"
 
 
-def _enough_high_words(sample: UInt32, length: int) -> UInt32:
+def _enough_high_words(sample: UInt32, kinds: UInt8, length: int) -> UInt32:
     """`_high_words`; in most scripts a small part of the sample has enough of them."""
-    some = _high_words(sample[: 2 * length], length)
-    return some if len(some) == length else _high_words(sample, length)
+    some = _high_words(sample[: 2 * length], kinds[: 2 * length], length)
+    return some if len(some) == length else _high_words(sample, kinds, length)
 
 
-def _high_words(sample: UInt32, length: int) -> UInt32:
+def _high_words(sample: UInt32, kinds: UInt8, length: int) -> UInt32:
     """The words with letters and with high characters, so many characters at most."""
-    kinds, _ = _kinds(sample)
     return _words_with(sample, kinds, _HIGH | _LETTER, _SPACE)[:length]
-
-
-def _is_high(text: UInt32) -> Bool:
-    """Beyond ASCII, but no typographic sign and no space."""
-    return np.asarray((text > 0xA0) & ((text < 0x2000) | (text > 0x206F)) & (text != 0x3000))
-
-
-def _is_space(text: UInt32) -> Bool:
-    return np.asarray((text <= 0x20) | (text == 0xA0) | (text == 0x3000))
 
 
 def _decoded(points: UInt32) -> str:
     return points.tobytes().decode("utf-32-le", "surrogatepass")
 
 
-def _other_readings(text: str) -> Iterator[tuple[str, str, str]]:
+def _other_readings(points: UInt32, may_be_east_asian: bool) -> Iterator[tuple[str, str, str]]:
     """(read as, written in, text then) for all pairs of charsets that could have happened.
 
     Not those that turn letters into signs: cutting words shorter makes them likelier everywhere.
     """
-    n_letters = sum(map(str.isalpha, text))
-    charsets = ["utf-8", *_SINGLE_BYTE]
-    points = codepoints(text)
-    if np.count_nonzero(_is_high(points)) > _EAST_ASIAN_SHARE * np.count_nonzero(~_is_space(points)):
-        charsets += _EAST_ASIAN
+    n_letters = sum(map(str.isalpha, _decoded(points)))
+    charsets = ["utf-8", *_SINGLE_BYTE, *(_EAST_ASIAN if may_be_east_asian else ())]
     for read_as in _READ_AS:
         numbers = _to_bytes(read_as).take(points, mode="clip")
         numbers = numbers[numbers < _NO_BYTE].astype(np.uint8)
-        if len(numbers) < (1 - _WRONG) * len(text):
+        if len(numbers) < (1 - _WRONG) * len(points):
             continue
         content = numbers.tobytes()
         for written_in in charsets:

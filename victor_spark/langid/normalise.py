@@ -48,16 +48,11 @@ def _not_composed() -> list[int]:
     return [*points, *range(0x1161, 0x1176), *range(0x11A8, 0x11C3)]
 
 
-def codepoints(text: str) -> UInt32:
-    """The text as an array of code points (lone surrogates included)."""
-    return code_points(text)
-
-
 def joined(texts: Sequence[str]) -> tuple[UInt32, Int32, Int32]:
     """Many texts as one array of code points, with the start and the end of each."""
     ends = np.cumsum([len(text) + 1 for text in texts], dtype=np.int32) - 1
     starts = np.concatenate([np.zeros(1, dtype=np.int32), ends[:-1] + 1])[: len(texts)]
-    return codepoints("\n".join(texts)), starts.astype(np.int32), ends.astype(np.int32)
+    return code_points("\n".join(texts)), starts.astype(np.int32), ends.astype(np.int32)
 
 
 def folded(text: UInt32, starts: Int32, ends: Int32) -> tuple[UInt32, Int32, Int32]:
@@ -85,7 +80,7 @@ def _folded_again(text: UInt32, starts: Int32, ends: Int32) -> tuple[UInt32, Int
 
 def normalised(text: str) -> str:
     """The text as our fastText model reads it: words of letters and marks, single spaces."""
-    points = codepoints(unicodedata.normalize("NFC", text))
+    points = code_points(unicodedata.normalize("NFC", text))
     output = np.empty(len(points), dtype=np.uint32)
     ngrams.fold(points, folding_table(), output)
     return " ".join(output.tobytes().decode(_ENCODING, "surrogatepass").split())

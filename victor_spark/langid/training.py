@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from victor_spark.errors import InputError, UsageError
+from victor_spark.kernels import code_points
 from victor_spark.kernels.ngrams import SPACE
-from victor_spark.langid.normalise import codepoints, folded
+from victor_spark.langid.normalise import folded
 from victor_spark.langid.profiles import FLOOR, STEP, Profile, Profiles
 
 Int64 = npt.NDArray[np.int64]
@@ -76,7 +77,7 @@ def add(profiles: Profiles, language: str, text: str) -> Profiles:
 
 def _spaced(text: str) -> Int64:
     """Letters and single spaces, one at either end."""
-    points = codepoints(text)
+    points = code_points(text)
     whole = np.array([0], np.int32), np.array([len(points)], np.int32)
     letters = folded(points, *whole)[0].astype(np.int64)
     letters = np.concatenate([[SPACE], letters, [SPACE]])
