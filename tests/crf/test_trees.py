@@ -62,6 +62,54 @@ def test_growing_twice_gives_the_same_trees_from_a_sample_too() -> None:
     assert two.leaves.shape == (5, 8)
 
 
+def soft_f1(logits: np.ndarray, wanted: np.ndarray, masses: np.ndarray, pages: np.ndarray) -> float:
+    """The F1 of pages, added up, where a block is content as far as it is likely."""
+    found = 0.0
+    for page in np.unique(pages):
+        of_page = pages == page
+        likely = masses[of_page] / (1 + np.exp(-logits[of_page].astype(float)))
+        both = likely.sum() + masses[of_page][wanted[of_page]].sum()
+        found += 2 * likely[wanted[of_page]].sum() / both
+    return found
+
+
+def test_with_the_weights_of_f1_a_logistic_loss_falls_as_the_f1_of_pages_rises() -> None:
+    dice = np.random.default_rng(3)
+    pages = np.repeat([0, 1, 2, 3], [5, 9, 1, 20])
+    wanted = dice.random(35) < 0.4
+    wanted[:5] = False  # a page without content
+    masses = dice.integers(1, 50, 35) * 1.0
+    logits = dice.normal(scale=2, size=35).astype(np.float32)
+    weights = trees._f1_weights(logits, wanted, masses, pages)
+    slopes = weights * (wanted - 1 / (1 + np.exp(-logits.astype(float))))
+    for row in range(35):
+        step = np.zeros(35)
+        step[row] = 1e-4
+        there, back = (soft_f1(logits + way * step, wanted, masses, pages) for way in (1, -1))
+        assert slopes[row] == pytest.approx((there - back) / 2e-4, abs=1e-6)
+
+
+def test_rounds_go_on_from_each_other_and_serve_the_f1_of_pages() -> None:
+    dice = np.random.default_rng(5)
+    values = [dice.normal(size=(4, 60)).astype(np.float32) for _ in range(30)]
+    kept = [of_page[0] + of_page[1] + dice.normal(size=60) > 1 for of_page in values]
+    words = [dice.integers(1, 40, 60) * 1.0 for _ in values]
+    pages = np.repeat(np.arange(30), 60)
+    everything = np.ascontiguousarray(np.concatenate(values, axis=1))
+
+    def grown(n_rounds: int, share: float) -> trees.Trees:
+        options = replace(FEW, n_trees=31, n_rounds=n_rounds, f1_share=share)
+        return trees.grow(values, kept, words, options)
+
+    def f1(of: trees.Trees) -> float:
+        return soft_f1(of(everything), np.concatenate(kept), np.concatenate(words), pages) / 30
+
+    plain, half, whole = grown(1, 0.5), grown(4, 0.5), grown(4, 1.0)
+    assert plain.features.shape == half.features.shape == (31, 3)
+    np.testing.assert_array_equal(plain.leaves[0], grown(1, 0.9).leaves[0])  # the first round is plain
+    assert f1(plain) < f1(half) < f1(whole)
+
+
 def test_the_crf_between_the_trees_agrees_with_crfsuite(small: FeatureTable, tmp_path: Path) -> None:
     pages = list(some_pages(3, 30))
     model = from_bytes(to_bytes(train(pages, small, TrainingOptions(max_iterations=15), directory=tmp_path)))

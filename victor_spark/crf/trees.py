@@ -170,9 +170,7 @@ def _rounds(options: TreeOptions) -> list[int]:
     return [n for n in np.diff(ends).tolist() if n]
 
 
-def _f1_weights(
-    logits: Float32, wanted: Bool, masses: Float64, pages: npt.NDArray[np.intp]
-) -> Float64:
+def _f1_weights(logits: Float32, wanted: Bool, masses: Float64, pages: npt.NDArray[np.intp]) -> Float64:
     """What blocks weigh in a logistic loss whose gradient is that of their pages' F1.
 
     Of a page with blocks of mass m, labels y and probabilities p, F1 is taken as 2 sum(mpy) / sum(mp + my)
