@@ -7,6 +7,7 @@ that knew its site: they are grown again for each of a few folds of sites (stack
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Final, TypeVar
 
 import numpy as np
@@ -72,7 +73,13 @@ def last(pages: Sequence[TrainingPage], values: Sequence[Float32], model: Model)
         revision.features(page.blocks, of_page, decode.chain_marginals(model, of_page))
         for page, of_page in zip(pages, values, strict=True)
     ]
-    return replace(model, last=_grow(pages, rows, model.table.trees.last))
+    options = model.table.trees
+    grown = [_grow(pages, rows, each) for each in (options.last, options.serving_f1) if each.n_trees]
+    return replace(model, last=trees.scaled(reduce(trees.joined, grown), _SURE / len(grown)))
+
+
+_SURE: Final = 0.9
+"""Last trees know some of the pages that they learn from by heart: of others they are too sure."""
 
 
 def grown_on(
@@ -89,8 +96,7 @@ def grown_on(
         rows.append(revision.features(page.blocks, values, decode.chain_marginals(adapted, values)))
     said = [start.last(of_page) for of_page in rows]
     more = _grow(pages, rows, replace(options, depth=start.last.features.shape[1]), said)
-    scaled = replace(more, leaves=more.leaves * np.float32(strength))
-    return replace(adapted, last=trees.joined(start.last, scaled))
+    return replace(adapted, last=trees.joined(start.last, trees.scaled(more, strength)))
 
 
 def _folds(pages: Sequence[TrainingPage], n_folds: int) -> Int32:

@@ -7,7 +7,7 @@ that the data finds. CatBoost (Prokhorenkova et al. 2018) grows the trees; here 
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -41,19 +41,24 @@ class TreeOptions:
 class TreesOptions:
     """How the trees before the CRF and those after it are grown.
 
-    What the CRF and the last trees learn from are guesses about unseen sites: the first trees are grown for
-    each of `n_folds`, too.
+    Those after it are `last` and `serving_f1`, where that has any: what they say is averaged. What the CRF
+    and the last trees learn from are guesses about unseen sites: the first trees are grown for each of
+    `n_folds`, too.
     """
 
     first: TreeOptions = TreeOptions()
     last: TreeOptions = TreeOptions()
+    serving_f1: TreeOptions = TreeOptions()
     n_folds: int = 4
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
         """The options that `asdict` gave; TypeError for keys that mean nothing."""
-        kinds = {name: TreeOptions(**stored[name]) for name in ("first", "last") if name in stored}
+        kinds = {name: TreeOptions(**stored[name]) for name in KINDS if name in stored}
         return cls(**{**stored, **kinds})
+
+
+KINDS: Final = tuple(field.name for field in fields(TreesOptions) if field.type is TreeOptions)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -230,6 +235,11 @@ def joined(one: Trees, other: Trees) -> Trees:
     return Trees(
         *(np.concatenate([getattr(one, name), getattr(other, name)]) for name in ARRAYS),
     )
+
+
+def scaled(trees: Trees, by: float) -> Trees:
+    """Trees that say so many times as much."""
+    return replace(trees, leaves=trees.leaves * np.float32(by))
 
 
 def none(depth: int = 0, n_trees: int = 0) -> Trees:

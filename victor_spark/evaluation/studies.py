@@ -26,6 +26,7 @@ import numpy as np
 
 from victor_spark.crf.table import FeatureTable, from_conf
 from victor_spark.crf.training import TrainingOptions
+from victor_spark.crf.trees import KINDS
 from victor_spark.errors import EXIT_DONE, InputError, VictorError
 from victor_spark.evaluation import gold, labelling, out_of_fold, resampling, trials
 from victor_spark.evaluation.labelling import LabelledPage
@@ -152,10 +153,8 @@ def _folds(pages: Sequence[LabelledPage], options: argparse.Namespace) -> list[i
 def _table(options: argparse.Namespace) -> FeatureTable:
     """The feature table, its trees grown from fewer blocks and fewer folds than a shipped model's."""
     table = from_conf(options.features)
-    first, last = (
-        replace(each, most_blocks=options.blocks) for each in (table.trees.first, table.trees.last)
-    )
-    return replace(table, trees=replace(table.trees, first=first, last=last, n_folds=STACKING))
+    fewer = {kind: replace(getattr(table.trees, kind), most_blocks=options.blocks) for kind in KINDS}
+    return replace(table, trees=replace(table.trees, **fewer, n_folds=STACKING))
 
 
 def _training(options: argparse.Namespace) -> TrainingOptions:
