@@ -142,6 +142,22 @@ def test_the_last_trees_decide_what_is_content_and_the_crf_what_of_it_is_a_heade
         assert np.isfinite(rows).all()
 
 
+def test_the_last_trees_are_two_halves_that_say_the_mean_of_both(small: FeatureTable) -> None:
+    pages = list(some_pages(3, 30))
+    serving = replace(FEW, n_rounds=5)
+    both = replace(small, trees=replace(small.trees, serving_f1=serving))
+    _, _, values = guessing.first(pages, small)
+    bare = train(pages, small, TrainingOptions(max_iterations=3))
+    plain, other, mean = (
+        guessing.last(pages, values, replace(bare, table=table)).last
+        for table in (small, replace(small, trees=replace(small.trees, last=serving)), both)
+    )
+    assert plain is not None and other is not None and mean is not None
+    rows = np.random.default_rng(0).normal(size=(1000, 50)).astype(np.float32)
+    np.testing.assert_allclose(mean(rows), (plain(rows) + other(rows)) / 2, atol=1e-5)
+    assert np.abs(plain(rows) - other(rows)).max() > 0.01
+
+
 def test_later_stages_learn_from_guesses_about_unseen_sites(small: FeatureTable) -> None:
     pages = list(some_pages(11, 24))  # random labels: only trees that knew the pages could guess them
     weights, grown, values = guessing.first(pages, small)
