@@ -152,7 +152,9 @@ def test_the_last_trees_are_two_halves_that_say_the_mean_of_both(small: FeatureT
         guessing.last(pages, values, replace(bare, table=table)).last
         for table in (small, replace(small, trees=replace(small.trees, last=serving)), both)
     )
-    assert plain is not None and other is not None and mean is not None
+    assert plain is not None
+    assert other is not None
+    assert mean is not None
     rows = np.random.default_rng(0).normal(size=(1000, 50)).astype(np.float32)
     np.testing.assert_allclose(mean(rows), (plain(rows) + other(rows)) / 2, atol=1e-5)
     assert np.abs(plain(rows) - other(rows)).max() > 0.01
