@@ -62,6 +62,15 @@ def test_growing_twice_gives_the_same_trees_from_a_sample_too() -> None:
     assert two.leaves.shape == (5, 8)
 
 
+def test_trees_that_find_nothing_to_ask_say_the_same_of_every_block() -> None:
+    values = np.zeros((5, 300), dtype=np.float32)
+    values[0] = np.random.default_rng(2).normal(size=300)
+    few = replace(FEW, n_trees=20, feature_fraction=0.2)  # most of them see a feature that is always 0
+    grown = trees.grow([values], [values[0] > 0], [np.ones(300)], few)
+    assert np.isinf(grown.thresholds).all(axis=1).any()
+    assert ((grown(values) > 0) == (values[0] > 0)).mean() > 0.95
+
+
 def soft_f1(logits: np.ndarray, wanted: np.ndarray, masses: np.ndarray, pages: np.ndarray) -> float:
     """The F1 of pages, added up, where a block is content as far as it is likely."""
     found = 0.0

@@ -146,27 +146,34 @@ def grow(
             of_round = (1.0 - options.f1_share) * weights + options.f1_share * of_f1
         pool.set_weight(of_round)
         pool.set_baseline(logits)
-        model = catboost.CatBoostClassifier(
-            iterations=n_trees,
-            depth=options.depth,
-            learning_rate=options.learning_rate,
-            l2_leaf_reg=options.l2,
-            rsm=options.feature_fraction,
-            border_count=64,
-            boosting_type="Plain",
-            bootstrap_type="No",
-            random_seed=1 + number,
-            allow_writing_files=False,
-            verbose=0,
-        )
-        model.fit(pool)
-        with tempfile.TemporaryDirectory() as scratch:
-            path = Path(scratch, "model.json")
-            model.save_model(str(path), format="json")
-            more = _from_json(json.loads(path.read_bytes()), options.depth)
+        more = _fitted(pool, replace(options, n_trees=n_trees), seed=1 + number)
         logits = logits + more(sampled)
         grown = joined(grown, more)
     return grown
+
+
+def _fitted(pool: Any, options: TreeOptions, seed: int) -> Trees:
+    """What CatBoost grows from a pool at once."""
+    import catboost
+
+    model = catboost.CatBoostClassifier(
+        iterations=options.n_trees,
+        depth=options.depth,
+        learning_rate=options.learning_rate,
+        l2_leaf_reg=options.l2,
+        rsm=options.feature_fraction,
+        border_count=64,
+        boosting_type="Plain",
+        bootstrap_type="No",
+        random_seed=seed,
+        allow_writing_files=False,
+        verbose=0,
+    )
+    model.fit(pool)
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch, "model.json")
+        model.save_model(str(path), format="json")
+        return _from_json(json.loads(path.read_bytes()), options.depth)
 
 
 def _rounds(options: TreeOptions) -> list[int]:
