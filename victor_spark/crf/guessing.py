@@ -7,7 +7,6 @@ that knew its site: they are grown again for each of a few folds of sites (stack
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import Final, TypeVar
 
 import numpy as np
@@ -75,7 +74,7 @@ def last(pages: Sequence[TrainingPage], values: Sequence[Float32], model: Model)
     ]
     options = model.table.trees
     grown = [_grow(pages, rows, each) for each in (options.last, options.serving_f1) if each.n_trees]
-    return replace(model, last=trees.scaled(reduce(trees.joined, grown), _SURE / len(grown)))
+    return replace(model, last=trees.scaled(trees.joined(*grown), _SURE / len(grown)))
 
 
 _SURE: Final = 0.9

@@ -121,8 +121,9 @@ def grow(
 ) -> Trees:
     """Trees that tell blocks to keep from the others, grown on pages (one array a page each).
 
-    A block weighs the square root of its words, a page as much as any other. `said` are log-odds that
-    other trees give already, to which these add. Raises UsageError where CatBoost is not installed.
+    In the first round a block weighs the square root of its words, a page as much as any other. `said` are
+    log-odds that other trees give already, to which these add. Raises UsageError where CatBoost is not
+    installed.
     """
     try:
         import catboost
@@ -138,18 +139,16 @@ def grow(
     sampled = np.take(np.concatenate(values, axis=1), rows, axis=1)
     logits = np.concatenate(said)[rows] if said else np.zeros(len(rows), dtype=np.float32)
     pool = catboost.Pool(sampled.T, wanted.astype(np.int8))
-    grown = none(options.depth)
-    for number, n_trees in enumerate(_rounds(options)):
-        of_round = weights
-        if number:
+    of_round, grown = weights, list[Trees]()
+    for n_trees in _rounds(options):
+        if grown:
+            logits = logits + grown[-1](sampled)
             of_f1 = _f1_weights(logits, wanted, masses, pages)
             of_round = (1.0 - options.f1_share) * weights + options.f1_share * of_f1
         pool.set_weight(of_round)
         pool.set_baseline(logits)
-        more = _fitted(pool, replace(options, n_trees=n_trees), seed=1 + number)
-        logits = logits + more(sampled)
-        grown = joined(grown, more)
-    return grown
+        grown.append(_fitted(pool, replace(options, n_trees=n_trees), seed=1 + len(grown)))
+    return joined(none(options.depth), *grown)
 
 
 def _fitted(pool: Any, options: TreeOptions, seed: int) -> Trees:
@@ -237,11 +236,9 @@ def _from_json(model: dict[str, Any], depth: int) -> Trees:
     return trees
 
 
-def joined(one: Trees, other: Trees) -> Trees:
-    """Both, of the same depth: what they say adds up."""
-    return Trees(
-        *(np.concatenate([getattr(one, name), getattr(other, name)]) for name in ARRAYS),
-    )
+def joined(*parts: Trees) -> Trees:
+    """All of them, of the same depth: what they say adds up."""
+    return Trees(*(np.concatenate([getattr(part, name) for part in parts]) for name in ARRAYS))
 
 
 def scaled(trees: Trees, by: float) -> Trees:
