@@ -65,18 +65,18 @@ def spent(shards: Sequence[Shard]) -> tuple[dict[str, float], int]:
                 continue
             markup, _ = as_utf8(record.payload, record.http_charset)
             lap("charset")
-            html = parse(markup)
+            html, elements = parse(markup)
             html = canonical.by_library(markup.decode()) if html is None else html
             lap("parse")
             HTMLTree.parse(markup.decode())
             lap(FLOOR)
-            blocks = segment(html)
+            blocks = segment(html, elements)
             lap("segment")
             blocks, _ = look(blocks)
             lap("language")
             if not len(blocks):
                 continue
-            own = model.table.values(blocks, model.names)
+            own = model.table.values(blocks, model.weights)
             lap("features")
             values = np.vstack([own, model.first(own)])
             lap("first trees")

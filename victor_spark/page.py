@@ -54,7 +54,8 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """The text blocks of a page as columns, in document order; every array has n_blocks rows.
+    """The text blocks of a page as columns, in document order; where nothing else is said, arrays have n_blocks
+    rows.
 
     The markup columns describe where a block stands, the text columns what it holds. `text` is
     the decoded text of all blocks, each followed by a newline (`points`: the same as code points):
@@ -97,6 +98,8 @@ class Blocks:
     elements: Int32
     named_elements: Int32
     name_words: UInt32
+    # Which of kernels.construction.ELEMENTS the source of the page has: 1 or 0.
+    source_elements: UInt8
     # Text: characters by class, white-space separated tokens by class, sentences, and a hash of
     # the letters alone.
     n_letters: Int32
@@ -294,4 +297,5 @@ _DTYPES: Final = {
     "hints": np.uint8,
     "in_pre": np.uint8,
     "in_list_item": np.uint8,
+    "source_elements": np.uint8,
 }

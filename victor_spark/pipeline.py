@@ -174,7 +174,7 @@ def prepare(
     """A page as cleaners see it: canonical HTML, blocks, language; the same in training and cleaning."""
     document = canonical(source, http_charset=http_charset)
     lap("canonical")
-    segmented = segment(document.html)
+    segmented = segment(document.html, document.elements)
     lap("segment")
     blocks, language = look(segmented)
     lap("language")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.html.pages import blocks_of
-from victor_spark.crf import names
+from victor_spark.crf import weights
 from victor_spark.crf.feature_sets import FEATURE_SETS
 from victor_spark.crf.features import VICTOR_2008, BlockView
 from victor_spark.crf.table import from_conf
@@ -145,7 +145,7 @@ def test_victor_2008_is_the_papers_list_and_nothing_else() -> None:
 def test_every_feature_gives_one_finite_number_a_block_on_any_page(feature_set: str) -> None:
     for source in ("", "<p>-</p>", "<p>a", "漢字", TWINS, MENU, TABLE, "<td>" * 300 + "x"):
         blocks = blocks_of(source)
-        values = from_conf(feature_set).values(blocks, names.none(), lambda known: known.sum(axis=0))
+        values = from_conf(feature_set).values(blocks, weights.none(), lambda known: known.sum(axis=0))
         assert values.shape == (len(FEATURE_SETS[feature_set].names), len(blocks))
         assert np.isfinite(values).all()
 

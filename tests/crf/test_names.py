@@ -132,9 +132,9 @@ def test_a_model_without_its_weights_of_names_is_refused() -> None:
     pytest.importorskip("catboost", reason="growing trees needs CatBoost")
     small = replace(from_conf("victor-2"), trees=trees.TreesOptions(FEW, FEW, n_folds=2))
     model = train(list(some_pages(3, 6)), small, TrainingOptions(max_iterations=2))
-    assert from_bytes(to_bytes(model)).names is not None
-    with pytest.raises(ModelError, match="weights of names are missing"):
-        from_bytes(to_bytes(replace(model, names=None)))
+    assert from_bytes(to_bytes(model)).weights is not None
+    with pytest.raises(ModelError, match="learnt weights are missing"):
+        from_bytes(to_bytes(replace(model, weights=None)))
 
 
 _NAMES = re.compile(r"\s(?:class|id|role|itemprop|style|hidden|aria-hidden)=\"[^\"]*\"")

@@ -118,6 +118,34 @@ def test_a_language_is_compared_with_what_was_found_out_of_fold(
     assert row["difference"]["mean"] == pytest.approx(row["word_f1"] - 0.5, abs=1e-5)
 
 
+def test_a_set_left_out_takes_its_sites_with_it_and_is_judged_with_and_without_origins(
+    pages: list[LabelledPage],
+) -> None:
+    moved = [replace(page, site="forum0.example") if page.site == "news0.example" else page for page in pages]
+    ((trial, bare),) = trials.without_set(moved, from_conf(trials.FEATURE_SET), ["forum"])
+    assert (trial.learnt, trial.judged) == (bare.learnt, bare.judged)
+    assert {moved[row].gold.set for row in trial.judged} == {"forum"}
+    assert {moved[row].site for row in trial.learnt} == {"news1.example", "news2.example", "news3.example"}
+    assert not trial.table.silent
+    silent = {bare.table.names[row] for row in bare.table.silent}
+    assert silent == {name for name in trial.table.names if name.startswith("origin.")}
+
+
+def test_sets_are_compared_with_what_was_found_out_of_fold(
+    data: Path, pages: list[LabelledPage], tmp_path: Path
+) -> None:
+    half = Decided(5, 5, 0.5)
+    rows = [PageRow(page.gold.set, page.gold.id, page.site, "en", None, 0, 15, half, half) for page in pages]
+    out_of_fold.write(tmp_path / out_of_fold.FILE_NAME, rows)
+    words = ["sets", "--data", str(data), "--model", str(tmp_path), "--folds", "2", "--iterations", "5"]
+    assert studies.main(words) == 0
+    found = json.loads((tmp_path / "sets.json").read_text())
+    assert set(found) == {"forum", "news"}
+    row = found["forum"]
+    assert row["with_it"] == pytest.approx(0.5)
+    assert row["difference"]["mean"] == pytest.approx(row["word_f1"] - row["without_origins"], abs=1e-5)
+
+
 def test_a_language_without_pages_is_one_clear_line(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

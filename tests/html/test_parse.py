@@ -4,6 +4,7 @@ import json
 import lzma
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from tests.html.pages import HOSTILE, soup, strings
 from victor_spark.archive import inputs, records
 from victor_spark.html.canonical import by_library, canonical
 from victor_spark.html.charset import as_utf8
-from victor_spark.html.elements import elements
+from victor_spark.html.elements import elements, in_source
 from victor_spark.html.parse import parse
 from victor_spark.kernels import construction, tokenizer
 
@@ -65,7 +66,7 @@ READ_BY_KERNELS = {
 
 @pytest.mark.parametrize("markup", READ_BY_KERNELS.values(), ids=READ_BY_KERNELS)
 def test_the_kernels_read_this_as_the_library_does(markup: str) -> None:
-    assert parse(markup.encode()) == by_library(markup)
+    assert parse(markup.encode()).html == by_library(markup)
 
 
 LEFT_TO_THE_LIBRARY = {
@@ -83,7 +84,7 @@ LEFT_TO_THE_LIBRARY = {
 
 @pytest.mark.parametrize("markup", LEFT_TO_THE_LIBRARY.values(), ids=LEFT_TO_THE_LIBRARY)
 def test_the_kernels_leave_this_to_the_library_and_nothing_is_lost(markup: str) -> None:
-    assert parse(markup.encode()) is None
+    assert parse(markup.encode()).html is None
     assert canonical(markup).html == by_library(markup)
 
 
@@ -105,13 +106,13 @@ markup = st.lists(
 @settings(max_examples=1500, deadline=None)
 def test_tag_soup_is_read_as_by_the_library_or_left_to_it(markup: str) -> None:
     encoded = markup.encode("utf-8", "replace")
-    assert parse(encoded) in (None, by_library(encoded.decode()))
+    assert parse(encoded).html in (None, by_library(encoded.decode()))
 
 
 def test_nearly_all_pages_of_the_sample_crawl_are_read_by_the_kernels_and_alike(root: Path) -> None:
     shards = inputs.resolve([str(path) for path in (root / "sample").glob("*.warc.gz")])
     pages = [record.payload for shard in shards for record in records.read(shard) if record.payload]
-    read = [(parse(utf8), by_library(utf8.decode())) for utf8 in (as_utf8(page, None)[0] for page in pages)]
+    read = [(parse(utf8).html, by_library(utf8.decode())) for utf8 in (as_utf8(page, None)[0] for page in pages)]
     assert all(ours in (None, theirs) for ours, theirs in read)
     assert sum(ours is not None for ours, _ in read) > 0.9 * len(read) > 0
 
@@ -126,11 +127,35 @@ def test_annotated_pages_are_read_as_by_the_library(annotated: Path) -> None:
                     continue
                 page = json.loads(line)["html"].encode("utf-8", "replace")
                 n_pages += 1
-                if (ours := parse(page)) is None:
+                if (ours := parse(page).html) is None:
                     n_aside += 1
                 else:
                     assert ours == by_library(page.decode()), (path.name, number)
     assert n_aside < 0.05 * n_pages
+
+
+def named(elements_there: np.ndarray) -> set[str]:
+    return {
+        name for name, there in zip(construction.ELEMENTS, elements_there.tolist(), strict=True) if there
+    }
+
+
+def test_the_elements_of_a_source_are_known_also_those_that_canonical_html_has_no_more() -> None:
+    found = canonical(
+        b"<!-- <table> --><META charset=utf-8><script>'<font>'</script><style>p{}</style><strange>"
+        b"<p>a<svg><path/></svg></b><center"
+    )
+    assert named(found.elements) == {"meta", "script", "style", "p", "svg"}
+    assert named(canonical("<p>a\0<Center><frameset>").elements) == {"p", "center", "frameset"}
+
+
+@given(markup | soup | strings)
+@settings(max_examples=500, deadline=None)
+def test_whatever_the_kernels_find_in_a_source_a_search_for_tags_finds_too(markup: str) -> None:
+    encoded = markup.encode("utf-8", "replace")
+    read = parse(encoded)
+    if read.elements is not None:
+        assert named(read.elements) <= named(in_source(encoded))
 
 
 def test_the_numbers_of_elements_are_those_of_their_list() -> None:

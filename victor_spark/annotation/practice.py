@@ -27,7 +27,7 @@ def add_all(store: Store) -> None:
     for path in sorted(FOLDER.glob("*.html")):
         markup = path.read_text(encoding="utf-8")
         document = canonical(markup)
-        blocks = segment(document.html)
+        blocks = segment(document.html, document.elements)
         page = Page(document.html, blocks, title=blocks.title)
         gold = list(_gold(document.html, blocks.start.tolist()))
         with store.writing() as connection:

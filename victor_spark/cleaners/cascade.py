@@ -49,7 +49,7 @@ def left(page: Page, kept: Bool) -> Page:
     cuts = zip([0, *old.end[dropped].tolist()], [*old.start[dropped].tolist(), len(page.html)], strict=True)
     html = "".join(page.html[start:end] for start, end in cuts)
     known = {name: getattr(old, name)[kept] for name in ("langid1", "langid2", "template_share")}
-    blocks = replace(segment(html), **known)
+    blocks = replace(segment(html, old.source_elements), **known)
     return replace(page, html=html, blocks=blocks, in_template=_in_template(page, kept))
 
 

@@ -64,7 +64,7 @@ def adapt(
         path = (directory or Path(scratch)) / CRFSUITE_NAME
         learner.train(str(path))
         known = {**start.about, "n_adaptation_pages": len(usable), **(about or {})}
-        corrections = model.from_crfsuite(path, start.table, known, start.names, start.first)
+        corrections = model.from_crfsuite(path, start.table, known, start.weights, start.first)
         adapted = _between(start, _together(start, corrections, _trust(path)), strength)
     return adapted if start.last is None else guessing.grown_on(usable, start, adapted, MORE_TREES, strength)
 

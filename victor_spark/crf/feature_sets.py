@@ -6,11 +6,10 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from victor_spark.crf import names as of_names
-from victor_spark.crf import surroundings
+from victor_spark.crf import surroundings, weights
 from victor_spark.crf.features import VICTOR_2008, BlockView
-from victor_spark.crf.names import Names
 from victor_spark.crf.patterns import Patterns
+from victor_spark.crf.weights import Weights
 from victor_spark.page import Blocks, Float32
 
 Guess: TypeAlias = Callable[[Float32], Float32]
@@ -22,12 +21,12 @@ class FeatureSet:
     """The features of blocks, by name and in order.
 
     `values` gives them for a page with at least one block: shape (len(names), n_blocks). Where the set
-    `is_learnt`, the last ones are what weights of names say of a block, and what a guess makes of all others;
+    `is_learnt`, the last ones are what learnt weights say of a block, and what a guess makes of all others;
     without weights those are left out, without a guess the last one.
     """
 
     names: tuple[str, ...]
-    values: Callable[[Blocks, Patterns, Names | None, Guess | None], Float32]
+    values: Callable[[Blocks, Patterns, Weights | None, Guess | None], Float32]
     is_learnt: bool = False
 
 
@@ -35,7 +34,9 @@ LANGUAGE: Final = frozenset({"langid1", "langid2"})
 """Features that need the language profiles. They bring victor-2008 nothing on our pages (docs/quality.md)."""
 
 
-def _victor_2008(blocks: Blocks, patterns: Patterns, _names: Names | None, _guess: Guess | None) -> Float32:
+def _victor_2008(
+    blocks: Blocks, patterns: Patterns, _weights: Weights | None, _guess: Guess | None
+) -> Float32:
     view = BlockView(blocks, patterns)
     rows = np.empty((len(VICTOR_2008), len(blocks)), dtype=np.float32)
     for row, feature in enumerate(VICTOR_2008.values()):
@@ -43,26 +44,28 @@ def _victor_2008(blocks: Blocks, patterns: Patterns, _names: Names | None, _gues
     return rows
 
 
-def _victor_2(blocks: Blocks, _patterns: Patterns, names: Names | None, guess: Guess | None) -> Float32:
+def _victor_2(
+    blocks: Blocks, _patterns: Patterns, learnt: Weights | None, guess: Guess | None
+) -> Float32:
     rows = np.empty((len(_VICTOR_2), len(blocks)), dtype=np.float32)
     surroundings.features(blocks, rows[: len(surroundings.NAMES)])
-    return _learnt(blocks, rows, names, guess)
+    return _completed(blocks, rows, learnt, guess)
 
 
 def _victor_2_templates(
-    blocks: Blocks, _patterns: Patterns, names: Names | None, guess: Guess | None
+    blocks: Blocks, _patterns: Patterns, learnt: Weights | None, guess: Guess | None
 ) -> Float32:
     rows = np.empty((len(_VICTOR_2_TEMPLATES), len(blocks)), dtype=np.float32)
     surroundings.features(blocks, rows[: len(surroundings.NAMES)])
     rows[len(surroundings.NAMES)] = blocks.template_share
-    return _learnt(blocks, rows, names, guess)
+    return _completed(blocks, rows, learnt, guess)
 
 
-def _learnt(blocks: Blocks, rows: Float32, names: Names | None, guess: Guess | None) -> Float32:
-    """The rows with those at the end that weights of names and a guess give, as far as these are there."""
-    if names is None:
-        return rows[: -1 - len(of_names.NAMES)]
-    names.features(blocks, rows[-1 - len(of_names.NAMES) : -1])
+def _completed(blocks: Blocks, rows: Float32, learnt: Weights | None, guess: Guess | None) -> Float32:
+    """The rows with those at the end that weights and a guess give, as far as these are there."""
+    if learnt is None:
+        return rows[: -1 - len(weights.NAMES)]
+    learnt.features(blocks, rows[-1 - len(weights.NAMES) : -1])
     if guess is None:
         return rows[:-1]
     rows[-1] = guess(rows[:-1])
@@ -75,8 +78,8 @@ SCORE: Final = "score"
 TEMPLATE_SHARE: Final = "template_share"
 """The feature that needs the templates of the page's site; 0 where there are none."""
 
-_VICTOR_2: Final = (*surroundings.NAMES, *of_names.NAMES, SCORE)
-_VICTOR_2_TEMPLATES: Final = (*surroundings.NAMES, TEMPLATE_SHARE, *of_names.NAMES, SCORE)
+_VICTOR_2: Final = (*surroundings.NAMES, *weights.NAMES, SCORE)
+_VICTOR_2_TEMPLATES: Final = (*surroundings.NAMES, TEMPLATE_SHARE, *weights.NAMES, SCORE)
 
 FEATURE_SETS: Final[Mapping[str, FeatureSet]] = {
     "victor-2008": FeatureSet(tuple(VICTOR_2008), _victor_2008),

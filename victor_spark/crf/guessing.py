@@ -11,22 +11,23 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from victor_spark.crf import decode, names, revision, trees
+from victor_spark.crf import decode, names, origins, revision, trees
 from victor_spark.crf.decision import n_words
 from victor_spark.crf.model import Model
-from victor_spark.crf.names import Names
 from victor_spark.crf.table import FeatureTable
 from victor_spark.crf.trees import TreeOptions, Trees
+from victor_spark.crf.weights import Weights
 from victor_spark.page import OTHER, Blocks, Float32, Int32, UInt8
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingPage:
-    """A page's blocks, an index into LABELS per block, and the site that it is of."""
+    """A page's blocks, an index into LABELS per block, its site, and the collection that it came with."""
 
     blocks: Blocks
     labels: UInt8
     site: str = ""
+    collection: str = ""
 
 
 NAMELESS: Final = 5
@@ -40,13 +41,18 @@ def with_nameless(pages: Sequence[TrainingPage]) -> list[TrainingPage]:
 
 def first(
     pages: Sequence[TrainingPage], table: FeatureTable
-) -> tuple[Names | None, Trees | None, list[Float32]]:
+) -> tuple[Weights | None, Trees | None, list[Float32]]:
     """What comes before the CRF, where the table is learnt, and all its features of each page."""
     values = [table.values(page.blocks) for page in pages]
     if not table.is_learnt:
         return None, None, values
     folds = _folds(pages, table.trees.n_folds)
-    weighed = _unseen(folds, lambda rows: _names(pages, rows), lambda names, row: names(pages[row].blocks))
+    collections = origins.numbers([page.collection for page in pages], _sites(pages))
+    weighed = _unseen(
+        folds,
+        lambda rows: _weights(pages, collections, rows),
+        lambda weights, row: weights(pages[row].blocks),
+    )
     values = [table.silenced(np.vstack(of_page)) for of_page in zip(values, weighed, strict=True)]
     options = table.trees.first
     guessed = _unseen(
@@ -56,7 +62,7 @@ def first(
     )
     everything = range(len(pages))
     return (
-        _names(pages, everything),
+        _weights(pages, collections, everything),
         _grow(pages, values, options),
         [np.vstack(of_page) for of_page in zip(values, guessed, strict=True)],
     )
@@ -101,7 +107,7 @@ def grown_on(
 def _folds(pages: Sequence[TrainingPage], n_folds: int) -> Int32:
     """A fold for each page: that of its site."""
     return np.array(
-        [zlib.crc32((page.site or str(row)).encode()) % n_folds for row, page in enumerate(pages)],
+        [zlib.crc32(site.encode()) % n_folds for site in _sites(pages)],
         dtype=np.int32,
     )
 
@@ -122,14 +128,24 @@ def _unseen(
     return said
 
 
-def _names(pages: Sequence[TrainingPage], rows: Sequence[int]) -> Names:
-    chosen = [pages[row] for row in rows]
-    return names.learn(
-        [page.blocks for page in chosen],
-        [page.labels != OTHER for page in chosen],
-        [trees.page_weights(n_words(page.blocks)) for page in chosen],
-        [page.site or str(row) for row, page in zip(rows, chosen, strict=True)],
+def _weights(pages: Sequence[TrainingPage], collections: Int32, rows: Sequence[int]) -> Weights:
+    """What the pages in `rows` teach; `collections`: the number of each page's."""
+    sites = _sites(pages)
+    blocks = [pages[row].blocks for row in rows]
+    return Weights(
+        names.learn(
+            blocks,
+            [pages[row].labels != OTHER for row in rows],
+            [trees.page_weights(n_words(of_page)) for of_page in blocks],
+            [sites[row] for row in rows],
+        ),
+        origins.learn(blocks, collections[list(rows)], int(collections.max()) + 1),
     )
+
+
+def _sites(pages: Sequence[TrainingPage]) -> list[str]:
+    """The site of each page; one whose site nobody knows is alone on it."""
+    return [page.site or str(row) for row, page in enumerate(pages)]
 
 
 def _grow(

@@ -14,10 +14,12 @@ import numpy.typing as npt
 import pycrfsuite
 
 from victor_spark.crf import attributes, revision, trees
-from victor_spark.crf import names as of_names
+from victor_spark.crf import weights as of_weights
 from victor_spark.crf.names import Names
+from victor_spark.crf.origins import Origins
 from victor_spark.crf.table import FeatureTable, from_json
 from victor_spark.crf.trees import Trees
+from victor_spark.crf.weights import Weights
 from victor_spark.errors import ModelError
 from victor_spark.page import LABELS, Blocks, Bool, Float32, Float64, Int32
 
@@ -36,8 +38,8 @@ class Model:
     """Weights ready for the decoder, with the feature table they were trained on.
 
     singles: (n_features, n bins, 2 reach + 1, 3); boundary: (2 reach + 1, 3); bias: (3,);
-    transitions: (from, to); conjunctions: see kernels.crf.state_scores. `names`, and the trees before and
-    after the CRF, `first` and `last`, are there where the table needs them.
+    transitions: (from, to); conjunctions: see kernels.crf.state_scores. `weights`, and the trees before
+    and after the CRF, `first` and `last`, are there where the table needs them.
     """
 
     table: FeatureTable
@@ -47,14 +49,14 @@ class Model:
     transitions: Float64
     conjunctions: Int32
     conjunction_weights: Float64
-    names: Names | None
+    weights: Weights | None
     first: Trees | None
     last: Trees | None
     about: Mapping[str, Any]
 
     def values(self, blocks: Blocks) -> Float32:
         """All features of all blocks: shape (n_features, n_blocks)."""
-        return self.table.values(blocks, self.names, self.first)
+        return self.table.values(blocks, self.weights, self.first)
 
 
 _ARRAYS: Final = (
@@ -75,8 +77,9 @@ def to_bytes(model: Model) -> bytes:
         "about": dict(model.about),
     }
     arrays = {name: getattr(model, name) for name in _ARRAYS}
-    if model.names is not None:
-        arrays |= {"name_words": model.names.words, "name_weights": model.names.weights}
+    if (weights := model.weights) is not None:
+        learnt = (weights.names.words, weights.names.weights, weights.origins.weights)
+        arrays |= dict(zip(_LEARNT, learnt, strict=True))
     for place in _TREES:
         if (grown := getattr(model, place)) is not None:
             arrays |= {f"{place}_{name}": getattr(grown, name) for name in trees.ARRAYS}
@@ -92,7 +95,7 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
         with np.load(io.BytesIO(stored), allow_pickle=False) as arrays:
             description = json.loads(arrays["description"].tobytes())
             columns = {key: np.ascontiguousarray(arrays[key]) for key in _ARRAYS}
-            names = _names(arrays)
+            weights = _learnt(arrays)
             grown = {place: _trees(arrays, place) for place in _TREES}
             stated = description["format"]
     except Exception as error:  # numpy and zipfile raise whatever the damage leads them to
@@ -102,13 +105,13 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
     try:
         table = from_json(description["table"])
         _check(table, columns)
-        _check_names(table, names)
+        _check_weights(table, weights)
         _check_trees(table, grown)
     except (KeyError, ModelError) as error:
         raise ModelError(f"{name}: {error}") from error
     return Model(
         table=table,
-        names=names,
+        weights=weights,
         first=grown["first"],
         last=grown["last"],
         about=description.get("about", {}),
@@ -116,10 +119,14 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
     )
 
 
-def _names(arrays: Mapping[str, npt.NDArray[Any]]) -> Names | None:
-    if "name_words" not in arrays:
+_LEARNT: Final = ("name_words", "name_weights", "origin_weights")
+
+
+def _learnt(arrays: Mapping[str, npt.NDArray[Any]]) -> Weights | None:
+    if not arrays.keys() & set(_LEARNT):
         return None
-    return Names(arrays["name_words"], arrays["name_weights"])
+    words, weights, of_origins = (np.ascontiguousarray(arrays[name]) for name in _LEARNT)
+    return Weights(Names(words, weights), Origins(of_origins))
 
 
 def _trees(arrays: Mapping[str, npt.NDArray[Any]], place: str) -> Trees | None:
@@ -129,12 +136,12 @@ def _trees(arrays: Mapping[str, npt.NDArray[Any]], place: str) -> Trees | None:
     return Trees(**{name: np.ascontiguousarray(arrays[stored]) for name, stored in names.items()})
 
 
-def _check_names(table: FeatureTable, names: Names | None) -> None:
-    """Raises ModelError for a model without its weights of names, or with some that nobody asks for."""
-    if (names is not None) != table.is_learnt:
-        raise ModelError("the model's weights of names are missing" if names is None else "names without use")
-    if names is not None:
-        of_names.check(names)
+def _check_weights(table: FeatureTable, weights: Weights | None) -> None:
+    """Raises ModelError for a model without its learnt weights, or with some that nobody asks for."""
+    if (weights is not None) != table.is_learnt:
+        raise ModelError("the model's learnt weights are missing" if weights is None else "weights without use")
+    if weights is not None:
+        of_weights.check(weights)
 
 
 def _check_trees(table: FeatureTable, grown: Mapping[str, Trees | None]) -> None:
@@ -186,7 +193,7 @@ def from_crfsuite(
     path: Path,
     table: FeatureTable,
     about: Mapping[str, Any],
-    names: Names | None = None,
+    weights: Weights | None = None,
     first: Trees | None = None,
 ) -> Model:
     """Dense weights of a model that python-crfsuite trained on `attributes.sequences(table, …)`."""
@@ -200,7 +207,7 @@ def from_crfsuite(
                 name = attributes.single_name(table, feature, offset, code)
                 singles[feature, code, offset + reach] = states.get(name, none)
     boundary = [states.get(attributes.boundary_name(offset), none) for offset in range(-reach, reach + 1)]
-    rows, weights = _conjunctions(table, states)
+    rows, of_rows = _conjunctions(table, states)
     return Model(
         table=table,
         singles=singles,
@@ -208,8 +215,8 @@ def from_crfsuite(
         bias=states.get(attributes.BIAS, none) + np.where(known, 0.0, NEVER),
         transitions=transitions,
         conjunctions=rows,
-        conjunction_weights=weights,
-        names=names,
+        conjunction_weights=of_rows,
+        weights=weights,
         first=first,
         last=None,
         about=about,

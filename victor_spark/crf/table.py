@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from victor_spark.crf.feature_sets import FEATURE_SETS, Guess
-from victor_spark.crf.names import Names
 from victor_spark.crf.patterns import Patterns, compile_patterns
 from victor_spark.crf.trees import TreesOptions
+from victor_spark.crf.weights import Weights
 from victor_spark.errors import ConfigurationError, ModelError
 from victor_spark.html import words
 from victor_spark.kernels import crf as kernel
+from victor_spark.kernels.construction import ELEMENTS
 from victor_spark.page import Blocks, Float32
 from victor_spark.resources import directory
 
@@ -52,18 +53,18 @@ class FeatureTable:
 
     @property
     def is_learnt(self) -> bool:
-        """Whether a model of this table has weights of names and trees: they make some of its features, and
-        trees revise the CRF.
+        """Whether a model of this table has weights and trees: they make some of its features, and trees
+        revise the CRF.
         """
         return FEATURE_SETS[self.feature_set].is_learnt
 
-    def values(self, blocks: Blocks, names: Names | None = None, guess: Guess | None = None) -> Float32:
-        """All features of all blocks, or those for which weights of names and a guess are given: shape
+    def values(self, blocks: Blocks, weights: Weights | None = None, guess: Guess | None = None) -> Float32:
+        """All features of all blocks, or those for which weights and a guess are given: shape
         (n_features, n_blocks).
         """
         if not len(blocks):
             return np.empty((len(self.names), 0), dtype=np.float32)
-        return self.silenced(FEATURE_SETS[self.feature_set].values(blocks, self.patterns, names, guess))
+        return self.silenced(FEATURE_SETS[self.feature_set].values(blocks, self.patterns, weights, guess))
 
     def silenced(self, values: Float32) -> Float32:
         """The values, or the first rows of them, with 0 for silent features."""
@@ -97,7 +98,7 @@ class FeatureTable:
                 for parts in self.conjunctions
             ],
             "patterns": self.expressions,
-            **({"trees": asdict(self.trees), "words": words.table().digest} if self.is_learnt else {}),
+            **({"trees": asdict(self.trees), **_vocabularies()} if self.is_learnt else {}),
         }
 
 
@@ -173,12 +174,18 @@ def from_json(stored: Mapping[str, Any], error: type[Exception] = ModelError) ->
         raise error(f"feature set {feature_set}: bin edges must ascend, {MAX_BINS} at most")
     if any(len(set(row)) < len(row) for row in offsets) or not all(conjunctions):
         raise error(f"feature set {feature_set}: an offset stands twice, or a conjunction has no parts")
-    if stored.get("words", words.table().digest) != words.table().digest:
-        raise error(f"feature set {feature_set}: trained with other words than conf/words.toml has")
+    for name, known in _vocabularies().items():
+        if stored.get(name, known) != known:
+            raise error(f"feature set {feature_set}: trained with other {name} than this code knows")
     return FeatureTable(feature_set, names, edges, offsets, conjunctions, expressions, trees, patterns)
 
 
-_KEYS: Final = frozenset({"feature_set", "features", "conjunctions", "patterns", "trees", "words"})
+def _vocabularies() -> dict[str, str]:
+    """What weights and hints belong to: the words of conf/words.toml, and the elements of a source."""
+    return {"words": words.table().digest, "elements": " ".join(ELEMENTS)}
+
+
+_KEYS: Final = frozenset({"feature_set", "features", "conjunctions", "patterns", "trees", *_vocabularies()})
 _FEATURE_KEYS: Final = frozenset({"edges", "offsets"})
 
 

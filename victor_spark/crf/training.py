@@ -67,14 +67,14 @@ def train(
     n_pages = len(usable)
     if table.is_learnt:
         usable = guessing.with_nameless(usable)
-    names, first, values = guessing.first(usable, table)
+    weights, first, values = guessing.first(usable, table)
     for page, of_page in zip(usable, values, strict=True):
         items = attributes.sequences(table, table.bins(of_page))
         learner.append(pycrfsuite.ItemSequence(items), [LABELS[label] for label in page.labels.tolist()])
     with tempfile.TemporaryDirectory() as scratch:
         path = (directory or Path(scratch)) / CRFSUITE_NAME
         learner.train(str(path))
-        model = from_crfsuite(path, table, {"n_training_pages": n_pages, **(about or {})}, names, first)
+        model = from_crfsuite(path, table, {"n_training_pages": n_pages, **(about or {})}, weights, first)
     return guessing.last(usable, values, model) if table.is_learnt else model
 
 

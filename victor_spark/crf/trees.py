@@ -53,8 +53,13 @@ class TreesOptions:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        """The options that `asdict` gave; TypeError for keys that mean nothing."""
-        kinds = {name: TreeOptions(**stored[name]) for name in KINDS if name in stored}
+        """The options that `asdict` gave, or those of a file, where `serving_f1` says in what it differs from
+        `last`; TypeError for keys that mean nothing.
+        """
+        bases = {"serving_f1": stored.get("last", {})}
+        kinds = {
+            name: TreeOptions(**{**bases.get(name, {}), **stored[name]}) for name in KINDS if name in stored
+        }
         return cls(**{**stored, **kinds})
 
 

@@ -31,7 +31,7 @@ def train(
 
 def training_pages(pages: Sequence[LabelledPage]) -> list[TrainingPage]:
     """Labelled pages as training takes them."""
-    return [TrainingPage(page.page.blocks, page.labels, page.site) for page in pages]
+    return [TrainingPage(page.page.blocks, page.labels, page.site, page.gold.set) for page in pages]
 
 
 def cleaners(trained: Model) -> dict[str, Cleaner]:

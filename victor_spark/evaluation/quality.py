@@ -4,7 +4,7 @@ python -m victor_spark.evaluation.quality --output docs/quality.md
 
 Every figure there comes from `victor train crf` (metrics.json, out_of_fold.jsonl.gz), or from
 `python -m victor_spark.evaluation.against_peers` (peers.json) and `... .studies` (ablation.json, curve.json,
-languages.json) and `... .snippets` (snippets.json). What people saw on the worst pages is in worst.toml.
+languages.json, sets.json) and `... .snippets` (snippets.json). What people saw on the worst pages is in worst.toml.
 """
 
 import argparse
@@ -46,6 +46,7 @@ def _proof(model: Path, metrics: Mapping[str, Any]) -> Iterator[str]:
         yield "\n".join(quality_tables.verdicts(compared))
         yield "\n".join(quality_tables.peers(compared))
     yield _section(_LANGUAGES, model / "languages.json", quality_tables.languages)
+    yield _section(_SETS, model / "sets.json", quality_tables.sets)
     yield _section(_SNIPPETS, model / "snippets.json", quality_tables.snippets)
     yield _section(_ABLATION, model / "ablation.json", quality_tables.ablation)
     yield _section(_LEARNING, model / "curve.json", quality_tables.learning)
@@ -208,6 +209,17 @@ of the pages; without another language it is more than in a fold. The models of 
 from a tenth of the blocks that a shipped model's see (30,000), and their CRF gets 20 iterations instead of
 60, so part of a loss is not the language's. Pages of most languages are from few sites, and their intervals
 are wide."""
+
+_SETS: Final = """\
+## Sets: trained without, tested on
+
+Made by `python -m victor_spark.evaluation.studies sets --data PAGES --model models/crf/victor-2`. What counts
+as content is agreed on within a set: titles, captions, comments. A model learns what each set wants, and by
+the elements that pages are written with tells which of its sets a new one is most like
+([method.md](method.md)). Here the sets with most sites are judged by models that learnt from no page of the
+set and from none of its sites: with that knowledge, and without (difference and interval: of these two). The
+last column is the model of all sets, out of fold. The models of this study are grown from fewer blocks, as
+those above."""
 
 _SNIPPETS: Final = """\
 ## Languages without gold texts

@@ -1,14 +1,16 @@
-"""What features, stages, more sites and each language are worth: models trained without them.
+"""What features, stages, more sites, each language and each set are worth: models trained without them.
 
 python -m victor_spark.evaluation.studies ablation  --data PAGES --model models/crf/victor-2
 python -m victor_spark.evaluation.studies curve     --data PAGES --model models/crf/victor-2
 python -m victor_spark.evaluation.studies languages --data PAGES --model models/crf/victor-2 --languages el pl
+python -m victor_spark.evaluation.studies sets      --data PAGES --model models/crf/victor-2
 
 ablation  without each group of features, and each stage alone, on the first of the folds
 curve     from 10, 25, 50 and 100 % of the sites outside of that fold
 languages each language judged by a model that saw none of it, beside the results out of fold
+sets      each set judged by a model that saw none of it, with and without knowing the origins of pages
 
-Results go to ablation.json, curve.json and languages.json in the model directory as each training ends (about
+Results go to ablation.json, curve.json, languages.json and sets.json in the model directory as each training ends (about
 a minute of processor time: trees see a tenth of the blocks of a shipped model's, see --blocks); those that
 are there stay, --again makes them anew.
 """
@@ -40,6 +42,7 @@ STACKING: Final = 2
 """What trees learn from, and the folds of their first guesses: a tenth of the blocks of a shipped model's."""
 
 N_LANGUAGES: Final = 6
+N_SETS: Final = 7
 Stored = dict[str, dict[str, Any]]
 
 
@@ -127,13 +130,33 @@ def languages(pages: Sequence[LabelledPage], store: _Store, options: argparse.Na
         store.put(trial.name, {**figures(trial, pages, f1, base), "with_it": round(float(np.mean(base)), 6)})
 
 
+def sets(pages: Sequence[LabelledPage], store: _Store, options: argparse.Namespace) -> None:
+    """Each set by a model that saw none of it; the base is one that is not told what pages are written with."""
+    known = {row.key: row.word_f1 for row in out_of_fold.read(options.model / out_of_fold.FILE_NAME)}
+    sites = Counter(name for name, _ in {(page.gold.set, page.site) for page in pages})
+    chosen = [name for name, _ in sorted(sites.items(), key=lambda item: (-item[1], item[0]))[:N_SETS]]
+    planned = trials.without_set(pages, _table(options), chosen)
+    bare = {trial.name: trial for _, trial in planned}
+    for trial in _missing([trial for trial, _ in planned], store):
+        f1, base = (
+            trials.word_f1(each, pages, trials.train(each, pages, _training(options)), STAGES[ALL_STAGES])
+            for each in (trial, bare[trial.name])
+        )
+        means = {
+            "without_origins": base,
+            "with_it": [known[pages[row].gold.set, pages[row].gold.id] for row in trial.judged],
+        }
+        found = {name: round(float(np.mean(values)), 6) for name, values in means.items()}
+        store.put(trial.name, figures(trial, pages, f1, base) | found)
+
+
 def most_common(pages: Sequence[LabelledPage], n: int) -> list[str]:
     """The languages with most pages."""
     counts = Counter(language for page in pages if (language := trials.language_of(page)))
     return [language for language, _ in counts.most_common(n)]
 
 
-STUDIES: Final = {"ablation": ablation, "curve": curve, "languages": languages}
+STUDIES: Final = {"ablation": ablation, "curve": curve, "languages": languages, "sets": sets}
 
 
 def _missing(planned: Sequence[Trial], store: _Store) -> Iterator[Trial]:

@@ -1,4 +1,4 @@
-"""Models trained to learn what matters: without a group of features, a language, or most sites.
+"""Models trained to learn what matters: without a group of features, a language, a set, or most sites.
 
 A trial is a table of features and which pages teach and which are judged; what it is worth is the word F1 of
 each page that was judged.
@@ -20,6 +20,8 @@ from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.page import Blocks, Float64
 
 FEATURE_SET: Final = "victor-2"
+
+ORIGINS: Final = "elements of the source"
 
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "tags around a block": ("container.", "split.", "heading.", "depth"),
@@ -44,6 +46,7 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
         "div-group.",
         "td-group.",
     ),
+    ORIGINS: ("origin.",),
 }
 """Group of features → how their names begin."""
 
@@ -131,6 +134,20 @@ def without_language(
             row for row, page in enumerate(pages) if language_of(page) != language and page.site not in sites
         ]
         trials.append(Trial(language, table, others, judged))
+    return trials
+
+
+def without_set(
+    pages: Sequence[LabelledPage], table: FeatureTable, sets: Collection[str]
+) -> list[tuple[Trial, Trial]]:
+    """Each set judged by a model of the others' pages, from other sites; and the same without origins."""
+    bare = without(table, of_group(table, ORIGINS))
+    trials = []
+    for name in sets:
+        judged = [row for row, page in enumerate(pages) if page.gold.set == name]
+        sites = {pages[row].site for row in judged}
+        others = [row for row, page in enumerate(pages) if page.gold.set != name and page.site not in sites]
+        trials.append((Trial(name, table, others, judged), Trial(name, bare, others, judged)))
     return trials
 
 

@@ -13,9 +13,11 @@ import numpy as np
 from resiliparse.parse.html import HTMLTree
 
 from victor_spark.html.charset import as_utf8
+from victor_spark.html.elements import in_source
 from victor_spark.html.parse import parse
 from victor_spark.kernels import attributes, preclean
 from victor_spark.kernels import source as kernel
+from victor_spark.page import UInt8
 
 MAX_ATTRIBUTES: Final = 500
 """Attributes a tag keeps. The parser compares each with all before it: 100,000 cost 18 seconds."""
@@ -23,10 +25,14 @@ MAX_ATTRIBUTES: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Canonical:
-    """Canonical HTML, and the charset the bytes were decoded with."""
+    """Canonical HTML, the charset the bytes were decoded with, and which elements the source has.
+
+    `elements`: see `html.elements.in_source`; what the canonical HTML has no more tells about a page, too.
+    """
 
     html: str
     charset: str | None
+    elements: UInt8
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +60,12 @@ def canonical(source: bytes | str, *, http_charset: str | None = None) -> Canoni
     else:
         markup, charset = as_utf8(source, http_charset)
     markup = with_iframes_ended(markup)
-    html = parse(markup)
+    html, elements = parse(markup)
+    if elements is None:
+        elements = in_source(markup)
     if html is None:
         html = by_library(markup.decode())
-    return Canonical(html, charset)
+    return Canonical(html, charset, elements)
 
 
 def with_iframes_ended(markup: bytes) -> bytes:

@@ -1,5 +1,6 @@
 """What the tokenizer, the tree construction and the serialiser know: elements and character references."""
 
+import re
 from functools import cache
 from html.entities import html5
 from typing import Final, NamedTuple
@@ -128,6 +129,18 @@ def elements() -> Elements:
         np.frombuffer("".join(names).encode(), dtype=np.uint8),
         np.cumsum(lengths).astype(np.int32),
     )
+
+
+def in_source(markup: bytes) -> npt.NDArray[np.uint8]:
+    """Which of construction.ELEMENTS begin anywhere in a page's source: 1 or 0, shape (n_elements,).
+
+    What the tokenizer finds on its way, for pages that it doesn't read; in scripts, it finds none.
+    """
+    found = {name.lower() for name in _TAG.findall(markup)}
+    return np.array([bool(name) and name.encode() in found for name in construction.ELEMENTS], dtype=np.uint8)
+
+
+_TAG: Final = re.compile(rb"<([a-zA-Z][^\s/>]*)")
 
 
 @cache

@@ -6,14 +6,14 @@ read they leave to the library; that both agree is held by tests on tag soup and
 """
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from victor_spark.html.elements import byte_classes, elements, references
 from victor_spark.kernels import construction, serializer, tokenizer
 from victor_spark.kernels import source as kernel
-from victor_spark.page import Int32
+from victor_spark.page import Int32, UInt8
 
 _STANDARD: Final = re.compile(
     rb"""<!doctype\s+html(?:\s*|\s+public\s+["']-//w3c//dtd\s(?:xhtml\s[^"']*|html\s4\.01(?:\stransitional)?//[^"']*)"""
@@ -24,14 +24,23 @@ _STANDARD: Final = re.compile(
 _HTML: Final = re.compile(rb"<!doctype\s+html(?![^\s>])", re.IGNORECASE)
 
 
-def parse(markup: bytes) -> str | None:
-    """The canonical HTML of a page, or None where the kernels leave it to the library."""
-    if b"\0" in markup:
-        return None
+class Parsed(NamedTuple):
+    """Canonical HTML, and which elements the source has (see `elements.in_source`); None: left to others."""
+
+    html: str | None
+    elements: UInt8 | None
+
+
+def parse(markup: bytes) -> Parsed:
+    """The canonical HTML of a page, as far as the kernels don't leave it to the library."""
+    used = np.zeros(len(construction.ELEMENTS), dtype=np.uint8)
     source = memoryview(markup)
-    tokens = _tokens(markup, source)
-    if tokens is None:
-        return None
+    if b"\0" in markup or (tokens := _tokens(markup, source, used)) is None:
+        return Parsed(None, None)
+    return Parsed(_html(markup, source, tokens), used)
+
+
+def _html(markup: bytes, source: memoryview, tokens: Int32) -> str | None:
     doctype = _doctype(markup, tokens)
     if doctype and not _HTML.match(doctype):
         return None
@@ -44,7 +53,7 @@ def parse(markup: bytes) -> str | None:
     return None
 
 
-def _tokens(markup: bytes, source: memoryview) -> Int32 | None:
+def _tokens(markup: bytes, source: memoryview, used: UInt8) -> Int32 | None:
     table = elements()
     n_tags = kernel.count(source, ord("<"))
     tokens = np.empty((2 * n_tags + 2, len(tokenizer.COLUMNS)), dtype=np.int32)
@@ -57,6 +66,7 @@ def _tokens(markup: bytes, source: memoryview) -> Int32 | None:
         memoryview(table.contents),
         memoryview(tokens),
         memoryview(np.empty(tokenizer.MOST_ATTRIBUTES, dtype=np.uint32)),
+        memoryview(used),
     ).tokenize()
     return tokens[:n_tokens] if n_tokens >= 0 else None
 

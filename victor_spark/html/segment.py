@@ -8,21 +8,23 @@ import numpy as np
 import numpy.typing as npt
 
 from victor_spark.html.characters import properties
+from victor_spark.html.elements import in_source
 from victor_spark.html.tags import BIT, tables
 from victor_spark.html.words import GROUPS
 from victor_spark.html.words import table as word_table
 from victor_spark.kernels import code_points, content, markup
-from victor_spark.page import Blocks, Int32, UInt32
+from victor_spark.page import Blocks, Int32, UInt8, UInt32
 
 _INSIDE: Final = np.array([BIT["pre"], BIT["li"]], dtype=np.uint64)
 """The containers that columns of their own tell of."""
 
 
-def segment(html: str) -> Blocks:
+def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
     """Cuts canonical HTML into text blocks and takes all counts; linear in len(html).
 
     A block is a maximal run of text without a tag inside, trimmed of white space as `str.strip`
-    does; runs of white space alone are none, `title` holds none.
+    does; runs of white space alone are none, `title` holds none. `source_elements` are those of the page's
+    source (`Canonical.elements`), or else of its canonical HTML.
     """
     points = code_points(html)
     n_tags = markup.n_tags(memoryview(points)) + 1
@@ -81,6 +83,9 @@ def segment(html: str) -> Blocks:
         elements=elements,
         named_elements=named_elements[:, : n_named + 1].copy(),
         name_words=name_words[: named_elements[1, n_named]].copy(),
+        source_elements=(
+            in_source(html.encode("utf-8", "replace")) if source_elements is None else source_elements
+        ),
         title=title(html),
         langid1=np.zeros(n_blocks, dtype=np.float32),
         langid2=np.zeros(n_blocks, dtype=np.float32),

@@ -49,6 +49,7 @@ class Tokenizer:
     contents: cython.const[cython.uchar][::1]
     tokens: cython.int[:, ::1]
     names: cython.uint[::1]
+    used: cython.uchar[::1]
     n: cython.Py_ssize_t
     n_tokens: cython.Py_ssize_t
     name: cython.int
@@ -71,6 +72,7 @@ class Tokenizer:
         contents: cython.const[cython.uchar][::1],
         tokens: cython.int[:, ::1],
         names: cython.uint[::1],
+        used: cython.uchar[::1],
     ):
         self.buffer = buffer
         self.source = source
@@ -80,6 +82,7 @@ class Tokenizer:
         self.contents = contents
         self.tokens = tokens
         self.names = names
+        self.used = used
         self.n = source.shape[0]
         self.n_tokens = 0
         self.commented = False
@@ -93,7 +96,8 @@ class Tokenizer:
         `classes[byte]`: 1 for what is no white space, 2 for what needs care in text, 4 in attributes, 8 for
         white space, 16 for letters; `slots`/`slot_names`: from a name's 32-bit FNV-1a hash to its element;
         `contents[element]`: the place in CONTENTS, with 64 for those that end a drawing, 128 for those of a
-        drawing that hold HTML; `names`: room for MOST_ATTRIBUTES hashes.
+        drawing that hold HTML; `names`: room for MOST_ATTRIBUTES hashes; `used[element]` becomes 1 for every
+        element that begins anywhere.
         """
         i: cython.Py_ssize_t = 0
         c: cython.uint
@@ -171,6 +175,8 @@ class Tokenizer:
         content = self.contents[self.name] & 7 if self.name > 0 else 0
         if content == 5:
             return -1
+        if self.name > 0:
+            self.used[self.name] = 1
         self._emit(self.name, _START, name_end, self.attributes_end, self.flags, name_start)
         if content == 0:
             return i

@@ -1,0 +1,136 @@
+"""Which collection a page may be from: what the elements of its source say, and how that is learnt."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.crf.conftest import some_pages
+from tests.html.pages import blocks_of
+from victor_spark.crf import guessing, origins, trees
+from victor_spark.crf.model import from_bytes, to_bytes
+from victor_spark.crf.origins import MOST, NONE, Origins
+from victor_spark.crf.table import FeatureTable, from_conf
+from victor_spark.crf.training import TrainingOptions, train
+from victor_spark.errors import ModelError
+from victor_spark.html.canonical import canonical
+from victor_spark.html.segment import segment
+from victor_spark.kernels.construction import ELEMENTS
+
+if TYPE_CHECKING:
+    from victor_spark.page import Blocks, Float32
+
+OLD = b"<body><center><font>One</font></center><script>x</script>"
+NEW = b"<body><article><section>One</section></article><script>x</script><svg></svg>"
+
+
+def page(source: bytes) -> "Blocks":
+    found = canonical(source)
+    return segment(found.html, found.elements)
+
+
+def rows_of(known: Origins, blocks: "Blocks") -> "Float32":
+    rows = np.full((len(origins.NAMES), len(blocks)), np.nan, dtype=np.float32)
+    known.features(blocks, rows)
+    return rows
+
+
+def test_pages_look_like_the_collection_that_is_written_like_them() -> None:
+    pages = [page(OLD), page(NEW)] * 12
+    collections = origins.numbers(["old", "new"] * 12, [str(row) for row in range(24)])
+    known = origins.learn(pages, collections, 2)
+    origins.check(known)
+    old, new = collections[:2].tolist()
+    for source, own, other in ((OLD, old, new), (NEW, new, old)):
+        said = rows_of(known, page(source))
+        assert said[own, 0] > np.log(0.8) > np.log(0.2) > said[other, 0]
+        assert not said[2:].any()
+        assert (said == said[:, :1]).all()
+
+
+def test_only_collections_of_several_sites_count_and_of_those_the_largest() -> None:
+    many = [(f"set{number}", f"{number}.{site}") for number in range(MOST + 2) for site in range(10 + number)]
+    one_site = [("portal", "one.example")] * 50
+    few_sites = [("few", str(site % 9)) for site in range(50)]
+    names, sites = zip(*many, *one_site, *few_sites, strict=True)
+    found = dict(zip(names, origins.numbers(names, sites).tolist(), strict=True))
+    assert [found[f"set{number}"] for number in range(MOST + 2)] == [NONE, NONE, *range(MOST - 1, -1, -1)]
+    assert found["portal"] == found["few"] == NONE
+
+
+def test_pages_of_one_collection_teach_nothing_and_one_without_pages_is_never_likely() -> None:
+    pages = [page(OLD), page(NEW)]
+    assert not rows_of(origins.learn(pages, np.array([0, NONE], dtype=np.int32), 1), pages[0]).any()
+    said = rows_of(origins.learn(pages * 9, np.array([0, 2] * 9, dtype=np.int32), 3), pages[0])
+    assert said[1, 0] == pytest.approx(np.log(1e-3))
+    assert said[0, 0] > said[2, 0] > said[1, 0]
+
+
+@given(
+    weights=st.lists(st.floats(-1e6, 1e6, width=32), min_size=1, max_size=MOST),
+    there=st.integers(0, 2 ** len(ELEMENTS) - 1),
+)
+def test_what_is_said_are_log_probabilities_whatever_the_weights(weights: list[float], there: int) -> None:
+    used = np.array([there >> bit & 1 for bit in range(len(ELEMENTS))], dtype=np.uint8)
+    blocks = replace(blocks_of("<p>a<p>b"), source_elements=used)
+    known = Origins(np.repeat(np.array([weights], dtype=np.float32).T, len(ELEMENTS) + 1, axis=1))
+    likely = np.exp(rows_of(known, blocks)[: len(weights)])
+    assert likely.sum(axis=0) == pytest.approx([1 + 1e-3 * len(weights)] * 2, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        np.zeros((2, len(ELEMENTS)), dtype=np.float32),
+        np.zeros((MOST + 1, len(ELEMENTS) + 1), dtype=np.float32),
+        np.zeros((2, len(ELEMENTS) + 1)),
+        np.full((2, len(ELEMENTS) + 1), np.nan, dtype=np.float32),
+        np.zeros(len(ELEMENTS) + 1, dtype=np.float32),
+    ],
+)
+def test_damaged_weights_are_refused(damage: np.ndarray) -> None:
+    origins.check(origins.none())
+    with pytest.raises(ModelError, match="weights of origins are damaged"):
+        origins.check(Origins(damage))
+
+
+@pytest.fixture
+def small() -> FeatureTable:
+    pytest.importorskip("catboost", reason="growing trees needs CatBoost")
+    few = trees.TreeOptions(n_trees=3, depth=2)
+    return replace(from_conf("victor-2"), trees=trees.TreesOptions(few, few, n_folds=2))
+
+
+def collected(n_pages: int) -> list[guessing.TrainingPage]:
+    """Random pages, every other one of another collection and with elements of its own."""
+    return [
+        replace(
+            of_page,
+            blocks=replace(of_page.blocks, source_elements=page((OLD, NEW)[row % 2]).source_elements),
+            collection=("old", "new")[row % 2],
+        )
+        for row, of_page in enumerate(some_pages(4, n_pages))
+    ]
+
+
+def test_a_model_knows_its_collections_and_keeps_them_when_it_is_stored(small: FeatureTable) -> None:
+    pages = collected(40)
+    model = train(pages, small, TrainingOptions(max_iterations=2))
+    again = from_bytes(to_bytes(model))
+    assert model.weights is not None
+    assert again.weights is not None
+    assert len(model.weights.origins.weights) == 2
+    np.testing.assert_array_equal(again.weights.origins.weights, model.weights.origins.weights)
+    row = model.table.names.index("origin.0")
+    said = [model.values(each.blocks)[row, 0] for each in pages]
+    assert np.ptp(said[::2]) == np.ptp(said[1::2]) == 0 != said[0] - said[1]
+
+
+def test_a_model_of_other_elements_is_refused(small: FeatureTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = to_bytes(train(collected(6), small, TrainingOptions(max_iterations=2)))
+    monkeypatch.setattr("victor_spark.crf.table.ELEMENTS", (*ELEMENTS[:-1], "another"))
+    with pytest.raises(ModelError, match="trained with other elements than this code knows"):
+        from_bytes(stored)
