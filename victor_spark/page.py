@@ -54,8 +54,8 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """The text blocks of a page as columns, in document order; where nothing else is said, arrays have n_blocks
-    rows.
+    """The text blocks of a page as columns, in document order; arrays have n_blocks rows where nothing
+    else is said.
 
     The markup columns describe where a block stands, the text columns what it holds. `text` is
     the decoded text of all blocks, each followed by a newline (`points`: the same as code points):

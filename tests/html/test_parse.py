@@ -112,7 +112,9 @@ def test_tag_soup_is_read_as_by_the_library_or_left_to_it(markup: str) -> None:
 def test_nearly_all_pages_of_the_sample_crawl_are_read_by_the_kernels_and_alike(root: Path) -> None:
     shards = inputs.resolve([str(path) for path in (root / "sample").glob("*.warc.gz")])
     pages = [record.payload for shard in shards for record in records.read(shard) if record.payload]
-    read = [(parse(utf8).html, by_library(utf8.decode())) for utf8 in (as_utf8(page, None)[0] for page in pages)]
+    read = [
+        (parse(utf8).html, by_library(utf8.decode())) for utf8 in (as_utf8(page, None)[0] for page in pages)
+    ]
     assert all(ours in (None, theirs) for ours, theirs in read)
     assert sum(ours is not None for ours, _ in read) > 0.9 * len(read) > 0
 
@@ -135,9 +137,7 @@ def test_annotated_pages_are_read_as_by_the_library(annotated: Path) -> None:
 
 
 def named(elements_there: np.ndarray) -> set[str]:
-    return {
-        name for name, there in zip(construction.ELEMENTS, elements_there.tolist(), strict=True) if there
-    }
+    return {name for name, there in zip(construction.ELEMENTS, elements_there.tolist(), strict=True) if there}
 
 
 def test_the_elements_of_a_source_are_known_also_those_that_canonical_html_has_no_more() -> None:

@@ -44,9 +44,7 @@ def _victor_2008(
     return rows
 
 
-def _victor_2(
-    blocks: Blocks, _patterns: Patterns, learnt: Weights | None, guess: Guess | None
-) -> Float32:
+def _victor_2(blocks: Blocks, _patterns: Patterns, learnt: Weights | None, guess: Guess | None) -> Float32:
     rows = np.empty((len(_VICTOR_2), len(blocks)), dtype=np.float32)
     surroundings.features(blocks, rows[: len(surroundings.NAMES)])
     return _completed(blocks, rows, learnt, guess)

@@ -139,7 +139,9 @@ def _trees(arrays: Mapping[str, npt.NDArray[Any]], place: str) -> Trees | None:
 def _check_weights(table: FeatureTable, weights: Weights | None) -> None:
     """Raises ModelError for a model without its learnt weights, or with some that nobody asks for."""
     if (weights is not None) != table.is_learnt:
-        raise ModelError("the model's learnt weights are missing" if weights is None else "weights without use")
+        raise ModelError(
+            "the model's learnt weights are missing" if weights is None else "weights without use"
+        )
     if weights is not None:
         of_weights.check(weights)
 

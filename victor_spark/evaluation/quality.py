@@ -4,7 +4,8 @@ python -m victor_spark.evaluation.quality --output docs/quality.md
 
 Every figure there comes from `victor train crf` (metrics.json, out_of_fold.jsonl.gz), or from
 `python -m victor_spark.evaluation.against_peers` (peers.json) and `... .studies` (ablation.json, curve.json,
-languages.json, sets.json) and `... .snippets` (snippets.json). What people saw on the worst pages is in worst.toml.
+languages.json, sets.json) and `... .snippets` (snippets.json). What people saw on the worst pages is in
+worst.toml.
 """
 
 import argparse

@@ -10,9 +10,9 @@ curve     from 10, 25, 50 and 100 % of the sites outside of that fold
 languages each language judged by a model that saw none of it, beside the results out of fold
 sets      each set judged by a model that saw none of it, with and without knowing the origins of pages
 
-Results go to ablation.json, curve.json, languages.json and sets.json in the model directory as each training ends (about
-a minute of processor time: trees see a tenth of the blocks of a shipped model's, see --blocks); those that
-are there stay, --again makes them anew.
+Results go to ablation.json, curve.json, languages.json and sets.json in the model directory as each training ends
+(about a minute of processor time: trees see a tenth of the blocks of a shipped model's, see --blocks); those
+that are there stay, --again makes them anew.
 """
 
 import argparse
@@ -131,7 +131,7 @@ def languages(pages: Sequence[LabelledPage], store: _Store, options: argparse.Na
 
 
 def sets(pages: Sequence[LabelledPage], store: _Store, options: argparse.Namespace) -> None:
-    """Each set by a model that saw none of it; the base is one that is not told what pages are written with."""
+    """Each set by a model that saw none of it; the base is one that knows no origins."""
     known = {row.key: row.word_f1 for row in out_of_fold.read(options.model / out_of_fold.FILE_NAME)}
     sites = Counter(name for name, _ in {(page.gold.set, page.site) for page in pages})
     chosen = [name for name, _ in sorted(sites.items(), key=lambda item: (-item[1], item[0]))[:N_SETS]]
