@@ -10,9 +10,9 @@ curve     from 10, 25, 50 and 100 % of the sites outside of that fold
 languages each language judged by a model that saw none of it, beside the results out of fold
 sets      each set judged by a model that saw none of it, with and without knowing the origins of pages
 
-Results go to ablation.json, curve.json, languages.json and sets.json in the model directory as each training ends
-(about a minute of processor time: trees see a tenth of the blocks of a shipped model's, see --blocks); those
-that are there stay, --again makes them anew.
+Results go to ablation.json, curve.json, languages.json and sets.json in the model directory as each
+training ends (about a minute of processor time: trees see a tenth of the blocks of a shipped model's, see
+--blocks); those that are there stay, --again makes them anew.
 """
 
 import argparse
