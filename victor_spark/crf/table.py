@@ -174,9 +174,9 @@ def from_json(stored: Mapping[str, Any], error: type[Exception] = ModelError) ->
         raise error(f"feature set {feature_set}: bin edges must ascend, {MAX_BINS} at most")
     if any(len(set(row)) < len(row) for row in offsets) or not all(conjunctions):
         raise error(f"feature set {feature_set}: an offset stands twice, or a conjunction has no parts")
-    for name, known in _vocabularies().items():
-        if stored.get(name, known) != known:
-            raise error(f"feature set {feature_set}: trained with other {name} than this code knows")
+    for vocabulary, ours in _vocabularies().items():
+        if stored.get(vocabulary, ours) != ours:
+            raise error(f"feature set {feature_set}: trained with other {vocabulary} than this code knows")
     return FeatureTable(feature_set, names, edges, offsets, conjunctions, expressions, trees, patterns)
 
 
