@@ -13,7 +13,7 @@ from victor_spark.pipeline import plain_text
 def document(source: str, dropped: Collection[str | int] = ()) -> Document:
     """The page with all blocks kept but those of these texts or rows; headings are labelled headers."""
     page = canonical(source)
-    blocks = segment(page.html)
+    blocks = segment(page.html, page.elements)
     spans = zip(blocks.text_start.tolist(), blocks.text_end.tolist(), strict=True)
     texts = [blocks.text[start:end] for start, end in spans]
     kept = np.array(

@@ -9,7 +9,7 @@ from victor_spark.page import Page, Scores
 def page(source: str) -> Page:
     """The page of a source, language not looked at."""
     document = canonical(source)
-    blocks = segment(document.html)
+    blocks = segment(document.html, document.elements)
     return Page(document.html, blocks, title=blocks.title)
 
 

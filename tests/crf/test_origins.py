@@ -1,5 +1,7 @@
 """Which collection a page may be from: what the elements of its source say, and how that is learnt."""
 
+import io
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -55,10 +57,11 @@ def test_only_collections_of_several_sites_count_and_of_those_the_largest() -> N
     many = [(f"set{number}", f"{number}.{site}") for number in range(MOST + 2) for site in range(10 + number)]
     one_site = [("portal", "one.example")] * 50
     few_sites = [("few", str(site % 9)) for site in range(50)]
-    names, sites = zip(*many, *one_site, *few_sites, strict=True)
+    unknown = [("", str(site)) for site in range(99)]
+    names, sites = zip(*many, *one_site, *few_sites, *unknown, strict=True)
     found = dict(zip(names, origins.numbers(names, sites).tolist(), strict=True))
     assert [found[f"set{number}"] for number in range(MOST + 2)] == [NONE, NONE, *range(MOST - 1, -1, -1)]
-    assert found["portal"] == found["few"] == NONE
+    assert found["portal"] == found["few"] == found[""] == NONE
 
 
 def test_pages_of_one_collection_teach_nothing_and_one_without_pages_is_never_likely() -> None:
@@ -88,6 +91,7 @@ def test_what_is_said_are_log_probabilities_whatever_the_weights(weights: list[f
         np.zeros((MOST + 1, len(ELEMENTS) + 1), dtype=np.float32),
         np.zeros((2, len(ELEMENTS) + 1)),
         np.full((2, len(ELEMENTS) + 1), np.nan, dtype=np.float32),
+        np.full((2, len(ELEMENTS) + 1), 3e38, dtype=np.float32),
         np.zeros(len(ELEMENTS) + 1, dtype=np.float32),
     ],
 )
@@ -127,6 +131,52 @@ def test_a_model_knows_its_collections_and_keeps_them_when_it_is_stored(small: F
     row = model.table.names.index("origin.0")
     said = [model.values(each.blocks)[row, 0] for each in pages]
     assert np.ptp(said[::2]) == np.ptp(said[1::2]) == 0 != said[0] - said[1]
+
+
+def test_a_page_is_learnt_from_with_what_other_sites_say_of_its_collection(small: FeatureTable) -> None:
+    """Every site has elements of its own, which give its collection away to nobody but itself."""
+    singular = sorted(set(ELEMENTS) - {"", "p"})
+    pages = [
+        replace(
+            of_page,
+            blocks=replace(
+                of_page.blocks,
+                source_elements=np.array([name in ("p", singular[row]) for name in ELEMENTS], dtype=np.uint8),
+            ),
+            collection=("old", "new")[row % 2],
+        )
+        for row, of_page in enumerate(some_pages(5, 60))
+    ]
+    weights, _, values = guessing.first(pages, small)
+    assert weights is not None
+    rows = [small.names.index(f"origin.{number}") for number in (0, 1)]
+    numbers = origins.numbers([each.collection for each in pages], [each.site for each in pages]).tolist()
+
+    def hits(said: list[np.ndarray]) -> float:
+        return float(
+            np.mean([of_page[:, 0].argmax() == own for of_page, own in zip(said, numbers, strict=True)])
+        )
+
+    assert hits([rows_of(weights.origins, each.blocks)[:2] for each in pages]) == 1.0
+    assert hits([of_page[rows] for of_page in values]) < 0.8
+
+
+def test_an_older_model_is_refused_for_the_features_that_it_lacks(small: FeatureTable) -> None:
+    model = train(collected(6), small, TrainingOptions(max_iterations=2))
+    with np.load(io.BytesIO(to_bytes(model))) as arrays:
+        kept = {name: arrays[name] for name in arrays if name != "origin_weights"}
+    older = io.BytesIO()
+    np.savez(older, **kept)
+    with pytest.raises(ModelError, match="learnt weights are missing"):
+        from_bytes(older.getvalue())
+    description = json.loads(kept["description"].tobytes())
+    for name in origins.NAMES:
+        del description["table"]["features"][name]
+    kept["description"] = np.frombuffer(json.dumps(description).encode(), dtype=np.uint8)
+    older = io.BytesIO()
+    np.savez(older, **kept)
+    with pytest.raises(ModelError, match=r"the code and the table disagree on origin\.0"):
+        from_bytes(older.getvalue())
 
 
 def test_a_model_of_other_elements_is_refused(small: FeatureTable, monkeypatch: pytest.MonkeyPatch) -> None:

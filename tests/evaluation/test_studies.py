@@ -6,13 +6,17 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.evaluation.invented import write_sets
+from victor_spark.cleaners import cascade
 from victor_spark.crf.table import from_conf, without
 from victor_spark.evaluation import gold, labelling, out_of_fold, studies, trials
+from victor_spark.evaluation.crf import training_pages
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.out_of_fold import Decided, PageRow
+from victor_spark.kernels.construction import ELEMENTS
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +30,26 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def pages(data: Path) -> list[LabelledPage]:
     return [page for path in gold.find(data).values() for page in labelling.label_all(gold.read(path))]
+
+
+def test_pages_teach_with_the_elements_of_their_source_and_with_their_set() -> None:
+    raw = gold.GoldPage(set="news", id="1", html="<script>x</script><p>Two words</p>", gold="Two words")
+    labelled = list(labelling.label_all([raw]))
+    (taught,) = training_pages(labelled)
+    assert taught.collection == "news"
+    assert taught.blocks.source_elements[ELEMENTS.index("script")]
+    left = cascade.left(labelled[0].page, np.ones(1, dtype=bool))
+    assert left.blocks.source_elements[ELEMENTS.index("script")]
+
+
+def test_a_study_of_sets_needs_several_and_features_that_know_origins(
+    data: Path, pages: list[LabelledPage], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    half = Decided(5, 5, 0.5)
+    rows = [PageRow(page.gold.set, page.gold.id, page.site, "en", None, 0, 15, half, half) for page in pages]
+    out_of_fold.write(tmp_path / out_of_fold.FILE_NAME, rows)
+    assert run("sets", "--data", str(data), "--model", str(tmp_path)) == 2  # with victor-2008
+    assert "needs several of them, and features that know origins" in capsys.readouterr().err
 
 
 def test_every_feature_but_the_guess_is_in_one_group() -> None:

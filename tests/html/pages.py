@@ -183,7 +183,8 @@ articles = st.lists(paragraphs | trees, max_size=25).map("".join)
 
 def blocks_of(html: str | bytes) -> Blocks:
     """The blocks of a page as the pipeline sees them."""
-    return segment(canonical(html).html)
+    document = canonical(html)
+    return segment(document.html, document.elements)
 
 
 def texts_of(blocks: Blocks) -> list[str]:

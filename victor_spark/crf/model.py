@@ -123,7 +123,7 @@ _LEARNT: Final = ("name_words", "name_weights", "origin_weights")
 
 
 def _learnt(arrays: Mapping[str, npt.NDArray[Any]]) -> Weights | None:
-    if not arrays.keys() & set(_LEARNT):
+    if not set(_LEARNT) <= arrays.keys():  # an older model: its table says so better
         return None
     words, weights, of_origins = (np.ascontiguousarray(arrays[name]) for name in _LEARNT)
     return Weights(Names(words, weights), Origins(of_origins))

@@ -32,6 +32,7 @@ NONE: Final = -1
 
 _LEAST: Final = np.float32(1e-3)
 _NEVER: Final = np.float32(-50.0)
+_HEAVIEST: Final = 1e6
 _C: Final = 0.3
 _ITERATIONS: Final = 300
 
@@ -67,15 +68,15 @@ def check(origins: Origins) -> None:
         or weights.ndim != 2
         or len(weights) > MOST
         or weights.shape[1] != len(ELEMENTS) + 1
-        or not np.isfinite(weights).all()
+        or not (np.abs(weights) <= _HEAVIEST).all()
     ):
         raise ModelError("the weights of origins are damaged")
 
 
 def numbers(collections: Sequence[str], sites: Sequence[str]) -> Int32:
-    """The number of each page's collection (n_pages), by how many pages it has, or NONE."""
+    """The number of each page's collection (n_pages), by how many pages it has, or NONE; "" is none."""
     n_sites = Counter(collection for collection, _ in set(zip(collections, sites, strict=True)))
-    by_size = Counter(name for name in collections if n_sites[name] >= LEAST_SITES)
+    by_size = Counter(name for name in collections if name and n_sites[name] >= LEAST_SITES)
     order = sorted(by_size, key=lambda name: (-by_size[name], name))[:MOST]
     of_names = {name: number for number, name in enumerate(order)}
     return np.array([of_names.get(name, NONE) for name in collections], dtype=np.int32)
@@ -84,7 +85,7 @@ def numbers(collections: Sequence[str], sites: Sequence[str]) -> Int32:
 def learn(pages: Sequence[Blocks], collections: Int32, n: int) -> Origins:
     """Weights that tell `n` collections apart (`collections`: the number of each page's, or NONE).
 
-    One without pages here is never likely. Raises UsageError where scikit-learn is not installed.
+    One without pages here is never likely; nothing is said where only one has any. Raises UsageError where scikit-learn is not installed.
     """
     try:
         from sklearn.linear_model import LogisticRegression

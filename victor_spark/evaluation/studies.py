@@ -137,15 +137,15 @@ def sets(pages: Sequence[LabelledPage], store: _Store, options: argparse.Namespa
     chosen = [name for name, _ in sorted(sites.items(), key=lambda item: (-item[1], item[0]))[:N_SETS]]
     planned = trials.without_set(pages, _table(options), chosen)
     bare = {trial.name: trial for _, trial in planned}
+    if any(not trial.learnt or trial.table == bare[trial.name].table for trial, _ in planned):
+        raise InputError("studying sets needs several of them, and features that know origins")
     for trial in _missing([trial for trial, _ in planned], store):
+        with_it = [known[pages[row].gold.set, pages[row].gold.id] for row in trial.judged]
         f1, base = (
             trials.word_f1(each, pages, trials.train(each, pages, _training(options)), STAGES[ALL_STAGES])
             for each in (trial, bare[trial.name])
         )
-        means = {
-            "without_origins": base,
-            "with_it": [known[pages[row].gold.set, pages[row].gold.id] for row in trial.judged],
-        }
+        means = {"without_origins": base, "with_it": with_it}
         found = {name: round(float(np.mean(values)), 6) for name, values in means.items()}
         store.put(trial.name, figures(trial, pages, f1, base) | found)
 

@@ -13,7 +13,6 @@ import numpy as np
 from resiliparse.parse.html import HTMLTree
 
 from victor_spark.html.charset import as_utf8
-from victor_spark.html.elements import in_source
 from victor_spark.html.parse import parse
 from victor_spark.kernels import attributes, preclean
 from victor_spark.kernels import source as kernel
@@ -27,7 +26,7 @@ MAX_ATTRIBUTES: Final = 500
 class Canonical:
     """Canonical HTML, the charset the bytes were decoded with, and which elements the source has.
 
-    `elements`: see `html.elements.in_source`; what the canonical HTML has no more tells about a page, too.
+    `elements`: see `html.parse.Parsed`; what the canonical HTML has no more tells about a page, too.
     """
 
     html: str
@@ -61,8 +60,6 @@ def canonical(source: bytes | str, *, http_charset: str | None = None) -> Canoni
         markup, charset = as_utf8(source, http_charset)
     markup = with_iframes_ended(markup)
     html, elements = parse(markup)
-    if elements is None:
-        elements = in_source(markup)
     if html is None:
         html = by_library(markup.decode())
     return Canonical(html, charset, elements)

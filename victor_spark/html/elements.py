@@ -134,7 +134,8 @@ def elements() -> Elements:
 def in_source(markup: bytes) -> npt.NDArray[np.uint8]:
     """Which of construction.ELEMENTS begin anywhere in a page's source: 1 or 0, shape (n_elements,).
 
-    What the tokenizer finds on its way, for pages that it doesn't read; in scripts, it finds none.
+    For the few pages that the tokenizer doesn't read. It finds these on its way, but for what only looks like
+    a tag: in scripts, styles, comments and drawings.
     """
     found = {name.lower() for name in _TAG.findall(markup)}
     return np.array([bool(name) and name.encode() in found for name in construction.ELEMENTS], dtype=np.uint8)

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from victor_spark.html.elements import byte_classes, elements, references
+from victor_spark.html.elements import byte_classes, elements, in_source, references
 from victor_spark.kernels import construction, serializer, tokenizer
 from victor_spark.kernels import source as kernel
 from victor_spark.page import Int32, UInt8
@@ -25,10 +25,10 @@ _HTML: Final = re.compile(rb"<!doctype\s+html(?![^\s>])", re.IGNORECASE)
 
 
 class Parsed(NamedTuple):
-    """Canonical HTML, and which elements the source has (see `elements.in_source`); None: left to others."""
+    """Canonical HTML (None: left to the library), and which of construction.ELEMENTS the source has: 1 or 0."""
 
     html: str | None
-    elements: UInt8 | None
+    elements: UInt8
 
 
 def parse(markup: bytes) -> Parsed:
@@ -36,7 +36,7 @@ def parse(markup: bytes) -> Parsed:
     used = np.zeros(len(construction.ELEMENTS), dtype=np.uint8)
     source = memoryview(markup)
     if b"\0" in markup or (tokens := _tokens(markup, source, used)) is None:
-        return Parsed(None, None)
+        return Parsed(None, in_source(markup))
     return Parsed(_html(markup, source, tokens), used)
 
 

@@ -96,8 +96,8 @@ class Tokenizer:
         `classes[byte]`: 1 for what is no white space, 2 for what needs care in text, 4 in attributes, 8 for
         white space, 16 for letters; `slots`/`slot_names`: from a name's 32-bit FNV-1a hash to its element;
         `contents[element]`: the place in CONTENTS, with 64 for those that end a drawing, 128 for those of a
-        drawing that hold HTML; `names`: room for MOST_ATTRIBUTES hashes; `used[element]` becomes 1 for every
-        element that begins anywhere.
+        drawing that hold HTML; `names`: room for MOST_ATTRIBUTES hashes; `used[element]` becomes 1 where an
+        element's start tag is a token.
         """
         i: cython.Py_ssize_t = 0
         c: cython.uint
