@@ -85,7 +85,8 @@ def numbers(collections: Sequence[str], sites: Sequence[str]) -> Int32:
 def learn(pages: Sequence[Blocks], collections: Int32, n: int) -> Origins:
     """Weights that tell `n` collections apart (`collections`: the number of each page's, or NONE).
 
-    One without pages here is never likely; nothing is said where only one has any. Raises UsageError where scikit-learn is not installed.
+    One without pages here is never likely; nothing is said where only one has any. Raises UsageError where
+    scikit-learn is not installed.
     """
     try:
         from sklearn.linear_model import LogisticRegression

@@ -180,9 +180,9 @@ _HEAD: Final = """\
 
 Made by `python -m victor_spark.evaluation.quality --output docs/quality.md` from what is stored beside the
 shipped models in `models/crf/`; each section names the command that made its figures. All figures are out of
-fold: no page is judged by a model that saw a page of its site, but models saw other sites of its set; what they
-are worth on sets that they saw nothing of is in a section of its own below. The gold sets are other people's,
-with other conventions; block labels come from aligning gold text with the page."""
+fold: no page is judged by a model that saw a page of its site, but models saw other sites of its set; what
+they are worth on sets that they saw nothing of is in a section of its own below. The gold sets are other
+people's, with other conventions; block labels come from aligning gold text with the page."""
 
 _PEERS: Final = """\
 ## Beside other extractors
@@ -198,8 +198,8 @@ comparison leans towards the peers. The interval is of the mean difference betwe
 comments by default, which some sets count as content and others don't; the set `readability` is accepted
 output of a readability library, so that peer is judged there by its own kin, and the pages there that count
 as Latin (`la`) are placeholder text. `cleanportaleval` is a single site, so its interval is about that site's
-pages only. `victor` learnt from other sites of the same sets, and can tell which set a page is like; the peers
-can't. Languages are as annotated, otherwise as our profiles see them."""
+pages only. `victor` learnt from other sites of the same sets, and can tell which set a page is like; the
+peers can't. Languages are as annotated, otherwise as our profiles see them."""
 
 _LANGUAGES: Final = """\
 ## Languages: trained without, tested on

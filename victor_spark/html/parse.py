@@ -25,7 +25,7 @@ _HTML: Final = re.compile(rb"<!doctype\s+html(?![^\s>])", re.IGNORECASE)
 
 
 class Parsed(NamedTuple):
-    """Canonical HTML (None: left to the library), and which of construction.ELEMENTS the source has: 1 or 0."""
+    """Canonical HTML (None: for the library), and which of construction.ELEMENTS the source has (1 or 0)."""
 
     html: str | None
     elements: UInt8
