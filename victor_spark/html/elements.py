@@ -134,10 +134,10 @@ def elements() -> Elements:
 def in_source(markup: bytes) -> npt.NDArray[np.uint8]:
     """Which of construction.ELEMENTS begin anywhere in a page's source: 1 or 0, shape (n_elements,).
 
-    For the few pages that the tokenizer doesn't read. It finds these on its way, but for what only looks like
-    a tag: in scripts, styles, comments and drawings.
+    For the few pages that the tokenizer doesn't read. What only looks like a tag counts, too, in scripts,
+    styles, comments and drawings, which the tokenizer knows better.
     """
-    found = {name.lower() for name in _TAG.findall(markup)}
+    found = {tag[1].lower() for tag in _TAG.finditer(markup)}
     return np.array([bool(name) and name.encode() in found for name in construction.ELEMENTS], dtype=np.uint8)
 
 
