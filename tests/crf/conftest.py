@@ -13,9 +13,11 @@ import pytest
 from tests.html.pages import WORDS, blocks_of
 from victor_spark.crf.guessing import TrainingPage
 from victor_spark.crf.model import CRFSUITE_NAME, Model
+from victor_spark.crf.names import Names
+from victor_spark.crf.origins import Origins
 from victor_spark.crf.table import FeatureTable, from_conf
 from victor_spark.crf.training import TrainingOptions, train
-from victor_spark.page import LABELS
+from victor_spark.page import LABELS, Blocks, Float32
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,14 @@ class Trained:
     model: Model
     tagger: Any
     path: Path
+
+
+def rows_of(known: Names | Origins, blocks: Blocks, n_rows: int) -> Float32:
+    """The features that weights give: shape (n_rows, n_blocks)."""
+    rows = np.full((n_rows, len(blocks)), np.nan, dtype=np.float32)
+    if len(blocks):
+        known.features(blocks, rows)
+    return rows
 
 
 def some_pages(seed: int, n_pages: int) -> Iterator[TrainingPage]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from tests.crf.conftest import some_pages
+from tests.crf.conftest import rows_of, some_pages
 from tests.html.pages import articles, blocks_of
 from victor_spark.crf import guessing, names, surroundings, trees
 from victor_spark.crf.model import from_bytes, to_bytes
@@ -41,7 +41,7 @@ def test_sums_of_all_ancestors_and_the_highest_the_lowest_the_near_and_the_inner
         "<div class='main wide'>a<div id=comments><p class=text>b</p></div>c</div>d<p class=strange>e</p>"
     )
     known = weighing({"main": 2.0, "wide": -0.5, "comments": -3.0, "text": 1.0})
-    assert known(blocks).T.tolist() == [
+    assert rows_of(known, blocks, len(names.NAMES)).T.tolist() == [
         [1.5, 1.5, 0.0, 1.5, 1.5],
         [-0.5, 1.5, -3.0, -0.125, 1.0],
         [1.5, 1.5, 0.0, 1.5, 1.5],
@@ -56,7 +56,7 @@ def test_sums_are_those_of_a_walk_to_the_root(source: str) -> None:
     words = np.setdiff1d(blocks.name_words, np.uint32(0))  # the pair of a word and itself weighs nothing
     weights = np.linspace(-1, 1, len(words), dtype=np.float32)
     weight_of = dict(zip(words.tolist(), weights.tolist(), strict=True)) | {0: 0.0}
-    found = Names(words, weights)(blocks)
+    found = rows_of(Names(words, weights), blocks, len(names.NAMES))
     for row, innermost in enumerate(blocks.named.tolist()):
         chain, element = [], innermost
         while element:
@@ -150,7 +150,7 @@ def test_erased_names_are_those_of_the_page_without_the_attributes(source: str) 
         surroundings.features(erased, rows[0])
         surroundings.features(bare, rows[1])
     np.testing.assert_array_equal(*rows)
-    assert not names.none()(erased).any()
+    assert not rows_of(names.none(), erased, len(names.NAMES)).any()
 
 
 def test_every_fifth_page_is_learnt_from_again_without_its_names() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.crf.conftest import some_pages
+from tests.crf.conftest import rows_of, some_pages
 from tests.html.pages import blocks_of
 from victor_spark.crf import guessing, origins, trees
 from victor_spark.crf.model import from_bytes, to_bytes
@@ -23,7 +23,7 @@ from victor_spark.html.segment import segment
 from victor_spark.kernels.construction import ELEMENTS
 
 if TYPE_CHECKING:
-    from victor_spark.page import Blocks, Float32
+    from victor_spark.page import Blocks
 
 OLD = b"<body><center><font>One</font></center><script>x</script>"
 NEW = b"<body><article><section>One</section></article><script>x</script><svg></svg>"
@@ -34,12 +34,6 @@ def page(source: bytes) -> "Blocks":
     return segment(found.html, found.elements)
 
 
-def rows_of(known: Origins, blocks: "Blocks") -> "Float32":
-    rows = np.full((len(origins.NAMES), len(blocks)), np.nan, dtype=np.float32)
-    known.features(blocks, rows)
-    return rows
-
-
 def test_pages_look_like_the_collection_that_is_written_like_them() -> None:
     pages = [page(OLD), page(NEW)] * 12
     collections = origins.numbers(["old", "new"] * 12, [str(row) for row in range(24)])
@@ -47,7 +41,7 @@ def test_pages_look_like_the_collection_that_is_written_like_them() -> None:
     origins.check(known)
     old, new = collections[:2].tolist()
     for source, own, other in ((OLD, old, new), (NEW, new, old)):
-        said = rows_of(known, page(source))
+        said = rows_of(known, page(source), MOST)
         assert said[own, 0] > np.log(0.8) > np.log(0.2) > said[other, 0]
         assert not said[2:].any()
         assert (said == said[:, :1]).all()
@@ -66,8 +60,8 @@ def test_only_collections_of_several_sites_count_and_of_those_the_largest() -> N
 
 def test_pages_of_one_collection_teach_nothing_and_one_without_pages_is_never_likely() -> None:
     pages = [page(OLD), page(NEW)]
-    assert not rows_of(origins.learn(pages, np.array([0, NONE], dtype=np.int32), 1), pages[0]).any()
-    said = rows_of(origins.learn(pages * 9, np.array([0, 2] * 9, dtype=np.int32), 3), pages[0])
+    assert not rows_of(origins.learn(pages, np.array([0, NONE], dtype=np.int32), 1), pages[0], MOST).any()
+    said = rows_of(origins.learn(pages * 9, np.array([0, 2] * 9, dtype=np.int32), 3), pages[0], MOST)
     assert said[1, 0] == pytest.approx(np.log(1e-3))
     assert said[0, 0] > said[2, 0] > said[1, 0]
 
@@ -80,7 +74,7 @@ def test_what_is_said_are_log_probabilities_whatever_the_weights(weights: list[f
     used = np.array([there >> bit & 1 for bit in range(len(ELEMENTS))], dtype=np.uint8)
     blocks = replace(blocks_of("<p>a<p>b"), source_elements=used)
     known = Origins(np.repeat(np.array([weights], dtype=np.float32).T, len(ELEMENTS) + 1, axis=1))
-    likely = np.exp(rows_of(known, blocks)[: len(weights)])
+    likely = np.exp(rows_of(known, blocks, MOST)[: len(weights)])
     assert likely.sum(axis=0) == pytest.approx([1 + 1e-3 * len(weights)] * 2, rel=1e-4)
 
 
@@ -157,7 +151,7 @@ def test_a_page_is_learnt_from_with_what_other_sites_say_of_its_collection(small
             np.mean([of_page[:, 0].argmax() == own for of_page, own in zip(said, numbers, strict=True)])
         )
 
-    assert hits([rows_of(weights.origins, each.blocks)[:2] for each in pages]) == 1.0
+    assert hits([rows_of(weights.origins, each.blocks, MOST)[:2] for each in pages]) == 1.0
     assert hits([of_page[rows] for of_page in values]) < 0.8
 
 

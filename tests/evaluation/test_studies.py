@@ -32,6 +32,13 @@ def pages(data: Path) -> list[LabelledPage]:
     return [page for path in gold.find(data).values() for page in labelling.label_all(gold.read(path))]
 
 
+def half_right(pages: list[LabelledPage], directory: Path) -> None:
+    """Writes what was found of each page out of fold: a word F1 of .5."""
+    half = Decided(5, 5, 0.5)
+    rows = [PageRow(page.gold.set, page.gold.id, page.site, "en", None, 0, 15, half, half) for page in pages]
+    out_of_fold.write(directory / out_of_fold.FILE_NAME, rows)
+
+
 def test_pages_teach_with_the_elements_of_their_source_and_with_their_set() -> None:
     raw = gold.GoldPage(set="news", id="1", html="<script>x</script><p>Two words</p>", gold="Two words")
     labelled = list(labelling.label_all([raw]))
@@ -45,9 +52,7 @@ def test_pages_teach_with_the_elements_of_their_source_and_with_their_set() -> N
 def test_a_study_of_sets_needs_several_and_features_that_know_origins(
     data: Path, pages: list[LabelledPage], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    half = Decided(5, 5, 0.5)
-    rows = [PageRow(page.gold.set, page.gold.id, page.site, "en", None, 0, 15, half, half) for page in pages]
-    out_of_fold.write(tmp_path / out_of_fold.FILE_NAME, rows)
+    half_right(pages, tmp_path)
     assert run("sets", "--data", str(data), "--model", str(tmp_path)) == 2  # with victor-2008
     assert "needs several of them, and features that know origins" in capsys.readouterr().err
 
@@ -130,9 +135,7 @@ def test_ablation_sets_groups_and_stages_beside_everything(
 def test_a_language_is_compared_with_what_was_found_out_of_fold(
     data: Path, pages: list[LabelledPage], tmp_path: Path
 ) -> None:
-    half = Decided(5, 5, 0.5)
-    rows = [PageRow(page.gold.set, page.gold.id, page.site, "en", None, 0, 15, half, half) for page in pages]
-    out_of_fold.write(tmp_path / out_of_fold.FILE_NAME, rows)
+    half_right(pages, tmp_path)
     assert run("languages", "--data", str(data), "--model", str(tmp_path)) == 0
     found = json.loads((tmp_path / "languages.json").read_text())
     assert set(found) == {"en", "pl"}
@@ -158,9 +161,7 @@ def test_a_set_left_out_takes_its_sites_with_it_and_is_judged_with_and_without_o
 def test_sets_are_compared_with_what_was_found_out_of_fold(
     data: Path, pages: list[LabelledPage], tmp_path: Path
 ) -> None:
-    half = Decided(5, 5, 0.5)
-    rows = [PageRow(page.gold.set, page.gold.id, page.site, "en", None, 0, 15, half, half) for page in pages]
-    out_of_fold.write(tmp_path / out_of_fold.FILE_NAME, rows)
+    half_right(pages, tmp_path)
     words = ["sets", "--data", str(data), "--model", str(tmp_path), "--folds", "2", "--iterations", "5"]
     assert studies.main(words) == 0
     found = json.loads((tmp_path / "sets.json").read_text())

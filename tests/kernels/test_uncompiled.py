@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import victor_spark.kernels
+from tests.crf.conftest import rows_of
 from tests.html.pages import articles, blocks_of, pages, same, soup, strings
 from victor_spark.crf import context as around
 from victor_spark.crf import names, surroundings
@@ -354,5 +355,8 @@ def test_names(slow: dict[str, ModuleType], source: str, seed: int) -> None:
     compiled("names")
     words = np.setdiff1d(blocks.name_words, np.uint32(0))[::2]
     weights = np.random.default_rng(seed).normal(size=len(words)).astype(np.float32)
-    results = [module.Names(words, weights)(blocks) for module in (names, slow["crf.names"])]
+    results = [
+        rows_of(module.Names(words, weights), blocks, len(names.NAMES))
+        for module in (names, slow["crf.names"])
+    ]
     np.testing.assert_allclose(*results, rtol=1e-5, atol=1e-5)

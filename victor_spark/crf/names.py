@@ -5,7 +5,6 @@ over the words of all ancestors weighs them, and the sums along the way to the r
 known by their hashes, as the scan leaves them; that an element is hidden counts as a word of it.
 """
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,7 +13,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.errors import ModelError, UsageError
+from victor_spark.crf.regression import fitting
+from victor_spark.errors import ModelError
 from victor_spark.html.hashing import open_table
 from victor_spark.kernels import names as kernel
 from victor_spark.page import Blocks, Bool, Float32, Float64, UInt32
@@ -52,13 +52,6 @@ class Names:
             memoryview(np.empty((len(NAMES), blocks.named_elements.shape[1]), dtype=np.float32)),
             memoryview(rows),
         )
-
-    def __call__(self, blocks: Blocks) -> Float32:
-        """The rows of a page: shape (len(NAMES), n_blocks)."""
-        rows = np.empty((len(NAMES), len(blocks)), dtype=np.float32)
-        if len(blocks):
-            self.features(blocks, rows)
-        return rows
 
     @cached_property
     def _slots(self) -> tuple[UInt32, Float32]:
@@ -104,18 +97,12 @@ def learn(
 
     Raises UsageError where scikit-learn is not installed.
     """
-    try:
-        from sklearn.linear_model import LogisticRegression
-    except ImportError as error:
-        raise UsageError("training names needs scikit-learn: pip install 'victor-spark[train]'") from error
+    fit = fitting("names", max_iter=ITERATIONS)
     words = _common(pages, sites)
     wanted, of_rows, rows = _rows(pages, kept, weights, words)
     if not len(words) or wanted.min(initial=1) == wanted.max(initial=0):  # nothing to tell apart
         return none()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it stops before it has converged, as it should
-        found = LogisticRegression(max_iter=ITERATIONS).fit(rows, wanted, sample_weight=of_rows)
-    learnt = found.coef_[0].astype(np.float32)
+    learnt = fit(rows, wanted, sample_weight=of_rows).coef_[0].astype(np.float32)
     strong = np.abs(learnt) >= LEAST_WEIGHT
     return Names(words[strong], learnt[strong])
 

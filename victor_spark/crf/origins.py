@@ -6,7 +6,6 @@ pages of no collection at all (docs/method.md). A multinomial logistic regressio
 anywhere in the source gives the log-probabilities, the same for all blocks of a page.
 """
 
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +13,8 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark.errors import ModelError, UsageError
+from victor_spark.crf.regression import fitting
+from victor_spark.errors import ModelError
 from victor_spark.kernels.construction import ELEMENTS
 from victor_spark.page import Blocks, Float32, Int32
 
@@ -88,18 +88,13 @@ def learn(pages: Sequence[Blocks], collections: Int32, n: int) -> Origins:
     One without pages here is never likely; nothing is said where only one has any. Raises UsageError where
     scikit-learn is not installed.
     """
-    try:
-        from sklearn.linear_model import LogisticRegression
-    except ImportError as error:
-        raise UsageError("training origins needs scikit-learn: pip install 'victor-spark[train]'") from error
+    fit = fitting("origins", C=_C, max_iter=_ITERATIONS)
     known = np.flatnonzero(collections != NONE)
     there = np.unique(collections[known])
     if len(there) < 2:
         return none()
     used = np.array([pages[row].source_elements for row in known.tolist()], dtype=np.float64)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it stops before it has converged, as it should
-        found = LogisticRegression(C=_C, max_iter=_ITERATIONS).fit(used, collections[known])
+    found = fit(used, collections[known])
     learnt = np.column_stack([found.coef_, found.intercept_]).astype(np.float32)
     weights = np.zeros((n, len(ELEMENTS) + 1), dtype=np.float32)
     weights[:, -1] = _NEVER

@@ -126,15 +126,8 @@ def without_language(
     pages: Sequence[LabelledPage], table: FeatureTable, languages: Collection[str]
 ) -> list[Trial]:
     """Each language judged by a model of pages in the others, from other sites."""
-    trials = []
-    for language in languages:
-        judged = [row for row, page in enumerate(pages) if language_of(page) == language]
-        sites = {pages[row].site for row in judged}
-        others = [
-            row for row, page in enumerate(pages) if language_of(page) != language and page.site not in sites
-        ]
-        trials.append(Trial(language, table, others, judged))
-    return trials
+    apart = ((language, *_apart(pages, language_of, language)) for language in languages)
+    return [Trial(language, table, others, judged) for language, others, judged in apart]
 
 
 def without_set(
@@ -142,13 +135,20 @@ def without_set(
 ) -> list[tuple[Trial, Trial]]:
     """Each set judged by a model of the others' pages, from other sites; and the same without origins."""
     bare = without(table, of_group(table, ORIGINS))
-    trials = []
-    for name in sets:
-        judged = [row for row, page in enumerate(pages) if page.gold.set == name]
-        sites = {pages[row].site for row in judged}
-        others = [row for row, page in enumerate(pages) if page.gold.set != name and page.site not in sites]
-        trials.append((Trial(name, table, others, judged), Trial(name, bare, others, judged)))
-    return trials
+    apart = ((name, *_apart(pages, lambda page: page.gold.set, name)) for name in sets)
+    return [
+        (Trial(name, table, others, judged), Trial(name, bare, others, judged))
+        for name, others, judged in apart
+    ]
+
+
+def _apart(
+    pages: Sequence[LabelledPage], kind_of: Callable[[LabelledPage], str | None], kind: str
+) -> tuple[list[int], list[int]]:
+    """The rows of other kinds and other sites, and those of the kind."""
+    judged = [row for row, page in enumerate(pages) if kind_of(page) == kind]
+    sites = {pages[row].site for row in judged}
+    return [row for row, page in enumerate(pages) if kind_of(page) != kind and page.site not in sites], judged
 
 
 def language_of(page: LabelledPage) -> str | None:
