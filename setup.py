@@ -1,7 +1,8 @@
 """Compiles the kernels where that is possible, and puts conf/ and models/ into the wheel.
 
 Everything else is said in pyproject.toml. Each kernel is Python that Cython can compile ("pure Python
-mode"): without a compiler, or with VICTOR_COMPILE=0, the same files run uncompiled.
+mode"): without a compiler, or with VICTOR_COMPILE=0, the same files run uncompiled. VICTOR_KERNELS names one
+of VARIANTS, for tests that look for memory errors: `build_ext --build-lib build/NAME` builds it there.
 """
 
 import os
@@ -21,6 +22,20 @@ DIRECTIVES = {
     "cdivision": True,
     "initializedcheck": False,
 }
+CHECKS = {"boundscheck": True, "cdivision": False, "initializedcheck": True}
+VARIANTS = {
+    "": ({}, ["-O3", "-g0"]),
+    "checked": (CHECKS, ["-O0", "-g0", "-w"]),
+    # No run-time library is linked: the fuzzer brings its own.
+    "sanitized": (
+        {},
+        [
+            *("-O1", "-g1", "-w", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"),
+            "-fsanitize-coverage=trace-pc,trace-cmp",
+        ],
+    ),
+}
+"""How kernels are compiled: directives other than the usual ones, and the compiler's flags."""
 
 
 def extensions() -> list[Extension]:
@@ -29,14 +44,25 @@ def extensions() -> list[Extension]:
         return []
     from Cython.Build import cythonize  # not needed where nothing is compiled
 
-    flags = [] if sys.platform == "win32" else ["-O3"]
+    variant = os.environ.get("VICTOR_KERNELS", "")
+    directives, flags = VARIANTS[variant]
+    # Without debugging information, which would be four fifths of the wheel.
+    links = [] if variant else ["-Wl,-S"]
+    if sys.platform == "win32":
+        flags, links = [], []
     modules = [
-        Extension(".".join(path.with_suffix("").parts), [str(path)], extra_compile_args=flags)
+        Extension(
+            ".".join(path.with_suffix("").parts), [str(path)], extra_compile_args=flags, extra_link_args=links
+        )
         for path in KERNELS
     ]
-    modules = cythonize(modules, build_dir="build/cython", compiler_directives=DIRECTIVES)
+    modules = cythonize(
+        modules,
+        build_dir=os.path.join("build", variant, "cython"),
+        compiler_directives=DIRECTIVES | directives,
+    )
     for module in modules:
-        module.optional = True  # said only here: cythonize makes new extensions and forgets it
+        module.optional = not variant  # said only here: cythonize makes new extensions and forgets it
     return modules
 
 

@@ -63,7 +63,7 @@ def spent(shards: Sequence[Shard]) -> tuple[dict[str, float], int]:
             n_records += 1
             if record.payload is None or record.status is not None:
                 continue
-            markup, _ = as_utf8(record.payload, record.http_charset)
+            markup, *_ = as_utf8(record.payload, record.http_charset)
             lap("charset")
             html, elements = parse(markup)
             html = canonical.by_library(markup.decode()) if html is None else html

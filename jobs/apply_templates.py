@@ -8,4 +8,5 @@ import sys
 from victor_spark.cli import main
 
 if __name__ == "__main__":
-    sys.exit(main(["templates", "apply", *sys.argv[1:]]))
+    sys.argv[1:1] = ["templates", "apply"]
+    sys.exit(main())

@@ -9,4 +9,5 @@ import sys
 from victor_spark.cli import main
 
 if __name__ == "__main__":
-    sys.exit(main(["clean", *sys.argv[1:]]))
+    sys.argv[1:1] = ["clean"]
+    sys.exit(main())

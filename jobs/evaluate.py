@@ -9,4 +9,5 @@ import sys
 from victor_spark.cli import main
 
 if __name__ == "__main__":
-    sys.exit(main(["evaluate", "--spark", *sys.argv[1:]]))
+    sys.argv[1:1] = ["evaluate", "--spark"]
+    sys.exit(main())

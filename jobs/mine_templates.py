@@ -8,4 +8,5 @@ import sys
 from victor_spark.cli import main
 
 if __name__ == "__main__":
-    sys.exit(main(["templates", "mine", *sys.argv[1:]]))
+    sys.argv[1:1] = ["templates", "mine"]
+    sys.exit(main())

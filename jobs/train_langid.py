@@ -5,4 +5,5 @@ import sys
 from victor_spark.cli import main
 
 if __name__ == "__main__":
-    sys.exit(main(["train", "langid", *sys.argv[1:]]))
+    sys.argv[1:1] = ["train", "langid"]
+    sys.exit(main())

@@ -5,4 +5,5 @@ import sys
 from victor_spark.cli import main
 
 if __name__ == "__main__":
-    sys.exit(main(["train", "ncleaner", *sys.argv[1:]]))
+    sys.argv[1:1] = ["train", "ncleaner"]
+    sys.exit(main())

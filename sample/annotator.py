@@ -1,6 +1,6 @@
 """In place of a person: labels pages in a running annotation tool as the sample's gold has them.
 
-    python sample/annotator.py http://127.0.0.1:8790 --gold gold.jsonl --name Anna --pages 40
+    python sample/annotator.py 'http://127.0.0.1:8790/?token=…' --gold gold.jsonl --name Anna --pages 40
 
 It asks for one page after the other and sends what the browser sends: a run at a time, then done. Pages
 without gold are skipped. gold.jsonl is what sample/serve.py wrote.
@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, groupby
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 from victor_spark.evaluation import gold, labelling
 
@@ -23,7 +24,9 @@ class Annotator:
     """Somebody with a name at the tool's HTTP interface."""
 
     def __init__(self, address: str, name: str) -> None:
-        self.address, self.name = address.rstrip("/"), name
+        parts = urlsplit(address)
+        self.address, self.name = f"{parts.scheme}://{parts.netloc}", name
+        self.token = parse_qs(parts.query).get("token", [""])[0]
         self.numbers = count()
 
     def ask(self, where: str, **body: Any) -> Any:
@@ -31,7 +34,7 @@ class Annotator:
         request = urllib.request.Request(
             self.address + where,
             json.dumps({"annotator": self.name, **body}).encode(),
-            {"Content-Type": "application/json"},
+            {"Content-Type": "application/json", "Authorization": f"Bearer {self.token}"},
         )
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)

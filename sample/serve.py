@@ -12,6 +12,7 @@ import argparse
 import json
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -22,6 +23,7 @@ from sample_crawl import forum, magazine, municipality, museum, newspaper
 from sample_crawl.pages import WebPage
 
 from victor_spark.archive import inputs, records
+from victor_spark.errors import ShardError
 
 SHARDS: Final = str(Path(__file__).resolve().parent / "crawl-*.warc.gz")
 SITES: Final = (newspaper, forum, municipality, magazine, museum)
@@ -48,11 +50,12 @@ def sites(n_editions: int = 1) -> dict[str, Site]:
     known = {page.url: page for edition, page in written if not edition}
     found: dict[str, Site] = {}
     for shard in inputs.resolve([SHARDS]):
-        for record in records.read(shard):
-            if record.status is None and record.url:
-                charset = f"; charset={record.http_charset}" if record.http_charset else ""
-                served = Served(f"text/html{charset}", record.payload or b"", known.get(record.url))
-                found.setdefault(urlsplit(record.url).hostname or "", {})[path(record.url)] = served
+        with suppress(ShardError):  # one ends too early
+            for record in records.read(shard):
+                if record.status is None and record.url:
+                    charset = f"; charset={record.http_charset}" if record.http_charset else ""
+                    served = Served(f"text/html{charset}", record.payload or b"", known.get(record.url))
+                    found.setdefault(urlsplit(record.url).hostname or "", {})[path(record.url)] = served
     for edition, page in written:
         if edition:
             host = f"{urlsplit(page.url).hostname}, edition {edition + 1}"

@@ -1,6 +1,8 @@
 """`victor` without Spark: one page to stdout, help, options from three places, errors in one line."""
 
 import os
+import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -64,6 +66,22 @@ def test_a_page_from_stdin_equals_the_file(html: Path, capsys: pytest.CaptureFix
     main(["clean", str(html)])
     code, out, err = victor("clean", "-", stdin=html.read_bytes())
     assert (code, out, said(err)) == (0, capsys.readouterr().out, [])
+
+
+@pytest.mark.parametrize(
+    ("stdin", "says"),
+    [
+        (b"", "stdin: empty"),
+        (b"%PDF-1.7 1 0 obj", "stdin: not_html (application/pdf)"),
+        (b"https://example.org/\n", "stdin holds an address, not a page: give it as INPUT"),
+        (b"page.html", "stdin holds a path, not a page"),
+    ],
+)
+def test_what_is_no_page_on_stdin_is_called_what_it_is(stdin: bytes, says: str) -> None:
+    code, out, err = victor("clean", "-", stdin=stdin)
+    (line,) = said(err)
+    assert (code, out) == (2, "")
+    assert says in line
 
 
 @pytest.mark.parametrize(("form", "mark"), [("cleaneval", "<p>"), ("markdown", "Žádný"), ("html", "</p>")])
@@ -192,9 +210,9 @@ def test_the_command_line_wins_over_conf_and_conf_over_what_is_built_in(
     ("content", "says"),
     [
         ("[cleaning]\ntreshold = 0.5\n", "unknown key 'treshold'"),
-        ("[cleaning]\nthreshold = 'low'\n", "wrong type"),
-        ("[reading]\nstatuses = [200, 'ok']\n", "wrong type"),
-        ("[reading]\nmax_bytes = true\n", "wrong type"),
+        ("[cleaning]\nthreshold = 'low'\n", "is not of type"),
+        ("[reading]\nstatuses = [200, 'ok']\n", "is not of type"),
+        ("[reading]\nmax_bytes = true\n", "is not of type"),
         ("[laundry]\nsoap = 1\n", "'laundry'"),
         ("threshold = 0.5\n", "'threshold'"),
         ("[cleaning\n", "cleaning.toml"),
@@ -280,3 +298,76 @@ def test_a_reader_that_goes_away_is_no_traceback(tmp_path: Path) -> None:
         process.stdout.close()
         assert said(process.stderr.read().decode()) == []
     assert process.returncode == 141
+
+
+LATE = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void unwound(void *nothing) { abort(); }
+static void *work(void *nothing) {
+    int (*ensure)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "PyGILState_Ensure");
+    int (*ends)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "_Py_IsFinalizing");
+    if (!ends) ends = (int (*)(void))dlsym(RTLD_DEFAULT, "Py_IsFinalizing");
+    while (!ends()) usleep(100);
+    pthread_cleanup_push(unwound, 0);
+    ensure();
+    pthread_cleanup_pop(0);
+    return 0;
+}
+void start(void) { pthread_t thread; pthread_create(&thread, 0, work, 0); }
+"""
+COMMAND = """
+import ctypes, sys, time, types
+from victor_spark import cli
+
+class Slow:
+    def __del__(self, sleep=time.sleep):
+        sleep(1)
+
+slow = Slow()  # taken apart with the interpreter, which gives the thread its time
+late = ctypes.CDLL(sys.argv[1])
+
+def run(arguments):
+    late.start()
+    print("the answer")
+    return 4
+
+sys.modules["late"] = types.SimpleNamespace(__doc__="", add_arguments=lambda parser: None, run=run)
+cli.COMMANDS["late"] = ("late", "")
+is_program = sys.argv[2] == "program"
+sys.argv[1:] = ["late"]
+sys.exit(cli.main() if is_program else cli.main(["late"]))
+"""
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="Python 3.14 lets late threads sleep")
+def test_a_library_s_thread_that_is_late_to_release_an_object_aborts_no_command(tmp_path: Path) -> None:
+    """It aborts when it is unwound, as C++ does; the control, which only calls `main`, shows that it is."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None or sys.platform != "linux":
+        pytest.skip("needs a C compiler, on Linux")
+    source, library = tmp_path / "late.c", tmp_path / "late.so"
+    source.write_text(LATE)
+    subprocess.run([compiler, "-shared", "-fPIC", "-pthread", "-o", library, source, "-ldl"], check=True)
+
+    def finished(how: str) -> tuple[int, bytes]:
+        command = [sys.executable, "-c", COMMAND, str(library), how]
+        run = subprocess.run(command, capture_output=True, check=False)
+        return run.returncode, run.stdout
+
+    assert finished("called") == (-signal.SIGABRT, b"the answer\n")
+    assert finished("program") == (4, b"the answer\n")
+
+
+def test_what_a_command_registered_for_the_exit_runs_before_the_process_ends(html: Path) -> None:
+    script = (
+        "import atexit, sys; from victor_spark import cli; sys.argv[1:] = ['clean', sys.argv[1]]; "
+        "clean = cli._dispatch; "
+        "cli._dispatch = lambda words: (atexit.register(print, 'bye'), clean(words))[1]; "
+        "sys.exit(cli.main())"
+    )
+    finished = subprocess.run([sys.executable, "-c", script, str(html)], capture_output=True, check=False)
+    assert (finished.returncode, finished.stdout.splitlines()[-1]) == (0, b"bye")

@@ -11,7 +11,7 @@ def dev(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_help_names_every_command(root: Path) -> None:
     shown = dev(root, "help")
     assert shown.returncode == 0
-    for command in ("demo", "test", "check", "gate", "bench", "setup"):
+    for command in ("demo", "test", "fuzz", "check", "gate", "bench", "setup"):
         assert f"\n  {command} " in shown.stdout
 
 

@@ -13,7 +13,7 @@ PACKAGE = "victor_spark"
 ROOT = Path(__file__).resolve().parent.parent
 
 FLOORS = (
-    ("errors", "resources", "render", "page", "tables"),
+    ("configuration", "errors", "hosts", "redaction", "resources", "render", "page", "tables"),
     ("kernels",),
     ("words", "alignment"),
     ("archive", "fetch", "html", "langid"),
@@ -27,7 +27,14 @@ FLOORS = (
 )
 """A room imports only from rooms of the floors above its own, and never from its siblings ..."""
 
-BESIDE = {("resources", "errors"), ("page", "render"), ("tables", "errors")}
+BESIDE = {
+    ("configuration", "errors"),
+    ("configuration", "resources"),
+    ("errors", "redaction"),
+    ("resources", "errors"),
+    ("page", "render"),
+    ("tables", "errors"),
+}
 BESIDE |= {("alignment", "words"), ("cli", "commands"), ("__main__", "cli")}
 """... but for these: (who, whom)."""
 
@@ -35,7 +42,6 @@ BESIDE_FOR_TYPES = {("render", "page")}
 """A page renders itself, so render can name its type only where nothing is imported."""
 
 DOORS = {
-    "aiohttp": "fetch",
     "boilerpy3": "cleaners",
     "fastwarc": "archive",
     "fasttext": "langid",
@@ -54,11 +60,15 @@ DOORS = {
     "uvicorn": "annotation",
     "warcio": "archive",
     "yarl": "fetch",
+    "zstandard": "archive",
 }
 """The one room that imports an outside library."""
 
-OTHER_DOORS = {("resiliparse", "cleaners.peers"), ("warcio", "fetch")}
-"""resiliparse is a parser, and also one of the peers that are compared; warcio reads here, writes there."""
+OTHER_DOORS = {("resiliparse", "cleaners.peers")}
+"""resiliparse is a parser, and also one of the peers that are compared."""
+
+OUTSIDE = {"bench", "jobs", "research", "sample", "tests"}
+"""Folders of the checkout that import the package."""
 
 SLOW = {"cython", "fsspec", "matplotlib", "numpy", "pandas", "pyarrow", "pycrfsuite", "pyspark"} | set(DOORS)
 
@@ -112,6 +122,8 @@ def faults(module: str, source: str) -> Iterator[str]:
                 yield f"{where}: {reason}"
         elif not library:
             yield f"{where}: imports are absolute"
+        elif library in OUTSIDE:
+            yield f"{where}: the package is used by {library}/ and does not use it"
         elif library in DOORS and not only_types and not _is_door(library, module):
             yield f"{where}: {library} belongs in {DOORS[library]}/"
 
@@ -168,6 +180,7 @@ def test_imports_keep_to_floors_and_doors() -> None:
         ("pipeline", "import importlib\nimportlib.import_module('pyspark')", "belongs in spark/"),
         ("spark.plan", "from fastwarc import warc", "belongs in archive/"),
         ("cleaners.victor", "import resiliparse", "belongs in html/"),
+        ("evaluation.card", "from research import quality", "does not use it"),
     ],
 )
 def test_a_forbidden_import_is_found(module: str, source: str, complaint: str) -> None:

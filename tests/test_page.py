@@ -76,7 +76,7 @@ def test_no_blocks_has_the_types_of_a_segmented_page() -> None:
 
 def test_every_column_has_a_row_a_block() -> None:
     blocks = blocks_of(PAGE)
-    of_other_lengths = {"points", "elements", "named_elements", "name_words", "source_elements"}
+    of_other_lengths = {"points", "gaps", "elements", "named_elements", "name_words", "source_elements"}
     for name, column in columns(blocks).items():
         assert column.shape[-1] == 5 or name in of_other_lengths, name
     assert blocks.points.tolist() == [ord(character) for character in blocks.text]

@@ -1,6 +1,7 @@
 """From bytes to Document: the public contract, with the models that are shipped."""
 
 import dataclasses
+import gzip
 import pickle
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import victor_spark
 from tests.html.pages import HOSTILE, articles, pages
 from victor_spark import pipeline
 from victor_spark.archive import inputs, records
-from victor_spark.errors import STATUSES, ModelError, UsageError
+from victor_spark.errors import STATUSES, InputError, ModelError, UsageError
 from victor_spark.page import LABELS, Block, Document, Record
 from victor_spark.pipeline import Settings
 from victor_spark.render import FORMS
@@ -74,7 +75,7 @@ def consistent(document: Document) -> None:
     """What holds for every document, whatever the page was."""
     assert document.status in STATUSES
     assert (document.text != "") == (document.status == "ok")
-    assert (document.reason is None) == (document.status == "ok")
+    assert document.reason is not None or document.status == "ok"
     assert document.n_blocks == len(document.blocks) == len(document.kept)
     assert document.n_kept_blocks == sum(block.label != "other" for block in document.blocks)
     end = 0
@@ -132,6 +133,45 @@ def test_the_keywords_of_the_contract() -> None:
 def test_what_is_neither_str_nor_bytes_is_a_type_error(wrong: Any) -> None:
     with pytest.raises(TypeError, match=type(wrong).__name__):
         victor_spark.clean(wrong)
+
+
+@pytest.mark.parametrize(
+    ("named", "what"),
+    [
+        ("https://example.org/", "an address"),
+        ("  s3://crawl/a\n", "an address"),
+        ("www.example.org/index", "an address"),
+        ("page.html", "a path"),
+        ("C:\\pages\\Index.HTM", "a path"),
+        ("crawl/CC-1.warc.gz", "a path"),
+        (__file__, "a path"),
+    ],
+)
+def test_an_address_or_a_path_is_no_page(named: str, what: str) -> None:
+    with pytest.raises(InputError, match=f"html is {what}, not a page"):
+        victor_spark.clean(named)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["hello", "see https://example.org/ for more", "my page.html", "and/or", "<p>https://example.org/"],
+)
+def test_a_text_without_tags_is_a_page(text: str) -> None:
+    assert victor_spark.clean(text).text == text.removeprefix("<p>")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"%PDF-1.7\n1 0 obj", "application/pdf"),
+        ("%PDF-1.7 as a string", "application/pdf"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(40), "image/png"),
+        (gzip.compress(ARTICLE.encode()), "application/gzip"),
+    ],
+)
+def test_a_file_of_another_kind_is_not_html(content: bytes | str, reason: str) -> None:
+    document = victor_spark.clean(content)
+    assert (document.status, document.reason, document.text) == ("not_html", reason, "")
 
 
 @pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan"), float("inf")])

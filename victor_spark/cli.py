@@ -1,16 +1,19 @@
 """The command `victor`: finds the command asked for, and turns every error into a line and an exit code."""
 
 import argparse
+import atexit
 import importlib
 import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Final, NoReturn
 
 from victor_spark import __version__
 from victor_spark.commands import COMMANDS
 from victor_spark.errors import EXIT_DONE, EXIT_INTERNAL, EXIT_USAGE, UsageError, VictorError, described
+from victor_spark.redaction import redacted_message
 
 EXIT_INTERRUPTED: Final = 130
 EXIT_BROKEN_PIPE: Final = 141
@@ -40,8 +43,32 @@ exit codes: 0 done, 1 internal error, 2 wrong usage or unreadable input, 3 failu
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command and returns its exit code; prints one line, no traceback, when it fails."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    """Runs one command and returns its exit code; prints one line, no traceback, when it fails.
+
+    Without `arguments` it is the program: those of the command line, and see `_leave` for its end.
+    """
+    if arguments is not None:
+        return _run(list(arguments))
+    codes: list[int] = []
+    atexit.register(_leave, codes)  # before any other handler of the command, so that it runs after them
+    codes.append(_run(sys.argv[1:]))
+    return codes[0]
+
+
+def _leave(codes: list[int]) -> None:
+    """Ends the process after its exit handlers, and does not take the interpreter apart.
+
+    A thread of a library written in C++ (Arrow's readers) that asks for the interpreter while this is taken
+    apart is unwound by force, and C++ answers that with an abort: exit code 134 (before Python 3.14).
+    """
+    if codes:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError, AttributeError):
+                stream.flush()
+        os._exit(codes[0])
+
+
+def _run(words: list[str]) -> int:
     debug = "--debug" in words
     try:
         return _dispatch(words)
@@ -69,7 +96,10 @@ def _dispatch(words: list[str]) -> int:
     name = _command(words)
     module = importlib.import_module(COMMANDS[name][0])
     parsed = _parser(name, module).parse_args(words[len(name.split()) :])
-    return int(module.run(parsed))
+    code = int(module.run(parsed))
+    if sys.stdout is not None:
+        sys.stdout.flush()  # what fails here is an error of the command
+    return code
 
 
 def _is_group(word: str) -> bool:
@@ -111,7 +141,7 @@ def _help() -> str:
 
 def _failed(line: str, code: int, *, debug: bool) -> int:
     if debug:
-        traceback.print_exc()
+        print(redacted_message(traceback.format_exc()), file=sys.stderr, end="")
     print(f"victor: error: {' '.join(line.split())}", file=sys.stderr)
     return code
 

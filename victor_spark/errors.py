@@ -16,6 +16,8 @@ record becomes a row with one of `STATUSES`.
 
 from typing import Final
 
+from victor_spark.redaction import redacted_message
+
 EXIT_DONE: Final = 0
 EXIT_INTERNAL: Final = 1
 EXIT_USAGE: Final = 2
@@ -40,9 +42,12 @@ STATUSES: Final = (
 
 
 class VictorError(Exception):
-    """Any error that victor-spark raises on purpose; its message is one clear line."""
+    """Any error that victor-spark raises on purpose; its message is one clear line without credentials."""
 
     exit_code: int = EXIT_INTERNAL
+
+    def __init__(self, message: str) -> None:
+        super().__init__(redacted_message(message))
 
 
 class UsageError(VictorError):
@@ -96,8 +101,11 @@ class ShardError(VictorError):
 
 
 def described(error: BaseException) -> str:
-    """The line of an error that says most: Spark's hold the traceback of a worker, or a chain of causes."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    """The line of an error that says most: Spark's hold the traceback of a worker, or a chain of causes.
+
+    It holds no credentials.
+    """
+    lines = [line.strip() for line in redacted_message(str(error)).splitlines() if line.strip()]
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
     named = [
         line for line in lines if line.partition(":")[0].endswith(("Error", "Exception")) and ": " in line

@@ -70,7 +70,6 @@ class Blocks:
     # previous block; ordinals of the innermost div and td (0: none), of the paragraph (block-level
     # tags and two `br` begin one), of the innermost block-level element and the innermost named one.
     containers: UInt64
-    in_pre: UInt8
     in_list_item: UInt8
     n_split_p: Int32
     n_split_br: Int32
@@ -86,6 +85,14 @@ class Blocks:
     tag: Int32
     parent_block: Int32
     named: Int32
+    # Preformatted text: how white space counts (render: 0 as one space, LINES, PROSE, CODE), the ordinal of
+    # the listing around the block (0: none), whether the block holds only numbers of the listing's lines; the
+    # white space between blocks i - 1 and i of a listing is gaps[gap_ends[i - 1]:gap_ends[i]].
+    white_space: Int32
+    listing: Int32
+    line_number: Bool
+    gaps: UInt32
+    gap_ends: Int32
     # Hashes of the ancestors' tags, and of their tags and classes; hints[g, i]: how many elements up
     # the nearest ancestor of block i is that a word of html.words group g names (255: none);
     # elements[0, e]: the block-level element around block-level element e (0: none), elements[1, e]:
@@ -220,10 +227,10 @@ class BlockSequence(Sequence[Block]):
 class Document:
     """A cleaned page: its text, and the reason for every block kept or dropped.
 
-    `text` holds paragraphs separated by newlines and is "" unless `status` is "ok". `html` is
-    the canonical HTML that all offsets refer to. `p_content` is the mean marginal probability of
-    content over the kept text, weighted by characters. `kept` has one row per block. `cut`: which
-    code points of `columns.text` were taken out of kept blocks, as templates of the site; None: none.
+    `text` holds paragraphs separated by newlines, preformatted text as it is, and is "" unless `status`
+    is "ok". `html` is the canonical HTML that all offsets refer to. `p_content` is the mean marginal
+    probability of content over the kept text, weighted by characters. `kept` has one row per block. `cut`:
+    which code points of `columns.text` were taken out of kept blocks, as templates of the site; None: none.
     """
 
     status: str
@@ -284,7 +291,7 @@ def no_blocks() -> Blocks:
     return Blocks(**arrays, text="", title=None)
 
 
-_DTYPES: Final = {
+_DTYPES: Final[dict[str, npt.DTypeLike]] = {
     "containers": np.uint64,
     "letters_hash": np.uint64,
     "path": np.uint64,
@@ -295,7 +302,8 @@ _DTYPES: Final = {
     "langid2": np.float32,
     "template_share": np.float32,
     "hints": np.uint8,
-    "in_pre": np.uint8,
+    "gaps": np.uint32,
+    "line_number": np.bool_,
     "in_list_item": np.uint8,
     "source_elements": np.uint8,
 }

@@ -8,12 +8,13 @@ from typing import Final
 
 import numpy as np
 
+from victor_spark.archive import kinds
 from victor_spark.cleaners import Cleaner, cascade, check_name, load, models_of, template
 from victor_spark.cleaners.victor import reads_language
 from victor_spark.crf import decision
 from victor_spark.crf.model import read_bytes
-from victor_spark.errors import UsageError
-from victor_spark.html import plain
+from victor_spark.errors import InputError, ModelError, UsageError
+from victor_spark.html import charset, plain
 from victor_spark.html.canonical import canonical
 from victor_spark.html.characters import properties
 from victor_spark.html.segment import segment
@@ -22,6 +23,7 @@ from victor_spark.langid import identify
 from victor_spark.langid.labels import iso
 from victor_spark.langid.pages import Linguist, PageLanguage, linguist
 from victor_spark.langid.profiles import Profiles
+from victor_spark.langid.repair import CONTROLS, Misreading, reread
 from victor_spark.page import LABELS, OTHER, TEXT, Blocks, Bool, Document, Page, Record, Scores, no_blocks
 from victor_spark.resources import directory
 from victor_spark.templates import table, trimming
@@ -90,7 +92,12 @@ def models(settings: Settings) -> dict[str, bytes]:
         )
     for name in folders:
         needed[name] = read_bytes(Path(settings.model) if settings.model else directory("models") / name)
-    cleaning(settings, needed)
+    try:
+        cleaning(settings, needed)
+    except ModelError as error:
+        if settings.model is None:
+            raise
+        raise ModelError(f"{settings.model}: {str(error).removeprefix('model: ')}") from error
     return needed
 
 
@@ -158,10 +165,25 @@ def cleaning(
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """What is known of a page beside what cleaners need."""
+    """What is known of a page beside what cleaners need.
+
+    `misreadings`: what was wrong with its text, and was repaired; `mixed_with`: see `Canonical`.
+    """
 
     charset: str | None
     language: PageLanguage
+    misreadings: tuple[Misreading, ...] = ()
+    mixed_with: str | None = None
+
+    @property
+    def repairs(self) -> str | None:
+        """What was done about damage of the charset, and what is left of it, in a few words."""
+        parts = [f"{self.mixed_with} in {self.charset}: repaired"] if self.mixed_with else []
+        for read_as, written_in in dict.fromkeys(misreading[:2] for misreading in self.misreadings):
+            parts.append(f"{charset.name(written_in)} read as {charset.name(read_as)}: repaired")
+        if lost := self.language.lost:
+            parts.append(f"{lost:.1%} of the letters are lost" if lost >= 0.001 else "a few letters are lost")
+        return "; ".join(parts) or None
 
 
 def prepare(
@@ -174,12 +196,24 @@ def prepare(
     """A page as cleaners see it: canonical HTML, blocks, language; the same in training and cleaning."""
     document = canonical(source, http_charset=http_charset)
     lap("canonical")
-    segmented = segment(document.html, document.elements)
+    html, read_as = document.html, document.charset
+    segmented = segment(html, document.elements)
     lap("segment")
     blocks, language = look(segmented)
+    misreadings: tuple[Misreading, ...] = ()
+    while language.misreading and len(misreadings) < _MOST_MISREADINGS:
+        if language.misreading != CONTROLS or (not misreadings and blocks.points.max() < _LATIN_1):
+            read_as = charset.name(language.misreading.written_in)
+        misreadings += (language.misreading,)
+        html = reread(html, language.misreading)
+        blocks, language = look(segment(html, document.elements))
     lap("language")
-    page = Page(document.html, blocks, url, blocks.title, language.language)
-    return page, PageFacts(document.charset, language)
+    page = Page(html, blocks, url, blocks.title, language.language)
+    return page, PageFacts(read_as, language, misreadings, document.mixed_with)
+
+
+_MOST_MISREADINGS: Final = 4
+_LATIN_1: Final = 0x100
 
 
 def prepare_text(
@@ -188,7 +222,7 @@ def prepare_text(
     """A plain text as a page without a title, one block a line."""
     html, found = plain.as_html(source, charset)
     page, facts = prepare(html, look, url)
-    return page, replace(facts, charset=found)
+    return page, replace(facts, charset=facts.charset or found)
 
 
 def keep_all(page: Page) -> Scores:
@@ -204,15 +238,28 @@ def clean(
     """Cleans one page: the text worth keeping, and the reason for every block kept or dropped.
 
     `html` is the page's bytes, or a string; `threshold` keeps blocks with P(other) below it (None:
-    the cleaner's own decision). A page without content gives a document whose `status` says why.
-    Raises TypeError for other types, UsageError for an unknown cleaner or a threshold outside 0..1.
+    the cleaner's own decision). A page without content, or a file that is no page, gives a document whose
+    `status` says why. Raises TypeError for other types, InputError for a string that is the address or the
+    path of a page, UsageError for an unknown cleaner or a threshold outside 0..1.
     """
     if not isinstance(html, bytes | str):
         raise TypeError(f"html must be bytes or str, not {type(html).__name__}")
-    payload = html if isinstance(html, bytes) else html.encode("utf-8", "replace")
-    charset = None if isinstance(html, bytes) else "utf-8"
-    record = Record(None, url, "", 0, len(payload), payload, http_charset=charset)
+    if isinstance(html, bytes):
+        return _loaded(Settings(cleaner, threshold))(handed_over(html, url))
+    if what := kinds.only_named(html):
+        raise InputError(f"html is {what}, not a page: give what is there, as bytes or a string")
+    record = handed_over(html.encode("utf-8", "replace"), url, "utf-8")
     return _loaded(Settings(cleaner, threshold))(record)
+
+
+def handed_over(payload: bytes, url: str | None, charset: str | None = None) -> Record:
+    """The record of a page that no archive holds; it has a status where it is a file of another kind."""
+    record = Record(None, url, "", 0, len(payload), payload, http_charset=charset)
+    if payload.startswith(kinds.GZIP_MAGIC) and charset is None:
+        other: str | None = "application/gzip"
+    else:
+        other = kinds.binary_type(payload[:512])
+    return replace(record, payload=None, status="not_html", reason=other) if other else record
 
 
 def language_shares(document: Document) -> dict[str, float]:
@@ -250,6 +297,8 @@ def _document(
     status, reason = _unfit(page, facts.language, settings)
     scores = cleaner(page) if status is None else _nothing(page)
     kept = _kept(page, scores, settings)
+    if scores.text is None and (kept & page.blocks.line_number).any():
+        kept = kept & ~page.blocks.line_number
     chosen, cut = kept, None
     if templates is not None and status is None:
         page = templates.marked(page, kept)
@@ -268,7 +317,7 @@ def _document(
         status, reason = "empty", f"expected F1 {expected or 0.0:.2f}, below {settings.fail_below:g}"
     return Document(
         status=status or "ok",
-        reason=reason,
+        reason=facts.repairs if status is None else reason,
         text=text if status is None else "",
         html=page.html,
         title=page.title,
@@ -324,8 +373,8 @@ def _expected_f1(page: Page, scores: Scores, kept: Bool) -> float | None:
 
 
 def plain_text(blocks: Blocks, kept: Bool) -> str:
-    """The kept blocks' text, paragraphs separated by newlines."""
-    out = np.empty(len(blocks.points) + 1, dtype=np.uint32)
+    """The kept blocks' text, paragraphs separated by newlines, preformatted text as it is."""
+    out = np.empty(len(blocks.points) + len(blocks.gaps) + 1, dtype=np.uint32)
     if not len(blocks):
         return ""
     n = assemble.assemble(
@@ -334,7 +383,11 @@ def plain_text(blocks: Blocks, kept: Bool) -> str:
         memoryview(blocks.text_end),
         memoryview(blocks.paragraph),
         memoryview(blocks.space_before),
-        memoryview(blocks.in_pre),
+        memoryview(blocks.white_space),
+        memoryview(blocks.listing),
+        memoryview(blocks.line_number.view(np.uint8)),
+        memoryview(blocks.gaps),
+        memoryview(blocks.gap_ends),
         memoryview(kept.view(np.uint8)),
         memoryview(properties()),
         memoryview(out),

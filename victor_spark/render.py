@@ -7,16 +7,22 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from victor_spark.page import Document
+    from victor_spark.page import Blocks, Document
+
+LINES, PROSE, CODE = 1, 2, 3
+"""How white space counts in preformatted text: its line breaks alone, or all of it, in prose and in code.
+Elsewhere (0) it counts as one space."""
 
 FORMS: Final = ("text", "cleaneval", "markdown", "html")
 _MARKDOWN_SPECIAL: Final = str.maketrans({mark: "\\" + mark for mark in "\\`*_[]<>"})
 
 _BACKQUOTES: Final = re.compile("``+")
+_EMPTY_LINES: Final = re.compile("  \n(  \n)+")
+_WHITE: Final = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,29 +52,53 @@ _CLEANEVAL: Final = {"header": "h", "text": "p", "list": "l"}
 
 
 def paragraphs(document: "Document") -> Iterator[Paragraph]:
-    """The kept paragraphs in document order (blocks joined over inline splits)."""
-    text = document.uncut_text
+    """The kept paragraphs in document order (blocks joined over inline splits); a listing of code is one."""
+    columns, text = document.columns, document.uncut_text
+    gaps = columns.gaps.tobytes().decode("utf-32-le", "surrogatepass")
     rows = document.kept.nonzero()[0].tolist()
-    paragraph_of = document.columns.paragraph.tolist()
-    for _, group in groupby(rows, key=paragraph_of.__getitem__):
-        yield _paragraph(document, list(group), text)
-
-
-def _paragraph(document: "Document", rows: Sequence[int], text: str) -> Paragraph:
-    columns = document.columns
-    first = rows[0]
-    verbatim = bool(columns.in_pre[first])
-    pieces: list[str] = []
-    last = None
+    code = (columns.listing * (columns.white_space == CODE)).tolist()
+    paragraph_of, level_of = columns.paragraph.tolist(), columns.heading_level.tolist()
+    listing_of: dict[int, int] = {}  # of a paragraph that is all code
     for row in rows:
-        if last is not None and (columns.space_before[row] or row != last + 1):
-            pieces.append(" ")
+        if listing_of.setdefault(paragraph_of[row], code[row]) != code[row]:
+            listing_of[paragraph_of[row]] = 0
+
+    def place(row: int) -> tuple[int, int]:
+        listing = listing_of[paragraph_of[row]]
+        return listing, level_of[row] if listing else paragraph_of[row]
+
+    for (listing, _), group in groupby(rows, key=place):
+        yield _paragraph(columns, list(group), text, gaps, verbatim=listing > 0)
+
+
+def _paragraph(columns: "Blocks", rows: Sequence[int], text: str, gaps: str, *, verbatim: bool) -> Paragraph:
+    first = rows[0]
+    before = gaps[columns.gap_ends[first - 1] if first else 0 : columns.gap_ends[first]]
+    pieces = [before.rpartition("\n")[2] if columns.white_space[first] == CODE else ""]
+    for last, row in pairwise([first, *rows]):
+        if row != first:
+            pieces.append(_separator(columns, gaps, last, row))
         piece = text[columns.text_start[row] : columns.text_end[row]]
-        pieces.append(piece if verbatim else " ".join(piece.split()))
-        last = row
+        if columns.white_space[row] >= PROSE:
+            pieces.append(piece.replace("\r", ""))
+        elif columns.white_space[row] == LINES:
+            pieces.append(_WHITE.sub(lambda white: "\n" * white[0].count("\n") or " ", piece))
+        else:
+            pieces.append(" ".join(piece.split()))
     level = int(columns.heading_level[first])
     kind = "header" if level else "list" if columns.in_list_item[first] else "text"
     return Paragraph(kind, level, verbatim, "".join(pieces))
+
+
+def _separator(columns: "Blocks", gaps: str, last: int, row: int) -> str:
+    """What stands between two kept blocks of a paragraph, as the `assemble` kernel has it."""
+    if 0 < columns.listing[row] == columns.listing[last]:
+        between = gaps[columns.gap_ends[last] : columns.gap_ends[row]]
+        if columns.line_number[last + 1 : row].all():
+            return between
+        _, line_break, indentation = between.rpartition("\n")
+        return line_break + indentation if line_break else " "
+    return " " if columns.space_before[row] or row != last + 1 else ""
 
 
 def _markdown(paragraph: Paragraph) -> str:
@@ -78,11 +108,13 @@ def _markdown(paragraph: Paragraph) -> str:
         return f"{fence}\n{paragraph.text}\n{fence}"
     text = paragraph.text.translate(_MARKDOWN_SPECIAL)
     if paragraph.kind == "header":
-        return "#" * paragraph.level + " " + text
+        return "#" * paragraph.level + " " + " ".join(text.split())
+    lines = [" ".join(line.split()) for line in text.split("\n")]
     if paragraph.kind == "list":
-        return "- " + text
+        return "- " + "  \n  ".join(filter(None, lines))
     # A line must not turn into a heading, quote or list by how it begins.
-    return "\\" + text if text[:1] in ("#", "+", "-", ">") else text
+    lines = ["\\" + line if line[:1] in ("#", "+", "-", ">") else line for line in lines]
+    return _EMPTY_LINES.sub("\n\n", "  \n".join(lines))
 
 
 def _join_lists(parts: Sequence[str]) -> Iterator[str]:

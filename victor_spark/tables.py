@@ -11,7 +11,8 @@ import pyarrow as pa
 
 VERSION_KEY: Final = "victor_spark.schema_version"
 VERSION_COLUMN: Final = "id"
-PAGES_VERSION: Final = "2"
+PAGES_VERSION: Final = "3"
+"""3: `url_host_registered_domain` follows the private part of the public suffix list."""
 _SPARK_FOOTER: Final = b"org.apache.spark.sql.parquet.row.metadata"
 
 BLOCK: Final = pa.struct(

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 COMMAND = [sys.executable, "-c", "import sys; from victor_spark.cli import main; sys.exit(main())"]
 _NUMBERS = count()
@@ -38,6 +38,7 @@ class Server:
         self.address = found[1]
         parts = urlsplit(self.address)
         self.host, self.port = parts.hostname or "", parts.port or 0
+        self.token = parse_qs(parts.query).get("token", [""])[0]
 
     def stop(self, how: int = signal.SIGINT) -> str:
         """Ends the server; what it said last."""
@@ -55,8 +56,11 @@ class Server:
             return status, text
 
     def raw(self, path: str, body: Any = None, **headers: str) -> tuple[int, str, dict[str, str]]:
+        """Status, text and headers of an answer to somebody who knows the token, unless headers say who."""
         connection = http.client.HTTPConnection(self.host, self.port, timeout=20)
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        if "Cookie" not in sent:
+            sent.setdefault("Authorization", f"Bearer {self.token}")
         content = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
         if content is not None:
             sent.setdefault("Content-Type", "application/json")

@@ -1,5 +1,7 @@
 """The annotation server: who may ask, what is saved, what survives a kill, a full disk and two annotators."""
 
+import http.client
+import os
 import resource
 import signal
 import sqlite3
@@ -104,6 +106,11 @@ def test_a_second_window_is_told_the_state_instead_of_overwriting_it(server: Ser
         {"kind": "label", "runs": [], "label": 1},
         {"kind": "label", "runs": "all", "label": 1},
         {"kind": "label", "runs": [[0]], "label": 1},
+        {"kind": "label", "runs": [[0, 8], [0, 8]], "label": 1},
+        {"kind": "label", "runs": [[0, 10**30]], "label": 1},
+        {"kind": "label", "runs": [[0, 2]], "label": 10**4000},
+        {"kind": "note", "text": "half of a pair \ud800"},
+        {"kind": "note", "text": float("nan")},
         {"kind": "explode"},
         {"kind": "note", "text": "x" * 3000},
     ],
@@ -284,18 +291,22 @@ def test_a_full_disk_is_said_in_words_and_costs_the_unsaved_action_only(tmp_path
         server.label(again, 0, 8, 1)
 
 
-def test_off_localhost_a_token_is_needed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_a_token_is_needed_here_as_elsewhere(tmp_path: Path, host: str) -> None:
     pages = write_pages(tmp_path / "pages", 1)
-    words = [str(pages), "--store", str(tmp_path / "a"), "--no-prelabels", "--host", "0.0.0.0"]
+    words = [str(pages), "--store", str(tmp_path / "a"), "--no-prelabels", "--host", host]
     with running(*words) as server:
-        token = server.address.partition("token=")[2]
+        token, server.token = server.token, ""
         assert len(token) >= 20
         server.host = "127.0.0.1"
+        named = f"127.0.0.1:{server.port}" if host == "127.0.0.1" else "annotators.example:1234"
         assert server.ask("/api/session")[0] == 401
         assert server.raw("/")[0] == 401
         assert server.raw("/frame/3")[0] == 401
         assert server.raw("/?token=wrong")[0] == 401
-        status, page, headers = server.raw(f"/?token={token}", Host="annotators.example:1234")
+        assert server.raw("/static/app.js")[0] == 401
+        assert server.ask("/api/next", {"annotator": "Anna"})[0] == 401
+        status, page, headers = server.raw(f"/?token={token}", Host=named)
         assert (status, token in page) == (200, False)
         cookie = headers["set-cookie"]
         assert "HttpOnly" in cookie
@@ -303,6 +314,52 @@ def test_off_localhost_a_token_is_needed(tmp_path: Path) -> None:
         assert server.ask("/api/session", Cookie=cookie.partition(";")[0])[0] == 200
         assert server.ask("/api/session", Authorization=f"Bearer {token}")[0] == 200
         assert server.ask(f"/api/session?token={token}")[0] == 401
+        two = f"victor_token_00000000=another; {cookie.partition(';')[0]}"  # a server on another port
+        assert server.ask("/api/session", Cookie=two)[0] == 200
+    with running("--store", str(tmp_path / "a"), "--no-prelabels") as again:
+        assert again.token == token  # windows that are open go on
+    with running("--store", str(tmp_path / "a"), "--no-prelabels", "--no-token") as open_to_all:
+        assert "token" not in open_to_all.address
+        assert open_to_all.ask("/api/session")[0] == 200
+    with running("--store", str(tmp_path / "a"), "--no-prelabels", "--token", "sesame") as chosen:
+        assert chosen.address.endswith("/?token=sesame")
+        assert chosen.ask("/api/session", Authorization=f"Bearer {token}")[0] == 401
+
+
+def test_the_store_and_what_lies_beside_it_are_their_owners_alone(tmp_path: Path) -> None:
+    kept = tmp_path / "a.sqlite"
+    before = os.umask(0)
+    try:
+        for _ in range(2):
+            with running(
+                str(write_pages(tmp_path / "pages")), "--store", str(kept), "--no-prelabels"
+            ) as server:
+                server.label(server.page(4, "Anna"), 0, 1, 1)
+                there = sorted(tmp_path.glob("a.sqlite*"))
+                assert len(there) == 3
+                assert {path.stat().st_mode & 0o777 for path in there} == {0o600}
+            kept.chmod(0o644)  # as an older version left it
+    finally:
+        os.umask(before)
+
+
+def test_a_body_without_a_length_is_read_no_further_than_the_limit(server: Server) -> None:
+    def parts(n: int) -> Iterator[bytes]:
+        yield b'{"annotator": "Chunks", "more": "'
+        yield from [b"x" * 1000] * n
+        yield b'"}'
+
+    def ask(n: int) -> int:
+        connection = http.client.HTTPConnection(server.host, server.port, timeout=20)
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {server.token}"}
+        try:
+            connection.request("POST", "/api/next", parts(n), headers, encode_chunked=True)
+            return connection.getresponse().status
+        finally:
+            connection.close()
+
+    assert ask(10) == 200
+    assert ask(1100) == 413
 
 
 def test_a_store_of_another_schema_version_or_of_another_program_is_refused_untouched(
@@ -336,6 +393,9 @@ def test_a_store_of_another_schema_version_or_of_another_program_is_refused_unto
         (["--store", "{}/a", "{}/page.html", "--overlap", "2"], "--overlap is a share"),
         (["--store", "{}/a", "{}/page.html", "--label", "x"], "NAME=ROLE"),
         (["--store", "{}/a", "{}/page.html", "--host", "203.0.113.1"], "can't listen"),
+        (["--store", "{}/a", "{}/page.html", "--host", "0.0.0.0", "--no-token"], "others reach 0.0.0.0"),
+        (["--store", "{}/a", "{}/page.html", "--token", "x", "--no-token"], "not allowed with"),
+        (["--store", "{}/a", "{}/page.html", "--token", "ř a&b"], "must consist of ASCII letters"),
     ],
 )
 def test_bad_input_is_one_clear_line(

@@ -8,6 +8,7 @@ import pytest
 from victor_spark.archive import retrying
 from victor_spark.archive.inputs import resolve
 from victor_spark.archive.records import DEFAULTS, ReadOptions, read
+from victor_spark.errors import ShardError
 from victor_spark.page import Record
 
 Reading = Callable[..., list[Record]]
@@ -15,12 +16,18 @@ Reading = Callable[..., list[Record]]
 
 @pytest.fixture
 def reading(tmp_path: Path) -> Reading:
-    """Writes bytes to a file and reads its records."""
+    """Writes bytes to a file and reads its records, also where it ends too early (test_cut.py)."""
 
     def records(content: bytes, name: str = "made.warc.gz", options: ReadOptions = DEFAULTS) -> list[Record]:
         path = tmp_path / name
         path.write_bytes(content)
-        return [record for shard in resolve([str(path)]) for record in read(shard, options)]
+        found: list[Record] = []
+        try:
+            found.extend(record for shard in resolve([str(path)]) for record in read(shard, options))
+        except ShardError as error:
+            if "ends too early" not in str(error):
+                raise
+        return found
 
     return records
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,11 +42,11 @@ def archives(annotated: Path) -> dict[str, tuple[Path, dict[str, Any]]]:
 
 
 def records(path: Path) -> list[Record]:
-    """What is read from a file; nothing where the errors that are allowed say why."""
-    try:
-        return [record for shard in resolve([str(path)]) for record in read(shard, EVERYTHING)]
-    except (InputError, ShardError):
-        return []
+    """What is read from a file, up to an error that is allowed."""
+    found: list[Record] = []
+    with suppress(InputError, ShardError):
+        found.extend(record for shard in resolve([str(path)]) for record in read(shard, EVERYTHING))
+    return found
 
 
 def test_every_html_record_of_every_archive_is_found(

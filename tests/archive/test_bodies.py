@@ -2,6 +2,7 @@
 
 import gzip
 import zlib
+from typing import Any
 
 import brotli
 import pytest
@@ -21,6 +22,7 @@ PACKERS = {
     "br": brotli.compress,
     "zstd": zstandard.compress,
 }
+MEMBERS = {"gzip": gzip.compress, "zstd": zstandard.compress}
 payloads = st.binary(max_size=4000).map(lambda noise: b"<html>" + noise)
 
 
@@ -79,6 +81,15 @@ def test_unknown_encodings_are_passed_over() -> None:
     assert decoded(PAGE, "identity", "utf-8", "none") == bodies.Body(PAGE)
 
 
+@pytest.mark.parametrize("encoding", ["br", "deflate", "gzip"])
+def test_a_short_cut_body_keeps_what_inflates(encoding: str) -> None:
+    packed = PACKERS[encoding](PAGE)
+    body = decoded(packed[: len(packed) // 2], encoding)
+    assert (body.truncated, body.problem) == (True, None)
+    assert PAGE.startswith(body.payload)
+    assert len(body.payload) > len(PAGE) // 4
+
+
 @pytest.mark.parametrize("encoding", sorted(PACKERS))
 def test_a_cut_body_keeps_what_inflates(encoding: str) -> None:
     page = making.page(1, n_words=40_000)
@@ -129,6 +140,107 @@ def test_a_bomb_stops_at_the_limit(encoding: str) -> None:
 
 def test_a_bomb_within_a_bomb_stops_at_the_limit() -> None:
     assert decoded(gzip.compress(gzip.compress(bytes(20 * LIMIT))), "gzip", "gzip").oversize
+
+
+@given(parts=st.lists(payloads, min_size=1, max_size=9), encoding=st.sampled_from(sorted(MEMBERS)))
+def test_a_body_of_several_members_holds_what_they_hold(parts: list[bytes], encoding: str) -> None:
+    packed = b"".join(map(MEMBERS[encoding], parts))
+    assert decoded(packed, encoding) == bodies.Body(b"".join(parts))
+
+
+@pytest.mark.parametrize("encoding", sorted(MEMBERS))
+@pytest.mark.parametrize("tail", [b"", b"\x00" * 99], ids=["", "padded"])
+def test_a_cut_member_costs_none_before_it(encoding: str, tail: bytes) -> None:
+    packed = MEMBERS[encoding](PAGE) + MEMBERS[encoding](b"more")[:-6] + tail
+    body = decoded(packed, encoding)
+    assert body.truncated
+    assert body.payload.startswith(PAGE)
+
+
+class Counted:
+    """A decompressor that counts the bytes it is given, gives, and copies from behind a member's end."""
+
+    n_bytes = 0
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    def decompress(self, packed: bytes, *arguments: int) -> bytes:
+        part: bytes = self._inner.decompress(packed, *arguments)
+        Counted.n_bytes += len(packed) + len(part) + len(self._inner.unused_data)
+        return part
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._inner.eof)
+
+    @property
+    def unused_data(self) -> bytes:
+        return bytes(self._inner.unused_data)
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> type[Counted]:
+    """Counts what zlib does for a body."""
+    real = zlib.decompressobj
+    monkeypatch.setattr(zlib, "decompressobj", lambda wbits: Counted(real(wbits)))
+    monkeypatch.setattr(Counted, "n_bytes", 0)
+    return Counted
+
+
+@pytest.mark.parametrize("size", [0, 1, 3000])
+def test_many_members_cost_in_proportion_to_their_bytes(counted: type[Counted], size: int) -> None:
+    work = []
+    for n_members in (1000, 2000):
+        packed = gzip.compress(b"<" * size) * n_members
+        counted.n_bytes = 0
+        assert decoded(packed, "gzip").payload == (b"<" * size * n_members)[: LIMIT + 1]
+        work.append(counted.n_bytes / n_members)
+    assert work[1] <= 1.05 * work[0]
+
+
+def test_many_frames_and_chunks_are_all_there() -> None:
+    assert decoded(zstandard.compress(b"a") * 50_000, "zstd") == bodies.Body(b"a" * 50_000)
+    empty = b"\x50\x2a\x4d\x18\x00\x00\x00\x00"  # a skippable frame
+    assert decoded(zstandard.compress(PAGE) + empty * 50_000, "zstd") == bodies.Body(PAGE)
+    assert decoded(empty + zstandard.compress(PAGE), "zstd") == bodies.Body(PAGE)
+    assert decoded(b"1\r\na\r\n" * 50_000 + b"0\r\n\r\n", transfer=("chunked",)) == bodies.Body(b"a" * 50_000)
+
+
+@pytest.mark.parametrize("size", [6_000, 200_000])
+def test_a_damaged_frame_keeps_what_was_decoded_before(size: int) -> None:
+    page = (PAGE * (size // len(PAGE) + 1))[:size]
+    packed = zstandard.ZstdCompressor(write_checksum=True).compress(page)
+    for broken in (packed[:-1] + bytes([packed[-1] ^ 1]), packed + b"\r\n"):
+        body = decoded(broken, "zstd")
+        assert body.truncated
+        assert page.startswith(body.payload)
+        assert len(page) - len(body.payload) <= 64
+
+
+def test_a_long_gzip_head_is_passed_over() -> None:
+    name = b"\x1f\x8b\x08\x08" + bytes(6) + b"n" * 100_000 + b"\x00"
+    assert decoded(name + gzip.compress(PAGE)[10:], "gzip") == bodies.Body(PAGE)
+
+
+def test_more_than_four_declared_encodings_are_a_problem() -> None:
+    packed = PAGE
+    for _ in range(4):
+        packed = gzip.compress(packed)
+    assert decoded(packed, "gzip", "x-gzip", transfer=("gzip", "gzip", "chunked")) == bodies.Body(PAGE)
+    for n_encodings in (5, 20_000):
+        body = decoded(packed, *["gzip"] * n_encodings)
+        assert body == bodies.Body(b"", problem=f"{n_encodings} declared encodings, more than 4")
+
+
+def test_all_layers_share_one_budget(counted: type[Counted]) -> None:
+    packed = b"<" * (LIMIT - 5000)
+    for _ in range(6):  # each as long as the next
+        packed = gzip.compress(packed, compresslevel=0)
+    packed = gzip.compress(packed)
+    assert len(packed) < LIMIT // 50
+    assert decoded(packed, *["gzip"] * 4).oversize
+    assert counted.n_bytes < 5 * LIMIT
 
 
 @given(noise=st.binary(max_size=2000), encodings=st.lists(st.sampled_from([*PACKERS, "chunked"]), max_size=3))

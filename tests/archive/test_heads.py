@@ -59,6 +59,19 @@ def test_encodings_of_several_lines_stack() -> None:
     assert head.content_encodings == ("gzip", "br", "zstd")
 
 
+def test_many_heads_and_fields_are_read() -> None:
+    head = heads.parse(b"HTTP/1.1 100 Continue\r\n\r\n" * 9999 + b"HTTP/1.1 200 OK\r\n\r\n")
+    assert head is not None
+    assert (head.status, head.is_interim) == (200, False)
+    head = heads.parse(b"HTTP/1.1 103 Early Hints\r\n" + b"Content-Encoding: br\r\n" * 9999 + b"\r\n")
+    assert head is not None
+    assert (head.content_encodings, head.is_interim) == (("br",) * 9999, True)
+
+
+def test_a_charset_behind_a_million_blanks_is_looked_for_once() -> None:
+    assert heads.charset(f"text/html; charset={' ' * 10**6};") is None
+
+
 @pytest.mark.parametrize(
     ("content_type", "mime", "charset"),
     [

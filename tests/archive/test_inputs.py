@@ -1,15 +1,19 @@
 """Whatever the arguments mean becomes shards; whatever they can't mean becomes one clear line."""
 
+import glob
 import gzip
 import os
 import pickle
+import re
+import socket
 from pathlib import Path
 
 import pytest
 
 from tests.archive import making
 from victor_spark.archive.inputs import Shard, resolve
-from victor_spark.errors import InputError
+from victor_spark.archive.records import read
+from victor_spark.errors import InputError, ShardError
 
 SHARD = making.shard(making.responses(2)).content
 
@@ -107,18 +111,29 @@ def test_file_urls_are_paths(crawl: Path) -> None:
 def test_the_content_tells_what_a_file_is(tmp_path: Path, content: bytes, kind: str, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(content)
-    assert [shard.kind for shard in resolve([str(path)])] == [kind]
+    assert [shard.kind for shard in resolve([str(path)])] == [
+        "warc" if name == "x.warc.gz" and kind == "html" else kind
+    ]
 
 
-def test_a_list_of_paths_is_a_list_whatever_its_name(crawl: Path) -> None:
+def test_a_list_of_paths_is_a_list_packed_and_with_comments(crawl: Path) -> None:
     text = "\ufeff# my shards\r\n\r\nb/deep er/2 é %20.warc.gz  \r\n  a.warc.gz\n#b/1.warc.gz\n"
     expected = [str(crawl / "b/deep er/2 é %20.warc.gz"), str(crawl / "a.warc.gz")]
-    for name in ("list.txt", "list.warc.gz"):
+    for name in ("list.txt", "warc.paths.gz"):
         (crawl / name).write_text(text, encoding="utf-8")
         assert paths(crawl / name) == expected
         (crawl / name).write_bytes(gzip.compress(text.encode()))
         assert paths(crawl / name) == expected
         (crawl / name).unlink()
+
+
+@pytest.mark.parametrize("name", ["x.warc", "x.warc.gz", "x.arc", "x.html"])
+def test_a_file_named_like_an_archive_or_a_page_is_never_a_list(crawl: Path, name: str) -> None:
+    text = f"{crawl}/a.warc.gz\nhttp://h.example/x.warc.gz\n"
+    (crawl / name).write_text(text)
+    assert paths(crawl / name) == [str(crawl / name)]
+    (crawl / name).write_bytes(gzip.compress(text.encode()))
+    assert paths(crawl / name) == [str(crawl / name)]
 
 
 def test_a_list_may_name_folders_globs_pages_and_lists(crawl: Path) -> None:
@@ -183,29 +198,79 @@ def test_an_empty_file_is_named(tmp_path: Path) -> None:
         assert message(tmp_path / name) == f"{tmp_path}/{name}: empty file"
 
 
+RUBBISH = {
+    "binary data": bytes(range(256)) * 40,
+    "image/png": b"\x89PNG\r\n\x1a\n" + bytes(99),
+    "a PDF": b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\n",
+    "a damaged gzip file": b"\x1f\x8b\x08" + b"\xff" * 99,
+    "a text": b"Service unavailable\nhttps://site.example/ is down\ntry again later\n",
+    "a text, packed": gzip.compress(b"Saved x.warc.gz and more\nas it was asked for\n"),
+    "binary data, packed": gzip.compress(bytes(999)),
+}
+
+
+@pytest.mark.parametrize("what", RUBBISH)
+@pytest.mark.parametrize("name", ["rubbish", "rubbish.txt"])
+def test_what_is_no_input_is_called_what_it_is(tmp_path: Path, what: str, name: str) -> None:
+    (tmp_path / name).write_bytes(RUBBISH[what])
+    what = what.partition(",")[0]
+    expected = f"{tmp_path}/{name} is {what}, not an archive, an html page or a list of paths"
+    assert message(tmp_path / name) == expected
+    assert message(tmp_path / "*") == expected
+
+
+@pytest.mark.parametrize("what", [*RUBBISH, "zeros", "nothing", "an error page", "comments", "clipped"])
 @pytest.mark.parametrize(
-    "content",
+    ("name", "kind"),
     [
-        bytes(range(256)) * 40,
-        b"\x89PNG\r\n\x1a\n" + bytes(99),
-        b"\x1f\x8b\x08" + b"\xff" * 99,
-        gzip.compress(bytes(999)),
+        ("x.warc", "warc"),
+        ("x.warc.gz", "warc"),
+        ("X.ARC.GZ", "arc"),
+        ("x.wet.gz", "warc"),
+        ("x.html", "html"),
     ],
 )
-@pytest.mark.parametrize("name", ["rubbish", "rubbish.warc.gz", "rubbish.html", "rubbish.txt"])
-def test_binary_rubbish_is_named(tmp_path: Path, content: bytes, name: str) -> None:
-    (tmp_path / name).write_bytes(content)
-    assert message(tmp_path / name) == f"{tmp_path}/{name}: not an archive, an html page or a list of paths"
+def test_a_broken_file_is_what_its_name_promises(tmp_path: Path, what: str, name: str, kind: str) -> None:
+    others = {
+        "zeros": bytes(5000),
+        "nothing": b"",
+        "an error page": making.page(1),
+        "comments": b"# nothing\n",
+        "clipped": b"\x1f\x8b\x08\x00",
+    }
+    (tmp_path / name).write_bytes((RUBBISH | others)[what])
+    (tmp_path / "good.warc.gz").write_bytes(SHARD)
+    for inputs in ([tmp_path / "good.warc.gz", tmp_path / name], [tmp_path / "*"]):
+        shards = resolve([str(one) for one in inputs])
+        assert {(Path(shard.path).name, shard.kind) for shard in shards} == {
+            ("good.warc.gz", "warc"),
+            (name, kind),
+        }
+
+
+@pytest.mark.parametrize("what", ["binary data", "image/png", "a PDF", "a damaged gzip file", "a text"])
+def test_a_broken_archive_is_a_shard_that_fails(tmp_path: Path, what: str) -> None:
+    (tmp_path / "x.warc.gz").write_bytes(RUBBISH[what])
+    (shard,) = resolve([str(tmp_path / "x.warc.gz")])
+    with pytest.raises(ShardError, match="holds no WARC or ARC record"):
+        list(read(shard))
 
 
 def test_rubbish_in_the_middle_of_a_list_is_named(crawl: Path) -> None:
     (crawl / "rubbish.bin").write_bytes(bytes(99))
     (crawl / "list.txt").write_text("a.warc.gz\nrubbish.bin\n")
     assert message(crawl / "list.txt") == (
-        f"{crawl}/list.txt, line 2: {crawl}/rubbish.bin: not an archive, an html page or a list of paths"
+        f"{crawl}/list.txt, line 2: {crawl}/rubbish.bin is binary data, not an archive, an html page or a "
+        "list of paths"
     )
     (crawl / "list.txt").write_text("a.warc.gz\n\ngone.warc.gz\n")
     assert message(crawl / "list.txt").startswith(f"{crawl}/list.txt, line 3: gone.warc.gz: no such file")
+
+
+@pytest.mark.parametrize("name", ["list.txt", "warc.paths"])
+def test_a_list_of_which_nothing_is_there_is_a_list(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("# crawl\na.warc.gz\nb/c.arc\nb/*.gz\n")
+    assert message(tmp_path / name) == f"{tmp_path}/{name}, line 2: a.warc.gz: no such file"
 
 
 def test_lists_that_hold_nothing_or_each_other_are_named(tmp_path: Path) -> None:
@@ -221,20 +286,83 @@ def test_a_damaged_list_is_named(tmp_path: Path) -> None:
     assert message(tmp_path / "list.gz").startswith(f"{tmp_path}/list.gz: a damaged list of paths")
 
 
-def test_prose_is_no_list_of_paths(tmp_path: Path) -> None:
-    (tmp_path / "README").write_text("This is a file\nthat someone wrote.\n")
-    assert message(tmp_path / "README").startswith(f"{tmp_path}/README, line 1: This is a file: no such file")
-
-
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_an_unreadable_file_is_named(crawl: Path) -> None:
     (crawl / "a.warc.gz").chmod(0)
     assert message(crawl / "a.warc.gz") == f"{crawl}/a.warc.gz: Permission denied"
 
 
-def test_what_is_no_regular_file_is_named(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    assert message(tmp_path / "pipe") == f"{tmp_path}/pipe: not a regular file"
+@pytest.fixture
+def odd(crawl: Path) -> dict[str, str]:
+    """What can be no input, among the archives of a folder: printable paths, and what is wrong with each."""
+    os.mkfifo(crawl / "pipe.warc.gz")
+    os.mkfifo(crawl / "b" / "pipe")
+    (crawl / "null.warc").symlink_to(os.devnull)
+    (crawl / "dangling.warc.gz").symlink_to("gone.warc.gz")
+    (crawl / "circle.warc.gz").symlink_to("circle.warc.gz")
+    (crawl / "loop").symlink_to(".")
+    (crawl / "b" / "loop").symlink_to("..")
+    Path(os.fsdecode(bytes(crawl) + b"/caf\xe9.warc.gz")).write_bytes(SHARD)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(crawl / "socket.warc.gz"))
+    return {
+        f"{crawl}/pipe.warc.gz": "a FIFO, not a regular file",
+        f"{crawl}/b/pipe": "a FIFO, not a regular file",
+        f"{crawl}/socket.warc.gz": "a socket, not a regular file",
+        f"{crawl}/null.warc": "a device, not a regular file",
+        f"{crawl}/dangling.warc.gz": "a link to nothing",
+        f"{crawl}/circle.warc.gz": "Too many levels of symbolic links",
+        f"{crawl}/caf\\xe9.warc.gz": "a name that is not UTF-8",
+        f"{crawl}/loop": "a link to a folder",
+        f"{crawl}/b/loop": "a link to a folder",
+    }
+
+
+@pytest.mark.timeout(60)  # two loops and a glob that follows them: for ever
+@pytest.mark.parametrize("below", ["", "*", "**/*", "**/*.warc*", "**"])
+def test_odd_entries_are_skipped_with_a_line(
+    crawl: Path, odd: dict[str, str], below: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    for stray in ("notes.txt", "page.html"):
+        (crawl / stray).unlink()
+    names = ("a.warc.gz", "b/1.warc.gz", "b/deep er/2 é %20.warc.gz")
+    assert paths(crawl / below) == [str(crawl / name) for name in names]
+    lines = [re.sub(" around it$|, not followed$", "", record.getMessage()) for record in caplog.records]
+    pipe = [] if below == "**/*.warc*" else [f"{crawl}/b/pipe"]
+    expected = {f"skipped {path}: {why}" for path, why in odd.items() if "/b/pipe" not in path or pipe}
+    assert set(lines) == expected
+    assert len(lines) == len(expected)
+
+
+def test_odd_entries_named_directly_are_errors(crawl: Path, odd: dict[str, str]) -> None:
+    for path, why in odd.items():
+        if "folder" in why:  # whose archives are known already
+            assert paths(crawl, path) == paths(crawl)
+        else:
+            assert message(os.fsdecode(path.encode().replace(rb"\xe9", b"\xe9"))) == f"{path}: {why}"
+
+
+def test_an_archive_of_which_no_byte_can_be_read_is_a_shard(crawl: Path) -> None:
+    (crawl / "sick.warc.gz").symlink_to("/proc/self/mem")
+    if not os.path.exists("/proc/self/mem"):
+        pytest.skip("no file here that opens and can't be read")
+    assert str(crawl / "sick.warc.gz") in paths(crawl)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["**/*.warc.gz", "./**/*.warc.gz", "b/../**/*.gz", "**/**/*.warc.gz", "**//*.warc.gz"]
+)
+def test_globs_of_any_depth_name_files_as_python_does(
+    crawl: Path, pattern: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(crawl)
+    for where in ("", f"{crawl}/", f"{crawl}/[ab]*/"):
+        if expected := sorted(set(glob.glob(where + pattern, recursive=True))):
+            assert [shard.filename for shard in resolve([where + pattern])] == expected
+
+
+def test_a_path_with_a_null_byte_is_named() -> None:
+    assert message("file:///tmp/%00x") == r"/tmp/\x00x: embedded null byte"
 
 
 def test_unknown_schemes_are_named() -> None:

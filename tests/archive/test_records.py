@@ -226,6 +226,36 @@ def test_a_head_without_a_status_is_taken_as_wanted(reading: Reading) -> None:
     assert (record.payload, record.fetch_status) == (PAGE, None)
 
 
+@pytest.mark.parametrize("n_bytes", [0, 16 << 10, 250_000, 256 << 10, 700_000])
+@pytest.mark.parametrize("shift", [0, 12])
+def test_any_number_of_interim_heads_is_passed_over(reading: Reading, n_bytes: int, shift: int) -> None:
+    interim = b"HTTP/1.1 100 Continue\r\n\r\n"
+    heads = b"HTTP/1.1 103 Early Hints" + b"!" * shift + b"\r\n\r\n" + interim * (n_bytes // len(interim))
+    assert one(reading, heads + making.http(PAGE)).payload == PAGE
+    record = one(reading, heads)
+    assert (record.status, record.reason) == ("http_status", "100" if n_bytes else "103")
+
+
+@pytest.mark.parametrize("n_fields", [1000, 30_000])
+def test_a_page_behind_a_long_head_is_found(reading: Reading, n_fields: int) -> None:
+    record = one(reading, making.http(PAGE, *["Set-Cookie: a=b"] * n_fields))
+    assert (record.payload, record.content_mime_type) == (PAGE, "text/html")
+
+
+@pytest.mark.parametrize("start", [b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 100 Continue\r\n\r\n"])
+def test_heads_beyond_the_cap_are_oversize(reading: Reading, start: bytes) -> None:
+    record = one(reading, start * 40_000, options=ReadOptions(max_bytes=1000))
+    assert record.status == "oversize"
+    assert record.reason == f"an HTTP head over {1125 + (256 << 10)} bytes"
+
+
+def test_too_many_declared_encodings_are_corrupt(reading: Reading) -> None:
+    for content_type in ("text/html", None):
+        block = making.http(PAGE, f"Content-Encoding: {'deflate, ' * 20_000}gzip", content_type=content_type)
+        record = one(reading, block)
+        assert (record.status, record.reason) == ("corrupt_record", "20001 declared encodings, more than 4")
+
+
 def test_a_page_beyond_the_cap_is_oversize(reading: Reading) -> None:
     options = ReadOptions(max_bytes=10_000)
     for raw in (bytes(10_001), bytes(10_000_000)):

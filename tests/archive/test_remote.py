@@ -15,8 +15,11 @@ from pathlib import Path
 import pytest
 
 from tests.archive import making
+from tests.fetch import hostile
+from victor_spark.archive import identities
 from victor_spark.archive.inputs import Shard, resolve
 from victor_spark.archive.records import read
+from victor_spark.archive.retrying import Patience
 from victor_spark.errors import InputError, ShardError
 
 PARTS = making.members(making.responses(30), "gzip")
@@ -152,3 +155,27 @@ def test_a_missing_extra_is_named(url: str, module: str, extra: str) -> None:
         "victor_spark.errors.InputError: "
         f"{url}: reading {url[: url.index(':')]}:// needs an extra: pip install 'victor-spark[{extra}]'"
     )
+
+
+SLOW = {"silent", "dripping-headers", "endless-1xx", "huge-header"}
+ODD = {
+    "to-brackets": hostile.to(b"http://[]..@"),
+    "length-digits": hostile.OK + b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n",
+    "range-digits": hostile.sized(b"x", b"Content-Range: bytes 0-1/" + b"9" * 5000, status=b"206 Part"),
+    "credentials": hostile.sized(b"", b"no colon", status=b"404 No"),
+}
+
+
+@pytest.mark.parametrize("name", [*ODD, *(name for name in hostile.PLAIN if name not in SLOW)])
+def test_a_server_that_answers_as_none_should_costs_its_own_shard(
+    name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Looking a shard up ends with what is known of it, or with the reason why nothing is."""
+    monkeypatch.setattr("victor_spark.archive.retrying.PATIENCE", Patience(n_tries=1))
+    answer = ODD[name] if name in ODD else hostile.PLAIN[name][0]
+    with hostile.hostile({f"{name}?sig=hunter2": answer}) as server:
+        shard = Shard(f"{server.base}/{name}?sig=hunter2", None, "warc")
+        (one,) = identities.checked([shard])
+    assert one.shard.path == shard.path
+    assert "hunter2" not in (one.problem or "")
+    assert "hunter2" not in caplog.text

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.html.hostile import FAMILIES
 from tests.spark.crawl import PARAGRAPH, Response, page, write_warc
 
 SCRIPTS = ("pipeline", "memory", "sandbox", "spark_job")
@@ -60,6 +61,14 @@ def test_the_sandbox_is_timed_beside_the_same_work_without_it(root: Path, shard:
     ratios = re.findall(r"^\| [\d.]+ \| [\d.]+ \| ([\d.]+) \|$", shown.stdout, re.MULTILINE)
     assert len(ratios) == 2
     assert all(float(ratio) > 0 for ratio in ratios)  # so short a run says nothing more
+
+
+def test_hostile_pages_are_timed_at_n_and_twice_n(root: Path) -> None:
+    shown = bench(root, "hostile", "--units", 20, "--rounds", 1)
+    rows = re.findall(
+        r"^\| .* \| [\d.]+ \| [\d.]+ \| [\d.]+ \| [\d.]+ \| [\d.]+ \|$", shown.stdout, re.MULTILINE
+    )
+    assert len(rows) == len(FAMILIES), shown.stderr
 
 
 @pytest.mark.parametrize("name", SCRIPTS)

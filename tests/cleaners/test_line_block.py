@@ -9,8 +9,8 @@ from hypothesis import given
 
 from tests.cleaners.pages import kept, page
 from tests.html import pages
-from victor_spark import resources
-from victor_spark.cleaners import constants, line_block
+from victor_spark import configuration, resources
+from victor_spark.cleaners import line_block
 from victor_spark.cleaners.line_block import Features, Options, Thresholds
 from victor_spark.cleaners.lines import line_blocks, lines
 from victor_spark.errors import ConfigurationError
@@ -172,7 +172,7 @@ def test_kept_headings_are_labelled_header() -> None:
 def test_a_variant_that_does_not_exist_is_refused(tmp_path: Path, key: str) -> None:
     path = tmp_path / "line_block.toml"
     stored = (resources.directory("conf") / line_block.FILE).read_text("utf-8")
-    value = getattr(constants.read(resources.directory("conf") / line_block.FILE, Options), key)
+    value = getattr(configuration.read(resources.directory("conf") / line_block.FILE, Options), key)
     path.write_text(stored.replace(f'{key} = "{value}"', f'{key} = "other"'), "utf-8")
     with pytest.raises(ConfigurationError, match=f"{key} is one of"):
         line_block.load(path)

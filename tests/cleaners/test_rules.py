@@ -103,10 +103,10 @@ def test_a_page_with_nothing_to_keep_is_empty(name: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        ("near =", "far_off = 1\nnear =", "unknown key (steps.)?far_off"),
-        ("near =", "# near =", "missing key (steps.)?near"),
-        ("near =", "near = 'by' #", "near = 'by' is no int"),
-        ("near =", "near = true #", "near = True is no int"),
+        ("near =", "far_off = 1\nnear =", "far_off: unknown key"),
+        ("near =", "# near =", "near: missing key"),
+        ("near =", "near = 'by' #", "near = 'by' is not of type int"),
+        ("near =", "near = true #", "near = True is not of type int"),
         ("near =", "near == ", "Invalid value"),
         ("[", "[[", "Expected"),
     ],

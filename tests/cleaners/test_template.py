@@ -14,8 +14,9 @@ from victor_spark.cleaners.template import Guard
 from victor_spark.errors import UsageError
 from victor_spark.page import LABELS, Document, Float64, Page, Record, Scores
 from victor_spark.pipeline import Settings
-from victor_spark.templates import table, views
+from victor_spark.templates import regexes, table, views
 from victor_spark.templates.template import Mined, Template
+from victor_spark.templates.tokens import TOKENISERS
 
 FOG = (
     "The fog lies on the water all morning, and the ferry waits at the quay until the harbour master lets it "
@@ -32,8 +33,9 @@ PHRASES = ("Printed by the Gazette on 3 May for all.", "Share this story", "Home
 def known(tmp_path: Path) -> str:
     """A table of gazette.example with PHRASES."""
     found = tuple(
-        Template(r"\s+".join(phrase.split()), tuple(phrase.split()), len(phrase.split()), 9, 9, 1.0, phrase)
-        for phrase in (each.replace(".", r"\.") for each in PHRASES)
+        Template(regexes.glue(tokens, 0, TOKENISERS["text"]), tokens, len(tokens), 9, 9, 1.0, phrase)
+        for phrase in PHRASES
+        for tokens in [tuple(map(regexes.literal, phrase.split()))]
     )
     mined = Mined("gazette.example", "text", "ok", None, 9, 9, 5, (0,) * 100, found)
     path = tmp_path / "t.parquet"

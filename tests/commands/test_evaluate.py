@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from tests.evaluation.invented import write_sets
-from victor_spark.cleaners import peers
+from victor_spark.cleaners import MODELS, peers
 from victor_spark.cli import main
+from victor_spark.evaluation import report
 from victor_spark.evaluation.judging import MEASURES
+from victor_spark.resources import directory
 
 
 def evaluate(gold: Path, output: Path, *arguments: object) -> int:
@@ -153,7 +155,7 @@ def test_a_page_that_fails_counts_as_empty_and_is_listed(
     [
         (["--cleaner", "soap"], "no cleaner 'soap'"),
         (["--cleaner", "victor+"], "victor+"),
-        ([], "nothing to evaluate"),
+        ([], "nothing to evaluate: give --cleaner NAME..., --model DIR or --cleaned FOLDER..."),
         (["--cleaner", "victor", "--measures", "shine"], "no measure 'shine'"),
         (["--cleaner", "victor", "--sets", "weather"], "no set weather"),
         (["--cleaner", "victor", "--split", "test"], "split test"),
@@ -161,6 +163,10 @@ def test_a_page_that_fails_counts_as_empty_and_is_listed(
         (["--cleaner", "victor", "--pages", "."], "--pages"),
         (["--cleaned", "nowhere"], "--cleaned nowhere"),
         (["--cleaner", "victor", "--master", "local"], "--spark"),
+        (["--cleaner", "victor", "--model", "nowhere"], "nowhere"),
+        (["--model", __file__], "test_evaluate.py"),
+        (["--cleaner", "kimatu", "--model", "."], "is for one cleaner that has a model; of --cleaner, none"),
+        (["--cleaner", "victor", "victor-2008", "--model", "."], "of --cleaner, victor, victor-2008"),
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_2(
@@ -169,6 +175,60 @@ def test_wrong_usage_is_one_line_and_exit_2(
     assert evaluate(gold, tmp_path / "out", *arguments) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert says in line
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_model_that_was_trained_is_judged_in_the_place_of_the_cleaner_s_own(
+    gold: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own, other = (directory("models") / MODELS[name] for name in ("victor", "victor-2008"))
+    asked = {
+        "shipped": ["--cleaner", "victor", "kimatu"],
+        "own": ["--model", own],
+        "other": ["--cleaner", "kimatu", "victor", "--model", other],
+    }
+    figures = {}
+    for name, arguments in asked.items():
+        assert evaluate(gold, tmp_path / name, *arguments, "--measures", "words", "blocks", "--jobs", 1) == 0
+        results = json.loads((tmp_path / name / "results.json").read_text())
+        figures[name] = {
+            cleaner: (found["measures"]["words"]["f1"], results["curves"].get(cleaner))
+            for cleaner, found in results["figures"]["all"]["all"].items()
+        }
+    assert figures["own"]["victor"] == figures["shipped"]["victor"] != figures["other"]["victor"]
+    assert figures["other"]["kimatu"] == figures["shipped"]["kimatu"]
+    assert "--model" in json.loads((tmp_path / "other" / "results.json").read_text())["options"]["command"]
+
+
+def test_results_that_are_there_are_overwritten_only_when_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("gold/1.txt", "texts/1.txt", "out/results.json"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("High water at six.")
+    arguments = ["--cleaned", tmp_path / "texts"]
+    assert evaluate(tmp_path / "gold", tmp_path / "out", *arguments) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "holds files (results.json); choose another --output, or add --overwrite" in line
+    assert (tmp_path / "out" / "results.json").read_text() == "High water at six."
+    assert evaluate(tmp_path / "gold", tmp_path / "out", *arguments, "--overwrite") == 0
+    assert json.loads((tmp_path / "out" / "results.json").read_text())["gold"]["n_pages"] == 1
+
+
+def test_an_evaluation_that_fails_leaves_no_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("gold/1.txt", "texts/1.txt"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("High water at six.")
+
+    def full(*_: object) -> str:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(report, "html", full)
+    assert evaluate(tmp_path / "gold", tmp_path / "deep" / "out", "--cleaned", tmp_path / "texts") == 2
+    assert "No space left" in capsys.readouterr().err
+    assert {path.name for path in tmp_path.iterdir()} == {"gold", "texts"}
 
 
 def test_a_peer_that_is_not_installed_names_the_extra(

@@ -94,13 +94,58 @@ def test_wrong_usage_is_one_clear_line_and_exit_code_two(
         run("--data", str(data), "--output", str(tmp_path / "model"), *options)
     assert raised.value.exit_code == 2
     assert "\n" not in str(raised.value)
+    assert not (tmp_path / "model").exists()
 
 
-def test_data_without_any_gold_that_its_html_holds_is_refused(tmp_path: Path) -> None:
-    row = {"id": "1", "html": "<p>Switch on JavaScript.</p>", "gold": "A text from somewhere else entirely."}
+def test_a_model_that_is_there_is_overwritten_only_when_asked(tmp_path: Path) -> None:
+    data, output = write_sets(tmp_path / "pages", n_sites=2), tmp_path / "mine"
+    output.mkdir()
+    (output / "weights.npz").write_text("mine")
+    words = ["--data", str(data), "--output", str(output), "--folds", "0", "--iterations", "2"]
+    with pytest.raises(VictorError, match=r"holds files \(weights\.npz\).*--overwrite"):
+        run(*words)
+    assert (output / "weights.npz").read_text() == "mine"
+    assert run(*words, "--overwrite") == 0
+    assert models(Settings(model=str(output)))
+
+
+@pytest.mark.parametrize("start", [[], ["--start-from", "victor"]])
+def test_of_one_site_nothing_is_measured_and_the_reason_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], start: list[str]
+) -> None:
+    data, output = write_sets(tmp_path / "pages", n_sites=1), tmp_path / "mine"
+    words = ["--gold", str(data / "news.jsonl"), "--output", str(output), "--iterations", "2"]
+    assert run(*words, *start) == 0
+    told = "not measured: all pages to learn from are of one site"
+    assert f"victor: {told}" in capsys.readouterr().err
+    assert (
+        json.loads((output / "metrics.json").read_text())["not_measured"] in (output / "CARD.md").read_text()
+    )
+
+
+def test_of_fewer_sites_than_folds_every_site_is_a_fold(tmp_path: Path) -> None:
+    data, output = write_sets(tmp_path / "pages", n_sites=2), tmp_path / "mine"
+    words = ["--gold", str(data / "news.jsonl"), "--output", str(output), "--iterations", "2"]
+    assert run(*words) == 0
+    assert json.loads((output / "metrics.json").read_text())["n_folds"] == 2
+
+
+def test_what_the_user_did_not_want_measured_is_told_as_well(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = write_sets(tmp_path / "pages", n_sites=2)
+    words = ["--data", str(data), "--output", str(tmp_path / "mine"), "--folds", "0", "--iterations", "2"]
+    assert run(*words) == 0
+    assert "victor: not measured: --folds 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["A text from somewhere else entirely.", "", " \n"])
+def test_data_without_any_gold_that_its_html_holds_is_refused(tmp_path: Path, text: str) -> None:
+    row = {"id": "1", "html": "<p>Switch on JavaScript.</p>", "gold": text}
     (tmp_path / "lost.jsonl").write_text(json.dumps(row))
     with pytest.raises(VictorError, match="its html holds"):
         run("--data", str(tmp_path), "--output", str(tmp_path / "model"), "--folds", "0")
+    assert not (tmp_path / "model").exists()
 
 
 def test_a_trained_model_is_adapted_and_measured_beside_what_it_was(trained: Path, tmp_path: Path) -> None:

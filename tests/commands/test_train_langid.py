@@ -95,6 +95,7 @@ def test_wrong_usage(texts: Path, trained: Path, tmp_path: Path) -> None:
         (("--list", "cs", "--profiles", texts / "aa.txt"), ModelError, "not a language profiles file"),
         ((texts, "--output", tmp_path / "no" / "out.npz"), OutputError, "can't write"),
     ]
+    wrong.append(((texts, "--output", trained), OutputError, "exists; choose another --output"))
     for words, error, complaint in wrong:
         with pytest.raises(error, match=complaint):
             run(*words)

@@ -78,6 +78,19 @@ def test_wrong_usage_is_one_clear_line_and_exit_code_two(
         run("--data", str(data), "--output", str(tmp_path / "model"), *options)
     assert raised.value.exit_code == 2
     assert "\n" not in str(raised.value)
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_model_that_is_there_stays_and_what_is_not_measured_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one_site, output = write_sets(tmp_path / "pages", n_sites=1), tmp_path / "mine"
+    words = ["--data", str(one_site), "--output", str(output)]
+    assert run(*words) == 0
+    assert "not measured: " in capsys.readouterr().err
+    with pytest.raises(VictorError, match=r"holds files .*--overwrite"):
+        run(*words)
+    assert run(*words, "--overwrite") == 0
 
 
 @pytest.mark.parametrize("gold", ["A text from somewhere else entirely.", "Only this."])

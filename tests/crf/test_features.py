@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.html.pages import blocks_of
-from victor_spark.crf import weights
+from victor_spark.crf import surroundings, weights
 from victor_spark.crf.feature_sets import FEATURE_SETS
 from victor_spark.crf.features import VICTOR_2008, BlockView
 from victor_spark.crf.table import from_conf
@@ -165,3 +165,32 @@ def test_chinese_does_not_collapse() -> None:
 def test_words_in_links_count_for_no_group() -> None:
     view = BlockView(blocks_of("<div><a>one two three</a></div><div>four</div>"), PATTERNS)
     assert VICTOR_2008["div-group.word-ratio"](view).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("column", ["letters_hash", "class_path"])
+def test_hashes_that_a_page_chooses_do_not_crowd_in_a_table(
+    column: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Multiples of powers of two, plain and as an unkeyed multiplicative hash turns them into such."""
+    n, tables, new_table = 4000, list[np.ndarray](), surroundings._slots
+
+    def recorded(size: int) -> np.ndarray:
+        tables.append(new_table(size))
+        return tables[-1]
+
+    monkeypatch.setattr(surroundings, "_slots", recorded)
+    steps = np.arange(n, dtype=np.uint64) << np.uint64(40)
+    unmixed = steps * np.uint64(pow(11400714819323198485, -1, 2**64))
+    blocks = blocks_of("<p>a" * n)
+    for chosen in (steps << np.uint64(10), unmixed ^ (unmixed >> np.uint64(32))):
+        tables.clear()
+        rows = np.empty((len(surroundings.NAMES), n), dtype=np.float32)
+        surroundings.features(replace(blocks, **{column: chosen}), rows)
+        assert len(tables) == 2
+        assert all(longest_run(table >= 0) < n / 10 for table in tables)
+
+
+def longest_run(filled: np.ndarray) -> int:
+    """How many slots in a row are taken at most: what the dearest look-up walks through."""
+    free = np.flatnonzero(np.concatenate([[True], ~filled, [True]]))
+    return int(np.diff(free).max()) - 1

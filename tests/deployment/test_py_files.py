@@ -81,3 +81,20 @@ def test_a_folder_of_someone_else_is_not_trusted(
         os.chown(folder, 12345, -1)
         with pytest.raises(ImportError, match="someone else"):
             unpacking.unpacked(archive)
+
+
+def test_a_folder_that_others_could_write_to_or_point_elsewhere_is_not_trusted(
+    archive: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+    folder = unpacking.unpacked(archive).parent
+    assert folder.stat().st_mode & 0o777 == 0o700
+    folder.chmod(0o777)
+    with pytest.raises(ImportError, match="others can write"):
+        unpacking.unpacked(archive)
+    folder.chmod(0o700)
+    moved = folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(moved)
+    with pytest.raises(ImportError, match="someone else"):
+        unpacking.unpacked(archive)

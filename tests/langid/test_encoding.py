@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.langid.test_identify import SENTENCES
 from victor_spark.kernels import code_points
 from victor_spark.langid import encoding
-from victor_spark.langid.encoding import problem
+from victor_spark.langid.encoding import Finding, examined, problem
 from victor_spark.langid.profiles import Profiles
 
 CZECH = (
@@ -71,6 +71,29 @@ def test_the_reason_names_the_charsets(shipped: Profiles) -> None:
 
 def test_one_lost_character_breaks_no_page(shipped: Profiles) -> None:
     assert problem(CZECH + " \ufffd " + CZECH, shipped) is None
+
+
+def test_the_share_of_damaged_letters_decides(shipped: Profiles) -> None:
+    broken = misread(CZECH, "windows-1250", "utf-8")
+    assert problem(broken + CZECH * 2, shipped)
+    assert problem(broken + CZECH * 40, shipped) is None
+    menu = misread("Čeština Ελληνικά Русский Українська 中文 日本語 العربية", "utf-8", "windows-1252")
+    assert problem(menu, shipped)
+    assert (
+        problem(menu + " The mayor opened the new bridge over the river yesterday. " * 200, shipped) is None
+    )
+
+
+def test_a_word_that_stands_everywhere_is_no_evidence(shipped: Profiles) -> None:
+    shop = "".join(f"Dash camera {n} with a wide angle лв{n},15 in stock\n" for n in range(100, 180))
+    spells = "".join(f"· Water spell {n}\n" for n in range(200))
+    for text in (shop, spells):
+        assert examined(text, shipped, code_points(text)) == Finding()
+
+
+def test_english_with_a_few_damaged_words_can_be_read(shipped: Profiles) -> None:
+    text = "S’rî Râmakrishna spoke of Vedânta, of the Gîtâ and of Jñâna to the Svâmî and to his pupils. " * 9
+    assert examined(text, shipped, code_points(text)) == Finding()
 
 
 @given(st.text(st.sampled_from("abcZ9 .-'\"éÃ©â€™œŒÂ¿žšýřЂвяå漢ΩÅ‚\x9d\xad²"), max_size=60))

@@ -1,11 +1,20 @@
 """A page's language, the filter, broken charsets, and the block features in the pipeline."""
 
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from html import unescape
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import victor_spark
+from research.langid_measure import misread
 from victor_spark import pipeline
 from victor_spark.errors import ModelError, UsageError
+from victor_spark.langid.identify import Guess
+from victor_spark.langid.pages import linguist
 from victor_spark.page import Document, Record
 
 CZECH = "Starosta obce včera slavnostně otevřel nový most přes řeku, na který občané čekali déle než pět let."
@@ -49,12 +58,66 @@ def test_hardly_any_text_is_never_guessed() -> None:
     assert "too little text" in (dropped.reason or "")
 
 
-def test_text_read_in_the_wrong_charset_is_broken_and_says_why() -> None:
-    mojibake = CZECH.encode().decode("windows-1250", "replace")
-    document = victor_spark.clean(page(mojibake, mojibake, mojibake))
-    assert document.status == "broken_encoding"
-    assert document.reason
-    assert document.text == ""
+def test_text_that_lost_its_letters_is_broken_and_says_why() -> None:
+    lost = CZECH.encode("windows-1250").decode("utf-8", "replace")
+    document = victor_spark.clean(page(lost, lost, lost))
+    assert (document.status, document.text) == ("broken_encoding", "")
+    assert document.reason == "16% of the letters are lost"
+
+
+@pytest.mark.parametrize(
+    ("read_as", "written_in"),
+    [
+        ("windows-1252", "utf-8"),
+        ("iso8859-1", "utf-8"),
+        ("windows-1250", "utf-8"),
+        ("windows-1251", "utf-8"),
+        ("windows-1252", "windows-1250"),
+    ],
+)
+def test_text_read_in_the_wrong_charset_is_repaired_and_says_how(read_as: str, written_in: str) -> None:
+    text = misread(CZECH, written_in, read_as)
+    document = victor_spark.clean(page(text, text, text))
+    assert (document.status, document.language) == ("ok", "cs")
+    assert document.text == "\n".join([CZECH] * 3)
+    assert document.charset == written_in
+    assert (document.reason or "").endswith(": repaired")
+
+
+def test_markup_survives_a_repair_and_offsets_refer_to_the_repaired_page() -> None:
+    text = misread(CZECH, "utf-8", "iso8859-1")
+    source = f"<p title='{text}'>{text} &lt;p&gt; &amp;amp; {text[:40]}<a href='?a=1&amp;b=2'>{text}</a>"
+    document = victor_spark.clean(source)
+    assert f'<p title="{CZECH}">{CZECH} &lt;p&gt; &amp;amp; ' in document.html
+    assert f'<a href="?a=1&amp;b=2">{CZECH}</a>' in document.html
+    for block in document.blocks:
+        assert unescape(document.html[block.start : block.end]) == block.text
+
+
+def test_a_repair_is_the_same_for_bytes_and_for_text() -> None:
+    source = page(misread(CZECH, "utf-8", "windows-1252")).decode()
+    look = linguist(pipeline.language_models()[pipeline.PROFILES])
+    assert pipeline.prepare(source, look)[0].html == pipeline.prepare(source.encode(), look)[0].html
+
+
+def test_c1_controls_are_signs_of_windows_1252() -> None:
+    document = victor_spark.clean(page("\x93It\x92s here\x94, they said \x96 and waited.", ENGLISH))
+    assert document.text.startswith("“It’s here”, they said – and waited.")
+    assert (document.status, document.charset) == ("ok", "windows-1252")
+    assert document.reason == "windows-1252 read as iso-8859-1: repaired"
+
+
+def test_a_page_with_a_few_lost_letters_is_kept_and_says_so() -> None:
+    document = victor_spark.clean(page(*[CZECH] * 8, CZECH.replace("č", "\ufffd")))
+    assert document.status == "ok"
+    assert document.reason == "0.4% of the letters are lost"
+
+
+def test_english_without_its_apostrophes_is_kept() -> None:
+    text = "I don\ufffdt know why it\ufffds late, \ufffdand he won\ufffdt say\ufffd as we\ufffdve seen. "
+    document = victor_spark.clean(page(text * 4, ENGLISH))
+    assert document.status == "ok"
+    assert "of the letters are lost" in (document.reason or "")
 
 
 def test_a_page_in_two_languages_has_the_share_of_each() -> None:
@@ -106,3 +169,29 @@ def test_a_language_that_letters_hardly_tell_from_the_wanted_one_is_kept() -> No
     for wanted in ("hr", "bs"):
         assert cleaned(page(croatian, croatian), languages=(wanted,)).status == "ok"
     assert cleaned(page(croatian, croatian), languages=("cs",)).status == "wrong_language"
+
+
+def test_the_model_of_fasttext_is_read_from_a_file_that_nobody_else_can_name_or_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What lies in the folder for temporary files, put there by anybody, is not loaded."""
+    model = b"the model that was asked for"
+    digest = hashlib.sha256(model).hexdigest()
+    planted = tmp_path / f"victor-spark-{os.getuid()}"
+    planted.mkdir()
+    for name in (f"{digest}.bin", f"{digest[:32]}.bin"):
+        (planted / name).write_bytes(b"another model")
+    loaded: list[tuple[bytes, int, Path]] = []
+
+    def identifier(path: Path) -> Callable[[Sequence[str]], list[Guess]]:
+        loaded.append((path.read_bytes(), path.stat().st_mode & 0o777, path))
+        return lambda texts: [Guess(None, 0.0, 0.0) for _ in texts]
+
+    monkeypatch.setattr("victor_spark.langid.fasttext_model.identifier", identifier)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    profiles = pipeline.language_models()[pipeline.PROFILES]
+    for _ in range(2):
+        linguist(profiles, lid_model=model)
+    assert [(content, mode) for content, mode, _ in loaded] == [(model, 0o600)] * 2
+    assert len({path for _, _, path in loaded}) == 2
+    assert list(tmp_path.iterdir()) == [planted]  # nothing is left behind

@@ -13,6 +13,7 @@ from tests.archive import making
 from victor_spark import tables
 from victor_spark.archive import records
 from victor_spark.archive.inputs import Shard, resolve
+from victor_spark.archive.raw import Attempt
 from victor_spark.errors import STATUSES
 from victor_spark.page import Record
 from victor_spark.spark.page_process import Work
@@ -52,7 +53,9 @@ DEEDS: Final[dict[bytes, Callable[[], object]]] = {
 
 
 def row(record: Record) -> Row:
-    """Does what the page says; then the page is ok, or out of memory."""
+    """Does what the page says; then the page is ok, or out of memory. A record that was lost stays so."""
+    if record.status is not None:
+        return record_row(record, status=record.status, reason=record.reason)
     for deed, action in DEEDS.items():
         if deed in (record.payload or b""):
             try:
@@ -67,8 +70,8 @@ def lost(record: Record, status: str, reason: str) -> Row:
     return record_row(record, status=status, reason=reason)
 
 
-def read(shard: Shard) -> Iterator[Record]:
-    yield from records.read(shard)
+def read(shard: Shard, attempt: Attempt) -> Iterator[Record]:
+    yield from records.read(shard, attempt=attempt)
 
 
 WORK: Final = Work(tables.PAGES, read, row, lost)

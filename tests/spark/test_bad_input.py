@@ -1,6 +1,7 @@
 """Bad input ends before Spark starts: one clear line on stderr, exit 2, nothing left behind."""
 
 import gzip
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -37,6 +38,30 @@ def empty_list(folder: Path) -> list[object]:
 def empty_shard(folder: Path) -> list[object]:
     (folder / "empty.warc.gz").touch()
     return [folder / "empty.warc.gz"]
+
+
+def a_pdf(folder: Path) -> list[object]:
+    (folder / "paper.pdf").write_bytes(b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\n")
+    return [folder / "paper.pdf"]
+
+
+def prose(folder: Path) -> list[object]:
+    (folder / "notes.txt").write_text("Nothing of this\nis the name of a file.\n")
+    return [good(folder), folder / "notes.txt"]
+
+
+def fifo(folder: Path) -> list[object]:
+    os.mkfifo(folder / "pipe.warc.gz")
+    return [good(folder), folder / "pipe.warc.gz"]
+
+
+def link_to_nothing(folder: Path) -> list[object]:
+    (folder / "link.warc.gz").symlink_to("gone.warc.gz")
+    return [good(folder), folder / "link.warc.gz"]
+
+
+def name_that_is_not_utf8(folder: Path) -> list[object]:
+    return [good(folder).rename(os.fsdecode(bytes(folder) + b"/caf\xe9.warc.gz"))]
 
 
 def directory_without_archives(folder: Path) -> list[object]:
@@ -90,6 +115,11 @@ def format_of_rows(folder: Path) -> list[object]:
         unreadable_list,
         empty_list,
         empty_shard,
+        a_pdf,
+        prose,
+        fifo,
+        link_to_nothing,
+        name_that_is_not_utf8,
         directory_without_archives,
         glob_without_match,
         model_of_something_else,

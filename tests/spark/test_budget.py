@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark.crawl import PARAGRAPH, Response, Victor, page, rows, tree, write_warc
+from victor_spark.cli import main
 from victor_spark.errors import BudgetError, UsageError
 from victor_spark.spark import waves
 from victor_spark.spark.budget import Budget, allowed
@@ -102,8 +103,24 @@ def test_no_wave_begins_once_too_much_has_failed(spark: SparkSession) -> None:
 
 
 @pytest.mark.spark
-def test_over_budget_ends_with_exit_code_3_and_a_larger_one_goes_on(
+def test_broken_archives_named_one_by_one_fail_and_the_others_are_read(
     broken_crawl: Path, tmp_path: Path, victor: Victor
+) -> None:
+    """As the shell's glob names them: text that would pass for a list, an error page, zeros, nothing."""
+    contents = [b"404 page not found\n", page("403 Forbidden", PARAGRAPH).encode(), bytes(500), b""]
+    for number, content in enumerate(contents):
+        (broken_crawl / f"{number}.warc.gz").write_bytes(content)
+    output = tmp_path / "out"
+    outcome = victor("clean", *sorted(broken_crawl.iterdir()), "--output", output, "--max-failed-shards", 4)
+    assert outcome.code == 0
+    run = json.loads((output / "_run/run.json").read_text())
+    assert (run["n_pages"], run["n_failed_shards"]) == (20, 4)
+    assert [row["status"] for row in rows(output)] == ["error"] * 4 + ["ok"] * 20
+
+
+@pytest.mark.spark
+def test_over_budget_ends_with_exit_code_3_and_a_larger_one_goes_on(
+    broken_crawl: Path, tmp_path: Path, victor: Victor, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """One shard a wave; what is done stays, and a budget decides no row: the command is the same."""
     output = tmp_path / "out"
@@ -120,7 +137,13 @@ def test_over_budget_ends_with_exit_code_3_and_a_larger_one_goes_on(
     assert told["stopped"] in stopped.lines[-1]
     assert "Stopped." in (output / "_run/report.html").read_text()
     assert not (output / "_run/run.json").exists()
-    assert victor("status", output).code == 4  # not complete
+    assert "; repeat the command with a larger one)" in stopped.lines[-1]
+    capfd.readouterr()
+    assert main(["status", str(output)]) == 4
+    shown = capfd.readouterr().out
+    assert "out: incomplete: more failed than the budget allows; the same command with a larger one" in shown
+    assert "(--max-failed-shards 0; repeat the command with a larger one)" in shown
+    assert "goes on from here" not in shown
 
     before = tree(output / "pages")
     assert clean("--max-failed-shards", "0%").code == 3  # at once: nothing more is cleaned

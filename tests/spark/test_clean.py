@@ -132,6 +132,7 @@ def test_a_shard_that_cannot_be_read_is_a_row_and_the_others_go_on(
     assert "broken.warc.gz" in failed[0]["reason"]
     assert json.loads((tmp_path / "out/_run/run.json").read_text())["n_failed_shards"] == 1
     assert any("1 shard couldn't be read" in line for line in outcome.lines)
+    assert any("victor: 6 pages in " in line and line.endswith(": ok 6") for line in outcome.lines)
     assert len(rows(tmp_path / "out")) == 7
 
 

@@ -1,5 +1,7 @@
 """Every byte of every shard belongs to exactly one split, one wave and one task, and tasks are even."""
 
+import subprocess
+import sys
 from collections import defaultdict
 
 import pyarrow as pa
@@ -110,3 +112,21 @@ def test_a_task_gets_the_splits_planned_for_it_and_no_others(spark: SparkSession
     paths = splits["path"].to_pylist()
     expected = [sorted(path for path, task in zip(paths, tasks, strict=True) if task == n) for n in range(3)]
     assert found == sorted(expected)
+
+
+READ = """
+import os, sys
+from victor_spark.spark import manifest
+from victor_spark.templates import table
+content = manifest.to_bytes(manifest.SHARDS.empty_table()), table.to_bytes(table.TEMPLATES.empty_table())
+before = os.listdir("/proc/self/task")
+manifest.from_bytes(content[0])
+table.from_bytes(content[1])
+sys.exit(os.listdir("/proc/self/task") != before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts threads in /proc")
+def test_a_table_in_memory_is_read_without_threads_that_would_hold_it_beyond_the_answer() -> None:
+    """Such a thread, late under load, made `victor status` abort at its exit."""
+    assert subprocess.run([sys.executable, "-c", READ], check=False).returncode == 0

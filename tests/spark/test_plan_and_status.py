@@ -5,14 +5,19 @@ import random
 import shutil
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from tests.archive import storage
 from tests.spark.crawl import PARAGRAPH, Response, Victor, page, rows, tree, write_warc
+from victor_spark.archive.inputs import Shard
 from victor_spark.cli import main
-from victor_spark.spark import estimate
+from victor_spark.spark import estimate, manifest, plan, status
+from victor_spark.spark.record import Counts
 
 pytestmark = pytest.mark.spark
 
@@ -48,9 +53,9 @@ def output(spark: SparkSession, shards: Path, tmp_path_factory: pytest.TempPathF
     return output
 
 
-def predicted(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, object]:
+def predicted(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
     assert main(["plan", *map(str, arguments), "--json"]) == 0
-    told: dict[str, object] = json.loads(capsys.readouterr().out)
+    told: dict[str, Any] = json.loads(capsys.readouterr().out)
     return told
 
 
@@ -98,8 +103,100 @@ def test_a_path_on_a_list_that_cannot_be_had_is_named(
     pytest.importorskip("requests")
     listed = tmp_path / "warc.paths"
     listed.write_text(f"{shards / 'a.warc.gz'}\nhttp://127.0.0.1:9/gone.warc.gz\n")
-    assert main(["plan", str(listed)]) == 2
+    assert main(["plan", str(listed)]) == 0, "one may fail"
     assert "http://127.0.0.1:9/gone.warc.gz: " in capsys.readouterr().err
+    assert main(["plan", str(listed), "--max-failed-shards", "0"]) == 3
+    assert "1 of 2 shards couldn't be read, and 0 may fail" in capsys.readouterr().err
+
+
+def test_shards_that_cannot_be_had_or_have_no_size_leave_the_sample_to_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("requests")
+    good = write_warc(tmp_path / "a.warc.gz", [Response("http://a.example/", page("A", PARAGRAPH).encode())])
+    gone = [f"http://127.0.0.1:9/{n}.warc.gz" for n in range(4)]
+    listed = tmp_path / "warc.paths"
+    listed.write_text("\n".join([*gone[:2], str(good), *gone[2:]]))
+    told = predicted(capsys, listed, "--max-failed-shards", 4)
+    assert (told["n_shards"], told["n_unavailable"], told["n_splits"]) == (5, 4, 1)
+    assert told["n_bytes"] == predicted(capsys, good)["n_bytes"] < 1 << 20
+    assert (told["n_pages"], told["error"], told["statuses"]) == (1, 0.0, {"ok": 1})
+    assert main(["plan", str(listed), "--max-failed-shards", "4"]) == 0
+    printed = capsys.readouterr()
+    assert "sample   1 range, " in printed.out
+    assert "\ntasks    1 split in 1 wave\n" in printed.out
+
+    unknown = [Shard(path, None, "warc") for path in gone]
+    known = Shard(str(good), good.stat().st_size, "warc")
+    planned = plan.plan(manifest.of_shards([*unknown, known]), n_cores=1)
+    assert [[shard.path for shard in some] for some in estimate.ranges(planned)] == [[str(good)]]
+
+
+def test_where_no_page_could_be_read_nothing_is_estimated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = tmp_path / "a.warc.gz"
+    broken.write_bytes(b"no archive at all" * 100)
+    assert main(["plan", str(broken), "--max-failed-shards", "1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2] == "sample   no page could be read, so there is no estimate"
+    assert lines[3].strip().startswith("1 shard couldn't be read to the end, such as ")
+    assert len(lines) == 4
+    told = predicted(capsys, broken, "--max-failed-shards", 1)
+    assert (told["n_pages"], told["hours"], told["n_output"]) == (None, None, None)
+    assert list(estimate.ranges(plan.plan(manifest.of_shards([Shard("x", None, "warc")]), n_cores=1))) == []
+
+
+def test_shards_that_cannot_be_read_are_told_with_the_reason_and_pages_add_up(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A page that was only moved has a reason, too, but nothing to do with it."""
+    moved = [
+        Response(f"http://a.example/{n}", page(f"A {n}", PARAGRAPH).encode(), "301 Moved" if n else "200 OK")
+        for n in range(6)
+    ]
+    write_warc(tmp_path / "a.warc.gz", moved)
+    for name in "bc":
+        (tmp_path / f"{name}.warc.gz").write_bytes(b"no archive at all" * 100)
+    assert main(["plan", str(tmp_path)]) == 3
+    printed = capsys.readouterr()
+    assert "by the sample, victor clean would stop: 2 of 3 shards couldn't be read" in printed.err
+    lines = printed.out.splitlines()
+    assert f"2 shards couldn't be read to the end, such as {tmp_path / 'b.warc.gz'}: " in lines[3]
+    assert lines[4:6] == ["pages    6", "         http_status 83.3%, ok 16.7%"]
+    told = predicted(capsys, tmp_path, "--max-failed-shards", 2)
+    assert told["statuses"] == {"http_status": 5, "ok": 1}
+    assert set(told["sample"]["failed_shards"]) == {str(tmp_path / f"{name}.warc.gz") for name in "bc"}
+
+
+def test_a_plan_ends_as_the_run_that_it_plans(tmp_path: Path, victor: Victor) -> None:
+    broken = write_warc(
+        tmp_path / "a.warc.gz",
+        [Response(f"http://a.example/{n}", page(f"A {n}", PARAGRAPH).encode()) for n in range(4)],
+    )
+    content = broken.read_bytes()
+    (tmp_path / "b.warc.gz").write_bytes(b"no archive at all" * 100)
+    (tmp_path / "c.warc.gz").write_bytes(content)
+    for n, budget in enumerate(("0", "1", "40%")):
+        words = [tmp_path, "--max-failed-shards", budget]
+        ends = {victor("plan", *words).code, victor("clean", *words, "--output", f"{tmp_path}/out{n}").code}
+        assert ends == {0 if budget != "0" else 3}
+
+
+def test_the_time_of_a_run_includes_its_start(shards: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = predicted(capsys, shards, "--cores", 1000)
+    assert told["hours"] * 3600 > told["start_seconds"] >= estimate.START_SECONDS
+
+
+@given(
+    total=st.integers(0, 10**9),
+    weights=st.dictionaries(st.text(max_size=2), st.integers(1, 10**6), min_size=1),
+)
+def test_parts_add_up_to_the_whole_and_are_right_to_one(total: int, weights: dict[str, int]) -> None:
+    parts = estimate.divided(total, weights)
+    assert sum(parts.values()) == total
+    whole = sum(weights.values())
+    assert all(abs(parts[name] * whole - total * weight) < whole for name, weight in weights.items())
 
 
 def test_an_output_in_a_store_is_looked_at_before_anything_is_spent(
@@ -158,6 +255,17 @@ def test_what_is_missing_lost_or_failed_is_told(
     shown = capsys.readouterr().out
     assert "wave 1 failed: No space left on device" in shown
     assert "incomplete: the same command goes on from here" in shown
+
+
+@pytest.mark.parametrize("is_complete", [True, False])
+def test_counts_of_pages_add_up_and_failed_shards_are_told_apart(is_complete: bool) -> None:
+    failed = {f"{n}.warc.gz": f"{n}.warc.gz: gone" for n in range(11)}
+    counts = Counts(30, 11, {"ok": 18, "error": 12}, failed_shards=failed)
+    shown = list(status.as_lines(status.Status("out", is_complete, 40, (), counts)))
+    assert "  pages   19: ok 18, error 1" in shown
+    so_far = "" if is_complete else " (so far)"
+    assert f"  shards  40, 11 of them couldn't be read to the end{so_far}" in shown
+    assert shown[-2:] == ["    4.warc.gz: gone", "    and 6 more (--json has them all)"]
 
 
 def test_where_no_run_began_status_says_so_in_a_line(tmp_path: Path, victor: Victor) -> None:

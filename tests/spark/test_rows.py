@@ -22,6 +22,8 @@ def record(url: str | None = "http://example.com/", **fields: object) -> Record:
         ("http://[broken/", None, None),
         ("co.uk", None, None),
         ("http://co.uk/", "co.uk", None),
+        ("http://www.alice.blogspot.com/", "www.alice.blogspot.com", "alice.blogspot.com"),
+        ("http://news.harbour.example/", "news.harbour.example", "harbour.example"),
         (None, None, None),
     ],
 )
@@ -68,3 +70,13 @@ def test_block_rows_are_the_documents_blocks() -> None:
     for row, block in zip(cleaned["blocks"], document.blocks, strict=True):
         expected = {name: getattr(block, name) for name in row}
         assert row == expected
+
+
+def test_line_breaks_of_preformatted_text_are_in_the_columns_text_and_blocks() -> None:
+    html = "<p>This is a poem:</p><pre><b>One</b>\n  two\n  three<br>four</pre>"
+    document = pipeline.clean(html, threshold=1.0)
+    batch = rows.RowBatch(tables.PAGES_WITH_BLOCKS)
+    batch.add(rows.document_row(record(), document, blocks=True))
+    (row,) = batch.take().to_pylist()
+    assert row["text"] == "This is a poem:\nOne\n  two\n  three\nfour"
+    assert [block["text"] for block in row["blocks"]] == ["This is a poem:", "One", "two\n  three", "four"]

@@ -15,6 +15,7 @@ import pytest
 from tests.spark.hostile_work import WORK, row, write
 from victor_spark.archive import records
 from victor_spark.archive.inputs import Shard
+from victor_spark.archive.raw import Attempt
 from victor_spark.errors import ShardError, UsageError
 from victor_spark.page import Record
 from victor_spark.spark.limits import Limits
@@ -125,26 +126,8 @@ def test_a_page_is_not_blamed_for_what_happened_once(tmp_path: Path) -> None:
     assert [r["warc_record_offset"] for r in rows] == [place[1] for place in places(shard)]
 
 
-def test_a_record_that_kills_whoever_reads_it_ends_its_shard_with_a_reason(tmp_path: Path) -> None:
-    def deadly(shard: Shard) -> Iterator[Record]:
-        for number, record in enumerate(records.read(shard)):
-            if number == 2 and shard.filename.endswith("bad.warc.gz"):
-                os.abort()
-            yield record
-
-    shards = [
-        write(tmp_path / name, b"is a", b"is b", b"is c", b"is d") for name in ("bad.warc.gz", "good.warc.gz")
-    ]
-    sandbox = Sandbox(replace(WORK, read=deadly), LIMITS)
-    rows = cleaned(sandbox, *shards)
-    sandbox.close()
-    assert statuses(rows[:2] + rows[3:]) == [OK] * 6
-    assert (rows[2]["status"], rows[2]["warc_record_offset"]) == ("error", None)
-    assert rows[2]["reason"].endswith("bad.warc.gz: the record after the first 2 can't be read: SIGABRT")
-
-
 def test_a_shard_error_after_some_records_is_a_row_between_theirs(tmp_path: Path) -> None:
-    def clipped(shard: Shard) -> Iterator[Record]:
+    def clipped(shard: Shard, attempt: Attempt) -> Iterator[Record]:
         yield next(records.read(shard))
         raise ShardError("no more of it")
 

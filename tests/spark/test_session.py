@@ -1,10 +1,23 @@
 """What the session sets by itself, and that whoever says otherwise wins."""
 
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
 import pytest
 from pyspark import SparkConf
 from pyspark.sql import SparkSession
 
-from victor_spark.spark.session import QUICK, SMALL, _defaults
+from tests.said import said
+from tests.spark.crawl import PARAGRAPH, Response, page, write_warc
+from victor_spark.cli import main
+from victor_spark.errors import UsageError
+from victor_spark.spark import session
+from victor_spark.spark.session import _MASTER, QUICK, SMALL, _addresses, _connect, _defaults
 
 pytestmark = pytest.mark.spark
 
@@ -40,3 +53,109 @@ def test_the_driver_keeps_little_of_what_is_over_unless_told_to(spark: SparkSess
     kept = _defaults("local[2]", conf(ui_retainedTasks="7"))
     assert "spark.ui.retainedTasks" not in kept
     assert "spark.ui.retainedStages" in kept
+
+
+def refused() -> str:
+    """An address of this machine where nobody listens."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{server.getsockname()[1]}"
+
+
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """An address where a connection is never answered: the queue of those that wait is full."""
+    with ExitStack() as stack:
+        server = stack.enter_context(socket.socket())
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+        for _ in range(4):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(server.getsockname())
+        yield "{}:{}".format(*server.getsockname())
+
+
+@pytest.mark.parametrize("form", ["spark://{0}", "spark://{0},{0}", "k8s://https://{0}", "k8s://{0}"])
+def test_a_master_that_refuses_connections_is_told_before_spark_starts(
+    form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "getproxies", dict)
+    master = form.format(refused())
+    with pytest.raises(UsageError, match=r"no master can be reached at 127\.0\.0\.1:.*Connection refused"):
+        _connect(master, _addresses(master))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a full queue drops packets on Linux")
+def test_a_master_that_never_answers_is_waited_for_shortly(
+    silent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "_MASTER_SECONDS", 0.2)
+    with pytest.raises(UsageError, match="no master can be reached"):
+        _connect("m", _addresses(f"spark://{silent},{silent}"))
+
+
+def test_one_master_of_several_that_answers_is_enough() -> None:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        _connect("m", _addresses("spark://{},{}:{}".format(refused(), *server.getsockname())))
+
+
+@pytest.mark.parametrize("master", ["spark://one", "spark://one:99999", "spark://", "k8s://https://:1"])
+def test_an_address_without_a_host_or_a_port_is_no_master(
+    master: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "getproxies", dict)
+    with pytest.raises(UsageError, match=f"--master {master}: not a Spark master"):
+        _addresses(master)
+
+
+@pytest.mark.parametrize(
+    "master", ["nonsense", "", "local[]", "local[0]", "local[2", "Yarn", "http://localhost:7077"]
+)
+def test_what_is_no_master_is_refused_in_one_line_before_java_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], master: str
+) -> None:
+    monkeypatch.setattr(session.SparkContext, "_active_spark_context", None)
+    monkeypatch.setattr(session, "_start_java", lambda: pytest.fail("Java starts"))
+    (tmp_path / "page.html").write_text("<p>A page.")
+    words = [str(tmp_path / "page.html"), "--output", str(tmp_path / "out"), "--master", master]
+    for command in ("clean", "plan"):
+        assert main([command, *words]) == 2
+        (line,) = said(capsys.readouterr().err)
+        assert f"--master {master or repr('')}: not a Spark master (local, " in line
+
+
+@pytest.mark.parametrize("master", ["local", "local[2]", "local[*]", "local[*, 3]", "yarn"])
+def test_the_forms_of_a_master_that_spark_knows_are_taken(master: str) -> None:
+    assert _MASTER.fullmatch(master)
+
+
+@pytest.mark.parametrize("master", ["local[*]", "local-cluster[2,1,1024]", "yarn", "other://one"])
+def test_what_names_no_address_is_left_to_spark(master: str) -> None:
+    assert _addresses(master) == []
+
+
+@pytest.mark.parametrize("master", ["spark://", "yarn"])
+def test_an_unreachable_master_is_one_line_and_exit_code_2(tmp_path: Path, master: str) -> None:
+    address = refused()
+    (tmp_path / "yarn-site.xml").write_text(
+        "<configuration><property><name>yarn.resourcemanager.address</name>"
+        f"<value>{address}</value></property></configuration>"
+    )
+    shard = write_warc(tmp_path / "a.warc.gz", [Response("http://a.example/", page("A", PARAGRAPH).encode())])
+    words = ["clean", str(shard), "--output", str(tmp_path / "out"), "--master"]
+    words.append(master if master == "yarn" else f"spark://{address}")
+    script = "import sys; from victor_spark.cli import main; sys.exit(main())"
+    finished = subprocess.run(
+        [sys.executable, "-c", script, *words],
+        env={**os.environ, "HADOOP_CONF_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    lines = [line for line in said(finished.stderr) if not line.startswith("WARNING: Using incubator")]
+    assert (finished.returncode, len(lines)) == (2, 1)
+    assert f"no master can be reached at {address} (Connection refused)" in lines[0]
+    assert not (tmp_path / "out").exists()

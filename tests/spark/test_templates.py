@@ -116,7 +116,7 @@ def test_every_site_is_reported_and_why_it_was_not_mined(mined: Path) -> None:
 def test_records_that_are_no_pages_are_counted(gathered: MiningResult) -> None:
     found = dict(gathered.problems)
     broken = next(reason for reason in found if reason.startswith("shard: "))
-    assert "c.warc.gz: holds no WARC" in broken
+    assert "c.warc.gz: ends at byte 404, and holds no WARC" in broken
     assert found == {"broken_encoding": 6, "http_status": 1, broken: 1}
 
 

@@ -100,3 +100,24 @@ def test_a_broken_file_of_patterns_is_named(tmp_path: Path, text: str, complaint
     with pytest.raises(ConfigurationError, match=complaint) as caught:
         read(path)
     assert "mutable.toml" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        *("(?:a+)+b", "(?:a|aa)*b", "a*b*c*d*e", "x(?:a?){50}", "(?=a)a", "a?" * 20 + "b", "a" * 2000),
+        *("(?:a{0,30}){2}a*a*a*b", "a{0,256}a*a*a*b", "a*a*(?:a?){9}b", "(?:a{0}){9999}b", "(?:){9999}b"),
+    ],
+)
+def test_an_expression_that_may_take_too_long_is_refused_when_it_is_given(expression: str) -> None:
+    with pytest.raises(UsageError, match="may take too long"):
+        patterns([("slow", expression)])
+
+
+def test_an_expression_of_several_repetitions_matches_no_token_of_any_length() -> None:
+    found = patterns([("code", r"[A-Z]+-[A-Z]+\d+")])
+    code = re.compile(found.expressions[found.names.index("code")])
+    assert code.fullmatch("AB-CD12")
+    assert code.fullmatch("A" * 200 + "-B1")
+    assert not code.fullmatch("A" * 300 + "-B1")
+    assert patterns([("code", "[A-Z]+")]).expressions.count("[A-Z]+") == 1  # one is cheap at any length

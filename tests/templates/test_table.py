@@ -12,8 +12,9 @@ import pytest
 
 from tests.templates.test_mine import prose, site
 from victor_spark.errors import InputError, OutputError
-from victor_spark.templates import across, history, table
-from victor_spark.templates.mine import mine
+from victor_spark.templates import across, history, patterns, regexes, table
+from victor_spark.templates.mine import MiningSettings, mine
+from victor_spark.templates.patterns import is_cheap
 
 MONDAY = datetime(2024, 5, 6, tzinfo=UTC)
 LATER = MONDAY + timedelta(days=30)
@@ -152,3 +153,96 @@ def test_an_idiom_of_many_sites_goes_and_lines_of_many_sites_stay(first: pa.Tabl
     assert left.count("Read more") == 8
     assert "own 3" in left
     assert "According to" in across.filter_across(counted, 1000)["regex"].to_pylist()
+
+
+def tampered(first: pa.Table, column: str, value: object) -> pa.Table:
+    """A table like the first one, but for a value in its last row."""
+    values = [*first[column].to_pylist()[:-1], value]
+    number = first.schema.get_field_index(column)
+    return first.set_column(
+        number, first.schema.field(number), pa.array(values, first.schema.field(number).type)
+    )
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "(a+)+b",
+        "(?:a+)+b",
+        "(?:(?:a+)+b)",
+        "(?:(?:a|a)*b)",
+        "(?:(?:a|aa)+b)",
+        "(?:(?:a*)*b)",
+        "(?:(?:a?){50}a{50})",
+        f"(?:{'a?' * 30}{'a' * 30})",
+        "(?:a*a*b)",
+        "(?:a*a*a*a*a*b)",
+        "(?:(?![^\\s<>]{257})(?:a*a*a*a*b))",
+        "(?:(?![^\\s<>]{257})(?:a)|(?:(a*)*b))",
+        "(?:(?:a{0,200}){0,200})",
+        "(?:(?=a*a*a*b)x)",
+        r"(?:(?:a)(?:b)\1)",
+        "(?:(?P<name>a)b)",
+        "(?:a)|(?:b)",
+        "(?:.*)",
+        "(?:a b)",
+        "(?:)",
+        "(?:(?i:a)",
+        "(?:" + "a" * 2000 + ")",
+        "two words",
+        r"two\ words",
+        "unescaped.",
+        "",
+        None,
+    ],
+)
+def test_a_table_with_an_expression_that_no_miner_writes_is_refused(
+    tmp_path: Path, first: pa.Table, token: str | None
+) -> None:
+    tokens = first["tokens"].to_pylist()[-1]
+    path = tmp_path / "templates.parquet"
+    pq.write_table(tampered(first, "tokens", [token, *tokens[1:]]), path)
+    with pytest.raises(InputError, match="that victor-spark did not write") as caught:
+        table.read(path)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(InputError, match="did not write"):
+        table.from_bytes(path.read_bytes())
+
+
+@pytest.mark.parametrize("regex", ["(a+)+b", "", None, "x"])
+def test_the_whole_expression_must_be_the_one_of_its_tokens(first: pa.Table, regex: str | None) -> None:
+    with pytest.raises(InputError, match="did not write"):
+        table.checked(tampered(first, "regex", regex), "t")
+    with pytest.raises(InputError, match="did not write"):
+        table.checked(tampered(first, "view", regex), "t")
+
+
+def test_a_table_of_too_many_mutable_patterns_is_refused(first: pa.Table) -> None:
+    many = tampered(first, "tokens", [regexes.mutable(f"a{n}[0-9]+") for n in range(200)])
+    with pytest.raises(InputError, match=r"20\d mutable patterns"):
+        table.checked(many, "t")
+
+
+@pytest.mark.parametrize("view", ["text", "html", "cleaned"])
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "sid=[0-9a-f]{32}",
+        r"[A-Z]+-\d+",
+        r"\w+@\w+\.\w+",
+        "(?:draft|final)-v?[0-9]{1,3}",
+        "x*",
+        r"(?:\d{1,3}\.){3}\d",
+    ],
+)
+def test_what_is_mined_with_patterns_of_ones_own_can_be_read(view: str, expression: str) -> None:
+    expression = expression if not re.fullmatch(expression, "") else f"x{expression}"
+    found = mine("heron.example", site(10), MiningSettings(view=view, patterns=(("own", expression),)))
+    made = table.rows(found, MONDAY)
+    assert table.from_bytes(table.to_bytes(made)).equals(table.checked(made, "t"))
+    own = regexes.mutable(patterns.patterns((("own", expression),)).expressions[0])
+    assert is_cheap(own.removeprefix("(?:").removesuffix(")"))
+
+
+def test_a_table_without_rows_is_read(first: pa.Table) -> None:
+    assert table.checked(first.slice(0, 0), "t").num_rows == 0

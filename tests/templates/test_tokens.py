@@ -51,3 +51,15 @@ def test_a_vocabulary_grows_and_forgets_nothing() -> None:
     again, new = vocabulary.number(spans(first, TOKENISERS["text"]))
     assert again.tolist() == before.tolist() == list(range(3000))
     assert not len(new)
+
+
+def test_where_a_token_is_kept_is_a_secret_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise pages could choose tokens that stand in each other's way."""
+    found, kept = spans(" ".join(f"w{i}" for i in range(3000)), TOKENISERS["text"]), []
+    for key in (1, 3):
+        monkeypatch.setattr("victor_spark.templates.tokens.KEY", key)
+        vocabulary = Vocabulary()
+        ids, _ = vocabulary.number(found)
+        assert ids.tolist() == list(range(3000))
+        kept.append(vocabulary._slots.tolist())
+    assert kept[0] != kept[1]

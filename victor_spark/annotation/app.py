@@ -94,8 +94,9 @@ JSON. Every answer is an object; errors have HTTP status ≥ 400 and
 
 Who may ask: the Host header must name this server (no DNS rebinding); Origin, where sent, must be this
 server; Sec-Fetch-Site must be same-origin or none (a top-level navigation to / may come from
-anywhere); POST bodies are application/json, 1 MB at most. When the server is not on localhost: the cookie
-`victor_token` (set by /?token=…, HttpOnly, SameSite=Strict) or `Authorization: Bearer TOKEN`.
+anywhere); POST bodies are application/json, 1 MB at most, without NaN and halves of surrogate pairs. Unless
+the server was told to do without: the cookie `victor_token_…` (set by /?token=…, HttpOnly, SameSite=Strict)
+or `Authorization: Bearer TOKEN`.
 
 Content-Security-Policy. Application: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'
 data:; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none' — so
@@ -129,11 +130,14 @@ from victor_spark.html import styles
 STATIC: Final = Path(__file__).resolve().parent / "static"
 LOG: Final = logging.getLogger("victor.annotate")
 
+_MOST_DIGITS: Final = 18  # of a number that SQLite takes
+
 STATUSES: Final = {
     "bad_request": 400,
     "not_found": 404,
     "stale": 409,
     "other_store": 409,
+    "too_large": 413,
     "internal": 500,
     "store_busy": 503,
     "disk_full": 507,
@@ -147,20 +151,20 @@ def application(desk: Desk, access: Access) -> Starlette:
     routes = [
         get("/", _file("index.html")),
         get("/guidelines", _file("guidelines.html")),
-        get("/frame/{page:int}", _frame),
+        get("/frame/{page}", _frame),
         get("/api/session", _answer(answers.session)),
         post("/api/annotators", _answer(answers.annotators)),
         post("/api/next", _answer(answers.next_page)),
         get("/api/pages", _answer(answers.listing)),
         get("/api/history", _answer(answers.history)),
-        get("/api/pages/{page:int}", _answer(answers.state)),
-        post("/api/pages/{page:int}/actions", _answer(answers.act)),
-        post("/api/pages/{page:int}/active", _answer(answers.active)),
-        post("/api/pages/{page:int}/check", _answer(answers.check)),
+        get("/api/pages/{page}", _answer(answers.state)),
+        post("/api/pages/{page}/actions", _answer(answers.act)),
+        post("/api/pages/{page}/active", _answer(answers.active)),
+        post("/api/pages/{page}/check", _answer(answers.check)),
         get("/api/progress", _answer(answers.progress_of)),
         get("/api/agreement", _answer(answers.agreed)),
         get("/api/disagreements", _answer(answers.disagreements)),
-        get("/api/pages/{page:int}/disagreement", _answer(answers.disagreement)),
+        get("/api/pages/{page}/disagreement", _answer(answers.disagreement)),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     app = Starlette(
@@ -180,7 +184,7 @@ def _answer(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
         asked = None
         try:
             _check_store(desk.store, request.headers.get("victor-store"))
-            asked = Asked(request.path_params.get("page", 0), request.query_params, await _body(request))
+            asked = Asked(_page(request), request.query_params, await _body(request))
             return _json(await run_in_threadpool(answer, desk, asked))
         except AnnotationError as error:
             return await run_in_threadpool(_refused, desk, error, asked)
@@ -198,16 +202,34 @@ def _check_store(store: Store, meant: str | None) -> None:
         )
 
 
+def _page(request: Request) -> int:
+    """The number of the page in the path, 0 where there is none."""
+    word = request.path_params.get("page", "0")
+    if not (word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS):
+        raise AnnotationError(f"there is no page {word[:_MOST_DIGITS]}", "not_found")
+    return int(word)
+
+
 async def _body(request: Request) -> Mapping[str, Any]:
     if request.method != "POST":
         return {}
+    content = bytearray()
+    async for part in request.stream():
+        content += part
+        if len(content) > guard.MAX_BODY:
+            raise AnnotationError(f"the body is longer than {guard.MAX_BODY} bytes", "too_large")
     try:
-        body = json.loads(await request.body())
+        body = json.loads(content, parse_constant=_no_number)
+        json.dumps(body, ensure_ascii=False).encode("utf-8")  # no half of a surrogate pair
     except (ValueError, RecursionError):
         raise AnnotationError("the body is no JSON") from None
     if not isinstance(body, dict):
         raise AnnotationError("the body is no JSON object")
     return body
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is no number")
 
 
 def _json(content: Mapping[str, Any], status: int = 200) -> Response:
@@ -252,7 +274,7 @@ async def _frame(request: Request) -> Response:
     nonce = secrets.token_urlsafe(16)
     plain = request.query_params.get("plain") == "1"
     try:
-        parts = await run_in_threadpool(_rendered, desk.store, request.path_params["page"], plain)
+        parts = await run_in_threadpool(_rendered, desk.store, _page(request), plain)
     except AnnotationError as error:
         return HTMLResponse(
             f"<!DOCTYPE html><title>error</title><p>{error.code}", STATUSES.get(error.code, 500)

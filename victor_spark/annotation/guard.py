@@ -1,5 +1,6 @@
-"""Who may ask: the middleware that lets no other site, no other name and (off localhost) no stranger in."""
+"""Who may ask: the middleware that lets no other site, no other name and no stranger in."""
 
+import hashlib
 import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 COOKIE: Final = "victor_token"
 MAX_BODY: Final = 1 << 20
+"""Bytes; checked where a length is announced, and again while the body is read."""
+_MOST_DIGITS: Final = 18
 
 APPLICATION_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
@@ -39,11 +42,16 @@ Handler = Callable[[Scope, Receive, Send], Awaitable[None]]
 @dataclass(frozen=True)
 class Access:
     """`hosts`: what the Host header may say (with port; "*": anything, for servers reached by many names,
-    which a token protects); `token`: what a visitor must know, None on localhost.
+    which a token protects); `token`: what a visitor must know, None where everybody is let in.
     """
 
     hosts: frozenset[str]
     token: str | None = None
+
+
+def cookie(token: str) -> str:
+    """The name of the cookie that holds a token; browsers share cookies between the ports of a machine."""
+    return f"{COOKIE}_{hashlib.sha256(token.encode()).hexdigest()[:8]}"
 
 
 class Guard:
@@ -94,9 +102,10 @@ def _ill_formed(scope: Scope, headers: Headers) -> Response | None:
     if method == "POST":
         if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             return _error(415, "unsupported", "the body must be application/json")
-        if not headers.get("content-length", "").isdigit():
-            return _error(411, "bad_request", "the body's length must be said")
-        if int(headers["content-length"]) > MAX_BODY:
+        announced = headers.get("content-length", "0")
+        if not (announced.isascii() and announced.isdigit()):
+            return _error(400, "bad_request", "the body's length is no number")
+        if len(announced) > _MOST_DIGITS or int(announced) > MAX_BODY:
             return _error(413, "too_large", f"the body is longer than {MAX_BODY} bytes")
     return None
 
@@ -110,7 +119,7 @@ def _unknown(scope: Scope, headers: Headers, access: Access) -> Response | None:
 
 
 def _knows(scope: Scope, headers: Headers, token: str) -> bool:
-    given = [cookie_parser(headers.get("cookie", "")).get(COOKIE, "")]
+    given = [cookie_parser(headers.get("cookie", "")).get(cookie(token), "")]
     kind, _, bearer = headers.get("authorization", "").partition(" ")
     given.append(bearer if kind.lower() == "bearer" else "")
     given.append(_token_in(scope) or "")
@@ -134,7 +143,7 @@ def _welcome(scope: Scope, access: Access) -> Response | None:
     answer = HTMLResponse(
         f'<!DOCTYPE html><meta http-equiv="refresh" content="0;url={target}"><title>…</title>'
     )
-    answer.set_cookie(COOKIE, access.token, httponly=True, samesite="strict", path="/")
+    answer.set_cookie(cookie(access.token), access.token, httponly=True, samesite="strict", path="/")
     return answer
 
 

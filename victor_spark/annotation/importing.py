@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
@@ -12,7 +12,8 @@ from victor_spark.annotation.pages import Added
 from victor_spark.annotation.prelabelling import Assistant
 from victor_spark.annotation.store import Store
 from victor_spark.archive import inputs, kinds, manifests, opening, records
-from victor_spark.errors import InputError
+from victor_spark.archive.inputs import Shard
+from victor_spark.errors import InputError, ShardError
 from victor_spark.html.charset import decode
 from victor_spark.langid.pages import Linguist
 from victor_spark.page import Record
@@ -34,11 +35,13 @@ def add_inputs(
     """Adds the pages of these inputs (`limit`: the first so many records) and keeps a remark on what came of
     it.
 
-    Raises InputError for an input that is missing or holds no page, ShardError for one that can't be read.
+    Raises InputError for an input that is missing or holds no page, ShardError where one can't be read and no
+    record was found; of one that can't be read to its end the reason is said.
     """
     shards = inputs.resolve(names)
     added = Added()
-    found = islice((record for shard in shards for record in records.read(shard)), limit)
+    failures: list[ShardError] = []
+    found = islice((record for shard in shards for record in _read(shard, failures)), limit)
     told = time.monotonic()
     while batch := list(islice(found, _PAGES_A_TRANSACTION)):
         with store.writing():
@@ -49,7 +52,19 @@ def add_inputs(
             say(added.in_words())
     pages.remark(store, f"{', '.join(shard.filename for shard in shards[:3])}: {added.in_words()}")
     say(added.in_words())
+    for failure in failures:
+        if added == Added():
+            raise failure
+        say(str(failure))
     return added
+
+
+def _read(shard: Shard, failures: list[ShardError]) -> Iterator[Record]:
+    """The records of a shard; an error is kept."""
+    try:
+        yield from records.read(shard)
+    except ShardError as error:
+        failures.append(error)
 
 
 def is_list_of_pages(name: str) -> bool:

@@ -118,4 +118,6 @@ def checked_runs(runs: Any, label: Any, *, n_blocks: int, n_labels: int) -> Runs
         if first < 0 or last >= n_blocks:
             raise AnnotationError(f"the page has the blocks 0 to {n_blocks - 1}, not {first} to {last}")
         checked.append([first, last, label])
+    if sum(last - first + 1 for first, last, _ in checked) > n_blocks:
+        raise AnnotationError("runs overlap")
     return checked

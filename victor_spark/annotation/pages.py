@@ -46,7 +46,7 @@ class Added:
 
     def in_words(self) -> str:
         """One line for the log and the browser."""
-        parts = [f"{self.n_added} pages added"]
+        parts = [f"{self.n_added} page{'s' * (self.n_added != 1)} added"]
         if self.n_known:
             parts.append(f"{self.n_known} already there")
         if self.n_without_blocks:

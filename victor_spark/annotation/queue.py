@@ -60,7 +60,7 @@ def next_page(store: Store, plan: Plan, name: Any, after: Any = None) -> dict[st
     annotator, _ = annotations.annotator_number(store, name)
     values = {
         "annotator": annotator,
-        "after": after if type(after) is int else -1,
+        "after": after if type(after) is int and 0 <= after < 1 << 63 else -1,
         "claimed": time.time() - CLAIM_SECONDS,
         "overlap": plan.overlap,
         "n_overlap": plan.n_overlap,

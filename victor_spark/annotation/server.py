@@ -2,7 +2,6 @@
 
 import ipaddress
 import logging
-import secrets
 import socket
 import sys
 
@@ -16,14 +15,11 @@ from victor_spark.errors import UsageError
 _LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 
-def serve(desk: Desk, *, host: str, port: int, token: str | None = None) -> None:
-    """Serves until it is interrupted; `port` 0 takes a free one. Off localhost a token is made if none is
-    given.
-    """
+def serve(desk: Desk, *, host: str, port: int, token: str | None) -> None:
+    """Serves until it is interrupted, without a token everybody; `port` 0 takes a free one."""
     listening = _listen(host, port)
     port = listening.getsockname()[1]
     local = is_local(host)
-    token = token or (None if local else secrets.token_urlsafe(18))
     shown = f"[{host}]" if ":" in host else host
     known = (
         frozenset(f"{name}:{port}" for name in (*_LOCAL_NAMES, shown.lower())) if local else frozenset({"*"})

@@ -1,16 +1,19 @@
 """The annotation store: one SQLite file that holds pages, labels and every action that made them.
 
+It also holds the server's token and names of people, so only its owner can read it.
+
 Written in WAL mode with synchronous=FULL: an action that the browser was told is saved is on the disk, also
 after a power cut; at a person's speed the fsync it costs is nothing. kill -9 between two statements loses an
 action that was never confirmed, and the browser sends it again.
 """
 
 import json
+import os
 import secrets
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +23,7 @@ from victor_spark.errors import AnnotationError
 
 APPLICATION_ID: Final = 0x56494341  # "VICA"
 SCHEMA_VERSION: Final = 1
+_PRIVATE: Final = 0o600
 
 _SCHEMA: Final = """
 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -59,6 +63,7 @@ class Store:
         self._n_around = 0
         self.labels: tuple[Label, ...] = ()
         self.id = ""
+        self.token = ""
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -110,7 +115,8 @@ def create_or_open(path: Path, labels: Sequence[Label] | None = None) -> Store:
     store = _opened(path, is_new=not path.exists() or path.stat().st_size == 0)
     try:
         _choose_labels(store, labels)
-        store.id = _id(store)
+        store.id = _kept(store, "id", secrets.token_hex(8))
+        store.token = _kept(store, "token", secrets.token_urlsafe(18))
     except BaseException:
         store.close()
         raise
@@ -126,6 +132,9 @@ def open_existing(path: Path) -> Store:
 
 def _opened(path: Path, *, is_new: bool) -> Store:
     with _clear_words(path):
+        if is_new:
+            with suppress(OSError):  # SQLite says better what is wrong
+                os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE))
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
         try:
             connection.row_factory = sqlite3.Row
@@ -139,10 +148,18 @@ def _opened(path: Path, *, is_new: bool) -> Store:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
+            _make_private(path)
         except BaseException:
             connection.close()
             raise
     return Store(path, connection)
+
+
+def _make_private(path: Path) -> None:
+    """Takes a store, and the files that SQLite keeps beside it, from everybody but its owner."""
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        with suppress(OSError):  # not there, or another's
+            path.with_name(path.name + suffix).chmod(_PRIVATE)
 
 
 def _check_version(connection: sqlite3.Connection, path: Path) -> None:
@@ -185,11 +202,15 @@ def _choose_labels(store: Store, labels: Sequence[Label] | None) -> None:
     store.labels = chosen
 
 
-def _id(store: Store) -> str:
-    """What tells this store from any other, so that nobody's saved-up work comes into the wrong one."""
+def _kept(store: Store, name: str, first: str) -> str:
+    """A setting that stays what it was at first.
+
+    `id` identifies the store, so that no window sends its saved-up work to another one; an unchanged `token`
+    keeps open windows valid when the server starts again.
+    """
     with store.writing() as connection:
-        connection.execute("INSERT OR IGNORE INTO setting VALUES ('id', ?)", (secrets.token_hex(8),))
-    (row,) = store.rows("SELECT value FROM setting WHERE name = 'id'")
+        connection.execute("INSERT OR IGNORE INTO setting VALUES (?, ?)", (name, first))
+    (row,) = store.rows("SELECT value FROM setting WHERE name = ?", name)
     return str(row["value"])
 
 

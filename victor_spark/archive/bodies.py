@@ -3,17 +3,21 @@
 import re
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import Final
 
-from fastwarc.stream_io import BrotliReader, ZstdReader
+import zstandard
+from fastwarc.stream_io import BrotliReader
 
 from victor_spark.archive import kinds
 
 _CHUNK_HEAD = re.compile(rb"[ \t]*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
+_MAX_DECLARED: Final = 4
 _MAX_UNDECLARED: Final = 3  # gzip layers that no header announces
-_STEP: Final = 64 << 10
+_STEP: Final = 2 << 10  # packed bytes: few to copy behind a member's end, and at most 64 MiB of zstd
+_READ: Final = 64 << 10
+_LOST: Final = 64  # most decoded bytes that are lost before an error
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +35,26 @@ class Body:
 
 
 def decode(raw: bytes, encodings: tuple[str, ...], transfer: tuple[str, ...], *, limit: int) -> Body:
-    """The payload of an HTTP body with these Content-Encodings and Transfer-Encodings, in header order."""
+    """The payload of an HTTP body with these Content-Encodings and Transfer-Encodings, in header order.
+
+    All layers share one budget of bytes read and written; beyond it the body is oversize.
+    """
+    declared = [name for name in (*encodings, *transfer) if name in DECODERS]
+    if len(declared) > _MAX_DECLARED:
+        return Body(b"", problem=f"{len(declared)} declared encodings, more than {_MAX_DECLARED}")
+    n_left = _MAX_DECLARED * (len(raw) + limit)
     truncated = False
     if "chunked" in transfer:
         raw, complete = joined_chunks(raw)
         truncated = not complete
-    declared = [name for name in (*encodings, *transfer) if name in DECODERS]
     body = Body(raw)
-    for name in reversed(declared):
-        body = DECODERS[name](body.payload, limit)
-        truncated |= body.truncated
-        if body.problem or body.oversize:
+    for _ in range(len(declared) + _MAX_UNDECLARED):
+        if body.problem or body.oversize or not (declared or body.payload.startswith(kinds.GZIP_MAGIC)):
             break
-    for _ in range(_MAX_UNDECLARED):
-        if body.problem or body.oversize or not body.payload.startswith(kinds.GZIP_MAGIC):
-            break
-        body = _gunzip(body.payload, limit)
+        decoder = DECODERS[declared.pop()] if declared else _gunzip
+        n_left -= len(body.payload)
+        body = decoder(body.payload, min(limit, n_left)) if n_left > 0 else Body(body.payload, oversize=True)
+        n_left -= len(body.payload)
         truncated |= body.truncated
     oversize = body.oversize or len(body.payload) > limit
     return Body(body.payload, truncated, oversize, body.problem)
@@ -113,53 +121,93 @@ def _or_plain(body: Body, packed: bytes) -> Body:
 def _inflated(packed: bytes, wbits: int, limit: int) -> Body:
     """All members of a zlib, gzip or raw deflate body, or as much of them as inflates."""
     parts: list[bytes] = []
-    n_left = limit + 1
+    rest, n_left, step = memoryview(packed), limit + 1, len(packed)
+    error = "nothing inflates"
     while True:
-        inflate = zlib.decompressobj(wbits=wbits)
         try:
-            part = inflate.decompress(packed, n_left)
-        except zlib.error as error:
-            part = kinds.inflated_prefix(packed, n_left, wbits)
-            parts.append(part)
-            payload = b"".join(parts)
-            return Body(payload, truncated=True, problem=None if payload else f"broken body: {error}")
+            part, length = _member(rest, wbits, n_left, step)
+        except zlib.error as wrong:
+            part, length, error = kinds.inflated_prefix(bytes(rest), n_left, wbits), 0, str(wrong)
         parts.append(part)
         n_left -= len(part)
         if n_left <= 0:
             return Body(b"".join(parts), oversize=True)
-        if not inflate.eof:
-            payload = b"".join(parts)
-            return Body(payload, truncated=True, problem=None if payload else "broken body: nothing inflates")
-        packed = inflate.unused_data
-        if wbits != 31 or not packed.startswith(kinds.GZIP_MAGIC):
+        if not length:
+            return _cut(parts, error)
+        rest, step = rest[length:], _STEP
+        if wbits != 31 or bytes(rest[:3]) != kinds.GZIP_MAGIC:
             return Body(b"".join(parts))
+
+
+def _member(packed: memoryview, wbits: int, n_left: int, step: int) -> tuple[bytes, int]:
+    """What one member holds, at most `n_left` bytes of it, and its packed length, 0 where its end is missing.
+
+    The steps double: zlib copies what a step brings beyond the member's end, which a whole body for each of
+    many members would make quadratic.
+    """
+    inflate = zlib.decompressobj(wbits=wbits)
+    parts: list[bytes] = []
+    position = 0
+    while position < len(packed) and n_left > 0 and not inflate.eof:
+        parts.append(inflate.decompress(packed[position : position + step], n_left))
+        n_left -= len(parts[-1])
+        position += step
+        step *= 2
+    length = min(position, len(packed)) - len(inflate.unused_data) if inflate.eof else 0
+    return b"".join(parts), length
+
+
+def _cut(parts: list[bytes], error: str) -> Body:
+    """A body of which only these parts could be decoded."""
+    payload = b"".join(parts)
+    return Body(payload, truncated=True, problem=None if payload else f"broken body: {error}")
 
 
 def _unbrotli(packed: bytes, limit: int) -> Body:
     """A brotli body; one that is plain already comes back as it is."""
     if packed.startswith(kinds.GZIP_MAGIC):
         return Body(packed)
-    return _or_plain(_streamed(BrotliReader(BytesIO(packed)).read, limit), packed)
+    body = _streamed(BrotliReader(BytesIO(packed)).read, limit, _READ)
+    if not body.truncated:
+        return body
+    return _or_plain(_streamed(BrotliReader(BytesIO(packed)).read, limit, _LOST), packed)
 
 
-def _unzstd(packed: bytes, limit: int) -> Body:
-    """A zstd body; one that is plain already comes back as it is."""
-    if not packed.startswith(kinds.ZSTD_MAGIC):
-        return Body(packed)
-    return _streamed(ZstdReader(BytesIO(packed)).read, limit)
-
-
-def _streamed(read: Callable[[int], bytes], limit: int) -> Body:
+def _streamed(read: Callable[[int], bytes], limit: int, step: int) -> Body:
     parts: list[bytes] = []
     n_left = limit + 1
     try:
-        while n_left > 0 and (part := read(min(_STEP, n_left))):
+        while n_left > 0 and (part := read(min(step, n_left))):
             parts.append(part)
             n_left -= len(part)
-    except OSError as error:
-        payload = b"".join(parts)
-        return Body(payload, truncated=True, problem=None if payload else f"broken body: {error}")
+    except (OSError, zstandard.ZstdError) as error:
+        return _cut(parts, str(error).rpartition("error: ")[2])
     return Body(b"".join(parts), oversize=n_left <= 0)
+
+
+def _unzstd(packed: bytes, limit: int) -> Body:
+    """All frames of a zstd body, skippable ones too; one that is plain already comes back as it is."""
+    if not packed.startswith((kinds.ZSTD_MAGIC, *kinds.SKIPPABLE_MAGICS)):
+        return Body(packed)
+    decompressor = zstandard.ZstdDecompressor()
+    frame = decompressor.decompressobj()
+    parts: list[bytes] = []
+    position, n_left = 0, limit + 1
+    try:
+        while position < len(packed) and n_left > 0:
+            if frame.eof:
+                frame = decompressor.decompressobj()
+            step = packed[position : position + _STEP]
+            parts.append(frame.decompress(step))
+            n_left -= len(parts[-1])
+            position += len(step) - len(frame.unused_data)
+    except zstandard.ZstdError:  # the step may hold more before the error: once more, in small steps
+        again = _streamed(decompressor.stream_reader(packed, read_across_frames=True).read, limit, _LOST)
+        payload = max(b"".join(parts)[: limit + 1], again.payload, key=len)
+        return replace(again, payload=payload, problem=None if payload else again.problem)
+    if n_left <= 0:
+        return Body(b"".join(parts)[: limit + 1], oversize=True)
+    return Body(b"".join(parts)) if frame.eof else _cut(parts, "incomplete frame")
 
 
 DECODERS: Final[dict[str, Callable[[bytes, int], Body]]] = {

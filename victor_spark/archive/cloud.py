@@ -8,6 +8,7 @@ from typing import Any, BinaryIO, Final, cast
 from victor_spark.archive.remote import LARGEST_FETCH, RemoteFile, Window
 from victor_spark.archive.retrying import TransientError, persistently
 from victor_spark.errors import InputError
+from victor_spark.redaction import redacted_message
 
 EXTRAS: Final = {"s3": "s3", "gs": "gs", "gcs": "gs"}
 """File system → the extra of victor-spark that installs what fsspec needs for it."""
@@ -138,8 +139,8 @@ def _meaning(error: Exception, path: str, scheme: str) -> Exception:
 
 
 def one_line(error: BaseException) -> str:
-    """What an exception says, as one short line without the path that OSError repeats."""
+    """What an exception says, as one short line without the path that OSError repeats, nor credentials."""
     if isinstance(error, OSError) and error.strerror:
-        return error.strerror
+        return redacted_message(error.strerror)
     first = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
-    return first[:200] or type(error).__name__
+    return redacted_message(first)[:200] or type(error).__name__

@@ -10,7 +10,7 @@ _END = re.compile(rb"\r?\n[ \t]*\r?\n|\r\r")
 _FIELD_NAMES: Final = frozenset(
     {b"content-type", b"content-encoding", b"transfer-encoding", b"content-length"}
 )
-_CHARSET = re.compile(r"""charset\s*=\s*["']?\s*([^\s"';,]+)""", re.IGNORECASE)
+_CHARSET = re.compile(r"""charset\s*=\s*+["']?\s*+([^\s"';,]+)""", re.IGNORECASE)
 _MIME = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
 _DIGITS = re.compile(r"\d+")
 
@@ -23,6 +23,11 @@ class Head:
     fields: dict[bytes, bytes]
     length: int
     complete: bool
+
+    @property
+    def is_interim(self) -> bool:
+        """Whether another head has to follow (100 Continue, 103 Early Hints)."""
+        return self.status is not None and 100 <= self.status < 200 and self.status != 101
 
     @property
     def content_type(self) -> str | None:
@@ -75,14 +80,16 @@ def _fields(block: bytes, start: int) -> tuple[dict[bytes, bytes], int, bool]:
     else:
         tag = block.find(b"<", start)
         stop = length = tag if tag >= 0 else len(block)
-    fields: dict[bytes, bytes] = {}
+    fields: dict[bytes, list[bytes]] = {}
     for line in block[start:stop].splitlines():
         name, colon, value = line.partition(b":")
         name = name.strip().lower()
         if colon and name in _FIELD_NAMES:
-            several = name in fields and name.endswith(b"encoding")
-            fields[name] = fields[name] + b"," + value.strip() if several else value.strip()
-    return fields, length, end is not None
+            values = fields.setdefault(name, [])
+            if not name.endswith(b"encoding"):
+                values.clear()
+            values.append(value.strip())
+    return {name: b",".join(values) for name, values in fields.items()}, length, end is not None
 
 
 def mime_type(content_type: str | None) -> str | None:

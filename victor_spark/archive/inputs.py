@@ -22,11 +22,12 @@ _MAX_DEPTH: Final = 8  # of lists that name lists
 class Shard:
     """One file, or a byte range of one, to be read by one task; it pickles.
 
-    `path` opens from any working directory; `name` is the file as the input named it, and becomes
-    `warc_filename`. `size` is the file's in bytes, None where a server was not asked. `kind` "warc" covers
-    gzip, zstd, lz4 and plain WARC, "html" a single page. Of a range [start, end) the records belong to the
-    shard whose first byte lies in it; `end` None is the file's end. `aligned` says that a record is known
-    to begin at `start`. `etag` identifies the content (opening.about): another one can't be read.
+    `path` opens from any working directory and may hold credentials; `name` is the file as the input
+    named it, and becomes, without these, `warc_filename`. `size` is the file's in bytes, None where a server
+    was not asked. `kind` "warc" covers gzip, zstd, lz4 and plain WARC, "html" a single page. Of a range
+    [start, end) the records belong to the shard whose first byte lies in it; `end` None is the file's end.
+    `aligned` says that a record is known to begin at `start`. `etag` identifies the content (opening.about):
+    another one can't be read.
     `records`, where there are any, are the only ones wanted: (offset, length) of each, in order.
     """
 
@@ -43,7 +44,7 @@ class Shard:
     @property
     def filename(self) -> str:
         """The name rows carry."""
-        return self.name or self.path
+        return opening.public(self.name or self.path, self.path)
 
     @property
     def n_bytes(self) -> int | None:
@@ -139,14 +140,13 @@ def _expand(text: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
             yield from _of_many(text, opening.matching(text), base_url, depth=depth)
         elif opening.is_directory(text):
             yield from _of_directory(text, base_url, depth=depth)
+        elif opening.scheme(text) is None and (odd := opening.oddity(text)):
+            raise InputError(f"{opening.printable(text)}: {odd}")
         else:
             yield from _of_file(text, base_url, depth=depth)
     except OSError as error:
-        raise InputError(f"{text}: {_reason(error)}") from None
-
-
-def _reason(error: OSError) -> str:
-    return "no such file" if isinstance(error, FileNotFoundError) else opening.one_line(error)
+        reason = "no such file" if isinstance(error, FileNotFoundError) else opening.one_line(error)
+        raise InputError(f"{opening.printable(text)}: {reason}") from None
 
 
 def _is_glob(text: str) -> bool:
@@ -183,13 +183,16 @@ def _of_many(origin: str, paths: list[str], base_url: str | None, *, depth: int)
 
 def _by_name(path: str) -> Shard | None:
     """The shard that a known name promises; the reader finds out whether the promise is kept."""
-    kind = kinds.by_name(path)
-    if kind not in ("warc", "arc", "html"):
+    named = kinds.by_name(path)
+    if named not in ("warc", "arc", "html"):
         return None
     if opening.scheme(path) is not None:
-        return Shard(path, None, kind)
-    seen = kinds.kind_of(opening.first_bytes(path, kinds.HEAD_LENGTH))
-    return _shard(path, seen if seen in ("warc", "arc", "html") else kind)
+        return Shard(path, None, named)
+    try:
+        seen = kinds.kind_of(opening.first_bytes(path, kinds.HEAD_LENGTH))
+    except OSError:  # the reader fails on it, too, and its shard is counted
+        seen = named
+    return _shard(path, seen if seen in ("warc", "arc") else named)
 
 
 def _shard(path: str, kind: Literal["warc", "arc", "html"]) -> Shard:
@@ -198,7 +201,7 @@ def _shard(path: str, kind: Literal["warc", "arc", "html"]) -> Shard:
 
 
 def _of_file(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
-    """One file, told by its content."""
+    """One file: its content decides what it is; a broken archive or page is what its name says."""
     head = opening.first_bytes(path, kinds.HEAD_LENGTH)
     kind = kinds.kind_of(head)
     named = kinds.by_name(path)
@@ -206,18 +209,17 @@ def _of_file(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
     if is_parquet or (kind in ("manifest", "unknown") and coordinates.is_table(path, head)):
         yield from _of_tables([path], base_url)
         return
-    if kind == "unknown" and _holds_archive(path):
-        kind = named if named == "arc" else "warc"
-    if kind == "manifest" and named == "html":
-        kind = "html"  # a page with no tag in it
-    if kind == "empty":
-        kind = named if named != "unknown" else "warc"
-    if kind == "warc" or kind == "arc" or kind == "html":
-        yield _shard(path, kind)
-    elif kind == "manifest":
+    if kind == "manifest" and named == "unknown" and manifests.is_list(path, head, base_url):
         yield from _of_manifest(path, base_url, depth=depth)
-    else:
-        raise InputError(f"{path}: not an archive, an html page or a list of paths")
+        return
+    if kind not in ("warc", "arc") and named != "unknown":
+        kind = named
+    elif kind == "empty" or (kind == "unknown" and _holds_archive(path)):
+        kind = "warc"
+    if kind not in ("warc", "arc", "html"):
+        what = kinds.described(head)
+        raise InputError(f"{path} is {what}, not an archive, an html page or a list of paths")
+    yield _shard(path, kind)
 
 
 def _holds_archive(path: str) -> bool:

@@ -1,5 +1,6 @@
 """What a file is, told from its first bytes and never from its name."""
 
+import os
 import re
 import zlib
 from io import BytesIO
@@ -18,11 +19,14 @@ PAGE_NAMES: Final = (".html", ".htm", ".xhtml")
 GZIP_MAGIC: Final = b"\x1f\x8b\x08"
 ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 ZSTD_DICTIONARY_MAGIC: Final = b"\x5d\x2a\x4d\x18"
+SKIPPABLE_MAGICS: Final = tuple(bytes([0x50 + i]) + b"\x2a\x4d\x18" for i in range(16))
+"""Of frames that hold nothing, in zstd and in lz4."""
 LZ4_MAGIC: Final = b"\x04\x22\x4d\x18"
 
 WARC_START: Final = re.compile(rb"WARC/\d+\.\d+[ \t]*\r?\n", re.IGNORECASE)
 ARC_START: Final = re.compile(
-    rb"(?:filedesc:)?[A-Za-z][A-Za-z0-9+.-]*:[^\r\n]{0,8192} \d{14} [^ \r\n]* (?:[^\r\n]* )?\d+\r?\n"
+    rb"(?:filedesc:)?[A-Za-z][A-Za-z0-9+.-]*:[^\r\n]{0,8192}"
+    rb" \d{14} [^ \r\n]{0,256} (?:[^\r\n]{0,1024} )?\d{1,18}\r?\n"
 )
 _WET_FILENAME = re.compile(
     rb"^WARC-Filename:[^\r\n]*\.wet(?:\.gz|\.zst)?[ \t]*\r?$", re.IGNORECASE | re.MULTILINE
@@ -32,6 +36,8 @@ _HTML = re.compile(
     rb"(?=[\s/>])",
     re.IGNORECASE,
 )
+_ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]{1,20}://|www\.)\S+", re.IGNORECASE)
+_LONGEST_NAME: Final = 4096
 _NOT_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 
 _BINARY: Final = (
@@ -160,6 +166,15 @@ def _text_kind(start: bytes) -> Kind:
     return "manifest" if is_text(start) else "unknown"
 
 
+def described(head: bytes) -> str:
+    """What a file that begins with these bytes is called where it is no input."""
+    start = unpacked(head)
+    if not start:
+        return f"a damaged {compression_of(head)} file"
+    name = binary_type(start) or ("a text" if is_text(start) else "binary data")
+    return "a PDF" if name == "application/pdf" else name
+
+
 def by_name(path: str) -> Kind:
     """The kind a name promises, for remote files of a manifest, too many to be opened one by one."""
     name = path.lower().partition("?")[0]
@@ -174,3 +189,15 @@ def is_wet(name: str, head: bytes) -> bool:
         return True
     header = unpacked(head)[:4096].partition(b"\r\n\r\n")[0]
     return _WET_FILENAME.search(header) is not None
+
+
+def only_named(text: str) -> str | None:
+    """Whether the text is "an address" or "a path" of a page, not the page; None where it is neither."""
+    name = text.strip()
+    if not name or len(name) > _LONGEST_NAME or "<" in name or "\n" in name:
+        return None
+    if _ADDRESS.fullmatch(name):
+        return "an address"
+    known = name.lower().endswith((*PAGE_NAMES, *ARCHIVE_NAMES, ".pdf")) and not re.search(r"\s", name)
+    there = re.search(r"\w[./\\]|[./\\]\w", name) is not None and os.path.exists(name)
+    return "a path" if known or there else None

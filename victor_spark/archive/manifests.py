@@ -1,5 +1,6 @@
 """Lists of paths: a text file, maybe gzipped, one path or URL a line."""
 
+import glob
 import gzip
 import os
 import zlib
@@ -11,6 +12,7 @@ from victor_spark.errors import InputError
 
 _MAX_LENGTH: Final = 64 << 20
 _MAX_LINE: Final = 8192
+_N_TRIED: Final = 100
 
 
 def lines(path: str) -> list[tuple[int, str]]:
@@ -22,6 +24,25 @@ def lines(path: str) -> list[tuple[int, str]]:
         if len(line) > _MAX_LINE or "\x00" in line:
             raise InputError(f"{path}: not an archive, an html page or a list of paths (line {number})")
     return kept
+
+
+def is_list(path: str, head: bytes, base_url: str | None) -> bool:
+    """Whether at least half of the lines that a text begins with name something, or there are none."""
+    start = kinds.unpacked(head).decode("utf-8-sig", "surrogateescape")
+    lines = [line.strip() for line in start.split("\n")[:_N_TRIED]]
+    entries = [line for line in lines if line and not line.startswith("#")]
+    n_named = sum(_names_something(line, path, base_url) for line in entries)
+    return 2 * n_named >= len(entries)
+
+
+def _names_something(line: str, manifest: str, base_url: str | None) -> bool:
+    """Whether a line is a URL, is there, or looks like the path of an input."""
+    target = located(line, manifest, base_url)
+    remote = opening.scheme(target) is not None
+    if opening.scheme(line) is not None or (not remote and os.path.lexists(target)):
+        return True
+    known = remote or kinds.by_name(line) != "unknown" or ("/" in line and glob.has_magic(line))
+    return known and not any(char.isspace() for char in line)
 
 
 def _content(path: str) -> bytes:

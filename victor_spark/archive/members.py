@@ -1,18 +1,24 @@
-"""One gzip member or one zstd frame of a shard, as a stream of what it holds."""
+"""One gzip member, zstd or lz4 frame of a shard, as a stream of what it holds."""
 
 import struct
 import zlib
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from fastwarc.stream_io import ZstdReader
+from fastwarc.stream_io import Lz4Reader, ZstdReader
 
 from victor_spark.archive import kinds
 from victor_spark.archive.damage import CorruptError, SourceError
 from victor_spark.archive.source import Source, View
 
+NAMES: Final = {"gzip": "gzip member", "zstd": "zstd frame", "lz4": "lz4 frame"}
+SHORTEST: Final = 4
+"""Bytes that say that a member begins."""
+
 _WINDOW: Final = 64 << 10
 _KEPT: Final = 256 << 10
+_STEPS: Final = (_WINDOW, 512, 1)
+"""Bytes that are asked of a frame at a time, the smaller numbers at the end of a file that cuts it off."""
 
 
 class Inflater(Protocol):
@@ -61,42 +67,65 @@ class GzipInflater:
         return b""
 
 
-class ZstdInflater:
-    """Decompresses the zstd frame at an offset; a skippable frame holds nothing."""
+class FrameInflater:
+    """Decompresses the zstd or lz4 frame at an offset; a skippable frame holds nothing."""
 
     def __init__(self, source: Source, start: int, dictionary: bytes | None) -> None:
-        self._source = source
-        self._frame_end = frame_end(source, start)
+        self._source, self._start, self._dictionary = source, start, dictionary
+        frame_end = end_of_lz4 if source.compression == "lz4" else end_of_zstd
+        self._frame_end = end_of_skippable(source, start) or frame_end(source, start)
         self.end: int | None = None
-        self.complete = True
+        self.complete = self._frame_end <= source.size
+        self._n_read, self._steps = 0, list(_STEPS)
         self._reader = None
-        if source.read_at(start, 4) == kinds.ZSTD_MAGIC:
-            self._reader = ZstdReader(View(source, start, self._frame_end), dictionary=dictionary)
+        if not source.read_at(start, 4).startswith(kinds.SKIPPABLE_MAGICS):
+            self._reader = self._opened()
+
+    def _opened(self) -> Lz4Reader | ZstdReader:
+        view = View(self._source, self._start, min(self._frame_end, self._source.size))
+        if self._source.compression == "lz4":
+            return Lz4Reader(view)
+        return ZstdReader(view, dictionary=self._dictionary)
 
     def read(self, n: int, /) -> bytes:
         """At most `n` bytes from here on, fewer at the end."""
         part = b""
-        if self._reader is not None and self.end is None:
+        while self._reader is not None and self.end is None and not part and self._steps:
             try:
-                part = self._reader.read(n)
+                part = self._reader.read(min(n, self._steps[0]))
+                break
             except OSError as error:
                 if self._source.failure is not None:
                     raise SourceError(str(self._source.failure)) from error
-                if self._frame_end < self._source.size:
+                if self.complete:
                     raise CorruptError(str(error)) from None
-                self.complete = False
+            # A read that meets the file's end gives nothing of what came before: smaller ones give more.
+            self._reader, n_before = self._opened(), self._n_read
+            self._steps.pop(0)
+            while n_before:
+                n_before -= len(self._reader.read(min(n_before, _STEPS[0])))
+        self._n_read += len(part)
         if not part:
-            self.end = self._frame_end
+            self.end = min(self._frame_end, self._source.size)
         return part
 
 
-def frame_end(source: Source, start: int) -> int:
-    """Where the zstd frame at `start` ends, by its block heads alone (RFC 8878, 3.1.1)."""
-    head = source.read_at(start, 18)
-    if len(head) < 8:
-        return source.size
-    if not head.startswith(kinds.ZSTD_MAGIC):
-        return int(min(start + 8 + struct.unpack_from("<I", head, 4)[0], source.size))
+def end_of_skippable(source: Source, start: int) -> int | None:
+    """Where the skippable frame at `start` ends; None for another frame."""
+    head = source.read_at(start, 8)
+    if not head.startswith(kinds.SKIPPABLE_MAGICS):
+        return None
+    return start + 8 + (struct.unpack_from("<I", head, 4)[0] if len(head) == 8 else 1)
+
+
+def end_of_zstd(source: Source, start: int) -> int:
+    """Where the zstd frame at `start` ends, by its block heads alone (RFC 8878, 3.1.1).
+
+    A frame that the file's end cuts off ends behind it.
+    """
+    head = source.read_at(start, 5)
+    if len(head) < 5:
+        return source.size + 1
     descriptor = head[4]
     single_segment = descriptor >> 5 & 1
     content_size = (single_segment, 2, 4, 8)[descriptor >> 6]
@@ -105,13 +134,28 @@ def frame_end(source: Source, start: int) -> int:
     while not last:
         block = source.read_at(position, 3)
         if len(block) < 3:
-            return source.size
+            return source.size + 1
         value = int.from_bytes(block, "little")
         last, kind, length = bool(value & 1), value >> 1 & 3, value >> 3
         if kind == 3:
             raise CorruptError("reserved zstd block type")
         position += 3 + (1 if kind == 1 else length)
-    return min(position + 4 * (descriptor >> 2 & 1), source.size)
+    return position + 4 * (descriptor >> 2 & 1)
+
+
+def end_of_lz4(source: Source, start: int) -> int:
+    """Where the lz4 frame at `start` ends, by its block heads alone; as `end_of_zstd`."""
+    head = source.read_at(start, 5)
+    if len(head) < 5:
+        return source.size + 1
+    flags = head[4]
+    position = start + 7 + 8 * (flags >> 3 & 1) + 4 * (flags & 1)
+    while len(block := source.read_at(position, 4)) == 4:
+        position += 4
+        if not (value := int.from_bytes(block, "little")):
+            return position + 4 * (flags >> 2 & 1)
+        position += (value & 0x7FFFFFFF) + 4 * (flags >> 4 & 1)
+    return source.size + 1
 
 
 class Member:
@@ -184,13 +228,10 @@ def dictionary_of(source: Source) -> bytes | None:
 
 
 def open_member(source: Source, start: int) -> Member:
-    """The gzip member or zstd frame at an offset; CorruptError when none begins there."""
+    """The gzip member, zstd or lz4 frame at an offset; CorruptError when none begins there."""
+    if source.size - start < SHORTEST or not source.begins_member(start):
+        raise CorruptError(f"no {NAMES[source.compression]} begins here")
     if source.compression == "gzip":
-        if source.read_at(start, 3) != kinds.GZIP_MAGIC:
-            raise CorruptError("no gzip member begins here")
         return Member(lambda: GzipInflater(source, start))
-    head = source.read_at(start, 4)
-    if head != kinds.ZSTD_MAGIC and not (head[1:] == b"\x2a\x4d\x18" and head[0] >> 4 == 5):
-        raise CorruptError("no zstd frame begins here")
     dictionary = dictionary_of(source)
-    return Member(lambda: ZstdInflater(source, start, dictionary))
+    return Member(lambda: FrameInflater(source, start, dictionary))

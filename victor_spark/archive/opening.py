@@ -4,24 +4,37 @@ Everything remote passes through here, and is tried again with back-off when a s
 breaks (`retrying`); a file that changes while it is read is an error.
 """
 
+import errno
+import glob
+import logging
 import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
+from itertools import dropwhile
+from pathlib import Path
 from typing import BinaryIO, Final
 
 from victor_spark.archive import cloud
 from victor_spark.archive.remote import Window
+from victor_spark.redaction import redacted
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 one_line: Final = cloud.one_line
 _WEB: Final = ("http", "https")
+_ODD: Final = {stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device", stat.S_IFBLK: "device"}
+_LOGGER = logging.getLogger(__name__)
 
 
 def scheme(path: str) -> str | None:
     """The URL scheme of a remote path, None for a local one."""
     found = _SCHEME.match(path)
     return found[1].lower() if found else None
+
+
+def public(name: str, path: str) -> str:
+    """The name of the file at `path` for everybody to read: of a remote one without credentials."""
+    return name if scheme(path) is None else redacted(name)
 
 
 def open_file(path: str, windows: Sequence[Window] = ()) -> BinaryIO:
@@ -31,8 +44,8 @@ def open_file(path: str, windows: Sequence[Window] = ()) -> BinaryIO:
     """
     name = scheme(path)
     if name is None:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise IsADirectoryError(None, "not a regular file")
+        if not stat.S_ISREG(os.stat(path).st_mode):  # opening a FIFO would wait for a writer
+            raise IsADirectoryError(None, oddity(path) or "not a regular file")
         return open(path, "rb")
     if name in _WEB:
         from victor_spark.archive import web
@@ -95,8 +108,42 @@ def is_directory(path: str) -> bool:
     return name not in _WEB and bool(cloud.asked(path, name, "isdir"))
 
 
+def oddity(path: str) -> str | None:
+    """Why a local path cannot be an input; None for files, folders and remote paths."""
+    if scheme(path) is not None:
+        return None
+    try:
+        os.path.abspath(path).encode()
+        mode = os.stat(path).st_mode
+    except ValueError as error:
+        return "a name that is not UTF-8" if isinstance(error, UnicodeError) else one_line(error)
+    except FileNotFoundError:
+        return "a link to nothing" if os.path.islink(path) else "no such file"
+    except OSError as error:
+        return one_line(error)
+    why = None if os.access(path, os.R_OK) else os.strerror(errno.EACCES)
+    if kind := _ODD.get(stat.S_IFMT(mode)):
+        why = f"a {kind}, not a regular file"
+    elif os.path.islink(path) and Path(path).parent.resolve().is_relative_to(os.path.realpath(path)):
+        why = "a link to a folder around it"
+    return why
+
+
+def printable(path: str) -> str:
+    """A path as one line of valid text: bytes that are not UTF-8 and control characters escaped."""
+    text = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+def _passes(path: str, why: str | None) -> bool:
+    """Whether nothing is wrong with an entry of a folder; logs (on stderr) why it is skipped."""
+    if why is not None:
+        _LOGGER.warning("skipped %s: %s", printable(path), why)
+    return why is None
+
+
 def files_below(directory: str) -> list[str]:
-    """All files below a folder, recursively, in a fixed order; hidden ones left out."""
+    """All files below a folder, recursively, in a fixed order; hidden ones left out, odd ones logged."""
     name = scheme(directory)
     if name is None:
         return sorted(_local_files(directory))
@@ -104,19 +151,47 @@ def files_below(directory: str) -> list[str]:
 
 
 def _local_files(directory: str) -> Iterator[str]:
-    def refuse(error: OSError) -> None:
-        raise error
+    for folder, names in _walked(directory):
+        paths = (os.path.join(folder, name) for name in names if not name.startswith("."))
+        yield from (path for path in paths if _passes(path, oddity(path)))
 
-    for folder, folders, names in os.walk(directory, onerror=refuse, followlinks=False):
+
+def _walked(top: str) -> Iterator[tuple[str, list[str]]]:
+    """Each folder from `top` on with its files; links to folders, which may form loops, are not followed."""
+
+    def refuse(error: OSError) -> None:
+        if error.filename == top:
+            raise error
+        _passes(error.filename, one_line(error))
+
+    for folder, folders, names in os.walk(top, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        yield from (os.path.join(folder, name) for name in names if not name.startswith("."))
+        for path in (os.path.join(folder, name) for name in folders):
+            _passes(path, "a link to a folder, not followed" if os.path.islink(path) else None)
+        yield folder, names
 
 
 def matching(pattern: str) -> list[str]:
-    """The files a glob matches, in a fixed order (`**` matches folders of any depth)."""
+    """The files a glob matches, in a fixed order (`**` matches folders of any depth); odd ones logged."""
     name = scheme(pattern)
     if name is None:
-        import glob
-
-        return sorted(glob.glob(pattern, recursive=True))
+        return sorted(path for path in _locally_matching(pattern) if _passes(path, oddity(path)))
     return sorted(cloud.named(path, pattern) for path in cloud.asked(pattern, name, "glob"))
+
+
+def _locally_matching(pattern: str) -> set[str]:
+    """What a local glob matches. Python's `**` would follow links to folders, and two loops without end."""
+    parts = pattern.split("/")
+    if "**" not in parts:
+        return set(glob.glob(pattern))
+    number = parts.index("**")
+    above = "/".join(parts[:number])
+    below = "/".join(dropwhile(("**", "").__contains__, parts[number:])) or "*"
+    found: set[str] = set()
+    tops = glob.glob(above) if above else ["/" if pattern.startswith("/") else "."]
+    for top in filter(os.path.isdir, tops):
+        for folder, _ in _walked(top):
+            found |= _locally_matching(os.path.join(glob.escape(folder), below))
+    if parts[-1] in ("*", "**"):  # the files below a folder are matches themselves
+        found = {path for path in found if not os.path.isdir(path)}
+    return found if above or pattern.startswith("/") else {path.removeprefix("./") for path in found}

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from victor_spark.archive import careful, kinds
-from victor_spark.archive.damage import Damage
+from victor_spark.archive import careful, kinds, ranges, understanding
+from victor_spark.archive.damage import CutError, Damage
 from victor_spark.archive.inputs import Shard
 from victor_spark.archive.layouts import LAYOUTS, Layout
-from victor_spark.archive.raw import Understand
+from victor_spark.archive.raw import Attempt, Place, Understand
 from victor_spark.archive.source import Source
 from victor_spark.page import Record
 
@@ -22,21 +22,41 @@ def layout(source: Source, shard: Shard) -> Layout | None:
 
 
 def records(
-    source: Source, layout: Layout, understand: Understand, shard: Shard
+    source: Source, layout: Layout, understand: Understand, shard: Shard, attempt: Attempt
 ) -> Iterator[Record | Damage]:
-    """What lies at the coordinates of a shard, as far as they are in its range: a record each, or damage."""
-    whole = source.size
+    """What lies at the coordinates of a shard, as far as they are in its range: a record each, or damage.
+
+    Raises CutError at the end where the file ends within one of them.
+    """
+    whole, within = source.size, None
+    passed = attempt.passed
     for offset, length in shard.records:
         if offset < shard.start or (shard.end is not None and offset >= shard.end):
             continue
+        if passed is not None and offset < passed.place.start:
+            continue
+        reading = understand
+        if passed is not None and offset == passed.place.start:
+            if passed.blind or passed.place.position:
+                yield Damage(offset, length, passed.reason, passed.status)
+                continue
+            key = offset if source.compression == "plain" else 0
+            reading = understanding.passing(understand, key, passed, shard.filename)
         if offset >= whole:
             yield Damage(offset, length, "behind the end of the file")
             continue
         source.size = min(offset + length, whole)  # nothing behind it is looked at
         try:
-            yield from _first(careful.step(source, offset, layout, understand), offset)
+            steps = careful.step(source, Place(offset, 0), layout, reading, attempt)
+            yield from _first(steps, offset)
+            if source.size == whole:
+                ranges.last(steps)
+        except CutError as error:  # the file's end, or that of coordinates shorter than the record
+            within = str(error) if source.size == whole else within
         finally:
             source.size = whole
+    if within is not None:
+        raise CutError(within)
 
 
 def _first(steps: careful.Steps, offset: int) -> Iterator[Record | Damage]:

@@ -14,10 +14,10 @@ from collections.abc import Generator
 from typing import Final, NamedTuple, TypeVar
 
 from victor_spark.archive import careful, fast, resync
-from victor_spark.archive.damage import Damage
+from victor_spark.archive.damage import CutError, Damage
 from victor_spark.archive.inputs import Shard
 from victor_spark.archive.layouts import Layout
-from victor_spark.archive.raw import RawRecord
+from victor_spark.archive.raw import FIRST, Attempt, Place, RawRecord
 from victor_spark.archive.source import Source, View
 from victor_spark.page import Record
 
@@ -41,7 +41,7 @@ class Range(NamedTuple):
     end: int
 
 
-def within(source: Source, layout: Layout, shard: Shard) -> Range | None:
+def within(source: Source, layout: Layout, shard: Shard, attempt: Attempt = FIRST) -> Range | None:
     """The steps of a shard's byte range; None when no record begins in it.
 
     A file that can't be divided (lz4, one gzip stream for all records) belongs to the range it begins in.
@@ -53,7 +53,7 @@ def within(source: Source, layout: Layout, shard: Shard) -> Range | None:
         return Range(shard.start, end)
     if not is_divisible(source, layout):
         return Range(0, source.size) if shard.start == 0 else None
-    start = first_step(source, layout, shard.start)
+    start = first_step(source, layout, shard.start, attempt)
     return Range(start, end) if start is not None and start < end else None
 
 
@@ -64,13 +64,25 @@ def is_divisible(source: Source, layout: Layout) -> bool:
     return resync.next_member(source, 1, layout, FIRST_RECORD) is not None
 
 
-def first_step(source: Source, layout: Layout, start: int) -> int | None:
+def behind(
+    source: Source, layout: Layout, shard: Shard, position: int | None, attempt: Attempt
+) -> Range | None:
+    """The steps of a shard's byte range from `position` on, which may lie before the range."""
+    if position is not None and position < shard.start:
+        position = _walk(source, layout, position, shard.start, attempt)[1]
+    if position is None:
+        return None
+    is_whole = shard.end is None or (shard.start == 0 and not is_divisible(source, layout))
+    return Range(position, source.size if is_whole or shard.end is None else min(shard.end, source.size))
+
+
+def first_step(source: Source, layout: Layout, start: int, attempt: Attempt = FIRST) -> int | None:
     """Where the first step from `start` on begins; None when the file ends before."""
     back = LOOK_BACK[source.compression]
     while True:
         anchor = _anchor(source, layout, max(start - back, 0), start)
         if anchor is not None:
-            trusted, position = _walk(source, layout, anchor, start)
+            trusted, position = _walk(source, layout, anchor, start, attempt)
             if trusted or anchor == 0:
                 return position
         back *= 2
@@ -85,17 +97,23 @@ def _anchor(source: Source, layout: Layout, first: int, start: int) -> int | Non
     return resync.next_record(View(source, 0, start), first, layout)
 
 
-def _walk(source: Source, layout: Layout, anchor: int, start: int) -> tuple[bool, int | None]:
+def _walk(
+    source: Source, layout: Layout, anchor: int, start: int, attempt: Attempt
+) -> tuple[bool, int | None]:
     """Whether the way from `anchor` can be trusted, and where its first step from `start` on begins."""
-    always_careful = careful.is_needed(source, layout)
+    always_careful = not attempt.fast or careful.is_needed(source, layout)
     trusted, healthy_since, position = False, anchor, anchor
     following: int | None = anchor
     while following is not None and following < start:
         position = following
         if not always_careful:
-            following = position = _last(fast.records(source, position, _overlook, start))[1]
+            following = position = last(fast.records(source, position, overlook, start))[1]
         if position < start:
-            damaged, following = _last(careful.step(source, position, layout, _overlook))
+            steps = careful.step(source, Place(position, 0), layout, overlook, attempt)
+            try:
+                damaged, following = last(steps)
+            except CutError:
+                damaged, following = False, None
             if damaged:
                 trusted = trusted or position - healthy_since >= TRUSTED[source.compression]
                 healthy_since = source.size if following is None else following
@@ -103,7 +121,7 @@ def _walk(source: Source, layout: Layout, anchor: int, start: int) -> tuple[bool
     return trusted or stop - healthy_since >= TRUSTED[source.compression], following
 
 
-def _last(steps: Generator[Record | Damage, None, T]) -> tuple[bool, T]:
+def last(steps: Generator[Record | Damage, None, T]) -> tuple[bool, T]:
     """Whether there was damage, and what the reader returned."""
     damaged = False
     while True:
@@ -113,5 +131,5 @@ def _last(steps: Generator[Record | Damage, None, T]) -> tuple[bool, T]:
             return damaged, stop.value
 
 
-def _overlook(raw: RawRecord) -> None:
+def overlook(raw: RawRecord) -> None:
     """No record is a page."""

@@ -7,6 +7,7 @@ from victor_spark.archive.damage import CorruptError
 from victor_spark.archive.layouts import ARC, WARC, Layout
 from victor_spark.archive.source import Source, Stream, View
 
+_MAGIC: Final = {"gzip": kinds.GZIP_MAGIC, "zstd": kinds.ZSTD_MAGIC, "lz4": kinds.LZ4_MAGIC}
 _WINDOW: Final = 1 << 20
 _PROBE: Final = 16 << 10  # packed bytes that must inflate to a record's first line
 _SEARCHED: Final = 64 << 20  # of a file that begins with rubbish
@@ -30,8 +31,8 @@ def next_record(stream: Stream, start: int, layout: Layout) -> int | None:
 
 
 def next_member(source: Source, start: int, layout: Layout, end: int | None = None) -> int | None:
-    """The first offset in [start, end) where a gzip member or zstd frame holding a record begins."""
-    magic = kinds.ZSTD_MAGIC if source.compression == "zstd" else kinds.GZIP_MAGIC
+    """The first offset in [start, end) where a gzip member, zstd or lz4 frame holding a record begins."""
+    magic = _MAGIC[source.compression]
     end = source.size if end is None else min(end, source.size)
     position = start
     while position + len(magic) <= end:
@@ -46,7 +47,7 @@ def next_member(source: Source, start: int, layout: Layout, end: int | None = No
 
 
 def _begins_record(source: Source, offset: int, layout: Layout) -> bool:
-    if source.compression != "zstd":
+    if source.compression == "gzip":
         packed = source.read_at(offset, _PROBE)
         return layout.expected.match(kinds.inflated_prefix(packed, layout.reach)) is not None
     try:

@@ -2,6 +2,7 @@
 
 import os
 from collections import deque
+from collections.abc import Callable
 from typing import BinaryIO, Final, Protocol
 
 from victor_spark.archive import kinds
@@ -9,7 +10,8 @@ from victor_spark.archive.damage import SourceError
 
 _MAGIC: Final = {
     "gzip": (kinds.GZIP_MAGIC,),
-    "zstd": (kinds.ZSTD_MAGIC, *(bytes([0x50 + i]) + b"\x2a\x4d\x18" for i in range(16))),
+    "zstd": (kinds.ZSTD_MAGIC, *kinds.SKIPPABLE_MAGICS),
+    "lz4": (kinds.LZ4_MAGIC, *kinds.SKIPPABLE_MAGICS),
 }
 
 
@@ -36,9 +38,11 @@ class Source:
     reading twice, and the exception of a failed read, which FastWARC would pass on as damage.
     """
 
-    def __init__(self, file: BinaryIO, start: int = 0) -> None:
-        """`start`: where the bytes stand that tell how the file is packed."""
-        self._file = file
+    def __init__(
+        self, file: BinaryIO, start: int = 0, progress: Callable[[int], None] = lambda _: None
+    ) -> None:
+        """`start`: where the bytes stand that tell the packing; `progress` is told of bytes read anew."""
+        self._file, self._progress, self._furthest = file, progress, start
         self._windows: deque[tuple[int, bytes]] = deque(maxlen=2)
         self.failure: Exception | None = None
         self.size = file.seek(0, os.SEEK_END)
@@ -55,6 +59,9 @@ class Source:
             raise SourceError(str(error)) from error
         self._windows.append((self._position, part))
         self._position += len(part)
+        if self._position > self._furthest:
+            self._progress(min(self._position - self._furthest, len(part)))
+            self._furthest = self._position
         return part
 
     def seek(self, position: int, whence: int = os.SEEK_SET, /) -> int:
@@ -78,8 +85,13 @@ class Source:
         self.seek(position)
         return self.read(max(min(n, self.size - position), 0))
 
+    def begins_member(self, position: int) -> bool:
+        """Whether a member begins at `position`, or may: the file ends within what its magic would be."""
+        head = self.read_at(position, 4)
+        return any(head.startswith(magic) or magic.startswith(head) for magic in _MAGIC[self.compression])
+
     def surely_no_member_at(self, position: int) -> bool:
-        """Whether the bytes read lately show that no gzip member or zstd frame begins at `position`."""
+        """Whether the bytes read lately show that no gzip member, zstd or lz4 frame begins at `position`."""
         magics = _MAGIC.get(self.compression)
         if magics is None:
             return False

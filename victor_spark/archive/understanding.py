@@ -6,7 +6,7 @@ from typing import Final
 from victor_spark.archive import bodies, heads, kinds
 from victor_spark.archive.bodies import Body
 from victor_spark.archive.heads import Head
-from victor_spark.archive.raw import RawRecord
+from victor_spark.archive.raw import Passed, RawRecord, Understand
 from victor_spark.page import Record
 
 HTML_TYPES: Final = ("text/html", "application/xhtml+xml")
@@ -41,12 +41,25 @@ def understand(raw: RawRecord, options: ReadOptions, filename: str) -> Record | 
         return None
     first = raw.read(_FIRST_READ)
     head = heads.parse(first) if raw.type == "response" else None
-    if head is not None and not head.complete and len(first) == _FIRST_READ:
-        first += raw.read(_MAX_HEAD - _FIRST_READ)
+    while head is not None and _is_open(head, len(first)):
+        more = raw.read(min(len(first), _longest(options) - len(first)))
+        if not more:
+            break
+        first += more
         head = heads.parse(first)
     if head is not None:
         return _of_http(raw, head, first, options, filename)
     return _of_bare(raw, first, options, filename)
+
+
+def _is_open(head: Head, n_read: int) -> bool:
+    """Whether the HTTP head, or the one that an interim head announces, may go on behind the bytes read."""
+    return head.is_interim or (not head.complete and (n_read < _MAX_HEAD or head.length == n_read))
+
+
+def _longest(options: ReadOptions) -> int:
+    """The most bytes that are read of heads or of a packed body: a longer one is oversize."""
+    return options.max_bytes + (options.max_bytes >> 3) + _MAX_HEAD
 
 
 def _of_http(raw: RawRecord, head: Head, first: bytes, options: ReadOptions, filename: str) -> Record | None:
@@ -58,13 +71,16 @@ def _of_http(raw: RawRecord, head: Head, first: bytes, options: ReadOptions, fil
     wanted = head.status is None or head.status in options.statuses
     if mime is not None and not wanted:
         return replace(record, status="http_status", reason=str(head.status))
+    if _is_open(head, len(first)) and len(first) >= _longest(options):
+        return replace(record, status="oversize", reason=f"an HTTP head over {len(first)} bytes")
     body, reason = _body(raw, head, first[head.length :], options)
-    if mime is None:
-        if not kinds.looks_like_html(body.payload or first[head.length :]):
+    if mime is None and not body.problem:
+        if kinds.looks_like_html(body.payload or first[head.length :]):
+            record = replace(record, content_mime_type=HTML_TYPES[0])
+        elif not head.is_interim:
             return None
-        record = replace(record, content_mime_type=HTML_TYPES[0])
-        if not wanted:
-            return replace(record, status="http_status", reason=str(head.status))
+    if not wanted:
+        return replace(record, status="http_status", reason=str(head.status))
     return judged(record, body, reason, options)
 
 
@@ -94,6 +110,22 @@ def _unintelligible(raw: RawRecord, first: bytes, filename: str) -> Record | Non
     return replace(record, status="corrupt_record", reason="neither an HTTP head nor html")
 
 
+def unread(raw: RawRecord, filename: str, status: str, reason: str) -> Record:
+    """The record by its header alone, and why its block isn't read."""
+    return replace(_record(raw, None, filename, status=None), status=status, reason=reason)
+
+
+def passing(understand: Understand, offset: int, passed: Passed, filename: str) -> Understand:
+    """`understand`, but for the record at an offset, which is passed over."""
+
+    def understood(raw: RawRecord) -> Record | None:
+        if raw.offset != offset:
+            return understand(raw)
+        return unread(raw, filename, passed.status, passed.reason)
+
+    return understood
+
+
 def _record(raw: RawRecord, content_type: str | None, filename: str, *, status: int | None) -> Record:
     return Record(
         id=heads.record_id(raw.field("WARC-Record-ID")),
@@ -113,7 +145,7 @@ def _record(raw: RawRecord, content_type: str | None, filename: str, *, status: 
 
 def _body(raw: RawRecord, head: Head, first: bytes, options: ReadOptions) -> tuple[Body, str | None]:
     """The decoded body, and why its end is missing (None: it is not)."""
-    limit = options.max_bytes + (options.max_bytes >> 3) + _MAX_HEAD  # packed longer than this: oversize too
+    limit = _longest(options)
     n_raw = raw.block_length - head.length
     if n_raw > limit:
         return Body(b"", oversize=True), raw.field("WARC-Truncated")

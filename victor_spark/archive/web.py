@@ -3,6 +3,7 @@
 Redirects are followed, proxies and certificates are found as `requests` finds them.
 """
 
+import logging
 import re
 import socket
 import tempfile
@@ -22,8 +23,12 @@ _PART: Final = 256 << 10
 _BUSY: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 _REFUSED: Final = frozenset({401, 403, 407})
 _GONE: Final = frozenset({404, 410})
-_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
+_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})")
+_LENGTH = re.compile(r"\d{1,18}")
 _CHANGED: Final = "the file on the server changed while it was read"
+
+
+logging.getLogger("urllib3").setLevel(logging.ERROR)  # its warnings name whole addresses
 
 
 class WebRanges:
@@ -167,7 +172,7 @@ def identity(response: requests.Response) -> tuple[str | None, int | None]:
     if response.status_code == 416:
         return etag, 0
     length = headers.get("Content-Length", "")
-    return etag, int(length) if length.isdecimal() else None
+    return etag, int(length) if _LENGTH.fullmatch(length) else None
 
 
 def check_status(response: requests.Response) -> None:
@@ -216,6 +221,8 @@ def translated() -> Iterator[None]:
         raise TransientError(_cause(error)) from None
     except faults.RequestException as error:
         raise OSError(_cause(error)) from None
+    except (LookupError, ValueError) as error:  # a redirect to an address that a library fails on
+        raise OSError(f"not a URL that can be fetched: {error}") from None
 
 
 def _cause(error: BaseException) -> str:

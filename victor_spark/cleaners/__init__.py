@@ -11,28 +11,22 @@ from victor_spark.page import Page, Scores
 
 Cleaner: TypeAlias = Callable[[Page], Scores]
 
-CLEANERS: Final[Mapping[str, Callable[..., Cleaner]]] = {
+CLEANERS: Final[dict[str, Callable[..., Cleaner]]] = {
     "victor": victor.load,
     "victor-2008": victor.load_2008,
     "kimatu": kimatu.load,
     "line-block": line_block.load,
     "ncleaner": ncleaner.load,
-    "ncleaner-2008": ncleaner.load,
     "ncleaner-non-lexical": ncleaner.load,
-    "ncleaner-5": ncleaner.load,
-    "ncleaner-25": ncleaner.load,
     template.NAME: template.load,
 }
 """Name → what builds the cleaner, from its model's bytes where it has one. Other people's: peers.PEERS."""
 
-MODELS: Final[Mapping[str, str]] = {
+MODELS: Final[dict[str, str]] = {
     "victor": "crf/victor-2",
     "victor-2008": "crf/victor-2008",
     "ncleaner": "ncleaner/default",
-    "ncleaner-2008": "ncleaner/english",
     "ncleaner-non-lexical": "ncleaner/non-lexical",
-    "ncleaner-5": "ncleaner/pairs-5",
-    "ncleaner-25": "ncleaner/pairs-25",
 }
 """Name → the folder under models/ that the cleaner is built from."""
 

@@ -21,8 +21,7 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark import resources
-from victor_spark.cleaners import constants as constants_file
+from victor_spark import configuration, resources
 from victor_spark.cleaners.kimatu_blocks import (
     Elements,
     KimatuBlocks,
@@ -69,7 +68,7 @@ class Constants:
 
 def load(path: Path | None = None) -> Callable[[Page], Scores]:
     """`kimatu` with the constants of conf/kimatu.toml (or `path`); ConfigurationError for a bad file."""
-    constants = constants_file.read(path or resources.directory("conf") / FILE, Constants)
+    constants = configuration.read(path or resources.directory("conf") / FILE, Constants)
     return lambda page: clean(page, elements(page), constants)
 
 

@@ -26,8 +26,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from victor_spark import resources
-from victor_spark.cleaners import constants
+from victor_spark import configuration, resources
 from victor_spark.cleaners.lines import LineBlocks, line_blocks, lines
 from victor_spark.errors import ConfigurationError
 from victor_spark.html.characters import UNSPACED, properties
@@ -89,7 +88,7 @@ class Counts:
 def load(path: Path | None = None) -> Callable[[Page], Scores]:
     """`line-block` as conf/line_block.toml (or `path`) says; ConfigurationError for a bad file."""
     path = path or resources.directory("conf") / FILE
-    options = constants.read(path, Options)
+    options = configuration.read(path, Options)
     for key, known in (("rule", RULES), ("thresholds", THRESHOLDS), ("title_density", TITLE_DENSITIES)):
         if getattr(options, key) not in known:
             raise ConfigurationError(f"{path}: {key} is one of {', '.join(known)}")

@@ -12,10 +12,6 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "status": ("victor_spark.commands.status", "say how far a run is: waves done, missing and failed"),
     "package": ("victor_spark.commands.package", "pack victor-spark for the executors of a cluster"),
     "evaluate": ("victor_spark.commands.evaluate", "judge cleaners on annotated pages: results and a report"),
-    "evaluate extrinsic": (
-        "victor_spark.commands.evaluate_extrinsic",
-        "judge cleaners by a later task: epidemics found",
-    ),
     "fetch": ("victor_spark.commands.fetch", "fetch a list of addresses into a WARC, politely"),
     "templates mine": ("victor_spark.commands.templates_mine", "find what many pages of a site repeat"),
     "templates show": (

@@ -1,5 +1,5 @@
-"""Labels the blocks of pages in the browser: prints an address, serves until Ctrl-C, saves every action at
-once.
+"""Labels the blocks of pages in the browser: prints an address with a token, serves until Ctrl-C, saves every
+action at once.
 
 INPUT is what `victor clean` takes: WARC or ARC files, html pages, folders, globs, lists of paths; or a text
 file of http addresses, whose pages are fetched first, politely. Without INPUT the pages already in the store
@@ -8,6 +8,7 @@ annotate agreement` says how far annotators agree.
 """
 
 import argparse
+import re
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,20 +16,21 @@ from typing import TYPE_CHECKING, Final
 
 from victor_spark.commands.argument_types import positive
 from victor_spark.errors import EXIT_DONE, UsageError
+from victor_spark.redaction import redacted_message
 
 if TYPE_CHECKING:
     from victor_spark.annotation.prelabelling import Assistant
     from victor_spark.annotation.store import Store
     from victor_spark.pipeline import Settings
 
+_TOKEN: Final = re.compile(r"[\w.~-]+", re.ASCII)
 EXAMPLES: Final = """\
 examples:
   victor annotate pages.warc.gz --store annotations.sqlite
   victor annotate crawl/ --store annotations.sqlite --order uncertain --overlap 0.2
   victor annotate --store annotations.sqlite --model mine           continue, with a newer model's labels
   victor annotate urls.txt --store annotations.sqlite --label comment=other
-  victor annotate pages/ --store annotations.sqlite --host 0.0.0.0  for colleagues: prints an address with a
-  token
+  victor annotate pages/ --store annotations.sqlite --host 0.0.0.0  for colleagues
 """
 
 
@@ -77,7 +79,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     server = parser.add_argument_group("server")
     server.add_argument("--host", default="127.0.0.1", help="default: %(default)s, this machine only")
     server.add_argument("--port", type=int, default=8790, help="0: any free one (default: %(default)s)")
-    server.add_argument("--token", help="off localhost: the secret in the address (default: a random one)")
+    token = server.add_mutually_exclusive_group()
+    token.add_argument("--token", help="the secret in the address (default: the store's own, a random one)")
+    token.add_argument(
+        "--no-token", action="store_true", help="let in every program and person of this machine"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -92,6 +98,10 @@ def run(arguments: argparse.Namespace) -> int:
     plan = Plan(arguments.order, arguments.overlap, arguments.overlap_annotators)
     if not 0 <= arguments.port < 65536:
         raise UsageError("--port is a number from 0 to 65535")
+    if arguments.token is not None and not _TOKEN.fullmatch(arguments.token):
+        raise UsageError("--token must consist of ASCII letters, digits, and . _ ~ -")
+    if arguments.no_token and not server.is_local(arguments.host):
+        raise UsageError(f"--no-token: others reach {arguments.host}; only on this machine can it do without")
     path = Path(arguments.store)
     if not arguments.inputs and not path.is_file():
         raise UsageError(f"{path}: no such store, and no INPUT to fill it with")
@@ -104,7 +114,8 @@ def run(arguments: argparse.Namespace) -> int:
         _fill(kept, arguments, settings, predictor)
         if not arguments.import_only:
             desk = Desk(kept, plan, predictor.name if predictor else None)
-            server.serve(desk, host=arguments.host, port=arguments.port, token=arguments.token)
+            token = None if arguments.no_token else arguments.token or kept.token
+            server.serve(desk, host=arguments.host, port=arguments.port, token=token)
     except KeyboardInterrupt:
         print("victor: stopped; every label is saved", file=sys.stderr)
     finally:
@@ -138,7 +149,7 @@ def _fetched(name: str, path: Path, arguments: argparse.Namespace) -> str:
 
     if not is_list_of_pages(name):
         return name
-    if not all(map(find_spec, ("aiohttp", "protego"))):
+    if not all(map(find_spec, ("protego", "yarl"))):
         raise UsageError(f"{name}: fetching needs an extra: pip install 'victor-spark[fetch]'")
     from victor_spark.commands import fetch
     from victor_spark.fetch import urls
@@ -155,4 +166,4 @@ def _fetched(name: str, path: Path, arguments: argparse.Namespace) -> str:
 
 
 def _say(line: str) -> None:
-    print(f"victor: {line}", file=sys.stderr)
+    print(f"victor: {redacted_message(line)}", file=sys.stderr)

@@ -4,10 +4,10 @@ import argparse
 import dataclasses
 from typing import Final
 
-from victor_spark import pipeline
+from victor_spark import configuration, pipeline
 from victor_spark.archive import records
 from victor_spark.cleaners import template
-from victor_spark.commands import argument_types, options
+from victor_spark.commands import argument_types
 from victor_spark.crf import decision
 from victor_spark.spark.budget import Budget
 from victor_spark.spark.layout import PARTITION_COLUMNS, Layout
@@ -200,7 +200,7 @@ def chosen_options(arguments: argparse.Namespace) -> CleanOptions:
     """The options of a run: built in, as configured, as given."""
     tables = _configured()
     return CleanOptions(
-        settings=options.merged(
+        settings=configuration.merged(
             pipeline.Settings(),
             tables.get("cleaning", {}),
             {
@@ -216,7 +216,7 @@ def chosen_options(arguments: argparse.Namespace) -> CleanOptions:
             },
         ),
         reading=reading(arguments),
-        output=options.merged(
+        output=configuration.merged(
             OutputOptions(),
             tables.get("output", {}),
             {
@@ -225,7 +225,7 @@ def chosen_options(arguments: argparse.Namespace) -> CleanOptions:
             },
         ),
         limits=limits(arguments),
-        budget=options.merged(
+        budget=configuration.merged(
             Budget(),
             tables.get("budget", {}),
             {
@@ -245,7 +245,7 @@ def reading(arguments: argparse.Namespace) -> records.ReadOptions:
         "record_types": arguments.record_types,
         "max_bytes": arguments.max_bytes,
     }
-    return options.merged(records.ReadOptions(), _configured().get("reading", {}), given)
+    return configuration.merged(records.ReadOptions(), _configured().get("reading", {}), given)
 
 
 def limits(arguments: argparse.Namespace) -> Limits:
@@ -255,10 +255,10 @@ def limits(arguments: argparse.Namespace) -> Limits:
         "page_megabytes": arguments.page_memory,
         "sandbox": False if arguments.no_sandbox else None,
     }
-    return options.merged(Limits(), _configured().get("limits", {}), given)
+    return configuration.merged(Limits(), _configured().get("limits", {}), given)
 
 
-def _configured() -> options.Tables:
+def _configured() -> configuration.Tables:
     sections = {
         "cleaning": pipeline.Settings,
         "reading": records.ReadOptions,
@@ -266,4 +266,4 @@ def _configured() -> options.Tables:
         "limits": Limits,
         "budget": Budget,
     }
-    return options.configuration("cleaning.toml", sections)
+    return configuration.sections("cleaning.toml", sections)

@@ -4,6 +4,8 @@
 with the folder of their html in --pages (or texts that were already cleaned in --cleaned, as CleanEval's own
 script has it); or a .json of with/without snippets, with --pages. DIR gets results.json, results.csv (a line
 per page and cleaner) and report.html. A page on which a cleaner fails counts as empty and is listed.
+
+--model judges a model that `victor train` wrote, in the place of the cleaner's own.
 """
 
 import argparse
@@ -15,7 +17,7 @@ from os import cpu_count
 from pathlib import Path
 from typing import Any, Final
 
-from victor_spark.commands.outputs import writable
+from victor_spark.commands import outputs
 from victor_spark.errors import EXIT_DONE, UsageError
 from victor_spark.evaluation import evaluate, gold_formats, judging, terminal
 from victor_spark.evaluation.evaluate import Gold, Judge
@@ -26,6 +28,7 @@ from victor_spark.evaluation.judging import Judgement, Plan
 EXAMPLES: Final = """\
 examples:
   victor evaluate --gold pages/ --cleaner victor kimatu --split dev --output out
+  victor evaluate --gold pages/ --model models/crf/mine --output out
   victor evaluate --gold wcxb.jsonl.xz --cleaner victor trafilatura boilerpipe+justext --output out
   victor evaluate --gold gold-texts/ --pages html/ --cleaner victor --measures TO TM CHA --output out
   victor evaluate --gold gold-texts/ --cleaned my-texts/ other-texts/ --output out
@@ -43,6 +46,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--cleaner", metavar="NAME", nargs="+", default=[], help="see `victor cleaners`; also cascades a+b"
     )
     parser.add_argument(
+        "--model",
+        metavar="DIR",
+        help="a trained model for the one cleaner that has a model (default: victor)",
+    )
+    parser.add_argument(
         "--cleaned",
         metavar="FOLDER",
         nargs="+",
@@ -50,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="folders of cleaned texts to judge as they are",
     )
     parser.add_argument("--output", metavar="DIR", required=True, help="directory for results and report")
+    outputs.add_overwrite(parser)
     parser.add_argument(
         "--measures",
         metavar="NAME",
@@ -79,10 +88,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Checks everything, judges, writes, prints the table."""
     _check(arguments)
-    plan = judging.plan(arguments.cleaner, arguments.cleaned, arguments.measures)
+    if arguments.model and not arguments.cleaner:
+        arguments.cleaner = ["victor"]
+    plan = judging.plan(arguments.cleaner, arguments.cleaned, arguments.measures, arguments.model)
     gold = _gold(arguments)
-    output = writable(Path(arguments.output))
-    results = evaluate.run(gold, plan, _judge(arguments), output, _options(arguments))
+    with outputs.directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
+        results = evaluate.run(gold, plan, _judge(arguments), output, _options(arguments))
     sys.stdout.write("\n".join(["", *terminal.lines(results), f"report in {output / 'report.html'}", ""]))
     return EXIT_DONE
 
@@ -128,6 +139,8 @@ def _options(arguments: argparse.Namespace) -> dict[str, Any]:
     for name in ("cleaner", "cleaned", "measures", "sets"):
         if values := getattr(arguments, name):
             words += [f"--{name}", *values]
+    if arguments.model:
+        words += ["--model", Path(arguments.model).name]
     for name in ("split", "limit"):
         if (value := getattr(arguments, name)) is not None:
             words += [f"--{name}", str(value)]

@@ -10,6 +10,7 @@ from typing import Final
 
 from victor_spark import pipeline
 from victor_spark.annotation import explained
+from victor_spark.archive import opening
 from victor_spark.commands import clean_options, one_page
 from victor_spark.crf import model as crf_model
 from victor_spark.crf.explanation import Explanation, explain
@@ -63,7 +64,7 @@ def _output(arguments: argparse.Namespace) -> Path:
     return Path(
         "page.explained.html"
         if arguments.inputs == ["-"]
-        else f"{Path(arguments.inputs[0]).stem}.explained.html"
+        else f"{Path(opening.public(arguments.inputs[0], arguments.inputs[0])).stem}.explained.html"
     )
 
 

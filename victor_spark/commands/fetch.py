@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from victor_spark import __version__
 from victor_spark.commands.argument_types import positive
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
+from victor_spark.redaction import redacted_message
 
 if TYPE_CHECKING:
     from victor_spark.fetch.crawl import Outcome, Politeness
@@ -72,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Fetches, and tells how every address ended."""
-    if not all(map(find_spec, ("aiohttp", "protego"))):
+    if not all(map(find_spec, ("protego", "yarl"))):
         raise UsageError("fetching needs an extra: pip install 'victor-spark[fetch]'")
     from victor_spark.fetch import urls
     from victor_spark.fetch.crawl import Politeness
@@ -82,8 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not output.name.endswith(".warc.gz"):
         raise UsageError(f"--output {output}: a name that ends in .warc.gz")
     listed = urls.read(Path(arguments.urls))
-    if listed.bad:
-        _say(f"{len(listed.bad)} lines are no address, the first: {listed.bad[0]}")
+    if n := len(listed.bad):
+        _say(f"{n} line{'s' * (n != 1)} of {arguments.urls} left out: {listed.bad[0]}{', …' * (n > 1)}")
     limits = Limits(
         seconds=arguments.timeout,
         connect_seconds=min(15.0, arguments.timeout),
@@ -159,7 +160,9 @@ def _summary(outcome: "Outcome") -> list[str]:
 
 
 def _say(line: str) -> None:
-    print(f"victor: {line}", file=sys.stderr)
+    """A line without credentials, and without control characters that a server sent."""
+    shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in redacted_message(line))
+    print(f"victor: {shown}", file=sys.stderr)
 
 
 def seconds(text: str) -> float:

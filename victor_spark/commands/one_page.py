@@ -6,7 +6,7 @@ import sys
 from typing import Final
 
 from victor_spark import pipeline
-from victor_spark.archive import inputs, records
+from victor_spark.archive import inputs, kinds, records
 from victor_spark.archive.inputs import Shard
 from victor_spark.commands.clean_options import FORMATS, CleanOptions
 from victor_spark.errors import EXIT_DONE, InputError, UsageError
@@ -41,7 +41,11 @@ def read_page(arguments: argparse.Namespace, chosen: CleanOptions) -> tuple[str,
     """The name and the record of the one page that INPUT is."""
     if arguments.inputs == ["-"]:
         payload = sys.stdin.buffer.read()
-        return "stdin", Record(None, arguments.url, "", 0, len(payload), payload)
+        if not payload:
+            raise InputError("stdin: empty")
+        if what := kinds.only_named(payload.decode("utf-8", "replace")):
+            raise InputError(f"stdin holds {what}, not a page: give it as INPUT, or send the page")
+        return "stdin", pipeline.handed_over(payload, arguments.url)
     if "-" in arguments.inputs:
         raise UsageError("- (stdin) is a page by itself: no other INPUT beside it")
     shards = inputs.resolve(arguments.inputs, base_url=arguments.input_base_url)

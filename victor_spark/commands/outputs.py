@@ -1,17 +1,43 @@
 """Where commands write what they made."""
 
+import argparse
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from victor_spark.errors import OutputError
 
 
-def writable(directory: Path) -> Path:
-    """The directory, made if need be; OutputError now rather than after an hour's work."""
+def add_overwrite(parser: argparse.ArgumentParser) -> None:
+    """Adds --overwrite."""
+    parser.add_argument(
+        "--overwrite", action="store_true", help="write over what an earlier command left in --output"
+    )
+
+
+@contextmanager
+def directory(path: Path, *, overwrite: bool) -> Iterator[Path]:
+    """A directory for results, which whoever has them makes; what fails meanwhile leaves nothing there.
+
+    OutputError now, rather than after an hour's work, where it can't be written or holds files.
+    """
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:
-        directory.mkdir(parents=True, exist_ok=True)
-        probe = directory / ".writable"
-        probe.touch()
-        probe.unlink()
+        before = set() if missing else {file.name for file in path.iterdir()}
+        with tempfile.TemporaryFile(dir=missing[-1].parent if missing else path) as probe:
+            probe.write(b"0")
     except OSError as error:
-        raise OutputError(f"can't write to {directory}: {error.strerror or error}") from error
-    return directory
+        raise OutputError(f"can't write to {path}: {error.strerror or error}") from error
+    if before and not overwrite:
+        raise OutputError(f"{path}: holds files ({min(before)}); choose another --output, or add --overwrite")
+    try:
+        yield path
+    except BaseException:
+        with suppress(OSError):
+            for file in path.iterdir():
+                if file.name not in before:
+                    file.unlink()
+            for folder in missing:
+                folder.rmdir()
+        raise

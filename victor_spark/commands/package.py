@@ -26,7 +26,8 @@ import sys
 
 from victor_spark.cli import main
 
-sys.exit(main(["clean", *sys.argv[1:]]))
+sys.argv[1:1] = ["clean"]
+sys.exit(main())
 '''
 
 EXAMPLES: Final = """\

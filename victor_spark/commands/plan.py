@@ -3,7 +3,8 @@
 Takes what victor clean takes: put plan where clean stands. Every path is looked up, parts of the crawl are
 really cleaned (a minute at most, without Spark), and pages, hours, disk and memory are told from them. With
 --output, it is seen whether a run can write there (an output in a store starts Spark for that).
-Exit code 0: all is there; 2: a path can't be had, or an option makes no sense.
+The exit code is the one that victor clean will end with, as far as the sample tells: 0; 2: an input, an
+option, the output or the master is no good; 3: more shards or pages fail than may.
 """
 
 import argparse
@@ -12,11 +13,12 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 from victor_spark import pipeline
 from victor_spark.commands import argument_types, clean, clean_options
-from victor_spark.errors import EXIT_DONE, EXIT_USAGE, UsageError
+from victor_spark.errors import EXIT_DONE, BudgetError, UsageError
 
 EXAMPLES: Final = """\
 examples:
@@ -41,33 +43,42 @@ def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
     if "-" in arguments.inputs:
         raise UsageError("- (stdin) needs no plan")
-    told = _told(arguments)
+    told, failed = _told(arguments)
     if arguments.json:
         print(json.dumps(told, ensure_ascii=False, indent=2))
     else:
         print("\n".join(_lines(told)))
     for problem in told["problems"]:
         print(f"victor: {problem}", file=sys.stderr)
-    return EXIT_USAGE if told["problems"] else EXIT_DONE
+    if failed:
+        raise BudgetError(f"by the sample, victor clean would stop: {failed}")
+    return EXIT_DONE
 
 
-def _told(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Everything there is to tell."""
-    from victor_spark.spark import estimate, manifest, output, plan
+def _told(arguments: argparse.Namespace) -> tuple[dict[str, Any], str | None]:
+    """Everything there is to tell, and why the run would fail if it would."""
+    from victor_spark.spark import estimate, manifest, output, plan, spending
     from victor_spark.spark.clean_partition import CleanTask
     from victor_spark.spark.files import opened
+    from victor_spark.spark.progress import many
+    from victor_spark.spark.session import check_master
 
     chosen = clean_options.chosen_options(arguments)
+    check_master(arguments.master)
     models = pipeline.models(chosen.settings)
     if arguments.output is not None:
         with opened(arguments.output) as files:
             output.check(files)
     started = time.monotonic()
-    shards = manifest.collect(arguments.inputs, arguments.input_base_url, tell=_looked_up)
+    shards = manifest.collect(
+        arguments.inputs,
+        arguments.input_base_url,
+        tell=lambda n: print(f"victor: {many(n, 'shard')} looked up", file=sys.stderr, flush=True),
+    )
     seconds = time.monotonic() - started
     n_cores = arguments.cores or len(os.sched_getaffinity(0))
     planned = plan.plan(
-        shards.table,
+        shards.available,
         n_cores=n_cores,
         split_bytes=arguments.split_bytes,
         wave_bytes=arguments.wave_bytes,
@@ -84,44 +95,60 @@ def _told(arguments: argparse.Namespace) -> dict[str, Any]:
     )
     print("victor: cleaning a sample", file=sys.stderr, flush=True)
     sampled = estimate.sample(planned, task, models)
-    found = estimate.estimate(planned, sampled, n_cores=n_cores)
-    return {
+    found = estimate.estimate(planned, sampled, n_cores=n_cores, look_up_seconds=seconds)
+    failing = estimate.failing(found, sampled, n_shards=len(shards), n_missing=len(shards.missing))
+    failed = None
+    try:
+        spending.check(
+            chosen.budget, replace(failing, reason=failing.reason or next(iter(shards.problems), None))
+        )
+    except BudgetError as error:
+        failed = str(error)
+    told = {
         "n_shards": len(shards),
-        "n_unavailable": shards.n_problems,
+        "n_unavailable": len(shards.missing),
         "look_up_seconds": round(seconds, 1),
         **manifest.figures(shards.table),
         **estimate.as_json(found, sampled),
         "problems": list(shards.problems),
     }
-
-
-def _looked_up(n: int) -> None:
-    print(f"victor: {n} shards looked up", file=sys.stderr, flush=True)
+    return told, failed
 
 
 def _lines(told: dict[str, Any]) -> Iterator[str]:
     """The plan as a table for people."""
-    from victor_spark.spark.progress import size
+    from victor_spark.spark.estimate import divided
+    from victor_spark.spark.progress import many, size
 
-    sample, n_pages = told["sample"], max(told["n_pages"], 1)
+    sample = told["sample"]
     kinds = ", ".join(f"{n:,} {kind}" for kind, n in told["kinds"].items())
     sizes = f"{size(told['n_bytes'])}; largest {size(told['largest'])}"
     yield f"shards   {told['n_shards']:,} ({kinds}), {sizes}"
     yield f"         looked up in {told['look_up_seconds']} s: {told['n_unavailable']:,} can't be had"
-    yield f"sample   {sample['n_ranges']} ranges, {size(sample['n_bytes'])}: {sample['n_pages']:,} pages"
-    if sample["n_unreadable"]:
-        yield f"         {sample['n_unreadable']} couldn't be read, such as: {next(iter(sample['reasons']))}"
+    if told["n_pages"] is None:
+        yield "sample   no page could be read, so there is no estimate"
+    else:
+        read = f"{many(sample['n_ranges'], 'range')}, {size(sample['n_bytes'])}"
+        yield f"sample   {read}: {many(sample['n_pages'], 'page')}"
+    if failed := sample["failed_shards"]:
+        name, reason = next(iter(failed.items()))
+        why = reason if name in reason else f"{name}: {reason}"
+        shards = many(sample["n_failed_shards"], "shard")
+        yield f"         {shards} couldn't be read to the end, such as {why}"
     if sample["indivisible"]:
         name = sample["indivisible"][0]
-        yield f"         {len(sample['indivisible'])} shards can't be split, such as {name}"
+        yield f"         {many(len(sample['indivisible']), 'shard')} can't be split, such as {name}"
+    if told["n_pages"] is None:
+        return
     error = told["error"]
     margin = "" if error == 0 else f" ± {error:.0%}" if error is not None else ", roughly"
     yield f"pages    {told['n_pages']:,}{margin}"
-    statuses = ", ".join(f"{status} {n / n_pages:.1%}" for status, n in told["statuses"].items())
-    yield f"         {statuses}"
+    if tenths := divided(1000, told["statuses"]):
+        yield f"         {', '.join(f'{status} {n / 10}%' for status, n in tenths.items())}"
     rate = 1 / told["seconds_per_page"] if told["seconds_per_page"] else 0
-    yield f"time     {_time(told['hours'])} on {told['n_cores']:,} cores ({rate:.0f} pages/s a core here)"
-    yield f"tasks    {told['n_splits']:,} splits in {told['n_waves']:,} waves"
+    start = f"{told['start_seconds']:.0f} s of it to start; {rate:.0f} pages/s a core here"
+    yield f"time     {_time(told['hours'])} on {many(told['n_cores'], 'core')} ({start})"
+    yield f"tasks    {many(told['n_splits'], 'split')} in {many(told['n_waves'], 'wave')}"
     yield f"disk     {size(told['n_output'])} of Parquet"
     core, driver = size(told["core_bytes"]), size(told["driver_bytes"])
     yield f"memory   {core} a core beside the JVM; {driver} for the plan in the driver beside its 1 GB"

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from victor_spark.commands import outputs
 from victor_spark.commands.argument_types import positive
-from victor_spark.commands.outputs import writable
 from victor_spark.commands.templates_mine import add_grouping
 from victor_spark.errors import EXIT_DONE, OutputError
 from victor_spark.evaluation import gold_formats, template_gain
@@ -42,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--sets", metavar="SET", nargs="+", default=[], help="only these sets")
     parser.add_argument("--output", metavar="DIR", required=True, help="directory for the results")
+    outputs.add_overwrite(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -49,16 +50,17 @@ def run(arguments: argparse.Namespace) -> int:
     sources = gold_formats.sources(arguments.gold)
     pages = gold_formats.chosen(sources, Choice(tuple(arguments.sets)))
     of_sites = template_gain.by_site(pages, arguments.group_by, arguments.min_pages)
-    output = writable(Path(arguments.output))
     mining = MiningSettings(view=arguments.view)
-    found = list(template_gain.gains(of_sites, arguments.cleaner, mining, arguments.group_by))
-    _write(found, arguments.cleaner, output)
+    with outputs.directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
+        found = list(template_gain.gains(of_sites, arguments.cleaner, mining, arguments.group_by))
+        _write(found, arguments.cleaner, output)
     sys.stdout.write("\n".join(["", *template_gain.lines(found, arguments.cleaner), ""]))
     return EXIT_DONE
 
 
 def _write(found: list[template_gain.SiteGain], cleaner: str, output: Path) -> None:
     try:
+        output.mkdir(parents=True, exist_ok=True)
         results = json.dumps(template_gain.as_json(found, cleaner), indent=1, ensure_ascii=False)
         (output / "results.json").write_text(results + "\n", encoding="utf-8")
         template_gain.write_csv(found, output / "results.csv")

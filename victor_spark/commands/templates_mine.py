@@ -10,8 +10,8 @@ import argparse
 import sys
 from typing import Final
 
-from victor_spark import pipeline
-from victor_spark.commands import clean_options, options
+from victor_spark import configuration, pipeline
+from victor_spark.commands import clean_options
 from victor_spark.commands.argument_types import positive
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
 from victor_spark.templates import sample, sites
@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _mining(arguments: argparse.Namespace) -> MiningSettings:
     given = {"view": arguments.view, "patterns": tuple(arguments.pattern), "min_pages": arguments.min_pages}
-    return options.merged(MiningSettings(), {}, given)
+    return configuration.merged(MiningSettings(), {}, given)
 
 
 def add_grouping(parser: argparse._ActionsContainer) -> None:

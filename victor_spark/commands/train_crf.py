@@ -21,10 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from victor_spark.commands import adapting
+from victor_spark.commands import adapting, outputs
 from victor_spark.commands.adapting import STRENGTH
 from victor_spark.commands.argument_types import probability
-from victor_spark.commands.outputs import writable
 from victor_spark.crf import model as crf_model
 from victor_spark.crf.feature_sets import TEMPLATE_SHARE
 from victor_spark.crf.model import Model
@@ -46,6 +45,7 @@ from victor_spark.evaluation.cross_validation import Results
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import reporter, track
 from victor_spark.evaluation.template_evidence import with_shares
+from victor_spark.page import OTHER
 from victor_spark.templates.mine import MiningSettings
 
 EXAMPLES: Final = """\
@@ -69,6 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     data.add_argument("--data", metavar="DIR", help="directory of annotated pages")
     data.add_argument("--gold", metavar="FILE", nargs="+", help="files of annotated pages")
     parser.add_argument("--output", metavar="DIR", required=True, help="the model directory to write")
+    outputs.add_overwrite(parser)
     parser.add_argument("--sets", metavar="SET", nargs="+", default=[], help="only these sets (default: all)")
     parser.add_argument(
         "--features", metavar="NAME", help="feature set (default: victor-2008, or that of --start-from)"
@@ -83,7 +84,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--folds",
         metavar="K",
         type=int,
-        help=f"folds by site; 0: don't measure (default: {FOLDS}, with --start-from {FOLDS_OF_FEW})",
+        help=f"folds by site; 0: don't measure (default: {FOLDS}, with --start-from {FOLDS_OF_FEW}; of fewer "
+        "sites as many folds as sites)",
     )
     parser.add_argument(
         "--jobs", metavar="N", type=int, default=1, help="folds at a time (default: %(default)s)"
@@ -107,9 +109,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Labels, cross-validates, trains on everything, writes the model directory."""
     recipe = _adapting(arguments) if arguments.start_from else _from_scratch(arguments)
-    output = writable(Path(arguments.output))
+    with outputs.directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
+        _train(arguments, recipe, output)
+    print(f"\nmodel in {output}")
+    return EXIT_DONE
+
+
+def _train(arguments: argparse.Namespace, recipe: "Recipe", output: Path) -> None:
     pages = _labelled(_files(arguments))
-    arguments.folds = _folds(arguments, pages)
+    arguments.folds, why_not = _folds(arguments, pages)
+    if why_not:
+        print(f"victor: not measured: {why_not}", file=sys.stderr)
     if TEMPLATE_SHARE in recipe.features:
         pages = with_shares(pages, MiningSettings())
     results: Results = {}
@@ -119,9 +129,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
         for name, judged in results.items():
             print(f"\n{name}\n{summary.table(summary.by_set(judged))}")
-    _write(output, pages, results, recipe=recipe, arguments=arguments)
-    print(f"\nmodel in {output}")
-    return EXIT_DONE
+    _write(output, pages, results, recipe=recipe, arguments=arguments, why_not=why_not)
 
 
 @dataclass(frozen=True)
@@ -170,14 +178,17 @@ def _adapting(arguments: argparse.Namespace) -> Recipe:
     )
 
 
-def _folds(arguments: argparse.Namespace, pages: Sequence[LabelledPage]) -> int:
-    """The folds asked for; adapting to very few sites, as many as there are sites, or none."""
+def _folds(arguments: argparse.Namespace, pages: Sequence[LabelledPage]) -> tuple[int, str | None]:
+    """The folds asked for, of few sites as many as there are, or none and why."""
     if arguments.folds is not None:
-        return int(arguments.folds)
-    n_sites = len({page.site for page in pages})
-    if not arguments.start_from:
-        return FOLDS
-    return min(FOLDS_OF_FEW, n_sites) if n_sites > 1 else 0
+        return int(arguments.folds), None if arguments.folds else "--folds 0"
+    sites = {page.site for page in pages if labelling.trainable(page)}
+    if len(sites) < 2:
+        return 0, (
+            f"all pages to learn from are of one site ({', '.join(sites)}), and cross-validation by site "
+            "needs two; victor evaluate --gold FILE --model DIR measures it on pages of other sites"
+        )
+    return min(FOLDS_OF_FEW if arguments.start_from else FOLDS, len(sites)), None
 
 
 def _files(arguments: argparse.Namespace) -> dict[str, Path]:
@@ -207,7 +218,7 @@ def _labelled(files: Mapping[str, Path]) -> list[LabelledPage]:
     for name, path in files.items():
         usable = [page for page in gold.read(path) if gold.usable(page)]
         pages += track(labelling.label_all(usable), f"labelling {name}", len(usable))
-    if not any(map(labelling.trainable, pages)):
+    if not any(labelling.trainable(page) and (page.labels != OTHER).any() for page in pages):
         raise InputError(
             f"no page in {', '.join(map(str, files.values()))} has a gold text that its html holds"
         )
@@ -221,6 +232,7 @@ def _write(
     *,
     recipe: Recipe,
     arguments: argparse.Namespace,
+    why_not: str | None = None,
 ) -> None:
     """Trains on all pages and writes the model with everything that is known about it."""
     learnt = [page for page in pages if labelling.trainable(page)]
@@ -228,6 +240,9 @@ def _write(
     trained = recipe.train(learnt, lambda number, loss: report(number, f"loss {loss:.0f}"))
     sys.stderr.write("\n" if sys.stderr.isatty() else "")
     metrics = _metrics(pages, learnt, results, recipe, arguments)
+    if why_not:
+        metrics["not_measured"] = why_not
+    output.mkdir(parents=True, exist_ok=True)
     _draw(output, results)
     if results:
         out_of_fold.write(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from victor_spark import resources
+from victor_spark.commands import outputs
 from victor_spark.errors import EXIT_DONE, InputError, OutputError, UsageError
 from victor_spark.langid import training
 from victor_spark.langid.profiles import Profiles
@@ -34,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
     parser.add_argument("inputs", metavar="FILE_OR_DIR", nargs="*", help="text files named by language")
     parser.add_argument("--output", metavar="FILE", type=Path, help="the profiles (or model) to write")
+    outputs.add_overwrite(parser)
     parser.add_argument(
         "--add",
         metavar="LANG=FILE",
@@ -60,6 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("give either text files and directories, or --add LANG=FILE")
     if arguments.add and arguments.fasttext:
         raise UsageError("--add is for profiles; a fastText model is trained on all languages at once")
+    updates = arguments.add and arguments.output == arguments.profiles
+    if arguments.output.exists() and not (updates or arguments.overwrite):
+        raise OutputError(f"{arguments.output}: exists; choose another --output, or add --overwrite")
     if arguments.fasttext:
         return _train_fasttext(arguments)
     profiles = _added(arguments) if arguments.add else training.train(_texts(_files(arguments.inputs)))

@@ -9,6 +9,7 @@ from: the model is measured on them. The model directory gets weights.npz, CARD.
 import argparse
 import json
 import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +17,7 @@ from typing import Any, Final
 from victor_spark.cleaners import ncleaner as cleaner
 from victor_spark.cleaners import ncleaner_model, ncleaner_training
 from victor_spark.cleaners.ncleaner_model import Model
-from victor_spark.commands.outputs import writable
+from victor_spark.commands import outputs
 from victor_spark.crf.model import FILE_NAME
 from victor_spark.errors import EXIT_DONE, InputError, UsageError
 from victor_spark.evaluation import gold, ncleaner, summary
@@ -38,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
     parser.add_argument("--data", metavar="DIR", required=True, help="directory of annotated pages")
     parser.add_argument("--output", metavar="DIR", required=True, help="the model directory to write")
+    outputs.add_overwrite(parser)
     parser.add_argument("--sets", metavar="SET", nargs="+", default=[], help="only these sets (default: all)")
     parser.add_argument(
         "--pairs", metavar="N", type=int, help="learn from N pages, drawn by hash of their ids (default: all)"
@@ -56,7 +58,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Labels, trains, measures on held-out pages, writes the model directory."""
     if arguments.pairs is not None and arguments.pairs < 1:
         raise UsageError("--pairs is at least 1")
-    output = writable(Path(arguments.output))
+    with outputs.directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
+        _train(arguments, output)
+    print(f"model in {output}")
+    return EXIT_DONE
+
+
+def _train(arguments: argparse.Namespace, output: Path) -> None:
     pages = _read(Path(arguments.data), arguments.sets)
     lesson = _lesson(pages, arguments)
     model = _trained(lesson, arguments)
@@ -66,13 +74,14 @@ def run(arguments: argparse.Namespace) -> int:
     metrics = _metrics(lesson, summary.by_set(results) if results else {}, arguments)
     if results:
         print(summary.table(metrics["held_out"]))
+    else:
+        print(f"victor: not measured: {arguments.data} has no page of the split dev", file=sys.stderr)
+    output.mkdir(parents=True, exist_ok=True)
     (output / FILE_NAME).write_bytes(ncleaner_model.to_bytes(model))
     (output / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n", encoding="utf-8")
     (output / "CARD.md").write_text(
         ncleaner.write_card(f"ncleaner/{output.resolve().name}", metrics), encoding="utf-8"
     )
-    print(f"model in {output}")
-    return EXIT_DONE
 
 
 def _read(directory: Path, names: Sequence[str]) -> list[GoldPage]:

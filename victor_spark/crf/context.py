@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark.crf.surroundings import N_AROUND, Layout, n_words
+from victor_spark.crf.surroundings import N_AROUND, Fill, Layout, n_words
 from victor_spark.kernels import context as kernel
 from victor_spark.kernels import surroundings, views
 from victor_spark.page import Blocks, Float32, Int32
@@ -35,8 +35,11 @@ NAMES: Final = (*_OF_BLOCKS, *_OF_PARAGRAPHS, *_OF_PAGE)
 """The rows of `features`."""
 
 
-def features(blocks: Blocks, page: Layout, logits: Float32, rows: Float32) -> None:
-    """Fills `rows` (len(NAMES), n_blocks) from the log-odds of content (n_blocks) that were guessed."""
+def rows_of(blocks: Blocks, page: Layout, logits: Float32) -> Fill:
+    """What fills `rows` (len(NAMES), any number of blocks), from the log-odds of content (n_blocks) that were
+    guessed.
+    """
+    own = np.empty((len(_OF_BLOCKS), len(blocks)), dtype=np.float32)
     words = n_words(blocks)
     bounded = np.minimum(np.maximum(logits, np.float32(-9.0)), np.float32(9.0))
     guesses = np.asarray(1.0 / (1.0 + np.exp(-bounded)), dtype=np.float32)
@@ -50,7 +53,7 @@ def features(blocks: Blocks, page: Layout, logits: Float32, rows: Float32) -> No
         memoryview(words),
         memoryview(page.of_block),
         memoryview(masses),
-        memoryview(rows),
+        memoryview(own),
     )
     kernel.of_paragraphs(
         memoryview(masses),
@@ -62,9 +65,18 @@ def features(blocks: Blocks, page: Layout, logits: Float32, rows: Float32) -> No
         memoryview(numbers),
     )
     numbers[-1] = _doubt(guesses, words)
-    surroundings.spread(
-        memoryview(table), memoryview(page.of_block), memoryview(numbers), len(_OF_BLOCKS), memoryview(rows)
-    )
+
+    def fill(first: int, rows: Float32) -> None:
+        these = slice(first, first + rows.shape[1])
+        rows[: len(own)] = own[:, these]
+        surroundings.spread(*views(table, page.of_block[these], numbers), len(own), memoryview(rows))
+
+    return fill
+
+
+def features(blocks: Blocks, page: Layout, logits: Float32, rows: Float32) -> None:
+    """Fills `rows` (len(NAMES), n_blocks)."""
+    rows_of(blocks, page, logits)(0, rows)
 
 
 def _doubt(guesses: Float32, words: Int32) -> float:

@@ -1,5 +1,7 @@
 """Dense decoding: marginal probabilities and the likeliest labels of a page's blocks."""
 
+from typing import Final
+
 import numpy as np
 
 from victor_spark.crf import revision
@@ -13,12 +15,29 @@ def marginals(model: Model, blocks: Blocks) -> Float64:
     """P(header), P(text), P(other) per block: shape (n_blocks, 3), rows sum to 1."""
     if not len(blocks):
         return np.empty((0, len(LABELS)))
-    values = model.values(blocks)
-    chain = chain_marginals(model, values)
+    n, words = len(blocks), n_words(blocks)
+    bins, guesses = np.empty((len(model.table.names), n), dtype=np.uint8), np.empty(n, dtype=np.float32)
+    strips = [slice(first, min(first + STRIP, n)) for first in range(0, n, STRIP)]
+    values = model.strips(blocks)
+    for strip in strips:
+        of_strip = values(strip.start, strip.stop)
+        bins[:, strip], guesses[strip] = model.table.bins(of_strip), of_strip[-1]
+    del values  # what it knows of the page is made once more: it would be too much to keep
+    chain = _forward_backward(model, _scores(model, bins))
+    del bins
     if model.last is None:
         return chain
-    rows = revision.features(blocks, values, chain)
-    return revision.revised(model.last, rows, chain, n_words(blocks))
+    complete = revision.completing(blocks, guesses, chain)
+    values = model.strips(blocks) if len(strips) > 1 else lambda _first, _end: of_strip
+    result = np.empty_like(chain)
+    for strip in strips:
+        rows = complete(strip.start, values(strip.start, strip.stop))
+        result[strip] = revision.revised(model.last, rows, chain[strip], words[strip])
+    return result
+
+
+STRIP: Final = 4096
+"""Blocks whose features are made at once: more pages than one in a thousand have fewer."""
 
 
 def chain_marginals(model: Model, values: Float32) -> Float64:
@@ -28,10 +47,14 @@ def chain_marginals(model: Model, values: Float32) -> Float64:
 
 def scores(model: Model, values: Float32) -> Float64:
     """State scores (sums of weights) per block and label: shape (n_blocks, 3)."""
-    result = np.empty((values.shape[1], len(LABELS)))
+    return _scores(model, model.table.bins(values))
+
+
+def _scores(model: Model, bins: UInt8) -> Float64:
+    result = np.empty((bins.shape[1], len(LABELS)))
     if len(result):
         kernel.state_scores(
-            memoryview(model.table.bins(values)),
+            memoryview(bins),
             memoryview(model.singles),
             memoryview(model.boundary),
             memoryview(model.bias),

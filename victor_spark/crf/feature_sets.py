@@ -12,6 +12,8 @@ from victor_spark.crf.patterns import Patterns
 from victor_spark.crf.weights import Weights
 from victor_spark.page import Blocks, Float32
 
+Strip: TypeAlias = Callable[[int, int], Float32]
+"""Answers one question: which values have the features of the blocks from one to before another?"""
 Guess: TypeAlias = Callable[[Float32], Float32]
 """Answers one question: given the values of some features, what are each block's log-odds of content?"""
 
@@ -20,13 +22,14 @@ Guess: TypeAlias = Callable[[Float32], Float32]
 class FeatureSet:
     """The features of blocks, by name and in order.
 
-    `values` gives them for a page with at least one block: shape (len(names), n_blocks). Where the set
-    `is_learnt`, the last ones are what learnt weights say of a block, and what a guess makes of all others;
-    without weights those are left out, without a guess the last one.
+    `strips` gives them for a page with at least one block, a strip of blocks at a time: shape (len(names),
+    blocks of the strip). Those of a whole large page may take more room than all else known of it. Where the
+    set `is_learnt`, the last ones are what learnt weights say of a block, and what a guess makes of all
+    others; without weights those are left out, without a guess the last one.
     """
 
     names: tuple[str, ...]
-    values: Callable[[Blocks, Patterns, Weights | None, Guess | None], Float32]
+    strips: Callable[[Blocks, Patterns, Weights | None, Guess | None], Strip]
     is_learnt: bool = False
 
 
@@ -34,40 +37,42 @@ LANGUAGE: Final = frozenset({"langid1", "langid2"})
 """Features that need the language profiles. They bring victor-2008 nothing on our pages (docs/quality.md)."""
 
 
-def _victor_2008(
-    blocks: Blocks, patterns: Patterns, _weights: Weights | None, _guess: Guess | None
-) -> Float32:
+def _victor_2008(blocks: Blocks, patterns: Patterns, _weights: Weights | None, _guess: Guess | None) -> Strip:
     view = BlockView(blocks, patterns)
     rows = np.empty((len(VICTOR_2008), len(blocks)), dtype=np.float32)
     for row, feature in enumerate(VICTOR_2008.values()):
         rows[row] = feature(view)
-    return rows
+    return lambda first, end: np.ascontiguousarray(rows[:, first:end])
 
 
-def _victor_2(blocks: Blocks, _patterns: Patterns, learnt: Weights | None, guess: Guess | None) -> Float32:
-    rows = np.empty((len(_VICTOR_2), len(blocks)), dtype=np.float32)
-    surroundings.features(blocks, rows[: len(surroundings.NAMES)])
-    return _completed(blocks, rows, learnt, guess)
+def _victor_2(blocks: Blocks, _patterns: Patterns, learnt: Weights | None, guess: Guess | None) -> Strip:
+    return _learnt(blocks, len(_VICTOR_2), learnt, guess)
 
 
 def _victor_2_templates(
     blocks: Blocks, _patterns: Patterns, learnt: Weights | None, guess: Guess | None
-) -> Float32:
-    rows = np.empty((len(_VICTOR_2_TEMPLATES), len(blocks)), dtype=np.float32)
-    surroundings.features(blocks, rows[: len(surroundings.NAMES)])
-    rows[len(surroundings.NAMES)] = blocks.template_share
-    return _completed(blocks, rows, learnt, guess)
+) -> Strip:
+    return _learnt(blocks, len(_VICTOR_2_TEMPLATES), learnt, guess)
 
 
-def _completed(blocks: Blocks, rows: Float32, learnt: Weights | None, guess: Guess | None) -> Float32:
-    """The rows with those at the end that weights and a guess give, as far as these are there."""
-    if learnt is None:
-        return rows[: -1 - len(weights.NAMES)]
-    learnt.features(blocks, rows[-1 - len(weights.NAMES) : -1])
-    if guess is None:
-        return rows[:-1]
-    rows[-1] = guess(rows[:-1])
-    return rows
+def _learnt(blocks: Blocks, n_features: int, learnt: Weights | None, guess: Guess | None) -> Strip:
+    """All features, those at the end that weights and a guess give as far as these are there."""
+    fill, n_own = surroundings.rows_of(blocks), len(surroundings.NAMES)
+    weigh = learnt.rows_of(blocks) if learnt else None
+
+    def strip(first: int, end: int) -> Float32:
+        rows = np.empty((n_features, end - first), dtype=np.float32)
+        fill(first, rows[:n_own])
+        rows[n_own : -1 - len(weights.NAMES)] = blocks.template_share[first:end]
+        if weigh is None:
+            return rows[: -1 - len(weights.NAMES)]
+        weigh(first, rows[-1 - len(weights.NAMES) : -1])
+        if guess is None:
+            return rows[:-1]
+        rows[-1] = guess(rows[:-1])
+        return rows
+
+    return strip
 
 
 SCORE: Final = "score"

@@ -15,6 +15,7 @@ import pycrfsuite
 
 from victor_spark.crf import attributes, revision, trees
 from victor_spark.crf import weights as of_weights
+from victor_spark.crf.feature_sets import Strip
 from victor_spark.crf.names import Names
 from victor_spark.crf.origins import Origins
 from victor_spark.crf.table import FeatureTable, from_json
@@ -58,6 +59,10 @@ class Model:
         """All features of all blocks: shape (n_features, n_blocks)."""
         return self.table.values(blocks, self.weights, self.first)
 
+    def strips(self, blocks: Blocks) -> Strip:
+        """The same for some blocks at a time, of a page with at least one."""
+        return self.table.strips(blocks, self.weights, self.first)
+
 
 _ARRAYS: Final = (
     "singles",
@@ -99,7 +104,8 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
             grown = {place: _trees(arrays, place) for place in _TREES}
             stated = description["format"]
     except Exception as error:  # numpy and zipfile raise whatever the damage leads them to
-        raise ModelError(f"{name}: not a model of victor-spark ({' '.join(str(error).split())})") from error
+        reason = " ".join(str(error).split()).partition(". ")[0]  # numpy goes on with unsafe advice
+        raise ModelError(f"{name}: not a model of victor-spark ({reason})") from error
     if stated != FORMAT:
         raise ModelError(f"{name}: model format {stated!r}, this code reads {FORMAT}")
     try:

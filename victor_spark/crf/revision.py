@@ -4,6 +4,7 @@ A linear chain sees a block's neighbours; the last trees see the paragraph, the 
 kin, too, and what the first trees and the CRF say of these. The CRF still tells headers from text.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -23,14 +24,27 @@ N_ADDED: Final = len(context.NAMES) + len(CRF)
 _LEAST: Final = 1e-4
 
 
+def completing(blocks: Blocks, guesses: Float32, marginals: Float64) -> Callable[[int, Float32], Float32]:
+    """What puts the added features below the values (n_features, any number) of the blocks from one on.
+
+    `guesses` (n_blocks) are the last of these features, of all blocks.
+    """
+    fill = context.rows_of(blocks, layout_of(blocks), guesses)
+
+    def completed(first: int, values: Float32) -> Float32:
+        n_known, n = values.shape
+        rows = np.empty((n_known + N_ADDED, n), dtype=np.float32)
+        rows[:n_known] = values
+        fill(first, rows[n_known : -len(CRF)])
+        kernel.told(memoryview(marginals[first : first + n]), _LEAST, memoryview(rows[-len(CRF) :]))
+        return rows
+
+    return completed
+
+
 def features(blocks: Blocks, values: Float32, marginals: Float64) -> Float32:
     """`values` (n_features, n_blocks; the last: the first guess), and below them the added ones."""
-    n_known = len(values)
-    rows = np.empty((n_known + N_ADDED, values.shape[1]), dtype=np.float32)
-    rows[:n_known] = values
-    context.features(blocks, layout_of(blocks), values[-1], rows[n_known : -len(CRF)])
-    kernel.told(memoryview(marginals), _LEAST, memoryview(rows[-len(CRF) :]))
-    return rows
+    return completing(blocks, values[-1], marginals)(0, values)
 
 
 def revised(trees: Trees, rows: Float32, marginals: Float64, words: Float64) -> Float64:

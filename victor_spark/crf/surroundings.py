@@ -7,15 +7,16 @@ ancestors, words of class and id, and overlap with the title. The paper's own ar
 language and of regular expressions, which bring nothing beside the others.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from victor_spark.html.tags import BIT, CONTAINERS
 from victor_spark.html.words import GROUPS
+from victor_spark.kernels import KEY, code_points, views
 from victor_spark.kernels import blocks as of_blocks
-from victor_spark.kernels import code_points
 from victor_spark.kernels import surroundings as kernel
 from victor_spark.page import Blocks, Float32, Float64, Int32, UInt8
 
@@ -157,6 +158,7 @@ def _layout(blocks: Blocks, n_words: Int32, linked: UInt8) -> Layout:
         memoryview(of_block),
         memoryview(places),
         memoryview(sums),
+        KEY,
         memoryview(_slots(n)),
     )
     n_elements, n_paragraphs = packed >> 32, packed & 0xFFFFFFFF
@@ -168,46 +170,50 @@ def _layout(blocks: Blocks, n_words: Int32, linked: UInt8) -> Layout:
     )
 
 
+Fill: TypeAlias = Callable[[int, Float32], None]
+"""Fills rows of features, as many columns as there are, for the blocks from a given one on."""
+
+
+def rows_of(blocks: Blocks) -> Fill:
+    """What fills `rows` (len(NAMES), any number of blocks) of a page with at least one block."""
+    n, words, linked = len(blocks), n_words(blocks), _linked(blocks)
+    page = _layout(blocks, words, linked)
+    numbers = np.empty(len(_OF_PAGE), dtype=np.float32)
+    twins = np.empty((2, n), dtype=np.int32)
+    ratios = np.empty((2, max(int(blocks.div_group.max()), int(blocks.td_group.max())) + 1))
+    mean_depth = of_blocks.of_page(
+        *views(words, blocks.n_sentences, blocks.depth, blocks.div_group, blocks.td_group),
+        *views(blocks.letters_hash, linked),
+        KEY,
+        *views(_slots(n), twins, ratios, numbers[-_N_DOCUMENT:]),
+    )
+    table = _table(blocks, page, numbers[:-_N_DOCUMENT])
+    title = (blocks.title or "")[:MOST_TITLE]
+
+    def fill(first: int, rows: Float32) -> None:
+        these = slice(first, first + rows.shape[1])
+        counts = [getattr(blocks, name)[these] for name in (*COUNTS.values(), *_OTHER_COLUMNS)]
+        of_blocks.of_blocks(
+            *views(np.concatenate(counts).reshape(len(counts), -1), blocks.containers[these]),
+            *views(np.ascontiguousarray(blocks.hints[:, these]), page.of_block[these], page.places),
+            len(CONTAINERS),
+            len(COUNTS),
+            first,
+            mean_depth,
+            *views(twins, ratios, rows),
+        )
+        of_blocks.title_shares(
+            *views(blocks.points, blocks.text_start[these], blocks.text_end[these], blocks.n_letters[these]),
+            *views(code_points(title), rows[len(_OF_BLOCKS) - 1]),
+        )
+        kernel.spread(*views(table, page.of_block[these], numbers), len(_OF_BLOCKS), memoryview(rows))
+
+    return fill
+
+
 def features(blocks: Blocks, rows: Float32) -> None:
     """Fills `rows` (len(NAMES), n_blocks) of a page with at least one block."""
-    linked = _linked(blocks)
-    page = _layout(blocks, n_words(blocks), linked)
-    numbers = np.empty(len(_OF_PAGE), dtype=np.float32)
-    _fill_blocks(blocks, page, linked, rows, numbers[-_N_DOCUMENT:])
-    table = _table(blocks, page, numbers[:-_N_DOCUMENT])
-    kernel.spread(
-        memoryview(table), memoryview(page.of_block), memoryview(numbers), len(_OF_BLOCKS), memoryview(rows)
-    )
-
-
-def _fill_blocks(blocks: Blocks, page: Layout, linked: UInt8, rows: Float32, numbers: Float32) -> None:
-    """The rows of blocks alone, and the paper's document features."""
-    n = len(blocks)
-    columns = (*COUNTS.values(), *_OTHER_COLUMNS)
-    of_blocks.of_blocks(
-        memoryview(np.concatenate([getattr(blocks, name) for name in columns]).reshape(-1, n)),
-        memoryview(blocks.containers),
-        memoryview(blocks.hints),
-        memoryview(blocks.letters_hash),
-        memoryview(linked),
-        memoryview(page.of_block),
-        memoryview(page.places),
-        len(CONTAINERS),
-        len(COUNTS),
-        memoryview(_slots(n)),
-        memoryview(np.empty((2, n), dtype=np.int32)),
-        memoryview(np.empty(max(int(blocks.div_group.max()), int(blocks.td_group.max())) + 1)),
-        memoryview(rows),
-        memoryview(numbers),
-    )
-    of_blocks.title_shares(
-        memoryview(blocks.points),
-        memoryview(blocks.text_start),
-        memoryview(blocks.text_end),
-        memoryview(blocks.n_letters),
-        memoryview(code_points((blocks.title or "")[:MOST_TITLE])),
-        memoryview(rows[len(_OF_BLOCKS) - 1]),
-    )
+    rows_of(blocks)(0, rows)
 
 
 def _table(blocks: Blocks, page: Layout, numbers: Float32) -> Float32:

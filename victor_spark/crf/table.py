@@ -1,6 +1,5 @@
 """Bins and feature template: numbers become attributes of a CRF (Victor, section 3.1, steps 5 and 6)."""
 
-import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -10,7 +9,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.crf.feature_sets import FEATURE_SETS, Guess
+from victor_spark import configuration
+from victor_spark.crf.feature_sets import FEATURE_SETS, Guess, Strip
 from victor_spark.crf.patterns import Patterns, compile_patterns
 from victor_spark.crf.trees import TreesOptions
 from victor_spark.crf.weights import Weights
@@ -64,7 +64,12 @@ class FeatureTable:
         """
         if not len(blocks):
             return np.empty((len(self.names), 0), dtype=np.float32)
-        return self.silenced(FEATURE_SETS[self.feature_set].values(blocks, self.patterns, weights, guess))
+        return self.strips(blocks, weights, guess)(0, len(blocks))
+
+    def strips(self, blocks: Blocks, weights: Weights | None = None, guess: Guess | None = None) -> Strip:
+        """The same for some blocks at a time, of a page with at least one."""
+        strip = FEATURE_SETS[self.feature_set].strips(blocks, self.patterns, weights, guess)
+        return lambda first, end: self.silenced(strip(first, end))
 
     def silenced(self, values: Float32) -> Float32:
         """The values, or the first rows of them, with 0 for silent features."""
@@ -131,13 +136,17 @@ def from_conf(feature_set: str) -> FeatureTable:
     if not path.is_file():
         raise ConfigurationError(f"no feature set {feature_set!r}: {path} is missing")
     return from_json(
-        {"feature_set": feature_set, "patterns": _toml(conf / "patterns.toml"), **_with_base(path)},
+        {
+            "feature_set": feature_set,
+            "patterns": configuration.toml(conf / "patterns.toml"),
+            **_with_base(path),
+        },
         ConfigurationError,
     )
 
 
 def _with_base(path: Path) -> dict[str, Any]:
-    own = _toml(path)
+    own = configuration.toml(path)
     if (base := own.pop("base", None)) is None:
         return own
     of_base = _with_base(path.with_name(f"{base}.toml"))
@@ -204,10 +213,3 @@ def _parts(names: Sequence[str], parts: Sequence[str]) -> Iterator[tuple[int, in
     for part in parts:
         name, _, offset = part.rpartition("@")
         yield names.index(name), int(offset)
-
-
-def _toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise ConfigurationError(f"{path}: {error}") from error

@@ -9,6 +9,7 @@ from victor_spark.crf import names as of_names
 from victor_spark.crf import origins as of_origins
 from victor_spark.crf.names import Names
 from victor_spark.crf.origins import Origins
+from victor_spark.crf.surroundings import Fill
 from victor_spark.page import Blocks, Float32
 
 NAMES: Final = (*of_names.NAMES, *of_origins.NAMES)
@@ -22,16 +23,22 @@ class Weights:
     names: Names
     origins: Origins
 
-    def features(self, blocks: Blocks, rows: Float32) -> None:
-        """Fills `rows` (len(NAMES), n_blocks) of a page with at least one block."""
-        self.names.features(blocks, rows[: len(of_names.NAMES)])
-        self.origins.features(blocks, rows[len(of_names.NAMES) :])
+    def rows_of(self, blocks: Blocks) -> Fill:
+        """What fills `rows` (len(NAMES), any number of blocks) of a page with at least one block."""
+        named = np.empty((len(of_names.NAMES), len(blocks)), dtype=np.float32)
+        self.names.features(blocks, named)
+
+        def fill(first: int, rows: Float32) -> None:
+            rows[: len(named)] = named[:, first : first + rows.shape[1]]
+            self.origins.features(blocks, rows[len(named) :])
+
+        return fill
 
     def __call__(self, blocks: Blocks) -> Float32:
         """The rows of a page: shape (len(NAMES), n_blocks)."""
         rows = np.empty((len(NAMES), len(blocks)), dtype=np.float32)
         if len(blocks):
-            self.features(blocks, rows)
+            self.rows_of(blocks)(0, rows)
         return rows
 
 

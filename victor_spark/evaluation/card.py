@@ -1,10 +1,9 @@
 """The model card: what a model learnt from, under which licences, and how well it does on unseen sites."""
 
-import tomllib
 from collections.abc import Mapping
 from typing import Any, Final
 
-from victor_spark import resources
+from victor_spark import configuration, resources
 from victor_spark.evaluation import summary
 
 PAPER: Final[Mapping[str, Mapping[str, float]]] = {
@@ -57,7 +56,7 @@ def unseen(metrics: Mapping[str, Any]) -> str:
     """The section on quality out of fold, with its pictures beside the model."""
     judged = metrics.get("cross_validation")
     if not judged:
-        return "## Quality\n\nNot measured: trained with `--folds 0`."
+        return f"## Quality\n\nNot measured: {metrics.get('not_measured', '`--folds 0`')}."
     parts = [
         (
             f"## Quality on sites it has not seen\n\n{metrics['n_folds']}-fold cross-validation by site "
@@ -126,7 +125,7 @@ def block_row(name: str, row: Mapping[str, float]) -> str:
 
 
 def _sets() -> dict[str, dict[str, str]]:
-    return tomllib.loads((resources.directory("conf") / "gold_sets.toml").read_text(encoding="utf-8"))
+    return configuration.toml(resources.directory("conf") / "gold_sets.toml")
 
 
 _LIMITS: Final = """\

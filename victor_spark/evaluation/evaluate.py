@@ -94,6 +94,7 @@ def run(gold: Gold, plan: Plan, judge: Judge, output: Path, about: dict[str, Any
 def write(output: Path, results: dict[str, Any], rows: Table, gold: Gold, plan: Plan) -> None:
     """results.json, results.csv with a line per page and cleaner, and report.html."""
     try:
+        output.mkdir(parents=True, exist_ok=True)
         (output / "results.json").write_text(_json(results), encoding="utf-8")
         with (output / "results.csv").open("w", newline="", encoding="utf-8") as file:
             _write_csv(file, rows, plan)

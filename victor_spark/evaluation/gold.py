@@ -89,8 +89,10 @@ def read(path: Path) -> Iterator[GoldPage]:
                     yield _page(json.loads(line), name)
     except (OSError, EOFError, lzma.LZMAError) as error:
         raise InputError(f"can't read {path}: {error}") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path}, line {line_number}: not an annotated page ({error!r})") from error
+    except KeyError as error:
+        raise InputError(f"{path}, line {line_number}: has no {error.args[0]}") from error
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{path}, line {line_number}: not an annotated page ({error})") from error
 
 
 def _open(path: Path) -> Any:
@@ -99,10 +101,12 @@ def _open(path: Path) -> Any:
     return path.open(encoding="utf-8")
 
 
-def _page(row: dict[str, Any], set_name: str) -> GoldPage:
-    if not isinstance(row["html"], str):
-        raise TypeError("html is not a string")
-    meta = row.get("meta") or {}
+def _page(row: Any, set_name: str) -> GoldPage:
+    row = {"meta": None, **row}
+    for name, kinds in (("html", str), ("gold", str | None), ("meta", dict | None)):
+        if not isinstance(row[name], kinds):
+            raise TypeError(f"{name} has the wrong type")
+    meta = row["meta"] or {}
     return GoldPage(
         id=str(row["id"]),
         set=set_name,

@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from victor_spark import pipeline, words
+from victor_spark.cleaners import models_of
 from victor_spark.errors import InputError, UsageError
 from victor_spark.evaluation import cleaneval, gold, gold_formats, labelling, matching, measures
 from victor_spark.evaluation.gold import GoldPage
@@ -91,11 +92,16 @@ class Plan:
         return (*self.cleaners, *self.cleaned)
 
 
-def plan(cleaners: Sequence[str], cleaned: Sequence[str], wanted: Sequence[str]) -> Plan:
-    """Checks names and folders and reads the models; UsageError, InputError or ModelError if that fails."""
+def plan(
+    cleaners: Sequence[str], cleaned: Sequence[str], wanted: Sequence[str], model: str | None = None
+) -> Plan:
+    """Checks names and folders and reads the models; UsageError, InputError or ModelError if that fails.
+
+    `model` is a directory that replaces the model of the one cleaner that has one.
+    """
     names = tuple(dict.fromkeys(cleaners))
     if not names and not cleaned:
-        raise UsageError("nothing to evaluate: give --cleaner NAME... or --cleaned FOLDER...")
+        raise UsageError("nothing to evaluate: give --cleaner NAME..., --model DIR or --cleaned FOLDER...")
     unknown = [name for name in wanted if name not in MEASURES]
     if unknown:
         raise UsageError(f"no measure {unknown[0]!r}; there are: {', '.join(MEASURES)}")
@@ -103,7 +109,14 @@ def plan(cleaners: Sequence[str], cleaned: Sequence[str], wanted: Sequence[str])
         if not Path(folder).is_dir():
             raise InputError(f"--cleaned {folder}: not a directory")
         gold_formats.texts(Path(folder))
-    models = {name: pipeline.models(pipeline.Settings(name)) for name in names}
+    fitting = [name for name in names if len(models_of(name)) == 1] if model else []
+    if model and len(fitting) != 1:
+        found = ", ".join(fitting) or "none"
+        raise UsageError(f"--model {model}: is for one cleaner that has a model; of --cleaner, {found}")
+    models = {
+        name: pipeline.models(pipeline.Settings(name, model=model if name in fitting else None))
+        for name in names
+    }
     return Plan(names, tuple(dict.fromkeys(cleaned)), tuple(wanted) or tuple(MEASURES), models)
 
 

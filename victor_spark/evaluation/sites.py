@@ -3,9 +3,8 @@
 import re
 from collections import Counter
 from typing import Final
-from urllib.parse import urlsplit
 
-from victor_spark.templates.sites import registered_domain
+from victor_spark.hosts import host_name, registered_domain
 
 _OWN_ADDRESS: Final = re.compile(
     r"""<link[^>]{0,200}\brel=["']?canonical\b[^>]{0,200}\bhref=["']?https?://([^/"'\s>]+)"""
@@ -18,8 +17,8 @@ _LINKED: Final = re.compile(r"""\bhref=["']?https?://([^/"'\s>?#]+)""", re.IGNOR
 
 def site(host: str | None, url: str | None, html: str) -> str | None:
     """The registered domain of the page's host; without a host, of the address its html gives away."""
-    name = host or urlsplit(url or "").hostname or _host_in(html)
-    return registered_domain(name) if name else None
+    name = host or host_name(url) or _host_in(html)
+    return (registered_domain(name) or name) if name else None
 
 
 def _host_in(html: str) -> str | None:
@@ -27,5 +26,5 @@ def _host_in(html: str) -> str | None:
     own = _OWN_ADDRESS.search(html)
     if own:
         return next(host for host in own.groups() if host)
-    linked = Counter(registered_domain(host) for host in _LINKED.findall(html))
+    linked = Counter(registered_domain(host) or host for host in _LINKED.findall(html))
     return linked.most_common(1)[0][0] if linked else None

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-import aiohttp
-
+from victor_spark.errors import OutputError
 from victor_spark.fetch import exchange, robots, urls
-from victor_spark.fetch.exchange import Answer, Failure, Limits
+from victor_spark.fetch.exchange import Answer, Client, Failure, Limits
 from victor_spark.fetch.robots import Rules
 from victor_spark.fetch.schedule import Schedule
 from victor_spark.fetch.warc_file import Fetched, WarcFile
@@ -88,26 +87,26 @@ class Crawl:
         for url in listed:
             self._go_to(Visit(url, url))
         running: set[asyncio.Task[None]] = set()
-        async with exchange.client(self._limits, user_agent) as session:
-            try:
-                while running or self._schedule.n_waiting:
-                    self._start(session, running)
-                    await self._wait()
-                    for task in [task for task in running if task.done()]:
-                        running.remove(task)
-                        task.result()
-            finally:
-                for task in running:
-                    task.cancel()
-                await asyncio.gather(*running, return_exceptions=True)
+        client = Client(user_agent, self._limits)
+        try:
+            while running or self._schedule.n_waiting:
+                self._start(client, running)
+                await self._wait()
+                for task in [task for task in running if task.done()]:
+                    running.remove(task)
+                    task.result()
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
 
-    def _start(self, session: aiohttp.ClientSession, running: set[asyncio.Task[None]]) -> None:
+    def _start(self, client: Client, running: set[asyncio.Task[None]]) -> None:
         """Sends out all whose turn it is."""
         while len(running) < self._politeness.parallel:
             turn = self._schedule.take(time.monotonic())
             if turn is None:
                 return
-            task = asyncio.create_task(self._visit(session, *turn))
+            task = asyncio.create_task(self._visit(client, *turn))
             task.add_done_callback(lambda _: self._changed.set())
             running.add(task)
 
@@ -122,14 +121,19 @@ class Crawl:
             return
         self._changed.clear()
 
-    async def _visit(self, session: aiohttp.ClientSession, host: str, visit: Visit) -> None:
-        """One request, and what follows from its answer."""
-        limit = robots.MAX_BYTES if visit.robots_of else None
-        answer = await exchange.ask(session, visit.url, self._limits, limit)
-        if isinstance(answer, Answer) and not self._worth_another_try(visit, answer):
-            self._write(visit, answer)
-        self._take(visit, answer)
-        self._schedule.finished(host, time.monotonic() + self._delays[host])
+    async def _visit(self, client: Client, host: str, visit: Visit) -> None:
+        """One request, and what follows from its answer; an unexpected error ends this visit alone."""
+        answer = await exchange.ask(client, visit.url, robots.MAX_BYTES if visit.robots_of else None)
+        try:
+            if isinstance(answer, Answer) and not self._wait_before_next_try(visit, answer):
+                self._write(visit, answer)
+            self._take(visit, answer)
+        except OutputError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the visits after this one matter more
+            self._take(visit, Failure(visit.url, "error", f"{type(error).__name__}: {error}"))
+        finally:
+            self._schedule.finished(host, time.monotonic() + self._delays[host])
 
     def _write(self, visit: Visit, answer: Answer) -> None:
         if visit.robots_of is not None and answer.status != 200:
@@ -211,14 +215,11 @@ class Crawl:
         host = urls.host(origin)
         if rules.crawl_delay <= self._politeness.longest_wait:
             self._delays[host] = max(self._delays[host], rules.crawl_delay)
-        for waiting in self._parked.pop(origin):
+        for waiting in self._parked.pop(origin, []):
             if isinstance(answer, Failure):
                 self._end(waiting, answer.status, f"robots.txt: {answer.why}")
             else:
                 self._go_by_rules(waiting, rules)
-
-    def _worth_another_try(self, visit: Visit, answer: Answer | Failure) -> bool:
-        return bool(self._wait_before_next_try(visit, answer))
 
     def _wait_before_next_try(self, visit: Visit, answer: Answer | Failure) -> float:
         """Seconds to wait before the request is sent again; 0 when it is not."""
@@ -252,5 +253,5 @@ def _retry_after(answer: Answer) -> float:
     try:
         at = parsedate_to_datetime(text)
         return max(0.0, (at - answer.at).total_seconds())
-    except (TypeError, ValueError):
+    except (ArithmeticError, LookupError, TypeError, ValueError):
         return 0.0

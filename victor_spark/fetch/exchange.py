@@ -1,21 +1,33 @@
-"""One HTTP request and what came of it, bounded in time and size."""
+"""One HTTP request and what came of it, bounded in time and size; heads as the bytes that were sent.
+
+The client takes what browsers take: header lines without a colon, folded lines, bytes of any charset. It
+answers whatever a server or the net does with an `Answer` or a `Failure`.
+"""
 
 import asyncio
+import re
+import socket
 import ssl
 import time
 import zlib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
-import aiohttp
 from yarl import URL
 
 from victor_spark.fetch import addresses
 
 PART: Final = 64 << 10
+MAX_HEAD: Final = 256 << 10
+"""Bytes of a head, and of all interim heads (100 Continue and the like) before it."""
+
+_STATUS_LINE: Final = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+([1-9]\d\d)(?:[ \t][^\n]*)?\r?\n")
+_CHUNK_SIZE: Final = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\n]*)?\r?\n")
+_LENGTH: Final = re.compile(r"\d{1,18}", re.ASCII)
+_CHUNKS_AT_A_TIME: Final = 256
+_SWITCHING_PROTOCOLS: Final = 101
+_WITHOUT_BODY: Final = frozenset({_SWITCHING_PROTOCOLS, 204, 304})
 
 
 @dataclass(frozen=True)
@@ -29,20 +41,27 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class Client:
+    """Who asks, and what it trusts."""
+
+    user_agent: str
+    limits: Limits
+    tls: ssl.SSLContext = field(default_factory=ssl.create_default_context)
+
+
+@dataclass(frozen=True)
 class Answer:
     """An exchange with an answer: heads as they went over the line, the body without its transfer encoding.
 
-    `truncated` is why the body is not whole (a WARC-Truncated reason: length, time, disconnect), None where
-    it is.
+    `truncated` is why the body is not whole (a WARC-Truncated reason: length, time, disconnect, or
+    unspecified for chunks that make no sense), None where it is.
     """
 
     url: str
     at: datetime
-    request_head: tuple[tuple[str, str], ...]
+    request: bytes
     status: int
-    reason: str
-    version: str
-    head: tuple[tuple[str, str], ...]
+    head: bytes
     body: bytes
     truncated: str | None
     ip: str | None
@@ -50,13 +69,13 @@ class Answer:
 
     def header(self, name: str) -> str | None:
         """The first header of that name."""
-        return next((value for key, value in self.head if key.lower() == name.lower()), None)
+        return next(iter(values(self.head, name)), None)
 
 
 @dataclass(frozen=True)
 class Failure:
-    """An exchange without an answer: a short status (dns, private_address, tls, timeout, connection) and
-    why.
+    """An exchange without an answer: a short status (dns, private_address, tls, timeout, connection,
+    bad_answer, error) and why.
     """
 
     url: str
@@ -64,63 +83,78 @@ class Failure:
     why: str
 
 
-@asynccontextmanager
-async def client(limits: Limits, user_agent: str) -> AsyncIterator[aiohttp.ClientSession]:
-    """The HTTP client: no cookies, no proxy, no redirects of its own, bodies as they come."""
-    connector = aiohttp.TCPConnector(
-        limit=0,
-        force_close=True,
-        socket_factory=addresses.sockets(allow_private=limits.allow_private),
-    )
-    timeout = aiohttp.ClientTimeout(total=None, sock_connect=limits.connect_seconds)
-    headers = {
-        "User-Agent": user_agent,
-        "Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5",
-        "Accept-Encoding": "gzip, deflate",
-    }
-    async with aiohttp.ClientSession(
-        connector=connector,
-        timeout=timeout,
-        headers=headers,
-        cookie_jar=aiohttp.DummyCookieJar(),
-        auto_decompress=False,
-    ) as session:
-        yield session
+def values(head: bytes, name: str) -> list[str]:
+    """The values of all headers of that name, folded lines joined; as UTF-8, else as Latin-1."""
+    found: list[bytes] = []
+    ours = False
+    for line in head.split(b"\n")[1:]:
+        if line[:1] in (b" ", b"\t"):
+            if ours:
+                found[-1] += b" " + line.strip()
+            continue
+        key, colon, value = line.partition(b":")
+        ours = bool(colon) and key.strip().lower() == name.lower().encode()
+        if ours:
+            found.append(value.strip())
+    return [_text(value) for value in found]
 
 
-async def ask(
-    session: aiohttp.ClientSession, url: str, limits: Limits, max_bytes: int | None = None
-) -> Answer | Failure:
+def _text(value: bytes) -> str:
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
+async def ask(client: Client, url: str, max_bytes: int | None = None) -> Answer | Failure:
     """GETs one address; never raises for what a server or the net does."""
+    limits = client.limits
     started, at = time.monotonic(), datetime.now(UTC)
     deadline = asyncio.get_running_loop().time() + limits.seconds
+    writer = None
     try:
-        async with (
-            asyncio.timeout_at(deadline),
-            session.get(URL(url, encoded=True), allow_redirects=False) as response,
-        ):
-            ip = _peer(response)
-            body, truncated = await _body(response, max_bytes or limits.max_bytes, deadline)
-            version = response.version or aiohttp.HttpVersion11
-            return Answer(
-                url=url,
-                at=at,
-                request_head=tuple(response.request_info.headers.items()),
-                status=response.status,
-                reason=response.reason or "",
-                version=f"HTTP/{version.major}.{version.minor}",
-                head=tuple(
-                    (name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers
-                ),
-                body=body,
-                truncated=truncated,
-                ip=ip,
-                seconds=time.monotonic() - started,
-            )
+        async with asyncio.timeout_at(deadline):
+            target = URL(url, encoded=True)
+            request = _request(target, client.user_agent)
+            reader, writer = await _connected(target, client)
+            writer.write(request)
+            head, status = await _head(reader)
+        peer = writer.get_extra_info("peername")
+        body, truncated = await _body(reader, head, status, max_bytes or limits.max_bytes, deadline)
+        return Answer(
+            url=url,
+            at=at,
+            request=request,
+            status=status,
+            head=head,
+            body=body,
+            truncated=truncated,
+            ip=str(peer[0]) if peer else None,
+            seconds=time.monotonic() - started,
+        )
     except TimeoutError:
         return Failure(url, "timeout", f"no answer within {limits.seconds:g} s")
-    except (aiohttp.ClientError, OSError, ValueError) as error:
+    except Exception as error:  # noqa: BLE001 - whatever a server makes a library raise costs this visit alone
         return _failure(url, error)
+    finally:
+        if writer is not None:
+            writer.transport.abort()
+
+
+def _failure(url: str, error: Exception) -> Failure:
+    """The failure that an exception stands for."""
+    why = " ".join(str(error).split())[:300] or type(error).__name__
+    if isinstance(error, socket.gaierror | UnicodeError):  # UnicodeError: a host name with an empty label
+        return Failure(url, "dns", why)
+    if isinstance(error, ssl.SSLError):
+        return Failure(url, "tls", why)
+    if addresses.REFUSED in why:
+        return Failure(url, "private_address", why)
+    if isinstance(error, OSError):
+        return Failure(url, "connection", why)
+    if isinstance(error, ValueError):
+        return Failure(url, "bad_answer", why)
+    return Failure(url, "error", f"{type(error).__name__}: {why}")
 
 
 def decoded(answer: Answer) -> bytes:
@@ -135,36 +169,130 @@ def decoded(answer: Answer) -> bytes:
     return b""
 
 
-def _peer(response: aiohttp.ClientResponse) -> str | None:
-    transport = response.connection.transport if response.connection else None
-    peer = transport.get_extra_info("peername") if transport else None
-    return str(peer[0]) if peer else None
+def _request(target: URL, user_agent: str) -> bytes:
+    lines = [
+        f"GET {target.raw_path_qs or '/'} HTTP/1.1",
+        f"Host: {target.host_port_subcomponent}",
+        f"User-Agent: {' '.join(user_agent.split())}",
+        "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.5",
+        "Accept-Encoding: gzip, deflate",
+        "Connection: close",
+    ]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("utf-8", "replace")
 
 
-async def _body(response: aiohttp.ClientResponse, limit: int, deadline: float) -> tuple[bytes, str | None]:
+async def _connected(target: URL, client: Client) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection to the first of the host's addresses that takes one; none to a private address."""
+    loop = asyncio.get_running_loop()
+    host, seconds = target.raw_host, client.limits.connect_seconds
+    tls = client.tls if target.scheme == "https" else None
+    problem: OSError | None = None
+    for address in await loop.getaddrinfo(host, target.port, type=socket.SOCK_STREAM):
+        try:
+            sock = addresses.open_socket(address, allow_private=client.limits.allow_private)
+            try:
+                async with asyncio.timeout(seconds):
+                    await loop.sock_connect(sock, address[-1])
+                return await asyncio.open_connection(
+                    sock=sock,
+                    limit=MAX_HEAD,
+                    ssl=tls,
+                    server_hostname=host if tls else None,
+                    ssl_handshake_timeout=seconds if tls else None,
+                )
+            except BaseException:
+                sock.close()
+                raise
+        except OSError as error:
+            problem = error
+    raise problem or OSError(f"{host} has no address")
+
+
+async def _head(reader: asyncio.StreamReader) -> tuple[bytes, int]:
+    """The head of the answer and its status; ValueError for what is no HTTP/1."""
+    lines: list[bytes] = []
+    n_bytes = 0
+    while True:
+        try:
+            line = await reader.readline()
+        except ValueError:  # its buffer is full
+            line = bytes(MAX_HEAD + 1)
+        n_bytes += len(line)
+        if n_bytes > MAX_HEAD:
+            raise ValueError(f"a head of more than {MAX_HEAD >> 10} KiB")
+        if not lines and line and not b"HTTP/".startswith(line.lstrip(b"\r\n")[:5]):
+            raise ValueError(f"no HTTP/1 answer: {line[:40]!r}")
+        if not line.endswith(b"\n"):
+            raise ConnectionError(
+                "closed before the end of the head" if n_bytes else "closed without an answer"
+            )
+        if lines or line.strip():
+            lines.append(line)
+        if lines and not line.strip(b"\r\n"):
+            status = _STATUS_LINE.fullmatch(lines[0])
+            if status is None:
+                raise ValueError(f"no HTTP/1 status line: {lines[0][:40]!r}")
+            if int(status[1]) >= 200 or int(status[1]) == _SWITCHING_PROTOCOLS:
+                return b"".join(lines), int(status[1])
+            lines = []  # an interim answer
+
+
+async def _body(
+    reader: asyncio.StreamReader, head: bytes, status: int, limit: int, deadline: float
+) -> tuple[bytes, str | None]:
     """As much of the body as comes within the limits, and why it is not whole."""
     body = bytearray()
     try:
-        async with asyncio.timeout_at(deadline - 0.05):  # sooner than the one around it
-            async for part in response.content.iter_chunked(PART):
-                body += part
-                if len(body) > limit:
-                    return bytes(body[:limit]), "length"
+        async with asyncio.timeout_at(deadline):
+            if status in _WITHOUT_BODY:
+                return b"", None
+            if "chunked" in ",".join(values(head, "Transfer-Encoding")).lower():
+                truncated = await _chunks(reader, body, limit)
+            else:
+                truncated = await _bytes(reader, body, _length(head), limit)
     except TimeoutError:
-        return bytes(body), "time"
-    except (aiohttp.ClientError, OSError):
-        return bytes(body), "disconnect"
-    return bytes(body), None
+        truncated = "time"
+    except OSError:
+        truncated = "disconnect"
+    except ValueError:  # a line of a chunk without end
+        truncated = "unspecified"
+    return bytes(body), truncated
 
 
-def _failure(url: str, error: BaseException) -> Failure:
-    why = " ".join(str(error).split())[:300] or type(error).__name__
-    if addresses.REFUSED in why:
-        return Failure(url, "private_address", why)
-    if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return Failure(url, "dns", why)
-    if isinstance(error, aiohttp.ClientSSLError | ssl.SSLError):
-        return Failure(url, "tls", why)
-    if isinstance(error, aiohttp.ClientResponseError | ValueError):
-        return Failure(url, "bad_answer", why)
-    return Failure(url, "connection", why)
+def _length(head: bytes) -> int | None:
+    """The length that the head announces; None where it announces none, or several, or nonsense."""
+    announced = {one.strip() for value in values(head, "Content-Length") for one in value.split(",")}
+    only = announced.pop() if len(announced) == 1 else ""
+    return int(only) if _LENGTH.fullmatch(only) else None
+
+
+async def _bytes(reader: asyncio.StreamReader, body: bytearray, end: int | None, limit: int) -> str | None:
+    """Appends bytes until the body has `end` of them, or (None) until the server closes."""
+    while end is None or len(body) < end:
+        part = await reader.read(PART if end is None else min(PART, end - len(body)))
+        if not part:
+            return None if end is None else "disconnect"
+        body += part
+        if len(body) > limit:
+            del body[limit:]
+            return "length"
+    return None
+
+
+async def _chunks(reader: asyncio.StreamReader, body: bytearray, limit: int) -> str | None:
+    """Appends what chunks hold until the last one; lets others work between them, they may be tiny."""
+    n_chunks = 0
+    while True:
+        n_chunks += 1
+        if n_chunks % _CHUNKS_AT_A_TIME == 0:
+            await asyncio.sleep(0)
+        line = await reader.readline()
+        size = _CHUNK_SIZE.fullmatch(line)
+        if size is None:
+            return "unspecified" if line.endswith(b"\n") else "disconnect"
+        if not int(size[1], 16):
+            return None
+        if truncated := await _bytes(reader, body, len(body) + int(size[1], 16), limit):
+            return truncated
+        if (await reader.readline()).strip():
+            return "unspecified"

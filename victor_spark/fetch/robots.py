@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from protego import Protego
@@ -36,5 +37,16 @@ def of_answer(status: int | None, body: bytes) -> Rules:
         return nothing()
     if status >= 300:
         return everything()
-    parsed = Protego.parse(body[:MAX_BYTES].decode("utf-8-sig", "replace"))
-    return Rules(lambda url: bool(parsed.can_fetch(url, TOKEN)), float(parsed.crawl_delay(TOKEN) or 0.0))
+    try:
+        parsed = Protego.parse(body[:MAX_BYTES].decode("utf-8-sig", "replace"))
+        delay = float(parsed.crawl_delay(TOKEN) or 0.0)
+    except Exception:  # noqa: BLE001 - rules that the library cannot parse forbid the site
+        return nothing()
+    return Rules(partial(_allows, parsed), delay)
+
+
+def _allows(rules: Protego, url: str) -> bool:
+    try:
+        return bool(rules.can_fetch(url, TOKEN))
+    except Exception:  # noqa: BLE001 - as above
+        return False

@@ -1,21 +1,26 @@
 """The WARC that a fetch writes: taken up where it was left, a clipped last record cut off."""
 
+import base64
 import fcntl
-import io
+import gzip
+import hashlib
 import os
+import re
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO, Final
-
-from warcio.statusandheaders import StatusAndHeaders
-from warcio.warcwriter import WARCWriter
+from typing import BinaryIO, Final
+from uuid import uuid4
 
 from victor_spark.errors import InputError, OutputError
+from victor_spark.fetch import exchange
 from victor_spark.fetch.exchange import Answer
 
 _PART: Final = 1 << 20
+_STATUS: Final = re.compile(rb"HTTP/\S+[ \t]+(\d{3})(?!\d)")
+_LINE_END: Final = re.compile(rb"(?<=\n)")
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,6 @@ class WarcFile:
             self.n_cut = size - end
             self._file.truncate(end)
             self._file.seek(end)
-            self._writer = WARCWriter(self._file, gzip=True)
             if end == 0:
                 self._write_info(software)
         except OSError as error:
@@ -50,50 +54,32 @@ class WarcFile:
             raise
 
     def _write_info(self, software: str) -> None:
-        fields = {"software": software, "format": "WARC File Format 1.0", "robots": "obey"}
-        self._write(self._writer.create_warcinfo_record(self.path.name, fields))
-
-    def _write(self, record: Any) -> None:
-        self._writer.write_record(record)
-        record.raw_stream.close()  # warcio's own temporary file
+        about = {"software": software, "format": "WARC File Format 1.0", "robots": "obey"}
+        named = {"WARC-Filename": self.path.name, "Content-Type": "application/warc-fields"}
+        self._file.write(_record("warcinfo", _now(datetime.now(UTC)) | named, _lines(about)))
 
     def add(self, answer: Answer, facts: Mapping[str, str]) -> None:
         """Writes response, request and metadata of an exchange; OutputError when the disk is full."""
-        date = answer.at.strftime("%Y-%m-%dT%H:%M:%SZ")
-        extra = {"WARC-Date": date} | ({"WARC-IP-Address": answer.ip} if answer.ip else {})
-        truncated = {"WARC-Truncated": answer.truncated} if answer.truncated else {}
-        response = self._writer.create_warc_record(
-            answer.url,
-            "response",
-            payload=io.BytesIO(answer.body),
-            length=len(answer.body),
-            http_headers=StatusAndHeaders(
-                f"{answer.status} {answer.reason}".strip(), _head(answer), answer.version
+        about = {**_now(answer.at), "WARC-Target-URI": answer.url}
+        http = {
+            "WARC-Payload-Digest": _digest(answer.body),
+            "Content-Type": "application/http; msgtype=response",
+        }
+        if answer.ip:
+            http["WARC-IP-Address"] = answer.ip
+        if answer.truncated:
+            http["WARC-Truncated"] = answer.truncated
+        response = {"WARC-Record-ID": f"<urn:uuid:{uuid4()}>", **about, **http}
+        beside = {**about, "WARC-Concurrent-To": response["WARC-Record-ID"]}
+        records = (
+            _record("response", response, _head(answer) + answer.body),
+            _record(
+                "request", {**beside, "Content-Type": "application/http; msgtype=request"}, answer.request
             ),
-            warc_headers_dict={**extra, **truncated},
-        )
-        beside = {"WARC-Date": date, "WARC-Concurrent-To": response.rec_headers.get_header("WARC-Record-ID")}
-        request = self._writer.create_warc_record(
-            answer.url,
-            "request",
-            payload=io.BytesIO(b""),
-            http_headers=StatusAndHeaders(
-                f"GET {_target(answer.url)} HTTP/1.1", list(answer.request_head), is_http_request=True
-            ),
-            warc_headers_dict=beside,
-        )
-        said = "".join(f"{name}: {value}\r\n" for name, value in facts.items()).encode()
-        metadata = self._writer.create_warc_record(
-            answer.url,
-            "metadata",
-            payload=io.BytesIO(said),
-            length=len(said),
-            warc_content_type="application/warc-fields",
-            warc_headers_dict=beside,
+            _record("metadata", {**beside, "Content-Type": "application/warc-fields"}, _lines(facts)),
         )
         try:
-            for record in (response, request, metadata):
-                self._write(record)
+            self._file.writelines(records)
             self._file.flush()
         except OSError as error:
             raise OutputError(f"{self.path}: {error.strerror or error}; run again to go on") from error
@@ -110,23 +96,44 @@ class WarcFile:
             self._file.close()
 
 
-def _target(url: str) -> str:
-    from yarl import URL
-
-    return URL(url, encoded=True).raw_path_qs or "/"
+def _now(at: datetime) -> dict[str, str]:
+    return {"WARC-Date": at.strftime("%Y-%m-%dT%H:%M:%SZ")}
 
 
-def _head(answer: Answer) -> list[tuple[str, str]]:
-    """The answer's head, true of the body as it is kept: no chunks, and the length of what there is."""
-    kept = []
-    for name, value in answer.head:
-        lower = name.lower()
-        is_length = lower == "content-length" and value.strip() != str(len(answer.body))
-        moved = lower == "transfer-encoding" or is_length
-        kept.append((f"X-Archive-Orig-{name}" if moved else name, value))
-        if is_length:
-            kept.append((name, str(len(answer.body))))
-    return kept
+def _lines(fields: Mapping[str, str]) -> bytes:
+    return "".join(f"{name}: {value}\r\n" for name, value in fields.items()).encode("utf-8", "replace")
+
+
+def _digest(content: bytes) -> str:
+    return f"sha1:{base64.b32encode(hashlib.sha1(content, usedforsecurity=False).digest()).decode()}"
+
+
+def _record(kind: str, fields: Mapping[str, str], block: bytes) -> bytes:
+    """A record as a gzip member of its own."""
+    every = {
+        "WARC-Type": kind,
+        "WARC-Record-ID": f"<urn:uuid:{uuid4()}>",
+        **fields,
+        "WARC-Block-Digest": _digest(block),
+        "Content-Length": str(len(block)),
+    }
+    return gzip.compress(b"WARC/1.0\r\n" + _lines(every) + b"\r\n" + block + b"\r\n\r\n")
+
+
+def _head(answer: Answer) -> bytes:
+    """The answer's head as it was sent, but true of the body as it is kept: no chunks, and the length of
+    what there is.
+    """
+    kept, length = [], b"Content-Length: %d\r\n" % len(answer.body)
+    for line in _LINE_END.split(answer.head):
+        name, _, value = line.partition(b":")
+        name = name.rstrip().lower()
+        is_length = name == b"content-length" and value.strip() != b"%d" % len(answer.body)
+        moved = is_length or name == b"transfer-encoding"
+        kept.append(b"X-Archive-Orig-" + line if moved else line)
+        if is_length and length not in kept:
+            kept.insert(len(kept) - 1, length)
+    return b"".join(kept)
 
 
 def _locked(path: Path) -> BinaryIO:
@@ -196,13 +203,12 @@ def _fetched(record: bytes) -> tuple[str, Fetched] | None:
     fields = _fields(head)
     if fields.get(b"warc-type") != b"response" or b"warc-target-uri" not in fields:
         return None
-    http, _, _ = block.partition(b"\r\n\r\n")
-    words = http.split(b"\r\n", 1)[0].split()
-    if len(words) < 2 or not words[1].isdigit():
+    status = _STATUS.match(block)
+    if status is None:
         return None
-    location = _fields(http).get(b"location")
-    url = fields[b"warc-target-uri"].decode("utf-8", "replace")
-    return url, Fetched(int(words[1]), location.decode("utf-8", "replace") if location else None)
+    http = re.split(rb"\r?\n\r?\n", block, maxsplit=1)[0]
+    location = next(iter(exchange.values(http, "Location")), None)
+    return fields[b"warc-target-uri"].decode("utf-8", "replace"), Fetched(int(status[1]), location)
 
 
 def _fields(head: bytes) -> dict[bytes, bytes]:

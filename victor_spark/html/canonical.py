@@ -5,16 +5,17 @@ Two ways lead to the same string: the kernels (`html.parse`), and for what they 
 The canonical HTML is a page's single representation; every offset in the product refers to it.
 """
 
+import re
 from dataclasses import dataclass
 from string import ascii_letters
 from typing import Final
 
 import numpy as np
-from resiliparse.parse.html import HTMLTree
+from resiliparse.parse.html import HTMLParserException, HTMLTree
 
 from victor_spark.html.charset import as_utf8
-from victor_spark.html.parse import parse
-from victor_spark.kernels import attributes, preclean
+from victor_spark.html.parse import beyond_budget, parse
+from victor_spark.kernels import attributes, construction, preclean
 from victor_spark.kernels import source as kernel
 from victor_spark.page import UInt8
 
@@ -27,11 +28,13 @@ class Canonical:
     """Canonical HTML, the charset the bytes were decoded with, and which elements the source has.
 
     `elements`: see `html.parse.Parsed`; what the canonical HTML has no more tells about a page, too.
+    `mixed_with`: the charset of parts that are in another one.
     """
 
     html: str
     charset: str | None
     elements: UInt8
+    mixed_with: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +47,10 @@ class Restored:
 
 def restored(markup: str) -> Restored:
     """The canonical HTML of a page with what it leaves out, so that labels can be put into the whole page."""
-    encoded = markup.encode("utf-8", "surrogatepass")
-    document = HTMLTree.parse(capped(with_iframes_ended(encoded).decode("utf-8", "surrogatepass"))).document
+    encoded = with_plaintext_read(with_iframes_ended(markup.encode("utf-8", "surrogatepass")))
+    if (html := beyond_budget(encoded)) is not None:
+        return Restored(html, ())
+    document = HTMLTree.parse(capped(encoded.decode("utf-8", "surrogatepass"))).document
     whole = document.html if document else ""
     cuts: list[tuple[int, int, int]] = []
     html = preclean.drop_textless(whole, cuts)
@@ -55,14 +60,17 @@ def restored(markup: str) -> Restored:
 def canonical(source: bytes | str, *, http_charset: str | None = None) -> Canonical:
     """The canonical HTML of a page, from its bytes (or a string, whose charset is not looked at)."""
     if isinstance(source, str):
-        markup, charset = source.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode(), None
+        markup = source.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode()
+        charset = mixed_with = None
     else:
-        markup, charset = as_utf8(source, http_charset)
+        markup, charset, mixed_with = as_utf8(source, http_charset)
     markup = with_iframes_ended(markup)
     html, elements = parse(markup)
-    if html is None:
+    if html is None and (tagged := with_plaintext_read(markup)) is not markup:
+        markup, html = tagged, parse(tagged).html
+    if html is None and (html := beyond_budget(markup)) is None:
         html = by_library(markup.decode())
-    return Canonical(html, charset, elements)
+    return Canonical(html, charset, elements, mixed_with)
 
 
 def with_iframes_ended(markup: bytes) -> bytes:
@@ -92,10 +100,44 @@ def with_iframes_ended(markup: bytes) -> bytes:
 _IFRAME: Final = b"<iframe"
 
 
+def with_plaintext_read(markup: bytes) -> bytes:
+    """The markup with every `plaintext` made a `pre`, where elements of HTML begin after one.
+
+    To the standard their tags would be text to the end of the page.
+    """
+    found = _PLAINTEXT.search(markup)
+    if found is None or not _TAG.search(markup, found.end()):
+        return markup
+    return _PLAINTEXT.sub(rb"<\1pre", markup)
+
+
+_PLAINTEXT: Final = re.compile(rb"<(/?)plaintext(?=[\s/>])", re.IGNORECASE)
+_TAG: Final = re.compile(
+    rb"<(?:%s)(?:[\s/][^<>]*)?>" % "|".join(construction.ELEMENTS[1:]).encode(), re.IGNORECASE
+)
+
+
 def by_library(markup: str) -> str:
-    """The canonical HTML of a page, by the parser library and `preclean`."""
-    document = HTMLTree.parse(capped(markup)).document
-    return preclean.drop_textless(document.html) if document else ""
+    """The canonical HTML of a page, by the parser library and `preclean`.
+
+    The library reads any markup: where it fails, it had no memory, and MemoryError is raised. It says so by
+    an exception of its own, or panics, when Python has no room for the string it gives.
+    """
+    capped_markup = capped(markup)
+    try:
+        document = HTMLTree.parse(capped_markup).document
+        html = document.html if document else None
+    except BaseException as error:
+        if isinstance(error, HTMLParserException) or _NO_ROOM in str(error):
+            raise MemoryError(f"the parser library: {error}") from error
+        raise
+    if html is None:
+        raise MemoryError("the parser library gives no document")
+    return preclean.drop_textless(html)
+
+
+_NO_ROOM: Final = "PyObject pointer is null"
+"""What a panic of the library says."""
 
 
 def capped(markup: str) -> str:

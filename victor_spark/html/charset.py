@@ -2,8 +2,9 @@
 
 import codecs
 import re
+from collections.abc import Sequence
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from resiliparse.parse.encoding import detect_encoding
 
@@ -49,6 +50,7 @@ _SUPERSETS: Final = {
     "shift_jis": "cp932",
     "euc_kr": "cp949",
     "big5": "big5hkscs",
+    "iso2022_jp": "iso2022_jp_ext",
 }
 """Codecs that browsers read as a superset of what they say (WHATWG encoding standard, section 4.2)."""
 
@@ -58,6 +60,7 @@ _NAMES: Final = {
     "cp932": "shift_jis",
     "cp949": "euc-kr",
     "big5hkscs": "big5",
+    "iso2022_jp_ext": "iso-2022-jp",
     "mac-roman": "macintosh",
     "mac-cyrillic": "x-mac-cyrillic",
 }
@@ -66,33 +69,76 @@ _NAMES: Final = {
 _NOT_FOR_PAGES: Final = frozenset(
     {"idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "utf-7", "mbcs", "oem"}
 )
-_SEVEN_BIT: Final = frozenset({"iso2022_jp", "hz"})
+_SEVEN_BIT: Final = frozenset({"iso2022_jp_ext", "iso2022_kr", "hz"})
 
 
 def decode(source: bytes, http_charset: str | None) -> tuple[str, str]:
     """The text of a page and its charset, see `as_utf8`."""
-    markup, charset = as_utf8(source, http_charset)
+    markup, charset, _ = as_utf8(source, http_charset)
     return markup.decode(), charset
 
 
-def as_utf8(source: bytes, http_charset: str | None) -> tuple[bytes, str]:
+class Decoded(NamedTuple):
+    """The markup of a page in UTF-8, its charset, and the one of parts that are in another."""
+
+    markup: bytes
+    charset: str
+    mixed_with: str | None = None
+
+
+def as_utf8(source: bytes, http_charset: str | None) -> Decoded:
     """The markup of a page in UTF-8, and its charset: BOM, then HTTP header, then meta, then detection.
 
+    UTF-16 and charsets with escape sequences are known without BOM, whatever is declared.
     A declared charset is believed when the bytes decode under it (a few bad bytes are forgiven);
-    otherwise the next one is asked. What is UTF-8 already is not copied.
+    otherwise the next one is asked. What is UTF-8 already is not copied. Parts of such a page
+    that are no UTF-8 are read as what they are.
     """
+    if found := _by_its_bytes(source):
+        return found
+    is_utf8 = _is_utf8(source)
+    labels = [codec for label in (http_charset, _meta_charset(source)) if label and (codec := _codec(label))]
+    for charset in labels:
+        if charset == "utf-8" and not is_utf8 and (mixed := _mixed(source, labels)):
+            return mixed
+        if (markup := _as_declared(source, charset, is_utf8)) is not None:
+            return Decoded(markup, name(charset))
+    if is_utf8:
+        return Decoded(source, "utf-8")
+    detected = _detected(source) or "utf-8"
+    if mixed := _mixed(source, labels, in_most_places=detected != "utf-8"):
+        return mixed
+    return Decoded(source.decode(detected, "replace").encode(), name(detected))
+
+
+def _by_its_bytes(source: bytes) -> Decoded | None:
+    """A page whose charset is beyond doubt: a BOM, every second byte 0, or ASCII with escape sequences."""
     for mark, of_mark in _BOMS:
         if source.startswith(mark):
-            return source[len(mark) :].decode(of_mark, "replace").encode(), name(of_mark)
-    is_utf8 = _is_utf8(source)
-    for label in (http_charset, _meta_charset(source)):
-        charset = _codec(label) if label else None
-        if charset and (markup := _as_declared(source, charset, is_utf8)) is not None:
-            return markup, name(charset)
-    if is_utf8:
-        return source, "utf-8"
-    detected = _codec(detect_encoding(source, html5_compatible=False) or "") or "utf-8"
-    return source.decode(detected, "replace").encode(), name(detected)
+            return Decoded(source[len(mark) :].decode(of_mark, "replace").encode(), of_mark)
+    even, odd = (source[start:_META_WINDOW:2].count(0) for start in (0, 1))
+    if max(even, odd) > max(_FEW, len(source[:_META_WINDOW]) / 20, 10 * min(even, odd)):
+        codec = "utf-16-le" if odd > even else "utf-16-be"
+        return Decoded(source.decode(codec, "replace").encode(), codec)
+    if (b"\x1b$" in source or b"\x1b(I" in source) and source.isascii():
+        codec = "iso2022_kr" if b"\x1b$)C" in source else "iso2022_jp_ext"
+        markup = _as_declared(source, codec, is_utf8=True)
+        return Decoded(markup, name(codec)) if markup and not markup.isascii() else None
+    if b"~{" in source and source.isascii():
+        pairs = b"".join(_HZ.findall(source))[::2]
+        if len(pairs) >= _FEW and len(_COMMON_HZ.findall(pairs)) >= 0.8 * len(pairs):
+            return Decoded(_HZ.sub(lambda run: run[0].decode("hz", "replace").encode(), source), "hz")
+    return None
+
+
+_FEW: Final = 8
+_HZ: Final = re.compile(rb"~\{((?:[!-w][!-~])+)~\}")
+_COMMON_HZ: Final = re.compile(b"[!#0-W]")
+"""First bytes of punctuation and of the Chinese characters in common use."""
+
+
+def _detected(source: bytes) -> str | None:
+    return _codec(detect_encoding(source, html5_compatible=False) or "")
 
 
 def _as_declared(source: bytes, charset: str, is_utf8: bool) -> bytes | None:
@@ -103,14 +149,64 @@ def _as_declared(source: bytes, charset: str, is_utf8: bool) -> bytes | None:
         return None  # bytes that are valid multi-byte UTF-8 hardly ever are anything else
     if charset.startswith(("utf-16", "utf-32")) and b"\0" not in source:
         return None  # markup alone has many in these
-    return _forgiven(source.decode(charset, "replace"))
-
-
-def _forgiven(text: str) -> bytes | None:
-    """The text in UTF-8, or None when more than one in fifty foreign characters could not be decoded."""
+    text = source.decode(charset, "replace")
     n_bad = text.count("\ufffd")
-    n_foreign = len(text) - len(text.encode("ascii", "ignore")) if n_bad > 3 else 0
-    return text.encode() if n_bad <= 3 or n_bad * 50 <= n_foreign else None
+    if n_bad > _FORGIVEN and n_bad * 50 > _n_foreign(text):
+        return None
+    if n_bad and charset.startswith("cp125"):
+        text = codecs.charmap_decode(source, "strict", _as_browsers(charset))[0]
+    return text.encode()
+
+
+def _n_foreign(text: str) -> int:
+    return len(text) - len(text.encode("ascii", "ignore"))
+
+
+@cache
+def _as_browsers(codec: str) -> str:
+    """The characters of a codec of one byte each, with C1 controls for those it lacks."""
+    return "".join(bytes([byte]).decode(codec, "ignore") or chr(byte) for byte in range(256))
+
+
+def _mixed(source: bytes, labels: Sequence[str], *, in_most_places: bool = True) -> Decoded | None:
+    """The markup of a page that is UTF-8 in places, or None where it isn't (or not in most).
+
+    The other bytes are read as another charset that was declared, as what is detected where they are many, or
+    as windows-1252 if no letter of the page says that it is of another part of the world. In a page that has
+    few of them, characters cut off and letters that stand alone become U+FFFD.
+    """
+    text = source.decode("utf-8", "surrogateescape")
+    n_bad = len(_BAD.findall(text))
+    n_good = _n_foreign(text) - n_bad
+    if not n_bad or n_good < (n_bad if in_most_places else 1):
+        return None
+    possible = [codec for codec in labels if codec.startswith(_SINGLE_BYTE)]
+    if n_bad >= _ENOUGH_TO_DETECT:
+        rest = _GOOD_OR_TAG.sub(" ", text).encode("ascii", "surrogateescape")
+        possible.append(_detected(rest) or "utf-8")
+    if not _FAR.search(text):
+        possible.append("cp1252")
+    codec = next(filter(lambda codec: codec.startswith(_SINGLE_BYTE), possible), None)
+    characters = _as_browsers(codec) if codec else "\ufffd" * 256
+    if n_good >= _MOSTLY * n_bad:
+        text = _CUT.sub("\ufffd", text)
+    if n_bad <= _FORGIVEN:
+        text = _ALONE.sub("\ufffd", text)
+    mixed_with = name(codec) if codec and _BAD.search(text) else None
+    text = text.translate({0xDC00 + byte: characters[byte] for byte in range(0x80, 0x100)})
+    return Decoded(text.encode(), "utf-8", mixed_with)
+
+
+_SINGLE_BYTE: Final = ("cp125", "iso8859", "koi8")
+_ENOUGH_TO_DETECT: Final = 20
+_MOSTLY: Final = 10
+_FORGIVEN: Final = 3
+_BAD: Final = re.compile("[\udc80-\udcff]")
+_CUT: Final = re.compile("[\udce0-\udcf4][\udc80-\udcbf]+")
+_ALONE: Final = re.compile("(?<![A-Za-zÀ-ɏ\udcc0-\udcff])[\udcc0-\udcff](?![A-Za-zÀ-ɏ\udcc0-\udcff])")
+_GOOD_OR_TAG: Final = re.compile("<[^<>]*>|[^\0-\x7f\udc80-\udcff]+")
+_FAR: Final = re.compile("[\u0100-\u0151\u0154-\u015f\u0162-\u0177\u0179-\u017c\u0180-\u1fff\u2c00-\ud7ff]")
+"""A letter that windows-1252 lacks."""
 
 
 def _is_utf8(source: bytes) -> bool:

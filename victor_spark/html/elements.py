@@ -23,7 +23,11 @@ _FLAGGED: Final = {
     ),
     "scope": "applet caption html table td th marquee object template select",
     "implied_end": "dd dt li optgroup option p rb rp rt rtc",
-    "dropped": "object applet canvas link meta base param source track embed",
+    "dropped": "object applet canvas link meta base param source track embed svg template",
+    "ends_drawing": (
+        "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li"
+        " listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var font"
+    ),
 }
 _STARTS: Final = {
     "block": (
@@ -79,10 +83,6 @@ _CONTENTS: Final = {
     "foreign": "svg",
     "elsewhere": "math plaintext xmp frameset frame selectedcontent keygen",
 }
-_ENDS_DRAWING: Final = (
-    "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing"
-    " menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var font"
-)
 _HOLDS_HTML: Final = "foreignobject desc title"
 
 
@@ -114,7 +114,7 @@ def elements() -> Elements:
     names = construction.ELEMENTS
     slots, slot_names = hashed({name: number for number, name in enumerate(names) if number}, 1024)
     contents = _column(names, _CONTENTS, tokenizer.CONTENTS)
-    contents += 64 * _is_in(names, _ENDS_DRAWING) + 128 * _is_in(names, _HOLDS_HTML)
+    contents += 64 * _is_in(names, _FLAGGED["ends_drawing"]) + 128 * _is_in(names, _HOLDS_HTML)
     flags = np.zeros(len(names), dtype=np.uint8)
     for flag, members in _FLAGGED.items():
         flags |= _is_in(names, members) << construction.FLAGS.index(flag)

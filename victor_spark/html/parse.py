@@ -16,12 +16,16 @@ from victor_spark.kernels import source as kernel
 from victor_spark.page import Int32, UInt8
 
 _STANDARD: Final = re.compile(
-    rb"""<!doctype\s+html(?:\s*|\s+public\s+["']-//w3c//dtd\s(?:xhtml\s[^"']*|html\s4\.01(?:\stransitional)?//[^"']*)"""
-    rb"""["']\s*["']http://www\.w3\.org/[^"']*["']\s*|\s+system\s+["']about:legacy-compat["']\s*)""",
+    rb"""<!doctype\s+html(?:\s*|\s+public\s+(["'])-//w3c//dtd\s(?:xhtml\s[^"']*|html\s4\.01(?:\stransitional)?//[^"']*)"""
+    rb"""\1\s*(["'])http://www\.w3\.org/[^"']*\2\s*|\s+system\s+(["'])about:legacy-compat\3\s*)""",
     re.IGNORECASE,
 )
 """Document types that are certainly no quirks mode."""
 _HTML: Final = re.compile(rb"<!doctype\s+html(?![^\s>])", re.IGNORECASE)
+
+_STEPS_A_BYTE: Final = 32
+_STEPS: Final = 1_000_000
+"""The budget of steps from one open element to the next: so many a byte of the page, and so many more."""
 
 
 class Parsed(NamedTuple):
@@ -44,20 +48,63 @@ def _html(markup: bytes, source: memoryview, tokens: Int32) -> str | None:
     doctype = _doctype(markup, tokens)
     if doctype and not _HTML.match(doctype):
         return None
-    nodes = _tree(markup, source, tokens, _quirks(doctype))
-    if nodes is None:
+    room = 3 * len(tokens) + 64
+    nodes = np.empty((room, len(construction.COLUMNS)), dtype=np.int32)
+    builder = _builder(markup, source, tokens, nodes, _quirks(doctype), _copies(markup))
+    if (n_nodes := builder.build(len(tokens))) < 0:
         return None
-    for room in (2 * len(markup) + 65_536, 8 * len(markup) + 65_536):
+    return _written(source, tokens, nodes[:n_nodes], doctype)
+
+
+def beyond_budget(markup: bytes) -> str | None:
+    """The canonical HTML of a page that is beyond the budget of a tree, of what fits; None for others.
+
+    Takes time and memory in proportion to the page, whatever it holds: no page goes to the library, which
+    has no budget, before this says that it is none of those.
+    """
+    markup = markup.replace(b"\0", "\N{REPLACEMENT CHARACTER}".encode())
+    source, n_tags = memoryview(markup), markup.count(b"<")
+    tokens = np.empty((2 * n_tags + 2, len(tokenizer.COLUMNS)), dtype=np.int32)
+    for most_copied in (_copies(markup), 0):
+        reader = _tokenizer(markup, source, tokens, np.zeros(len(construction.ELEMENTS), dtype=np.uint8))
+        room = 5 * n_tags + most_copied // construction.COPY + 200
+        nodes = np.empty((room, len(construction.COLUMNS)), dtype=np.int32)
+        builder = _builder(markup, source, tokens, nodes, 0, most_copied)
+        at = where = 0
+        while at < len(markup) and where >= 0:
+            at = reader.follow(at, where)
+            where = builder.follow(reader.count())
+        if not builder.is_beyond() and most_copied:
+            return None
+        found = tokens[: reader.count()]
+        if (html := _written(source, found, nodes[: builder.end()], _doctype(markup, found))) is not None:
+            break
+    return html or ""
+
+
+def _copies(markup: bytes) -> int:
+    """How many bytes the tags of elements may take that are opened again: twice the page, and 8 kB."""
+    return 2 * len(markup) + 8192
+
+
+def _written(source: memoryview, tokens: Int32, nodes: Int32, doctype: bytes) -> str | None:
+    """The nodes as HTML; None when that takes more than eight times the page."""
+    for room in (2 * len(source) + 65_536, 8 * len(source) + 65_536):
         if (html := _serialized(source, tokens, nodes, room)) is not None:
             return "<!DOCTYPE html>" + html if doctype else html
     return None
 
 
 def _tokens(markup: bytes, source: memoryview, used: UInt8) -> Int32 | None:
-    table = elements()
     n_tags = kernel.count(source, ord("<"))
     tokens = np.empty((2 * n_tags + 2, len(tokenizer.COLUMNS)), dtype=np.int32)
-    n_tokens = tokenizer.Tokenizer(
+    n_tokens = _tokenizer(markup, source, tokens, used).tokenize()
+    return tokens[:n_tokens] if n_tokens >= 0 else None
+
+
+def _tokenizer(markup: bytes, source: memoryview, tokens: Int32, used: UInt8) -> tokenizer.Tokenizer:
+    table = elements()
+    return tokenizer.Tokenizer(
         markup,
         source,
         memoryview(byte_classes()),
@@ -67,15 +114,14 @@ def _tokens(markup: bytes, source: memoryview, used: UInt8) -> Int32 | None:
         memoryview(tokens),
         memoryview(np.empty(tokenizer.MOST_ATTRIBUTES, dtype=np.uint32)),
         memoryview(used),
-    ).tokenize()
-    return tokens[:n_tokens] if n_tokens >= 0 else None
+    )
 
 
-def _tree(markup: bytes, source: memoryview, tokens: Int32, quirks: int) -> Int32 | None:
-    table = elements()
-    room = 3 * len(tokens) + 64
-    nodes = np.empty((room, len(construction.COLUMNS)), dtype=np.int32)
-    n_nodes = construction.Builder(
+def _builder(
+    markup: bytes, source: memoryview, tokens: Int32, nodes: Int32, quirks: int, most_copied: int
+) -> construction.Builder:
+    table, room = elements(), len(nodes)
+    return construction.Builder(
         markup,
         source,
         memoryview(tokens),
@@ -87,8 +133,9 @@ def _tree(markup: bytes, source: memoryview, tokens: Int32, quirks: int) -> Int3
         memoryview(np.empty(room, dtype=np.uint8)),
         memoryview(np.empty(room, dtype=np.int32)),
         quirks,
-    ).build(len(tokens))
-    return nodes[:n_nodes] if n_nodes >= 0 else None
+        _STEPS_A_BYTE * len(markup) + _STEPS,
+        most_copied,
+    )
 
 
 def _serialized(source: memoryview, tokens: Int32, nodes: Int32, room: int) -> str | None:

@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from victor_spark.html import listings
 from victor_spark.html.characters import properties
 from victor_spark.html.elements import in_source
 from victor_spark.html.tags import BIT, tables
@@ -15,8 +16,8 @@ from victor_spark.html.words import table as word_table
 from victor_spark.kernels import code_points, content, markup
 from victor_spark.page import Blocks, Int32, UInt8, UInt32
 
-_INSIDE: Final = np.array([BIT["pre"], BIT["li"]], dtype=np.uint64)
-"""The containers that columns of their own tell of."""
+_INSIDE: Final = np.array([BIT["li"]], dtype=np.uint64)
+"""The container that a column of its own tells of."""
 
 
 def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
@@ -51,7 +52,7 @@ def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
         memoryview(words.slot_groups),
         GROUPS.index("hidden"),
         memoryview(np.empty(n_tags, dtype=np.int32)),
-        memoryview(np.empty((n_tags + 1, 6), dtype=np.int32)),
+        memoryview(np.empty((n_tags + 1, 8), dtype=np.int32)),
         memoryview(np.empty(n_tags, dtype=np.uint64)),
         memoryview(np.empty((n_tags, 2), dtype=np.uint64)),
         memoryview(np.empty((n_tags + 1, len(GROUPS)), dtype=np.int32)),
@@ -68,15 +69,16 @@ def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
     )
     n_blocks, n_text = packed >> 32, packed & 0xFFFFFFFF
     columns = dict(zip(markup.COLUMNS, rows[:, :n_blocks].copy(), strict=True))
-    in_pre, in_list_item = inside[:, :n_blocks].copy()
     n_named = np.count_nonzero(named_elements[1])
     decoded = text[:n_text].copy()
-    return Blocks(
+    blocks = Blocks(
         **columns,
+        line_number=np.zeros(n_blocks, dtype=bool),
+        gaps=np.zeros(0, dtype=np.uint32),
+        gap_ends=np.zeros(n_blocks, dtype=np.int32),
         **_content(text, columns["text_start"], columns["text_end"]),
         containers=containers[:n_blocks].copy(),
-        in_pre=in_pre,
-        in_list_item=in_list_item,
+        in_list_item=inside[0, :n_blocks].copy(),
         path=paths[0, :n_blocks].copy(),
         class_path=paths[1, :n_blocks].copy(),
         hints=hints[:, :n_blocks].copy(),
@@ -93,6 +95,7 @@ def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
         points=decoded,
         text=decoded.tobytes().decode("utf-32-le", "surrogatepass"),
     )
+    return listings.found(blocks, points)
 
 
 def _content(text: UInt32, starts: Int32, ends: Int32) -> dict[str, npt.NDArray[Any]]:

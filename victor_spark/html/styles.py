@@ -3,10 +3,16 @@
 from resiliparse.parse.html import HTMLTree
 
 from victor_spark.html.canonical import capped
+from victor_spark.html.parse import beyond_budget
 
 
 def sheets(markup: str) -> list[str]:
-    """The text of the page's `style` elements, in document order (those for print alone left out)."""
+    """The text of the page's `style` elements, in document order (those for print alone left out).
+
+    None of a page beyond the budget of a tree: the parser library has no such budget.
+    """
+    if beyond_budget(markup.encode("utf-8", "replace")) is not None:
+        return []
     document = HTMLTree.parse(capped(markup)).document
     if not document:
         return []

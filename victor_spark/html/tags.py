@@ -71,6 +71,7 @@ _BLOCK_LEVEL: Final = (
     " main menu nav noscript ol optgroup option p pre search section select summary table tbody td textarea"
     " tfoot th thead title tr ul"
 )
+_PREFORMATTED: Final = "listing pre textarea"  # canonical HTML has no xmp and no plaintext
 
 
 class TagTables(NamedTuple):
@@ -106,6 +107,7 @@ def _flags(name: str) -> int:
     words |= {"block-level"} if name in _BLOCK_LEVEL.split() else set()
     words |= {"td"} if name == "th" else set()
     words |= {"skipped"} if name == "title" else set()
+    words |= {"preformatted"} if name in _PREFORMATTED.split() else set()
     return sum(1 << bit for bit, flag in enumerate(markup.FLAGS) if flag in words)
 
 

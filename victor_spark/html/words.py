@@ -1,13 +1,13 @@
 """Words of class, id, role and itemprop that say what an element is for, as a look-up table for the scan."""
 
 import hashlib
-import tomllib
 from functools import cache
 from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from victor_spark import configuration
 from victor_spark.errors import ConfigurationError
 from victor_spark.html.hashing import hashed
 from victor_spark.resources import directory
@@ -57,10 +57,7 @@ class WordTable(NamedTuple):
 def table() -> WordTable:
     """The table of conf/words.toml, made once per process; ConfigurationError when it is malformed."""
     path = directory("conf") / "words.toml"
-    try:
-        groups = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise ConfigurationError(f"{path}: {error}") from error
+    groups = configuration.toml(path)
     if tuple(groups) != GROUPS:
         raise ConfigurationError(f"{path}: the groups must be {', '.join(GROUPS)}, in this order")
     numbers: dict[str, int] = {}

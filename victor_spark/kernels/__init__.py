@@ -6,12 +6,18 @@ that was not possible the same files run interpreted: right, but slow.
 
 import functools
 import logging
+import os
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+KEY = int.from_bytes(os.urandom(8), "little") | 1
+"""A process's own random number: hash tables over what a page chooses are built with it, so that no page
+can choose what collides. It decides no result, only the places in tables.
+"""
 
 _FOLDER = Path(__file__).resolve().parent
 _LOGGER = logging.getLogger(__name__)

@@ -10,8 +10,6 @@ import cython
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def align(
     page: cython.const[cython.int][::1],
     first: cython.const[cython.int][::1],

@@ -5,58 +5,109 @@ import cython
 
 _WHITE = cython.declare(cython.int, 4)
 _CLASS = cython.declare(cython.int, 7)
+_LINES = cython.declare(cython.int, 1)
+_CODE = cython.declare(cython.int, 3)
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def assemble(
     points: cython.const[cython.uint][::1],
     starts: cython.const[cython.int][::1],
     ends: cython.const[cython.int][::1],
     paragraphs: cython.const[cython.int][::1],
     spaces: cython.const[cython.int][::1],
-    verbatim: cython.const[cython.uchar][::1],
+    white_space: cython.const[cython.int][::1],
+    listing: cython.const[cython.int][::1],
+    line_number: cython.const[cython.uchar][::1],
+    gaps: cython.const[cython.uint][::1],
+    gap_ends: cython.const[cython.int][::1],
     kept: cython.const[cython.uchar][::1],
     properties: cython.const[cython.uchar][::1],
     out: cython.uint[::1],
 ) -> cython.Py_ssize_t:
-    """Writes the kept blocks' text to `out` (len(points) is enough) and returns its length.
+    """Writes the kept blocks' text to `out` (len(points) + len(gaps) is enough) and returns its length.
 
-    Blocks of one paragraph are joined by a space where the page has one, paragraphs by a newline;
-    white space inside a block collapses to one space unless the block is `verbatim`.
+    Blocks of one paragraph are joined by a space where the page has one, paragraphs by a newline, and blocks
+    of one listing by the white space between them. White space inside a block collapses to one space, or to
+    its line breaks, where `white_space` says so.
     """
     n: cython.Py_ssize_t = 0
     block: cython.Py_ssize_t
     last: cython.Py_ssize_t = -1
     i: cython.Py_ssize_t
     c: cython.uint
-    white: cython.bint
+    n_lines: cython.Py_ssize_t
     was_white: cython.bint
+    start: cython.Py_ssize_t
+    end: cython.Py_ssize_t
     for block in range(starts.shape[0]):
         if not kept[block]:
             continue
-        if last >= 0:
-            if paragraphs[block] != paragraphs[last]:
+        end = start = gap_ends[block]
+        if (
+            last >= 0
+            and listing[block] != 0
+            and listing[block] == listing[last]
+            and (white_space[block] == _CODE or paragraphs[block] == paragraphs[last])
+        ):
+            start = gap_ends[last]
+            i = last + 1
+            while i < block and line_number[i]:
+                i += 1
+            if i < block:  # one line break or space where code was dropped
+                start = _last_line(gaps, start, end)
+                out[n] = 10 if start > gap_ends[last] else 32
+                start = start if out[n] == 10 else end
+                n += 1
+        elif last < 0 or paragraphs[block] != paragraphs[last]:
+            if last >= 0:
                 out[n] = 10
                 n += 1
-            elif spaces[block] or last != block - 1:
-                out[n] = 32
-                n += 1
+            if white_space[block] == _CODE:
+                start = _last_line(gaps, gap_ends[block - 1] if block else 0, end)
+        elif spaces[block] or last != block - 1:
+            out[n] = 32
+            n += 1
+        for i in range(start, end):
+            out[n] = gaps[i]
+            n += 1
+        if white_space[block] > _LINES:
+            for i in range(starts[block], ends[block]):
+                if points[i] != 13:
+                    out[n] = points[i]
+                    n += 1
+            last = block
+            continue
         was_white = False
+        n_lines = 0
         for i in range(starts[block], ends[block]):
             c = points[i]
-            white = c < 1114112 and (properties[c] & _CLASS) == _WHITE
-            if not white:
-                out[n] = c
-                n += 1
-            elif verbatim[block]:
-                if c != 13:
-                    out[n] = c
+            if c < 1114112 and (properties[c] & _CLASS) == _WHITE:
+                was_white = True
+                n_lines += c == 10
+                continue
+            if was_white and n_lines and white_space[block] == _LINES:
+                while n_lines:
+                    out[n] = 10
                     n += 1
-            elif not was_white:
+                    n_lines -= 1
+            elif was_white:
                 out[n] = 32
                 n += 1
-            was_white = white
+            was_white = False
+            n_lines = 0
+            out[n] = c
+            n += 1
         last = block
     return n
+
+
+@cython.cfunc
+@cython.inline
+def _last_line(
+    gaps: cython.const[cython.uint][::1], first: cython.Py_ssize_t, end: cython.Py_ssize_t
+) -> cython.Py_ssize_t:
+    """Where the last line of the white space from `first` to `end` begins."""
+    while end > first and gaps[end - 1] != 10:
+        end -= 1
+    return end

@@ -8,32 +8,66 @@ import cython
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
-@cython.cdivision(True)
+def of_page(
+    n_words: cython.const[cython.int][::1],
+    n_sentences: cython.const[cython.int][::1],
+    depth: cython.const[cython.int][::1],
+    div_group: cython.const[cython.int][::1],
+    td_group: cython.const[cython.int][::1],
+    letters_hash: cython.const[cython.ulonglong][::1],
+    linked: cython.const[cython.uchar][::1],
+    key: cython.ulonglong,
+    slots: cython.int[::1],
+    twins: cython.int[:, ::1],
+    ratios: cython.double[:, ::1],
+    page: cython.float[::1],
+) -> cython.double:
+    """What `of_blocks` needs to know of the whole page: `twins` (2, n_blocks) and, a column a layout group,
+    `ratios` (2, one more than there are). The mean depth of the blocks.
+
+    `key` and `slots` are as in `layout`; `page` gets the numbers of the paper's document features.
+    """
+    i: cython.Py_ssize_t
+    n: cython.Py_ssize_t = n_words.shape[0]
+    words: cython.double = 0.0
+    sentences: cython.double = 0.0
+    depths: cython.double = 0.0
+    for i in range(n):
+        words += n_words[i]
+        sentences += n_sentences[i]
+        depths += depth[i]
+    _twins(letters_hash, key, slots, twins)
+    page[0] = words
+    page[1] = sentences
+    page[2] = n
+    page[3] = _word_ratios(n_words, linked, div_group, ratios, 0)
+    page[4] = _word_ratios(n_words, linked, td_group, ratios, 1)
+    return depths / n
+
+
+@cython.ccall
 def of_blocks(
     counts: cython.const[cython.int][:, ::1],
     containers: cython.const[cython.ulonglong][::1],
     hints: cython.const[cython.uchar][:, ::1],
-    letters_hash: cython.const[cython.ulonglong][::1],
-    linked: cython.const[cython.uchar][::1],
     of_block: cython.const[cython.int][::1],
     places: cython.const[cython.int][:, ::1],
     n_containers: cython.Py_ssize_t,
     n_counts: cython.Py_ssize_t,
-    slots: cython.int[::1],
-    twins: cython.int[:, ::1],
-    totals: cython.double[::1],
+    first: cython.Py_ssize_t,
+    mean_depth: cython.double,
+    twins: cython.const[cython.int][:, ::1],
+    ratios: cython.const[cython.double][:, ::1],
     rows: cython.float[:, ::1],
-    page: cython.float[::1],
 ) -> cython.int:
     """Fills `rows`: one for each container, each row of `hints`, each count, and the ratios of counts.
 
     `counts` are columns of Blocks in the order of crf.surroundings.COUNTS, the first `n_counts` of them
-    features themselves; `slots` is scratch as in `layout`, `twins` (2, n) and `totals` (one more than there
-    are layout groups) too. `page` gets the numbers of the paper's document features. Returns how many rows.
+    features themselves; these, `containers`, `hints`, `of_block` and `rows` are of the blocks from `first`
+    on, the other columns those of the whole page. Returns how many rows.
     """
     n: cython.Py_ssize_t = containers.shape[0]
+    n_all: cython.Py_ssize_t = twins.shape[1]
     one: cython.ulonglong = 1
     i: cython.Py_ssize_t
     r: cython.Py_ssize_t
@@ -41,9 +75,6 @@ def of_blocks(
     words: cython.double
     tokens: cython.double
     n_chars: cython.double
-    all_words: cython.double = 0.0
-    sentences: cython.double = 0.0
-    depth: cython.double = 0.0
     for r in range(n_containers):
         for i in range(n):
             rows[r, i] = cython.cast(cython.float, (containers[i] >> cython.cast(cython.ulonglong, r)) & one)
@@ -61,9 +92,6 @@ def of_blocks(
         words = counts[10, i] + counts[11, i] + counts[12, i]
         tokens = words + counts[13, i]
         tokens = tokens if tokens > 1.0 else 1.0
-        all_words += words
-        sentences += counts[14, i]
-        depth += counts[18, i]
         for k in range(5):
             rows[r + k, i] = counts[5 + k, i] / n_chars
         for k in range(4):
@@ -72,40 +100,38 @@ def of_blocks(
         rows[r + 10, i] = words
         rows[r + 11, i] = n_chars
         rows[r + 12, i] = counts[5, i] / (words if words > 1.0 else 1.0)
-        rows[r + 13, i] = cython.cast(cython.float, i - places[0, of_block[i]])
-        rows[r + 14, i] = i / (cython.cast(cython.double, n - 1) if n > 1 else 1.0)
-    depth /= n
-    for i in range(n):
-        rows[r + 15, i] = counts[18, i] - depth
+        rows[r + 13, i] = cython.cast(cython.float, first + i - places[0, of_block[i]])
+        rows[r + 14, i] = (first + i) / (cython.cast(cython.double, n_all - 1) if n_all > 1 else 1.0)
+        rows[r + 15, i] = counts[18, i] - mean_depth
     r += 16
-    _twins(letters_hash, slots, twins)
     for i in range(n):  # of blocks with the same letters the first, and how many there are
-        k = twins[0, i]
-        rows[r, i] = 1.0 if k == i and twins[1, k] > 1 else 0.0
+        k = twins[0, first + i]
+        rows[r, i] = 1.0 if k == first + i and twins[1, k] > 1 else 0.0
         rows[r + 1, i] = twins[1, k]
-    r += 2
-    page[0] = all_words
-    page[1] = sentences
-    page[2] = n
-    page[3] = _word_ratio(counts, linked, 19, totals, rows, r)
-    page[4] = _word_ratio(counts, linked, 20, totals, rows, r + 1)
-    return cython.cast(cython.int, r + 2)
+        rows[r + 2, i] = cython.cast(cython.float, ratios[0, counts[19, i]])
+        rows[r + 3, i] = cython.cast(cython.float, ratios[1, counts[20, i]])
+    return cython.cast(cython.int, r + 4)
 
 
 @cython.cfunc
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _twins(
-    hashes: cython.const[cython.ulonglong][::1], slots: cython.int[::1], twins: cython.int[:, ::1]
+    hashes: cython.const[cython.ulonglong][::1],
+    key: cython.ulonglong,
+    slots: cython.int[::1],
+    twins: cython.int[:, ::1],
 ) -> cython.int:
     """twins[0, i]: the first block with the letters of block i; twins[1, first]: how many have them."""
     mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
+    all_bits: cython.ulonglong = 18446744073709551615
+    prime: cython.ulonglong = 15485907386658061715
     slot: cython.ulonglong
     i: cython.Py_ssize_t
     for i in range(slots.shape[0]):
         slots[i] = -1
     for i in range(hashes.shape[0]):
-        slot = (hashes[i] ^ (hashes[i] >> 29)) & mask
+        slot = ((hashes[i] ^ key) * prime) & all_bits
+        slot = ((slot ^ (slot >> 32)) * key) & all_bits
+        slot = ((((slot ^ (slot >> 32)) * prime) & all_bits) >> 32) & mask
         while slots[slot] >= 0 and hashes[slots[slot]] != hashes[i]:
             slot = (slot + 1) & mask
         twins[1, i] = 0
@@ -117,33 +143,29 @@ def _twins(
 
 
 @cython.cfunc
-@cython.boundscheck(False)
-@cython.wraparound(False)
-@cython.cdivision(True)
-def _word_ratio(
-    counts: cython.const[cython.int][:, ::1],
+def _word_ratios(
+    n_words: cython.const[cython.int][::1],
     linked: cython.const[cython.uchar][::1],
-    group: cython.Py_ssize_t,
-    totals: cython.double[::1],
-    rows: cython.float[:, ::1],
-    r: cython.Py_ssize_t,
+    groups: cython.const[cython.int][::1],
+    ratios: cython.double[:, ::1],
+    row: cython.Py_ssize_t,
 ) -> cython.float:
-    """Row r: words outside links in the block's layout group / such words in all groups. The greatest."""
+    """ratios[row]: words outside links in each layout group / such words in all. The greatest."""
     i: cython.Py_ssize_t
     total: cython.double = 0.0
-    greatest: cython.float = 0.0
-    for i in range(counts.shape[1]):
-        totals[counts[group, i]] = 0.0
-    for i in range(counts.shape[1]):
-        if not linked[i] and counts[group, i]:
-            totals[counts[group, i]] += counts[10, i] + counts[11, i] + counts[12, i]
-            total += counts[10, i] + counts[11, i] + counts[12, i]
+    greatest: cython.double = 0.0
+    for i in range(ratios.shape[1]):
+        ratios[row, i] = 0.0
+    for i in range(groups.shape[0]):
+        if not linked[i] and groups[i]:
+            ratios[row, groups[i]] += n_words[i]
+            total += n_words[i]
     total = total if total > 1.0 else 1.0
-    for i in range(counts.shape[1]):
-        rows[r, i] = cython.cast(cython.float, totals[counts[group, i]] / total) if counts[group, i] else 0.0
-        if rows[r, i] > greatest:
-            greatest = rows[r, i]
-    return greatest
+    for i in range(ratios.shape[1]):
+        ratios[row, i] /= total
+        if ratios[row, i] > greatest:
+            greatest = ratios[row, i]
+    return cython.cast(cython.float, greatest)
 
 
 @cython.cfunc
@@ -162,8 +184,6 @@ def _small(c: cython.uint) -> cython.uint:
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def title_shares(
     text: cython.const[cython.uint][::1],
     starts: cython.const[cython.int][::1],

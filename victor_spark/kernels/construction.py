@@ -1,8 +1,10 @@
 # cython: language_level=3, legacy_implicit_noexcept=True
 """Tags and text → the tree of a page (the HTML standard's tree construction, 13.2.6), as columns.
 
-Exact, or not at all: constructs that are rare and long to say (frames, MathML, a second `body` with
-attributes) end the construction, and the page is left to the parser library. Cython pure Python mode.
+`build` is exact, or gives nothing: constructs that are rare and long to say (frames, MathML, a second `body`
+with attributes) end it, and so does a tree beyond its budget. `follow` reads any page in linear time, and
+`is_beyond` says whether it was within the budget: beyond it formatting elements are not opened again, and no
+search for an open element goes further than _REACH elements. Cython pure Python mode.
 """
 
 import re
@@ -25,7 +27,7 @@ ELEMENTS = (
 ).split(" ")
 """The elements that the standard names, in the order of the numbers below; 0 is none of them."""
 
-FLAGS = ("void", "special", "scope", "implied_end", "dropped")
+FLAGS = ("void", "special", "scope", "implied_end", "dropped", "ends_drawing")
 STARTS = (
     "ordinary",
     "block",
@@ -104,6 +106,16 @@ _DIV = cython.declare(cython.int, 93)
 _OL = cython.declare(cython.int, 104)
 _UL = cython.declare(cython.int, 108)
 _RUBY = cython.declare(cython.int, 110)
+_SVG = cython.declare(cython.int, 74)
+_MATH = cython.declare(cython.int, 75)
+_PLAINTEXT = cython.declare(cython.int, 76)
+_XMP = cython.declare(cython.int, 77)
+_PRE = cython.declare(cython.int, 81)
+_SELECTEDCONTENT = cython.declare(cython.int, 83)
+_KEYGEN = cython.declare(cython.int, 84)
+_FONT = cython.declare(cython.int, 43)
+_DESC = cython.declare(cython.int, 116)
+_FOREIGNOBJECT = cython.declare(cython.int, 115)
 
 _VOID = cython.declare(cython.int, 1)
 _SPECIAL = cython.declare(cython.int, 2)
@@ -125,6 +137,7 @@ _IN_ROW = cython.declare(cython.int, 10)
 _IN_CELL = cython.declare(cython.int, 11)
 _AFTER_BODY = cython.declare(cython.int, 12)
 _AFTER_AFTER_BODY = cython.declare(cython.int, 13)
+_IN_TEMPLATE = cython.declare(cython.int, 14)
 
 _TEXT = cython.declare(cython.int, 0)
 _START = cython.declare(cython.int, 1)
@@ -137,6 +150,21 @@ _ATTRIBUTES = cython.declare(cython.int, 8)
 _JOINED = cython.declare(cython.int, 32)
 _UNCLEAN = cython.declare(cython.int, 16)
 
+_CLOSED = cython.declare(cython.int, 64)
+_ENDS_DRAWING = cython.declare(cython.int, 32)
+
+# How an element is open, beside 1: in a drawing or formula; one of these that holds HTML; a template, as
+# _OPEN_TEMPLATE and the insertion mode of its inside.
+_OPEN_FOREIGN = cython.declare(cython.int, 2)
+_OPEN_HOLDING = cython.declare(cython.int, 3)
+_OPEN_TEMPLATE = cython.declare(cython.int, 16)
+_HOLDER = cython.declare(cython.int, -1000)
+"""Names from here down to twice as low: what holds HTML in a drawing or formula."""
+_REACH = cython.declare(cython.int, 64)
+_COPY = cython.declare(cython.int, 16)
+COPY = 16
+"""What the tags of an element that is opened again count for, without attributes."""
+
 _PARENT = cython.declare(cython.int, 0)
 _FIRST = cython.declare(cython.int, 1)
 _LAST = cython.declare(cython.int, 2)
@@ -145,6 +173,9 @@ _PREVIOUS = cython.declare(cython.int, 4)
 _NAME = cython.declare(cython.int, 5)
 _TOKEN = cython.declare(cython.int, 6)
 
+_OF_FONT = re.compile(rb"""(?:^|[\s/"'])(?:color|face|size)(?=[\s/=]|$)""", re.IGNORECASE)
+_HOLDS_HTML = (b"mi", b"mo", b"mn", b"ms", b"mtext", b"annotation-xml")
+_NAME_END = re.compile(rb"[\s/>]")
 _HIDDEN = re.compile(rb"""\stype\s*=\s*(?:"hidden"|'hidden'|hidden(?=[\s/]|$))""")
 
 
@@ -179,6 +210,13 @@ class Builder:
     drops_line_feed: cython.bint
     aside: cython.bint
     place_before: cython.int
+    leaves_nothing: cython.bint
+    n_done: cython.Py_ssize_t
+    steps: cython.longlong
+    most_steps: cython.longlong
+    copied: cython.longlong
+    most_copied: cython.longlong
+    merged: cython.longlong
 
     def __init__(
         self,
@@ -193,6 +231,8 @@ class Builder:
         is_open: cython.uchar[::1],
         formatting: cython.int[::1],
         quirks: cython.int,
+        most_steps: cython.longlong,
+        most_copied: cython.longlong,
     ):
         self.buffer = buffer
         self.source = source
@@ -219,19 +259,27 @@ class Builder:
         self.drops_line_feed = False
         self.aside = False
         self.place_before = 0
+        self.leaves_nothing = False
+        self.n_done = 0
+        self.steps = 0
+        self.most_steps = most_steps
+        self.copied = 0
+        self.most_copied = most_copied
+        self.merged = 0
+        for k in range(7):
+            nodes[0, k] = 0
+            nodes[1, k] = 0
 
     @cython.ccall
     def build(self, n_tokens: cython.Py_ssize_t) -> cython.int:
         """Fills `nodes` (a row a node, len(COLUMNS) wide) from the tokens; how many, -1: left aside.
 
-        Room: `nodes`, `stack`, `is_open` and `formatting` of one length; when it doesn't suffice, -1.
+        Room: `nodes`, `stack`, `is_open` and `formatting` of one length; when it doesn't suffice, -1. So it
+        is when looking for open elements takes more than `most_steps`, or the tags of elements opened again
+        more than `most_copied` bytes.
         """
         t: cython.Py_ssize_t
         kind: cython.int
-        k: cython.int
-        for k in range(7):
-            self.nodes[0, k] = 0
-            self.nodes[1, k] = 0
         for t in range(n_tokens):
             kind = self.tokens[t, 1]
             if self.templates:
@@ -244,13 +292,61 @@ class Builder:
             elif kind == _END:
                 self.drops_line_feed = False
                 self._end(self.tokens[t, 0])
-            elif self.mode == _IN_COLGROUP and kind == _DOCTYPE:
-                self.aside = True  # the library ends the group
-            if self.aside:
+            elif kind == _DOCTYPE:
+                self.drops_line_feed = False
+                if self.mode == _IN_COLGROUP:
+                    self.aside = True  # the library ends the group
+            if self.aside or self.steps > self.most_steps or self.copied > self.most_copied:
                 return -1
+        return self.end()
+
+    @cython.ccall
+    def end(self) -> cython.int:
+        """Ends the page: what every page has is there. How many nodes there are, -1: left aside."""
         while self.mode < _IN_BODY:
             self._go_on()
         return -1 if self.aside else self.n_nodes
+
+    @cython.ccall
+    def is_beyond(self) -> cython.bint:
+        """Whether the tree is beyond its budget."""
+        return self.steps > self.most_steps or self.copied > self.most_copied
+
+    @cython.ccall
+    def follow(self, n_tokens: cython.Py_ssize_t) -> cython.int:
+        """As `build`, up to token n_tokens, and leaves nothing aside; where the next token stands.
+
+        0 in HTML, 1 in a drawing or formula, 2 in one of its elements that holds HTML; -1 when there is no
+        room. It suffices with five nodes for each `<`, one for each _COPY bytes of `most_copied`, and 200.
+        """
+        kind: cython.int
+        open_as: cython.int
+        t: cython.Py_ssize_t
+        self.leaves_nothing = True
+        while self.n_done < n_tokens:
+            if self.n_nodes >= self.most_nodes:
+                return -1
+            t = self.n_done
+            kind = self.tokens[t, 1]
+            if kind == _TEXT:
+                self._text(t)
+            elif kind == _START or kind == _END:
+                self.drops_line_feed = False
+                if kind == _START:
+                    self._start(self.tokens[t, 0], t)
+                else:
+                    self._end_anywhere(self.tokens[t, 0], t)
+            self.fostering = False
+            self.aside = False
+            self.n_done += 1
+        open_as = self.is_open[self.stack[self.depth - 1]] if self.depth else 1
+        return open_as - 1 if open_as < _OPEN_TEMPLATE else 0
+
+    @cython.cfunc
+    @cython.inline
+    def _low(self, n: cython.int) -> cython.int:
+        """The lowest place to look at from n places down."""
+        return 0 if self.steps <= self.most_steps or n <= _REACH else n - _REACH
 
     # --- nodes -----------------------------------------------------------------------------------
 
@@ -306,7 +402,9 @@ class Builder:
     @cython.cfunc
     @cython.inline
     def _flags(self, name: cython.int) -> cython.int:
-        return self.element_flags[name] if name > 0 else 0
+        if name > 0:
+            return self.element_flags[name]
+        return _SPECIAL | _SCOPE if 2 * _HOLDER <= name <= _HOLDER else 0
 
     @cython.cfunc
     @cython.inline
@@ -318,16 +416,21 @@ class Builder:
     def _place(self, target: cython.int) -> cython.int:
         """The parent of what is inserted at `target`; sets `place_before` (foster parenting)."""
         k: cython.int
+        low: cython.int
         table: cython.int
         name: cython.int = self.nodes[target, _NAME]
         self.place_before = 0
         if not self.fostering or not (name == _TABLE or _TBODY <= name <= _TR):
             return target
         k = self.depth - 1
-        while k > 0 and self.nodes[self.stack[k], _NAME] != _TABLE:
+        low = self._low(self.depth)
+        while k > low and self.nodes[self.stack[k], _NAME] != _TABLE:
+            if self.nodes[self.stack[k], _NAME] == _TEMPLATE:
+                return self.stack[k]
             k -= 1
-        if k <= 0:
-            return self.stack[0]
+        self.steps += self.depth - k
+        if k <= low:
+            return self.stack[0] if not low else target
         table = self.stack[k]
         if self.nodes[table, _PARENT]:
             self.place_before = table
@@ -399,10 +502,14 @@ class Builder:
     def _remove_open(self, node: cython.int) -> cython.void:
         """Takes `node` out of the open elements, wherever it is."""
         k: cython.int = self.depth - 1
+        low: cython.int = self._low(self.depth)
         if not self.is_open[node]:
             return
-        while k >= 0 and self.stack[k] != node:
+        while k >= low and self.stack[k] != node:
             k -= 1
+        self.steps += self.depth - k
+        if k < low:
+            return
         self.is_open[node] = 0
         if self.nodes[node, _NAME] == _P:
             self.n_open_p -= 1
@@ -416,67 +523,87 @@ class Builder:
     @cython.cfunc
     def _in_scope(self, name: cython.int) -> cython.bint:
         k: cython.int = self.depth - 1
+        low: cython.int = self._low(self.depth)
         other: cython.int
-        while k >= 0:
+        while k >= low:
             other = self.nodes[self.stack[k], _NAME]
             if other == name:
+                self.steps += self.depth - k
                 return True
             if self._flags(other) & _SCOPE:
+                self.steps += self.depth - k
                 return False
             k -= 1
+        self.steps += self.depth - k
         return False
 
     @cython.cfunc
     def _node_in_scope(self, node: cython.int) -> cython.bint:
         k: cython.int = self.depth - 1
-        while k >= 0:
+        low: cython.int = self._low(self.depth)
+        while k >= low:
             if self.stack[k] == node:
+                self.steps += self.depth - k
                 return True
             if self._flags(self.nodes[self.stack[k], _NAME]) & _SCOPE:
+                self.steps += self.depth - k
                 return False
             k -= 1
+        self.steps += self.depth - k
         return False
 
     @cython.cfunc
     def _in_list_scope(self) -> cython.bint:
         k: cython.int = self.depth - 1
+        low: cython.int = self._low(self.depth)
         name: cython.int
-        while k >= 0:
+        while k >= low:
             name = self.nodes[self.stack[k], _NAME]
             if name == _LI:
+                self.steps += self.depth - k
                 return True
             if self._flags(name) & _SCOPE or name == _OL or name == _UL:
+                self.steps += self.depth - k
                 return False
             k -= 1
+        self.steps += self.depth - k
         return False
 
     @cython.cfunc
     def _p_in_button_scope(self) -> cython.bint:
         k: cython.int = self.depth - 1
+        low: cython.int = self._low(self.depth)
         name: cython.int
         if not self.n_open_p:
             return False
-        while k >= 0:
+        while k >= low:
             name = self.nodes[self.stack[k], _NAME]
             if name == _P:
+                self.steps += self.depth - k
                 return True
             if self._flags(name) & _SCOPE or name == _BUTTON:
+                self.steps += self.depth - k
                 return False
             k -= 1
+        self.steps += self.depth - k
         return False
 
     @cython.cfunc
     def _in_table_scope(self, first: cython.int, last: cython.int) -> cython.bint:
         """Whether an element of the numbers first … last is in table scope."""
         k: cython.int = self.depth - 1
+        low: cython.int = self._low(self.depth)
         name: cython.int
-        while k >= 0:
+        while k >= low:
             name = self.nodes[self.stack[k], _NAME]
             if first <= name <= last:
+                self.steps += self.depth - k
                 return True
-            if name == _TABLE or name == _HTML:
+            if name == _TABLE or name == _HTML or name == _TEMPLATE:
+                self.steps += self.depth - k
                 return False
             k -= 1
+        self.steps += self.depth - k
         return False
 
     @cython.cfunc
@@ -498,7 +625,7 @@ class Builder:
     def _reconstruct(self) -> cython.void:
         k: cython.int = self.n_formatting - 1
         entry: cython.int
-        if k < 0:
+        if k < 0 or self.copied > self.most_copied:
             return
         entry = self.formatting[k]
         if entry < 0 or self.is_open[entry]:
@@ -508,19 +635,29 @@ class Builder:
             if entry < 0 or self.is_open[entry]:
                 break
             k -= 1
-        while k < self.n_formatting and not self.aside:
+        self.steps += self.n_formatting - k
+        while k < self.n_formatting and not self.aside and self.copied <= self.most_copied:
             entry = self.formatting[k]
+            self._count_copy(entry)
             self.formatting[k] = self._insert(self.nodes[entry, _NAME], self.nodes[entry, _TOKEN])
             k += 1
+
+    @cython.cfunc
+    def _count_copy(self, node: cython.int) -> cython.void:
+        """Counts what the tags of another element like `node` take: six times the attributes, if unclean."""
+        token: cython.int = self.nodes[node, _TOKEN]
+        length: cython.int = self.tokens[token, 3] - self.tokens[token, 2]
+        self.copied += _COPY + (length * 6 if self.tokens[token, 4] & _UNCLEAN else length)
 
     @cython.cfunc
     def _push_formatting(self, node: cython.int) -> cython.void:
         """Adds `node` to the list; of more than three alike the earliest goes (the Noah's Ark clause)."""
         k: cython.int = self.n_formatting - 1
+        low: cython.int = self._low(self.n_formatting)
         alike: cython.int = 0
         perhaps: cython.int = 0
         earliest: cython.int = -1
-        while k >= 0 and self.formatting[k] >= 0:
+        while k >= low and self.formatting[k] >= 0:
             if self.nodes[self.formatting[k], _NAME] == self.nodes[node, _NAME]:
                 if self._same_attributes(self.nodes[self.formatting[k], _TOKEN], self.nodes[node, _TOKEN]):
                     alike += 1
@@ -531,6 +668,7 @@ class Builder:
                 ) & _UNCLEAN:
                     perhaps += 1  # the same, perhaps, written in another way
             k -= 1
+        self.steps += self.n_formatting - k
         if perhaps and alike + perhaps >= 3:
             self.aside = True
         elif alike >= 3:
@@ -546,6 +684,7 @@ class Builder:
         k: cython.int
         if self.tokens[other, 3] - self.tokens[other, 2] != length:
             return False
+        self.steps += length
         for k in range(length):
             if self.source[start + k] != self.source[self.tokens[other, 2] + k]:
                 return False
@@ -575,21 +714,21 @@ class Builder:
     def _formatting_place(self, node: cython.int) -> cython.int:
         """Where `node` is in the list of active formatting elements, -1: nowhere."""
         k: cython.int = self.n_formatting - 1
-        while k >= 0 and self.formatting[k] != node:
+        low: cython.int = self._low(self.n_formatting)
+        while k >= low and self.formatting[k] != node:
             k -= 1
-        return k
+        self.steps += self.n_formatting - k
+        return k if k >= low else -1
 
     @cython.cfunc
     def _last_formatting(self, name: cython.int) -> cython.int:
         """The place of the last such element after the last marker, -1: none."""
         k: cython.int = self.n_formatting - 1
-        while k >= 0:
-            if self.formatting[k] < 0:
-                return -1
-            if self.nodes[self.formatting[k], _NAME] == name:
-                return k
+        low: cython.int = self._low(self.n_formatting)
+        while k >= low and self.formatting[k] >= 0 and self.nodes[self.formatting[k], _NAME] != name:
             k -= 1
-        return -1
+        self.steps += self.n_formatting - k
+        return k if k >= low and self.formatting[k] >= 0 else -1
 
     @cython.cfunc
     def _adopt(self, name: cython.int) -> cython.void:
@@ -629,6 +768,10 @@ class Builder:
             return False
         if not self._node_in_scope(element):
             return False
+        if self.copied > self.most_copied:
+            self._forget(place)
+            self._end_ordinary(name)
+            return False
         at = self.depth - 1
         while self.stack[at] != element:
             if self._flags(self.nodes[self.stack[at], _NAME]) & _SPECIAL:
@@ -653,10 +796,16 @@ class Builder:
             in_list = self._formatting_place(node)
             if inner > 3 and in_list >= 0:
                 self.aside = True  # nested wrongly and deeply; here the library differs from the standard
-                return False
+                if not self.leaves_nothing:
+                    return False
+                self._forget(in_list)
+                place -= in_list < place
+                bookmark -= in_list < bookmark
+                in_list = -1
             if in_list < 0:
                 self._remove_open(node)
                 continue
+            self._count_copy(node)
             copy = self._new(self.nodes[node, _NAME], self.nodes[node, _TOKEN])
             if not copy:
                 return False
@@ -673,6 +822,7 @@ class Builder:
         self._unlink(last)
         parent = self._place(ancestor)
         self._link(last, parent, self.place_before)
+        self._count_copy(element)
         copy = self._new(self.nodes[element, _NAME], self.nodes[element, _TOKEN])
         if not copy:
             return False
@@ -682,10 +832,10 @@ class Builder:
         while child:
             self.nodes[child, _PARENT] = copy
             child = self.nodes[child, _NEXT]
+            self.steps += 1
         self.nodes[block, _FIRST] = 0
         self.nodes[block, _LAST] = 0
         self._link(copy, block, 0)
-        place = self._formatting_place(element)
         self._forget(place)
         if place < bookmark:
             bookmark -= 1
@@ -716,7 +866,10 @@ class Builder:
         if self.drops_line_feed:
             start = self._without_line_feed(start, end, flags)
             self.drops_line_feed = False
-        if mode == _IN_BODY or mode == _IN_CELL or mode == _IN_CAPTION:
+        if self.leaves_nothing and self._is_in_foreign():
+            self._add_text(start, end, flags, self.stack[self.depth - 1])
+            return
+        if mode == _IN_BODY or mode == _IN_TEMPLATE or mode == _IN_CELL or mode == _IN_CAPTION:
             self._text_in_body(start, end, flags)
             return
         if mode >= _AFTER_BODY:
@@ -730,13 +883,14 @@ class Builder:
             second = self.source[white_end + 1]
             if second == 35 or second == 84 or second == 78:  # a reference to white space, perhaps
                 self.aside = True
-                return
+                if not self.leaves_nothing:
+                    return
         if mode == _IN_TABLE or mode == _IN_TBODY or mode == _IN_ROW:
             self._text_in_table(start, end, flags)
             return
         if mode == _IN_COLGROUP:
             self._add_text(start, white_end, _CARE, self.stack[self.depth - 1])
-            if white_end < end:
+            if white_end < end and self._current() == _COLGROUP:
                 self._pop()
                 self.mode = _IN_TABLE
                 self._text_in_table(white_end, end, flags)
@@ -851,7 +1005,12 @@ class Builder:
     @cython.cfunc
     def _start_in_head(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
         """Elements of the head, wherever they stand; script, style and noframes leave nothing behind."""
-        if name == _TEMPLATE:
+        if name == _TEMPLATE and self.leaves_nothing:
+            self.is_open[self._insert(name, t)] = _OPEN_TEMPLATE + _IN_TEMPLATE
+            self._mark()
+            self.templates += 1
+            self.mode = _IN_TEMPLATE
+        elif name == _TEMPLATE:
             self.templates = 1
         elif name == _TITLE:
             self._add_raw(self._add(name, t), t)
@@ -877,6 +1036,8 @@ class Builder:
         token: cython.int = self.nodes[node, _TOKEN]
         if not self.tokens[t, 4] & _ATTRIBUTES or self.nodes[node, _NAME] != name:
             return
+        self.merged += self.tokens[t, 3] - self.tokens[t, 2]
+        self.steps += self.merged
         if token >= 0 and self.tokens[token, 4] & _ATTRIBUTES:
             self.aside = True
         self.nodes[node, _TOKEN] = cython.cast(cython.int, t)
@@ -906,11 +1067,15 @@ class Builder:
     def _start(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
         again: cython.bint = True
         mode: cython.int
+        if self.leaves_nothing and self._is_in_foreign() and self._start_in_foreign(name, t):
+            return
         while again and not self.aside:
             mode = self.mode
             if mode == _IN_BODY:
                 self._start_in_body(name, t)
                 again = False
+            elif mode == _IN_TEMPLATE:
+                again = self._start_in_template(name, t)
             elif mode < _IN_BODY:
                 again = self._start_before_body(name, t)
             elif mode >= _AFTER_BODY:
@@ -974,6 +1139,8 @@ class Builder:
             self._start_in_head(name, t)
         elif what == 26:  # drawing: a leaf that is dropped
             self._reconstruct()
+            if self.leaves_nothing:
+                self._insert_foreign(name, t)
         elif what == 14:  # input
             if self._in_scope(_SELECT):
                 self._pop_until(_SELECT)
@@ -982,7 +1149,10 @@ class Builder:
         elif what == 15:  # void_inside
             self._add(name, t)
         elif what == 4:  # form
-            if not self.form:
+            if self.leaves_nothing and self.templates:
+                self._close_p()
+                self._insert(name, t)
+            elif not self.form:
                 self._close_p()
                 self.form = self._insert(name, t)
         elif what == 12:  # table
@@ -1053,15 +1223,19 @@ class Builder:
             self._insert(name, t)
         elif what == 25:  # html, body
             self._merge(name, t)
-        elif what == 27:  # elsewhere
+        elif what == 27 and not self.leaves_nothing:  # elsewhere
             self.aside = True
+        elif what == 27:
+            self._start_rare(name, t)
 
     @cython.cfunc
     def _close_item(self, name: cython.int, other: cython.int) -> cython.void:
         """Ends the item that is open when the next begins (li; dd and dt), then a p."""
         k: cython.int = self.depth - 1
+        low: cython.int = self._low(self.depth)
         found: cython.int
-        while k >= 0:
+        while k >= low:
+            self.steps += 1
             found = self.nodes[self.stack[k], _NAME]
             if found == name or found == other:
                 self._close_implied(found)
@@ -1076,7 +1250,7 @@ class Builder:
     def _back_to(self, first: cython.int, last: cython.int) -> cython.void:
         """Closes all up to an element of the numbers first … last, or html."""
         name: cython.int = self._current()
-        while self.depth > 1 and not first <= name <= last:
+        while self.depth > 1 and not first <= name <= last and name != _TEMPLATE:
             self._pop()
             name = self._current()
 
@@ -1206,7 +1380,7 @@ class Builder:
             self._add(name, t)
         elif name == _TEMPLATE:
             self._start_in_head(name, t)
-        else:
+        elif self._current() == _COLGROUP:
             self._pop()
             self.mode = _IN_TABLE
             return True
@@ -1216,10 +1390,14 @@ class Builder:
     def _reset_mode(self) -> cython.void:
         """The insertion mode that the open elements ask for (13.2.4.1)."""
         k: cython.int = self.depth - 1
+        low: cython.int = self._low(self.depth)
         name: cython.int
-        while k >= 0:
+        while k >= low:
+            self.steps += 1
             name = self.nodes[self.stack[k], _NAME]
-            if name == _TD or name == _TH:
+            if self.is_open[self.stack[k]] >= _OPEN_TEMPLATE:
+                self.mode = self.is_open[self.stack[k]] - _OPEN_TEMPLATE
+            elif name == _TD or name == _TH:
                 self.mode = _IN_CELL
             elif name == _TR:
                 self.mode = _IN_ROW
@@ -1233,11 +1411,16 @@ class Builder:
                 self.mode = _IN_TABLE
             elif name == _BODY:
                 self.mode = _IN_BODY
+            elif name == _HEAD and self.leaves_nothing:
+                self.mode = _IN_HEAD
+            elif name == _HTML and self.leaves_nothing:
+                self.mode = _AFTER_HEAD
             else:
                 k -= 1
                 continue
             return
         self.aside = True
+        self.mode = _IN_BODY
 
     # --- end tags --------------------------------------------------------------------------------
 
@@ -1253,6 +1436,8 @@ class Builder:
                 again = self._end_before_body(name)
             elif mode == _AFTER_BODY and name == _HTML:
                 self.mode = _AFTER_AFTER_BODY
+                again = False
+            elif mode == _IN_TEMPLATE:
                 again = False
             elif mode >= _AFTER_BODY:
                 self.mode = _IN_BODY
@@ -1315,6 +1500,11 @@ class Builder:
             self._end_heading()
         elif what == 2:  # form
             node = self.form
+            if self.leaves_nothing and self.templates:
+                if self._in_scope(name):
+                    self._close_implied(0)
+                    self._pop_until(name)
+                return False
             self.form = 0
             if node and self._node_in_scope(node):
                 self._close_implied(0)
@@ -1336,8 +1526,10 @@ class Builder:
     @cython.cfunc
     def _end_heading(self) -> cython.void:
         k: cython.int = self.depth - 1
+        low: cython.int = self._low(self.depth)
         name: cython.int
-        while k >= 0:
+        while k >= low:
+            self.steps += 1
             name = self.nodes[self.stack[k], _NAME]
             if _H1 <= name <= _H6:
                 self._close_implied(0)
@@ -1351,8 +1543,10 @@ class Builder:
     @cython.cfunc
     def _end_ordinary(self, name: cython.int) -> cython.void:
         k: cython.int = self.depth - 1
+        low: cython.int = self._low(self.depth)
         found: cython.int
-        while k > 0:
+        while k > low:
+            self.steps += 1
             found = self.nodes[self.stack[k], _NAME]
             if found == name:
                 self._close_implied(name)
@@ -1432,8 +1626,122 @@ class Builder:
 
     @cython.cfunc
     def _end_in_colgroup(self, name: cython.int) -> cython.bint:
-        if name == _COL or name == _TEMPLATE:
+        if name == _COL or name == _TEMPLATE or self._current() != _COLGROUP:
             return False
         self._pop()
         self.mode = _IN_TABLE
         return name != _COLGROUP
+
+    # --- what only `follow` reads -----------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.inline
+    def _is_in_foreign(self) -> cython.bint:
+        """Whether the innermost open element belongs to a drawing or formula and holds no HTML."""
+        return self.depth > 0 and self.is_open[self.stack[self.depth - 1]] == _OPEN_FOREIGN
+
+    @cython.cfunc
+    def _insert_foreign(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
+        """An element of a drawing or formula, under a name that no element of HTML has."""
+        written: bytes
+        open_as: cython.int = _OPEN_FOREIGN
+        if name <= 0:
+            written = self.buffer[self.tokens[t, 5] : self.tokens[t, 2]].lower()
+            if written in _HOLDS_HTML:
+                name = 2 * _HOLDER + _HOLDS_HTML.index(written)
+                open_as = _OPEN_HOLDING
+        elif name == _FOREIGNOBJECT or name == _DESC or name == _TITLE:
+            name = _HOLDER - name
+            open_as = _OPEN_HOLDING
+        elif name != _SVG:
+            name = -name
+        self.is_open[self._insert(name, t)] = open_as
+        if self.tokens[t, 4] & _CLOSED:
+            self._pop()
+
+    @cython.cfunc
+    def _start_in_foreign(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
+        """A start tag in a drawing or formula; False: one of HTML, which has ended it."""
+        ends: cython.bint = (self._flags(name) & _ENDS_DRAWING) != 0 if name > 0 else False
+        if name == _FONT:
+            ends = _OF_FONT.search(self.buffer[self.tokens[t, 2] : self.tokens[t, 3]]) is not None
+        if not ends:
+            self._insert_foreign(name, t)
+            return True
+        while self._is_in_foreign():
+            self._pop()
+        return False
+
+    @cython.cfunc
+    def _end_anywhere(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
+        """An end tag, in a drawing or formula, too."""
+        k: cython.int = self.depth - 1
+        low: cython.int = self._low(self.depth)
+        foreign: cython.int = name if name <= 0 or name == _SVG else -name
+        holder: cython.int = _HOLDER - name
+        written: bytes
+        if name == _TEMPLATE and (k < 0 or self.is_open[self.stack[k]] != _OPEN_FOREIGN):
+            self._end_template()
+            return
+        if k >= 0 and self.is_open[self.stack[k]] in (_OPEN_FOREIGN, _OPEN_HOLDING):
+            if name <= 0:
+                written = _NAME_END.split(self.buffer[self.tokens[t, 5] : self.tokens[t, 3]], 1)[0].lower()
+                if written in _HOLDS_HTML:
+                    holder = 2 * _HOLDER + _HOLDS_HTML.index(written)
+            if name == _P or name == _BR:
+                while self._is_in_foreign():
+                    self._pop()
+                k = -1
+            while k >= low and self.is_open[self.stack[k]] in (_OPEN_FOREIGN, _OPEN_HOLDING):
+                self.steps += 1
+                if self.nodes[self.stack[k], _NAME] in (foreign, holder):
+                    while self.depth > k:
+                        self._pop()
+                    return
+                k -= 1
+        self._end(name)
+
+    @cython.cfunc
+    def _start_in_template(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
+        """A start tag right inside a template; True: to be seen again in the mode that it asks for."""
+        if _TITLE <= name <= _TEMPLATE:
+            self._start_in_head(name, t)
+            return False
+        if name == _COL:
+            self.mode = _IN_COLGROUP
+        elif name == _TR:
+            self.mode = _IN_TBODY
+        elif name == _TD or name == _TH:
+            self.mode = _IN_ROW
+        elif _CAPTION <= name <= _THEAD:
+            self.mode = _IN_TABLE
+        else:
+            self.mode = _IN_BODY
+        self.is_open[self.stack[self.depth - 1]] = _OPEN_TEMPLATE + self.mode
+        return True
+
+    @cython.cfunc
+    def _end_template(self) -> cython.void:
+        if not self.templates:
+            return
+        self._pop_until(_TEMPLATE)
+        self._clear_to_mark()
+        self.templates -= 1
+        self._reset_mode()
+
+    @cython.cfunc
+    def _start_rare(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
+        """What `build` leaves aside: frames are left out, `xmp` and `plaintext` become a `pre`."""
+        if name == _XMP or name == _PLAINTEXT:
+            self._close_p()
+            self._reconstruct()
+            self._add_raw(self._add(_PRE, -1), t)
+        elif name == _MATH:
+            self._reconstruct()
+            self._insert_foreign(name, t)
+        elif name == _KEYGEN:
+            self._reconstruct()
+            self._add(name, t)
+        elif name == _SELECTEDCONTENT:
+            self._reconstruct()
+            self._insert(name, t)

@@ -37,8 +37,6 @@ _GREEK = cython.declare(cython.int, 128)
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def measure(
     text: cython.const[cython.uint][::1],
     starts: cython.const[cython.int][::1],

@@ -15,8 +15,6 @@ _N_AROUND = cython.declare(cython.int, 4)
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def of_blocks(
     guesses: cython.const[cython.float][::1],
     logits: cython.const[cython.float][::1],
@@ -47,9 +45,6 @@ def of_blocks(
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
-@cython.cdivision(True)
 def of_paragraphs(
     masses: cython.const[cython.double][:, ::1],
     places: cython.const[cython.int][:, ::1],
@@ -150,9 +145,6 @@ def of_paragraphs(
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
-@cython.cdivision(True)
 def doubt(
     guesses: cython.const[cython.float][::1],
     others: cython.const[cython.float][::1],
@@ -174,9 +166,6 @@ def doubt(
 
 
 @cython.cfunc
-@cython.boundscheck(False)
-@cython.wraparound(False)
-@cython.cdivision(True)
 def _of_elements(
     masses: cython.const[cython.double][:, ::1],
     places: cython.const[cython.int][:, ::1],
@@ -228,9 +217,6 @@ def _of_elements(
 
 
 @cython.cfunc
-@cython.boundscheck(False)
-@cython.wraparound(False)
-@cython.cdivision(True)
 def _of_kin(
     masses: cython.const[cython.double][:, ::1],
     places: cython.const[cython.int][:, ::1],

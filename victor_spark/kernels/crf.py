@@ -11,8 +11,6 @@ N_LABELS = 3
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def bins(
     values: cython.const[cython.float][:, ::1],
     edges: cython.const[cython.float][::1],
@@ -41,8 +39,6 @@ def bins(
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def state_scores(
     codes: cython.const[cython.uchar][:, ::1],
     singles: cython.const[cython.double][:, :, :, ::1],
@@ -110,9 +106,6 @@ def state_scores(
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
-@cython.cdivision(True)
 def forward_backward(
     states: cython.double[:, ::1],
     transitions: cython.const[cython.double][:, ::1],
@@ -188,9 +181,6 @@ def forward_backward(
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
-@cython.cdivision(True)
 def told(
     marginals: cython.const[cython.double][:, ::1], least: cython.double, rows: cython.float[:, ::1]
 ) -> cython.int:
@@ -206,9 +196,6 @@ def told(
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
-@cython.cdivision(True)
 def revise(
     marginals: cython.const[cython.double][:, ::1],
     chain: cython.const[cython.float][::1],
@@ -237,8 +224,6 @@ def revise(
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def viterbi(
     scores: cython.const[cython.double][:, ::1],
     transitions: cython.const[cython.double][:, ::1],

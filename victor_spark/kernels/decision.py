@@ -17,9 +17,6 @@ def _level(other: cython.double) -> cython.int:
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
-@cython.cdivision(True)
 def keep_best(
     marginals: cython.const[cython.double][:, ::1],
     words: cython.const[cython.double][::1],
@@ -66,9 +63,6 @@ def keep_best(
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
-@cython.cdivision(True)
 def expected_f1(
     marginals: cython.const[cython.double][:, ::1],
     words: cython.const[cython.double][::1],
@@ -100,9 +94,6 @@ def expected_f1(
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
-@cython.cdivision(True)
 def mean_content(
     marginals: cython.const[cython.double][:, ::1],
     starts: cython.const[cython.int][::1],

@@ -17,24 +17,52 @@ _LETTER = cython.declare(cython.int, 8)
 _DOUBTFUL = cython.declare(cython.int, 16)
 
 
+@cython.cfunc
+@cython.inline
+def _continues(c: cython.uint) -> cython.bint:
+    """What windows-1252 and iso-8859-1 make of the bytes that go on with a character of UTF-8, 80 to BF."""
+    return (
+        128 <= c <= 191
+        or (338 <= c <= 402 and (c <= 339 or 352 <= c <= 353 or c == 376 or 381 <= c <= 382 or c == 402))
+        or c == 710
+        or c == 732
+        or 8211 <= c <= 8250
+        or c == 8364
+        or c == 8482
+    )
+
+
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def census(text: cython.const[cython.uint][::1], counts: cython.int[::1]) -> cython.int:
-    """Fills `counts`: U+FFFD; C1 controls; characters from U+00C0 up but for signs (U+2000 to U+2BFF)."""
+    """Fills `counts`: U+FFFD; C1 controls; characters from U+00C0 up but for signs (U+2000 to U+2BFF);
+    places that look like a character of UTF-8 read as windows-1252, but not like the end of a quotation, or
+    as KOI8-R or CP866: Cyrillic beside lines of boxes.
+    """
+    n: cython.Py_ssize_t = text.shape[0]
     i: cython.Py_ssize_t
     c: cython.uint
     replaced: cython.int = 0
     controls: cython.int = 0
     high: cython.int = 0
-    for i in range(text.shape[0]):
+    read_twice: cython.int = 0
+    for i in range(n):
         c = text[i]
         replaced += c == 65533
         controls += (c >= 128) & (c < 160)
         high += (c >= 192) & ((c < 8192) | (c >= 11264))
+    for i in range(n - 1 if high else 0):
+        c = text[i]
+        if 194 <= c <= 244 and _continues(text[i + 1]):
+            if c < 224:
+                read_twice += 1
+            elif i + 2 < n and _continues(text[i + 2]):
+                read_twice += not (text[i + 1] == 160 and text[i + 2] == 187)
+        elif 1040 <= c <= 1103:
+            read_twice += 9552 <= text[i + 1] <= 9619
     counts[0] = replaced
     counts[1] = controls
     counts[2] = high
+    counts[3] = read_twice
     return 0
 
 
@@ -52,8 +80,6 @@ def _beyond_doubt(c: cython.uint) -> cython.bint:
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def tell_kinds(
     text: cython.const[cython.uint][::1],
     folding: cython.const[cython.uint][::1],
@@ -97,8 +123,6 @@ def tell_kinds(
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def words_with(
     text: cython.const[cython.uint][::1],
     kinds: cython.const[cython.uchar][::1],

@@ -27,11 +27,22 @@ COLUMNS = (
     "tag",
     "parent_block",
     "named",
+    "white_space",
+    "listing",
 )
 """The int32 columns that `scan` fills, in the order in which it fills them."""
 
-FLAGS = ("void", "block-level", "p", "br", "hr", "div", "td", "skipped", "img")
+FLAGS = ("void", "block-level", "p", "br", "hr", "div", "td", "skipped", "img", "preformatted")
 """What a tag may be: bit i of its flags stands for FLAGS[i]."""
+
+
+def _hashed(name: str) -> int:
+    """The 32-bit FNV-1a hash of a word in style, as the scan computes it."""
+    value = 2166136261
+    for byte in name.encode():
+        value = ((value ^ byte) * 16777619) & 0xFFFFFFFF
+    return value
+
 
 _VOID = cython.declare(cython.int, 1)
 _BLOCK_LEVEL = cython.declare(cython.int, 2)
@@ -42,6 +53,7 @@ _DIV = cython.declare(cython.int, 32)
 _TD = cython.declare(cython.int, 64)
 _SKIPPED = cython.declare(cython.int, 128)
 _IMG = cython.declare(cython.int, 256)
+_PREFORMATTED = cython.declare(cython.int, 512)
 _CLASS = cython.declare(cython.int, 7)
 _WHITE = cython.declare(cython.int, 4)
 
@@ -49,12 +61,27 @@ _MOST_NAME_WORDS = cython.declare(cython.int, 32)
 
 _UNSEEN = cython.declare(cython.uint, 1)
 _UNHEARD = cython.declare(cython.uint, 2)
+_HIDES = cython.declare(cython.uint, 3)
+_STYLED = cython.declare(cython.uint, 4)  # and from here on the white space that the style asks for
+
+_COLLAPSED = cython.declare(cython.uint, 0)
+_LINES = cython.declare(cython.uint, 1)
+_PROSE = cython.declare(cython.uint, 2)
+_CODE = cython.declare(cython.uint, 3)
+_UNKNOWN = cython.declare(cython.uint, 4)
+
+_WHITE_SPACE = cython.declare(cython.uint, _hashed("ecaps-etihw"))
+_NORMAL = cython.declare(cython.uint, _hashed("normal"))
+_NOWRAP = cython.declare(cython.uint, _hashed("nowrap"))
+_PRE_LINE = cython.declare(cython.uint, _hashed("pre-line"))
+_PRE_WRAP = cython.declare(cython.uint, _hashed("pre-wrap"))
+_BREAK_SPACES = cython.declare(cython.uint, _hashed("break-spaces"))
+_PRE = cython.declare(cython.uint, _hashed("pre"))
+_LONGEST_NAME = cython.declare(cython.Py_ssize_t, 12)  # one letter more than white-space has
 
 
 @cython.cfunc
 @cython.inline
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def entity_width(
     html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t
 ) -> cython.Py_ssize_t:
@@ -76,8 +103,6 @@ def entity_width(
 
 @cython.cfunc
 @cython.inline
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def tells_purpose(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t) -> cython.bint:
     """Whether the '=' at `i` ends the name class, id, role or itemprop (`i` is 11 at least)."""
     last: cython.uint = html[i - 1]
@@ -95,12 +120,11 @@ def tells_purpose(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t) ->
 
 @cython.cfunc
 @cython.inline
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def hides(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.uint:
-    """What the attribute with its '=' at `i` says of its element: not to be seen, not to be read, or 0.
+    """What the attribute with its '=' at `i` says of its element: bits, or 0.
 
-    `i` is 11 at least; a quote and another character follow.
+    Not to be seen, not to be read, and how its style treats white space (_STYLED times 1 + one of
+    _COLLAPSED ...). `i` is 11 at least; a quote and another character follow.
     """
     last: cython.uint = html[i - 1]
     if last == 110:  # hidden
@@ -111,18 +135,71 @@ def hides(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.
         return _UNHEARD if html[i - 7] == 45 and html[i + 2] == 116 else 0  # aria-hidden, data-hidden: true
     if last != 101 or html[i - 2] != 108 or html[i - 3] != 121 or html[i - 6] != 32:  # style
         return 0
-    i += 2
-    while i + 5 < n and html[i] != 34:
-        if html[i] == 58 and (html[i - 1] | 32) == 121 and _says_no(html, i, n):
-            return _UNSEEN
+    return _of_style(html, i + 2, n)
+
+
+@cython.cfunc
+def _of_style(
+    html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t
+) -> cython.uint:
+    """What the declarations from `i` on say, as `hides` has it."""
+    found: cython.uint = 0
+    white_space: cython.uint
+    while i < n and html[i] != 34:
+        if html[i] == 58:
+            if (html[i - 1] | 32) == 121 and i + 5 < n and _says_no(html, i, n):
+                found |= _UNSEEN
+            elif (html[i - 1] | 32) == 101 or html[i - 1] == 32:  # …e
+                white_space = _white_space(html, i, n)
+                if white_space != _UNKNOWN:  # the last one counts
+                    found = (found & _HIDES) | (_STYLED * (white_space + 1))
         i += 1
-    return 0
+    return found
+
+
+@cython.cfunc
+def _white_space(
+    html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t
+) -> cython.uint:
+    """Which white space the declaration with its ':' at `i` asks for, _UNKNOWN where it is none of that."""
+    j: cython.Py_ssize_t = i
+    while j > 0 and html[j - 1] == 32:
+        j -= 1
+    if _hash_of_name(html, j - 1, -1, max(j - 1 - _LONGEST_NAME, -1)) != _WHITE_SPACE:
+        return _UNKNOWN
+    i += 1
+    while i < n and html[i] <= 32:
+        i += 1
+    value: cython.uint = _hash_of_name(html, i, 1, n)
+    if value == _NORMAL or value == _NOWRAP:
+        return _COLLAPSED
+    if value == _PRE_LINE:
+        return _LINES
+    if value == _PRE_WRAP or value == _BREAK_SPACES:
+        return _PROSE
+    return _CODE if value == _PRE else _UNKNOWN
+
+
+@cython.cfunc
+def _hash_of_name(
+    html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, step: cython.int, end: cython.Py_ssize_t
+) -> cython.uint:
+    """The hash of the letters and hyphens from `i` on, any case; backwards where the step is -1."""
+    # As variables, because a literal beyond 31 bits makes Cython fall back to Python integers.
+    value: cython.uint = 2166136261
+    low_bits: cython.ulonglong = 4294967295
+    c: cython.uint
+    while i != end:
+        c = html[i] | 32
+        if c != 45 and not 97 <= c <= 122:
+            break
+        value = ((value ^ c) * 16777619) & low_bits
+        i += step
+    return value
 
 
 @cython.cfunc
 @cython.inline
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _says_no(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.bint:
     """Whether the ':' at `i` of a style stands in display: none or visibility: hidden."""
     before: cython.uint = html[i - 2] | 32
@@ -141,8 +218,6 @@ def _says_no(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cyth
 
 @cython.cfunc
 @cython.inline
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _with_word(
     words: cython.uint[::1],
     first: cython.Py_ssize_t,
@@ -161,8 +236,6 @@ def _with_word(
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def n_tags(html: cython.const[cython.uint][::1]) -> cython.Py_ssize_t:
     """How many `<` there are: no page has more tags."""
     n: cython.uint = 0
@@ -173,8 +246,6 @@ def n_tags(html: cython.const[cython.uint][::1]) -> cython.Py_ssize_t:
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def scan(
     html: cython.const[cython.uint][::1],
     properties: cython.const[cython.uchar][::1],
@@ -212,7 +283,9 @@ def scan(
     around block-level element e (0: none) and `elements[1, e]` the last one inside e; `named_elements[0, e]`
     the named element around named element e and `named_elements[1, e]` the end of its words in `name_words`,
     where those of e + 1 begin: hashes of different ones and of pairs of them,
-    32 at most.
+    32 at most. White space: what the innermost element that sets it asks for, by tag or style (0: it
+    collapses, 1: lines are kept, 2: all of it in prose, 3: in code); listing: the ordinal of the outermost
+    element of that kind around the block (0: none).
 
     `slots`/`slot_tags` is an open-addressing table from the 32-bit FNV-1a hash of a tag's name to
     its row in the tag tables (row 0: any other tag); `word_slots`/`word_groups` the same from words of
@@ -239,6 +312,8 @@ def scan(
     slot: cython.uint
     word_mask: cython.uint = cython.cast(cython.uint, word_slots.shape[0] - 1)
     word: cython.uint
+    bits: cython.uint
+    styled: cython.uint
     before: cython.uint
     both: cython.uint
     was_small: cython.bint
@@ -277,6 +352,9 @@ def scan(
     paragraph: cython.int = 0
     parent_block: cython.int = 0
     n_parent_block: cython.int = 0
+    white_space: cython.uint = _COLLAPSED
+    listing: cython.int = 0
+    n_listing: cython.int = 0
     split_p: cython.int = 0
     split_br: cython.int = 0
     split_hr: cython.int = 0
@@ -337,6 +415,8 @@ def scan(
             rows[15, n_blocks] = stack_tags[depth - 1] if depth > 0 else 0
             rows[16, n_blocks] = parent_block
             rows[17, n_blocks] = named
+            rows[18, n_blocks] = cython.cast(cython.int, white_space)
+            rows[19, n_blocks] = listing
             containers[n_blocks] = mask
             for g in range(asked.shape[0]):
                 inside[g, n_blocks] = (mask & asked[g]) != 0
@@ -376,6 +456,7 @@ def scan(
             continue
         found = 0
         classes = 0
+        styled = 0
         first_word = named_elements[1, n_named]
         n_words = first_word
         most_words = first_word + _MOST_NAME_WORDS
@@ -391,11 +472,15 @@ def scan(
             if i <= 10 or i + 2 >= n or html[i + 1] != 34:
                 i += 1
                 continue
-            word = hides(html, i, n)
-            if word:
-                n_words = _with_word(name_words, first_word, n_words, most_words, word)
+            bits = hides(html, i, n)
+            if bits:
+                word = bits & _HIDES
+                if word:
+                    n_words = _with_word(name_words, first_word, n_words, most_words, word)
                 if word == _UNSEEN:
                     found |= hidden
+                if bits >= _STYLED:
+                    styled = bits // _STYLED
             elif tells_purpose(html, i):
                 i += 2
                 word = seed
@@ -473,6 +558,8 @@ def scan(
                 stack_groups[depth, 2] = level
                 stack_groups[depth, 3] = parent_block
                 stack_groups[depth, 5] = named
+                stack_groups[depth, 6] = cython.cast(cython.int, white_space)
+                stack_groups[depth, 7] = listing
                 stack_masks[depth] = mask
                 stack_paths[depth, 0] = path
                 stack_paths[depth, 1] = class_path
@@ -491,6 +578,16 @@ def scan(
                     named = n_named
                 path = ((path ^ name_hash) * prime) & all_bits
                 class_path = ((class_path ^ name_hash ^ classes) * prime) & all_bits
+            if flags & _PREFORMATTED and (styled == 0 or styled == _PROSE + 1):
+                styled = _CODE + 1
+            if styled == _COLLAPSED + 1:
+                listing = 0
+                white_space = _COLLAPSED
+            elif styled and (styled != _PROSE + 1 or white_space != _CODE):
+                if listing == 0 or (styled == _CODE + 1 and white_space != _CODE):
+                    n_listing += 1
+                    listing = n_listing
+                white_space = styled - 1
             if flags & _BLOCK_LEVEL:
                 mask &= ~img_mask
             mask |= tag_masks[tag]
@@ -516,6 +613,8 @@ def scan(
             level = stack_groups[depth, 2]
             parent_block = stack_groups[depth, 3]
             named = stack_groups[depth, 5]
+            white_space = cython.cast(cython.uint, stack_groups[depth, 6])
+            listing = stack_groups[depth, 7]
             mask = stack_masks[depth]
             hint_row = stack_groups[depth + 1, 4]
             path = stack_paths[depth, 0]

@@ -13,8 +13,6 @@ import cython
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def match(
     a: cython.const[cython.int][::1],
     b: cython.const[cython.int][::1],
@@ -113,8 +111,6 @@ def match(
 
 
 @cython.cfunc
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _runs(
     short: cython.const[cython.int][::1],
     s_low: cython.int,
@@ -176,8 +172,6 @@ def _runs(
 
 
 @cython.cfunc
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _build(
     text: cython.const[cython.int][::1],
     low: cython.int,
@@ -265,8 +259,6 @@ def _build(
 
 @cython.cfunc
 @cython.inline
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _target(
     states: cython.int[:, ::1], edges: cython.int[:, ::1], state: cython.int, symbol: cython.int
 ) -> cython.int:

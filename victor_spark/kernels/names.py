@@ -13,8 +13,6 @@ _FADING = cython.declare(cython.float, 0.5)
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def weigh(
     named_elements: cython.const[cython.int][:, ::1],
     words: cython.const[cython.uint][::1],

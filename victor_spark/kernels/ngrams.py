@@ -38,8 +38,6 @@ def views(*arrays: Any) -> Any:
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def fold(
     text: cython.const[cython.uint][::1],
     table: cython.const[cython.uint][::1],
@@ -88,8 +86,6 @@ def alone(c: cython.uint) -> cython.bint:
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def insert(
     slots: cython.ulonglong[::1],
     grams: cython.const[cython.uint][:, ::1],
@@ -118,8 +114,6 @@ def insert(
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def score_trigrams(
     text: cython.const[cython.uint][::1],
     starts: cython.const[cython.int][::1],
@@ -191,8 +185,6 @@ def score_trigrams(
 
 
 @cython.cfunc
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _add_gains(
     found: cython.p_ulonglong,
     n_found: cython.Py_ssize_t,
@@ -218,8 +210,6 @@ def _add_gains(
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def score_lanes(
     text: cython.const[cython.uint][::1],
     starts: cython.const[cython.int][::1],
@@ -288,8 +278,6 @@ def score_lanes(
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def rank_distances(
     text: cython.const[cython.uint][::1],
     starts: cython.const[cython.int][::1],

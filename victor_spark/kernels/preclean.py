@@ -26,6 +26,7 @@ def drop_textless(html: str, cuts: list[tuple[int, int, int]] | None = None) -> 
     """
     n: cython.Py_ssize_t = len(html)
     done: cython.Py_ssize_t = 0
+    n_kept: cython.Py_ssize_t = 0
     start: cython.Py_ssize_t = html.find("<")
     end: cython.Py_ssize_t
     first: cython.uint
@@ -56,6 +57,7 @@ def drop_textless(html: str, cuts: list[tuple[int, int, int]] | None = None) -> 
             elif name in _VERBATIM:
                 kept.append(html[done:start])
                 end = _after_verbatim(html, start, n, name, kept)
+                n_kept += start - done + len(kept[len(kept) - 1])
                 done = end
                 start = html.find("<", end)
                 continue
@@ -68,8 +70,9 @@ def drop_textless(html: str, cuts: list[tuple[int, int, int]] | None = None) -> 
             end = n
         if start > done:
             kept.append(html[done:start])
+            n_kept += start - done
         if cuts is not None:
-            cuts.append((sum(map(len, kept)), start, end))
+            cuts.append((n_kept, start, end))
         done = end
         start = html.find("<", end)
     return html if not done else "".join(kept) + html[done:]
@@ -186,9 +189,9 @@ def _after_verbatim(
 ) -> cython.Py_ssize_t:
     """Appends the element at `start` as an escaped `pre`; just past its end."""
     inside: cython.Py_ssize_t = _after_tag(html, start)
-    end: cython.Py_ssize_t = html.find("</" + name, inside)
+    end: cython.Py_ssize_t = html.find("</" + name + ">", inside)
     if name == "plaintext":  # nothing ends it but the page
-        end = html.rfind("</plaintext", inside)
+        end = html.rfind("</plaintext>", inside)
     if end < 0:
         end = n
     text: str = html[inside:end].replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

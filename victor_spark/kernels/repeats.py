@@ -9,8 +9,6 @@ import cython
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def whole_symbols(places: cython.int[::1], width: cython.int) -> cython.Py_ssize_t:
     """Of a suffix array over bytes, `width` a symbol, keeps the suffixes that begin a symbol; how many.
 
@@ -30,8 +28,6 @@ def whole_symbols(places: cython.int[::1], width: cython.int) -> cython.Py_ssize
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def common_prefixes(
     symbols: cython.const[cython.int][::1],
     suffixes: cython.const[cython.int][::1],
@@ -60,8 +56,6 @@ def common_prefixes(
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def classes(
     symbols: cython.const[cython.int][::1],
     suffixes: cython.const[cython.int][::1],
@@ -148,8 +142,6 @@ def classes(
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def standing(
     found: cython.const[cython.int][:, ::1],
     suffixes: cython.const[cython.int][::1],

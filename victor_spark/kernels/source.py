@@ -11,8 +11,6 @@ _STRIDE = cython.declare(cython.Py_ssize_t, 128)
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def count(source: cython.const[cython.uchar][::1], wanted: cython.uchar) -> cython.Py_ssize_t:
     """How often a byte stands in the source."""
     n: cython.Py_ssize_t = 0
@@ -31,8 +29,6 @@ def count(source: cython.const[cython.uchar][::1], wanted: cython.uchar) -> cyth
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def iframe_from(source: cython.const[cython.uchar][::1], i: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """The place of the first `<iframe` from `i` on, in small letters; -1 where there is none."""
     last: cython.Py_ssize_t = source.shape[0] - 7
@@ -61,8 +57,6 @@ def iframe_from(source: cython.const[cython.uchar][::1], i: cython.Py_ssize_t) -
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def is_utf8(source: cython.const[cython.uchar][::1]) -> cython.bint:
     """Whether Python would decode the source as UTF-8: no surrogates, nothing longer than need be."""
     n: cython.Py_ssize_t = source.shape[0]

@@ -18,8 +18,6 @@ _N_AROUND = cython.declare(cython.int, 4)
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def layout(
     paragraph: cython.const[cython.int][::1],
     n_words: cython.const[cython.int][::1],
@@ -32,11 +30,13 @@ def layout(
     of_block: cython.int[::1],
     places: cython.int[:, ::1],
     sums: cython.double[:, ::1],
+    key: cython.ulonglong,
     slots: cython.int[::1],
 ) -> cython.longlong:
     """Fills the paragraph of each block, and `places` and `sums`, a column a paragraph.
 
-    `slots` is scratch for a hash table: a power of two, at least twice the number of blocks. Returns
+    `slots` is scratch for a hash table: a power of two, at least twice the number of blocks; `key`, odd,
+    decides where in it a hash goes. Returns
     n_paragraphs, and how many elements matter (one more than the last that holds a paragraph) * 2**32.
     """
     n: cython.Py_ssize_t = paragraph.shape[0]
@@ -64,35 +64,36 @@ def layout(
         if linked[i]:
             sums[1, p] += n_words[i]
         sums[2, p] += n_sentences[i]
-    _group(path, places, 5, p + 1, slots)
-    _group(class_path, places, 6, p + 1, slots)
+    _group(path, places, 5, p + 1, key, slots)
+    _group(class_path, places, 6, p + 1, key, slots)
     return (cython.cast(cython.longlong, last_element + 1) << 32) | (p + 1)
 
 
 @cython.cfunc
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _group(
-    keys: cython.const[cython.ulonglong][::1],
+    hashes: cython.const[cython.ulonglong][::1],
     places: cython.int[:, ::1],
     row: cython.Py_ssize_t,
     n: cython.Py_ssize_t,
+    key: cython.ulonglong,
     slots: cython.int[::1],
 ) -> cython.int:
-    """places[row, p]: the number (0, 1, …) of the key that paragraph p's first block has."""
+    """places[row, p]: the number (0, 1, …) of the hash that paragraph p's first block has."""
     mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
-    multiplier: cython.ulonglong = 11400714819323198485
     all_bits: cython.ulonglong = 18446744073709551615
-    key: cython.ulonglong
+    prime: cython.ulonglong = 15485907386658061715
+    code: cython.ulonglong
     slot: cython.ulonglong
     p: cython.Py_ssize_t
     n_groups: cython.int = 0
     for p in range(slots.shape[0]):
         slots[p] = -1
     for p in range(n):
-        key = keys[places[0, p]]
-        slot = ((((key ^ (key >> 32)) * multiplier) & all_bits) >> 20) & mask
-        while slots[slot] >= 0 and keys[places[0, slots[slot]]] != key:
+        code = hashes[places[0, p]]
+        slot = ((code ^ key) * prime) & all_bits
+        slot = ((slot ^ (slot >> 32)) * key) & all_bits
+        slot = ((((slot ^ (slot >> 32)) * prime) & all_bits) >> 32) & mask
+        while slots[slot] >= 0 and hashes[places[0, slots[slot]]] != code:
             slot = (slot + 1) & mask
         if slots[slot] < 0:
             slots[slot] = cython.cast(cython.int, p)
@@ -104,9 +105,6 @@ def _group(
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
-@cython.cdivision(True)
 def of_elements(
     places: cython.const[cython.int][:, ::1],
     sums: cython.const[cython.double][:, ::1],
@@ -169,8 +167,6 @@ def of_elements(
 
 
 @cython.cfunc
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _best_run(
     values: cython.double[:, ::1],
     row: cython.Py_ssize_t,
@@ -197,9 +193,6 @@ def _best_run(
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
-@cython.cdivision(True)
 def of_paragraphs(
     places: cython.const[cython.int][:, ::1],
     sums: cython.const[cython.double][:, ::1],
@@ -355,9 +348,6 @@ def of_paragraphs(
 
 
 @cython.cfunc
-@cython.boundscheck(False)
-@cython.wraparound(False)
-@cython.cdivision(True)
 def _kin(
     places: cython.const[cython.int][:, ::1],
     sums: cython.const[cython.double][:, ::1],
@@ -390,8 +380,6 @@ def _kin(
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def spread(
     table: cython.const[cython.float][:, ::1],
     of_block: cython.const[cython.int][::1],

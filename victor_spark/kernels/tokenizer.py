@@ -12,7 +12,7 @@ COLUMNS = ("name", "kind", "start", "end", "flags", "name_start")
 """What a token is: its element (see `html.elements`), one of KINDS, the span of its text or attributes in the
 source, FLAGS as bits, and where a tag's name starts."""
 KINDS = ("text", "start", "end", "doctype", "raw")
-FLAGS = ("not_white", "care", "after_comment", "attributes", "unclean", "joined")
+FLAGS = ("not_white", "care", "after_comment", "attributes", "unclean", "joined", "closed")
 CONTENTS = ("nodes", "dropped", "script", "text", "foreign", "elsewhere")
 """What an element holds: nodes; raw text that is dropped; a script; text with references; foreign elements;
 something that only the parser library reads right."""
@@ -28,6 +28,10 @@ _AFTER_COMMENT = cython.declare(cython.int, 4)
 _ATTRIBUTES = cython.declare(cython.int, 8)
 _JOINED = cython.declare(cython.int, 32)
 _UNCLEAN = cython.declare(cython.int, 16)
+_CLOSED = cython.declare(cython.int, 64)
+_UNLISTED = cython.declare(cython.int, -4096)
+_XMP = cython.declare(cython.int, 77)
+_PLAINTEXT = cython.declare(cython.int, 76)
 _MOST_ATTRIBUTES = cython.declare(cython.int, 64)
 MOST_ATTRIBUTES = 64
 _DEEPEST_DRAWING = cython.declare(cython.int, 256)
@@ -61,6 +65,8 @@ class Tokenizer:
     joined: cython.bint
     nested: cython.bint
     aside: cython.bint
+    leaves_nothing: cython.bint
+    foreign: cython.int
 
     def __init__(
         self,
@@ -88,6 +94,8 @@ class Tokenizer:
         self.commented = False
         self.joined = False
         self.aside = False
+        self.leaves_nothing = False
+        self.foreign = 0
 
     @cython.ccall
     def tokenize(self) -> cython.Py_ssize_t:
@@ -100,23 +108,41 @@ class Tokenizer:
         element's start tag is a token.
         """
         i: cython.Py_ssize_t = 0
-        c: cython.uint
         while i < self.n:
-            if self.source[i] != 60:
-                i = self._text(i, i)
-                continue
-            c = self.source[i + 1] if i + 1 < self.n else 0
-            if self.classes[c] & 16:
-                i = self._start_tag(i + 1)
-            elif c == 47:
-                i = self._end_tag(i)
-            elif c == 33 or c == 63:
-                i = self._declaration(i)
-            else:
-                i = self._text(i, i + 1)
+            i = self._step(i)
             if i < 0 or self.aside:
                 return -1
         return self.n_tokens
+
+    @cython.ccall
+    def follow(self, i: cython.Py_ssize_t, foreign: cython.int) -> cython.Py_ssize_t:
+        """As `tokenize`, what begins at `i` alone, and leaves nothing aside; where the next begins.
+
+        `foreign` is what `construction.Builder.follow` says of the place. Of a tag's attributes those after
+        the first MOST_ATTRIBUTES are left out.
+        """
+        self.leaves_nothing = True
+        self.foreign = foreign
+        return self._step(i)
+
+    @cython.ccall
+    def count(self) -> cython.Py_ssize_t:
+        """How many tokens there are."""
+        return self.n_tokens
+
+    @cython.cfunc
+    def _step(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        c: cython.uint
+        if self.source[i] != 60:
+            return self._text(i, i)
+        c = self.source[i + 1] if i + 1 < self.n else 0
+        if self.classes[c] & 16:
+            return self._start_tag(i + 1)
+        if c == 47:
+            return self._end_tag(i)
+        if c == 33 or c == 63:
+            return self._declaration(i)
+        return self._text(i, i + 1)
 
     @cython.cfunc
     @cython.inline
@@ -173,7 +199,12 @@ class Tokenizer:
         if i < 0:
             return i if i == -1 else self.n  # cut off inside: no tag at all
         content = self.contents[self.name] & 7 if self.name > 0 else 0
-        if content == 5:
+        if self.leaves_nothing:
+            if self.foreign == 1 or content == 4:
+                content = 0
+            elif content == 5:
+                content = 3 if self.name == _XMP or self.name == _PLAINTEXT else 0
+        elif content == 5:
             return -1
         if self.name > 0:
             self.used[self.name] = 1
@@ -223,7 +254,9 @@ class Tokenizer:
         while self.slots[slot] != code and self.slots[slot] != 0:
             slot = (slot + 1) & mask
         self.name_hash = code
-        self.name = self.slot_names[slot] if self.slots[slot] else -1 - cython.cast(cython.int, code >> 2)
+        self.name = (
+            self.slot_names[slot] if self.slots[slot] else _UNLISTED - cython.cast(cython.int, code >> 2)
+        )
         return i
 
     @cython.cfunc
@@ -236,6 +269,7 @@ class Tokenizer:
         n: cython.Py_ssize_t = self.n
         c: cython.uint
         seen: cython.int = 0
+        cut: cython.Py_ssize_t = 0
         n_attributes: cython.int = 0
         clean: cython.bint = True
         began: cython.Py_ssize_t
@@ -257,9 +291,12 @@ class Tokenizer:
                 self.closed_itself = i > began and self.source[i - 1] == 47
                 i += 1
                 break
+            if n_attributes == _MOST_ATTRIBUTES:
+                if not self.leaves_nothing:
+                    return -1
+                cut = cut or self.attributes_end
+                n_attributes -= 1
             n_attributes += 1
-            if n_attributes > _MOST_ATTRIBUTES:
-                return -1
             if i != began + 1 or self.source[began] != 32:
                 clean = False
             code = self.source[i]
@@ -323,14 +360,21 @@ class Tokenizer:
                 return -2
             i += 1
             self.attributes_end = i
+        self.attributes_end = cut or self.attributes_end
         if n_attributes:
             self.flags = _ATTRIBUTES if clean and not seen & 4 else _ATTRIBUTES | _UNCLEAN
+        if self.closed_itself:
+            self.flags |= _CLOSED
         return i
 
     @cython.cfunc
     def _declaration(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """A comment, an instruction or the doctype at `i`."""
         end: cython.Py_ssize_t
+        if self.foreign and self.buffer[i : i + 9] == b"<![CDATA[":
+            end = self.buffer.find(b"]]>", i)
+            self._emit(0, _TEXT, i + 9, self.n if end < 0 else end, _NOT_WHITE | _CARE, 0)
+            return self.n if end < 0 else end + 3
         if (
             i + 3 < self.n
             and self.source[i + 1] == 33

@@ -10,8 +10,6 @@ import cython
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def bounds(
     points: cython.const[cython.uint][::1],
     kinds: cython.const[cython.uchar][::1],
@@ -61,14 +59,13 @@ def bounds(
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def intern(
     points: cython.const[cython.uint][::1],
     starts: cython.const[cython.int][::1],
     ends: cython.const[cython.int][::1],
     keys: cython.ulonglong[:, ::1],
     slots: cython.int[::1],
+    secret: cython.ulonglong,
     n_known: cython.int,
     ids: cython.int[::1],
     first: cython.int[::1],
@@ -76,7 +73,8 @@ def intern(
     """Numbers the tokens: known ones as before, others by the next number; how many are known then.
 
     A token is known by 128 bits: `keys` has two numbers a token, `slots` (a power of two, at most half
-    full, -1: free) finds them. `first[k]`: the first token here that is the k-th new one.
+    full, -1: free) finds them, in places that `secret`, odd, decides. `first[k]`: the first token here that
+    is the k-th new one.
     """
     mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
     token: cython.Py_ssize_t
@@ -100,7 +98,9 @@ def intern(
             two = (two + points[i]) * two_prime & all_bits
             two = two ^ (two >> 32)
         one = one ^ (one >> 29)
-        slot = (one ^ (two >> 7)) & mask
+        slot = (((one ^ secret) * two_prime) ^ two) & all_bits
+        slot = ((slot ^ (slot >> 32)) * secret) & all_bits
+        slot = ((((slot ^ (slot >> 32)) * two_prime) & all_bits) >> 32) & mask
         while True:
             known = slots[slot]
             if known < 0:
@@ -119,17 +119,22 @@ def intern(
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def rehash(
-    keys: cython.const[cython.ulonglong][:, ::1], n_known: cython.int, slots: cython.int[::1]
+    keys: cython.const[cython.ulonglong][:, ::1],
+    secret: cython.ulonglong,
+    n_known: cython.int,
+    slots: cython.int[::1],
 ) -> cython.void:
     """Fills a larger `slots`, all -1, with the tokens known."""
     mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
+    all_bits: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
+    two_prime: cython.ulonglong = 0xD6E8FEB86659FD93
     slot: cython.ulonglong
     token: cython.int
     for token in range(n_known):
-        slot = (keys[token, 0] ^ (keys[token, 1] >> 7)) & mask
+        slot = (((keys[token, 0] ^ secret) * two_prime) ^ keys[token, 1]) & all_bits
+        slot = ((slot ^ (slot >> 32)) * secret) & all_bits
+        slot = ((((slot ^ (slot >> 32)) * two_prime) & all_bits) >> 32) & mask
         while slots[slot] >= 0:
             slot = (slot + 1) & mask
         slots[slot] = token

@@ -9,8 +9,6 @@ import cython
 
 
 @cython.cfunc
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _leaves(
     values: cython.const[cython.float][:, ::1],
     features: cython.const[cython.int][:, ::1],
@@ -66,8 +64,6 @@ def _leaves(
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def add_values(
     values: cython.const[cython.float][:, ::1],
     features: cython.const[cython.int][:, ::1],

@@ -9,8 +9,6 @@ import cython
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def build(
     strings: cython.const[cython.int][::1],
     firsts: cython.const[cython.int][::1],
@@ -60,8 +58,6 @@ def build(
 
 
 @cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def spans(
     tokens: cython.const[cython.int][::1],
     edges: cython.const[cython.uchar][::1],

@@ -6,17 +6,19 @@
    are read in another charset (windows-1251 read as KOI8-R, Central European read as Western).
 """
 
+import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from victor_spark.kernels import code_points, letters
-from victor_spark.langid import beesley
+from victor_spark.langid import beesley, identify
 from victor_spark.langid.normalise import Int32, UInt32, folded, folding_table, joined
 from victor_spark.langid.profiles import STEP, Profiles
+from victor_spark.langid.repair import CONTROLS, EAST_ASIAN, TWICE, Misreading, again, bytes_of, parts, whole
 from victor_spark.langid.settings import Encoding, settings
 
 Bool = npt.NDArray[np.bool_]
@@ -30,10 +32,9 @@ _READ_AS: Final = (
     "iso8859-2",
     "iso8859-5",
     "cp866",
+    "iso8859-15",
 )
 """Charsets that web pages are read in by mistake."""
-_EAST_ASIAN: Final = ("shift_jis", "euc_jp", "gbk", "big5", "euc_kr")
-"""Misread text of these is hardly anything but high characters."""
 _SINGLE_BYTE: Final = (
     *("windows-1250", "windows-1251", "windows-1252", "windows-1253", "windows-1254", "windows-1255"),
     *("windows-1256", "windows-1257", "iso8859-2", "iso8859-5", "koi8-r", "cp866", "cp874"),
@@ -41,27 +42,117 @@ _SINGLE_BYTE: Final = (
 _LOWEST_ELSEWHERE: Final = 0x2600
 """From here up no charset of _READ_AS has characters: text of such was not read in one."""
 _EAST_ASIAN_SHARE: Final = 0.5
+"""Misread text of East Asia is hardly anything but high characters."""
 _WRONG: Final = 0.03
 """Characters that a charset may lack, and bytes that it may not decode, per character."""
 _PIECES: Final = 4
 
 
-def problem(text: str, profiles: Profiles, points: UInt32 | None = None) -> str | None:
-    """Why the text counts as broken, in a few words, or None. `points`: its code points, if at hand."""
+class Finding(NamedTuple):
+    """What is wrong with the charset of a text.
+
+    `misreading`: it can be read again, and this is how. `problem`: in a few words, why nobody can
+    read it. `lost`: the share of letters that are lost, in a text that can be read all the same.
+    """
+
+    problem: str | None = None
+    misreading: Misreading | None = None
+    lost: float = 0.0
+
+
+def examined(text: str, profiles: Profiles, points: UInt32) -> Finding:
+    """What is wrong with a page's text, if anything, and whether it can be repaired."""
+    if text.isascii():
+        return Finding()
+    n_replaced, n_controls, n_high, n_twice = _census(points)
+    found = Finding(misreading=_whole(text, profiles))
+    if n_twice and not found.misreading:
+        found = Finding(misreading=parts(text))
+    if n_controls and not found.misreading and again(text, CONTROLS) != text:
+        found = Finding(misreading=CONTROLS)
+    if found.misreading:
+        return found
+    found = _verdict(points, profiles, n_replaced + n_controls, n_high)
+    if found.problem is None:
+        return found
+    if found.misreading and problem(again(text, found.misreading), profiles) is None:
+        return Finding(misreading=found.misreading)
+    few = n_controls + n_high < settings().encoding.lost_signs_ratio * len(points)
+    if few and _language(points, profiles) in _ASCII:
+        return Finding(lost=found.lost)
+    return Finding(found.problem)
+
+
+def _whole(text: str, profiles: Profiles) -> Misreading | None:
+    """The charset that the text was read in as a whole, where it is UTF-8; of several the best fit."""
+    possible = whole(text)
+    if not possible or (TWICE in possible and parts(text) != TWICE):
+        return None
+    if possible == [TWICE]:
+        return TWICE
     numbers = settings().encoding
+
+    def gain(text: str) -> float:
+        sample = _sample(code_points(text), numbers.sample)
+        return _gain(profiles, _enough_high_words(sample, _kinds(sample)[0], numbers.misread_sample))
+
+    def fit(misreading: Misreading) -> tuple[int, float]:
+        reading = again(text, misreading)
+        return -len(_PRIVATE.findall(reading)), gain(reading)
+
+    best = max(possible, key=fit)
+    return best if fit(best)[1] > gain(_SIGNS.sub("", text)) else None
+
+
+_PRIVATE: Final = re.compile("[\ue000-\uf8ff]")
+_SIGNS: Final = re.compile(r"[^\w\s\0-\x7f]+")
+"""They take misread words apart, and any letter alone fits some language."""
+
+
+def problem(text: str, profiles: Profiles, points: UInt32 | None = None) -> str | None:
+    """Why the text, as it stands, counts as broken, or None. `points`: its code points, if at hand."""
     if text.isascii():
         return None
     points = code_points(text) if points is None else points
-    counts = np.empty(3, dtype=np.int32)
+    n_replaced, n_controls, n_high, _ = _census(points)
+    return _verdict(points, profiles, n_replaced + n_controls, n_high).problem
+
+
+def _census(points: UInt32) -> list[int]:
+    counts = np.empty(4, dtype=np.int32)
     letters.census(memoryview(points), memoryview(counts))
-    n_replaced, n_controls, n_high = counts.tolist()
-    if found := _scan(n_replaced, n_controls, len(points), numbers):
-        return found
+    return counts.tolist()
+
+
+def _verdict(points: UInt32, profiles: Profiles, n_lost: int, n_high: int) -> Finding:
+    """What is wrong with a text as it stands."""
+    numbers = settings().encoding
+    lost = n_lost / (np.count_nonzero(_kinds(points)[0] & _LETTER) + n_lost) if n_lost else 0.0
+    if n_lost >= numbers.lost_least and lost >= numbers.lost_ratio:
+        return Finding(f"{lost:.0%} of the letters are lost", lost=lost)
     if not _worth_a_look(n_high, len(points), numbers):
-        return None
+        return Finding(lost=lost)
     sample = _sample(points, numbers.sample)
     kinds, n_doubtful = _kinds(sample)
-    return _badness(sample, kinds, n_doubtful, numbers) or _misread(sample, kinds, profiles)
+    found = _badness(sample, kinds, n_doubtful, numbers)
+    if found and len(sample) < len(points):
+        found = _badness(points, *_kinds(points), numbers)
+        if not found:
+            return Finding(lost=lost)
+    reading = _misreading(sample, kinds, profiles, 0.0 if found else numbers.good_fit)
+    if reading is None:
+        return Finding(found, lost=lost)
+    read_as, written_in, _ = reading.misreading
+    reason = found or f"looks like {written_in} read as {read_as}"
+    return Finding(reason, reading.misreading if reading.is_good else None)
+
+
+def _language(points: UInt32, profiles: Profiles) -> str | None:
+    return identify.page(points, profiles).language
+
+
+_ASCII: Final = frozenset({"en"})
+"""Languages written in ASCII: where few characters are lost or misread, the text can be read."""
 
 
 def _worth_a_look(n_high: int, n_chars: int, numbers: Encoding) -> bool:
@@ -71,12 +162,6 @@ def _worth_a_look(n_high: int, n_chars: int, numbers: Encoding) -> bool:
     """
     least = max(numbers.badness_least, min(n_chars, numbers.sample) / numbers.badness_every)
     return n_high >= min(least, numbers.misread_least)
-
-
-def _scan(n_replaced: int, n_controls: int, n_chars: int, numbers: Encoding) -> str | None:
-    if n_replaced + n_controls < max(numbers.scan_least, numbers.scan_ratio * n_chars):
-        return None
-    return f"{n_replaced} replacement characters and {n_controls} C1 controls in {n_chars} characters"
 
 
 def _badness(sample: UInt32, kinds: UInt8, n_doubtful: int, numbers: Encoding) -> str | None:
@@ -107,25 +192,60 @@ def _words_with(text: UInt32, kinds: UInt8, wanted: int, space: int) -> UInt32:
     return words[:n]
 
 
-def _misread(sample: UInt32, kinds: UInt8, profiles: Profiles) -> str | None:
+class _Reading(NamedTuple):
+    """How a text reads better, and whether it then reads as well as any text."""
+
+    misreading: Misreading
+    is_good: bool
+
+
+def _misreading(sample: UInt32, kinds: UInt8, profiles: Profiles, good_fit: float) -> _Reading | None:
     """The charsets that explain the words with high characters better than they stand, or None."""
     numbers = settings().encoding
-    sample = _enough_high_words(sample, kinds, numbers.misread_sample)
-    kinds, _ = _kinds(sample)
-    high = sample[(kinds & _HIGH) != 0]
+    n_letters = np.count_nonzero(kinds & _LETTER)
+    n_high = np.count_nonzero(kinds & _HIGH)
+    words = _enough_high_words(sample, kinds, numbers.misread_sample)
+    high = words[(_kinds(words)[0] & _HIGH) != 0]
     if len(high) < numbers.misread_least or np.count_nonzero(high >= _LOWEST_ELSEWHERE) > len(high) / 2:
         return None
-    n_told = max(int(np.count_nonzero((kinds & _SPACE) == 0)), 1)
-    as_it_is = _fit(profiles, sample, np.zeros(1, np.int32), np.array([len(sample)], np.int32))[0] / n_told
-    if as_it_is >= numbers.good_fit:
+    if good_fit and (n_high < numbers.lost_ratio * n_letters or _gain(profiles, words) >= good_fit):
         return None
-    readings = list(_other_readings(sample, len(high) > _EAST_ASIAN_SHARE * n_told))
-    fits = _fit(profiles, *joined([reading for _, _, reading in readings])) / n_told
-    best = int(fits.argmax()) if len(fits) else -1
-    if best < 0 or fits[best] < as_it_is + numbers.misread_gain:
+    words = _distinct(words)
+    n_told = _n_told(words)
+    as_it_is = _gain(profiles, words)
+    if good_fit and as_it_is >= good_fit:
         return None
-    read_as, written_in, _ = readings[best]
-    return f"looks like {written_in} read as {read_as}"
+    readings = list(_other_readings(words, len(high) > _EAST_ASIAN_SHARE * n_told))
+    fits = _fit(profiles, *joined([reading for _, reading in readings]))
+    if not len(fits) or fits.max() / n_told < as_it_is + numbers.misread_gain:
+        return None
+    by_character = fits / [_n_told(code_points(reading)) for _, reading in readings]
+    as_good = np.flatnonzero(by_character >= by_character.max() - numbers.misread_gain)
+    best = max(as_good, key=lambda place: (sum(map(str.isalpha, readings[place][1])), by_character[place]))
+    misreading = readings[best][0]
+    least = numbers.repaired_fit_wide if misreading.written_in in _WIDE else numbers.repaired_fit
+    return _Reading(misreading, bool(by_character[best] >= least))
+
+
+_WIDE: Final = frozenset({*EAST_ASIAN, "cp874"})
+"""Charsets of languages that have few letters a word, and fit no profile as well as others."""
+
+
+def _gain(profiles: Profiles, text: UInt32) -> float:
+    """The text's gain in its best language, in nats a character that is no space."""
+    return float(
+        _fit(profiles, text, np.zeros(1, np.int32), np.array([len(text)], np.int32))[0] / _n_told(text)
+    )
+
+
+def _n_told(text: UInt32) -> int:
+    return max(int(np.count_nonzero((_kinds(text)[0] & _SPACE) == 0)), 1)
+
+
+def _distinct(words: UInt32) -> UInt32:
+    """The words, each once: `лв` before every price is no more evidence than before one."""
+    by_letters = {"".join(filter(str.isalpha, word)): word for word in _decoded(words).split()}
+    return code_points(" ".join(by_letters.values()))
 
 
 def _enough_high_words(sample: UInt32, kinds: UInt8, length: int) -> UInt32:
@@ -143,13 +263,13 @@ def _decoded(points: UInt32) -> str:
     return points.tobytes().decode("utf-32-le", "surrogatepass")
 
 
-def _other_readings(points: UInt32, may_be_east_asian: bool) -> Iterator[tuple[str, str, str]]:
-    """(read as, written in, text then) for all pairs of charsets that could have happened.
+def _other_readings(points: UInt32, may_be_east_asian: bool) -> Iterator[tuple[Misreading, str]]:
+    """All pairs of charsets that could have happened, and the text then.
 
     Not those that turn letters into signs: cutting words shorter makes them likelier everywhere.
     """
     n_letters = sum(map(str.isalpha, _decoded(points)))
-    charsets = ["utf-8", *_SINGLE_BYTE, *(_EAST_ASIAN if may_be_east_asian else ())]
+    charsets = ["utf-8", *_SINGLE_BYTE, *(EAST_ASIAN if may_be_east_asian else ())]
     for read_as in _READ_AS:
         numbers = _to_bytes(read_as).take(points, mode="clip")
         numbers = numbers[numbers < _NO_BYTE].astype(np.uint8)
@@ -157,11 +277,13 @@ def _other_readings(points: UInt32, may_be_east_asian: bool) -> Iterator[tuple[s
             continue
         content = numbers.tobytes()
         for written_in in charsets:
+            if written_in in _SINGLE_BYTE and read_as == "iso8859-15":
+                continue
             if written_in in _SINGLE_BYTE and np.count_nonzero(_letters(written_in)[numbers]) < n_letters:
                 continue
-            reading = content.decode(written_in, "replace")
+            reading = content.decode(EAST_ASIAN.get(written_in, written_in), "replace")
             if reading.count("\ufffd") <= _WRONG * len(reading):
-                yield read_as, written_in, reading
+                yield Misreading(read_as, written_in), reading
 
 
 _NO_BYTE: Final = 0x100
@@ -169,14 +291,11 @@ _NO_BYTE: Final = 0x100
 
 @cache
 def _to_bytes(charset: str) -> npt.NDArray[np.uint16]:
-    """The byte that a character was read from, by code point; the last also for all beyond it.
-
-    Bytes the charset leaves undefined are C1 controls, as in browsers.
-    """
+    """The byte that a character was read from, by code point; the last also for all beyond it."""
     table = np.full(_LOWEST_ELSEWHERE, _NO_BYTE, dtype=np.uint16)
     table[:0xA0] = np.arange(0xA0)
-    for byte in range(0x80, 0x100):
-        table[ord(bytes([byte]).decode(charset, "ignore") or chr(byte))] = byte
+    for point, byte in bytes_of(charset).items():
+        table[point] = byte
     return table
 
 

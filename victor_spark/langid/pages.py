@@ -1,7 +1,5 @@
 """A page's language, whether its charset was misread, and the block features that look at it."""
 
-import hashlib
-import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,6 +10,7 @@ from victor_spark.langid import encoding, fasttext_model, features, identify
 from victor_spark.langid.identify import Guess, Identifier
 from victor_spark.langid.labels import iso, resolve
 from victor_spark.langid.profiles import Profiles
+from victor_spark.langid.repair import Misreading
 from victor_spark.langid.settings import settings
 from victor_spark.page import Blocks
 
@@ -26,7 +25,9 @@ class PageLanguage:
     `language` is ISO 639-1 (or -3), None where there is too little text or none that fits;
     `is_wanted` says whether it is among the languages asked for, or one that letters hardly tell
     from them (always, when none are asked for);
-    `problem` says why the charset must have been misread.
+    `misreading` says which charsets were confused, where the page can be read again; nothing else is
+    looked at then. `problem` says why nobody can read the page, `lost` which share of letters a page
+    lacks that people can read.
     """
 
     language: str | None
@@ -34,6 +35,8 @@ class PageLanguage:
     is_wanted: bool = True
     has_text: bool = True
     problem: str | None = None
+    misreading: Misreading | None = None
+    lost: float = 0.0
 
 
 Linguist: TypeAlias = Callable[[Blocks], tuple[Blocks, PageLanguage]]
@@ -58,13 +61,14 @@ def linguist(
     by_fasttext = _fasttext(lid_model) if lid_model is not None else None
 
     def look(blocks: Blocks) -> tuple[Blocks, PageLanguage]:
-        if problem := encoding.problem(blocks.text, loaded, blocks.points):
-            return blocks, PageLanguage(None, None, problem=problem)
+        found = encoding.examined(blocks.text, loaded, blocks.points)
+        if found.problem or found.misreading:
+            return blocks, PageLanguage(None, None, problem=found.problem, misreading=found.misreading)
         guess = by_fasttext([blocks.text])[0] if by_fasttext else _guess(blocks, loaded)
         page = _judged(guess, targets, int(blocks.n_letters.sum()))
         if block_features and page.is_wanted:
             blocks = _with_features(blocks, targets, guess, loaded)
-        return blocks, page
+        return blocks, replace(page, lost=found.lost) if found.lost else page
 
     return look
 
@@ -107,12 +111,8 @@ def _with_features(blocks: Blocks, targets: tuple[str, ...], guess: Guess, profi
 
 
 def _fasttext(model: bytes) -> Identifier:
-    """fastText reads files only: the bytes go to one named by their content, made atomically."""
-    folder = Path(tempfile.gettempdir()) / f"victor-spark-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    path = folder / f"{hashlib.sha256(model).hexdigest()[:32]}.bin"
-    if not path.exists():
-        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
-            file.write(model)
-        Path(file.name).replace(path)
-    return fasttext_model.identifier(path)
+    """fastText reads files only, so the bytes go through a private temporary file."""
+    with tempfile.NamedTemporaryFile(prefix="victor-", suffix=".bin") as file:
+        file.write(model)
+        file.flush()
+        return fasttext_model.identifier(Path(file.name))

@@ -154,7 +154,7 @@ class Profiles:
 
 def _needed(wanted: Collection[str], known: set[str], nearest: Mapping[str, tuple[str, ...]]) -> set[str]:
     numbers = settings()
-    needed = set(numbers.anchors)
+    needed = set(numbers.anchors.languages)
     for name in wanted:
         if name not in known:
             raise UsageError(f"no profile of language {name!r}{closest(name, known)}")

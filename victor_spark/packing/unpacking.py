@@ -8,6 +8,7 @@ into the one for temporary files; all others find it. Needs nothing but the stan
 import hashlib
 import os
 import shutil
+import stat
 import tempfile
 import zipfile
 from pathlib import Path
@@ -19,15 +20,16 @@ INSIDE: Final = "whole"
 
 
 def unpacked(archive: Path) -> Path:
-    """The folder with the contents of the archive; ImportError if it is someone else's."""
+    """The folder with the contents of the archive; ImportError if others may have made or changed it."""
     with archive.open("rb") as file:
         name = f".{archive.stem}-{os.getuid()}-{hashlib.file_digest(file, 'sha256').hexdigest()[:16]}"
     home = archive.parent if os.access(archive.parent, os.W_OK) else Path(tempfile.gettempdir())
     folder = home / name
     if not folder.is_dir():
         _unpack(archive, folder)
-    if folder.stat().st_uid != os.getuid():
-        raise ImportError(f"{folder} belongs to someone else")
+    found = folder.lstat()
+    if found.st_uid != os.getuid() or not stat.S_ISDIR(found.st_mode) or found.st_mode & 0o022:
+        raise ImportError(f"{folder} belongs to someone else, or others can write to it")
     return folder / INSIDE
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from victor_spark.spark import ledger, output, record, spending, stages
 from victor_spark.spark.budget import Budget
 from victor_spark.spark.ledger import Entry
-from victor_spark.spark.progress import clock
+from victor_spark.spark.progress import clock, many
 
 N_FAILED_SHARDS: Final = 100
 """At most so many shards that failed are named in run.json; `victor status` has them all."""
@@ -80,14 +80,14 @@ def _wave(entry: Entry) -> dict[str, Any]:
 
 def summary(finished: Mapping[str, Any], location: str) -> list[str]:
     """What a run came to, in a few lines for people."""
-    statuses = ", ".join(f"{status} {n}" for status, n in finished["statuses"].items()) or "no pages"
+    counts = record.counts_of(finished).page_statuses
+    statuses = ", ".join(f"{status} {n}" for status, n in counts.items()) or "no pages"
     n_here = finished["n_pages"] - finished["n_pages_of_earlier_runs"]
     took = f"{clock(finished['seconds']['clean'])} ({finished['pages_per_second']} pages/s)"
     took = took if n_here == finished["n_pages"] else f"several runs, the last {n_here} in {took}"
-    lines = [f"{finished['n_pages']} pages in {took}: {statuses}"]
+    lines = [f"{finished['n_pages']} page{'s' * (finished['n_pages'] != 1)} in {took}: {statuses}"]
     if n_failed := finished["n_failed_shards"]:
-        reasons = finished["reasons"].get("error", {})
-        shards = "1 shard" if n_failed == 1 else f"{n_failed} shards"
-        lines.append(f"{shards} couldn't be read, such as: {next(iter(reasons), 'unknown')}")
+        reason = next(iter(finished["failed_shards"].values()), "unknown")
+        lines.append(f"{many(n_failed, 'shard')} couldn't be read to the end, such as: {reason}")
     rows, told, charts = (f"{location}/{name}" for name in (ledger.PAGES, output.RUN, output.REPORT))
     return [*lines, f"rows in {rows}, record of the run in {told}, charts in {charts}"]

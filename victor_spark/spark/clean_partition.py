@@ -15,6 +15,7 @@ from pyspark import Accumulator, Broadcast
 from victor_spark import pipeline, tables
 from victor_spark.archive import records
 from victor_spark.archive.inputs import Shard
+from victor_spark.archive.raw import FIRST, Attempt
 from victor_spark.errors import ShardError
 from victor_spark.page import Record
 from victor_spark.spark import plan
@@ -104,7 +105,7 @@ def _batches(shards: Iterable[Shard], work: Work) -> Iterator[pa.RecordBatch]:
 
 def _shard_rows(shard: Shard, work: Work) -> Iterator[Row]:
     try:
-        for record in work.read(shard):
+        for record in work.read(shard, FIRST):
             yield work.row(record)
     except ShardError as error:
         yield shard_row(shard.filename, reason=str(error))
@@ -136,8 +137,8 @@ def page_work(task: CleanTask, models: Models) -> Work:
     laps = Laps()
     clean = pipeline.cleaning(task.settings, models, laps)
 
-    def read(shard: Shard) -> Iterator[Record]:
-        return laps.reading(records.read(shard, task.reading))
+    def read(shard: Shard, attempt: Attempt) -> Iterator[Record]:
+        return laps.reading(records.read(shard, task.reading, attempt))
 
     def row(record: Record) -> Row:
         if record.status is not None:

@@ -1,4 +1,4 @@
-"""What cleaning a crawl will take, told from a sample of it that is really cleaned.
+"""What cleaning a crawl will take, and how it will end, told from a sample of it that is really cleaned.
 
 The sample is byte ranges at even distances all over the crawl: as a record belongs to the range it begins in,
 pages, output and time grow with the bytes.
@@ -11,8 +11,9 @@ import statistics
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 import pyarrow as pa
@@ -21,11 +22,13 @@ import pyarrow.parquet as pq
 from victor_spark.archive import records
 from victor_spark.archive.inputs import Shard
 from victor_spark.errors import VictorError
-from victor_spark.spark import manifest, plan
+from victor_spark.spark import manifest, plan, spending
 from victor_spark.spark.clean_partition import CleanTask, page_work
 from victor_spark.spark.page_process import Work
 from victor_spark.spark.plan import Plan
+from victor_spark.spark.rows import record_row
 from victor_spark.spark.sandbox import Sandbox
+from victor_spark.spark.spending import Failed
 
 N_RANGES: Final = 32
 RANGE_BYTES: Final = 1 << 20
@@ -33,9 +36,15 @@ SECONDS: Final = 60.0
 """The sample ends after so long, however many ranges it has by then."""
 
 LARGEST_WHOLE: Final = 32 << 20
+N_ENDS: Final = 64
+END_BYTES: Final = 64 << 10
+"""The last bytes of so many shards are read beside the sample, to see whether the shards end too early."""
 
 EFFICIENCY: Final = 0.85
 """What a core does in a cluster, of what it does alone."""
+
+START_SECONDS: Final = 8.0
+"""From the command to the first page: Python, Java, Spark and its workers (bench/spark_job.py)."""
 
 _WIDE: Final = 1.645  # standard errors of a 90 % interval
 
@@ -44,18 +53,19 @@ _WIDE: Final = 1.645  # standard errors of a 90 % interval
 class Sample:
     """What a part of the crawl came to: `n_bytes` of it, CPU `seconds`, Parquet bytes `n_output`.
 
+    `statuses` are those of pages. `failed_shards` says of some of `shards` why they couldn't be read (on).
     `rates` are the bytes and the pages of each range; `n_resident` is the most memory that cleaning took;
     `indivisible` are shards without ranges: one gzip stream for all records, which one task has to read.
     """
 
     n_bytes: int = 0
     n_pages: int = 0
-    n_failures: int = 0
     n_output: int = 0
     n_resident: int = 0
     seconds: float = 0.0
     statuses: Counter[str] = field(default_factory=Counter)
-    reasons: Counter[str] = field(default_factory=Counter)
+    shards: set[str] = field(default_factory=set)
+    failed_shards: dict[str, str] = field(default_factory=dict)
     rates: list[tuple[int, int]] = field(default_factory=list)
     indivisible: tuple[str, ...] = ()
 
@@ -89,6 +99,14 @@ def sample(planned: Plan, task: CleanTask, models: dict[str, bytes], *, seconds:
     found.n_output = written.tell()
     unit = 1 if sys.platform == "darwin" else 1024
     found.n_resident = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit
+    reading = Sandbox(replace(work, row=partial(record_row, status="ok", reason=None)), task.limits)
+    try:
+        for shard in _ends(planned):
+            if time.monotonic() > end:
+                break
+            _failures(found, [shard], pa.Table.from_batches(reading.batches([shard]), schema=work.schema))
+    finally:
+        reading.close()
     return found
 
 
@@ -121,28 +139,44 @@ def _add(found: Sample, shards: list[Shard], sandbox: Sandbox, work: Work) -> li
     """Cleans one range, adds what it came to, and returns its rows."""
     batches = list(sandbox.batches(shards))
     table = pa.Table.from_batches(batches, schema=work.schema)
-    statuses = Counter(table["status"].to_pylist())
-    n_failures = table["warc_record_offset"].null_count
-    n_bytes, n_pages = plan.weight(manifest.of_shards(shards)), table.num_rows - n_failures
+    failures = _failures(found, shards, table)
+    n_bytes, n_pages = plan.weight(manifest.of_shards(shards)), table.num_rows - failures.num_rows
     found.n_bytes += n_bytes
     found.n_pages += n_pages
-    found.n_failures += n_failures
-    found.statuses += statuses
-    found.reasons += Counter(reason for reason in table["reason"].to_pylist() if reason is not None)
+    found.statuses += Counter(table["status"].to_pylist()) - Counter(failures["status"].to_pylist())
     found.rates.append((n_bytes, n_pages))
     return batches
 
 
+def _failures(found: Sample, shards: Sequence[Shard], table: pa.Table) -> pa.Table:
+    """Adds the shards, and why some of them could not be read to their ends; the rows that say so."""
+    failures = table.filter(table["warc_record_offset"].is_null())
+    found.shards.update(shard.filename for shard in shards)
+    for name, reason in zip(*(failures[key].to_pylist() for key in ("warc_filename", "reason")), strict=True):
+        found.failed_shards.setdefault(name, reason)
+    return failures
+
+
+def _ends(planned: Plan) -> Iterator[Shard]:
+    """The ends of some shards, evenly distributed."""
+    n = planned.shards.num_rows
+    chosen = sorted({number * n // N_ENDS for number in range(N_ENDS)})
+    for row in planned.shards.take(chosen).to_pylist():
+        shard = plan.shard(row)
+        if shard.size and shard.kind != "html" and not (shard.start or shard.end or shard.records):
+            yield replace(shard, start=max(shard.size - END_BYTES, 0))
+
+
 def ranges(planned: Plan) -> Iterator[list[Shard]]:
-    """N_RANGES times about RANGE_BYTES at even distances, or all there is; neighbours come late in turn."""
-    fine = plan.Plan(planned.shards, RANGE_BYTES, RANGE_BYTES, planned.begins)
-    n_ranges = max(-(-int(planned.begins[-1]) // RANGE_BYTES), 1)
+    """N_RANGES times about RANGE_BYTES, evenly, or all there is of known size; neighbours come late."""
+    known = planned.shards.filter(planned.shards["n_bytes"].is_valid())
+    fine = plan.plan(known, n_cores=1, split_bytes=RANGE_BYTES, wave_bytes=RANGE_BYTES)
+    n_ranges = -(-int(fine.begins[-1]) // RANGE_BYTES)
     n = min(N_RANGES, n_ranges)
     width = max((n - 1).bit_length(), 1)
     for number in sorted(range(n), key=lambda number: f"{number:0{width}b}"[::-1]):
-        rows = plan.splits(fine, int((number + 0.5) * n_ranges / n)).to_pylist()
-        if shards := [shard for row in rows if (shard := plan.shard(row)).n_bytes is not None]:
-            yield shards
+        if rows := plan.splits(fine, int((number + 0.5) * n_ranges / n)).to_pylist():
+            yield [plan.shard(row) for row in rows]
 
 
 def _cpu_seconds() -> float:
@@ -153,7 +187,7 @@ def _cpu_seconds() -> float:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a run will take on `n_cores`."""
+    """What a run will take on `n_cores`; `start_seconds` of the `hours` pass before the first page."""
 
     n_bytes: int
     n_pages: int
@@ -162,6 +196,7 @@ class Estimate:
     cpu_hours: float
     n_cores: int
     hours: float
+    start_seconds: float
     n_output: int
     n_splits: int
     n_waves: int
@@ -170,20 +205,22 @@ class Estimate:
     seconds_per_page: float
 
 
-def estimate(planned: Plan, sampled: Sample, *, n_cores: int) -> Estimate:
+def estimate(planned: Plan, sampled: Sample, *, n_cores: int, look_up_seconds: float = 0.0) -> Estimate:
     """The whole run, by the bytes of it that were sampled."""
     n_bytes = int(planned.begins[-1])
     factor = n_bytes / max(sampled.n_bytes, 1)
-    cpu_hours = sampled.seconds * factor / 3600
+    cpu_hours, start = sampled.seconds * factor / 3600, START_SECONDS + look_up_seconds
+    n_pages = round(sampled.n_pages * factor)
     n_splits, n_waves = _n_splits(planned)
     return Estimate(
         n_bytes=n_bytes,
-        n_pages=round(sampled.n_pages * factor),
+        n_pages=n_pages,
         error=0.0 if factor <= 1 else sampled.error,
-        statuses={status: round(n * factor) for status, n in sampled.statuses.most_common()},
+        statuses=divided(n_pages, dict(sampled.statuses.most_common())),
         cpu_hours=cpu_hours,
         n_cores=n_cores,
-        hours=cpu_hours / (n_cores * EFFICIENCY),
+        hours=start / 3600 + cpu_hours / (n_cores * EFFICIENCY),
+        start_seconds=start,
         n_output=round(sampled.n_output * factor),
         n_splits=n_splits,
         n_waves=n_waves,
@@ -193,21 +230,42 @@ def estimate(planned: Plan, sampled: Sample, *, n_cores: int) -> Estimate:
     )
 
 
+def divided(total: int, weights: Mapping[str, int]) -> dict[str, int]:
+    """`total` in parts as large as the weights, whole numbers that add up to it (largest remainders)."""
+    whole = max(sum(weights.values()), 1)
+    parts = {name: total * weight // whole for name, weight in weights.items()}
+    left = total - sum(parts.values())
+    for name in sorted(parts, key=lambda name: -(total * weights[name] % whole))[:left]:
+        parts[name] += 1
+    return parts
+
+
+def failing(found: Estimate, sampled: Sample, *, n_shards: int, n_missing: int) -> Failed:
+    """What of the whole run will fail, for its budget: `n_missing` shards, and others as in the sample."""
+    share = len(sampled.failed_shards) / max(len(sampled.shards), 1)
+    n_failed = n_missing + round(share * (n_shards - n_missing))
+    pages = {status: n for status in spending.FAILURES if (n := found.statuses.get(status, 0))}
+    return Failed(n_shards, n_failed, found.n_pages, pages, next(iter(sampled.failed_shards.values()), None))
+
+
 def _n_splits(planned: Plan) -> tuple[int, int]:
     sizes = [plan.n_splits(planned, wave) for wave in plan.waves(planned)]
     return sum(sizes), len(sizes)
 
 
 def as_json(found: Estimate, sampled: Sample) -> dict[str, Any]:
-    """The estimate and the sample it comes from, ready for JSON."""
+    """The estimate and the sample it comes from, ready for JSON; null where nothing could be sampled."""
     told = dict(vars(found))
+    if not sampled.n_pages and (sampled.failed_shards or not sampled.rates):
+        unknown = "n_pages error statuses cpu_hours hours n_output core_bytes seconds_per_page"
+        told |= dict.fromkeys(unknown.split())
     told["sample"] = {
         "n_ranges": len(sampled.rates),
         "n_bytes": sampled.n_bytes,
         "n_pages": sampled.n_pages,
-        "n_unreadable": sampled.n_failures,
+        "n_failed_shards": len(sampled.failed_shards),
         "cpu_seconds": round(sampled.seconds, 2),
         "indivisible": list(sampled.indivisible),
-        "reasons": dict(sampled.reasons.most_common(20)),
+        "failed_shards": dict(list(sampled.failed_shards.items())[:20]),
     }
     return told

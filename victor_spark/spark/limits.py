@@ -10,8 +10,11 @@ WALL_FACTOR: Final = 30
 
 MIN_MEGABYTES: Final = 64  # what reading and sending rows may take
 
-READ_FACTOR: Final = 30
-"""So many times a page's seconds the way to the next record may take, through whatever isn't html."""
+OPEN_FACTOR: Final = 30
+"""So many times a page's seconds may pass until the first record of a shard is found."""
+
+REMOTE_SECONDS: Final = 30.0
+"""At least so many reading a remote record may take: a slow server is not the record's fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +22,8 @@ class Limits:
     """What a page may use; and whether it is cleaned in a child process, without which nothing is enforced.
 
     `page_seconds` is CPU time, and as much again for every megabyte of the page; of the annotated pages none
-    takes a hundredth of the default (bench/deadline.py), so most pages that reach it would never end.
+    takes a hundredth of the default (bench/deadline.py), so most pages that reach it would never end. Reading
+    a record, html or not, may take as long, by the bytes of the shard that are read for it.
     `page_megabytes` is address space beyond what the process had before its first page.
     """
 
@@ -36,5 +40,5 @@ class Limits:
             )
 
     def seconds(self, n_bytes: int) -> float:
-        """CPU seconds for a page of that size."""
+        """CPU seconds for a page, or for reading a record, of that size."""
         return self.page_seconds * (1.0 + n_bytes / 1e6)

@@ -1,4 +1,8 @@
-"""The shards of a run with their sizes and etags, as columns: millions of them fit into the driver."""
+"""The shards of a run with their sizes and etags, as columns: millions of them fit into the driver.
+
+What is stored of them, and what tells one run from another, is without credentials: an address that is
+signed anew is the same shard, and a run that is resumed reads with the addresses of its own command line.
+"""
 
 import hashlib
 import io
@@ -12,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from victor_spark.archive import identities, inputs
+from victor_spark.archive import identities, inputs, opening
 from victor_spark.archive.inputs import Shard
 from victor_spark.errors import InputError
 
@@ -40,11 +44,16 @@ _DECIDING: Final = ("path", "kind", "name", "start", "end", "records")
 
 @dataclass(frozen=True)
 class Manifest:
-    """The shards (columns of `SHARDS`), and what is wrong with those that can't be had."""
+    """The shards (columns of `SHARDS`), the rows of those that can't be had, and why (of the first few)."""
 
     table: pa.Table
     problems: tuple[str, ...] = ()
-    n_problems: int = 0
+    missing: tuple[int, ...] = ()
+
+    @property
+    def available(self) -> pa.Table:
+        """The shards without those that can't be had."""
+        return self.table.take(np.setdiff1d(np.arange(len(self)), self.missing))
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -59,22 +68,22 @@ def collect(
     `inputs.resolve` does, and where not a single shard can be had.
     """
     problems: list[str] = []
-    n_problems = 0
+    missing: list[int] = []
 
     def known() -> Iterator[Shard]:
-        nonlocal n_problems
-        for one in identities.checked(inputs.found(arguments, base_url=base_url), tell=tell):
+        looked_up = identities.checked(inputs.found(arguments, base_url=base_url), tell=tell)
+        for row, one in enumerate(looked_up):
             if one.problem is not None:
-                n_problems += 1
-                problems.extend([one.problem] if n_problems <= _N_SHOWN else [])
+                missing.append(row)
+                problems.extend([one.problem] if len(missing) <= _N_SHOWN else [])
             yield one.shard
 
     table = of_shards(known())
-    if n_problems == table.num_rows:
+    if len(missing) == table.num_rows:
         raise InputError(problems[0])
     if pc.max(table["size"]).as_py() == 0 and not table["size"].null_count:
         raise InputError(f"{shard(table.slice(0, 1).to_pylist()[0]).filename}: empty file")
-    return Manifest(table, tuple(problems), n_problems)
+    return Manifest(table, tuple(problems), tuple(missing))
 
 
 def of_shards(shards: Iterable[Shard]) -> pa.Table:
@@ -93,23 +102,40 @@ def shard(row: Mapping[str, Any]) -> Shard:
     return Shard(**{name: row[name] for name in _FIELDS}, records=records)
 
 
+def _public(table: pa.Table) -> pa.Table:
+    """The shards without the credentials in their addresses."""
+    paths = table["path"].to_pylist()
+    for column in ("path", "name"):
+        names = map(opening.public, table[column].to_pylist(), paths)
+        table = table.set_column(
+            SHARDS.get_field_index(column), SHARDS.field(column), pa.array(names, pa.string())
+        )
+    return table
+
+
+def with_addresses(stored: pa.Table, now: pa.Table) -> pa.Table:
+    """The stored shards, to be opened by the addresses of `now`, which lists the same shards."""
+    return stored.set_column(SHARDS.get_field_index("path"), SHARDS.field("path"), now["path"])
+
+
 def to_bytes(table: pa.Table) -> bytes:
     """The shards as a Parquet file."""
     buffer = io.BytesIO()
-    pq.write_table(table, buffer, compression="zstd")
+    pq.write_table(_public(table), buffer, compression="zstd")
     return buffer.getvalue()
 
 
 def from_bytes(content: bytes) -> pa.Table:
     """The shards of a Parquet file; ValueError when it isn't one."""
-    table = pq.read_table(io.BytesIO(content))
+    # No threads of Arrow, which would hold Python's objects for some moments after the answer is there.
+    table = pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
     return table.cast(SHARDS)
 
 
 def summary(table: pa.Table) -> dict[str, Any]:
     """What a run's config.json keeps of its shards: how many, and a hash of which they are."""
     digest = hashlib.sha256()
-    for batch in table.select(_DECIDING).to_batches(max_chunksize=_ROWS):
+    for batch in _public(table).select(_DECIDING).to_batches(max_chunksize=_ROWS):
         rows = zip(*(column.to_pylist() for column in batch.columns), strict=True)
         digest.update("".join(map(repr, rows)).encode("utf-8", "surrogateescape"))
     return {"n_shards": table.num_rows, "sha256": digest.hexdigest()}

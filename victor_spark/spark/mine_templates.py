@@ -21,11 +21,12 @@ from victor_spark import pipeline, tables
 from victor_spark.archive import inputs
 from victor_spark.archive.inputs import Shard
 from victor_spark.archive.records import ReadOptions
+from victor_spark.redaction import redacted_message
 from victor_spark.spark import manifest, plan, template_files
 from victor_spark.spark.clean_partition import CleanTask, models_hashes
 from victor_spark.spark.interrupts import interruptible
 from victor_spark.spark.limits import Limits
-from victor_spark.spark.progress import Tally, clock, progress
+from victor_spark.spark.progress import Tally, clock, many, progress
 from victor_spark.spark.session import session
 from victor_spark.spark.site_pages import SITE_PAGES, Sampling, gathered, sample_partition
 from victor_spark.templates import across, history, table, views
@@ -111,7 +112,7 @@ def _run_on_spark(
         n_tasks = job.partitions or plan.n_tasks(splits, n_cores=n_cores)
         tally = Tally(1)
         tally.begin(group, weight=1, n_tasks=n_tasks)
-        _say(f"mining {len(shards)} shards in {n_tasks} tasks on {spark.sparkContext.master}")
+        _say(f"mining {many(len(shards), 'shard')} in {many(n_tasks, 'task')} on {spark.sparkContext.master}")
         with progress(spark.sparkContext, tally):
             new = mined(spark, splits, _task(spark, job, models), job, n_tasks=n_tasks, mined_at=started)
         templates = new.templates if old is None else history.update(old, new.templates, _without(new.sites))
@@ -277,9 +278,11 @@ def summary(result: MiningResult, output: str, seconds: float) -> list[str]:
         statuses[status] = statuses.get(status, 0) + 1
     counted = ", ".join(f"{status} {n}" for status, n in sorted(statuses.items(), key=lambda each: -each[1]))
     n_pages = sum(result.sites["n_seen"].to_pylist())
+    pages, sites = many(n_pages, "page"), many(len(result.sites), "site")
+    templates, all_sites = many(len(result.templates), "template"), template_files.sites_path(output)
     lines = [
-        f"{n_pages} pages of {len(result.sites)} sites in {clock(seconds)}: {counted or 'no site'}",
-        f"{len(result.templates)} templates in {output}, all sites in {template_files.sites_path(output)}",
+        f"{pages} of {sites} in {clock(seconds)}: {counted or 'no site'}",
+        f"{templates} in {output}, all sites in {all_sites}",
     ]
     if result.problems:
         named = ", ".join(f"{reason} {n}" for reason, n in list(result.problems.items())[:5])
@@ -288,4 +291,4 @@ def summary(result: MiningResult, output: str, seconds: float) -> list[str]:
 
 
 def _say(line: str) -> None:
-    print(f"victor: {line}", file=sys.stderr, flush=True)
+    print(f"victor: {redacted_message(line)}", file=sys.stderr, flush=True)

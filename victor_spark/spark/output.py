@@ -17,6 +17,7 @@ command goes on where this one stopped: with the waves of the plan that the ledg
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Final
 
 import pyarrow as pa
@@ -98,7 +99,9 @@ def begin(files: Files, config: Config, planned: Plan) -> Plan:
     """The plan that an earlier run of the same command left here; else keeps this one, and the config."""
     with _writing(files):
         if begun(files, config):
-            return stored_plan(files)
+            stored = stored_plan(files)
+            files.remove(STOPPED)
+            return replace(stored, shards=manifest.with_addresses(stored.shards, planned.shards))
         files.write(MANIFEST, manifest.to_bytes(planned.shards))
         cut = {"split_bytes": planned.split_bytes, "wave_bytes": planned.wave_bytes}
         files.write(PLAN, _dump({**cut, "n_bytes": int(planned.begins[-1])}))

@@ -23,10 +23,12 @@ from typing import Final, NamedTuple, NoReturn
 
 import pyarrow as pa
 
+from victor_spark.archive import opening
 from victor_spark.archive.inputs import Shard
+from victor_spark.archive.raw import Attempt, Passed, Place
 from victor_spark.errors import ShardError
 from victor_spark.page import Record
-from victor_spark.spark.limits import READ_FACTOR, WALL_FACTOR, Limits
+from victor_spark.spark.limits import OPEN_FACTOR, REMOTE_SECONDS, WALL_FACTOR, Limits
 from victor_spark.spark.rows import Row, RowBatch, shard_row
 from victor_spark.spark.stages import Laps
 
@@ -40,12 +42,23 @@ HEAD: Final = struct.Struct("<cQQQ")
 
 LENGTH: Final = struct.Struct("<Q")
 IDLE, READING, PAGE = range(3)
-_NOTE: Final = struct.Struct("<QQBdQ")
+NO_MEMORY: Final = 77
+"""The exit code of a process that had no memory to read a record."""
+
+_NOTE: Final = struct.Struct("<QQBdQqq")
+_NOWHERE: Final = Place(-1, -1)
+_LOOK_AHEAD: Final = 2
+"""So many records FastWARC may be ahead of the one that is read next."""
+
+_MEGABYTE: Final = 1_000_000
 _PR_SET_PDEATHSIG: Final = 1
 
 
 class Position(NamedTuple):
-    """A record: the number of its shard, and how many records of the shard come before it."""
+    """A record: the number of its shard, and how many records of the shard come before it.
+
+    Where records of the shard are passed over (`Assignment.passed`), the one passed over last is the first.
+    """
 
     shard: int
     record: int
@@ -61,14 +74,23 @@ class Verdict(NamedTuple):
 class Note(NamedTuple):
     """What a process leaves to those who come after it.
 
-    The record it is at, what it does with it, the CPU seconds that may take, and its resident bytes when it
-    began to serve.
+    The record it is at, what it does with it, the CPU seconds that may take, its resident bytes when it
+    began to serve, and where the record lies whose reading began last.
     """
 
     position: Position
     phase: int
     seconds: float
     resident: int
+    place: Place | None
+
+
+class Suspect(NamedTuple):
+    """What a process was at when it died."""
+
+    position: Position
+    phase: int
+    place: Place | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +101,7 @@ class Work:
     """
 
     schema: pa.Schema
-    read: Callable[[Shard], Iterator[Record]]
+    read: Callable[[Shard, Attempt], Iterator[Record]]
     row: Callable[[Record], Row]
     lost: Callable[[Record, str, str], Row]
     laps: Laps = field(default_factory=Laps)
@@ -89,19 +111,23 @@ class Work:
 class Assignment:
     """Shards, the first record that is still wanted, and what is known from processes that died.
 
-    Everything before `suspect` is sent before that record is read.
+    Everything before `suspect` is sent before that record is read. `passed`: by the number of a shard, the
+    record that its reading begins with and passes over. `slow`: the shards that are read without FastWARC.
     """
 
     shards: Sequence[Shard]
     start: Position
     verdicts: Mapping[Position, Verdict] = field(default_factory=dict)
-    suspect: Position | None = None
+    suspect: Suspect | None = None
+    passed: Mapping[int, Passed] = field(default_factory=dict)
+    slow: frozenset[int] = frozenset()
 
 
 def noted(desk: mmap) -> Note:
     """The last note of a process."""
-    shard, record, phase, seconds, resident = _NOTE.unpack_from(desk)
-    return Note(Position(shard, record), phase, seconds, resident)
+    shard, record, phase, seconds, resident, *place = _NOTE.unpack_from(desk)
+    at = Place(*place)
+    return Note(Position(shard, record), phase, seconds, resident, None if at == _NOWHERE else at)
 
 
 def serve(  # the child's whole life
@@ -193,6 +219,7 @@ def _let_go_of_files(kept: set[int]) -> None:
 
 def _cap_memory(limits: Limits) -> int:
     """Caps the address space at what there is now and `page_megabytes` more; returns the resident bytes."""
+    pa.allocate_buffer(1)  # the first one reserves a gigabyte of addresses
     try:
         with open("/proc/self/statm", "rb") as file:
             size, resident = (int(n) * resource.getpagesize() for n in file.read().split()[:2])
@@ -213,10 +240,13 @@ class _Worker:
         self._work, self._limits = work, limits
         self._waiting = RowBatch(work.schema, flush_bytes=FLUSH_BYTES)
         self._flushed = time.monotonic()
+        self._position, self._place = Position(0, 0), _NOWHERE
+        self._seconds, self._least, self._n_new = 0.0, 0.0, 0
+        self._sent = Position(0, 0)
 
     def run(self, assignment: Assignment) -> None:
         """Sends a row for every record from `start` on, or for a shard that can't be read on, then END."""
-        position = assignment.start
+        position = self._sent = assignment.start
         for number in range(assignment.start.shard, len(assignment.shards)):
             skipped = assignment.start.record if number == assignment.start.shard else 0
             try:
@@ -230,7 +260,7 @@ class _Worker:
         send(self._results, END, position)
 
     def _shard(self, assignment: Assignment, number: int, n_skipped: int) -> None:
-        records = self._records(assignment.shards[number], number, assignment.suspect)
+        records = self._records(assignment, number)
         for position, record in records:
             if position.record < n_skipped:
                 continue
@@ -241,27 +271,54 @@ class _Worker:
             if self._due:
                 self._flush(Position(number, position.record + 1))
 
-    def _records(
-        self, shard: Shard, number: int, suspect: Position | None
-    ) -> Iterator[tuple[Position, Record]]:
+    def _records(self, assignment: Assignment, number: int) -> Iterator[tuple[Position, Record]]:
         """The shard's records; while the next one is read, the clock runs for that."""
+        shard, suspect, near = assignment.shards[number], assignment.suspect, range(0)
+        if suspect is not None and suspect.position.shard == number:
+            near = range(suspect.position.record, suspect.position.record + _LOOK_AHEAD + 1)
+        attempt = Attempt(
+            self._begin,
+            self._progress,
+            fast=number not in assignment.slow,
+            passed=assignment.passed.get(number),
+        )
+        self._least = REMOTE_SECONDS if opening.scheme(shard.path) else 0.0
+        seconds = self._limits.page_seconds * OPEN_FACTOR
         position = Position(number, 0)
-        records = self._work.read(shard)
+        records = self._work.read(shard, attempt)
         while True:
-            if position == suspect:
+            if position.record in near:
                 self._flush(position)
-            self._enter(READING, position, self._limits.page_seconds * READ_FACTOR)
-            record = next(records, None)
+            self._enter(READING, position, max(seconds, self._least))
+            try:
+                record = next(records, None)
+            except MemoryError:
+                os._exit(NO_MEMORY)
             if record is None:
                 return
             yield position, record
+            seconds = self._limits.seconds(0)
             position = Position(number, position.record + 1)
+
+    def _begin(self, place: Place) -> None:
+        """Notes which record is read from here on; the clock begins anew."""
+        self._enter(READING, self._position, max(self._limits.seconds(0), self._least), place)
+
+    def _progress(self, n_bytes: int) -> None:
+        """Gives more time for every megabyte of the shard that is read."""
+        self._n_new += n_bytes
+        if self._n_new >= _MEGABYTE:
+            more = self._limits.seconds(self._n_new) - self._limits.seconds(0)
+            left = signal.setitimer(signal.ITIMER_PROF, 0.0)[0]
+            signal.setitimer(signal.ITIMER_REAL, signal.getitimer(signal.ITIMER_REAL)[0] + more * WALL_FACTOR)
+            self._note(READING, self._seconds + more)
+            signal.setitimer(signal.ITIMER_PROF, left + more)
 
     def _page(self, position: Position, record: Record) -> None:
         """Cleans a record; with little memory left after it, another process goes on."""
         self._enter(PAGE, position, self._limits.seconds(len(record.payload or b"")))
         row = self._work.row(record)
-        if row["status"] != "out_of_memory":
+        if row["status"] != "out_of_memory" or record.status is not None:
             self._waiting.add(row)
             return
         self._waiting.add(self._work.lost(record, "out_of_memory", out_of_memory(self._limits)))
@@ -270,22 +327,30 @@ class _Worker:
         send(self._results, RETIRED, after)
         os._exit(0)
 
-    def _enter(self, phase: int, position: Position, seconds: float) -> None:
+    def _enter(self, phase: int, position: Position, seconds: float, place: Place = _NOWHERE) -> None:
         """Notes what comes next, which may use that much CPU time and last `WALL_FACTOR` times as long."""
         signal.setitimer(signal.ITIMER_PROF, 0.0)
         signal.setitimer(signal.ITIMER_REAL, seconds * WALL_FACTOR)
-        _NOTE.pack_into(self._desk, 0, *position, phase, seconds, self._resident)
+        self._position, self._place = position, place
+        self._note(phase, seconds)
         signal.setitimer(signal.ITIMER_PROF, seconds)
+
+    def _note(self, phase: int, seconds: float) -> None:
+        self._seconds, self._n_new = seconds, 0
+        _NOTE.pack_into(self._desk, 0, *self._position, phase, seconds, self._resident, *self._place)
 
     @property
     def _due(self) -> bool:
         return self._waiting.full or time.monotonic() - self._flushed > FLUSH_SECONDS
 
     def _flush(self, after: Position) -> None:
-        """Sends the rows that wait; `after` is the first record without one."""
+        """Sends the rows that wait, or that there are none; `after` is the first record without one."""
         self._enter(IDLE, after, 0.0)
         if len(self._waiting):
             send(self._results, ROWS, after, self._waiting.take().serialize())
+        elif after > self._sent:
+            send(self._results, ROWS, after)
+        self._sent = after
         self._flushed = time.monotonic()
 
 

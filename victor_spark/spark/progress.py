@@ -108,6 +108,11 @@ def size(n_bytes: int) -> str:
     return f"{size:.0f} {unit}" if unit == "bytes" or size >= 100 else f"{size:.1f} {unit}"
 
 
+def many(n: int, noun: str) -> str:
+    """So many of them: 1 shard, 2 shards."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
 def clock(seconds: float) -> str:
     """Seconds as people say them: 48 s, 3:05, 2:14:09."""
     minutes, rest = divmod(round(seconds), 60)

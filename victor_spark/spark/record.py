@@ -51,6 +51,17 @@ class Counts:
         """Rows that stand for a record."""
         return self.n_rows - self.n_failures
 
+    @property
+    def page_statuses(self) -> dict[str, int]:
+        """The statuses of pages, without the rows of shards that failed; they add up to `n_pages`."""
+        n_errors = self.statuses.get("error", 0) - self.n_failures
+        return {status: n for status, n in {**self.statuses, "error": n_errors}.items() if n}
+
+
+def counts_of(run: Mapping[str, Any]) -> Counts:
+    """The rows by status, as a run.json has them."""
+    return Counts(run["n_rows"], run["n_rows"] - run["n_pages"], run["statuses"], run["reasons"])
+
 
 def count(pages: DataFrame) -> Counts:
     """Counts rows by status and reason; from the rows themselves, as accumulators count retries twice."""

@@ -5,8 +5,8 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-from victor_spark.spark import pace
-from victor_spark.spark.progress import clock, size
+from victor_spark.spark import pace, record
+from victor_spark.spark.progress import clock, many, size
 from victor_spark.spark.spending import FAILURES
 
 _CSS: Final = Path(__file__).with_name("report.css")
@@ -33,18 +33,28 @@ def html(run: Run) -> str:
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width"><title>victor clean: {title}</title>\n'
         f"<style>\n{_CSS.read_text(encoding='utf-8')}</style></head><body>\n"
-        + "\n".join([*_head(run), _tiles(run), _throughput(run), _panels(run), _reasons(run), _facts(run)])
+        + "\n".join(
+            [
+                *_head(run),
+                _tiles(run),
+                _throughput(run),
+                _panels(run),
+                _failed_shards(run),
+                _reasons(run),
+                _facts(run),
+            ]
+        )
         + "\n</body></html>\n"
     )
 
 
 def _head(run: Run) -> Iterator[str]:
     spark, inputs = run["spark"], run["config"]["inputs"]
-    yield f"<h1>victor clean: {run['n_pages']:,} pages of {_many(inputs.get('n_shards', 0), 'shard')}</h1>"
+    yield f"<h1>victor clean: {run['n_pages']:,} pages of {many(inputs.get('n_shards', 0), 'shard')}</h1>"
     cleaner = escape(str(run["config"]["cleaning"]["cleaner"]))
     yield (
         f'<p class="soft">finished {escape(run["finished_at"])} · cleaner {cleaner} · '
-        f"{escape(str(spark['master']))}, {_many(spark['n_cores'], 'core')}</p>"
+        f"{escape(str(spark['master']))}, {many(spark['n_cores'], 'core')}</p>"
     )
     if "stopped" in run:
         yield (
@@ -67,7 +77,7 @@ def _tiles(run: Run) -> str:
         ),
         (
             f"{run['n_failed_shards']:,}",
-            f"of {_many(run['n_shards'], 'shard')} failed (may: {_budget(run, 'shards')})",
+            f"of {many(run['n_shards'], 'shard')} failed (may: {_budget(run, 'shards')})",
             run["n_failed_shards"] > 0,
         ),
     ]
@@ -98,10 +108,10 @@ def _throughput(run: Run) -> str:
 
 
 def _panels(run: Run) -> str:
-    n_ok = run["statuses"].get("ok", 0)
+    n_ok, statuses = run["statuses"].get("ok", 0), record.counts_of(run).page_statuses
     seconds = {_STAGES[stage]: s for stage, s in run["stages"].items() if s}
     panels = [
-        _bars("What became of the pages", run["statuses"], run["n_rows"], kinds=_kinds(run["statuses"])),
+        _bars("What became of the pages", statuses, run["n_pages"], kinds=_kinds(statuses)),
         _bars("Languages", run["languages"], n_ok, note="Of pages with text, as told by the identifier."),
         _bars("Sites with most pages", run["sites"], n_ok, note=_site_note(run)),
         _bars(
@@ -168,6 +178,22 @@ def _bar(name: str, n: float, largest: float, whole: float, kind: str) -> str:
     )
 
 
+def _failed_shards(run: Run) -> str:
+    failed = list(run["failed_shards"].items())
+    if not failed:
+        return ""
+    rows = "".join(
+        f'<tr><td class="key">{escape(shard)}</td><td>{escape(reason)}</td></tr>'
+        for shard, reason in failed[:_N_REASONS]
+    )
+    more = run["n_failed_shards"] - len(failed[:_N_REASONS])
+    note = f"<figcaption>{more} more; victor status has all.</figcaption>" if more > 0 else ""
+    return (
+        '<section><h2>Shards that failed</h2><div class="scroll"><table><thead><tr>'
+        f"<th>shard</th><th>reason</th></tr></thead>{rows}</table></div>{note}</section>"
+    )
+
+
 def _reasons(run: Run) -> str:
     all_reasons = [
         (n, status, reason) for status, reasons in run["reasons"].items() for reason, n in reasons.items()
@@ -183,7 +209,7 @@ def _reasons(run: Run) -> str:
     note = f"<figcaption>{more} more in run.json.</figcaption>" if more > 0 else ""
     return (
         '<section><h2>Reasons</h2><div class="scroll"><table><thead><tr>'
-        f'<th class="n">pages</th><th>status</th><th>reason</th></tr></thead>{rows}</table></div>'
+        f'<th class="n">rows</th><th>status</th><th>reason</th></tr></thead>{rows}</table></div>'
         f"{note}</section>"
     )
 
@@ -219,7 +245,3 @@ def _listed(values: Mapping[str, Any]) -> str:
 
 def _short(value: Any) -> str:
     return f"({len(value)} values)" if isinstance(value, list | dict) else str(value)
-
-
-def _many(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"

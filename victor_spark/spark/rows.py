@@ -1,16 +1,14 @@
 """Record and Document → a row of the pages table, gathered into Arrow batches by size."""
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import numpy as np
 import pyarrow as pa
-import tldextract
 
 from victor_spark import tables
 from victor_spark.archive import crawls
+from victor_spark.hosts import host_name, registered_domain
 from victor_spark.page import LABELS, BlockSequence, Document, Record
 
 Row = dict[str, Any]
@@ -111,27 +109,6 @@ def shard_row(warc_filename: str, *, reason: str) -> Row:
     """The row of a shard that can't be read (on): no offset, and nothing known but the reason."""
     crawl = crawls.of_path(warc_filename)
     return {"warc_filename": warc_filename, "crawl": crawl, "status": "error", "reason": reason}
-
-
-def host_name(url: str | None) -> str | None:
-    """The host of a URL in lower case, without port and user."""
-    try:
-        return urlsplit(url).hostname if url else None
-    except ValueError:  # such as "http://[half an address/"
-        return None
-
-
-@cache
-def _public_suffixes() -> tldextract.TLDExtract:
-    # The list that comes with the library: no look-up on the network, no cache on disk.
-    return tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
-
-
-def registered_domain(host: str | None) -> str | None:
-    """The part of a host name one registers (example.co.uk); None for addresses and bare suffixes."""
-    if not host:
-        return None
-    return _public_suffixes().extract_str(host).top_domain_under_public_suffix or None
 
 
 def _int32(value: int | None) -> int | None:

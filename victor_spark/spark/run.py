@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 from victor_spark import pipeline
 from victor_spark.archive.records import ReadOptions
 from victor_spark.errors import BudgetError, OutputError, described
+from victor_spark.redaction import redacted_message
 from victor_spark.spark import account, ledger, manifest, output, pages, plan, record, spending, waves
 from victor_spark.spark.account import Circumstances
 from victor_spark.spark.budget import Budget
@@ -28,8 +29,8 @@ from victor_spark.spark.limits import Limits
 from victor_spark.spark.manifest import Manifest
 from victor_spark.spark.pages import Cleaned, Writing
 from victor_spark.spark.plan import Plan
-from victor_spark.spark.progress import Tally, progress
-from victor_spark.spark.session import session
+from victor_spark.spark.progress import Tally, many, progress
+from victor_spark.spark.session import check_master, session
 from victor_spark.spark.spending import Spending
 
 _PATIENCE_SECONDS: Final = 10.0
@@ -73,6 +74,7 @@ def run(job: CleanJob) -> dict[str, Any]:
 
     Whatever is wrong with inputs, models or output raises before the first page and leaves nothing behind.
     """
+    check_master(job.master)
     files = open_files(job.output, None) if is_local(job.output) else None
     if files is not None:
         output.check(files)
@@ -85,8 +87,8 @@ def run(job: CleanJob) -> dict[str, Any]:
 def _checked(job: CleanJob) -> _Checked:
     models = pipeline.models(job.settings)
     shards = manifest.collect(job.inputs, job.base_url, tell=_tell_looked_up())
-    if shards.n_problems:
-        _say(f"{shards.n_problems} of {len(shards)} shards can't be had, such as {shards.problems[0]}")
+    if shards.missing:
+        _say(f"{len(shards.missing)} of {len(shards)} shards can't be had, such as {shards.problems[0]}")
     config = record.config(
         settings=job.settings,
         reading=job.reading,
@@ -216,11 +218,10 @@ def _note_failure(files: Files, stop: threading.Event, wave: int, error: BaseExc
 
 
 def _beginning(planned: Plan, n_done: int, master: str | None) -> str:
-    n_waves, n_shards = sum(1 for _ in plan.waves(planned)), planned.shards.num_rows
-    shards = "1 shard" if n_shards == 1 else f"{n_shards} shards"
+    n_waves, shards = sum(1 for _ in plan.waves(planned)), many(planned.shards.num_rows, "shard")
     if n_done:
         return f"going on with {shards} on {master}: {n_done} of {n_waves} waves are done"
-    return f"cleaning {shards} in {n_waves} wave{'s' if n_waves > 1 else ''} on {master}"
+    return f"cleaning {shards} in {many(n_waves, 'wave')} on {master}"
 
 
 def _task(spark: SparkSession, checked: _Checked) -> CleanTask:
@@ -252,10 +253,10 @@ def _tell_looked_up() -> Callable[[int], None]:
         nonlocal last
         if time.monotonic() - last > _PATIENCE_SECONDS:
             last = time.monotonic()
-            _say(f"{n} shards looked up")
+            _say(f"{many(n, 'shard')} looked up")
 
     return tell
 
 
 def _say(line: str) -> None:
-    print(f"victor: {line}", file=sys.stderr, flush=True)
+    print(f"victor: {redacted_message(line)}", file=sys.stderr, flush=True)

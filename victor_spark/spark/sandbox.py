@@ -5,6 +5,9 @@ milliseconds. Html never crosses over: the child opens shards itself and sends r
 cleans a page says why. A page that runs out of time is given up at once; any other death is put down to a
 page only when it happens again with the same page in a new process, so that nobody is blamed for what an
 operator, the system or the page before did. The new process goes on behind the last row that arrived.
+
+Of a record that can't be read, the second death gives up the block, which the next process passes over. Where
+that can't be survived either, two more deaths give up its header and, of a packed member, the rest of it.
 """
 
 import contextlib
@@ -22,18 +25,21 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 
 from victor_spark.archive.inputs import Shard
+from victor_spark.archive.raw import Passed, Place
 from victor_spark.spark.limits import WALL_FACTOR, Limits
 from victor_spark.spark.page_process import (
     END,
     FAILED,
     HEAD,
     IDLE,
+    NO_MEMORY,
     PAGE,
     READING,
     RETIRED,
     ROWS,
     Assignment,
     Position,
+    Suspect,
     Verdict,
     Work,
     command,
@@ -77,6 +83,7 @@ class Death:
     how: str
     timed_out: bool
     starved: bool
+    place: Place | None = None
 
 
 class Sandbox:
@@ -98,7 +105,8 @@ class Sandbox:
                 child.send(todo)
                 while (message := child.receive()).kind == ROWS:
                     todo, n_deaths = replace(todo, start=message.position), 0
-                    yield pa.ipc.read_record_batch(pa.py_buffer(message.payload), self._work.schema)
+                    if message.payload:
+                        yield pa.ipc.read_record_batch(pa.py_buffer(message.payload), self._work.schema)
                 last = message.kind
                 if last == FAILED:
                     raise SandboxError(message.payload.decode("utf-8", "replace"))
@@ -114,7 +122,7 @@ class Sandbox:
                     raise SandboxError(
                         f"{n_deaths} processes died one after the other, the last by {death.how}"
                     )
-                if todo.start != before.start:
+                if todo.start.shard != before.start.shard:
                     yield self._unreadable(before, death)
         finally:
             if last != END:
@@ -132,9 +140,8 @@ class Sandbox:
 
     def _unreadable(self, todo: Assignment, death: Death) -> pa.RecordBatch:
         filename = todo.shards[death.position.shard].filename
-        where = f"the record after the first {death.position.record}"
         rows = RowBatch(self._work.schema)
-        rows.add(shard_row(filename, reason=f"{filename}: {where} can't be read: {death.how}"))
+        rows.add(shard_row(filename, reason=f"{filename}: can't be read on: {death.how}"))
         return rows.take()
 
 
@@ -142,15 +149,38 @@ def learnt(todo: Assignment, death: Death, limits: Limits) -> Assignment:
     """What is left to do after a death, knowing what it tells.
 
     The page that was under work gets its verdict if it ran out of time or did the same before; a record that
-    can't even be read, twice, ends its shard; whatever else was under work is looked at once more.
+    can't even be read, twice, is passed over; whatever else was under work is looked at once more.
     """
-    again = todo.suspect == death.position
+    before = todo.suspect
+    again = before is not None and before.position == death.position
     if death.phase == PAGE and (death.timed_out or again):
         verdicts = {**todo.verdicts, death.position: _verdict(death, limits)}
         return replace(todo, verdicts=verdicts, suspect=None)
-    if death.phase == READING and again:
-        return replace(todo, start=Position(death.position.shard + 1, 0), suspect=None)
-    return replace(todo, suspect=death.position if death.phase != IDLE else todo.suspect)
+    if death.phase == READING and before is not None and before.phase == READING:
+        again = again or (death.place is not None and death.place == before.place)
+        if again and todo.start == death.position:  # all rows before it have arrived
+            return _passing(todo, death, limits)
+    if death.phase == IDLE:
+        return todo
+    slow = todo.slow | {death.position.shard} if death.phase == READING else todo.slow
+    return replace(todo, suspect=Suspect(death.position, death.phase, death.place), slow=slow)
+
+
+def _passing(todo: Assignment, death: Death, limits: Limits) -> Assignment:
+    """What is left to do when a record is passed over; its shard is given up if there is no way past it."""
+    number = death.position.shard
+    known = todo.passed.get(number)
+    is_stuck = known is not None and known.place == death.place
+    if death.place is None or (is_stuck and known is not None and known.blind):
+        return replace(todo, start=Position(number + 1, 0), suspect=None)
+    if known is not None and is_stuck:
+        passed = replace(known, blind=True)
+    else:
+        verdict = _verdict(death, limits)
+        passed = Passed(death.place, verdict.status, f"{verdict.reason}, while it was read")
+    verdicts = {position: verdict for position, verdict in todo.verdicts.items() if position.shard != number}
+    passing = {**todo.passed, number: passed}
+    return replace(todo, start=Position(number, 0), verdicts=verdicts, suspect=None, passed=passing)
 
 
 def _verdict(death: Death, limits: Limits) -> Verdict:
@@ -160,7 +190,12 @@ def _verdict(death: Death, limits: Limits) -> Verdict:
 
 
 def _is_where_it_was(before: Assignment, after: Assignment) -> bool:
-    return before.start == after.start and before.verdicts == after.verdicts
+    return (before.start, before.verdicts, before.passed, before.slow) == (
+        after.start,
+        after.verdicts,
+        after.passed,
+        after.slow,
+    )
 
 
 class _Child:
@@ -210,7 +245,7 @@ class _Child:
         said = self.relay()
         for fd in (self._commands, self._results, self._log):
             os.close(fd)
-        position, phase, seconds, resident = noted(self._desk)
+        position, phase, seconds, resident, place = noted(self._desk)
         self._desk.close()
         number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
         grown = usage.ru_maxrss * _RSS_UNIT - resident
@@ -219,7 +254,10 @@ class _Child:
             phase,
             how=_how(status, number, seconds),
             timed_out=number in _TIMERS,
-            starved=grown > self._limits.page_megabytes << 19 or any(word in said for word in _NO_MEMORY),
+            starved=grown > self._limits.page_megabytes << 19
+            or any(word in said for word in _NO_MEMORY)
+            or (not number and os.waitstatus_to_exitcode(status) == NO_MEMORY),
+            place=place,
         )
 
     def relay(self) -> bytes:

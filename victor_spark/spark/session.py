@@ -3,11 +3,17 @@
 import os
 import re
 import shlex
+import socket
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from queue import Empty, Queue
+from threading import Thread
+from typing import Any, Final
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PythonException
@@ -48,6 +54,12 @@ _UNLESS_SET: Final = {
 }
 _JAVA_OPTIONS: Final = ("spark.executor.extraJavaOptions", "spark.executor.defaultJavaOptions")
 _LACKING: Final = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
+_MASTER: Final = re.compile(
+    r"local(?:\[(?:[1-9][0-9]*|\*)(?:\s*,\s*[0-9]+)?\])?|local-cluster\[[0-9\s,]+\]|yarn|(?:spark|k8s)://.+"
+)
+_MASTER_SECONDS: Final = 5.0
+"""A master that accepts no connection for so long is unreachable; Spark itself would try for a minute."""
+
 _UNNAMED: Final = frozenset({None, "pyspark-shell", "clean.py"})
 
 
@@ -56,7 +68,8 @@ def session(*, master: str | None = None) -> Iterator[SparkSession]:
     """Yields the active session, or builds one and stops it at the end.
 
     `master` None leaves the choice to spark-submit or spark-defaults.conf, and to local[*] without them.
-    ConfigurationError if a task finds that its Python lacks a package.
+    UsageError if nothing answers at the master's address, ConfigurationError if a task finds that its Python
+    lacks a package.
     """
     ours = SparkContext._active_spark_context is None
     spark = _build(master) if ours else SparkSession.builder.getOrCreate()
@@ -80,12 +93,89 @@ def _lacks(module: str) -> str:
     )
 
 
+def check_master(master: str | None) -> None:
+    """Raises UsageError for what Spark takes for no master, and where none can be connected to."""
+    if master is not None and SparkContext._active_spark_context is None:
+        if not _MASTER.fullmatch(master):
+            forms = "local, local[N], local[*], spark://HOST:PORT, yarn, k8s://HOST:PORT"
+            raise UsageError(f"--master {master or repr('')}: not a Spark master ({forms})")
+        _connect(master, _addresses(master))
+
+
+def _addresses(master: str) -> list[tuple[str, int]]:
+    """Where the master listens, as far as its URL says it; a high-availability URL names several."""
+    try:
+        if master.startswith("spark://"):
+            return [_host_and_port(part) for part in master.removeprefix("spark://").split(",")]
+        if master.startswith("k8s://") and not getproxies():
+            url = master.removeprefix("k8s://")
+            return [_host_and_port(url.partition("://")[2] or url, 80 if url.startswith("http:") else 443)]
+    except ValueError as error:
+        raise UsageError(f"--master {master}: not a Spark master ({error})") from error
+    return []
+
+
+def _host_and_port(text: str, default: int | None = None) -> tuple[str, int]:
+    part = urlsplit(f"//{text}")
+    port = part.port or default
+    if not part.hostname or port is None:
+        raise ValueError("host and port are needed")
+    return part.hostname, port
+
+
+def _resource_managers(configured: SparkConf) -> list[tuple[str, int]]:
+    """Where YARN's resource managers listen, by yarn-site.xml and spark.hadoop.*."""
+    yarn: Any = SparkContext._jvm.org.apache.hadoop.yarn.conf  # type: ignore[union-attr]
+    known = yarn.YarnConfiguration()
+    for key, value in configured.getAll():
+        if key.startswith("spark.hadoop."):
+            known.set(key.removeprefix("spark.hadoop."), value)
+    names = [f".{name}" for name in known.getTrimmedStrings("yarn.resourcemanager.ha.rm-ids")] or [""]
+    hosts = [known.get(f"yarn.resourcemanager.hostname{name}", "0.0.0.0") for name in names]
+    texts = [
+        known.get(f"yarn.resourcemanager.address{name}", "") or f"{host}:8032"
+        for name, host in zip(names, hosts, strict=True)
+    ]
+    return [_host_and_port(text, 8032) for text in texts]
+
+
+def _connect(master: str, addresses: list[tuple[str, int]]) -> None:
+    """Returns as soon as one of the addresses answers; all are tried at once."""
+    answers: Queue[str | None] = Queue()
+    for address in addresses:
+        Thread(target=lambda address=address: answers.put(_problem(address)), daemon=True).start()
+    end, problem = time.monotonic() + _MASTER_SECONDS, f"no answer within {_MASTER_SECONDS:g} s"
+    for _ in addresses:
+        try:
+            found = answers.get(timeout=max(end - time.monotonic(), 0.0))
+        except Empty:
+            break
+        if found is None:
+            return
+        problem = found
+    if addresses:
+        where = ", ".join(f"{host}:{port}" for host, port in addresses)
+        advice = "HADOOP_CONF_DIR names the folder of yarn-site.xml" if master == "yarn" else "is it running?"
+        raise UsageError(f"--master {master}: no master can be reached at {where} ({problem}); {advice}")
+
+
+def _problem(address: tuple[str, int]) -> str | None:
+    """Why no connection can be made, None where one can."""
+    try:
+        socket.create_connection(address, timeout=_MASTER_SECONDS).close()
+    except (OSError, UnicodeError, OverflowError) as error:
+        return (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return None
+
+
 def _build(master: str | None) -> SparkSession:
+    check_master(master)  # before Java starts, which takes seconds
     _start_java()
     configured = SparkConf()
     # Spark asks the environment, and would run whatever python3 is on the workers' PATH.
     os.environ.setdefault("PYSPARK_PYTHON", configured.get("spark.pyspark.python") or sys.executable)
     chosen = master or configured.get("spark.master") or "local[*]"
+    _connect(chosen, _resource_managers(configured) if chosen == "yarn" else _addresses(chosen))
     builder = SparkSession.builder.config("spark.ui.showConsoleProgress", "false")  # progress.py has its own
     if master is not None:
         builder = builder.master(master)
@@ -98,7 +188,10 @@ def _build(master: str | None) -> SparkSession:
     except Exception as error:
         if "Could not parse Master URL" in str(error):
             raise UsageError(f"--master {chosen}: not a Spark master") from error
-        raise
+        if chosen.startswith("local"):
+            raise
+        line = f"--master {chosen}: Spark starts no application there; its own lines above say why"
+        raise UsageError(line) from error
 
 
 def _defaults(master: str, configured: SparkConf) -> dict[str, str]:

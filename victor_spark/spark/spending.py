@@ -3,7 +3,7 @@
 import shlex
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from victor_spark.errors import BudgetError
@@ -34,8 +34,7 @@ class Failed:
 
 def failed(counts: Counts, n_shards: int) -> Failed:
     """What failed by the counts of rows; the row of a shard that failed is no page."""
-    statuses = {**counts.statuses, "error": counts.statuses.get("error", 0) - counts.n_failures}
-    pages = {status: n for status in FAILURES if (n := statuses.get(status, 0))}
+    pages = {status: n for status in FAILURES if (n := counts.page_statuses.get(status, 0))}
     reason = next(iter(counts.failed_shards.values()), None)
     return Failed(n_shards, len(counts.failed_shards), counts.n_pages, pages, reason)
 
@@ -50,7 +49,7 @@ def check(budget: Budget, found: Failed, share_done: float = 1.0) -> None:
     if found.n_failed_shards > may:
         raise BudgetError(
             f"{found.n_failed_shards} of {found.n_shards} shards couldn't be read, and {may} may fail "
-            f"(--max-failed-shards {shlex.quote(budget.max_failed_shards)}), such as: {found.reason}"
+            f"({_advice('shards', budget.max_failed_shards)}), such as: {found.reason}"
         )
     n_pages = found.n_pages / max(share_done, 1e-9)
     may = allowed(budget.max_failed_pages, n_pages)
@@ -59,18 +58,20 @@ def check(budget: Budget, found: Failed, share_done: float = 1.0) -> None:
         about = "" if share_done >= 1 else "about "
         raise BudgetError(
             f"{found.n_failed_pages} pages failed ({failed}), and of {about}{round(n_pages)} pages {may} may "
-            f"(--max-failed-pages {shlex.quote(budget.max_failed_pages)})"
+            f"({_advice('pages', budget.max_failed_pages)})"
         )
+
+
+def _advice(of: str, budget: str) -> str:
+    return f"--max-failed-{of} {shlex.quote(budget)}; repeat the command with a larger one"
 
 
 def failed_in(run: Mapping[str, Any]) -> Failed:
     """What failed by a run.json."""
-    n_failures = run["n_rows"] - run["n_pages"]
     shards = dict.fromkeys(
         map(str, range(run["n_failed_shards"])), next(iter(run["reasons"].get("error", {})), "")
     )
-    counts = Counts(run["n_rows"], n_failures, run["statuses"], run["reasons"], shards)
-    return failed(counts, run["n_shards"])
+    return failed(replace(record.counts_of(run), failed_shards=shards), run["n_shards"])
 
 
 class Spending:

@@ -113,6 +113,8 @@ def as_lines(found: Status, *, every_wave: bool = False) -> Iterator[str]:
     """The status in lines for people."""
     n_done = sum(wave.state == "done" for wave in found.waves)
     word = "complete" if found.is_complete else "incomplete: the same command goes on from here"
+    if found.stopped:
+        word = "incomplete: more failed than the budget allows; the same command with a larger one goes on"
     yield f"{found.location}: {word}"
     if found.stopped:
         yield f"  stopped {found.stopped}"
@@ -124,11 +126,14 @@ def as_lines(found: Status, *, every_wave: bool = False) -> Iterator[str]:
     yield from (
         f"  wave {wave.wave} failed: {wave.reason}" for wave in found.waves if wave.reason is not None
     )
-    statuses = ", ".join(f"{status} {n}" for status, n in found.counts.statuses.items())
+    statuses = ", ".join(f"{status} {n}" for status, n in found.counts.page_statuses.items())
     yield f"  pages   {found.counts.n_pages}{f': {statuses}' if statuses else ''}"
-    failed = found.counts.failed_shards
-    yield f"  shards  {found.n_shards}, {len(failed)} of them couldn't be read (so far)"
-    yield from (f"    {reason}" for _, reason in list(failed.items())[:5])
+    failed = list(found.counts.failed_shards.values())
+    so_far = "" if found.is_complete else " (so far)"
+    yield f"  shards  {found.n_shards}, {len(failed)} of them couldn't be read to the end{so_far}"
+    yield from (f"    {reason}" for reason in failed[:5])
+    if failed[5:]:
+        yield f"    and {len(failed[5:])} more (--json has them all)"
     if every_wave:
         yield from _table(found.waves)
 

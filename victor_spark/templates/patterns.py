@@ -1,11 +1,12 @@
 """Mutable patterns: what a token is like when it changes from page to page (conf/mutable.toml).
 
 A mutable pattern stands for one whole token. Of those that match a token the strictest counts when
-templates are mined; when they are applied, each matches what its expression matches.
+templates are mined; when they are applied, each matches what its expression matches. One that is not from
+conf/ must be cheap on any token, as must those in templates tables that others made.
 """
 
+import math
 import re
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -14,11 +15,22 @@ from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any, Final
 
+from victor_spark import configuration
 from victor_spark.errors import ConfigurationError, UsageError
 from victor_spark.resources import directory
 
 DIVIDING: Final = "".join(chr(point) for point in range(0x3001) if chr(point).isspace()) + "<>"
 """Characters that are in no token beside others: no mutable pattern may match them."""
+
+LONGEST_TOKEN: Final = 256
+_BOUND: Final = f"(?![^\\s<>]{{{LONGEST_TOKEN + 1}}})(?:"
+"""Before an expression with several repetitions of unknown length: longer tokens do not match."""
+
+MOST_REPETITIONS: Final = 3
+_MOST_WAYS: Final = 1000
+_MOST_WAYS_BESIDE: Final = 4  # MOST_REPETITIONS, which alone take up to LONGEST_TOKEN**3 / 6 steps
+_MOST_LETTERS: Final = 1000
+_REPEATS: Final = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +55,8 @@ def patterns(of_user: Iterable[tuple[str, str]] = ()) -> Patterns:
     """The patterns of conf/mutable.toml and the user's (name, expression), by strictness.
 
     The strictest is the one that matches the fewest of all examples in conf/mutable.toml; of equal
-    ones the user's come first. UsageError for a pattern of the user that can't be used.
+    ones the user's come first. One of the user with several repetitions of unknown length matches no token
+    longer than LONGEST_TOKEN. UsageError for a pattern of the user that can't be used.
     """
     return _ordered(tuple(of_user))
 
@@ -53,12 +66,69 @@ def _ordered(of_user: tuple[tuple[str, str], ...]) -> Patterns:
     for name, expression in of_user:
         check(name, expression)
     own, examples = _configured()
-    named = dict(own) | dict(of_user)
+    named = dict(own) | {name: _bounded(name, expression) for name, expression in of_user}
     first = [name for name, _ in of_user] + [name for name in named if name not in dict(of_user)]
     compiled = {name: re.compile(named[name]) for name in first}
     width = {name: sum(bool(p.fullmatch(example)) for example in examples) for name, p in compiled.items()}
     names = sorted(dict.fromkeys(first), key=width.__getitem__)
     return Patterns(tuple(names), tuple(named[name] for name in names))
+
+
+def _bounded(name: str, expression: str) -> str:
+    n_repetitions, n_ways = _cost(parser.parse(expression))
+    most_ways = _MOST_WAYS if n_repetitions < MOST_REPETITIONS else _MOST_WAYS_BESIDE
+    if n_repetitions > MOST_REPETITIONS or n_ways > most_ways or len(expression) > _MOST_LETTERS:
+        raise UsageError(
+            f"mutable pattern {name}: {expression}: may take too long; no lookaround, nothing repeated that "
+            f"holds a choice, a repetition or nothing, at most {MOST_REPETITIONS} of * and +"
+        )
+    return expression if n_repetitions <= 1 else f"{_BOUND}{expression})"
+
+
+def is_cheap(expression: str) -> bool:
+    """Whether an expression in a templates table is of conf/ or one that `patterns` lets users have."""
+    if expression in dict(_configured()[0]).values():
+        return True
+    inner = expression.removeprefix(_BOUND).removesuffix(")") if expression.startswith(_BOUND) else expression
+    try:
+        check("", inner)
+        return _bounded("", inner) == expression
+    except UsageError:
+        return False
+
+
+def _cost(tree: Iterable[tuple[Any, Any]]) -> tuple[int, float]:
+    """How many repetitions of unknown length follow each other, and how many ways there are beside these
+    to match a token: what backtracking may try at worst.
+    """
+    n_repetitions, n_ways = 0, 1.0
+    for operation, argument in tree:
+        if _is_one_character(operation) or operation is codes.AT:
+            continue
+        if operation in _REPEATS:
+            cost = _repeated(*argument)
+        elif operation is codes.BRANCH:
+            branches = [_cost(branch) for branch in argument[1]]
+            cost = max(n for n, _ in branches), sum(ways for _, ways in branches)
+        elif operation is codes.SUBPATTERN:
+            cost = _cost(argument[-1])
+        elif operation is codes.ATOMIC_GROUP:
+            cost = _cost(argument)
+        else:  # lookaround, back-references
+            cost = 0, math.inf
+        n_repetitions, n_ways = n_repetitions + cost[0], n_ways * cost[1]
+    return n_repetitions, n_ways
+
+
+def _repeated(least: int, most: int, body: Any) -> tuple[int, float]:
+    if most > 1 and body.getwidth()[0] == 0:  # (?:){99999999}
+        return 0, math.inf
+    n_repetitions, n_ways = _cost(body)
+    if (n_repetitions, n_ways) == (0, 1.0):
+        return (1, 1.0) if most > LONGEST_TOKEN > least else (0, float(max(most - least + 1, 1)))
+    if n_repetitions * most > MOST_REPETITIONS or n_ways > _MOST_WAYS or most > math.log2(_MOST_WAYS):
+        return 0, math.inf
+    return n_repetitions * most, sum(n_ways**n for n in range(least, most + 1))
 
 
 @cache
@@ -69,10 +139,7 @@ def _configured() -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
 
 def read(path: Path) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
     """The same of any file; ConfigurationError where it is not as it should be."""
-    try:
-        tables: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigurationError(f"{path}: {error}") from error
+    tables = configuration.toml(path)
     around = {name: tables.pop(name, "") for name in ("before", "after")}
     named, examples = [], []
     for name, table in tables.items():

@@ -4,13 +4,12 @@ A grouping is written `registered-domain`, `host`, or `path-prefix:N` (the host 
 path: a blog farm, the courses of a university). Pages from files have no host: their site is their folder.
 """
 
-from functools import cache, lru_cache
+from functools import cache
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
-from tldextract import TLDExtract
-
 from victor_spark.errors import UsageError
+from victor_spark.hosts import host_name, registered_domain
 
 REGISTERED_DOMAIN: Final = "registered-domain"
 HOST: Final = "host"
@@ -28,30 +27,14 @@ def site(url: str | None, grouping: str = REGISTERED_DOMAIN) -> str | None:
     """The site of a URL; None where the URL has neither host nor folder."""
     try:
         parts = urlsplit(url or "")
-        host = parts.hostname
     except ValueError:  # such as "http://[half an address/"
         return None
+    host = host_name(url)
     if not host:
         return _folder(parts)
     if grouping == REGISTERED_DOMAIN:
-        return registered_domain(host)
+        return registered_domain(host) or host
     return "/".join([host, *_folders(parts.path)[: _n_folders(grouping)]])
-
-
-@lru_cache(maxsize=1 << 16)
-def registered_domain(host: str) -> str:
-    """The part of a host name that somebody registered; a blog under a blog provider counts as its own."""
-    name = host.lower().partition(":")[0].rstrip(".")
-    found = _suffixes()(name)
-    if found.suffix or found.ipv4:
-        return found.top_domain_under_public_suffix or name
-    return ".".join(name.split(".")[-2:])  # by the list's default rule: an unknown last label is a suffix
-
-
-@cache
-def _suffixes() -> TLDExtract:
-    """The public suffix list that tldextract ships: nothing is fetched, nothing is written."""
-    return TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
 
 
 def _folder(parts: SplitResult) -> str | None:

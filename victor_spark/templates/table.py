@@ -15,12 +15,16 @@ import pyarrow.parquet as pq
 
 from victor_spark.errors import InputError, OutputError
 from victor_spark.page import Int32
+from victor_spark.templates import regexes
 from victor_spark.templates.matcher import Matcher
+from victor_spark.templates.patterns import is_cheap
 from victor_spark.templates.sites import REGISTERED_DOMAIN, check_grouping
 from victor_spark.templates.template import Mined
+from victor_spark.templates.tokens import TOKENISERS
 
 VERSION_KEY: Final = "victor_spark.templates_version"
 VERSION: Final = "1"
+_MOST_MUTABLE: Final = 100
 GROUPING_KEY: Final = "victor_spark.grouping"
 """How the pages were grouped into sites (sites.GROUPINGS)."""
 _SPARK_FOOTER: Final = b"org.apache.spark.sql.parquet.row.metadata"
@@ -102,7 +106,7 @@ def read(path: str | Path) -> pa.Table:
 def from_bytes(source: bytes, name: str = "templates") -> pa.Table:
     """The same from the bytes of one file, for tables that were broadcast."""
     try:
-        table = pq.read_table(pa.BufferReader(source))
+        table = pq.ParquetFile(pa.BufferReader(source)).read(use_threads=False)
     except (OSError, pa.ArrowException) as error:
         raise InputError(f"{name}: no templates table (Parquet): {_first_line(error)}") from error
     return checked(table, name)
@@ -121,9 +125,42 @@ def checked(table: pa.Table, name: str) -> pa.Table:
     if missing := [column for column in TEMPLATES.names if column not in table.column_names]:
         raise InputError(f"{name}: a templates table without the column {missing[0]}")
     try:
-        return _ours(table.select(TEMPLATES.names))
+        ours = _ours(table.select(TEMPLATES.names))
     except (pa.ArrowException, ValueError) as error:
         raise InputError(f"{name}: a templates table with wrong types: {_first_line(error)}") from error
+    if (fault := _fault(ours)) is not None:
+        raise InputError(f"{name}: a templates table that victor-spark did not write: {fault!r:.100}")
+    return ours
+
+
+def _fault(table: pa.Table) -> str | None:
+    """A token, expression or view of other forms than `mine` writes, which may take any time to match."""
+    mutable = set()
+    for token in pc.unique(table["tokens"].combine_chunks().flatten()).to_pylist():
+        word = None if token is None else regexes.said_literally(token)
+        if word is None:
+            inner = (token or "").removeprefix("(?:").removesuffix(")")
+            if token != regexes.mutable(inner) or not is_cheap(inner):
+                return str(token)
+            mutable.add(token)
+        elif len(word.split()) != 1:
+            return str(token)
+    if len(mutable) > _MOST_MUTABLE:
+        return f"{len(mutable)} mutable patterns"
+    for view in pc.unique(table["view"]).to_pylist():
+        tokeniser = TOKENISERS.get(view)
+        if tokeniser is None:
+            return str(view)
+        rows = table.filter(pc.equal(table["view"], view))
+        between = pc.binary_join(rows["tokens"].combine_chunks(), tokeniser.between)
+        same = pa.array(np.zeros(rows.num_rows, dtype=bool))
+        for anchors in range(4):
+            begin, end = regexes.glue(["\0"], anchors, tokeniser).split("\0")
+            written = pc.binary_join_element_wise(begin, between, end, "")
+            same = pc.or_(same, pc.fill_null(pc.equal(rows["regex"].combine_chunks(), written), False))
+        if (number := pc.index(same, False).as_py()) >= 0:
+            return str(rows["regex"][number].as_py())
+    return None
 
 
 def write(table: pa.Table, path: str | Path) -> None:

@@ -12,8 +12,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from victor_spark.kernels import KEY, views
 from victor_spark.kernels import tokens as kernel
-from victor_spark.kernels import views
 from victor_spark.page import Int32, UInt8
 
 BEGINS_LINE: Final = 1
@@ -115,7 +115,7 @@ class Vocabulary:
         ids, first = np.empty(n_tokens, dtype=np.int32), np.empty(n_tokens, dtype=np.int32)
         columns = (found.points, found.starts, found.ends, self._keys, self._slots)
         before = self.n
-        self.n = kernel.intern(*views(*columns), before, *views(ids, first))
+        self.n = kernel.intern(*views(*columns), KEY, before, *views(ids, first))
         return ids, first[: self.n - before]
 
     def _make_room(self, n_more: int) -> None:
@@ -127,7 +127,7 @@ class Vocabulary:
         if 2 * needed > len(self._slots):
             size = 1 << (4 * needed - 1).bit_length()
             self._slots = np.full(size, -1, dtype=np.int32)
-            kernel.rehash(memoryview(self._keys), self.n, memoryview(self._slots))
+            kernel.rehash(memoryview(self._keys), KEY, self.n, memoryview(self._slots))
 
 
 def words(text: str, found: Spans, places: Int32) -> list[str]:

@@ -21,6 +21,7 @@ from playwright.sync_api import FrameLocator, Locator, Page, expect
 from tests.annotation.browser.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[3]
+TOKEN = "sesame"
 MAIN = "import sys; from victor_spark.cli import main; sys.exit(main(sys.argv[1:]))"
 
 
@@ -41,7 +42,8 @@ class Server:
 
     def start(self, *inputs: str) -> "Server":
         """Starts it, and waits until it answers."""
-        command = ["annotate", *inputs, "--store", str(self.store), "--port", str(self.port), *self.arguments]
+        command = ["annotate", *inputs, "--store", str(self.store), "--port", str(self.port)]
+        command += ["--token", TOKEN, *self.arguments]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", MAIN, *command],
@@ -81,7 +83,8 @@ class Server:
 
     def get(self, path: str) -> Any:
         """A JSON answer."""
-        with urllib.request.urlopen(self.url + path, timeout=20) as answer:
+        asked = urllib.request.Request(self.url + path, headers={"Authorization": f"Bearer {TOKEN}"})
+        with urllib.request.urlopen(asked, timeout=20) as answer:
             return json.load(answer)
 
     def page(self, title: str) -> int:
@@ -134,8 +137,11 @@ class Desk:
         return self.page.frame_locator("#page iframe:not(.leaving)")
 
     def join(self, where: str = "") -> "Desk":
-        """Opens the tool and says who she is."""
-        self.page.goto(f"{self.server.url}/{where}")
+        """Opens the tool by the address that the server printed, and says who she is."""
+        self.page.goto(f"{self.server.url}/?token={TOKEN}")
+        self.page.wait_for_url(f"{self.server.url}/")
+        if where:
+            self.page.goto(f"{self.server.url}/{where}")
         self.page.fill("#name", self.name)
         self.page.keyboard.press("Enter")
         return self

@@ -1,0 +1,191 @@
+"""The tables of docs/quality.md beyond those of the model cards, as Markdown, from stored results."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, Final
+
+from research import against_peers, rejecting
+from research.trials import ALL_STAGES, STAGES
+from victor_spark.crf import decision
+from victor_spark.evaluation.out_of_fold import PageRow
+from victor_spark.evaluation.preferences import BY_THEMSELVES
+
+Row = Mapping[str, Any]
+
+N_WORST: Final = 20
+
+
+def preferences(curve: Sequence[Mapping[str, float]]) -> Iterator[str]:
+    """How precision and recall trade by beta, and which betas `--prefer` has."""
+    named = {round(beta, 3): f"`--prefer {name}`" for name, beta in decision.PREFERENCES.items()} | {
+        1.0: "default"
+    }
+    yield "| beta | | precision | recall | F0.5 | F1 | F2 |\n|---|---|---|---|---|---|---|"
+    best = {name: max(row[name] for row in curve) for name in ("f0.5", "f1", "f2")}
+    for row in curve:
+        cells = [_bold(row[name], best[name]) for name in ("f0.5", "f1", "f2")]
+        name = "blocks by themselves" if BY_THEMSELVES in row else named.get(row["beta"], "")
+        yield (
+            f"| {row['beta']:g} | {name} | "
+            + " | ".join([f"{row['precision']:.3f}", f"{row['recall']:.3f}", *cells])
+            + " |"
+        )
+
+
+def reject(rows: Sequence[PageRow]) -> Iterator[str]:
+    """Pages given up by the bar on the expected F1."""
+    n_empty = rejecting.n_empty(rows)
+    yield (
+        f"| bar | pages without content rejected (of {n_empty}) | pages with content lost "
+        f"(of {len(rows) - n_empty}) | word F1, all pages |\n|---|---|---|---|"
+    )
+    for bar in rejecting.curve(rows):
+        mark = " (in use)" if bar.least == decision.LEAST_EXPECTED_F1 else ""
+        yield (
+            f"| {bar.least:g}{mark} | {bar.n_empty_rejected} | {bar.n_content_rejected} | {bar.word_f1:.4f} |"
+        )
+
+
+def expected_f1(rows: Sequence[PageRow]) -> Iterator[str]:
+    """Expected beside measured F1, by ranges."""
+    yield "| expected F1 | pages | mean expected | mean measured |\n|---|---|---|---|"
+    for each in rejecting.reliability(rows)[0]:
+        yield (
+            f"| {each.low:g} – {each.high:g} | {each.n_pages} | {each.expected:.3f} | {each.measured:.3f} |"
+        )
+
+
+def fail_below(rows: Sequence[PageRow]) -> Iterator[str]:
+    """What dropping doubtful pages leaves."""
+    yield "| `--fail-below` | pages left | mean word F1 | nine of ten reach |\n|---|---|---|---|"
+    n_pages = sum(row.decided.n_found > 0 for row in rows)
+    for each in rejecting.dropping(rows):
+        yield (
+            f"| {each.fail_below:g} | {each.n_pages / n_pages:.1%} | {each.word_f1:.3f} | "
+            f"{each.worst_tenth:.3f} |"
+        )
+
+
+def peers(compared: Row) -> Iterator[str]:
+    """All groupings, a table each."""
+    names = [name for name in compared["mean over sets"] if name in compared["peers"]]
+    yield (
+        "| mean over sets | victor | best peer of each set | "
+        + " | ".join(names)
+        + " |\n|---|---|---|"
+        + "---|" * len(names)
+    )
+    means = compared["mean over sets"]
+    wanted = [against_peers.OURS, "best peer of each set", *names]
+    yield "| | " + " | ".join(f"{means[name]:.3f}" for name in wanted) + " |"
+    for grouping in against_peers.GROUPINGS:
+        yield (
+            f"\n| {grouping} | pages | sites | victor | best peer | "
+            + " | ".join(names)
+            + " | difference, 95 % | victor is |\n|---|---|---|---|---|"
+            + "---|" * (len(names) + 2)
+        )
+        yield from (_peer_row(group, row, names) for group, row in compared[grouping].items())
+
+
+def verdicts(compared: Row) -> Iterator[str]:
+    """Which groups are behind, and in which nothing is settled, in words."""
+    for word in (against_peers.BEHIND, against_peers.OPEN, against_peers.AHEAD):
+        groups = [
+            f"{group} ({grouping})"
+            for grouping in against_peers.GROUPINGS
+            for group, row in compared[grouping].items()
+            if row["verdict"] == word
+        ]
+        yield f"- {word}: {'; '.join(groups) or 'none'}"
+
+
+def ablation(found: Mapping[str, Row]) -> Iterator[str]:
+    """Stages, and groups of features left out."""
+    yield "| | word F1 | mean over sets | difference, 95 % |\n|---|---|---|---|"
+    without = sorted((name for name in found if name not in STAGES), key=lambda name: found[name]["word_f1"])
+    for name in (*STAGES, *without):
+        row = found[name]
+        difference = "" if name == ALL_STAGES else _interval(row["difference"])
+        yield f"| {name} | {row['word_f1']:.4f} | {row['mean_over_sets']:.4f} | {difference} |"
+
+
+def learning(found: Mapping[str, Row]) -> Iterator[str]:
+    """More sites."""
+    yield "| | sites | pages | word F1 | mean over sets |\n|---|---|---|---|---|"
+    for name, row in sorted(found.items(), key=lambda each: each[1]["n_sites_learnt"]):
+        yield (
+            f"| {name} | {row['n_sites_learnt']} | {row['n_learnt']} | {row['word_f1']:.4f} | "
+            f"{row['mean_over_sets']:.4f} |"
+        )
+
+
+def languages(found: Mapping[str, Row]) -> Iterator[str]:
+    """Each language, unseen and seen in training."""
+    yield (
+        "| language | pages judged | pages learnt from | word F1, language unseen | language seen | "
+        "difference, 95 % |\n|---|---|---|---|---|---|"
+    )
+    for name, row in found.items():
+        yield (
+            f"| {name} | {row['n_judged']} | {row['n_learnt']} | {row['word_f1']:.3f} | "
+            f"{row['with_it']:.3f} | {_interval(row['difference'])} |"
+        )
+
+
+def sets(found: Mapping[str, Row]) -> Iterator[str]:
+    """Each set, unseen in training with and without origins, and seen."""
+    yield (
+        "| set | pages judged | pages learnt from | word F1, set unseen | and origins unknown | "
+        "difference, 95 % | set seen |\n|---|---|---|---|---|---|---|"
+    )
+    for name, row in found.items():
+        yield (
+            f"| {name} | {row['n_judged']} | {row['n_learnt']} | {row['word_f1']:.3f} | "
+            f"{row['without_origins']:.3f} | {_interval(row['difference'])} | {row['with_it']:.3f} |"
+        )
+
+
+def snippets(found: Mapping[str, Row]) -> Iterator[str]:
+    """By language, where only snippets are annotated."""
+    names = [name for name in next(iter(found.values()))["means"] if name != against_peers.OURS]
+    yield (
+        "| language | pages | sites | victor | best peer | "
+        + " | ".join(names)
+        + " | difference, 95 % | victor is |\n|---|---|---|---|---|"
+        + "---|" * (len(names) + 2)
+    )
+    yield from (_peer_row(language, row, names) for language, row in found.items())
+
+
+def worst_pages(rows: Sequence[PageRow], n: int = N_WORST) -> list[PageRow]:
+    """The pages with content of lowest word F1; of equal ones those with more to keep first."""
+    with_content = [row for row in rows if row.n_gold]
+    return sorted(with_content, key=lambda row: (row.word_f1, -row.n_gold, row.key))[:n]
+
+
+def worst(rows: Sequence[PageRow], why: Mapping[tuple[str, str], str]) -> Iterator[str]:
+    """The worst pages, and why: `why` is what we saw when we opened them."""
+    yield "| set | page | word F1 | expected | gold words | ours | why |\n|---|---|---|---|---|---|---|"
+    for row in worst_pages(rows):
+        yield (
+            f"| {row.set} | {row.id} | {row.word_f1:.3f} | {row.unrejected.expected_f1:.2f} | {row.n_gold} | "
+            f"{row.decided.n_found} | {why.get(row.key, 'not looked at')} |"
+        )
+
+
+def _peer_row(group: str, row: Row, names: Sequence[str]) -> str:
+    means = row["means"]
+    cells = [f"**{means[name]:.3f}**" if name == row["best_peer"] else f"{means[name]:.3f}" for name in names]
+    head = [group, row["n_pages"], row["n_sites"], f"{means[against_peers.OURS]:.3f}", row["best_peer"]]
+    return (
+        "| " + " | ".join(map(str, chain(head, cells, [_interval(row["difference"]), row["verdict"]]))) + " |"
+    )
+
+
+def _interval(difference: Mapping[str, float]) -> str:
+    return f"{difference['mean']:+.3f} ({difference['low']:+.3f} … {difference['high']:+.3f})"
+
+
+def _bold(value: float, best: float) -> str:
+    return f"**{value:.3f}**" if value == best else f"{value:.3f}"

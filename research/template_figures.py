@@ -1,0 +1,145 @@
+"""The figures of docs/templates.md: injection, gold, guard, other cleaners, `re` against the automaton."""
+
+import json
+import lzma
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from research import injection, template_agreement, template_folds
+from research import template_guard as guard
+from victor_spark import pipeline
+from victor_spark.crf.model import FORMAT
+from victor_spark.evaluation import gold, template_gain
+from victor_spark.evaluation.gold import GoldPage
+from victor_spark.evaluation.template_gain import SiteGain
+from victor_spark.templates import sites, views
+from victor_spark.templates.mine import MiningSettings
+
+GROUPING: Final = sites.HOST
+GOLD_SETS: Final = ("cleanportaleval", "daniel", "dragnet", "wcxb")
+"""The sets with several pages of one site."""
+CLEAN_SETS: Final = ("dragnet", "wcxb")
+N_FOLDS: Final = 3
+MIN_PAGES: Final = 3
+OTHERS: Final = ("kimatu", "line-block")
+FEATURES, FEATURES_TOLD = "victor-2", "victor-2-templates"
+_LENGTHS: Final = range(300, 8000)
+
+
+def injected(data: Path, _models: Path | None = None) -> dict[str, Any]:
+    """The curve over pages a site, in clean texts of unrelated pages."""
+    texts = clean_texts(data)
+    return {"n_texts": len(texts), "points": [asdict(point) for point in injection.curve(texts)]}
+
+
+def clean_texts(data: Path) -> list[str]:
+    """One gold text of every site, neither very short nor very long."""
+    found: dict[str, str] = {}
+    for page in _gold_pages(data, CLEAN_SETS):
+        if len(page.gold or "") in _LENGTHS:
+            found.setdefault(gold.site(page), page.gold or "")
+    return list(found.values())
+
+
+def on_gold(data: Path, models: Path | None = None) -> dict[str, Any]:
+    """What templates bring on the gold of every site, by models that have not seen it; and the guard."""
+    pages = list(_gold_pages(data, GOLD_SETS))
+    of_sites = template_gain.by_site(pages, GROUPING, MIN_PAGES)
+    split = template_folds.split(pages, N_FOLDS)
+    known = template_folds.out_of_fold(split, FEATURES, models)
+    told = template_folds.out_of_fold(split, FEATURES_TOLD, models)
+    cleaner = template_folds.CLEANER
+    gains = list(template_gain.gains(of_sites, cleaner, MiningSettings(), GROUPING, known, told))
+    return {
+        "n_pages": len(pages),
+        "n_folds": N_FOLDS,
+        "kinds": {site: _kind(of_site) for site, of_site in of_sites.items()},
+        "sites": [_site(gain) for gain in gains],
+        "model_format": FORMAT,
+        "guard": guard.figures(guard.judged(of_sites, cleaner, GROUPING, known)),
+    }
+
+
+def after_rules(data: Path, _models: Path | None = None) -> dict[str, Any]:
+    """The same after cleaners that need no training."""
+    of_sites = template_gain.by_site(_gold_pages(data, GOLD_SETS), GROUPING, MIN_PAGES)
+    return {
+        name: [_site(gain) for gain in template_gain.gains(of_sites, name, MiningSettings(), GROUPING)]
+        for name in OTHERS
+    }
+
+
+def _site(gain: SiteGain) -> dict[str, Any]:
+    """Shares with four places."""
+    qualities = {
+        name: {part: round(value, 5) for part, value in asdict(quality).items()}
+        for name, quality in gain.qualities.items()
+    }
+    return {"site": gain.site, "n_pages": gain.n_pages, "n_templates": gain.n_templates, "ways": qualities}
+
+
+def _kind(pages: Sequence[GoldPage]) -> str:
+    """What most pages of a site are: wcxb says it, the other sets are of one kind each."""
+    kinds = {"daniel": "news", "cleanportaleval": "news", "dragnet": "blog, news"}
+    counted = Counter(kinds.get(page.set) or str(page.meta.get("page_type")) for page in pages)
+    return counted.most_common(1)[0][0]
+
+
+def agreement(data: Path, _models: Path | None = None) -> dict[str, Any]:
+    """`re` and the interval rule against the automaton, by view."""
+    html = [(site, texts[:N_HTML]) for site, texts in _sites(data, views.HTML, with_gold=False)]
+    found = {}
+    for view, given in ((views.TEXT, list(_sites(data, views.TEXT, with_gold=True))), (views.HTML, html)):
+        rows = list(template_agreement.agreements(given, view))
+        total = template_agreement.total(rows)
+        found[view] = {"total": asdict(total), "sites": [asdict(row) for row in rows]}
+    return found
+
+
+N_HTML: Final = 10
+"""Pages of a site on which `re` is tried in html: there it takes seconds a page."""
+
+
+def _sites(data: Path, view: str, *, with_gold: bool) -> Iterator[tuple[str, list[str]]]:
+    """The sites of the gold sets, and those without gold: every page, in a view."""
+    clean = pipeline.cleaning(pipeline.EVERYTHING, pipeline.language_models())
+
+    def of(pages: Iterable[GoldPage]) -> list[str]:
+        return [template_gain.view_of(view, clean(template_gain.record(page))) for page in pages]
+
+    if with_gold:
+        for site, pages in template_gain.by_site(_gold_pages(data, GOLD_SETS), GROUPING, MIN_PAGES).items():
+            yield site, of(pages)
+    for path in sorted((data / "sites").glob("*.jsonl.xz")):
+        yield gold.set_name(path), of(_pages_without_gold(path))
+
+
+def _pages_without_gold(path: Path) -> Iterator[GoldPage]:
+    with lzma.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            yield GoldPage(row["id"], gold.set_name(path), row["html"], None, row.get("url"), row.get("host"))
+
+
+def _gold_pages(data: Path, names: Sequence[str]) -> Iterator[GoldPage]:
+    for path in gold.find(data / "pages", names).values():
+        yield from filter(gold.usable, gold.read(path))
+
+
+PARTS: Final[Mapping[str, Callable[[Path, Path | None], dict[str, Any]]]] = {
+    "injection": injected,
+    "gold": on_gold,
+    "rules": after_rules,
+    "agreement": agreement,
+}
+
+
+def measured(part: str, data: Path, models: Path | None = None) -> dict[str, Any]:
+    """One part's figures, with the CPU minutes that they took."""
+    started = time.process_time()
+    figures = PARTS[part](data, models)
+    return {"cpu_minutes": round((time.process_time() - started) / 60, 1), **figures}

@@ -1,0 +1,275 @@
+"""docs/templates.md: what site templates bring, measured.
+
+python -m research.template_page --data DATA --output docs/templates.md
+
+DATA holds pages/ (annotated) and sites/ (whole sites). The figures are kept in templates.json beside the
+output, so that parts can be measured again on their own (--only), as models can be kept (--models).
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from research import template_figures
+from research.template_folds import CLEANER
+from victor_spark.crf.model import FORMAT
+from victor_spark.evaluation import template_pictures
+from victor_spark.evaluation.template_gain import ALL_TEXT, TEMPLATES, TOLD
+
+COMMAND: Final = "python -m research.template_page --data DATA --output docs/templates.md"
+CURVE: Final = "pictures/templates-injection.svg"
+_PARTS_OF_QUALITY: Final = ("precision", "recall", "f1")
+AFTER: Final = f"{CLEANER}, then templates"
+_ENOUGH: Final = 10
+"""Gold pages of a site, for a row of its own."""
+
+
+def page(figures: Mapping[str, Mapping[str, Any]]) -> str:
+    """The document as Markdown."""
+    minutes = ", ".join(f"{name} {of_part['cpu_minutes']}" for name, of_part in figures.items())
+    parts = [_HEAD.format(command=COMMAND, minutes=minutes)]
+    if "injection" in figures:
+        parts += _injection(figures["injection"])
+    if "gold" in figures:
+        parts += [*_gold(figures["gold"]), *_guard(figures["gold"]["guard"]), *_kinds(figures["gold"])]
+    if "rules" in figures:
+        parts += _rules(figures["rules"])
+    if "agreement" in figures:
+        parts += _agreement(figures["agreement"])
+    return "\n\n".join(parts) + "\n"
+
+
+def _injection(figures: Mapping[str, Any]) -> Iterator[str]:
+    yield _INJECTION.format(n=figures["n_texts"], curve=CURVE)
+    rows = (
+        [
+            str(point["n_pages"]),
+            "all" if point["everywhere"] else "some",
+            str(point["n_sites"]),
+            *(f"{100 * point[name]:.2f}" for name in ("removed", "least_removed", "lost", "most_lost")),
+        ]
+        for point in figures["points"]
+    )
+    head = ("pages a site", "templates on", "sites", "removed %", "worst site", "clean lost %", "worst site")
+    yield _table(head, rows)
+
+
+def _gold(figures: Mapping[str, Any]) -> Iterator[str]:
+    yield _GOLD.format(**{name: figures[name] for name in ("n_pages", "n_folds")}, least=_ENOUGH)
+    if figures["model_format"] != FORMAT:
+        yield _OLDER.format(theirs=figures["model_format"], ours=FORMAT)
+    large = [row for row in figures["sites"] if row["n_pages"] >= _ENOUGH]
+    small = [row for row in figures["sites"] if row["n_pages"] < _ENOUGH]
+    names = list(large[0]["ways"])
+    rows = [[row["site"], str(row["n_pages"]), *_cells(row["ways"], names)] for row in large]
+    for label, of_sites in ((f"mean of {len(large)} sites", large), (f"{len(small)} smaller sites", small)):
+        rows.append([f"**{label}**", str(sum(row["n_pages"] for row in of_sites)), *_means(of_sites, names)])
+    yield _table(("site", "pages", *names), rows)
+    lost = {row["site"]: _lost(row["ways"]) for row in figures["sites"]}
+    worst = max(lost, key=lost.__getitem__)
+    yield (
+        f"Cells: precision / recall / F1. The pass after the CRF (`{AFTER}`) costs most recall on {worst}: "
+        f"{100 * lost[worst]:.2f} points."
+    )
+
+
+def _lost(ways: Mapping[str, Mapping[str, float]]) -> float:
+    return ways[CLEANER]["recall"] - ways[AFTER]["recall"]
+
+
+def _guard(figures: Mapping[str, Any]) -> Iterator[str]:
+    sites, pages = figures["n_sites"], figures["n_pages"]
+    yield _GUARD.format(sites=sites, pages=pages)
+    rows = [*figures["rows"]]
+    cells = [[*_guard_name(row, figures), *_halves(row["halves"])] for row in rows]
+    head = ("P(other) from", "page loses at most", "pages mined from", "", *2 * _OF_HALF)
+    yield _table(head, cells)
+    chosen, in_use = figures["chosen"]["guard"], figures["in_use"]["guard"]
+    other = figures["in_use"]["halves"][1]
+    yield (
+        f"Chosen on the first half: {_said(chosen)}; in use: {_said(in_use)}. On the other half it changes "
+        f"mean F1 by {100 * other['f1']:+.2f} points and costs at most {100 * other['most_lost']:.2f} points "
+        f"of recall, on {other['worst']}."
+    )
+
+
+_OF_HALF: Final = ("Δ F1", "most recall lost", "sites above .5")
+
+
+def _guard_name(row: Mapping[str, Any], figures: Mapping[str, Any]) -> list[str]:
+    guard = row["guard"]
+    marks = [mark for mark in ("chosen", "in_use") if figures[mark]["guard"] == guard]
+    said = ", ".join(mark.replace("_", " ") for mark in marks)
+    return [f"{guard['sure']}", f"{100 * guard['most']:.0f} %", str(guard["min_pages"]), said]
+
+
+def _halves(halves: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [
+        cell
+        for half in halves
+        for cell in (f"{100 * half['f1']:+.2f}", f"{100 * half['most_lost']:.2f}", str(half["n_above"]))
+    ]
+
+
+def _said(guard: Mapping[str, Any]) -> str:
+    return (
+        f"P(other) of {guard['sure']} or more, at most {100 * guard['most']:.0f} % of a page, "
+        f"{guard['min_pages']} pages"
+    )
+
+
+def _kinds(figures: Mapping[str, Any]) -> Iterator[str]:
+    """Where templates do bring something."""
+    yield _SETTINGS
+    names = list(figures["sites"][0]["ways"])
+    told = [row for row in figures["sites"] if TOLD in row["ways"]]
+    rows = []
+    for label, of_sites in _groups(figures, told):
+        pages = sum(row["n_pages"] for row in of_sites)
+        rows.append([label, str(len(of_sites)), str(pages), *_means(of_sites, names)])
+    yield _table(("sites", "n", "pages", *names), rows)
+
+
+def _rules(rules: Mapping[str, Any]) -> Iterator[str]:
+    """What templates bring after cleaners that need no training."""
+    yield _RULES
+    rows = []
+    for cleaner, of_cleaner in rules.items():
+        if cleaner == "cpu_minutes":
+            continue
+        large = [row for row in of_cleaner if row["n_pages"] >= _ENOUGH]
+        ways = (cleaner, f"{cleaner}, then templates", f"templates, then {cleaner}")
+        rows.append([cleaner, *_means(large, ways)])
+    yield _table(("cleaner", "alone", "then templates", "templates first"), rows)
+
+
+def _groups(
+    figures: Mapping[str, Any], sites: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+    """All sites, those of one kind, and the large ones."""
+    yield "all", list(sites)
+    yield f"with {_ENOUGH} pages or more", [row for row in sites if row["n_pages"] >= _ENOUGH]
+    kinds = figures["kinds"]
+    for kind in sorted(set(kinds.values())):
+        yield kind, [row for row in sites if kinds[row["site"]] == kind]
+
+
+def _agreement(figures: Mapping[str, Any]) -> Iterator[str]:
+    yield _AGREEMENT.format(n_html=template_figures.N_HTML)
+    views = {view: of_view["total"] for view, of_view in figures.items() if view != "cpu_minutes"}
+    columns = ("n_templates", "n_pages", "n_same", "n_removed")
+    rows = ([view, row["site"], *(f"{row[name]:,}" for name in columns)] for view, row in views.items())
+    yield _table(
+        ("view", "sites", "templates", "pages", "pages with the same text", "characters removed"), rows
+    )
+
+
+def _means(sites: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
+    """Of each way the mean over sites; of some sites one may be missing."""
+    if not sites:
+        return ["–"] * len(names)
+    means = {
+        name: {part: sum(row["ways"][name][part] for row in sites) / len(sites) for part in _PARTS_OF_QUALITY}
+        for name in names
+    }
+    return _cells(means, names)
+
+
+def _cells(ways: Mapping[str, Mapping[str, float]], names: Sequence[str]) -> list[str]:
+    return [" / ".join(f"{100 * ways[name][part]:.1f}" for part in _PARTS_OF_QUALITY) for name in names]
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measures, writes the figures, the picture and the document."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument(
+        "--models", type=Path, help="keeps the models of the folds here, and takes them from here"
+    )
+    parser.add_argument("--only", nargs="*", choices=list(template_figures.PARTS), help="measure these again")
+    given = parser.parse_args(arguments)
+    store = given.output.with_suffix(".json")
+    figures = json.loads(store.read_text(encoding="utf-8")) if store.is_file() else {}
+    for part in template_figures.PARTS if given.only is None else given.only:
+        figures[part] = template_figures.measured(part, given.data, given.models)
+    store.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    if "injection" in figures:
+        template_pictures.draw_curve(figures["injection"]["points"], given.output.parent / CURVE)
+    given.output.write_text(page(figures), encoding="utf-8")
+    return 0
+
+
+_HEAD: Final = """\
+# Site templates: what they bring
+
+Made by `{command}`
+(CPU minutes: {minutes}). `--only PART` measures a part again; `--models DIR` keeps the models of the folds,
+whose training takes most of the time, and takes them from there if they are there already. How to use
+templates is in [templates-howto.md](templates-howto.md), what mining costs in
+[bench/RESULTS.md](../bench/RESULTS.md)."""
+
+_INJECTION: Final = """\
+## Injected templates
+
+Sites are made of the gold texts of {n} unrelated pages. Each gets invented templates: menu, search box,
+byline, notices between paragraphs, share links, foot, with dates, times, numbers, addresses and session ids
+that differ on every page. `all`: every template is on every page; `some`: one of two notices is inside four
+pages in five, and a section's menu below seven in ten. Mined and applied as text; shares of tokens.
+
+![Injected tokens removed and clean tokens lost, by pages a site]({curve})"""
+
+_GOLD: Final = """\
+## On gold
+
+Sites by host, from the sets with several pages of a site. Templates are mined from the html of a site's
+gold pages. The CRF is out of fold: the {n_folds} models behind these figures are trained on {n_pages} pages
+less those of a third of the sites, so none has seen a site that it cleans. `told the shares` is a model
+with the feature set `victor-2-templates`, out of fold as well: it sees what share of every block templates
+cover, and no text is taken out. Sites with {least} gold pages or more have a row each."""
+
+_OLDER: Final = """\
+These models are of format {theirs}, today's of format {ours}: figures of today's will differ a little."""
+
+_GUARD: Final = """\
+## The guard after the CRF
+
+Templates take a block from what the CRF kept only where P(other) is high, the page does not lose too much,
+and the site's templates come from enough pages; headings stay. The guard is chosen on half of the sites
+({sites[0]}, of {pages[0]} pages; by a hash of the name) and measured on the other half ({sites[1]},
+{pages[1]} pages): the highest mean F1 without any site of the first half that loses more than half a point
+of recall."""
+
+_SETTINGS: Final = f"""\
+## Where they bring something
+
+After the CRF templates bring next to nothing: what they cover it has mostly dropped already, and what it kept
+of that is mostly content. They bring more as evidence: a model that is told the share of every block
+(`{TOLD}`: `victor train crf --features victor-2-templates`, then `victor clean --model DIR --templates T
+--templates-use evidence`); and most on raw text (`{TEMPLATES}` against `{ALL_TEXT}`), where no trained model
+is. No model with that feature set is shipped yet.
+Means over sites, by kind of site:"""
+
+_RULES: Final = (
+    f"## After rules\n\nCleaners that need no training, on the sites with {_ENOUGH} pages or more:"
+)
+
+_AGREEMENT: Final = """\
+## The published expressions
+
+Every expression of every site's table, applied with Python's `re` to every page of the site, and the
+interval rule, against our automaton. View `text`: all pages of all sites with gold of three pages or more,
+and of all whole sites; view `html`, where expressions are many and pages long: {n_html} pages of each whole
+site."""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

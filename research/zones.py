@@ -1,0 +1,39 @@
+"""How much the classifier hangs on paragraphs: texts without their first line, and in one paragraph."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from research import extrinsic, findings
+from research.extrinsic import Counts
+from victor_spark import pipeline
+from victor_spark.evaluation import judging
+from victor_spark.evaluation.gold import GoldPage
+
+FORMS: Final[Mapping[str, Callable[[str], str]]] = {
+    "as it is": lambda text: text,
+    "without its first line": lambda text: text.partition("\n")[2],
+    "in one paragraph": lambda text: " ".join(text.split("\n")),
+}
+
+
+def by_form(pages: Sequence[GoldPage], cleaner: str | None) -> dict[str, Counts]:
+    """Form → counts over all pages, of what a cleaner leaves of them; None: of the gold cleaning."""
+    texts = [page.gold or "" for page in pages] if cleaner is None else _texts(pages, cleaner)
+    wanted = extrinsic.relevant(pages)
+    reference = extrinsic.reference(pages)
+    return {
+        form: extrinsic.counts(
+            (
+                replace(row, evidence=findings.evidence(page, change(text)))
+                for row, page, text in zip(reference, pages, texts, strict=True)
+            ),
+            wanted,
+        )
+        for form, change in FORMS.items()
+    }
+
+
+def _texts(pages: Sequence[GoldPage], cleaner: str) -> list[str]:
+    clean = judging.cleaner(cleaner, pipeline.models(pipeline.Settings(cleaner)))
+    return [clean(page).text for page in pages]

@@ -1,0 +1,17 @@
+"""Loads the kernels of a build that finds memory errors (VICTOR_KERNELS, see setup.py), not the usual ones.
+
+Import it first, or name it as a plugin: `python -m pytest -p tests.fuzz.built`.
+"""
+
+import os
+from pathlib import Path
+from typing import Final
+
+from victor_spark import kernels
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+VARIANT: Final = os.environ.get("VICTOR_KERNELS", "")
+FOLDER: Final = ROOT / "build" / VARIANT / "victor_spark" / "kernels"
+
+if VARIANT:
+    kernels.__path__.insert(0, str(FOLDER))

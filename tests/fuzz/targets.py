@@ -1,0 +1,336 @@
+"""What is fuzzed: each target makes an input of bytes and compares what the product gives with an oracle.
+
+`python -m tests.fuzz.targets TARGET FILE...` runs a target on files, as reproducers of failures are kept.
+"""
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cache
+from html import unescape
+from itertools import pairwise, product
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+import numpy as np
+
+from tests.fuzz import built  # before all that imports kernels
+from tests.html.pages import BLOCK_LEVEL, HOSTILE, INLINE, ODD, VOID, blocks_of, same, texts_of
+from tests.html.visible_text import runs
+from tests.kernels.test_alignment import best_score, score
+from tests.kernels.test_uncompiled import from_source
+from tests.templates.test_matcher import PIECES
+from tests.templates.test_repeats import by_definition, strings
+from tests.templates.test_tokens import EXPRESSIONS
+from victor_spark import alignment, errors, pipeline
+from victor_spark.evaluation import matching
+from victor_spark.html.canonical import by_library, canonical
+from victor_spark.html.charset import as_utf8
+from victor_spark.html.elements import in_source
+from victor_spark.html.parse import parse
+from victor_spark.html.segment import segment
+from victor_spark.kernels import attributes, code_points, crf, letters, ngrams, preclean, source
+from victor_spark.langid import beesley, cavnar_trenkle, features, normalise
+from victor_spark.langid.profiles import Profiles
+from victor_spark.page import Record
+from victor_spark.templates import regexes
+from victor_spark.templates.matcher import Matcher, by_expressions
+from victor_spark.templates.repeats import repeats
+from victor_spark.templates.suffixes import corpus, lcp_array, suffix_array
+from victor_spark.templates.tokens import TOKENISERS, spans
+
+MOST_MARKUP: Final = 4000
+"""The parser library needs time and memory beyond all measure for some pages: they are kept short."""
+UNWRITABLE: Final = re.compile("\r|<form|<select")
+"""Canonical HTML that can be read as another tree: a carriage return, forms and selects one in the other."""
+LABELS: Final = (
+    *(None, "utf-8", "latin1", "windows-1250", "utf-16", "shift_jis", "gb18030", "iso-2022-jp", "euc-kr"),
+    *("big5", "hz", "x-user-defined", "utf-7", "", "\0", "rot13", "cp037", "windows-31j", "replacement"),
+)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A check that raises where the product is wrong, its corpus, how many inputs a commit is tried with."""
+
+    check: Callable[[bytes], None]
+    corpus: str
+    n_inputs: int
+
+
+def as_text(content: bytes) -> str:
+    return content.decode("utf-8", "replace")
+
+
+def reads_as_the_library(content: bytes) -> None:
+    """The kernels' canonical HTML is the library's, where they don't leave the page to it."""
+    markup = as_text(content)[:MOST_MARKUP].encode()
+    read = parse(markup)
+    if markup.endswith(b"<!"):  # the library makes a comment of text that came long before
+        return
+    assert read.html in (None, by_library(markup.decode()))
+    assert not (read.elements > in_source(markup)).any()
+
+
+def blocks_are_the_visible_text(content: bytes) -> None:
+    """Blocks lie in order inside the canonical HTML, and are all the text that another parser sees in it."""
+    html = canonical(content[:MOST_MARKUP]).html
+    blocks = segment(html)
+    texts = texts_of(blocks)
+    places = list(zip(blocks.start.tolist(), blocks.end.tolist(), strict=True))
+    borders = [border for place in places for border in place]
+    assert borders == sorted(set(borders))
+    assert not borders or (borders[0] >= 0 and borders[-1] <= len(html))
+    for (start, end), text in zip(places, texts, strict=True):
+        assert unescape(html[start:end]) == text == text.strip() != ""
+    if not re.search("<[^>]*<", html):  # such names of tags are more than the other parser can read
+        assert texts == runs(html)
+    if not UNWRITABLE.search(html):
+        assert texts_of(blocks_of(html)) == texts
+
+
+def is_cleaned(content: bytes) -> None:
+    """Any bytes as a page give a document whose status is one of the list, with the models that ship."""
+    document = cleaner()(Record(None, "http://site.example/", "made.warc.gz", 0, len(content), content))
+    assert document.status in errors.STATUSES
+
+
+@cache
+def cleaner() -> Callable[[Record], Any]:
+    settings = pipeline.Settings()
+    return pipeline.cleaning(settings, pipeline.models(settings))
+
+
+def is_decoded(content: bytes) -> None:
+    """Any bytes under any label are read: the markup is UTF-8, and its charset has a name."""
+    label = LABELS[content[0] % len(LABELS)] if content else None
+    markup, charset, *_ = as_utf8(content[1:], label)
+    markup.decode()
+    assert charset
+
+
+@cache
+def twin(name: str) -> Any:
+    """A module of the package made from its source, which works with uncompiled kernels."""
+    return from_source(name)
+
+
+@cache
+def slow_segment() -> ModuleType:
+    made: ModuleType = twin("html.segment")
+    made.__dict__.update(markup=twin("kernels.markup"), content=twin("kernels.content"))
+    return made
+
+
+def scans_as_uncompiled(content: bytes) -> None:
+    """What is no canonical HTML, too, is cut into the same blocks compiled and uncompiled."""
+    html = content[:600].decode("utf-8", "surrogatepass" if content[:1] == b"\xed" else "replace")
+    assert same(slow_segment().segment(html), segment(html))
+
+
+def precleans_as_uncompiled(content: bytes) -> None:
+    """Dropping of textless elements and of attributes is the same compiled and uncompiled."""
+    html = as_text(content[1:800])
+    most = content[0] % 4 if content else 0
+    assert twin("kernels.preclean").drop_textless(html) == preclean.drop_textless(html)
+    assert twin("kernels.attributes").cap(html, most) == attributes.cap(html, most)
+
+
+def halves(content: bytes) -> tuple[str, str]:
+    """Two texts of few letters."""
+    letters_there = content[0] % 6 + 2 if content else 2
+    text = "".join(chr(ord("a") + byte % letters_there) for byte in content[2:300])
+    cut = content[1] * len(text) // 256 if len(content) > 1 else 0
+    return text[:cut], text[cut:]
+
+
+def matches_as_difflib(content: bytes) -> None:
+    """Matching blocks are difflib's."""
+    a, b = halves(content)
+    expected = [
+        tuple(block) for block in SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks()[:-1]
+    ]
+    assert [tuple(row) for row in matching.blocks(a, b).tolist()] == expected
+    assert matching.n_matched(a, b) == sum(length for _, _, length in expected)
+
+
+def aligns_optimally(content: bytes) -> None:
+    """The alignment is as good as that of the dense dynamic programme."""
+    a, b = halves(content[:60])
+    matched = alignment.match([*a], [*b])
+    assert score(matched.tolist()) == best_score([*a], [*b])
+    assert all(a[i] == b[j] for i, j in enumerate(matched.tolist()) if j >= 0)
+
+
+GAPS: Final = (" ", "\n", "", "\u00a0 \n")
+SPOKEN: Final = ("a", "b", "(c)", "12:30", "7", "<p", ">", "</p", "#x", "ab")
+
+
+def finds_what_expressions_find(content: bytes) -> None:
+    """Templates cover what Python's `re` finds with their expressions."""
+    numbers = iter(content)
+    view = ("text", "html")[next(numbers, 0) % 2]
+    near = next(numbers, 0) % 4
+    pairs = []
+    for _ in range(next(numbers, 0) % 6):
+        anchors = next(numbers, 0) % 4
+        pieces = [PIECES[next(numbers, 0) % len(PIECES)] for _ in range(2 + next(numbers, 0) % 3)]
+        pairs.append((pieces, regexes.glue(pieces, anchors, TOKENISERS[view])))
+    text = "".join(SPOKEN[n % len(SPOKEN)] + GAPS[n // 16 % len(GAPS)] for n in [*numbers][:200])
+    found = Matcher(pairs, view, near=near).intervals(text)
+    assert found.tolist() == by_expressions(text, [regex for _, regex in pairs], near).tolist()
+
+
+def repeats_are_those_of_the_definition(content: bytes) -> None:
+    """The suffix array is sorted, the LCP array is what neighbours share, classes are the maximal repeats."""
+    pages = [np.array([*part], dtype=np.int32) % 3 for part in content[1:40].split(b"\xff")]
+    ground = corpus(pages, 3)
+    places, text = suffix_array(ground.symbols), ground.symbols.tolist()
+    assert places.tolist() == sorted(range(len(text)), key=lambda place: text[place:])
+    lcp = lcp_array(ground.symbols, places)
+    for rank, (one, other) in enumerate(pairwise(places.tolist()), 1):
+        length = int(lcp[rank])
+        assert text[one : one + length] == text[other : other + length]
+        assert text[one + length : one + length + 1] != text[other + length : other + length + 1]
+    least = content[0] % 3 + 1 if content else 1
+    edges = np.zeros(len(text), dtype=np.uint8)
+    found = repeats(ground, edges, least_length=least, least_documents=1)
+    assert sorted(strings(ground, found)) == sorted(by_definition(pages, least, 1))
+
+
+@cache
+def profiles() -> Profiles:
+    return Profiles.load(built.ROOT / "models" / "langid" / "profiles.npz")
+
+
+def languages_score_as_uncompiled(content: bytes) -> None:
+    """Folding of letters and the scores of all languages are the same compiled and uncompiled."""
+    texts = as_text(content[:200]).split("\n")
+    shipped, lanes = profiles(), lanes_there()
+    words = normalise.folded(*normalise.joined(texts))
+    n = len(texts)
+    sparse, dense = shipped.table(beesley.table), shipped.table(beesley.lane_table, lanes)
+    ranks = shipped.table(cavnar_trenkle.rank_table, lanes, True)
+    outputs = []
+    for kernel in (ngrams, twin("kernels.ngrams")):
+        gains, n_gains = np.zeros((n, len(shipped.languages)), np.int32), np.zeros(n, np.int32)
+        kernel.score_trigrams(*words, sparse.slots, sparse.entries, 64, gains, n_gains)
+        rows, n_rows = np.zeros((n, dense.rows.shape[1]), np.uint16), np.zeros(n, np.int32)
+        kernel.score_lanes(*words, dense.slots, dense.rows, 64, rows, n_rows)
+        distances, n_ngrams = np.zeros((n, ranks.ranks.shape[1]), np.uint16), np.zeros(n, np.int32)
+        counts, seen = np.zeros(len(ranks.ranks), np.int32), np.zeros(len(ranks.ranks), np.int32)
+        scratch = (counts, seen, np.zeros(9, np.int32), np.zeros(9, np.int32))
+        kernel.rank_distances(
+            *words, ranks.slots, ranks.roots, ranks.ranks, 64, *scratch, distances, n_ngrams
+        )
+        outputs.append((gains, n_gains, rows, n_rows, distances, n_ngrams))
+    for mine, theirs in zip(*outputs, strict=True):
+        assert (mine == theirs).all()
+
+
+@cache
+def lanes_there() -> tuple[str, ...]:
+    return features.lanes_of(profiles(), ("cs",))
+
+
+def decodes_as_all_sequences(content: bytes) -> None:
+    """Marginals and the best labels are those of all label sequences."""
+    n = content[0] % 5 + 1 if content else 1
+    numbers = (np.frombuffer(content[1:].ljust(3 * n + 9, b"\0"), np.uint8)[: 3 * n + 9] - 128.0) / 16
+    states, transitions = numbers[: 3 * n].reshape(-1, 3).copy(), numbers[3 * n :].reshape(3, 3).copy()
+    sequences = np.array(list(product(range(3), repeat=n)))
+    scores = states[range(n), sequences].sum(axis=1)
+    scores += transitions[sequences[:, :-1], sequences[:, 1:]].sum(axis=1)
+    weights = np.exp(scores - scores.max())
+    weights /= weights.sum()
+    expected = np.array([[weights[sequences[:, i] == label].sum() for label in range(3)] for i in range(n)])
+    marginals, labels = np.empty((n, 3)), np.empty(n, dtype=np.uint8)
+    crf.viterbi(*map(memoryview, (states, transitions, np.empty((n, 3), dtype=np.uint8), labels)))
+    crf.forward_backward(*map(memoryview, (states.copy(), transitions, marginals)))
+    np.testing.assert_allclose(marginals, expected, atol=1e-9)
+    best = states[range(n), labels].sum() + transitions[labels[:-1], labels[1:]].sum()
+    assert best >= scores.max() - 1e-9
+
+
+def bytes_are_what_python_says(content: bytes) -> None:
+    """Whether bytes are UTF-8, how often one occurs, and where an iframe begins, are as Python has them."""
+    view = memoryview(content)
+    try:
+        content.decode()
+        is_utf8 = True
+    except UnicodeDecodeError:
+        is_utf8 = False
+    assert source.is_utf8(view) == is_utf8
+    assert source.count(view, ord("<")) == content.count(b"<")
+    for start in range(0, len(content) + 1, 7):
+        assert source.iframe_from(view, start) == content.find(b"<iframe", start)
+
+
+def letters_count_as_uncompiled(content: bytes) -> None:
+    """The census of letters and the words of doubtful ones are the same compiled and uncompiled."""
+    points, results = code_points(as_text(content[:400])), []
+    for kernel in (letters, twin("kernels.letters")):
+        counts, kinds = np.zeros(8, dtype=np.int32), np.empty(len(points), dtype=np.uint8)
+        kernel.census(*map(memoryview, (points, counts)))
+        n_doubtful = kernel.tell_kinds(*map(memoryview, (points, normalise.folding_table(), kinds)))
+        words = np.zeros(len(points), dtype=np.uint32)
+        views = [memoryview(points), memoryview(kinds)]
+        ends = [kernel.words_with(*views, *wanted, memoryview(words)) for wanted in ((12, 2), (16, 1))]
+        results.append((counts.tolist(), kinds.tolist(), n_doubtful, words.tolist(), ends))
+    assert results[0] == results[1]
+
+
+def tokens_are_matches(content: bytes) -> None:
+    """The tokens of a text are what the tokenisation expression finds."""
+    text = as_text(content)
+    for view, expression in EXPRESSIONS.items():
+        found = spans(text, TOKENISERS[view])
+        pairs = list(zip(found.starts.tolist(), found.ends.tolist(), strict=True))
+        assert pairs == [match.span() for match in re.finditer(expression, text)]
+
+
+TARGETS: Final = {
+    "parse": Target(reads_as_the_library, "html", 16000),
+    "blocks": Target(blocks_are_the_visible_text, "html", 12000),
+    "clean": Target(is_cleaned, "html", 2500),
+    "charset": Target(is_decoded, "text", 20000),
+    "scan": Target(scans_as_uncompiled, "html", 800),
+    "preclean": Target(precleans_as_uncompiled, "html", 4000),
+    "matching": Target(matches_as_difflib, "text", 4000),
+    "alignment": Target(aligns_optimally, "text", 5000),
+    "matcher": Target(finds_what_expressions_find, "text", 5000),
+    "repeats": Target(repeats_are_those_of_the_definition, "text", 800),
+    "languages": Target(languages_score_as_uncompiled, "text", 500),
+    "crf": Target(decodes_as_all_sequences, "text", 5000),
+    "source": Target(bytes_are_what_python_says, "html", 12000),
+    "letters": Target(letters_count_as_uncompiled, "text", 2500),
+    "tokens": Target(tokens_are_matches, "html", 8000),
+}
+"""By name; those that run uncompiled code get fewer inputs."""
+
+NAMES: Final = (*INLINE, *BLOCK_LEVEL, *ODD, *VOID)
+WORDS: Final = tuple(
+    word.encode("utf-8", "surrogatepass")
+    for word in (
+        *HOSTILE,
+        *(f"<{name}>" for name in NAMES),
+        *(f"</{name}>" for name in NAMES),
+        *("<meta charset=", "<p ", ' a="', "='", "&#", "<!--", "-->", "<![CDATA[", "\n", "\u0301", "\ufeff"),
+    )
+)
+"""What mutation inserts."""
+
+
+def seeds(target: Target) -> Iterator[bytes]:
+    """The corpus of a target."""
+    for path in sorted(Path(__file__).with_name("corpus").joinpath(target.corpus).iterdir()):
+        yield path.read_bytes()
+
+
+if __name__ == "__main__":
+    for name in sys.argv[2:]:
+        TARGETS[sys.argv[1]].check(Path(name).read_bytes())
+        print(f"{sys.argv[1]} is right on {name}")

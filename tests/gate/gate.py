@@ -1,0 +1,171 @@
+"""The quality gate: word F1 of our cleaners on fixed gold pages must not fall below pinned floors.
+
+`python -m tests.gate.gate`, run by `./dev gate`. Two kinds of figures are held:
+*seen* pages go through the shipped model, which was trained on them, from html to text exactly as
+users get it; *unseen* pages go through models trained on the other sites of the sample. Only the
+second kind says what the code is worth on pages nobody has seen; the first guards what is shipped.
+
+Exit codes: 0 nothing fell (or there is no annotated data here), 1 something fell, 2 wrong usage.
+"""
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from tests.gate import floors
+from tests.gate.floors import Key
+from victor_spark import resources
+from victor_spark.cleaners import CLEANERS, MODELS, template
+from victor_spark.crf import model as crf_model
+from victor_spark.crf.table import from_conf
+from victor_spark.crf.training import TrainingOptions
+from victor_spark.errors import EXIT_DONE, EXIT_INTERNAL, VictorError
+from victor_spark.evaluation import (
+    comparison,
+    crf,
+    cross_validation,
+    evaluate,
+    gold,
+    judging,
+    labelling,
+    measures,
+    sample,
+    summary,
+)
+from victor_spark.evaluation.gold import GoldPage
+from victor_spark.evaluation.measures import Interval
+from victor_spark.evaluation.progress import track
+
+N_FOLDS: Final = 3
+MAX_ITERATIONS: Final = 60
+"""Fewer than for a shipped model: the floors are about the code, and the gate takes minutes."""
+_MEASURE: Final = "words"
+_FLOORS: Final = Path(__file__).with_name("floors.toml")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the gate and returns its exit code."""
+    options = _parser().parse_args(arguments)
+    data = Path(options.data) if options.data else gold.data_directory()
+    if data is None or not (data / "pages").is_dir():
+        print(f"gate: no annotated data at {data or '../shared/data'} ($VICTOR_DATA); nothing measured")
+        return EXIT_DONE
+    try:
+        return _gate(data / "pages", options)
+    except VictorError as error:
+        print(f"gate: error: {error}", file=sys.stderr)
+        return error.exit_code
+
+
+def _gate(directory: Path, options: argparse.Namespace) -> int:
+    before = floors.read(options.floors)
+    pages = sample.fixed(directory, options.pages_per_set)
+    fingerprint = sample.fingerprint(pages)
+    if before and not options.pin and before.gold != fingerprint:
+        print("gate: the annotated pages are not those the floors were pinned on (--pin pins new ones)")
+        return EXIT_INTERNAL
+    intervals = seen(pages, n_jobs=options.jobs) | unseen(pages, n_jobs=options.jobs)
+    print(table(intervals, before.floors if before else {}))
+    measured = {key: interval.mean for key, interval in intervals.items()}
+    if options.pin:
+        return _pin(options.floors, before, measured, fingerprint, options.lower_because)
+    if before is None:
+        print(f"gate: no floors at {options.floors} yet (--pin writes them)")
+        return EXIT_INTERNAL
+    fallen = floors.broken(before, measured)
+    print("\n".join(["", *fallen]) if fallen else "\ngate: nothing fell")
+    return EXIT_INTERNAL if fallen else EXIT_DONE
+
+
+def _pin(
+    path: Path,
+    before: floors.Floors | None,
+    measured: Mapping[Key, float],
+    gold_hash: str,
+    because: str | None,
+) -> int:
+    after = floors.pinned(before, measured, gold_hash, because)
+    floors.write(path, after)
+    print("\n".join(["", *floors.differences(before, after), f"gate: floors written to {path}"]))
+    return EXIT_DONE
+
+
+def seen(pages: Sequence[GoldPage], *, n_jobs: int) -> dict[Key, Interval]:
+    """Word F1 of every cleaner of ours as shipped, from html to text, per set and over all."""
+    alone = tuple(name for name in CLEANERS if name != template.NAME)  # which needs a site's templates
+    plan = judging.plan(alone, (), (_MEASURE,))
+    judged = evaluate.locally(pages, plan, n_jobs=n_jobs)
+    rows = comparison.table(list(track(judged, "seen pages", len(pages) * len(plan.names))), plan.names)
+    for failure in comparison.failures(rows):
+        print("gate: {cleaner} failed on {set} {id}: {status} ({reason})".format(**failure), file=sys.stderr)
+    intervals: dict[Key, Interval] = {}
+    for name, own in rows.items():
+        f1 = [comparison.f1(page, _MEASURE) for page in own]
+        intervals |= _by_set(name, "seen", [page.set for page in own], [page.site for page in own], f1)
+    return intervals
+
+
+def unseen(pages: Sequence[GoldPage], *, n_jobs: int) -> dict[Key, Interval]:
+    """Word F1 of every CRF cleaner out of fold: models trained on the sample without the page's site."""
+    labelled = list(track(labelling.label_all(pages), "labelling", len(pages)))
+    intervals: dict[Key, Interval] = {}
+    for folder in sorted({MODELS[name] for name in crf.CRF_CLEANERS}):
+        shipped = crf_model.from_bytes(crf_model.read_bytes(resources.directory("models") / folder), folder)
+        recipe = crf.recipe(
+            from_conf(shipped.table.feature_set), TrainingOptions(max_iterations=MAX_ITERATIONS)
+        )
+        results = cross_validation.cross_validate(labelled, recipe, n_folds=N_FOLDS, n_jobs=n_jobs)
+        for name in (name for name in crf.CRF_CLEANERS if MODELS[name] == folder):
+            judged = results[name]
+            f1 = [measures.quality(page.words).f1 for page in judged]
+            intervals |= _by_set(name, "unseen", [p.set for p in judged], [p.site for p in judged], f1)
+    return intervals
+
+
+def _by_set(
+    cleaner: str, kind: str, sets: Sequence[str], sites: Sequence[str], f1: Sequence[float]
+) -> dict[Key, Interval]:
+    intervals: dict[Key, Interval] = {}
+    for name in [*sorted(set(sets)), summary.ALL]:
+        rows = [row for row, own in enumerate(sets) if name in (own, summary.ALL)]
+        intervals[cleaner, kind, name] = measures.bootstrap(
+            [f1[row] for row in rows], [sites[row] for row in rows]
+        )
+    return intervals
+
+
+def table(intervals: Mapping[Key, Interval], pinned: Mapping[Key, float]) -> str:
+    """The measured figures beside their floors, as lines of text."""
+    head = f"{'cleaner':<22}{'pages':<8}{'set':<18}{'n':>5} {'word F1':>8} {'95 % interval':>15} {'floor':>7}"
+    lines = [head]
+    for key, interval in intervals.items():
+        floor = f"{pinned[key]:.3f}" if key in pinned else "none"
+        line = "{:<22}{:<8}{:<18}".format(*key) + f"{interval.n:>5} {interval.mean:>8.4f}"
+        line += f" {f'{interval.low:.3f} – {interval.high:.3f}':>15} {floor:>7}"
+        lines.append(line + ("  BELOW" if interval.mean < pinned.get(key, 0.0) else ""))
+    return "\n".join(lines)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.gate.gate",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--data", metavar="DIR", help="has pages/ (default: $VICTOR_DATA or ../shared/data)")
+    parser.add_argument("--floors", metavar="FILE", type=Path, default=_FLOORS, help="default: %(default)s")
+    parser.add_argument("--pin", action="store_true", help="write what is measured now as the new floors")
+    parser.add_argument(
+        "--lower-because", metavar="REASON", help="lets --pin lower a floor; kept in the file"
+    )
+    parser.add_argument("--jobs", metavar="N", type=int, default=2, help="processes (default: 2)")
+    parser.add_argument(
+        "--pages-per-set", metavar="N", type=int, default=sample.PAGES_PER_SET, help="default: %(default)s"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

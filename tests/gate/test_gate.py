@@ -1,0 +1,56 @@
+"""The gate: passes what it pinned, fails what fell, notices other gold, and does without data."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.evaluation.invented import write_sets
+from tests.gate import gate
+from victor_spark.evaluation import gold, sample
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    write_sets(tmp_path / "data" / "pages")
+    return tmp_path / "data"
+
+
+def run(data: Path, *options: str) -> int:
+    return gate.main(["--data", str(data), "--floors", str(data / "floors.toml"), "--jobs", "1", *options])
+
+
+def test_what_was_pinned_passes_and_what_fell_fails(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(data) == 1  # nothing pinned yet
+    assert run(data, "--pin") == 0
+    assert run(data) == 0
+    assert "nothing fell" in capsys.readouterr().out
+    floors = data / "floors.toml"
+    head, _, rest = floors.read_text().partition('"all" = ')
+    floors.write_text(f'{head}"all" = 1.500{rest[5:]}')
+    assert run(data) == 1
+    assert "below its floor 1.500" in capsys.readouterr().out
+    assert run(data, "--pin") == 2
+    assert run(data, "--pin", "--lower-because", "it was a dream") == 0
+    assert "it was a dream" in floors.read_text()
+
+
+def test_other_gold_pages_are_noticed_before_anything_is_measured(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (data / "floors.toml").write_text('gold = "of other pages"\n')
+    assert run(data) == 1
+    assert "not those the floors were pinned on" in capsys.readouterr().out
+
+
+def test_without_data_the_gate_says_so_and_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert gate.main(["--data", str(tmp_path / "nowhere")]) == 0
+    assert "nothing measured" in capsys.readouterr().out
+
+
+def test_the_sample_is_fixed_prefers_dev_and_is_told_apart_by_its_hash(data: Path) -> None:
+    pages = sample.fixed(data / "pages", 6)
+    assert pages == sample.fixed(data / "pages", 6)
+    assert {(page.set, page.split) for page in pages} == {("news", "dev"), ("forum", "dev")}
+    assert sample.fingerprint(pages) == sample.fingerprint(pages[::-1])
+    other = [*pages[1:], gold.GoldPage(id=pages[0].id, set=pages[0].set, html=pages[0].html, gold="changed")]
+    assert sample.fingerprint(pages) != sample.fingerprint(other)

@@ -1,0 +1,85 @@
+"""Units that, one after the other, make pages which take a parser more than time in proportion to their size.
+
+A family's page of n is its beginning, and for each number below n its unit, with the number in place of `#`.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+FAMILIES: Final[Mapping[str, tuple[str, str]]] = {
+    "formatting with attributes of its own": ("", "<p><b a=#>x"),
+    "formatting with clean attributes of its own": ("", '<p><b a="#">x'),
+    "formatting with long attributes": ("", "<p><i a='" + '"' * 40 + "#'>x"),
+    "formatting that is never closed": ("", "<b a=#>x"),
+    "formatting in table cells": ("", "<table><tr><td><b a=#>x"),
+    "formatting around blocks": ("", "<b a=#><div>x</b>"),
+    "formatting closed from outside": ("<b>" * 3, "<i a=#><div>x</b>"),
+    "nested font": ("", "<font size=#><p>x"),
+    "links in blocks": ("", "<a href=#><div>x"),
+    "links in links": ("", "<a href=#>x<table><tr><td>"),
+    "nobr": ("", "<nobr a=#>x<p>"),
+    "formatting, many blocks after it": ("".join(f"<u a={n}>" for n in range(400)), "<p>x"),
+    "end tags of formatting that nothing opened": ("", "<span>x</i>"),
+    "end tags of headings that nothing opened": ("", "<div>x</h1>"),
+    "end tags of blocks that nothing opened": ("", "<span>x</div>"),
+    "end tags of elements that nothing opened": ("", "<span>x</em></q>"),
+    "end tags of list items that nothing opened": ("", "<span>x</li></dd>"),
+    "end tags of table parts that nothing opened": ("<table><tr><td>", "<span>x</tr></tbody>"),
+    "end tags of forms": ("<form>", "<span>x</form><form>"),
+    "paragraphs ended twice": ("", "<button>x</p>"),
+    "breaks ended": ("<b a=1>", "x</br>"),
+    "list items in spans": ("<ul><li>", "<span><li>x"),
+    "descriptions in spans": ("<dl>", "<dd><b a=#>x"),
+    "adoption": ("<b>", "<b a=#><p><u a=#>x</b>"),
+    "adoption of many": ("", "<b><i a=#><u><em><s><p>x</b>"),
+    "headings in headings": ("", "<h1><span>x"),
+    "buttons": ("", "<button><span>x"),
+    "options": ("<select>", "<option><b a=#>x"),
+    "groups of options": ("", "<select><optgroup><option>x"),
+    "selects": ("", "<select><b a=#>x"),
+    "ruby": ("<ruby>", "<rt><b a=#>x<rp>"),
+    "ruby in ruby": ("", "<ruby><rb>x<rtc>"),
+    "tables in tables": ("", "<table><tr><td>x"),
+    "tables in no cell": ("", "<table>x"),
+    "text that a table does not hold": ("<table>", "x<b a=#>"),
+    "blocks that a table does not hold": ("<table>", "<div>x<tr>"),
+    "columns": ("<table>", "<col><td>x"),
+    "captions": ("<table>", "<caption><b a=#>x"),
+    "marked": ("", "<marquee><b a=#>x"),
+    "objects": ("", "<object><b a=#>x</object>x"),
+    "templates": ("", "<template><b a=#>x"),
+    "templates in tables": ("<table>", "<template><tr><td>x</template>"),
+    "templates ended too often": ("<template><p>", "<span></template>x</i>"),
+    "end tags that a drawing does not hold": ("", "<svg></g>x"),
+    "a drawing that html ends": ("", "<svg><p>x"),
+    "a drawing that holds html": ("", "<svg><desc><b a=#>x</i>"),
+    "deep drawings": ("<svg>", "<g a=#></a>"),
+    "drawings after one that nothing ends": ("<svg></g>", "<g><style><b a=#>x</style>"),
+    "formulas": ("", "<math><mi>x</mo>"),
+    "formulas that hold html": ("", "<math><mi><b a=#>x<p>"),
+    "frames": ("", "<frameset><frame a=#>x"),
+    "a frame's page": ("<frameset>", "<p><b a=#>x"),
+    "bodies with attributes": ("<body a=1>", "<body a#=1>x"),
+    "pages in pages": ("", "<html a#=1><body b#=1><p>x"),
+    "document types": ("", "<!doctype html><b a=#>x<p>"),
+    "heads": ("", "<head><title>x</title><b a=#><p>"),
+    "scripts never ended": ("", "<script><!--"),
+    "raw text": ("", "<xmp>x</xmp><b a=#><p>"),
+    "text that nothing ends": ("<plaintext>", "<p><b a=#>x"),
+    "NUL": ("\0", "<p><b a=#>x"),
+    "attributes": ("", "<p " + " ".join(f"a{n}" for n in range(100)) + "><b a=#>x"),
+    "comments": ("", "<!--<p><b a=#>--><u a=#><p>x"),
+    "references": ("", "<p>&nbsp;&lt;<i a=&amp;#>&notit;"),
+    "elements with names of their own": ("", "<x-#><b a=#>x</x-0>"),
+    "blocks": ("", "<p>x"),
+    "breaks": ("", "<br>x"),
+    "cells": ("<table><tr>", "<td>x"),
+    "sections": ("", "<div class='c#'>x"),
+    "short tags": ("", "<s>x"),
+}
+
+
+def page(family: str, n: int) -> str:
+    """The page of a family with n units."""
+    start, unit = FAMILIES[family]
+    return start + "".join(unit.replace("#", str(number)) for number in range(n))

@@ -1,0 +1,27 @@
+"""Pages and templates name a site alike, so that the tables can be joined."""
+
+import pytest
+
+from victor_spark.hosts import host_name, registered_domain
+from victor_spark.templates.sites import site
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://alice.blogspot.com/2013/",
+        "https://www.alice.blogspot.com/",
+        "http://deep.down.obec.co.uk:8080/a",
+        "http://News.Harbour.EXAMPLE./",
+        "https://docs.project.github.io/",
+    ],
+)
+def test_the_registered_domain_of_a_page_is_its_site_in_a_templates_table(url: str) -> None:
+    assert registered_domain(host_name(url)) == site(url)
+
+
+@pytest.mark.parametrize(
+    "host", [None, "", ".", "a..b", "co.uk", "localhost", "192.168.7.1", "::1", "blogspot.com"]
+)
+def test_addresses_and_bare_suffixes_have_no_registered_domain(host: str | None) -> None:
+    assert registered_domain(host) is None

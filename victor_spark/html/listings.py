@@ -1,0 +1,179 @@
+"""Preformatted text: the white space between its blocks, and which blocks are only the numbers of its lines.
+
+A number that is dropped wrongly is worse than one that stays. So class or id must name the numbers, or a
+column that begins with 1 must stand in the cell beside as many lines of code.
+"""
+
+import re
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from victor_spark.html.characters import properties
+from victor_spark.html.hashing import fnv1a
+from victor_spark.html.tags import tables
+from victor_spark.kernels import listings as kernel
+from victor_spark.kernels import views
+from victor_spark.page import Blocks, Bool, Int32, UInt32
+from victor_spark.render import CODE
+
+_NUMBERS, _CODE, _GUTTER, _LINES, _FRAGMENT = 1, 2, 4, 8, 16
+_WORDS: Final = {
+    _NUMBERS: "lineno linenos linenodiv linenr linenum linenums linenumber linenumbers line+number"
+    " line+numbers line+num line+nums line+no line+nos line+nr blob+num crayon+num crayon+nums ln+num"
+    " ln+nums",
+    _CODE: "code",
+    _GUTTER: "gutter ln lnt lnum",
+    _LINES: "syntaxhighlighter crayon+code tab+size code+lines",
+    _FRAGMENT: "fragment",
+}
+"""What words of class and id say of an element: it holds the numbers of lines, or code (`_GUTTER` is less
+certain and yields to it), or lines that a style sheet makes preformatted (`_FRAGMENT`: if it has numbers)."""
+
+
+def _hash(name: str) -> int:
+    """A word, or two joined by a +, as the scan computes it."""
+    first, *second = map(fnv1a, name.split("+"))
+    return ((first ^ second[0]) * 16777619) & 0xFFFFFFFF if second else first
+
+
+_KINDS: Final = {_hash(name): kind for kind, names in _WORDS.items() for name in names.split()}
+_LOW_BITS: Final = np.uint32(0xFFFF)
+_MAY_TELL: Final = np.isin(np.arange(_LOW_BITS + 1), [code & 0xFFFF for code in _KINDS])
+"""Whether a word with these low bits may be one of them."""
+_LOOKS_LIKE_CODE: Final = re.compile(r"[;{}=]|\w\n?\(")
+_NUMBER: Final = re.compile(r"(\d{1,7})[.:|]*")
+_FEWEST_UNNAMED: Final = 3
+_SPACES: Final = (ord(" "), 0xA0)
+_LINE_BREAK: Final = 10
+
+
+def found(blocks: Blocks, html: UInt32) -> Blocks:
+    """The blocks with the white space between those of a listing, the numbers of lines marked."""
+    kinds = _kinds(blocks)
+    if blocks.listing.any():
+        blocks = _with_gaps(blocks, html)
+    elif not any(kind & (_LINES | _FRAGMENT) for kind in kinds.values()):  # no code
+        return blocks
+    numbers = _numbers(blocks)
+    line_number, listing = _named_so(blocks, kinds, numbers)
+    for row in numbers:
+        if not line_number[row] and (stop := _end_of_column(blocks, row, numbers)):
+            line_number[row:stop] = True
+    if not line_number.any() and (listing == blocks.listing).all():
+        return blocks
+    white_space = np.where((listing > 0) & (blocks.listing == 0), CODE, blocks.white_space).astype(np.int32)
+    marked = replace(blocks, line_number=line_number, listing=listing, white_space=white_space)
+    return _unspaced(_with_gaps(marked, html))
+
+
+def _kinds(blocks: Blocks) -> dict[int, int]:
+    """What the words of each named element say of it, where they say anything."""
+    kinds: dict[int, int] = {}
+    words = np.flatnonzero(_MAY_TELL[blocks.name_words & _LOW_BITS])
+    elements = np.searchsorted(blocks.named_elements[1], words, side="right")
+    for element, word in zip(elements.tolist(), blocks.name_words[words].tolist(), strict=True):
+        if kind := _KINDS.get(word):
+            kinds[element] = kinds.get(element, 0) | kind
+    return kinds
+
+
+def _with_gaps(blocks: Blocks, html: UInt32) -> Blocks:
+    """The blocks with the white space between those of a listing."""
+    gaps, ends = np.empty(len(html), dtype=np.uint32), np.empty(len(blocks), dtype=np.int32)
+    tags = tables()
+    n = kernel.gaps(
+        *views(html, blocks.start, blocks.end, blocks.listing, blocks.white_space),
+        *views(
+            blocks.parent_block, blocks.line_number.view(np.uint8), tags.slots, tags.slot_tags, tags.flags
+        ),
+        *views(properties(), gaps, ends),
+    )
+    return replace(blocks, gaps=gaps[:n].copy(), gap_ends=ends)
+
+
+def _numbers(blocks: Blocks) -> dict[int, range]:
+    """The blocks that consist of a number, or of several that count on."""
+    numbers: dict[int, range] = {}
+    rows = (blocks.n_num_tokens > 0) & (blocks.n_letters == 0) & (blocks.n_mix_tokens == 0)
+    for row in np.flatnonzero(rows).tolist():
+        text = blocks.text[blocks.text_start[row] : blocks.text_end[row]]
+        words = [_NUMBER.fullmatch(word) for word in text.split()]
+        values = [int(word[1]) for word in words if word]
+        if len(values) == len(words) and values == [values[0] + i for i in range(len(values))]:
+            numbers[row] = range(values[0], values[-1] + 1)
+    return numbers
+
+
+def _named_so(blocks: Blocks, kinds: dict[int, int], numbers: dict[int, range]) -> tuple[Bool, Int32]:
+    """Which blocks are numbers of lines by the names around them, and the listing of each block.
+
+    An element so named holds numbers only, and code follows it, or stands before it in the same listing.
+    """
+    n = blocks.named_elements.shape[1]
+    around: list[int] = blocks.named_elements[0].tolist()
+    named, outer, lines = ([0] * n for _ in range(3))  # the nearest elements of a kind; the named one around
+    for element in range(1, n) if kinds else ():
+        kind, up = kinds.get(element, 0), around[element]
+        is_named = kind & _NUMBERS or (kind & _GUTTER and not kind & _CODE)
+        outer[element] = named[up]
+        named[element] = element if is_named else 0 if kind & _CODE else named[up]
+        lines[element] = element if kind & (_LINES | _FRAGMENT) else lines[up]
+    of, holder = np.array(named)[blocks.named], np.array(lines)[blocks.named]
+    number = np.zeros(len(blocks), dtype=bool)
+    number[list(numbers)] = True
+    line_number: Bool = (of > 0) & (np.bincount(of, weights=~number, minlength=n) == 0)[of]
+    holders = [element for element in set(lines) if kinds.get(element, 0) & _LINES]
+    by_name = (blocks.listing == 0) & np.isin(holder, [*holders, *set(holder[line_number].tolist()) - {0}])
+    listing = np.where(by_name, blocks.listing.max(initial=0) + holder, blocks.listing).astype(np.int32)
+    code = (listing * (by_name | (blocks.white_space == CODE))).tolist()
+    before = -1  # the last row of the numbers before
+    edges = np.flatnonzero(np.diff(line_number, prepend=False, append=False)).tolist()
+    for first, stop in zip(edges[::2], edges[1::2], strict=True):
+        follows = stop < len(code) and code[stop] and of[stop] in (0, outer[of[stop - 1]])
+        if not follows and not (first and 0 < code[first - 1] == code[first]):
+            line_number[first:stop] = False
+            continue
+        own, other = code[before + 1], code[stop] if follows else 0
+        counts = before >= 0 and numbers[before][-1] + 1 == numbers[first][0]
+        if own and other not in (0, own) and counts and all(code[i] == own for i in range(before + 1, first)):
+            end = stop  # lines in elements of their own are one listing
+            while end < len(code) and code[end] == other:
+                end += 1
+            listing[first:end] = own
+            code[first:end] = [own] * (end - first)
+        before = stop - 1
+    return line_number, listing
+
+
+def _end_of_column(blocks: Blocks, first: int, numbers: dict[int, range]) -> int:
+    """The end of preformatted numbers from 1 on that fill the cell beside as many lines of code, or 0."""
+    cells = blocks.td_group
+    if numbers[first][0] != 1 or not blocks.listing[first] or not cells[first]:
+        return 0
+    code, last = first, 0
+    while code in numbers and cells[code] == cells[first] and numbers[code][0] == last + 1:
+        last = numbers[code][-1]
+        code += 1
+    stop = code
+    while stop < len(cells) and cells[stop] == cells[first] + 1 and blocks.listing[stop]:
+        stop += 1
+    if stop == code or last < _FEWEST_UNNAMED or (first and cells[first - 1] == cells[first]):
+        return 0
+    text = blocks.text[blocks.text_start[code] : blocks.text_end[stop - 1]]  # a line break after each block
+    gaps = blocks.gaps[blocks.gap_ends[code] : blocks.gap_ends[stop - 1]]
+    n_lines = text.count("\n") - (stop - 1 - code) + int((gaps == _LINE_BREAK).sum()) + 1
+    return code if abs(n_lines - last) <= 1 and _LOOKS_LIKE_CODE.search(text) else 0
+
+
+def _unspaced(blocks: Blocks) -> Blocks:
+    """The blocks without the space that follows all the numbers of a listing in its lines."""
+    number, listing = blocks.line_number, blocks.listing
+    inside = (listing[1:] == listing[:-1]) & (blocks.parent_block[1:] == blocks.parent_block[:-1])
+    rows = np.flatnonzero(number[:-1] & ~number[1:] & inside)
+    starts = blocks.gap_ends[rows]
+    spaced = np.isin(np.append(blocks.gaps, 0)[starts], _SPACES) & (starts < blocks.gap_ends[rows + 1])
+    dropped = starts[~np.isin(listing[rows], listing[rows[~spaced]])]
+    ends = blocks.gap_ends - np.searchsorted(dropped, blocks.gap_ends).astype(np.int32)
+    return replace(blocks, gaps=np.delete(blocks.gaps, dropped), gap_ends=ends)

@@ -1,0 +1,183 @@
+# cython: language_level=3
+"""The white space that a browser shows between the blocks of preformatted text. Cython pure Python mode."""
+
+import cython
+
+_BLOCK_LEVEL = cython.declare(cython.int, 2)
+_BR = cython.declare(cython.int, 8)
+_TD = cython.declare(cython.int, 64)
+_CLASS = cython.declare(cython.int, 7)
+_WHITE = cython.declare(cython.int, 4)
+_LINES = cython.declare(cython.int, 1)
+
+# What the white space at hand comes after.
+_TEXT = cython.declare(cython.int, 0)
+_OPENED = cython.declare(cython.int, 1)
+_CLOSED = cython.declare(cython.int, 2)
+
+
+@cython.ccall
+def gaps(
+    html: cython.const[cython.uint][::1],
+    starts: cython.const[cython.int][::1],
+    ends: cython.const[cython.int][::1],
+    listing: cython.const[cython.int][::1],
+    white_space: cython.const[cython.int][::1],
+    parent_block: cython.const[cython.int][::1],
+    line_number: cython.const[cython.uchar][::1],
+    slots: cython.const[cython.uint][::1],
+    slot_tags: cython.const[cython.short][::1],
+    tag_flags: cython.const[cython.ushort][::1],
+    properties: cython.const[cython.uchar][::1],
+    out: cython.uint[::1],
+    out_ends: cython.int[::1],
+) -> cython.Py_ssize_t:
+    """Writes the white space before each block of a listing to `out` (len(html) is enough); its length.
+
+    That of block i ends at `out_ends[i]`, where that of i + 1 begins. A `br` is a line break, and block-level
+    tags are one where text stands before them; white space between two of those tags is none, but for an
+    element or a row with nothing else: an empty line. The first block of a listing has its indentation alone.
+    What separates the number of a line from its code is left out.
+    """
+    n: cython.Py_ssize_t = 0
+    first: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    stop: cython.Py_ssize_t
+    start: cython.Py_ssize_t
+    after: cython.int
+    n_breaks: cython.Py_ssize_t
+    closing: cython.bint
+    is_same: cython.bint
+    is_beside: cython.bint  # code beside the number of its line, in another element
+    is_cell: cython.bint
+    was_cell: cython.bint
+    in_row: cython.bint  # one that holds nothing as yet
+    flags: cython.int
+    c: cython.uint
+    name_hash: cython.uint
+    slot: cython.uint
+    slot_mask: cython.uint = cython.cast(cython.uint, slots.shape[0] - 1)
+    low_bits: cython.ulonglong = 4294967295
+    seed: cython.uint = 2166136261
+    block: cython.Py_ssize_t
+    for block in range(starts.shape[0]):
+        first = n
+        is_same = block > 0 and listing[block - 1] == listing[block]
+        if listing[block] == 0:
+            out_ends[block] = cython.cast(cython.int, n)
+            continue
+        i = ends[block - 1] if block else 0
+        stop = starts[block]
+        if block and line_number[block - 1] and not line_number[block]:
+            while i < stop and html[i] != 60:
+                i += 1
+        start = n  # of the white space since the last text or tag of a block-level element
+        after = _TEXT
+        n_breaks = 0
+        was_cell = in_row = False
+        while i < stop:
+            c = html[i]
+            i += 1
+            if c == 38 and i + 4 < stop and html[i] == 110:  # &nbsp;
+                c = 160
+                i += 5
+            if c != 60:
+                if c != 13 and c < 1114112 and (properties[c] & _CLASS) == _WHITE:
+                    out[n] = c
+                    n += 1
+                continue
+            closing = i < stop and html[i] == 47
+            if closing:
+                i += 1
+            name_hash = seed
+            while i < stop and html[i] != 62 and html[i] != 32 and html[i] != 47:
+                name_hash = ((name_hash ^ html[i]) * 16777619) & low_bits
+                i += 1
+            while i < stop and html[i] != 62:
+                i += 1
+            i += 1
+            slot = name_hash & slot_mask
+            while slots[slot] != name_hash and slots[slot] != 0:
+                slot = (slot + 1) & slot_mask
+            flags = tag_flags[slot_tags[slot]]
+            if flags & _BR:
+                out[n] = 10
+                n += 1
+                n_breaks += 1
+            if not flags & _BLOCK_LEVEL:
+                continue
+            is_cell = (flags & _TD) != 0
+            if after == _TEXT:
+                n = _without_spaces(out, start, n)
+                if n == start and block > 0:
+                    out[n] = 10
+                    n += 1
+            else:
+                if after == _OPENED and closing:  # <div> </div>, but not a cell beside others
+                    n_breaks = 1 if n > start and not is_cell else 0
+                elif in_row and closing and was_cell and not is_cell:  # </td></tr>
+                    n_breaks = 1
+                    in_row = False
+                n = start
+                while n_breaks > 0:
+                    out[n] = 10
+                    n += 1
+                    n_breaks -= 1
+            in_row = in_row or (is_cell and not closing and after == _OPENED and not was_cell)
+            was_cell = is_cell
+            start = n
+            n_breaks = 0
+            after = _CLOSED if closing else _OPENED
+        is_beside = block > 0 and line_number[block - 1] and not line_number[block]
+        is_beside = is_beside and parent_block[block - 1] != parent_block[block]
+        if not is_same or is_beside:
+            n = _after_line(out, first, n)
+        elif line_number[block] and line_number[block - 1]:  # an empty line
+            n = first
+            out[n] = 10
+            n += 1
+        elif line_number[block]:
+            n = _without_spaces(out, first, n)
+        if white_space[block] == _LINES:
+            n = _lines_alone(out, first, n)
+        out_ends[block] = cython.cast(cython.int, n)
+    return n
+
+
+@cython.cfunc
+@cython.inline
+def _without_spaces(
+    out: cython.uint[::1], start: cython.Py_ssize_t, n: cython.Py_ssize_t
+) -> cython.Py_ssize_t:
+    """The end of what is written without the spaces after its last line break."""
+    while n > start and out[n - 1] != 10:
+        n -= 1
+    return n
+
+
+@cython.cfunc
+@cython.inline
+def _after_line(out: cython.uint[::1], start: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Keeps of what is written since `start` what follows its last line break; the new end."""
+    last: cython.Py_ssize_t = _without_spaces(out, start, n)
+    while last < n:
+        out[start] = out[last]
+        start += 1
+        last += 1
+    return start
+
+
+@cython.cfunc
+@cython.inline
+def _lines_alone(out: cython.uint[::1], start: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Keeps the line breaks of what is written since `start`, or a space where there is none."""
+    end: cython.Py_ssize_t = start
+    i: cython.Py_ssize_t
+    for i in range(start, n):
+        if out[i] == 10:
+            out[end] = 10
+            end += 1
+    if end == start and n > start:
+        out[end] = 32
+        end += 1
+    return end

@@ -1,0 +1,250 @@
+"""Text that was read in the wrong charset, read again in its own; what was read right stays as it is."""
+
+import re
+from collections import Counter
+from functools import cache
+from itertools import islice
+from typing import Final, NamedTuple
+
+
+class Misreading(NamedTuple):
+    """The charset that text was read in, and the one it was written in, by Python's names.
+
+    `least_bad`: of UTF-8 only runs are read again that are so unlikely as they stand, and what else is
+    made of the same letters as they and the text beside them.
+    """
+
+    read_as: str
+    written_in: str
+    least_bad: int = 0
+
+
+ANY, UNLIKELY, CERTAIN = range(3)
+"""Runs of characters: all that are UTF-8; those that ftfy finds unlikely; of these those with C1 controls."""
+TWICE: Final = Misreading("windows-1252", "utf-8")
+"""UTF-8 read as windows-1252 or iso-8859-1 and encoded again."""
+CONTROLS: Final = Misreading("iso8859-1", "windows-1252")
+"""C1 controls: signs of windows-1252 that were taken for iso-8859-1, which has none there."""
+
+EAST_ASIAN: Final = {
+    "shift_jis": "cp932",
+    "euc_jp": "euc_jp",
+    "gbk": "gb18030",
+    "big5": "big5hkscs",
+    "euc_kr": "cp949",
+}
+"""Charsets of more than one byte a character, and what browsers read as such."""
+
+_READ_AS: Final = (
+    *(TWICE.read_as, "windows-1254", "iso8859-15", "windows-1250", "iso8859-2", "windows-1251"),
+    *("koi8-r", "cp866", "windows-1253", "windows-1257", "mac_roman", "cp437", "cp850"),
+)
+"""What UTF-8 is read as by mistake."""
+_ALL: Final = 0.9
+"""Of the letters beyond ASCII so many are UTF-8 in a text that was read in another charset as a whole,"""
+_MANY: Final = 4
+"""and they are so many characters, three different ones,"""
+_COMMON: Final = frozenset(map(chr, (*range(0xA0, 0x180), *range(0x2010, 0x2040), 0x20AC)))
+"""or two of these."""
+_MOST_RUNS: Final = 150
+_HEAD: Final = 8
+"""Of the letters in the first characters of so many runs at least half are UTF-8."""
+
+
+def reread(html: str, misreading: Misreading) -> str:
+    """Canonical HTML with its text read again: no tag changes, as markup is ASCII in all these charsets."""
+    if "&nbsp;" not in html:
+        return again(html, misreading)
+    return again(html.replace("&nbsp;", "\xa0"), misreading).replace("\xa0", "&nbsp;")
+
+
+def again(text: str, misreading: Misreading) -> str:
+    """Plain text read again."""
+    read_as, written_in, least_bad = misreading
+    if misreading == CONTROLS:
+        return _CONTROLS.sub(lambda control: characters("windows-1252")[ord(control[0])], text)
+    if written_in == "utf-8":
+        found = set(_sequences(read_as).findall(text))
+        utf8 = {run: letters for run in found if (letters := _utf8(run, read_as))}
+        if least_bad != ANY:
+            damaged = _damaged(text, {run for run in utf8 if _badness(run) >= least_bad})
+            utf8 = {run: letters for run, letters in utf8.items() if damaged.issuperset(letters)}
+        return _sequences(read_as).sub(lambda run: utf8.get(run[0], run[0]), text)
+    if written_in not in EAST_ASIAN:
+        read = characters(written_in)
+        return text.translate({point: read[byte] for point, byte in bytes_of(read_as).items()})
+    runs = re.compile(f"[\0-\x7f{re.escape(''.join(map(chr, bytes_of(read_as))))}]+")
+    return runs.sub(lambda run: _content(run[0], read_as).decode(EAST_ASIAN[written_in], "replace"), text)
+
+
+_CONTROLS: Final = re.compile("[\x80-\x9f]")
+
+
+def whole(text: str) -> list[Misreading]:
+    """The charsets that the text may have been read in as a whole, where it is UTF-8, the likeliest first.
+
+    Other text hardly ever is, by chance: a look at its first letters beyond ASCII is enough.
+    """
+    head = " ".join(run[0][:_HEAD] for run in islice(_HIGH.finditer(text), _HEAD))
+    if not head or not (possible := [read_as for read_as in _READ_AS if _is_half(head, read_as)]):
+        return []
+    common = Counter(_HIGH.findall(text)).most_common(_MOST_RUNS)
+    runs = [(run, n, n * len(_LETTER.findall(run))) for run, n in common]
+    most_outside = (1 - _ALL) * sum(n * len(run) for run, n in common)
+    shares: dict[Misreading, float] = {}
+    for read_as in possible:
+        n_found = n_inside = n_outside = 0
+        distinct: set[str] = set()
+        for run, n, n_letters in runs:
+            n_outside += n_letters
+            for found in _sequences(read_as).findall(run):
+                if read := _utf8(found, read_as):
+                    distinct.update(read)
+                    n_found += n * len(read)
+                    n_inside += n * len(found)
+                    n_outside -= n * len(_LETTER.findall(found))
+            if n_outside > most_outside:
+                break
+        different = len(distinct) >= (2 if distinct <= _COMMON else 3)
+        if n_found >= _MANY and different and n_inside >= _ALL * (n_inside + n_outside):
+            shares[Misreading(read_as, "utf-8")] = n_inside / (n_inside + n_outside)
+    if shares.get(_LATIN_9, 1.0) < shares.get(TWICE, 0.0):
+        del shares[_LATIN_9]
+    elif _LATIN_9 in shares and _ONLY_LATIN_9.search(text) and _NOT_WINDOWS.search(text):
+        shares.pop(TWICE, None)
+    likely = sorted(shares, key=lambda misreading: -shares[misreading])
+    return [misreading for misreading in likely if shares[misreading] > shares[likely[0]] - _AS_LIKELY]
+
+
+def _is_half(text: str, read_as: str) -> bool:
+    """Whether at least half of the letters beyond ASCII look like UTF-8 read in a charset."""
+    inside = "".join(_sequences(read_as).findall(text))
+    return len(inside) >= len(_LETTER.findall(text)) - len(_LETTER.findall(inside))
+
+
+_LETTER: Final = re.compile(r"[^\W\d_A-Za-z]|[\u2500-\u25ff]")
+"""A letter, or a piece of a box, which is one in charsets of DOS."""
+_AS_LIKELY: Final = 0.02
+_LATIN_9: Final = Misreading("iso8859-15", "utf-8")
+_ONLY_LATIN_9: Final = re.compile("[€ŠšŽžŒœŸ]")
+"""What iso-8859-15 has beyond iso-8859-1. Windows-1252 has them, too, but not"""
+_NOT_WINDOWS: Final = re.compile("[\x80\x82-\x8c\x8e\x91-\x9c\x9e\x9f]")
+"""these controls, in the place of which it has signs."""
+_HIGH: Final = re.compile("[^\0-\x7f]+")
+
+
+def _damaged(text: str, unlikely: set[str]) -> set[str]:
+    """The characters of the runs that are unlikely as they stand, and of the text that is damaged with them.
+
+    The rest of it may look likely (`Å‚` in `zÅ‚Ã³Å¼`); but no letter in it is right. It is what stands
+    between such runs, and a whole line, as long as there is no letter that is no UTF-8.
+    """
+    damaged: set[str] = set()
+    runs: list[str] = []
+    last = "\n"
+    for found in _RUNS_AND_ENDS.finditer(text + "\n"):
+        if found[1]:
+            runs.append(found[1])
+            continue
+        if places := [place for place, run in enumerate(runs) if run in unlikely]:
+            first = 0 if last in _LINE_ENDS else places[0]
+            end = len(runs) if found[0] in _LINE_ENDS else places[-1] + 1
+            damaged.update(*(_utf8(run, TWICE.read_as) or "" for run in runs[first:end]))
+        runs.clear()
+        last = found[0]
+    return damaged
+
+
+_LINE_ENDS: Final = "<>\n"
+
+
+def _badness(run: str) -> int:
+    if not _is_bad(run):
+        return ANY
+    return CERTAIN if _CONTROLS.search(run) else UNLIKELY
+
+
+def parts(text: str) -> Misreading | None:
+    """How the runs of characters are read again that are UTF-8 read as windows-1252 or iso-8859-1.
+
+    Runs that are unlikely as they stand (`É»` in `CAFÉ»` is not), if they are no quotations: some have C1
+    controls, or most are parts of words. Where the whole text was misread, all runs are read again.
+    """
+    runs, in_words, in_others = Counter[str](), Counter[str](), Counter[str]()
+    for run in _sequences(TWICE.read_as).finditer(text):
+        runs[run[0]] += 1
+        around = text[max(run.start() - 1, 0) : run.start()] + text[run.end() : run.end() + 1]
+        in_words[run[0]] += len(run[0]) > _LONGEST or any(map(str.isalpha, around))
+        in_others[run[0]] += _BESIDE.search(around) is not None
+    least_bad = ANY if TWICE in whole(text) else UNLIKELY
+    bad = {run: _badness(run) for run in runs if _utf8(run, TWICE.read_as)}
+    chosen = [run for run in bad if bad[run] >= least_bad]
+    n_runs, n_in_words, n_in_others = (
+        sum(counts[run] for run in chosen) for counts in (runs, in_words, in_others)
+    )
+    if not chosen or 2 * n_in_others > n_runs:
+        return None
+    n_certain = sum(runs[run] for run in chosen if bad[run] == CERTAIN)
+    many = n_in_words >= min(_LEAST, len(text) / _EVERY)
+    if n_certain >= _LEAST or (many and 2 * n_in_words >= n_runs):
+        return TWICE._replace(least_bad=least_bad)
+    return TWICE._replace(least_bad=CERTAIN) if n_certain else None
+
+
+_LEAST: Final = 3
+_EVERY: Final = 200
+"""Fewer runs do in a short text: so many characters each."""
+_LONGEST: Final = 4
+"""The bytes of one character, at most."""
+_BESIDE: Final = re.compile("[\x80-\x9f\xa1-\xff]")
+"""Beside such a character a run is a piece of text in yet another charset."""
+
+
+def _is_bad(text: str) -> bool:
+    from ftfy.badness import is_bad  # most pages never need it
+
+    return bool(is_bad(text))
+
+
+@cache
+def _sequences(read_as: str) -> re.Pattern[str]:
+    """One character of UTF-8 or several, as they look in the charset."""
+    lengths = ((0xC2, 0xDF, 1), (0xE0, 0xEF, 2), (0xF0, 0xF4, 3))
+    more = re.escape(_characters(read_as, 0x80, 0xBF))
+    ways = (f"[{re.escape(_characters(read_as, *ends))}][{more}]{{{n}}}" for *ends, n in lengths)
+    return re.compile(f"(?:{'|'.join(ways)})+")
+
+
+def _characters(read_as: str, first: int, last: int) -> str:
+    return "".join(chr(point) for point, byte in bytes_of(read_as).items() if first <= byte <= last)
+
+
+def _utf8(run: str, read_as: str) -> str | None:
+    try:
+        return _content(run, read_as).decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _content(text: str, read_as: str) -> bytes:
+    """The bytes that the text was read from."""
+    return text.translate(bytes_of(read_as)).encode("latin-1")
+
+
+@cache
+def characters(charset: str) -> str:
+    """The characters of a charset of one byte each, with C1 controls for those it lacks, as in browsers."""
+    return "".join(bytes([byte]).decode(charset, "ignore") or chr(byte) for byte in range(0x100))
+
+
+@cache
+def bytes_of(read_as: str) -> dict[int, int]:
+    """The byte from 80 up that a character was read from, by code point.
+
+    What was read as windows-1252 may have been read as iso-8859-1, and have C1 controls.
+    """
+    controls = {byte: byte for byte in range(0x80, 0xA0)} if read_as == TWICE.read_as else {}
+    return controls | {ord(characters(read_as)[byte]): byte for byte in range(0x80, 0x100)}
+
+
+_RUNS_AND_ENDS: Final = re.compile(f"({_sequences(TWICE.read_as).pattern})|[{_LINE_ENDS}]|{_LETTER.pattern}")
