@@ -13,10 +13,10 @@ from typing import Final
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from victor_spark.archive import inputs
-from victor_spark.archive.inputs import Shard
 from victor_spark.errors import InputError
 from victor_spark.evaluation import gold
+from victor_spark.warc import inputs
+from victor_spark.warc.inputs import Shard
 
 SETS: Final = ("wcxb", "daniel", "dragnet")
 PAGES_PER_SET: Final = 340

@@ -9,8 +9,6 @@ import numpy as np
 from resiliparse.parse.html import HTMLTree
 
 from victor_spark import pipeline
-from victor_spark.archive import records
-from victor_spark.archive.inputs import Shard
 from victor_spark.cleaners import MODELS
 from victor_spark.crf import decision, revision
 from victor_spark.crf import decode as crf
@@ -20,6 +18,8 @@ from victor_spark.html.charset import as_utf8
 from victor_spark.html.parse import parse
 from victor_spark.html.segment import segment
 from victor_spark.langid.pages import linguist
+from victor_spark.warc import records
+from victor_spark.warc.inputs import Shard
 
 STEPS: Final = (
     "read",

@@ -20,10 +20,10 @@ from _results import replace
 from _shards import add_argument, make, shards
 
 from victor_spark import pipeline
-from victor_spark.archive import inputs, records
-from victor_spark.archive.inputs import Shard
 from victor_spark.evaluation import gold
 from victor_spark.spark.limits import Limits
+from victor_spark.warc import inputs, records
+from victor_spark.warc.inputs import Shard
 
 TITLE: Final = "## How long pages take"
 ALLOWED: Final = 0.1

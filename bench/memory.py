@@ -15,9 +15,9 @@ from typing import Final
 from _shards import add_argument, shards
 
 from victor_spark import pipeline
-from victor_spark.archive import records
-from victor_spark.archive.inputs import Shard
 from victor_spark.page import Record
+from victor_spark.warc import records
+from victor_spark.warc.inputs import Shard
 
 EVERY: Final = 1000
 ALLOWED_GROWTH: Final = 0.1

@@ -18,8 +18,8 @@ from _peers import Tool, ours, peers
 from _shards import add_argument, shards
 from _steps import FLOOR, STEPS, spent
 
-from victor_spark.archive import records
-from victor_spark.archive.inputs import Shard
+from victor_spark.warc import records
+from victor_spark.warc.inputs import Shard
 
 REFERENCE: Final = "victor"
 NOTE: Final = """\

@@ -18,10 +18,10 @@ import pyarrow as pa
 from _shards import add_argument, shards
 
 from victor_spark import pipeline
-from victor_spark.archive.records import ReadOptions
 from victor_spark.spark import manifest
 from victor_spark.spark.clean_partition import CleanTask, clean_partition
 from victor_spark.spark.limits import Limits
+from victor_spark.warc.records import ReadOptions
 
 ALLOWED: Final = 1.12
 

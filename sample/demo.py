@@ -21,10 +21,10 @@ from typing import Any, Final
 import pyarrow.parquet as pq
 
 from victor_spark import kernels, pipeline
-from victor_spark.archive import inputs, records
 from victor_spark.cli import main as victor
 from victor_spark.errors import ShardError
 from victor_spark.evaluation.measures import Overlap, macro, overlap
+from victor_spark.warc import inputs, records
 from victor_spark.words import words
 
 HERE: Final = Path(__file__).resolve().parent

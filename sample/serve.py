@@ -22,8 +22,8 @@ from urllib.parse import urlsplit
 from sample_crawl import forum, magazine, municipality, museum, newspaper
 from sample_crawl.pages import WebPage
 
-from victor_spark.archive import inputs, records
 from victor_spark.errors import ShardError
+from victor_spark.warc import inputs, records
 
 SHARDS: Final = str(Path(__file__).resolve().parent / "crawl-*.warc.gz")
 SITES: Final = (newspaper, forum, municipality, magazine, museum)

@@ -23,6 +23,8 @@ settings.load_profile("ci" if os.environ.get("CI") else "victor")
 def pytest_configure() -> None:
     """Gives Spark a Java, and keeps its servers on this machine; who is asked to end ends all it started."""
     ensure_java_home()
+    # Spark's Python workers find functions of tests wherever the first session was started.
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     signal.signal(signal.SIGTERM, _interrupted)
 

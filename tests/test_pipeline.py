@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 import victor_spark
 from tests.html.pages import HOSTILE, articles, pages
 from victor_spark import pipeline
-from victor_spark.archive import inputs, records
 from victor_spark.errors import STATUSES, InputError, ModelError, UsageError
 from victor_spark.page import LABELS, Block, Document, Record
 from victor_spark.pipeline import Settings
 from victor_spark.render import FORMS
+from victor_spark.warc import inputs, records
 
 ALONE = tuple(name for name in victor_spark.cleaners() if name != "template")  # type: ignore[attr-defined]
 """Cleaners that need nothing but the page."""

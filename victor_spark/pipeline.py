@@ -8,7 +8,6 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark.archive import kinds
 from victor_spark.cleaners import Cleaner, cascade, check_name, load, models_of, template
 from victor_spark.cleaners.victor import reads_language
 from victor_spark.crf import decision
@@ -28,6 +27,7 @@ from victor_spark.page import LABELS, OTHER, TEXT, Blocks, Bool, Document, Page,
 from victor_spark.resources import directory
 from victor_spark.templates import table, trimming
 from victor_spark.templates.lookup import SiteTemplates
+from victor_spark.warc import kinds
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from tests.cluster import standalone
 from tests.cluster.standalone import QUICK, Cluster
 from tests.spark.crawl import PARAGRAPH, Response, page, rows, write_warc
 from victor_spark import pipeline
-from victor_spark.archive import inputs, records
+from victor_spark.warc import inputs, records
 
 WAIT_SECONDS: Final = 600.0
 ROOT: Final = Path(__file__).resolve().parents[2]

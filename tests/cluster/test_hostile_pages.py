@@ -9,9 +9,9 @@ from typing import Final
 
 import pytest
 
-from tests.archive import making
 from tests.cluster.runs import Job, infos, undisturbed, write_crawl
 from tests.spark.crawl import rows
+from tests.warc import making
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(900)]
 

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.archive import storage
 from tests.cluster.runs import ROOT, undisturbed, write_crawl
 from tests.cluster.standalone import QUICK
+from tests.warc import storage
 from victor_spark.spark.cloud_files import CloudFiles
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(900)]

@@ -12,9 +12,9 @@ from warcio.checker import Checker
 
 from tests.fetch import sites
 from tests.fetch.sites import Site, serving
-from victor_spark.archive import inputs, records
 from victor_spark.cli import main
 from victor_spark.fetch import addresses
+from victor_spark.warc import inputs, records
 
 
 def fetch(folder: Path, urls: list[str], *options: str, name: str = "pages.warc.gz") -> Path:

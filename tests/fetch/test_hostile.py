@@ -10,7 +10,6 @@ import pytest
 
 from tests.fetch.hostile import OK, PAGE, PLAIN, ROBOTS, ROBOTS_THAT_END, Hostile, chunked, hostile, sized, to
 from victor_spark.annotation import store
-from victor_spark.archive import inputs, records
 from victor_spark.cli import main
 from victor_spark.commands.fetch import USER_AGENT, fetch
 from victor_spark.fetch import addresses, exchange, urls
@@ -18,6 +17,7 @@ from victor_spark.fetch.crawl import Crawl, Outcome, Politeness
 from victor_spark.fetch.exchange import Client, Limits
 from victor_spark.fetch.robots import of_answer
 from victor_spark.fetch.warc_file import WarcFile
+from victor_spark.warc import inputs, records
 
 LIMITS = Limits(seconds=0.6, connect_seconds=0.6, max_bytes=200_000, allow_private=True)
 POLITE = Politeness(delay=0.0, n_tries=1, back_off=0.05, parallel=8)

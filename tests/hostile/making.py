@@ -18,8 +18,8 @@ from typing import Final
 import brotli
 import zstandard
 
-from tests.archive import making
 from tests.spark.crawl import PARAGRAPH, page
+from tests.warc import making
 
 NEIGHBOURS: Final = (1, 2, 3, 4)
 """Numbers of the good records; two stand before what is hostile, two after."""

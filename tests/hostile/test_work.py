@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.archive import making as archives
 from tests.hostile import making
 from tests.hostile.making import Part
+from tests.warc import making as archives
 from victor_spark import pipeline
-from victor_spark.archive import inputs, records
 from victor_spark.html.canonical import canonical
 from victor_spark.page import Document, Record
+from victor_spark.warc import inputs, records
 
 N = 1000
 MOST_TIMES = 2.6

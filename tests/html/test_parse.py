@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.html.pages import HOSTILE, soup, strings
-from victor_spark.archive import inputs, records
 from victor_spark.errors import ShardError
 from victor_spark.html.canonical import by_library, canonical
 from victor_spark.html.charset import as_utf8
 from victor_spark.html.elements import elements, in_source
 from victor_spark.html.parse import parse
 from victor_spark.kernels import construction, tokenizer
+from victor_spark.warc import inputs, records
 
 READ_BY_KERNELS = {
     "nothing": "",

@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from tests.archive import making
+from tests.warc import making
 from victor_spark import tables
-from victor_spark.archive import records
-from victor_spark.archive.inputs import Shard, resolve
-from victor_spark.archive.raw import Attempt
 from victor_spark.errors import STATUSES
 from victor_spark.page import Record
 from victor_spark.spark.page_process import Work
 from victor_spark.spark.rows import Row, record_row
+from victor_spark.warc import records
+from victor_spark.warc.inputs import Shard, resolve
+from victor_spark.warc.raw import Attempt
 
 SLOW: Final = re.compile(r"(a*)*b")
 

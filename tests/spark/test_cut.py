@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.archive import making
 from tests.spark.crawl import Victor, rows
+from tests.warc import making
 from victor_spark.cli import main
 from victor_spark.spark import estimate
 

@@ -12,11 +12,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from victor_spark import tables
-from victor_spark.archive.inputs import resolve
-from victor_spark.archive.records import ReadOptions, read
 from victor_spark.errors import UsageError
 from victor_spark.spark import datasource
 from victor_spark.spark.datasource import WarcDataSource, WarcReader
+from victor_spark.warc.inputs import resolve
+from victor_spark.warc.records import ReadOptions, read
 
 
 def reader(*names: str, **options: str) -> WarcReader:

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from tests.archive import storage
 from tests.spark.crawl import PARAGRAPH, Response, Victor, page, rows, tree, write_warc
-from victor_spark.archive.inputs import Shard
+from tests.warc import storage
 from victor_spark.cli import main
 from victor_spark.spark import estimate, manifest, plan, status
 from victor_spark.spark.record import Counts
+from victor_spark.warc.inputs import Shard
 
 pytestmark = pytest.mark.spark
 

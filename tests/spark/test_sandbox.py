@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from tests.spark.hostile_work import WORK, row, write
-from victor_spark.archive import records
-from victor_spark.archive.inputs import Shard
-from victor_spark.archive.raw import Attempt
 from victor_spark.errors import ShardError, UsageError
 from victor_spark.page import Record
 from victor_spark.spark.limits import Limits
 from victor_spark.spark.rows import Row
 from victor_spark.spark.sandbox import MAX_DEATHS, Sandbox, SandboxError
+from victor_spark.warc import records
+from victor_spark.warc.inputs import Shard
+from victor_spark.warc.raw import Attempt
 
 LIMITS = Limits(page_seconds=10.0, page_megabytes=128)
 IMPATIENT = Limits(page_seconds=0.1)
@@ -216,7 +216,7 @@ def test_the_child_dies_with_its_parent(root: Path, tmp_path: Path) -> None:
 import os, sys
 from dataclasses import replace
 from tests.spark.hostile_work import WORK, row
-from victor_spark.archive.inputs import resolve
+from victor_spark.warc.inputs import resolve
 from victor_spark.spark.limits import Limits
 from victor_spark.spark.sandbox import Sandbox
 def told(record):

@@ -9,15 +9,15 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.archive import flaky, making
-from tests.archive.flaky import Site, cut_after, status
 from tests.spark.crawl import CZECH, PARAGRAPH, Victor, rows
+from tests.warc import flaky, making
+from tests.warc.flaky import Site, cut_after, status
 from victor_spark import tables
-from victor_spark.archive.inputs import resolve
-from victor_spark.archive.records import read
 from victor_spark.errors import UsageError
 from victor_spark.spark.layout import Layout
 from victor_spark.spark.writing import write
+from victor_spark.warc.inputs import resolve
+from victor_spark.warc.records import read
 
 pytestmark = pytest.mark.spark
 

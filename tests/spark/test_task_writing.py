@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.archive import storage
 from tests.spark import file_systems
+from tests.warc import storage
 from victor_spark import tables
 from victor_spark.errors import OutputError
 from victor_spark.spark import ledger, output, task_writing

@@ -11,16 +11,16 @@ from typing import Any, Final
 import pytest
 from fastwarc.warc import WarcRecord
 
-from tests.archive import making
 from tests.spark.hostile_work import DEEDS, WORK
-from victor_spark.archive import fast, members, records, understanding
-from victor_spark.archive.inputs import Shard, resolve
-from victor_spark.archive.raw import Attempt, RawRecord, Understand
-from victor_spark.archive.source import Source
-from victor_spark.archive.understanding import ReadOptions
+from tests.warc import making
 from victor_spark.page import Record
 from victor_spark.spark.limits import Limits
 from victor_spark.spark.sandbox import Sandbox
+from victor_spark.warc import fast, members, records, understanding
+from victor_spark.warc.inputs import Shard, resolve
+from victor_spark.warc.raw import Attempt, RawRecord, Understand
+from victor_spark.warc.source import Source
+from victor_spark.warc.understanding import ReadOptions
 
 LIMITS: Final = Limits(page_seconds=10.0)
 IMPATIENT: Final = Limits(page_seconds=0.2)

@@ -6,12 +6,12 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark.archive.opening import one_line, open_file
 from victor_spark.cleaners import cascade
 from victor_spark.crf.decision import n_words
 from victor_spark.errors import InputError, UsageError
 from victor_spark.page import HEADER, LABELS, OTHER, TEXT, Bool, Page, Scores
 from victor_spark.templates import trimming
+from victor_spark.warc.opening import one_line, open_file
 
 NAME: Final = "template"
 AFTER, BEFORE, EVIDENCE = "after", "before", "evidence"

@@ -5,13 +5,13 @@ import dataclasses
 from typing import Final
 
 from victor_spark import configuration, pipeline
-from victor_spark.archive import records
 from victor_spark.cleaners import template
 from victor_spark.commands import argument_types
 from victor_spark.crf import decision
 from victor_spark.spark.budget import Budget
 from victor_spark.spark.layout import PARTITION_COLUMNS, Layout
 from victor_spark.spark.limits import Limits
+from victor_spark.warc import records
 
 FORMATS: Final = ("text", "cleaneval", "markdown", "html")
 ENGINES: Final = ("arrow", "rdd")

@@ -10,7 +10,6 @@ from typing import Final
 
 from victor_spark import pipeline
 from victor_spark.annotation import explained
-from victor_spark.archive import opening
 from victor_spark.commands import clean_options, one_page
 from victor_spark.crf import model as crf_model
 from victor_spark.crf.explanation import Explanation, explain
@@ -18,6 +17,7 @@ from victor_spark.errors import EXIT_BUDGET, EXIT_DONE, InputError, OutputError
 from victor_spark.html.charset import decode
 from victor_spark.html.styles import sheets
 from victor_spark.page import Document
+from victor_spark.warc import opening
 
 EXAMPLES: Final = """\
 examples:

@@ -6,11 +6,11 @@ import sys
 from typing import Final
 
 from victor_spark import pipeline
-from victor_spark.archive import inputs, kinds, records
-from victor_spark.archive.inputs import Shard
 from victor_spark.commands.clean_options import FORMATS, CleanOptions
 from victor_spark.errors import EXIT_DONE, InputError, UsageError
 from victor_spark.page import Document, Record
+from victor_spark.warc import inputs, kinds, records
+from victor_spark.warc.inputs import Shard
 
 _JUDGED: Final = frozenset({"ok", "empty", "wrong_language"})  # the page was read, and this is the answer
 

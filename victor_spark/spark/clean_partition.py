@@ -13,9 +13,6 @@ import pyarrow as pa
 from pyspark import Accumulator, Broadcast
 
 from victor_spark import pipeline, tables
-from victor_spark.archive import records
-from victor_spark.archive.inputs import Shard
-from victor_spark.archive.raw import FIRST, Attempt
 from victor_spark.errors import ShardError
 from victor_spark.page import Record
 from victor_spark.spark import plan
@@ -24,6 +21,9 @@ from victor_spark.spark.page_process import Work
 from victor_spark.spark.rows import Row, RowBatch, document_row, record_row, shard_row
 from victor_spark.spark.sandbox import Sandbox
 from victor_spark.spark.stages import Laps
+from victor_spark.warc import records
+from victor_spark.warc.inputs import Shard
+from victor_spark.warc.raw import FIRST, Attempt
 
 Models = dict[str, bytes]
 

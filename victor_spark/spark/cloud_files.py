@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-from victor_spark.archive import cloud, opening
-from victor_spark.archive.retrying import persistently
 from victor_spark.spark.lease import Leased
+from victor_spark.warc import cloud, opening
+from victor_spark.warc.retrying import persistently
 
 SCHEMES: Final = frozenset({"s3", "s3a", "s3n", "gs", "gcs"})
 

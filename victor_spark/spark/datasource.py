@@ -21,10 +21,10 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from victor_spark import tables
-from victor_spark.archive import inputs, records
-from victor_spark.archive.inputs import Shard
 from victor_spark.errors import ShardError, UsageError
 from victor_spark.spark.rows import RowBatch, record_row, shard_row
+from victor_spark.warc import inputs, records
+from victor_spark.warc.inputs import Shard
 
 SPLIT_BYTES: Final = 128 << 20
 """Larger shards are read by several partitions, smaller ones share one."""

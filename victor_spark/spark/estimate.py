@@ -19,8 +19,6 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from victor_spark.archive import records
-from victor_spark.archive.inputs import Shard
 from victor_spark.errors import VictorError
 from victor_spark.spark import manifest, plan, spending
 from victor_spark.spark.clean_partition import CleanTask, page_work
@@ -29,6 +27,8 @@ from victor_spark.spark.plan import Plan
 from victor_spark.spark.rows import record_row
 from victor_spark.spark.sandbox import Sandbox
 from victor_spark.spark.spending import Failed
+from victor_spark.warc import records
+from victor_spark.warc.inputs import Shard
 
 N_RANGES: Final = 32
 RANGE_BYTES: Final = 1 << 20

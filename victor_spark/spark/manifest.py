@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from victor_spark.archive import identities, inputs, opening
-from victor_spark.archive.inputs import Shard
 from victor_spark.errors import InputError
+from victor_spark.warc import identities, inputs, opening
+from victor_spark.warc.inputs import Shard
 
 SHARDS: Final = pa.schema(
     [

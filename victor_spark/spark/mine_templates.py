@@ -18,9 +18,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from victor_spark import pipeline, tables
-from victor_spark.archive import inputs
-from victor_spark.archive.inputs import Shard
-from victor_spark.archive.records import ReadOptions
 from victor_spark.redaction import redacted_message
 from victor_spark.spark import manifest, plan, template_files
 from victor_spark.spark.clean_partition import CleanTask, models_hashes
@@ -33,6 +30,9 @@ from victor_spark.templates import across, history, table, views
 from victor_spark.templates.across import AcrossSettings
 from victor_spark.templates.mine import MiningSettings, check, mine
 from victor_spark.templates.template import NO_TEMPLATES
+from victor_spark.warc import inputs
+from victor_spark.warc.inputs import Shard
+from victor_spark.warc.records import ReadOptions
 
 MINED: Final = pa.schema(
     [

@@ -23,14 +23,14 @@ from typing import Final, NamedTuple, NoReturn
 
 import pyarrow as pa
 
-from victor_spark.archive import opening
-from victor_spark.archive.inputs import Shard
-from victor_spark.archive.raw import Attempt, Passed, Place
 from victor_spark.errors import ShardError
 from victor_spark.page import Record
 from victor_spark.spark.limits import OPEN_FACTOR, REMOTE_SECONDS, WALL_FACTOR, Limits
 from victor_spark.spark.rows import Row, RowBatch, shard_row
 from victor_spark.spark.stages import Laps
+from victor_spark.warc import opening
+from victor_spark.warc.inputs import Shard
+from victor_spark.warc.raw import Attempt, Passed, Place
 
 FLUSH_BYTES: Final = 1 << 20
 FLUSH_SECONDS: Final = 1.0

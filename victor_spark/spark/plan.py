@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from victor_spark.archive.inputs import Shard
 from victor_spark.spark import manifest
+from victor_spark.warc.inputs import Shard
 
 SPLIT_BYTES: Final = 64 << 20
 SMALLEST_SPLIT: Final = 4 << 20

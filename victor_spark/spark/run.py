@@ -14,7 +14,6 @@ from uuid import uuid4
 from pyspark.sql import SparkSession
 
 from victor_spark import pipeline
-from victor_spark.archive.records import ReadOptions
 from victor_spark.errors import BudgetError, OutputError, described
 from victor_spark.redaction import redacted_message
 from victor_spark.spark import account, ledger, manifest, output, pages, plan, record, spending, waves
@@ -32,6 +31,7 @@ from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import Tally, many, progress
 from victor_spark.spark.session import check_master, session
 from victor_spark.spark.spending import Spending
+from victor_spark.warc.records import ReadOptions
 
 _PATIENCE_SECONDS: Final = 10.0
 

@@ -24,8 +24,6 @@ from typing import Final, NamedTuple
 
 import pyarrow as pa
 
-from victor_spark.archive.inputs import Shard
-from victor_spark.archive.raw import Passed, Place
 from victor_spark.spark.limits import WALL_FACTOR, Limits
 from victor_spark.spark.page_process import (
     END,
@@ -49,6 +47,8 @@ from victor_spark.spark.page_process import (
     serve,
 )
 from victor_spark.spark.rows import RowBatch, shard_row
+from victor_spark.warc.inputs import Shard
+from victor_spark.warc.raw import Passed, Place
 
 MAX_DEATHS: Final = 10
 """So many in a row without a row or a verdict between them are no page's fault: the task fails."""

@@ -22,10 +22,10 @@ import pyarrow.parquet as pq
 from pyspark import TaskContext
 from pyspark.sql import DataFrame
 
-from victor_spark.archive import cloud, opening
 from victor_spark.spark import record
 from victor_spark.spark.clean_partition import CleanTask, Spent, clean_partition
 from victor_spark.spark.record import Counts
+from victor_spark.warc import cloud, opening
 
 NO_VALUE: Final = "__HIVE_DEFAULT_PARTITION__"
 _TOLD: Final = pa.schema([("told", pa.string())])

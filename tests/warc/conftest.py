@@ -1,0 +1,38 @@
+"""Shards on disk, and what is read from them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from victor_spark.errors import ShardError
+from victor_spark.page import Record
+from victor_spark.warc import retrying
+from victor_spark.warc.inputs import resolve
+from victor_spark.warc.records import DEFAULTS, ReadOptions, read
+
+Reading = Callable[..., list[Record]]
+
+
+@pytest.fixture
+def reading(tmp_path: Path) -> Reading:
+    """Writes bytes to a file and reads its records, also where it ends too early (test_cut.py)."""
+
+    def records(content: bytes, name: str = "made.warc.gz", options: ReadOptions = DEFAULTS) -> list[Record]:
+        path = tmp_path / name
+        path.write_bytes(content)
+        found: list[Record] = []
+        try:
+            found.extend(record for shard in resolve([str(path)]) for record in read(shard, options))
+        except ShardError as error:
+            if "ends too early" not in str(error):
+                raise
+        return found
+
+    return records
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Waits are short: what is proved is that, and how often, a read is tried again."""
+    monkeypatch.setattr(retrying, "PATIENCE", retrying.Patience(n_tries=4, first_wait=0.002))

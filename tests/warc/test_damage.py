@@ -1,0 +1,319 @@
+"""Damage costs the records it hits and nothing else; it is never silent, and reading goes on after it."""
+
+import gzip
+import struct
+import zlib
+from pathlib import Path
+
+import pytest
+import zstandard
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from tests.warc import making
+from tests.warc.conftest import Reading
+from victor_spark.errors import ShardError
+from victor_spark.page import Record
+from victor_spark.warc.inputs import Shard
+from victor_spark.warc.records import read
+
+N = 9
+MAGIC = 4
+RECORDS = making.responses(N)
+
+
+def numbers(records: list[Record]) -> list[int]:
+    """The numbers of the pages among the records."""
+    return [int(record.url.rpartition("/")[2]) for record in records if record.url and record.status is None]
+
+
+def corrupt(records: list[Record]) -> list[tuple[int, int]]:
+    """Offset and length of every damaged range."""
+    found = [record for record in records if record.status == "corrupt_record"]
+    assert all(record.reason for record in found)
+    return [(record.warc_record_offset, record.warc_record_length) for record in found]
+
+
+def assert_all_but(records: list[Record], parts: list[bytes], victim: int) -> None:
+    """Every record but one is there, whole and in its place; in that one's place is one corrupt_record."""
+    shard = making.joined(parts)
+    expected = [
+        (start, length, None if number == victim else making.page(number))
+        for number, (start, length) in enumerate(zip(shard.offsets[:-1], shard.lengths(), strict=True))
+    ]
+    assert [(r.warc_record_offset, r.warc_record_length, r.payload) for r in records] == expected
+    assert [number for number, record in enumerate(records) if record.status == "corrupt_record"] == [victim]
+
+
+@given(victim=st.integers(0, N - 1), where=st.integers(0, 10**6), noise=st.binary(min_size=1, max_size=64))
+@example(victim=1, where=3, noise=b" ")
+def test_one_corrupt_gzip_member_costs_one_record(
+    tmp_path_factory: pytest.TempPathFactory, victim: int, where: int, noise: bytes
+) -> None:
+    parts = making.members(RECORDS, "gzip")
+    member = parts[victim]
+    at = where % (len(member) - len(noise))
+    # The first bytes of a file say what it is: damage that spells another format there can't be told.
+    assume(victim > 0 or at >= MAGIC)
+    parts[victim] = member[:at] + noise + member[at + len(noise) :]
+    path = tmp_path_factory.mktemp("damage") / "shard.warc.gz"
+    path.write_bytes(b"".join(parts))
+    records = list(read(Shard(str(path), None, "warc")))
+    try:  # some changes are harmless: a time stamp in the member's head
+        # zlib, as Python's own gzip module overlooks flags in the head that must not be set.
+        harmless = zlib.decompress(parts[victim], wbits=31) == RECORDS[victim]
+    except zlib.error:
+        harmless = False
+    if harmless:
+        assert numbers(records) == list(range(N))
+    else:
+        assert_all_but(records, parts, victim)
+
+
+@pytest.mark.parametrize("packing", ["gzip", "zstd"])
+@pytest.mark.parametrize("n_shared", [2, 3, N])
+def test_records_that_share_a_member_are_all_there(reading: Reading, packing: str, n_shared: int) -> None:
+    together = [b"".join(RECORDS[first : first + n_shared]) for first in range(0, N, n_shared)]
+    assert numbers(reading(making.shard(together, packing).content)) == list(range(N))
+
+
+@pytest.mark.parametrize("victim", range(N))
+@pytest.mark.parametrize("packing", ["gzip", "zstd"])
+def test_a_hole_in_a_member_costs_its_own_record(reading: Reading, victim: int, packing: str) -> None:
+    parts = making.members(RECORDS, packing)
+    parts[victim] = making.spoilt(parts[victim])
+    assert_all_but(reading(b"".join(parts)), parts, victim)
+
+
+@pytest.mark.parametrize("victim", range(N))
+def test_a_member_without_its_magic_bytes_costs_its_own_record(reading: Reading, victim: int) -> None:
+    parts = making.members(RECORDS, "gzip")
+    parts[victim] = bytes(4) + parts[victim][4:]
+    assert_all_but(reading(b"".join(parts)), parts, victim)
+
+
+@given(victims=st.sets(st.integers(0, N - 1), max_size=N - 1))
+def test_every_corrupt_member_is_damage_of_its_own(
+    tmp_path_factory: pytest.TempPathFactory, victims: set[int]
+) -> None:
+    parts = making.members(RECORDS, "gzip")
+    parts = [making.spoilt(part) if number in victims else part for number, part in enumerate(parts)]
+    shard = making.joined(parts)
+    path = tmp_path_factory.mktemp("damage") / "shard.warc.gz"
+    path.write_bytes(shard.content)
+    records = list(read(Shard(str(path), None, "warc")))
+    assert numbers(records) == [number for number in range(N) if number not in victims]
+    assert corrupt(records) == [(shard.offsets[i], shard.lengths()[i]) for i in sorted(victims)]
+
+
+@pytest.mark.parametrize("packing", ["gzip", "zstd", "plain"])
+def test_rubbish_between_records_costs_none(reading: Reading, packing: str) -> None:
+    parts = making.members(RECORDS, packing)
+    parts.insert(4, b"rubbish between records" * 5)
+    shard = making.joined(parts)
+    records = reading(shard.content)
+    assert numbers(records) == list(range(N))
+    assert corrupt(records) == [(shard.offsets[4], shard.lengths()[4])]
+    assert [r.warc_record_offset for r in records] == shard.offsets[:-1]
+
+
+@pytest.mark.parametrize("packing", ["gzip", "zstd", "plain"])
+def test_rubbish_after_the_last_record_is_reported(reading: Reading, packing: str) -> None:
+    shard = making.joined([*making.members(RECORDS, packing), b"rubbish at the end"])
+    records = reading(shard.content)
+    assert numbers(records) == list(range(N))
+    assert corrupt(records) == [(shard.offsets[-2], 18)]
+
+
+@pytest.mark.parametrize("packing", ["gzip", "zstd", "plain"])
+def test_padding_is_no_damage(reading: Reading, packing: str) -> None:
+    parts = making.members(RECORDS, packing)
+    parts.insert(4, bytes(512))
+    records = reading(b"".join([*parts, bytes(3000)]))
+    assert numbers(records) == list(range(N))
+    assert corrupt(records) == []
+
+
+def test_an_empty_member_is_no_damage(reading: Reading) -> None:
+    parts = making.members(RECORDS, "gzip")
+    parts.insert(4, gzip.compress(b""))
+    records = reading(b"".join(parts))
+    assert numbers(records) == list(range(N))
+    assert corrupt(records) == []
+
+
+def test_a_member_that_is_no_record_is_damage(reading: Reading) -> None:
+    parts = making.members(RECORDS, "gzip")
+    parts.insert(4, gzip.compress(b"notes by someone\n" * 20))
+    shard = making.joined(parts)
+    records = reading(shard.content)
+    assert numbers(records) == list(range(N))
+    assert corrupt(records) == [(shard.offsets[4], shard.lengths()[4])]
+
+
+@pytest.mark.parametrize("n_cut", [1, 8, 9, 60, 200])
+@pytest.mark.parametrize("packing", ["gzip", "zstd", "plain"])
+def test_a_clipped_last_record_is_noticed(reading: Reading, packing: str, n_cut: int) -> None:
+    shard = making.shard(RECORDS, packing)
+    records = reading(shard.content[:-n_cut])
+    assert [r.warc_record_offset for r in records] == shard.offsets[:-1]
+    last = records[-1]
+    if packing == "zstd":
+        assert last.status == "corrupt_record"  # a zstd block is whole or nothing
+    elif last.status is None and last.content_truncated is None:
+        assert last.payload == making.page(N - 1)  # only what follows the payload was cut
+    else:
+        assert last.content_truncated == "unspecified"
+    assert sum(r.content_truncated is not None for r in records) <= 1
+
+
+def test_a_useless_rest_of_a_page_is_truncated(reading: Reading) -> None:
+    raw = making.warc(making.http(making.page(1)))
+    cut = raw.index(b"<body>") + 10
+    (record,) = reading(gzip.compress(raw[:cut]))
+    assert (record.status, record.content_truncated, record.payload) == ("truncated", "unspecified", None)
+
+
+def test_the_archive_says_itself_that_a_record_is_truncated(reading: Reading) -> None:
+    content = making.shard([making.warc(making.http(making.page(1)), "WARC-Truncated: length")]).content
+    (record,) = reading(content)
+    assert (record.status, record.content_truncated, record.payload) == (None, "length", making.page(1))
+
+
+def test_a_body_shorter_than_http_promised_is_truncated(reading: Reading) -> None:
+    page = making.page(1)
+    (record,) = reading(making.shard([making.warc(making.http(page[:300], length=len(page)))]).content)
+    assert (record.content_truncated, record.payload) == ("unspecified", page[:300])
+
+
+def test_a_header_clipped_at_the_end_is_damage(reading: Reading) -> None:
+    shard = making.shard(RECORDS, "plain")
+    start = shard.offsets[-2]
+    records = reading(shard.content[: start + 60])
+    assert numbers(records) == list(range(N - 1))
+    assert corrupt(records) == [(start, 60)]
+
+
+def test_a_damaged_first_record_does_not_hide_the_others(reading: Reading) -> None:
+    for packing in ("gzip", "plain"):
+        parts = making.members(RECORDS, packing)
+        parts[0] = b"\x00\xff\x01rubbish" + parts[0][200:]
+        records = reading(b"".join(parts), f"first.{packing}.warc.gz")
+        assert numbers(records) == list(range(1, N))
+        assert corrupt(records) == [(0, len(parts[0]))]
+
+
+@pytest.mark.parametrize("length", [-5, 0, 40, 300, 1200, 1500, 4000, 10**9, 10**30])
+@pytest.mark.parametrize("packing", ["plain", "gzip"])
+def test_a_wrong_content_length_costs_no_other_record(reading: Reading, packing: str, length: int) -> None:
+    records = list(RECORDS)
+    block = making.http(making.page(4))
+    records[4] = making.warc(block, number=4, length=length)
+    shard = making.shard(records, packing)
+    found = reading(shard.content)
+    others = [record for record in found if record.url != "http://site.example/4"]
+    assert numbers(others) == [0, 1, 2, 3, 5, 6, 7, 8]
+    assert [r.warc_record_offset for r in others] == [o for o in shard.offsets[:-1] if o != shard.offsets[4]]
+    assert len(found) == len(others) + 1
+    if len(block) < length < 10**9:
+        assert numbers(found) == list(range(N))
+        assert found[4].payload in (making.page(4), making.page(4) + b"\r\n\r\n")
+
+
+def test_a_record_without_content_length_is_read_up_to_the_next(reading: Reading) -> None:
+    records = list(RECORDS)
+    records[4] = records[4].replace(b"Content-Length: ", b"X-Length: ", 1)
+    found = reading(b"".join(records))
+    assert numbers(found) == list(range(N))
+    assert found[4].payload == making.page(4)
+
+
+def test_many_records_in_one_gzip_stream(reading: Reading) -> None:
+    records = reading(gzip.compress(b"".join(RECORDS)))
+    plain = making.joined(RECORDS)
+    assert [r.payload for r in records] == [making.page(number) for number in range(N)]
+    assert [r.warc_record_offset for r in records] == plain.offsets[:-1]  # positions in the stream
+    assert [r.warc_record_length for r in records] == plain.lengths()
+
+
+def test_long_records_in_one_gzip_stream(reading: Reading) -> None:
+    raw = [making.warc(making.http(making.page(n, n_words=20_000)), number=n) for n in range(5)]
+    records = reading(gzip.compress(b"".join(raw)))
+    assert [r.payload for r in records] == [making.page(n, n_words=20_000) for n in range(5)]
+    assert [r.warc_record_offset for r in records] == making.joined(raw).offsets[:-1]
+
+
+def test_members_of_several_records_among_members_of_one(reading: Reading) -> None:
+    groups = [RECORDS[0:1], RECORDS[1:4], RECORDS[4:5], RECORDS[5:8], RECORDS[8:9]]
+    shard = making.joined([gzip.compress(b"".join(group)) for group in groups])
+    records = reading(shard.content)
+    expected = [
+        start + inner
+        for start, group in zip(shard.offsets[:-1], groups, strict=True)
+        for inner in making.joined(group).offsets[:-1]
+    ]
+    assert numbers(records) == list(range(N))
+    assert [r.warc_record_offset for r in records] == expected
+
+
+def test_a_gzip_stream_that_breaks_off_keeps_its_beginning(reading: Reading) -> None:
+    content = gzip.compress(b"".join(making.responses(200)))
+    records = reading(making.spoilt(content))
+    assert numbers(records) == list(range(len(records) - 1))
+    assert len(records) > 50
+    assert records[-1].status == "corrupt_record"
+
+
+def test_gzip_magic_within_a_corrupt_member_is_no_record(reading: Reading) -> None:
+    parts = making.members(RECORDS, "gzip")
+    parts[4] = parts[4][:100] + b"\x1f\x8b\x08\x00" + gzip.compress(b"no record") + parts[4][140:]
+    assert_all_but(reading(b"".join(parts)), parts, 4)
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_zstd_shards_with_a_dictionary(reading: Reading, compressed: bool) -> None:
+    raw = making.responses(200)
+    dictionary = zstandard.train_dictionary(4000, raw)
+    packer = zstandard.ZstdCompressor(dict_data=dictionary)
+    content = dictionary.as_bytes()
+    content = zstandard.compress(content) if compressed else content
+    frame = struct.pack("<II", 0x184D2A5D, len(content)) + content
+    parts = [packer.compress(record) for record in RECORDS]
+    parts[3] = making.spoilt(parts[3])
+    shard = making.joined([frame, *parts])
+    records = reading(shard.content, "made.warc.zst")
+    assert numbers(records) == [0, 1, 2, 4, 5, 6, 7, 8]
+    assert [r.warc_record_offset for r in records] == shard.offsets[1:-1]
+
+
+def test_damaged_arc_records_cost_themselves(reading: Reading) -> None:
+    raw = [making.arc_head(), *(making.arc(making.http(making.page(n)), n) for n in range(N))]
+    parts = making.members(raw, "gzip")
+    parts[4] = making.spoilt(parts[4])
+    records = reading(b"".join(parts), "made.arc.gz")
+    assert numbers(records) == [0, 1, 2, 4, 5, 6, 7, 8]
+    assert corrupt(records) == [(sum(map(len, parts[:4])), len(parts[4]))]
+    raw.insert(4, b"rubbish\n" * 20)
+    records = reading(b"".join(raw), "made.arc")
+    assert numbers(records) == list(range(N))
+    assert corrupt(records) == [(sum(map(len, raw[:4])), 160)]
+
+
+@given(
+    noise=st.binary(max_size=600),
+    seed=st.integers(0, 10**6),
+    packing=st.sampled_from(["plain", "gzip", "zstd"]),
+)
+def test_no_bytes_raise_anything_but_a_shard_error(
+    tmp_path_factory: pytest.TempPathFactory, noise: bytes, seed: int, packing: str
+) -> None:
+    content = making.shard(RECORDS[:3], packing).content
+    at = seed % len(content)
+    path: Path = tmp_path_factory.mktemp("noise") / "shard.warc.gz"
+    path.write_bytes(content[:at] + noise + content[at + (seed % 3) * len(noise) :])
+    try:
+        records = list(read(Shard(str(path), None, "warc")))
+    except ShardError:
+        return
+    offsets = [record.warc_record_offset for record in records]
+    assert len(set(offsets)) == len(offsets)

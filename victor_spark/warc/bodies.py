@@ -1,0 +1,233 @@
+"""HTTP bodies decoded: chunks joined, encodings undone, never past a limit, whatever the header claims."""
+
+import re
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from io import BytesIO
+from typing import Final
+
+import zstandard
+from fastwarc.stream_io import BrotliReader
+
+from victor_spark.warc import kinds
+
+_CHUNK_HEAD = re.compile(rb"[ \t]*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
+_MAX_DECLARED: Final = 4
+_MAX_UNDECLARED: Final = 3  # gzip layers that no header announces
+_STEP: Final = 2 << 10  # packed bytes: few to copy behind a member's end, and at most 64 MiB of zstd
+_READ: Final = 64 << 10
+_LOST: Final = 64  # most decoded bytes that are lost before an error
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A decoded payload, and what is wrong with it.
+
+    `truncated`: the end is missing. `oversize`: decoding stopped at the limit, `payload` is what came
+    before. `problem`: nothing could be decoded, and why.
+    """
+
+    payload: bytes
+    truncated: bool = False
+    oversize: bool = False
+    problem: str | None = None
+
+
+def decode(raw: bytes, encodings: tuple[str, ...], transfer: tuple[str, ...], *, limit: int) -> Body:
+    """The payload of an HTTP body with these Content-Encodings and Transfer-Encodings, in header order.
+
+    All layers share one budget of bytes read and written; beyond it the body is oversize.
+    """
+    declared = [name for name in (*encodings, *transfer) if name in DECODERS]
+    if len(declared) > _MAX_DECLARED:
+        return Body(b"", problem=f"{len(declared)} declared encodings, more than {_MAX_DECLARED}")
+    n_left = _MAX_DECLARED * (len(raw) + limit)
+    truncated = False
+    if "chunked" in transfer:
+        raw, complete = joined_chunks(raw)
+        truncated = not complete
+    body = Body(raw)
+    for _ in range(len(declared) + _MAX_UNDECLARED):
+        if body.problem or body.oversize or not (declared or body.payload.startswith(kinds.GZIP_MAGIC)):
+            break
+        decoder = DECODERS[declared.pop()] if declared else _gunzip
+        n_left -= len(body.payload)
+        body = decoder(body.payload, min(limit, n_left)) if n_left > 0 else Body(body.payload, oversize=True)
+        n_left -= len(body.payload)
+        truncated |= body.truncated
+    oversize = body.oversize or len(body.payload) > limit
+    return Body(body.payload, truncated, oversize, body.problem)
+
+
+def joined_chunks(raw: bytes) -> tuple[bytes, bool]:
+    """A chunked body put together, and whether its last chunk was there.
+
+    A body that is not chunked comes back as it is; where chunk heads go wrong the rest is kept as it is.
+    """
+    parts: list[bytes] = []
+    position = 0
+    while head := _CHUNK_HEAD.match(raw, position):
+        length = int(head[1], 16)
+        if length == 0:
+            return b"".join(parts), True
+        parts.append(raw[head.end() : head.end() + length])
+        position = head.end() + length
+        if position > len(raw):
+            return b"".join(parts), False
+        position = _after_newline(raw, position)
+    if not parts:
+        return raw, True
+    rest = raw[position:]
+    cut = not rest or re.fullmatch(rb"[0-9a-fA-F]{0,15}\r?", rest) is not None
+    return b"".join(parts) + (b"" if cut else rest), not cut
+
+
+def _after_newline(raw: bytes, position: int) -> int:
+    if raw.startswith(b"\r\n", position):
+        return position + 2
+    return position + 1 if raw.startswith(b"\n", position) else position
+
+
+def _gunzip(packed: bytes, limit: int) -> Body:
+    """A gzip body; one that is plain already comes back as it is."""
+    if not packed.startswith(kinds.GZIP_MAGIC[:2]):
+        return Body(packed)
+    return _inflated(packed, 31, limit)
+
+
+def _undeflate(packed: bytes, limit: int) -> Body:
+    """A deflate body, with zlib's head or without; one that is plain already comes back as it is."""
+    if packed.startswith(kinds.GZIP_MAGIC):
+        return _inflated(packed, 31, limit)
+    if len(packed) > 1 and packed[0] & 0x0F == 8 and (packed[0] << 8 | packed[1]) % 31 == 0:
+        body = _inflated(packed, 15, limit)
+        if not body.problem:
+            return body
+    return _or_plain(_inflated(packed, -15, limit), packed)
+
+
+def _or_plain(body: Body, packed: bytes) -> Body:
+    """What was decoded, unless that failed and the bytes read as text before: then they were plain already.
+
+    For encodings without magic bytes. Short packed bodies may well hold literal tags, so decoding goes first.
+    """
+    if not body.truncated:
+        return body
+    marked = packed[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") and kinds.looks_like_html(packed)
+    return Body(packed) if marked or kinds.is_text(packed[:4096]) else body
+
+
+def _inflated(packed: bytes, wbits: int, limit: int) -> Body:
+    """All members of a zlib, gzip or raw deflate body, or as much of them as inflates."""
+    parts: list[bytes] = []
+    rest, n_left, step = memoryview(packed), limit + 1, len(packed)
+    error = "nothing inflates"
+    while True:
+        try:
+            part, length = _member(rest, wbits, n_left, step)
+        except zlib.error as wrong:
+            part, length, error = kinds.inflated_prefix(bytes(rest), n_left, wbits), 0, str(wrong)
+        parts.append(part)
+        n_left -= len(part)
+        if n_left <= 0:
+            return Body(b"".join(parts), oversize=True)
+        if not length:
+            return _cut(parts, error)
+        rest, step = rest[length:], _STEP
+        if wbits != 31 or bytes(rest[:3]) != kinds.GZIP_MAGIC:
+            return Body(b"".join(parts))
+
+
+def _member(packed: memoryview, wbits: int, n_left: int, step: int) -> tuple[bytes, int]:
+    """What one member holds, at most `n_left` bytes of it, and its packed length, 0 where its end is missing.
+
+    The steps double: zlib copies what a step brings beyond the member's end, which a whole body for each of
+    many members would make quadratic.
+    """
+    inflate = zlib.decompressobj(wbits=wbits)
+    parts: list[bytes] = []
+    position = 0
+    while position < len(packed) and n_left > 0 and not inflate.eof:
+        parts.append(inflate.decompress(packed[position : position + step], n_left))
+        n_left -= len(parts[-1])
+        position += step
+        step *= 2
+    length = min(position, len(packed)) - len(inflate.unused_data) if inflate.eof else 0
+    return b"".join(parts), length
+
+
+def _cut(parts: list[bytes], error: str) -> Body:
+    """A body of which only these parts could be decoded."""
+    payload = b"".join(parts)
+    return Body(payload, truncated=True, problem=None if payload else f"broken body: {error}")
+
+
+def _unbrotli(packed: bytes, limit: int) -> Body:
+    """A brotli body; one that is plain already comes back as it is."""
+    if packed.startswith(kinds.GZIP_MAGIC):
+        return Body(packed)
+    body = _streamed(BrotliReader(BytesIO(packed)).read, limit, _READ)
+    if not body.truncated:
+        return body
+    return _or_plain(_streamed(BrotliReader(BytesIO(packed)).read, limit, _LOST), packed)
+
+
+def _streamed(read: Callable[[int], bytes], limit: int, step: int) -> Body:
+    parts: list[bytes] = []
+    n_left = limit + 1
+    try:
+        while n_left > 0 and (part := read(min(step, n_left))):
+            parts.append(part)
+            n_left -= len(part)
+    except (OSError, zstandard.ZstdError) as error:
+        return _cut(parts, str(error).rpartition("error: ")[2])
+    return Body(b"".join(parts), oversize=n_left <= 0)
+
+
+def _unzstd(packed: bytes, limit: int) -> Body:
+    """All frames of a zstd body, skippable ones too; one that is plain already comes back as it is."""
+    if not packed.startswith((kinds.ZSTD_MAGIC, *kinds.SKIPPABLE_MAGICS)):
+        return Body(packed)
+    decompressor = zstandard.ZstdDecompressor()
+    frame = decompressor.decompressobj()
+    parts: list[bytes] = []
+    position, n_left = 0, limit + 1
+    try:
+        while position < len(packed) and n_left > 0:
+            if frame.eof:
+                frame = decompressor.decompressobj()
+            step = packed[position : position + _STEP]
+            parts.append(frame.decompress(step))
+            n_left -= len(parts[-1])
+            position += len(step) - len(frame.unused_data)
+    except zstandard.ZstdError:  # the step may hold more before the error: once more, in small steps
+        again = _streamed(decompressor.stream_reader(packed, read_across_frames=True).read, limit, _LOST)
+        payload = max(b"".join(parts)[: limit + 1], again.payload, key=len)
+        return replace(again, payload=payload, problem=None if payload else again.problem)
+    if n_left <= 0:
+        return Body(b"".join(parts)[: limit + 1], oversize=True)
+    return Body(b"".join(parts)) if frame.eof else _cut(parts, "incomplete frame")
+
+
+DECODERS: Final[dict[str, Callable[[bytes, int], Body]]] = {
+    "gzip": _gunzip,
+    "x-gzip": _gunzip,
+    "deflate": _undeflate,
+    "x-deflate": _undeflate,
+    "br": _unbrotli,
+    "zstd": _unzstd,
+}
+
+_UNSEEN = re.compile(
+    rb"<!--.*?(?:-->|\Z)|<(script|style|title|noscript)\b.*?(?:</\1|\Z)", re.DOTALL | re.IGNORECASE
+)
+_TAG = re.compile(rb"<[^>]*(?:>|\Z)|[\s\x00]+")
+_USELESS: Final = 64
+
+
+def holds_text(payload: bytes) -> bool:
+    """Whether a truncated page is worth cleaning: it holds its last tag, or at least 64 visible bytes."""
+    if payload[-64:].rstrip().lower().endswith(b"</html>"):
+        return True
+    return len(_TAG.sub(b"", _UNSEEN.sub(b"", payload))) >= _USELESS

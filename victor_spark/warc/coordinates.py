@@ -1,0 +1,191 @@
+"""Tables of records: (filename, offset, length) a row, as the Common Crawl index has them.
+
+Parquet, or CSV and TSV with a header (also gzipped). Columns are found by name, others are ignored.
+"""
+
+import gzip
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Final, cast
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from victor_spark.errors import InputError
+from victor_spark.warc import kinds, opening
+from victor_spark.warc.remote import Window
+
+Int64 = npt.NDArray[np.int64]
+
+COLUMNS: Final = {
+    "filename": ("warc_filename", "filename"),
+    "offset": ("warc_record_offset", "offset"),
+    "length": ("warc_record_length", "length"),
+}
+"""Our name of a column → the names it may have in a table."""
+
+PARQUET_MAGIC: Final = b"PAR1"
+PARQUET_NAMES: Final = (".parquet", ".parq")
+NAMES: Final = (*PARQUET_NAMES, ".csv", ".csv.gz", ".tsv", ".tsv.gz")
+N_RECORDS: Final = 1000
+"""At most so many records of a file, lying one after the other, are one task's."""
+
+N_BYTES: Final = 64 << 20
+_NEAR: Final = 256 << 10
+"""Bytes between two records that are sooner fetched than skipped."""
+
+_SCHEMA: Final = pa.schema([("filename", pa.string()), ("offset", pa.int64()), ("length", pa.int64())])
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """Records of one file: (offset, length) of each, in order, each once."""
+
+    path: str
+    name: str
+    records: tuple[tuple[int, int], ...]
+
+
+def is_table(path: str, head: bytes) -> bool:
+    """Whether a file that begins with `head` is a table of records, or is named like one."""
+    if head.startswith(PARQUET_MAGIC):
+        return True
+    first = _first_line(head)
+    if first is None:
+        return False
+    names = first.replace('"', "").replace("\t", ",").split(",")
+    found = [key for key in COLUMNS if _column(names, key)]
+    return ("filename" in found and "offset" in found) or path.lower().endswith(NAMES)
+
+
+def _first_line(head: bytes) -> str | None:
+    start = kinds.unpacked(head)
+    if not kinds.is_text(start):
+        return None
+    return start.partition(b"\n")[0].decode("utf-8-sig", "replace").strip()
+
+
+def _column(names: Sequence[str], key: str) -> str | None:
+    return next((name for name in COLUMNS[key] if name in names), None)
+
+
+def read(path: str) -> pa.Table:
+    """The table's three columns under our names; InputError for what is no such table."""
+    with opening.open_file(path) as file:
+        head = file.read(kinds.HEAD_LENGTH)
+        file.seek(0)
+        try:
+            table = _parquet(file, path) if head.startswith(PARQUET_MAGIC) else _text(file, path, head)
+            columns = [table[key].cast(_SCHEMA.field(key).type) for key in COLUMNS]
+        except (pa.ArrowException, EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise InputError(f"{path}: a damaged table of records ({opening.one_line(error)})") from None
+    return _checked(pa.table(columns, schema=_SCHEMA), path)
+
+
+def _parquet(file: BinaryIO, path: str) -> pa.Table:
+    import pyarrow.parquet as pq
+
+    opened = pq.ParquetFile(pa.PythonFile(file, mode="r"))
+    chosen = _chosen(opened.schema_arrow.names, path)
+    table = opened.read(columns=list(chosen.values()))
+    return table.select(list(chosen.values())).rename_columns(list(chosen))
+
+
+def _text(file: BinaryIO, path: str, head: bytes) -> pa.Table:
+    from pyarrow import csv
+
+    first = _first_line(head) or ""
+    delimiter = "\t" if "\t" in first else ","
+    chosen = _chosen([name.strip('" ') for name in first.split(delimiter)], path)
+    unpacked: Any = gzip.GzipFile(fileobj=file) if kinds.compression_of(head) == "gzip" else file
+    table = csv.read_csv(
+        unpacked,
+        parse_options=csv.ParseOptions(delimiter=delimiter),
+        convert_options=csv.ConvertOptions(
+            include_columns=list(chosen.values()),
+            column_types={chosen[field.name]: field.type for field in _SCHEMA},
+            strings_can_be_null=True,
+        ),
+    )
+    return table.rename_columns(list(chosen))
+
+
+def _chosen(names: Sequence[str], path: str) -> dict[str, str]:
+    """Our names → the table's; InputError for a column that it lacks."""
+    chosen = {key: _column(names, key) for key in COLUMNS}
+    missing = [COLUMNS[key][0] for key, name in chosen.items() if name is None]
+    if missing:
+        shown = ", ".join(names)[:200]
+        raise InputError(f"{path}: a table without the column {missing[0]} (it has: {shown})")
+    return cast(dict[str, str], chosen)
+
+
+def _checked(table: pa.Table, path: str) -> pa.Table:
+    if not table.num_rows:
+        raise InputError(f"{path}: a table without a row")
+    wrong = {
+        "filename": pc.equal(pc.fill_null(table["filename"], ""), ""),
+        "offset": pc.less(pc.fill_null(table["offset"], -1), 0),
+        "length": pc.less(pc.fill_null(table["length"], 0), 1),
+    }
+    for key, rows in wrong.items():
+        if (number := pc.index(rows, True).as_py()) >= 0:
+            value = table[key][number].as_py()
+            raise InputError(f"{path}, row {number + 1}: {COLUMNS[key][0]} is {value!r}")
+    return table
+
+
+def picked(tables: Sequence[pa.Table], locate: Sequence[Callable[[str], str]]) -> Iterator[Picked]:
+    """The records of all tables, file by file in the order of first mention, each record once.
+
+    `locate` says for each table which path a filename stands for.
+    """
+    paths: dict[str, tuple[int, str]] = {}
+    columns: list[tuple[Any, ...]] = []
+    for table, where in zip(tables, locate, strict=True):
+        names = table["filename"].combine_chunks().dictionary_encode()
+        ours = [paths.setdefault(where(name), (len(paths), name))[0] for name in names.dictionary.to_pylist()]
+        files = np.array(ours, dtype=np.int64)[names.indices.to_numpy()]
+        columns.append((files, table["offset"].to_numpy(), table["length"].to_numpy()))
+    files, offsets, lengths = _each_once(*(np.concatenate(column) for column in zip(*columns, strict=True)))
+    bounds = [*np.flatnonzero(np.diff(files, prepend=-1)), len(files)]
+    for (path, (_, name)), start, stop in zip(paths.items(), bounds[:-1], bounds[1:], strict=True):
+        records = zip(offsets[start:stop].tolist(), lengths[start:stop].tolist(), strict=True)
+        for some in _portions(records):
+            yield Picked(path, name, tuple(some))
+
+
+def _each_once(files: Int64, offsets: Int64, lengths: Int64) -> tuple[Int64, Int64, Int64]:
+    """The rows sorted by file and offset, of those with the same the longest."""
+    order = np.lexsort((-lengths, offsets, files))
+    files, offsets, lengths = files[order], offsets[order], lengths[order]
+    is_new = np.ones(len(files), dtype=bool)
+    is_new[1:] = (files[1:] != files[:-1]) | (offsets[1:] != offsets[:-1])
+    return files[is_new], offsets[is_new], lengths[is_new]
+
+
+def _portions(records: Iterator[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+    portion: list[tuple[int, int]] = []
+    n_bytes = 0
+    for record in records:
+        if portion and (len(portion) >= N_RECORDS or n_bytes + record[1] > N_BYTES):
+            yield portion
+            portion, n_bytes = [], 0
+        portion.append(record)
+        n_bytes += record[1]
+    if portion:
+        yield portion
+
+
+def windows(records: Sequence[tuple[int, int]]) -> list[Window]:
+    """The byte ranges that hold the records, near ones joined into one."""
+    joined: list[Window] = []
+    for offset, length in records:
+        if joined and offset <= joined[-1][1] + _NEAR:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], offset + length))
+        else:
+            joined.append((offset, offset + length))
+    return joined
