@@ -328,6 +328,7 @@ class Builder:
                 return -1
             t = self.n_done
             kind = self.tokens[t, 1]
+            self.steps += self.depth  # the library may search all open elements for each token
             if kind == _TEXT:
                 self._text(t)
             elif kind == _START or kind == _END:
@@ -636,6 +637,8 @@ class Builder:
                 break
             k -= 1
         self.steps += self.n_formatting - k
+        if self.leaves_nothing:  # the library searches all open elements for each entry
+            self.steps += cython.cast(cython.longlong, self.n_formatting - k) * self.depth
         while k < self.n_formatting and not self.aside and self.copied <= self.most_copied:
             entry = self.formatting[k]
             self._count_copy(entry)
