@@ -303,6 +303,9 @@ class Builder:
     @cython.ccall
     def end(self) -> cython.int:
         """Ends the page: what every page has is there. How many nodes there are, -1: left aside."""
+        while self.templates and self.leaves_nothing:
+            self._end_template()
+            self.aside = False
         while self.mode < _IN_BODY:
             self._go_on()
         return -1 if self.aside else self.n_nodes
