@@ -13,7 +13,14 @@ from pathlib import Path
 from setuptools import Extension, setup
 from setuptools.command.build_py import build_py
 
-KERNELS = sorted(path for path in Path("victor_spark/kernels").glob("*.py") if path.stem != "__init__")
+MARK = "# cython:"
+KERNELS = sorted(
+    path
+    for folder in ("kernels", "parser")
+    for path in Path("victor_spark", folder).glob("*.py")
+    if path.read_text(encoding="utf-8").startswith(MARK)
+)
+"""What is compiled: the modules of these folders whose first line begins with MARK."""
 DATA = ("conf", "models")
 DIRECTIVES = {
     "language_level": 3,

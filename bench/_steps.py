@@ -15,9 +15,9 @@ from victor_spark.crf import decode as crf
 from victor_spark.crf.model import from_bytes
 from victor_spark.html import canonical
 from victor_spark.html.charset import as_utf8
-from victor_spark.html.parse import parse
 from victor_spark.html.segment import segment
 from victor_spark.langid.pages import linguist
+from victor_spark.parser.parse import parse
 from victor_spark.warc import records
 from victor_spark.warc.inputs import Shard
 

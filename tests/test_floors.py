@@ -13,6 +13,7 @@ PACKAGE = "victor_spark"
 ROOT = Path(__file__).resolve().parent.parent
 
 FLOORS = (
+    ("parser",),
     ("configuration", "errors", "hosts", "redaction", "resources", "render", "page", "tables"),
     ("kernels",),
     ("words", "alignment"),

@@ -105,7 +105,7 @@ class Blocks:
     elements: Int32
     named_elements: Int32
     name_words: UInt32
-    # Which of kernels.construction.ELEMENTS the source of the page has, 1 or 0: (n_elements,).
+    # Which of parser.elements.ELEMENTS the source of the page has, 1 or 0: (n_elements,).
     source_elements: UInt8
     # Text: characters by class, white-space separated tokens by class, sentences, and a hash of
     # the letters alone.

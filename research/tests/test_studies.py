@@ -17,7 +17,7 @@ from victor_spark.evaluation import gold, labelling, out_of_fold
 from victor_spark.evaluation.crf import training_pages
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.out_of_fold import Decided, PageRow
-from victor_spark.kernels.construction import ELEMENTS
+from victor_spark.parser.elements import ELEMENTS
 
 
 @pytest.fixture(scope="module")

@@ -18,8 +18,8 @@ from victor_spark.crf.table import from_conf
 from victor_spark.crf.training import TrainingOptions, train
 from victor_spark.errors import ModelError
 from victor_spark.html.canonical import canonical
-from victor_spark.html.hashing import fnv1a
 from victor_spark.html.segment import segment
+from victor_spark.parser.hashing import fnv1a
 
 if TYPE_CHECKING:
     from victor_spark.page import Blocks, Bool, Float64

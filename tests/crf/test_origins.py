@@ -20,7 +20,7 @@ from victor_spark.crf.training import TrainingOptions, train
 from victor_spark.errors import ModelError
 from victor_spark.html.canonical import canonical
 from victor_spark.html.segment import segment
-from victor_spark.kernels.construction import ELEMENTS
+from victor_spark.parser.elements import ELEMENTS
 
 if TYPE_CHECKING:
     from victor_spark.page import Blocks

@@ -7,11 +7,12 @@ import os
 from pathlib import Path
 from typing import Final
 
-from victor_spark import kernels
+from victor_spark import kernels, parser
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 VARIANT: Final = os.environ.get("VICTOR_KERNELS", "")
-FOLDER: Final = ROOT / "build" / VARIANT / "victor_spark" / "kernels"
+FOLDER: Final = ROOT / "build" / VARIANT / "victor_spark"
 
 if VARIANT:
-    kernels.__path__.insert(0, str(FOLDER))
+    for package in (kernels, parser):
+        package.__path__.insert(0, str(FOLDER / package.__name__.rpartition(".")[2]))

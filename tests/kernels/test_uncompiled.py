@@ -21,11 +21,11 @@ from victor_spark.crf import context as around
 from victor_spark.crf import names, surroundings
 from victor_spark.html.canonical import by_library, canonical
 from victor_spark.html.characters import properties
-from victor_spark.html.parse import beyond_budget, parse
 from victor_spark.html.segment import segment
 from victor_spark.kernels import code_points
 from victor_spark.langid.normalise import folding_table
 from victor_spark.page import Blocks, Bool
+from victor_spark.parser.parse import beyond_budget, parse
 
 ELSEWHERE = {
     "alignment": "proved against a dense programme",
@@ -39,7 +39,6 @@ KERNELS = (
     "assemble",
     "attributes",
     "blocks",
-    "construction",
     "content",
     "context",
     "crf",
@@ -49,10 +48,8 @@ KERNELS = (
     "markup",
     "names",
     "preclean",
-    "serializer",
     "source",
     "surroundings",
-    "tokenizer",
     "trees",
 )
 PARSE = ("tokenizer", "construction", "serializer")
@@ -74,7 +71,7 @@ def from_source(name: str) -> ModuleType:
 
 def compiled(name: str) -> ModuleType:
     """The kernel as the package uses it; skips where that is no compiled code, or older than its source."""
-    kernel = importlib.import_module(f"victor_spark.kernels.{name}")
+    kernel = importlib.import_module(f"victor_spark.{'parser' if name in PARSE else 'kernels'}.{name}")
     if str(kernel.__file__).endswith(".py") or name in victor_spark.kernels.uncompiled():
         pytest.skip(f"the kernel {name} is not compiled here, or outdated: nothing to compare")
     return kernel
@@ -90,8 +87,8 @@ def slow() -> dict[str, ModuleType]:
     own = {name: twins[name] for name in ("markup", "content")}
     twins["segment"].__dict__.update(own, listings=twins["html.listings"])
     twins["canonical"] = from_source("html.canonical")
-    twins["parse"] = from_source("html.parse")
-    twins["parse"].__dict__.update({name: twins[name] for name in PARSE})
+    twins["parse"] = from_source("parser.parse")
+    twins["parse"].__dict__.update({name: from_source(f"parser.{name}") for name in PARSE})
     twins["canonical"].__dict__.update(attributes=twins["attributes"], preclean=twins["preclean"])
     twins["crf.surroundings"] = from_source("crf.surroundings")
     twins["crf.surroundings"].__dict__.update(kernel=twins["surroundings"], of_blocks=twins["blocks"])
@@ -150,7 +147,7 @@ def test_a_page_beyond_its_budget(
     slow: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch, source: str
 ) -> None:
     markup = source.encode("utf-8", "replace")
-    for module in (slow["parse"], sys.modules["victor_spark.html.parse"]):
+    for module in (slow["parse"], sys.modules["victor_spark.parser.parse"]):
         monkeypatch.setattr(module, "_STEPS", -1_000_000)
     assert slow["parse"].beyond_budget(markup) == beyond_budget(markup) is not None
 

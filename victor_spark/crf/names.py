@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from victor_spark.crf.regression import fitting
 from victor_spark.errors import ModelError
-from victor_spark.html.hashing import open_table
 from victor_spark.kernels import names as kernel
 from victor_spark.page import Blocks, Bool, Float32, Float64, UInt32
+from victor_spark.parser.hashing import open_table
 
 NAMES: Final = ("names.sum", "names.most", "names.least", "names.near", "names.own")
 """The rows of `Names.features`: see kernels.names."""

@@ -15,8 +15,8 @@ import numpy as np
 
 from victor_spark.crf.regression import fitting
 from victor_spark.errors import ModelError
-from victor_spark.kernels.construction import ELEMENTS
 from victor_spark.page import Blocks, Float32, Int32
+from victor_spark.parser.elements import ELEMENTS
 
 MOST: Final = 8
 """Of so many collections, those with most pages, something is learnt."""

@@ -17,8 +17,8 @@ from victor_spark.crf.weights import Weights
 from victor_spark.errors import ConfigurationError, ModelError
 from victor_spark.html import words
 from victor_spark.kernels import crf as kernel
-from victor_spark.kernels.construction import ELEMENTS
 from victor_spark.page import Blocks, Float32
+from victor_spark.parser.elements import ELEMENTS
 from victor_spark.resources import directory
 
 Conjunction = tuple[tuple[int, int], ...]

@@ -1,6 +1,6 @@
 """Bytes → UTF-8 → parse and repair → precleaning → canonical HTML (Victor, section 3.1, steps 2, 3).
 
-Two ways lead to the same string: the kernels (`html.parse`), and for what they leave the parser library.
+Two ways lead to the same string: the kernels (`parser.parse`), and for what they leave the parser library.
 
 The canonical HTML is a page's single representation; every offset in the product refers to it.
 """
@@ -14,10 +14,11 @@ import numpy as np
 from resiliparse.parse.html import HTMLParserException, HTMLTree
 
 from victor_spark.html.charset import as_utf8
-from victor_spark.html.parse import beyond_budget, parse
-from victor_spark.kernels import attributes, construction, preclean
+from victor_spark.kernels import attributes, preclean
 from victor_spark.kernels import source as kernel
 from victor_spark.page import UInt8
+from victor_spark.parser.elements import ELEMENTS
+from victor_spark.parser.parse import beyond_budget, parse
 
 MAX_ATTRIBUTES: Final = 500
 """Attributes a tag keeps. The parser compares each with all before it: 100,000 cost 18 seconds."""
@@ -27,7 +28,7 @@ MAX_ATTRIBUTES: Final = 500
 class Canonical:
     """Canonical HTML, the charset the bytes were decoded with, and which elements the source has.
 
-    `elements`: see `html.parse.Parsed`; what the canonical HTML has no more tells about a page, too.
+    `elements`: see `parser.parse.Parsed`; what the canonical HTML has no more tells about a page, too.
     `mixed_with`: the charset of parts that are in another one.
     """
 
@@ -112,9 +113,7 @@ def with_plaintext_read(markup: bytes) -> bytes:
 
 
 _PLAINTEXT: Final = re.compile(rb"<(/?)plaintext(?=[\s/>])", re.IGNORECASE)
-_TAG: Final = re.compile(
-    rb"<(?:%s)(?:[\s/][^<>]*)?>" % "|".join(construction.ELEMENTS[1:]).encode(), re.IGNORECASE
-)
+_TAG: Final = re.compile(rb"<(?:%s)(?:[\s/][^<>]*)?>" % "|".join(ELEMENTS[1:]).encode(), re.IGNORECASE)
 
 
 def by_library(markup: str) -> str:

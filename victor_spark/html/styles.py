@@ -3,7 +3,7 @@
 from resiliparse.parse.html import HTMLTree
 
 from victor_spark.html.canonical import capped
-from victor_spark.html.parse import beyond_budget
+from victor_spark.parser.parse import beyond_budget
 
 
 def sheets(markup: str) -> list[str]:

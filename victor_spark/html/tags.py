@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.html.hashing import hashed
 from victor_spark.kernels import markup
+from victor_spark.parser.hashing import hashed
 
 CONTAINERS: Final = (
     "p",

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from victor_spark import configuration
 from victor_spark.errors import ConfigurationError
-from victor_spark.html.hashing import hashed
+from victor_spark.parser.hashing import hashed
 from victor_spark.resources import directory
 
 GROUPS: Final = (

@@ -1,7 +1,7 @@
 """The compiled hot loops; and whether they are compiled here.
 
-Every other module in this folder is plain Python that Cython compiles when the package is built. Where
-that was not possible the same files run interpreted: right, but slow.
+Every other module in this folder, and three of parser/, are plain Python that Cython compiles when the
+package is built. Where that was not possible the same files run interpreted: with the same results, slowly.
 """
 
 import functools
@@ -20,6 +20,7 @@ can choose what collides. It decides no result, only the places in tables.
 """
 
 _FOLDER = Path(__file__).resolve().parent
+_FOLDERS = (_FOLDER, _FOLDER.parent / "parser")
 _LOGGER = logging.getLogger(__name__)
 
 
@@ -35,7 +36,8 @@ def code_points(text: str) -> npt.NDArray[np.uint32]:
 
 def uncompiled() -> tuple[str, ...]:
     """Names of the kernels that run interpreted here, or whose compiled form is older than its source."""
-    return tuple(source.stem for source in sorted(_FOLDER.glob("[!_]*.py")) if not _is_fresh(source))
+    sources = sorted(path for folder in _FOLDERS for path in folder.glob("[!_]*.py") if _is_kernel(path))
+    return tuple(source.stem for source in sources if not _is_fresh(source))
 
 
 def compiled() -> bool:
@@ -52,6 +54,12 @@ def warn_if_uncompiled() -> None:
             "in a checkout run ./dev setup, elsewhere reinstall victor-spark where a C compiler is",
             ", ".join(names),
         )
+
+
+def _is_kernel(source: Path) -> bool:
+    """Whether a module is one that setup.py compiles: its first line says so."""
+    with source.open("rb") as lines:
+        return lines.readline().startswith(b"# cython:")
 
 
 def _is_fresh(source: Path) -> bool:

@@ -8,30 +8,49 @@ is done here, the page is left to the parser library: `tokenize` then returns -1
 
 import cython
 
-COLUMNS = ("name", "kind", "start", "end", "flags", "name_start")
-"""What a token is: its element (see `html.elements`), one of KINDS, the span of its text or attributes in the
-source, FLAGS as bits, and where a tag's name starts."""
-KINDS = ("text", "start", "end", "doctype", "raw")
-FLAGS = ("not_white", "care", "after_comment", "attributes", "unclean", "joined", "closed")
-CONTENTS = ("nodes", "dropped", "script", "text", "foreign", "elsewhere")
-"""What an element holds: nodes; raw text that is dropped; a script; text with references; foreign elements;
-something that only the parser library reads right."""
+from victor_spark.parser.elements import (
+    BYTE_CLASSES,
+    CONTENTS,
+    ELEMENTS,
+    ENDS_DRAWING,
+    HOLDS_HTML,
+    TOKEN_COLUMNS,
+    TOKEN_FLAGS,
+    TOKEN_KINDS,
+)
 
-_TEXT = cython.declare(cython.int, 0)
-_START = cython.declare(cython.int, 1)
-_END = cython.declare(cython.int, 2)
-_DOCTYPE = cython.declare(cython.int, 3)
-_RAW = cython.declare(cython.int, 4)
-_NOT_WHITE = cython.declare(cython.int, 1)
-_CARE = cython.declare(cython.int, 2)
-_AFTER_COMMENT = cython.declare(cython.int, 4)
-_ATTRIBUTES = cython.declare(cython.int, 8)
-_JOINED = cython.declare(cython.int, 32)
-_UNCLEAN = cython.declare(cython.int, 16)
-_CLOSED = cython.declare(cython.int, 64)
+_TEXT = cython.declare(cython.int, TOKEN_KINDS.index("text"))
+_START = cython.declare(cython.int, TOKEN_KINDS.index("start"))
+_END = cython.declare(cython.int, TOKEN_KINDS.index("end"))
+_DOCTYPE = cython.declare(cython.int, TOKEN_KINDS.index("doctype"))
+_RAW = cython.declare(cython.int, TOKEN_KINDS.index("raw"))
+_NOT_WHITE = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("not_white"))
+_CARE = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("care"))
+_AFTER_COMMENT = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("after_comment"))
+_ATTRIBUTES = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("attributes"))
+_UNCLEAN = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("unclean"))
+_JOINED = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("joined"))
+_CLOSED = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("closed"))
+_TOKEN_NAME = cython.declare(cython.int, TOKEN_COLUMNS.index("name"))
+_TOKEN_KIND = cython.declare(cython.int, TOKEN_COLUMNS.index("kind"))
+_TOKEN_START = cython.declare(cython.int, TOKEN_COLUMNS.index("start"))
+_TOKEN_END = cython.declare(cython.int, TOKEN_COLUMNS.index("end"))
+_TOKEN_FLAGS = cython.declare(cython.int, TOKEN_COLUMNS.index("flags"))
+_TOKEN_NAME_START = cython.declare(cython.int, TOKEN_COLUMNS.index("name_start"))
+_HOLDS_NODES = cython.declare(cython.int, CONTENTS.index("nodes"))
+_HOLDS_SCRIPT = cython.declare(cython.int, CONTENTS.index("script"))
+_HOLDS_TEXT = cython.declare(cython.int, CONTENTS.index("text"))
+_HOLDS_FOREIGN = cython.declare(cython.int, CONTENTS.index("foreign"))
+_HOLDS_ELSEWHERE = cython.declare(cython.int, CONTENTS.index("elsewhere"))
+_CONTENT = cython.declare(cython.int, ENDS_DRAWING - 1)
+_ENDS_DRAWING = cython.declare(cython.int, ENDS_DRAWING)
+_HOLDS_HTML = cython.declare(cython.int, HOLDS_HTML)
+_IS_CARE_IN_ATTRIBUTES = cython.declare(cython.int, 1 << BYTE_CLASSES.index("care_in_attributes"))
+_IS_WHITE = cython.declare(cython.int, 1 << BYTE_CLASSES.index("white"))
+_IS_LETTER = cython.declare(cython.int, 1 << BYTE_CLASSES.index("letter"))
 _UNLISTED = cython.declare(cython.int, -4096)
-_XMP = cython.declare(cython.int, 77)
-_PLAINTEXT = cython.declare(cython.int, 76)
+_XMP = cython.declare(cython.int, ELEMENTS.index("xmp"))
+_PLAINTEXT = cython.declare(cython.int, ELEMENTS.index("plaintext"))
 _MOST_ATTRIBUTES = cython.declare(cython.int, 64)
 MOST_ATTRIBUTES = 64
 _DEEPEST_DRAWING = cython.declare(cython.int, 256)
@@ -43,10 +62,13 @@ _LOW_BITS = cython.declare(cython.uint, 4294967295)
 @cython.final
 @cython.cclass
 class Tokenizer:
-    """One page's tokenization; make it, then `tokenize` once."""
+    """One page's tokenization; `tokenize` once.
 
-    source: cython.const[cython.uchar][::1]
+    `views`: memory views of the fields, from `source` to `used`.
+    """
+
     buffer: bytes
+    source: cython.const[cython.uchar][::1]
     classes: cython.const[cython.uchar][::1]
     slots: cython.const[cython.uint][::1]
     slot_names: cython.const[cython.int][::1]
@@ -68,28 +90,19 @@ class Tokenizer:
     leaves_nothing: cython.bint
     foreign: cython.int
 
-    def __init__(
-        self,
-        buffer: bytes,
-        source: cython.const[cython.uchar][::1],
-        classes: cython.const[cython.uchar][::1],
-        slots: cython.const[cython.uint][::1],
-        slot_names: cython.const[cython.int][::1],
-        contents: cython.const[cython.uchar][::1],
-        tokens: cython.int[:, ::1],
-        names: cython.uint[::1],
-        used: cython.uchar[::1],
-    ):
+    def __init__(self, buffer: bytes, *views: object):
+        (
+            self.source,
+            self.classes,
+            self.slots,
+            self.slot_names,
+            self.contents,
+            self.tokens,
+            self.names,
+            self.used,
+        ) = views
         self.buffer = buffer
-        self.source = source
-        self.classes = classes
-        self.slots = slots
-        self.slot_names = slot_names
-        self.contents = contents
-        self.tokens = tokens
-        self.names = names
-        self.used = used
-        self.n = source.shape[0]
+        self.n = self.source.shape[0]
         self.n_tokens = 0
         self.commented = False
         self.joined = False
@@ -101,11 +114,9 @@ class Tokenizer:
     def tokenize(self) -> cython.Py_ssize_t:
         """Fills `tokens` (two rows for each `<` at most, and one); how many there are, or -1.
 
-        `classes[byte]`: 1 for what is no white space, 2 for what needs care in text, 4 in attributes, 8 for
-        white space, 16 for letters; `slots`/`slot_names`: from a name's 32-bit FNV-1a hash to its element;
-        `contents[element]`: the place in CONTENTS, with 64 for those that end a drawing, 128 for those of a
-        drawing that hold HTML; `names`: room for MOST_ATTRIBUTES hashes; `used[element]` becomes 1 where an
-        element's start tag is a token.
+        `classes[byte]`: BYTE_CLASSES as bits; `slots`/`slot_names`: from a name's 32-bit FNV-1a hash to its
+        element; `contents[element]`: the place in CONTENTS, with ENDS_DRAWING and HOLDS_HTML; `names`: room
+        for MOST_ATTRIBUTES hashes; `used[element]` becomes 1 where an element's start tag is a token.
         """
         i: cython.Py_ssize_t = 0
         while i < self.n:
@@ -136,7 +147,7 @@ class Tokenizer:
         if self.source[i] != 60:
             return self._text(i, i)
         c = self.source[i + 1] if i + 1 < self.n else 0
-        if self.classes[c] & 16:
+        if self.classes[c] & _IS_LETTER:
             return self._start_tag(i + 1)
         if c == 47:
             return self._end_tag(i)
@@ -156,14 +167,14 @@ class Tokenizer:
         name_start: cython.Py_ssize_t,
     ) -> cython.void:
         t: cython.Py_ssize_t = self.n_tokens
-        self.tokens[t, 0] = name
-        self.tokens[t, 1] = kind
-        self.tokens[t, 2] = cython.cast(cython.int, start)
-        self.tokens[t, 3] = cython.cast(cython.int, end)
-        self.tokens[t, 4] = (
+        self.tokens[t, _TOKEN_NAME] = name
+        self.tokens[t, _TOKEN_KIND] = kind
+        self.tokens[t, _TOKEN_START] = cython.cast(cython.int, start)
+        self.tokens[t, _TOKEN_END] = cython.cast(cython.int, end)
+        self.tokens[t, _TOKEN_FLAGS] = (
             flags | (_AFTER_COMMENT if self.commented else 0) | (_JOINED if self.joined else 0)
         )
-        self.tokens[t, 5] = cython.cast(cython.int, name_start)
+        self.tokens[t, _TOKEN_NAME_START] = cython.cast(cython.int, name_start)
         self.commented = False
         self.joined = False
         self.n_tokens = t + 1
@@ -180,11 +191,11 @@ class Tokenizer:
             if i >= self.n:
                 break
             c = self.source[i + 1] if i + 1 < self.n else 0
-            if self.classes[c] & 16 or c == 33 or c == 63 or (c == 47 and i + 2 < self.n):
+            if self.classes[c] & _IS_LETTER or c == 33 or c == 63 or (c == 47 and i + 2 < self.n):
                 break
             flags |= _NOT_WHITE | _CARE  # a '<' that is text
             i += 1
-        self._emit(0, _TEXT, start, i, flags & 3, 0)
+        self._emit(0, _TEXT, start, i, flags & (_NOT_WHITE | _CARE), 0)
         return i
 
     @cython.cfunc
@@ -198,20 +209,20 @@ class Tokenizer:
         i = self._read_attributes(i)
         if i < 0:
             return i if i == -1 else self.n  # cut off inside: no tag at all
-        content = self.contents[self.name] & 7 if self.name > 0 else 0
+        content = self.contents[self.name] & _CONTENT if self.name > 0 else _HOLDS_NODES
         if self.leaves_nothing:
-            if self.foreign == 1 or content == 4:
-                content = 0
-            elif content == 5:
-                content = 3 if self.name == _XMP or self.name == _PLAINTEXT else 0
-        elif content == 5:
+            if self.foreign == 1 or content == _HOLDS_FOREIGN:
+                content = _HOLDS_NODES
+            elif content == _HOLDS_ELSEWHERE:
+                content = _HOLDS_TEXT if self.name == _XMP or self.name == _PLAINTEXT else _HOLDS_NODES
+        elif content == _HOLDS_ELSEWHERE:
             return -1
         if self.name > 0:
             self.used[self.name] = 1
         self._emit(self.name, _START, name_end, self.attributes_end, self.flags, name_start)
-        if content == 0:
+        if content == _HOLDS_NODES:
             return i
-        if content == 4:
+        if content == _HOLDS_FOREIGN:
             return i if self.closed_itself else self._skip_drawing(i)
         return self._raw_text(i, name_start, name_end, content)
 
@@ -225,7 +236,7 @@ class Tokenizer:
         if c == 62:
             self.joined = True  # '</>' is nothing, and the text around it one run
             return name_start + 1
-        if not self.classes[c] & 16:
+        if not self.classes[c] & _IS_LETTER:
             return self._after_bogus_comment(i)
         i = self._read_name(name_start)
         i = self._read_attributes(i)
@@ -244,7 +255,7 @@ class Tokenizer:
         c: cython.uint
         while i < self.n:
             c = self.source[i]
-            if c == 62 or c == 47 or self.classes[c] & 8:
+            if c == 62 or c == 47 or self.classes[c] & _IS_WHITE:
                 break
             if 65 <= c <= 90:
                 c += 32
@@ -282,7 +293,7 @@ class Tokenizer:
             began = i
             while i < n:
                 c = self.source[i]
-                if not (self.classes[c] & 8 or c == 47):
+                if not (self.classes[c] & _IS_WHITE or c == 47):
                     break
                 i += 1
             if i >= n:
@@ -305,7 +316,7 @@ class Tokenizer:
             i += 1  # the first byte belongs to the name, even a '='
             while i < n:
                 c = self.source[i]
-                if c == 61 or c == 62 or c == 47 or self.classes[c] & 8:
+                if c == 61 or c == 62 or c == 47 or self.classes[c] & _IS_WHITE:
                     break
                 if 65 <= c <= 90:
                     clean = False
@@ -320,14 +331,14 @@ class Tokenizer:
                 i += 2
             else:
                 clean = False
-                while i < n and self.classes[self.source[i]] & 8:
+                while i < n and self.classes[self.source[i]] & _IS_WHITE:
                     i += 1
                 if i >= n:
                     return -2
                 if self.source[i] != 61:
                     continue
                 i += 1
-                while i < n and self.classes[self.source[i]] & 8:
+                while i < n and self.classes[self.source[i]] & _IS_WHITE:
                     i += 1
                 if i >= n:
                     return -2
@@ -344,7 +355,7 @@ class Tokenizer:
                 if c != 34:
                     while i < n:
                         c = self.source[i]
-                        if c == 62 or self.classes[c] & 8:
+                        if c == 62 or self.classes[c] & _IS_WHITE:
                             break
                         i += 1
                     self.attributes_end = i
@@ -362,7 +373,9 @@ class Tokenizer:
             self.attributes_end = i
         self.attributes_end = cut or self.attributes_end
         if n_attributes:
-            self.flags = _ATTRIBUTES if clean and not seen & 4 else _ATTRIBUTES | _UNCLEAN
+            self.flags = (
+                _ATTRIBUTES if clean and not seen & _IS_CARE_IN_ATTRIBUTES else _ATTRIBUTES | _UNCLEAN
+            )
         if self.closed_itself:
             self.flags |= _CLOSED
         return i
@@ -426,16 +439,16 @@ class Tokenizer:
         end: cython.Py_ssize_t = i
         flags: cython.int = 0
         j: cython.Py_ssize_t
-        if content == 2:
+        if content == _HOLDS_SCRIPT:
             end = self._end_of_script(i, name_start, name_end)
         else:
             end = self._end_tag_from(i, name_start, name_end)
-        if content == 3:
+        if content == _HOLDS_TEXT:
             for j in range(i, end):
                 flags |= self.classes[self.source[j]]
                 if self.source[j] == 60:
                     flags |= _CARE
-            self._emit(self.name, _RAW, i, end, flags & 3, 0)
+            self._emit(self.name, _RAW, i, end, flags & (_NOT_WHITE | _CARE), 0)
         if end >= self.n:
             return self.n
         j = self._read_attributes(end + 2 + name_end - name_start)
@@ -470,7 +483,7 @@ class Tokenizer:
                 while k < length and (self.source[i + 2 + k] | 32) == (self.source[name_start + k] | 32):
                     k += 1
                 c = self.source[after]
-                if k == length and (c == 62 or c == 47 or self.classes[c] & 8):
+                if k == length and (c == 62 or c == 47 or self.classes[c] & _IS_WHITE):
                     return i
             i += 1
 
@@ -537,7 +550,7 @@ class Tokenizer:
             and (
                 self.source[i + 6] == 62
                 or self.source[i + 6] == 47
-                or (self.classes[self.source[i + 6]] & 8) != 0
+                or (self.classes[self.source[i + 6]] & _IS_WHITE) != 0
             )
         )
 
@@ -563,7 +576,7 @@ class Tokenizer:
             elif c == 33 or c == 63:
                 i = self._after_bogus_comment(i)
             elif c == 47:
-                if i + 2 >= self.n or not self.classes[self.source[i + 2]] & 16:
+                if i + 2 >= self.n or not self.classes[self.source[i + 2]] & _IS_LETTER:
                     return -1
                 i = self._read_attributes(self._read_name(i + 2))
                 if i < 0:
@@ -575,17 +588,17 @@ class Tokenizer:
                 embeds.pop()
                 if not open_names:
                     return i
-            elif self.classes[c] & 16:
+            elif self.classes[c] & _IS_LETTER:
                 i = self._read_attributes(self._read_name(i + 1))
                 if i < 0:
                     return -1 if i == -1 else self.n
                 if embeds[len(embeds) - 1] or len(open_names) >= _DEEPEST_DRAWING:
                     return -1
                 content = self.contents[self.name] if self.name > 0 else 0
-                if content & 64:
+                if content & _ENDS_DRAWING:
                     return -1
                 if not self.closed_itself:
                     open_names.append(self.name)
-                    embeds.append(content & 128 != 0)
+                    embeds.append(content & _HOLDS_HTML != 0)
             else:
                 i += 1

@@ -11,147 +11,153 @@ import re
 
 import cython
 
-COLUMNS = ("parent", "first", "last", "next", "previous", "name", "token")
-"""What a node is: its family (0: none), its element (0: text), its token (-1: implied). A text node's `first`
-and `last` are the span in the source, its `token` the token's flags."""
-
-ELEMENTS = (
-    " html head body title base basefont bgsound link meta noframes script style template noscript"
-    " table caption colgroup col tbody tfoot thead tr td th p li dd dt h1 h2 h3 h4 h5 h6"
-    " form button a nobr b big code em font i s small strike strong tt u applet marquee object"
-    " area br embed img wbr input param source track hr textarea iframe noembed select optgroup option"
-    " rb rtc rp rt svg math plaintext xmp frameset frame image pre listing selectedcontent keygen"
-    " address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer"
-    " header hgroup main menu nav ol search section summary ul"
-    " canvas ruby span var sub sup foreignobject desc"
-).split(" ")
-"""The elements that the standard names, in the order of the numbers below; 0 is none of them."""
-
-FLAGS = ("void", "special", "scope", "implied_end", "dropped", "ends_drawing")
-STARTS = (
-    "ordinary",
-    "block",
-    "heading",
-    "preformatted",
-    "form",
-    "li",
-    "dd",
-    "button",
-    "a",
-    "formatting",
-    "nobr",
-    "marked",
-    "table",
-    "void",
-    "input",
-    "void_inside",
-    "hr",
-    "raw",
-    "select",
-    "optgroup",
-    "option",
-    "ruby_base",
-    "ruby_text",
-    "ignored",
-    "head",
-    "html",
-    "drawing",
-    "elsewhere",
+from victor_spark.parser.elements import (
+    ELEMENT_FLAGS,
+    ELEMENTS,
+    ENDS,
+    NODE_COLUMNS,
+    STARTS,
+    TOKEN_COLUMNS,
+    TOKEN_FLAGS,
+    TOKEN_KINDS,
 )
-"""What the start tag of an element does in a body."""
-ENDS = ("ordinary", "block", "form", "p", "li", "dd", "heading", "formatting", "marked", "br", "body")
-"""What its end tag does there."""
 
-_HTML = cython.declare(cython.int, 1)
-_HEAD = cython.declare(cython.int, 2)
-_BODY = cython.declare(cython.int, 3)
-_TITLE = cython.declare(cython.int, 4)
-_BASEFONT = cython.declare(cython.int, 6)
-_NOFRAMES = cython.declare(cython.int, 10)
-_SCRIPT = cython.declare(cython.int, 11)
-_STYLE = cython.declare(cython.int, 12)
-_TEMPLATE = cython.declare(cython.int, 13)
-_NOSCRIPT = cython.declare(cython.int, 14)
-_TABLE = cython.declare(cython.int, 15)
-_CAPTION = cython.declare(cython.int, 16)
-_COLGROUP = cython.declare(cython.int, 17)
-_COL = cython.declare(cython.int, 18)
-_TBODY = cython.declare(cython.int, 19)
-_THEAD = cython.declare(cython.int, 21)
-_TR = cython.declare(cython.int, 22)
-_TD = cython.declare(cython.int, 23)
-_TH = cython.declare(cython.int, 24)
-_P = cython.declare(cython.int, 25)
-_LI = cython.declare(cython.int, 26)
-_DD = cython.declare(cython.int, 27)
-_DT = cython.declare(cython.int, 28)
-_H1 = cython.declare(cython.int, 29)
-_H6 = cython.declare(cython.int, 34)
-_FORM = cython.declare(cython.int, 35)
-_BUTTON = cython.declare(cython.int, 36)
-_A = cython.declare(cython.int, 37)
-_NOBR = cython.declare(cython.int, 38)
-_APPLET = cython.declare(cython.int, 51)
-_OBJECT = cython.declare(cython.int, 53)
-_BR = cython.declare(cython.int, 55)
-_IMG = cython.declare(cython.int, 57)
-_INPUT = cython.declare(cython.int, 59)
-_SELECT = cython.declare(cython.int, 67)
-_OPTGROUP = cython.declare(cython.int, 68)
-_OPTION = cython.declare(cython.int, 69)
-_RTC = cython.declare(cython.int, 71)
-_IMAGE = cython.declare(cython.int, 80)
-_ADDRESS = cython.declare(cython.int, 85)
-_DIV = cython.declare(cython.int, 93)
-_OL = cython.declare(cython.int, 104)
-_UL = cython.declare(cython.int, 108)
-_RUBY = cython.declare(cython.int, 110)
-_SVG = cython.declare(cython.int, 74)
-_MATH = cython.declare(cython.int, 75)
-_PLAINTEXT = cython.declare(cython.int, 76)
-_XMP = cython.declare(cython.int, 77)
-_PRE = cython.declare(cython.int, 81)
-_SELECTEDCONTENT = cython.declare(cython.int, 83)
-_KEYGEN = cython.declare(cython.int, 84)
-_FONT = cython.declare(cython.int, 43)
-_DESC = cython.declare(cython.int, 116)
-_FOREIGNOBJECT = cython.declare(cython.int, 115)
+_HTML = cython.declare(cython.int, ELEMENTS.index("html"))
+_HEAD = cython.declare(cython.int, ELEMENTS.index("head"))
+_BODY = cython.declare(cython.int, ELEMENTS.index("body"))
+_TITLE = cython.declare(cython.int, ELEMENTS.index("title"))
+_BASEFONT = cython.declare(cython.int, ELEMENTS.index("basefont"))
+_NOFRAMES = cython.declare(cython.int, ELEMENTS.index("noframes"))
+_SCRIPT = cython.declare(cython.int, ELEMENTS.index("script"))
+_STYLE = cython.declare(cython.int, ELEMENTS.index("style"))
+_TEMPLATE = cython.declare(cython.int, ELEMENTS.index("template"))
+_NOSCRIPT = cython.declare(cython.int, ELEMENTS.index("noscript"))
+_TABLE = cython.declare(cython.int, ELEMENTS.index("table"))
+_CAPTION = cython.declare(cython.int, ELEMENTS.index("caption"))
+_COLGROUP = cython.declare(cython.int, ELEMENTS.index("colgroup"))
+_COL = cython.declare(cython.int, ELEMENTS.index("col"))
+_TBODY = cython.declare(cython.int, ELEMENTS.index("tbody"))
+_THEAD = cython.declare(cython.int, ELEMENTS.index("thead"))
+_TR = cython.declare(cython.int, ELEMENTS.index("tr"))
+_TD = cython.declare(cython.int, ELEMENTS.index("td"))
+_TH = cython.declare(cython.int, ELEMENTS.index("th"))
+_P = cython.declare(cython.int, ELEMENTS.index("p"))
+_LI = cython.declare(cython.int, ELEMENTS.index("li"))
+_DD = cython.declare(cython.int, ELEMENTS.index("dd"))
+_DT = cython.declare(cython.int, ELEMENTS.index("dt"))
+_H1 = cython.declare(cython.int, ELEMENTS.index("h1"))
+_H6 = cython.declare(cython.int, ELEMENTS.index("h6"))
+_FORM = cython.declare(cython.int, ELEMENTS.index("form"))
+_BUTTON = cython.declare(cython.int, ELEMENTS.index("button"))
+_A = cython.declare(cython.int, ELEMENTS.index("a"))
+_NOBR = cython.declare(cython.int, ELEMENTS.index("nobr"))
+_FONT = cython.declare(cython.int, ELEMENTS.index("font"))
+_APPLET = cython.declare(cython.int, ELEMENTS.index("applet"))
+_OBJECT = cython.declare(cython.int, ELEMENTS.index("object"))
+_BR = cython.declare(cython.int, ELEMENTS.index("br"))
+_IMG = cython.declare(cython.int, ELEMENTS.index("img"))
+_INPUT = cython.declare(cython.int, ELEMENTS.index("input"))
+_IFRAME = cython.declare(cython.int, ELEMENTS.index("iframe"))
+_NOEMBED = cython.declare(cython.int, ELEMENTS.index("noembed"))
+_SELECT = cython.declare(cython.int, ELEMENTS.index("select"))
+_OPTGROUP = cython.declare(cython.int, ELEMENTS.index("optgroup"))
+_OPTION = cython.declare(cython.int, ELEMENTS.index("option"))
+_RTC = cython.declare(cython.int, ELEMENTS.index("rtc"))
+_SVG = cython.declare(cython.int, ELEMENTS.index("svg"))
+_MATH = cython.declare(cython.int, ELEMENTS.index("math"))
+_PLAINTEXT = cython.declare(cython.int, ELEMENTS.index("plaintext"))
+_XMP = cython.declare(cython.int, ELEMENTS.index("xmp"))
+_IMAGE = cython.declare(cython.int, ELEMENTS.index("image"))
+_PRE = cython.declare(cython.int, ELEMENTS.index("pre"))
+_SELECTEDCONTENT = cython.declare(cython.int, ELEMENTS.index("selectedcontent"))
+_KEYGEN = cython.declare(cython.int, ELEMENTS.index("keygen"))
+_ADDRESS = cython.declare(cython.int, ELEMENTS.index("address"))
+_DIV = cython.declare(cython.int, ELEMENTS.index("div"))
+_OL = cython.declare(cython.int, ELEMENTS.index("ol"))
+_UL = cython.declare(cython.int, ELEMENTS.index("ul"))
+_RUBY = cython.declare(cython.int, ELEMENTS.index("ruby"))
+_FOREIGNOBJECT = cython.declare(cython.int, ELEMENTS.index("foreignobject"))
+_DESC = cython.declare(cython.int, ELEMENTS.index("desc"))
 
-_VOID = cython.declare(cython.int, 1)
-_SPECIAL = cython.declare(cython.int, 2)
-_SCOPE = cython.declare(cython.int, 4)
-_IMPLIED_END = cython.declare(cython.int, 8)
+_SPECIAL = cython.declare(cython.int, 1 << ELEMENT_FLAGS.index("special"))
+_SCOPE = cython.declare(cython.int, 1 << ELEMENT_FLAGS.index("scope"))
+_IMPLIED_END = cython.declare(cython.int, 1 << ELEMENT_FLAGS.index("implied_end"))
+_ENDS_DRAWING = cython.declare(cython.int, 1 << ELEMENT_FLAGS.index("ends_drawing"))
 
-# The insertion modes.
+# The insertion modes (13.2.4.1), in an order that `<` compares: before the body, in it, after it.
 _BEFORE_HTML = cython.declare(cython.int, 0)
 _BEFORE_HEAD = cython.declare(cython.int, 1)
 _IN_HEAD = cython.declare(cython.int, 2)
-_IN_NOSCRIPT = cython.declare(cython.int, 3)
+_IN_HEAD_NOSCRIPT = cython.declare(cython.int, 3)
 _AFTER_HEAD = cython.declare(cython.int, 4)
 _IN_BODY = cython.declare(cython.int, 5)
 _IN_TABLE = cython.declare(cython.int, 6)
 _IN_CAPTION = cython.declare(cython.int, 7)
-_IN_COLGROUP = cython.declare(cython.int, 8)
-_IN_TBODY = cython.declare(cython.int, 9)
+_IN_COLUMN_GROUP = cython.declare(cython.int, 8)
+_IN_TABLE_BODY = cython.declare(cython.int, 9)
 _IN_ROW = cython.declare(cython.int, 10)
 _IN_CELL = cython.declare(cython.int, 11)
 _AFTER_BODY = cython.declare(cython.int, 12)
 _AFTER_AFTER_BODY = cython.declare(cython.int, 13)
 _IN_TEMPLATE = cython.declare(cython.int, 14)
 
-_TEXT = cython.declare(cython.int, 0)
-_START = cython.declare(cython.int, 1)
-_END = cython.declare(cython.int, 2)
-_DOCTYPE = cython.declare(cython.int, 3)
-_NOT_WHITE = cython.declare(cython.int, 1)
-_CARE = cython.declare(cython.int, 2)
-_AFTER_COMMENT = cython.declare(cython.int, 4)
-_ATTRIBUTES = cython.declare(cython.int, 8)
-_JOINED = cython.declare(cython.int, 32)
-_UNCLEAN = cython.declare(cython.int, 16)
+# What a start tag and an end tag do in a body.
+_START_ORDINARY = cython.declare(cython.int, STARTS.index("ordinary"))
+_START_BLOCK = cython.declare(cython.int, STARTS.index("block"))
+_START_HEADING = cython.declare(cython.int, STARTS.index("heading"))
+_START_PREFORMATTED = cython.declare(cython.int, STARTS.index("preformatted"))
+_START_FORM = cython.declare(cython.int, STARTS.index("form"))
+_START_LI = cython.declare(cython.int, STARTS.index("li"))
+_START_DD = cython.declare(cython.int, STARTS.index("dd"))
+_START_BUTTON = cython.declare(cython.int, STARTS.index("button"))
+_START_A = cython.declare(cython.int, STARTS.index("a"))
+_START_FORMATTING = cython.declare(cython.int, STARTS.index("formatting"))
+_START_NOBR = cython.declare(cython.int, STARTS.index("nobr"))
+_START_MARKED = cython.declare(cython.int, STARTS.index("marked"))
+_START_TABLE = cython.declare(cython.int, STARTS.index("table"))
+_START_VOID = cython.declare(cython.int, STARTS.index("void"))
+_START_INPUT = cython.declare(cython.int, STARTS.index("input"))
+_START_VOID_INSIDE = cython.declare(cython.int, STARTS.index("void_inside"))
+_START_HR = cython.declare(cython.int, STARTS.index("hr"))
+_START_RAW = cython.declare(cython.int, STARTS.index("raw"))
+_START_SELECT = cython.declare(cython.int, STARTS.index("select"))
+_START_OPTGROUP = cython.declare(cython.int, STARTS.index("optgroup"))
+_START_OPTION = cython.declare(cython.int, STARTS.index("option"))
+_START_RUBY_BASE = cython.declare(cython.int, STARTS.index("ruby_base"))
+_START_RUBY_TEXT = cython.declare(cython.int, STARTS.index("ruby_text"))
+_START_HEAD = cython.declare(cython.int, STARTS.index("head"))
+_START_HTML = cython.declare(cython.int, STARTS.index("html"))
+_START_DRAWING = cython.declare(cython.int, STARTS.index("drawing"))
+_START_ELSEWHERE = cython.declare(cython.int, STARTS.index("elsewhere"))
+_END_ORDINARY = cython.declare(cython.int, ENDS.index("ordinary"))
+_END_BLOCK = cython.declare(cython.int, ENDS.index("block"))
+_END_FORM = cython.declare(cython.int, ENDS.index("form"))
+_END_P = cython.declare(cython.int, ENDS.index("p"))
+_END_LI = cython.declare(cython.int, ENDS.index("li"))
+_END_DD = cython.declare(cython.int, ENDS.index("dd"))
+_END_HEADING = cython.declare(cython.int, ENDS.index("heading"))
+_END_FORMATTING = cython.declare(cython.int, ENDS.index("formatting"))
+_END_MARKED = cython.declare(cython.int, ENDS.index("marked"))
+_END_BR = cython.declare(cython.int, ENDS.index("br"))
+_END_BODY = cython.declare(cython.int, ENDS.index("body"))
 
-_CLOSED = cython.declare(cython.int, 64)
-_ENDS_DRAWING = cython.declare(cython.int, 32)
+_TEXT = cython.declare(cython.int, TOKEN_KINDS.index("text"))
+_START = cython.declare(cython.int, TOKEN_KINDS.index("start"))
+_END = cython.declare(cython.int, TOKEN_KINDS.index("end"))
+_DOCTYPE = cython.declare(cython.int, TOKEN_KINDS.index("doctype"))
+_NOT_WHITE = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("not_white"))
+_CARE = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("care"))
+_AFTER_COMMENT = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("after_comment"))
+_ATTRIBUTES = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("attributes"))
+_UNCLEAN = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("unclean"))
+_JOINED = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("joined"))
+_CLOSED = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("closed"))
+_TOKEN_NAME = cython.declare(cython.int, TOKEN_COLUMNS.index("name"))
+_TOKEN_KIND = cython.declare(cython.int, TOKEN_COLUMNS.index("kind"))
+_TOKEN_START = cython.declare(cython.int, TOKEN_COLUMNS.index("start"))
+_TOKEN_END = cython.declare(cython.int, TOKEN_COLUMNS.index("end"))
+_TOKEN_FLAGS = cython.declare(cython.int, TOKEN_COLUMNS.index("flags"))
+_TOKEN_NAME_START = cython.declare(cython.int, TOKEN_COLUMNS.index("name_start"))
 
 # How an element is open, beside 1: in a drawing or formula; one of these that holds HTML; a template, as
 # _OPEN_TEMPLATE and the insertion mode of its inside.
@@ -165,13 +171,13 @@ _COPY = cython.declare(cython.int, 16)
 COPY = 16
 """What the tags of an element that is opened again count for, without attributes."""
 
-_PARENT = cython.declare(cython.int, 0)
-_FIRST = cython.declare(cython.int, 1)
-_LAST = cython.declare(cython.int, 2)
-_NEXT = cython.declare(cython.int, 3)
-_PREVIOUS = cython.declare(cython.int, 4)
-_NAME = cython.declare(cython.int, 5)
-_TOKEN = cython.declare(cython.int, 6)
+_PARENT = cython.declare(cython.int, NODE_COLUMNS.index("parent"))
+_FIRST = cython.declare(cython.int, NODE_COLUMNS.index("first"))
+_LAST = cython.declare(cython.int, NODE_COLUMNS.index("last"))
+_NEXT = cython.declare(cython.int, NODE_COLUMNS.index("next"))
+_PREVIOUS = cython.declare(cython.int, NODE_COLUMNS.index("previous"))
+_NAME = cython.declare(cython.int, NODE_COLUMNS.index("name"))
+_TOKEN = cython.declare(cython.int, NODE_COLUMNS.index("token"))
 
 _OF_FONT = re.compile(rb"""(?:^|[\s/"'])(?:color|face|size)(?=[\s/=]|$)""", re.IGNORECASE)
 _HOLDS_HTML = (b"mi", b"mo", b"mn", b"ms", b"mtext", b"annotation-xml")
@@ -182,7 +188,10 @@ _HIDDEN = re.compile(rb"""\stype\s*=\s*(?:"hidden"|'hidden'|hidden(?=[\s/]|$))""
 @cython.final
 @cython.cclass
 class Builder:
-    """One page's tree construction; make it, then `build` once."""
+    """One page's tree construction; `build` once.
+
+    `views`: memory views of the fields, from `source` to `formatting`.
+    """
 
     buffer: bytes
     source: cython.const[cython.uchar][::1]
@@ -221,32 +230,26 @@ class Builder:
     def __init__(
         self,
         buffer: bytes,
-        source: cython.const[cython.uchar][::1],
-        tokens: cython.int[:, ::1],
-        element_flags: cython.const[cython.uchar][::1],
-        starts: cython.const[cython.uchar][::1],
-        ends: cython.const[cython.uchar][::1],
-        nodes: cython.int[:, ::1],
-        stack: cython.int[::1],
-        is_open: cython.uchar[::1],
-        formatting: cython.int[::1],
         quirks: cython.int,
         most_steps: cython.longlong,
         most_copied: cython.longlong,
+        *views: object,
     ):
+        (
+            self.source,
+            self.tokens,
+            self.element_flags,
+            self.starts,
+            self.ends,
+            self.nodes,
+            self.stack,
+            self.is_open,
+            self.formatting,
+        ) = views
         self.buffer = buffer
-        self.source = source
-        self.tokens = tokens
-        self.element_flags = element_flags
-        self.starts = starts
-        self.ends = ends
-        self.nodes = nodes
-        self.stack = stack
-        self.is_open = is_open
-        self.formatting = formatting
         self.quirks = quirks
         self.n_nodes = 2  # 0 is no node, 1 the document
-        self.most_nodes = cython.cast(cython.int, nodes.shape[0])
+        self.most_nodes = cython.cast(cython.int, self.nodes.shape[0])
         self.depth = 0
         self.n_formatting = 0
         self.n_open_p = 0
@@ -267,8 +270,8 @@ class Builder:
         self.most_copied = most_copied
         self.merged = 0
         for k in range(7):
-            nodes[0, k] = 0
-            nodes[1, k] = 0
+            self.nodes[0, k] = 0
+            self.nodes[1, k] = 0
 
     @cython.ccall
     def build(self, n_tokens: cython.Py_ssize_t) -> cython.int:
@@ -281,20 +284,20 @@ class Builder:
         t: cython.Py_ssize_t
         kind: cython.int
         for t in range(n_tokens):
-            kind = self.tokens[t, 1]
+            kind = self.tokens[t, _TOKEN_KIND]
             if self.templates:
                 self._in_template(t)
             elif kind == _TEXT:
                 self._text(t)
             elif kind == _START:
                 self.drops_line_feed = False
-                self._start(self.tokens[t, 0], t)
+                self._start(self.tokens[t, _TOKEN_NAME], t)
             elif kind == _END:
                 self.drops_line_feed = False
-                self._end(self.tokens[t, 0])
+                self._end(self.tokens[t, _TOKEN_NAME])
             elif kind == _DOCTYPE:
                 self.drops_line_feed = False
-                if self.mode == _IN_COLGROUP:
+                if self.mode == _IN_COLUMN_GROUP:
                     self.aside = True  # the library ends the group
             if self.aside or self.steps > self.most_steps or self.copied > self.most_copied:
                 return -1
@@ -330,16 +333,16 @@ class Builder:
             if self.n_nodes >= self.most_nodes:
                 return -1
             t = self.n_done
-            kind = self.tokens[t, 1]
+            kind = self.tokens[t, _TOKEN_KIND]
             self.steps += self.depth  # the library may search all open elements for each token
             if kind == _TEXT:
                 self._text(t)
             elif kind == _START or kind == _END:
                 self.drops_line_feed = False
                 if kind == _START:
-                    self._start(self.tokens[t, 0], t)
+                    self._start(self.tokens[t, _TOKEN_NAME], t)
                 else:
-                    self._end_anywhere(self.tokens[t, 0], t)
+                    self._end_anywhere(self.tokens[t, _TOKEN_NAME], t)
             self.fostering = False
             self.aside = False
             self.n_done += 1
@@ -652,8 +655,8 @@ class Builder:
     def _count_copy(self, node: cython.int) -> cython.void:
         """Counts what the tags of another element like `node` take: six times the attributes, if unclean."""
         token: cython.int = self.nodes[node, _TOKEN]
-        length: cython.int = self.tokens[token, 3] - self.tokens[token, 2]
-        self.copied += _COPY + (length * 6 if self.tokens[token, 4] & _UNCLEAN else length)
+        length: cython.int = self.tokens[token, _TOKEN_END] - self.tokens[token, _TOKEN_START]
+        self.copied += _COPY + (length * 6 if self.tokens[token, _TOKEN_FLAGS] & _UNCLEAN else length)
 
     @cython.cfunc
     def _push_formatting(self, node: cython.int) -> cython.void:
@@ -669,8 +672,8 @@ class Builder:
                     alike += 1
                     earliest = k
                 elif (
-                    self.tokens[self.nodes[self.formatting[k], _TOKEN], 4]
-                    | self.tokens[self.nodes[node, _TOKEN], 4]
+                    self.tokens[self.nodes[self.formatting[k], _TOKEN], _TOKEN_FLAGS]
+                    | self.tokens[self.nodes[node, _TOKEN], _TOKEN_FLAGS]
                 ) & _UNCLEAN:
                     perhaps += 1  # the same, perhaps, written in another way
             k -= 1
@@ -685,14 +688,14 @@ class Builder:
 
     @cython.cfunc
     def _same_attributes(self, one: cython.int, other: cython.int) -> cython.bint:
-        start: cython.int = self.tokens[one, 2]
-        length: cython.int = self.tokens[one, 3] - start
+        start: cython.int = self.tokens[one, _TOKEN_START]
+        length: cython.int = self.tokens[one, _TOKEN_END] - start
         k: cython.int
-        if self.tokens[other, 3] - self.tokens[other, 2] != length:
+        if self.tokens[other, _TOKEN_END] - self.tokens[other, _TOKEN_START] != length:
             return False
         self.steps += length
         for k in range(length):
-            if self.source[start + k] != self.source[self.tokens[other, 2] + k]:
+            if self.source[start + k] != self.source[self.tokens[other, _TOKEN_START] + k]:
                 return False
         return True
 
@@ -863,9 +866,9 @@ class Builder:
 
     @cython.cfunc
     def _text(self, t: cython.Py_ssize_t) -> cython.void:
-        start: cython.int = self.tokens[t, 2]
-        end: cython.int = self.tokens[t, 3]
-        flags: cython.int = self.tokens[t, 4]
+        start: cython.int = self.tokens[t, _TOKEN_START]
+        end: cython.int = self.tokens[t, _TOKEN_END]
+        flags: cython.int = self.tokens[t, _TOKEN_FLAGS]
         mode: cython.int = self.mode
         white_end: cython.int = start
         second: cython.uint
@@ -891,10 +894,10 @@ class Builder:
                 self.aside = True
                 if not self.leaves_nothing:
                     return
-        if mode == _IN_TABLE or mode == _IN_TBODY or mode == _IN_ROW:
+        if mode == _IN_TABLE or mode == _IN_TABLE_BODY or mode == _IN_ROW:
             self._text_in_table(start, end, flags)
             return
-        if mode == _IN_COLGROUP:
+        if mode == _IN_COLUMN_GROUP:
             self._add_text(start, white_end, _CARE, self.stack[self.depth - 1])
             if white_end < end and self._current() == _COLGROUP:
                 self._pop()
@@ -959,7 +962,7 @@ class Builder:
         elif mode == _IN_HEAD:
             self._pop()
             self.mode = _AFTER_HEAD
-        elif mode == _IN_NOSCRIPT:
+        elif mode == _IN_HEAD_NOSCRIPT:
             self._pop()
             self.mode = _IN_HEAD
         else:
@@ -993,9 +996,9 @@ class Builder:
                 return False
         if mode == _IN_HEAD and name == _NOSCRIPT:
             self._insert(_NOSCRIPT, t)
-            self.mode = _IN_NOSCRIPT
+            self.mode = _IN_HEAD_NOSCRIPT
             return False
-        if mode == _IN_NOSCRIPT:
+        if mode == _IN_HEAD_NOSCRIPT:
             if _BASEFONT <= name <= _NOFRAMES or name == _STYLE:
                 self._start_in_head(name, t)
                 return False
@@ -1027,12 +1030,12 @@ class Builder:
     def _add_raw(self, node: cython.int, t: cython.Py_ssize_t) -> cython.void:
         """Gives the element of token t the raw text that follows it as its child."""
         was: cython.bint = self.fostering
-        start: cython.int = self.tokens[t + 1, 2]
-        end: cython.int = self.tokens[t + 1, 3]
+        start: cython.int = self.tokens[t + 1, _TOKEN_START]
+        end: cython.int = self.tokens[t + 1, _TOKEN_END]
         if self.nodes[node, _NAME] != _TITLE:
-            start = self._without_line_feed(start, end, self.tokens[t + 1, 4])
+            start = self._without_line_feed(start, end, self.tokens[t + 1, _TOKEN_FLAGS])
         self.fostering = False
-        self._add_text(start, end, self.tokens[t + 1, 4], node)
+        self._add_text(start, end, self.tokens[t + 1, _TOKEN_FLAGS], node)
         self.fostering = was
 
     @cython.cfunc
@@ -1040,19 +1043,19 @@ class Builder:
         """A second html or body tag: the attributes that the first doesn't have go to it."""
         node: cython.int = self.stack[0 if name == _HTML else 1]
         token: cython.int = self.nodes[node, _TOKEN]
-        if not self.tokens[t, 4] & _ATTRIBUTES or self.nodes[node, _NAME] != name:
+        if not self.tokens[t, _TOKEN_FLAGS] & _ATTRIBUTES or self.nodes[node, _NAME] != name:
             return
-        self.merged += self.tokens[t, 3] - self.tokens[t, 2]
+        self.merged += self.tokens[t, _TOKEN_END] - self.tokens[t, _TOKEN_START]
         self.steps += self.merged
-        if token >= 0 and self.tokens[token, 4] & _ATTRIBUTES:
+        if token >= 0 and self.tokens[token, _TOKEN_FLAGS] & _ATTRIBUTES:
             self.aside = True
         self.nodes[node, _TOKEN] = cython.cast(cython.int, t)
 
     @cython.cfunc
     def _in_template(self, t: cython.Py_ssize_t) -> cython.void:
         """Inside a template nothing is built; only markers that it may leave behind are counted."""
-        name: cython.int = self.tokens[t, 0]
-        kind: cython.int = self.tokens[t, 1]
+        name: cython.int = self.tokens[t, _TOKEN_NAME]
+        kind: cython.int = self.tokens[t, _TOKEN_KIND]
         if name == _TEMPLATE and kind == _START:
             self.templates += 1
         elif name == _TEMPLATE and kind == _END:
@@ -1094,11 +1097,11 @@ class Builder:
                 again = self._start_in_cell(name, t)
             elif mode == _IN_ROW:
                 again = self._start_in_row(name, t)
-            elif mode == _IN_TBODY:
+            elif mode == _IN_TABLE_BODY:
                 again = self._start_in_tbody(name, t)
             elif mode == _IN_TABLE:
                 again = self._start_in_table(name, t)
-            elif mode == _IN_COLGROUP:
+            elif mode == _IN_COLUMN_GROUP:
                 again = self._start_in_colgroup(name, t)
             else:
                 again = self._start_in_caption(name, t)
@@ -1109,16 +1112,16 @@ class Builder:
         what: cython.int = self.starts[name] if name > 0 else 0
         place: cython.int
         node: cython.int
-        if what == 0:
+        if what == _START_ORDINARY:
             self._reconstruct()
             self._insert(name, t)
-        elif what == 1:  # block
+        elif what == _START_BLOCK:  # block
             self._close_p()
             self._insert(name, t)
-        elif what == 9:  # formatting
+        elif what == _START_FORMATTING:  # formatting
             self._reconstruct()
             self._push_formatting(self._insert(name, t))
-        elif what == 8:  # a
+        elif what == _START_A:  # a
             place = self._last_formatting(_A)
             if place >= 0:
                 node = self.formatting[place]
@@ -1129,109 +1132,109 @@ class Builder:
                 self._remove_open(node)
             self._reconstruct()
             self._push_formatting(self._insert(name, t))
-        elif what == 5:  # li
+        elif what == _START_LI:  # li
             self._close_item(_LI, _LI)
             self._insert(name, t)
-        elif what == 13:  # void
+        elif what == _START_VOID:  # void
             self.aside = self.aside or (name == _IMAGE and self.fostering)  # lost by the library
             self._reconstruct()
             self._add(_IMG if name == _IMAGE else name, t)
-        elif what == 2:  # heading
+        elif what == _START_HEADING:  # heading
             self._close_p()
             if _H1 <= self._current() <= _H6:
                 self._pop()
             self._insert(name, t)
-        elif what == 24:  # head
+        elif what == _START_HEAD:  # head
             self._start_in_head(name, t)
-        elif what == 26:  # drawing: a leaf that is dropped
+        elif what == _START_DRAWING:  # drawing: a leaf that is dropped
             self._reconstruct()
             if self.leaves_nothing:
                 self._insert_foreign(name, t)
-        elif what == 14:  # input
+        elif what == _START_INPUT:  # input
             if self._in_scope(_SELECT):
                 self._pop_until(_SELECT)
             self._reconstruct()
             self._add(name, t)
-        elif what == 15:  # void_inside
+        elif what == _START_VOID_INSIDE:  # void_inside
             self._add(name, t)
-        elif what == 4:  # form
+        elif what == _START_FORM:  # form
             if self.leaves_nothing and self.templates:
                 self._close_p()
                 self._insert(name, t)
             elif not self.form:
                 self._close_p()
                 self.form = self._insert(name, t)
-        elif what == 12:  # table
+        elif what == _START_TABLE:  # table
             if self.quirks == 2 and self._p_in_button_scope():
                 self.aside = True
             if not self.quirks:
                 self._close_p()
             self._insert(name, t)
             self.mode = _IN_TABLE
-        elif what == 7:  # button
+        elif what == _START_BUTTON:  # button
             if self._in_scope(_BUTTON):
                 self._close_implied(0)
                 self._pop_until(_BUTTON)
             self._reconstruct()
             self._insert(name, t)
-        elif what == 6:  # dd
+        elif what == _START_DD:  # dd
             self._close_item(_DD, _DT)
             self._insert(name, t)
-        elif what == 3:  # preformatted
+        elif what == _START_PREFORMATTED:  # preformatted
             self._close_p()
             self._insert(name, t)
             self.drops_line_feed = True
-        elif what == 16:  # hr
+        elif what == _START_HR:  # hr
             self._close_p()
             if self._in_scope(_SELECT):
                 self._close_implied(0)
             self._add(name, t)
-        elif what == 17:  # raw: textarea, iframe, noembed
-            if name != 65 and name != 66:
+        elif what == _START_RAW:  # raw: textarea, iframe, noembed
+            if name != _IFRAME and name != _NOEMBED:
                 self._add_raw(self._add(name, t), t)
-        elif what == 18:  # select
+        elif what == _START_SELECT:  # select
             if self._in_scope(_SELECT):
                 self._pop_until(_SELECT)
             else:
                 self._reconstruct()
                 self._insert(name, t)
-        elif what == 19:  # optgroup
+        elif what == _START_OPTGROUP:  # optgroup
             if self._in_scope(_SELECT):
                 self._close_implied(0)
             elif self._current() == _OPTION:
                 self._pop()
             self._reconstruct()
             self._insert(name, t)
-        elif what == 20:  # option
+        elif what == _START_OPTION:  # option
             if self._in_scope(_SELECT):
                 self._close_implied(_OPTGROUP)
             elif self._current() == _OPTION:
                 self._pop()
             self._reconstruct()
             self._insert(name, t)
-        elif what == 10:  # nobr
+        elif what == _START_NOBR:  # nobr
             self._reconstruct()
             if self._in_scope(_NOBR):
                 self._adopt(_NOBR)
                 self._reconstruct()
             self._push_formatting(self._insert(name, t))
-        elif what == 11:  # marked
+        elif what == _START_MARKED:  # marked
             self._reconstruct()
             self._insert(name, t)
             self._mark()
-        elif what == 21:  # ruby_base
+        elif what == _START_RUBY_BASE:  # ruby_base
             if self._in_scope(_RUBY):
                 self._close_implied(0)
             self._insert(name, t)
-        elif what == 22:  # ruby_text
+        elif what == _START_RUBY_TEXT:  # ruby_text
             if self._in_scope(_RUBY):
                 self._close_implied(_RTC)
             self._insert(name, t)
-        elif what == 25:  # html, body
+        elif what == _START_HTML:  # html, body
             self._merge(name, t)
-        elif what == 27 and not self.leaves_nothing:  # elsewhere
+        elif what == _START_ELSEWHERE and not self.leaves_nothing:  # elsewhere
             self.aside = True
-        elif what == 27:
+        elif what == _START_ELSEWHERE:
             self._start_rare(name, t)
 
     @cython.cfunc
@@ -1270,12 +1273,12 @@ class Builder:
         elif name == _COLGROUP or name == _COL:
             self._back_to(_TABLE, _TABLE)
             self._insert(_COLGROUP, t if name == _COLGROUP else -1)
-            self.mode = _IN_COLGROUP
+            self.mode = _IN_COLUMN_GROUP
             return name == _COL
         elif _TBODY <= name <= _THEAD or _TR <= name <= _TH:
             self._back_to(_TABLE, _TABLE)
             self._insert(name if name <= _THEAD else _TBODY, t if name <= _THEAD else -1)
-            self.mode = _IN_TBODY
+            self.mode = _IN_TABLE_BODY
             return name > _THEAD
         elif name == _TABLE:
             if self._in_table_scope(_TABLE, _TABLE):
@@ -1298,7 +1301,7 @@ class Builder:
 
     @cython.cfunc
     def _is_hidden(self, t: cython.Py_ssize_t) -> cython.bint:
-        span: bytes = self.buffer[self.tokens[t, 2] : self.tokens[t, 3]].lower()
+        span: bytes = self.buffer[self.tokens[t, _TOKEN_START] : self.tokens[t, _TOKEN_END]].lower()
         if b"hidden" not in span:
             return False
         if span.count(b"type") != 1 or not _HIDDEN.search(span):
@@ -1340,7 +1343,7 @@ class Builder:
             return False
         self._back_to(_TR, _TR)
         self._pop()
-        self.mode = _IN_TBODY
+        self.mode = _IN_TABLE_BODY
         return True
 
     @cython.cfunc
@@ -1408,11 +1411,11 @@ class Builder:
             elif name == _TR:
                 self.mode = _IN_ROW
             elif _TBODY <= name <= _THEAD:
-                self.mode = _IN_TBODY
+                self.mode = _IN_TABLE_BODY
             elif name == _CAPTION:
                 self.mode = _IN_CAPTION
             elif name == _COLGROUP:
-                self.mode = _IN_COLGROUP
+                self.mode = _IN_COLUMN_GROUP
             elif name == _TABLE:
                 self.mode = _IN_TABLE
             elif name == _BODY:
@@ -1451,11 +1454,11 @@ class Builder:
                 again = self._end_in_cell(name)
             elif mode == _IN_ROW:
                 again = self._end_in_row(name)
-            elif mode == _IN_TBODY:
+            elif mode == _IN_TABLE_BODY:
                 again = self._end_in_tbody(name)
             elif mode == _IN_TABLE:
                 again = self._end_in_table(name)
-            elif mode == _IN_COLGROUP:
+            elif mode == _IN_COLUMN_GROUP:
                 again = self._end_in_colgroup(name)
             else:
                 again = self._end_in_caption(name)
@@ -1466,10 +1469,10 @@ class Builder:
         if mode == _IN_HEAD and name == _HEAD:
             self._go_on()
             return False
-        if mode == _IN_NOSCRIPT and name == _NOSCRIPT:
+        if mode == _IN_HEAD_NOSCRIPT and name == _NOSCRIPT:
             self._go_on()
             return False
-        if name == _BR or (mode != _IN_NOSCRIPT and (name == _BODY or name == _HTML)):
+        if name == _BR or (mode != _IN_HEAD_NOSCRIPT and (name == _BODY or name == _HTML)):
             self._go_on()
             return True
         if name == _HEAD and mode <= _BEFORE_HEAD:
@@ -1482,29 +1485,29 @@ class Builder:
         """13.2.6.4.7, by what ENDS says of the element; True: to be seen again in the next mode."""
         what: cython.int = self.ends[name] if name > 0 else 0
         node: cython.int
-        if what == 0:
+        if what == _END_ORDINARY:
             self._end_ordinary(name)
-        elif what == 1:  # block
+        elif what == _END_BLOCK:  # block
             if self._in_scope(name):
                 self._close_implied(0)
                 self._pop_until(name)
-        elif what == 7:  # formatting
+        elif what == _END_FORMATTING:  # formatting
             self._adopt(name)
-        elif what == 3:  # p
+        elif what == _END_P:  # p
             if not self._p_in_button_scope():
                 self._insert(_P, -1)
             self._close_p()
-        elif what == 4:  # li
+        elif what == _END_LI:  # li
             if self._in_list_scope():
                 self._close_implied(_LI)
                 self._pop_until(_LI)
-        elif what == 5:  # dd
+        elif what == _END_DD:  # dd
             if self._in_scope(name):
                 self._close_implied(name)
                 self._pop_until(name)
-        elif what == 6:  # heading
+        elif what == _END_HEADING:  # heading
             self._end_heading()
-        elif what == 2:  # form
+        elif what == _END_FORM:  # form
             node = self.form
             if self.leaves_nothing and self.templates:
                 if self._in_scope(name):
@@ -1515,15 +1518,15 @@ class Builder:
             if node and self._node_in_scope(node):
                 self._close_implied(0)
                 self._remove_open(node)
-        elif what == 8:  # marked
+        elif what == _END_MARKED:  # marked
             if self._in_scope(name):
                 self._close_implied(0)
                 self._pop_until(name)
                 self._clear_to_mark()
-        elif what == 9:  # br
+        elif what == _END_BR:  # br
             self._reconstruct()
             self._add(_BR, -1)
-        elif what == 10:  # body, html
+        elif what == _END_BODY:  # body, html
             if self._in_scope(_BODY):
                 self.mode = _AFTER_BODY
                 return name == _HTML
@@ -1652,7 +1655,7 @@ class Builder:
         written: bytes
         open_as: cython.int = _OPEN_FOREIGN
         if name <= 0:
-            written = self.buffer[self.tokens[t, 5] : self.tokens[t, 2]].lower()
+            written = self.buffer[self.tokens[t, _TOKEN_NAME_START] : self.tokens[t, _TOKEN_START]].lower()
             if written in _HOLDS_HTML:
                 name = 2 * _HOLDER + _HOLDS_HTML.index(written)
                 open_as = _OPEN_HOLDING
@@ -1662,7 +1665,7 @@ class Builder:
         elif name != _SVG:
             name = -name
         self.is_open[self._insert(name, t)] = open_as
-        if self.tokens[t, 4] & _CLOSED:
+        if self.tokens[t, _TOKEN_FLAGS] & _CLOSED:
             self._pop()
 
     @cython.cfunc
@@ -1670,7 +1673,10 @@ class Builder:
         """A start tag in a drawing or formula; False: one of HTML, which has ended it."""
         ends: cython.bint = (self._flags(name) & _ENDS_DRAWING) != 0 if name > 0 else False
         if name == _FONT:
-            ends = _OF_FONT.search(self.buffer[self.tokens[t, 2] : self.tokens[t, 3]]) is not None
+            ends = (
+                _OF_FONT.search(self.buffer[self.tokens[t, _TOKEN_START] : self.tokens[t, _TOKEN_END]])
+                is not None
+            )
         if not ends:
             self._insert_foreign(name, t)
             return True
@@ -1691,7 +1697,9 @@ class Builder:
             return
         if k >= 0 and self.is_open[self.stack[k]] in (_OPEN_FOREIGN, _OPEN_HOLDING):
             if name <= 0:
-                written = _NAME_END.split(self.buffer[self.tokens[t, 5] : self.tokens[t, 3]], 1)[0].lower()
+                written = _NAME_END.split(
+                    self.buffer[self.tokens[t, _TOKEN_NAME_START] : self.tokens[t, _TOKEN_END]], 1
+                )[0].lower()
                 if written in _HOLDS_HTML:
                     holder = 2 * _HOLDER + _HOLDS_HTML.index(written)
             if name == _P or name == _BR:
@@ -1714,9 +1722,9 @@ class Builder:
             self._start_in_head(name, t)
             return False
         if name == _COL:
-            self.mode = _IN_COLGROUP
+            self.mode = _IN_COLUMN_GROUP
         elif name == _TR:
-            self.mode = _IN_TBODY
+            self.mode = _IN_TABLE_BODY
         elif name == _TD or name == _TH:
             self.mode = _IN_ROW
         elif _CAPTION <= name <= _THEAD:

@@ -8,8 +8,30 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.html.hashing import hashed
-from victor_spark.kernels import construction, tokenizer
+from victor_spark.parser.hashing import hashed
+
+ELEMENTS: Final = (
+    " html head body title base basefont bgsound link meta noframes script style template noscript"
+    " table caption colgroup col tbody tfoot thead tr td th p li dd dt h1 h2 h3 h4 h5 h6"
+    " form button a nobr b big code em font i s small strike strong tt u applet marquee object"
+    " area br embed img wbr input param source track hr textarea iframe noembed select optgroup option"
+    " rb rtc rp rt svg math plaintext xmp frameset frame image pre listing selectedcontent keygen"
+    " address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer"
+    " header hgroup main menu nav ol search section summary ul"
+    " canvas ruby span var sub sup foreignobject desc"
+).split(" ")
+"""The elements that the standard names, by number; 0 is any other."""
+
+TOKEN_COLUMNS: Final = ("name", "kind", "start", "end", "flags", "name_start")
+"""A token: its element's number (below 0: an element not in ELEMENTS), one of TOKEN_KINDS, the span of its
+text or attributes in the source, TOKEN_FLAGS as bits, where a tag's name starts."""
+TOKEN_KINDS: Final = ("text", "start", "end", "doctype", "raw")
+TOKEN_FLAGS: Final = ("not_white", "care", "after_comment", "attributes", "unclean", "joined", "closed")
+NODE_COLUMNS: Final = ("parent", "first", "last", "next", "previous", "name", "token")
+"""A node: its relatives (0: none), its element (0: text), its token (-1: implied). The `first` and `last` of
+a text node are its span in the source, its `token` the flags of its token."""
+BYTE_CLASSES: Final = ("not_white", "care", "care_in_attributes", "white", "letter")
+"""What a byte may be, as bits. `care`: it may have to be resolved or escaped, in text or in attributes."""
 
 _FLAGGED: Final = {
     "void": "area base basefont bgsound br col embed frame hr img input link meta param source track wbr",
@@ -84,10 +106,21 @@ _CONTENTS: Final = {
     "elsewhere": "math plaintext xmp frameset frame selectedcontent keygen",
 }
 _HOLDS_HTML: Final = "foreignobject desc title"
+ELEMENT_FLAGS: Final = tuple(_FLAGGED)
+STARTS: Final = ("ordinary", *_STARTS)
+"""What the start tag of an element does in a body."""
+ENDS: Final = ("ordinary", *_ENDS)
+"""What its end tag does there."""
+CONTENTS: Final = ("nodes", *_CONTENTS)
+"""What an element holds: nodes; raw text that is dropped; a script; text with references; foreign elements;
+something that only the parser library reads right."""
+ENDS_DRAWING: Final = 64
+HOLDS_HTML: Final = 128
+"""Added to the place in CONTENTS: of an element that ends a drawing, of one in drawings that holds HTML."""
 
 
 class Elements(NamedTuple):
-    """Columns over the elements of `construction.ELEMENTS`, and the hash slots that lead to them."""
+    """Columns over the elements of `ELEMENTS`, and the hash slots that lead to them."""
 
     slots: npt.NDArray[np.uint32]
     slot_names: npt.NDArray[np.int32]
@@ -111,34 +144,33 @@ class References(NamedTuple):
 @cache
 def elements() -> Elements:
     """The elements' table, made once per process."""
-    names = construction.ELEMENTS
-    slots, slot_names = hashed({name: number for number, name in enumerate(names) if number}, 1024)
-    contents = _column(names, _CONTENTS, tokenizer.CONTENTS)
-    contents += 64 * _is_in(names, _FLAGGED["ends_drawing"]) + 128 * _is_in(names, _HOLDS_HTML)
-    flags = np.zeros(len(names), dtype=np.uint8)
+    slots, slot_names = hashed({name: number for number, name in enumerate(ELEMENTS) if number}, 1024)
+    contents = _column(_CONTENTS, CONTENTS)
+    contents += ENDS_DRAWING * _is_in(_FLAGGED["ends_drawing"]) + HOLDS_HTML * _is_in(_HOLDS_HTML)
+    flags = np.zeros(len(ELEMENTS), dtype=np.uint8)
     for flag, members in _FLAGGED.items():
-        flags |= _is_in(names, members) << construction.FLAGS.index(flag)
-    lengths = np.array([0, *(len(name) for name in names)])
+        flags |= _is_in(members) << ELEMENT_FLAGS.index(flag)
+    lengths = np.array([0, *(len(name) for name in ELEMENTS)])
     return Elements(
         slots,
         slot_names,
         contents,
         flags,
-        _column(names, _STARTS, construction.STARTS),
-        _column(names, _ENDS, construction.ENDS),
-        np.frombuffer("".join(names).encode(), dtype=np.uint8),
+        _column(_STARTS, STARTS),
+        _column(_ENDS, ENDS),
+        np.frombuffer("".join(ELEMENTS).encode(), dtype=np.uint8),
         np.cumsum(lengths).astype(np.int32),
     )
 
 
 def in_source(markup: bytes) -> npt.NDArray[np.uint8]:
-    """Which of construction.ELEMENTS begin anywhere in a page's source: 1 or 0, shape (n_elements,).
+    """Which of ELEMENTS begin anywhere in a page's source: 1 or 0, shape (n_elements,).
 
     For the few pages that the tokenizer doesn't read. What only looks like a tag counts, too, in scripts,
     styles, comments and drawings, which the tokenizer knows better.
     """
     found = {tag[1].lower() for tag in _TAG.finditer(markup)}
-    return np.array([bool(name) and name.encode() in found for name in construction.ELEMENTS], dtype=np.uint8)
+    return np.array([bool(name) and name.encode() in found for name in ELEMENTS], dtype=np.uint8)
 
 
 _TAG: Final = re.compile(rb"<([a-zA-Z][^\s/>]*)")
@@ -161,7 +193,7 @@ def references() -> References:
 
 @cache
 def byte_classes() -> npt.NDArray[np.uint8]:
-    """A byte's class: 1 not white, 2 needs care in text, 4 in attributes, 8 white space, 16 a letter."""
+    """BYTE_CLASSES of each byte."""
     classes = np.ones(256, dtype=np.uint8)
     for byte in b"\t\n\f\r ":
         classes[byte] = 8
@@ -174,14 +206,12 @@ def byte_classes() -> npt.NDArray[np.uint8]:
     return classes
 
 
-def _is_in(names: tuple[str, ...] | list[str], members: str) -> npt.NDArray[np.uint8]:
-    return np.isin(names, members.split()).astype(np.uint8)
+def _is_in(members: str) -> npt.NDArray[np.uint8]:
+    return np.isin(ELEMENTS, members.split()).astype(np.uint8)
 
 
-def _column(
-    names: tuple[str, ...] | list[str], groups: dict[str, str], order: tuple[str, ...]
-) -> npt.NDArray[np.uint8]:
-    column = np.zeros(len(names), dtype=np.uint8)
+def _column(groups: dict[str, str], order: tuple[str, ...]) -> npt.NDArray[np.uint8]:
+    column = np.zeros(len(ELEMENTS), dtype=np.uint8)
     for group, members in groups.items():
-        column[_is_in(names, members) > 0] = order.index(group)
+        column[_is_in(members) > 0] = order.index(group)
     return column

@@ -14,9 +14,9 @@ from tests.html.pages import HOSTILE, soup, strings
 from victor_spark.errors import ShardError
 from victor_spark.html.canonical import by_library, canonical
 from victor_spark.html.charset import as_utf8
-from victor_spark.html.elements import elements, in_source
-from victor_spark.html.parse import parse
-from victor_spark.kernels import construction, tokenizer
+from victor_spark.parser import tokenizer
+from victor_spark.parser.elements import ELEMENTS, elements, in_source
+from victor_spark.parser.parse import parse
 from victor_spark.warc import inputs, records
 
 READ_BY_KERNELS = {
@@ -90,7 +90,7 @@ def test_the_kernels_leave_this_to_the_library_and_nothing_is_lost(markup: str) 
     assert canonical(markup).html == by_library(markup)
 
 
-NAMES = [name for name in construction.ELEMENTS[1:] if name not in ("math", "plaintext", "frameset")]
+NAMES = [name for name in ELEMENTS[1:] if name not in ("math", "plaintext", "frameset")]
 ATTRIBUTES = ("", "", "", ' a="1"', " a=1 A=2", ' type="hidden"', ' b="&copy=&lt;"', " c='\"' d", "\n/")
 tag = st.builds("<{}{}>".format, st.sampled_from(NAMES), st.sampled_from(ATTRIBUTES))
 end = st.sampled_from(NAMES).map("</{}>".format)
@@ -142,7 +142,7 @@ def test_annotated_pages_are_read_as_by_the_library(annotated: Path) -> None:
 
 
 def named(elements_there: np.ndarray) -> set[str]:
-    return {name for name, there in zip(construction.ELEMENTS, elements_there.tolist(), strict=True) if there}
+    return {name for name, there in zip(ELEMENTS, elements_there.tolist(), strict=True) if there}
 
 
 def test_the_elements_of_a_source_are_known_also_those_that_canonical_html_has_no_more() -> None:
@@ -161,15 +161,5 @@ def test_whatever_the_kernels_find_in_a_source_a_search_for_tags_finds_too(marku
     assert named(parse(encoded).elements) <= named(in_source(encoded))
 
 
-def test_the_numbers_of_elements_are_those_of_their_list(root: Path) -> None:
-    """The kernel's constants, by name, are places in the list of elements; all names are known in time."""
-    source = (root / "victor_spark" / "kernels" / "construction.py").read_text(encoding="utf-8")
-    stated = [
-        (line.split(" ")[0].strip("_").lower(), int(line.rstrip(")").rsplit(" ", 1)[1]))
-        for line in source.split("_VOID =")[0].splitlines()
-        if line.startswith("_") and "cython.declare" in line
-    ]
-    assert len(stated) > 40
-    assert [construction.ELEMENTS[number] for _, number in stated] == [name for name, _ in stated]
-    table = elements()
-    assert (table.slots > 0).sum() == len(construction.ELEMENTS) - 1
+def test_the_hash_table_finds_every_element() -> None:
+    assert (elements().slots > 0).sum() == len(ELEMENTS) - 1

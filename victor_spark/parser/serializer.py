@@ -7,19 +7,24 @@ the few characters escaped that must be, attributes in double quotes, each name 
 
 import cython
 
-_NAME = cython.declare(cython.int, 5)
-_TOKEN = cython.declare(cython.int, 6)
-_FIRST = cython.declare(cython.int, 1)
-_LAST = cython.declare(cython.int, 2)
-_NEXT = cython.declare(cython.int, 3)
-_PARENT = cython.declare(cython.int, 0)
+from victor_spark.parser.elements import ELEMENT_FLAGS, ELEMENTS, NODE_COLUMNS, TOKEN_COLUMNS, TOKEN_FLAGS
 
-_VOID = cython.declare(cython.int, 1)
-_DROPPED = cython.declare(cython.int, 16)
-_INPUT = cython.declare(cython.int, 59)
-_CARE = cython.declare(cython.int, 2)
-_ATTRIBUTES = cython.declare(cython.int, 8)
-_UNCLEAN = cython.declare(cython.int, 16)
+_PARENT = cython.declare(cython.int, NODE_COLUMNS.index("parent"))
+_FIRST = cython.declare(cython.int, NODE_COLUMNS.index("first"))
+_LAST = cython.declare(cython.int, NODE_COLUMNS.index("last"))
+_NEXT = cython.declare(cython.int, NODE_COLUMNS.index("next"))
+_NAME = cython.declare(cython.int, NODE_COLUMNS.index("name"))
+_TOKEN = cython.declare(cython.int, NODE_COLUMNS.index("token"))
+_TOKEN_START = cython.declare(cython.int, TOKEN_COLUMNS.index("start"))
+_TOKEN_END = cython.declare(cython.int, TOKEN_COLUMNS.index("end"))
+_TOKEN_FLAGS = cython.declare(cython.int, TOKEN_COLUMNS.index("flags"))
+_TOKEN_NAME_START = cython.declare(cython.int, TOKEN_COLUMNS.index("name_start"))
+_VOID = cython.declare(cython.int, 1 << ELEMENT_FLAGS.index("void"))
+_DROPPED = cython.declare(cython.int, 1 << ELEMENT_FLAGS.index("dropped"))
+_INPUT = cython.declare(cython.int, ELEMENTS.index("input"))
+_CARE = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("care"))
+_ATTRIBUTES = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("attributes"))
+_UNCLEAN = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("unclean"))
 _LONGEST_REFERENCE = cython.declare(cython.int, 32)
 _SEED = cython.declare(cython.uint, 2166136261)
 _PRIME = cython.declare(cython.uint, 16777619)
@@ -66,7 +71,10 @@ def _copied_plain(
 @cython.final
 @cython.cclass
 class Serializer:
-    """One page's serialisation; make it, then `serialize` once."""
+    """One page's serialisation; `serialize` once.
+
+    `views`: memory views of the fields, from `source` to `names`.
+    """
 
     source: cython.const[cython.uchar][::1]
     tokens: cython.int[:, ::1]
@@ -84,35 +92,23 @@ class Serializer:
     room: cython.Py_ssize_t
     in_attribute: cython.bint
 
-    def __init__(
-        self,
-        source: cython.const[cython.uchar][::1],
-        tokens: cython.int[:, ::1],
-        nodes: cython.int[:, ::1],
-        element_flags: cython.const[cython.uchar][::1],
-        letters: cython.const[cython.uchar][::1],
-        letter_ends: cython.const[cython.int][::1],
-        reference_slots: cython.const[cython.uint][::1],
-        reference_rows: cython.const[cython.int][::1],
-        expansions: cython.const[cython.uint][:, ::1],
-        c1: cython.const[cython.uint][::1],
-        out: cython.uchar[::1],
-        names: cython.int[:, ::1],
-    ):
-        self.source = source
-        self.tokens = tokens
-        self.nodes = nodes
-        self.element_flags = element_flags
-        self.letters = letters
-        self.letter_ends = letter_ends
-        self.reference_slots = reference_slots
-        self.reference_rows = reference_rows
-        self.expansions = expansions
-        self.c1 = c1
-        self.out = out
-        self.names = names
+    def __init__(self, *views: object):
+        (
+            self.source,
+            self.tokens,
+            self.nodes,
+            self.element_flags,
+            self.letters,
+            self.letter_ends,
+            self.reference_slots,
+            self.reference_rows,
+            self.expansions,
+            self.c1,
+            self.out,
+            self.names,
+        ) = views
         self.n = 0
-        self.room = out.shape[0]
+        self.room = self.out.shape[0]
         self.in_attribute = False
 
     @cython.ccall
@@ -175,9 +171,9 @@ class Serializer:
                 self.letters, self.letter_ends[name], self.letter_ends[name + 1], self.out, self.n
             )
             return True
-        if self.n + self.tokens[token, 2] - self.tokens[token, 5] + 64 > self.room:
+        if self.n + self.tokens[token, _TOKEN_START] - self.tokens[token, _TOKEN_NAME_START] + 64 > self.room:
             return False
-        for k in range(self.tokens[token, 5], self.tokens[token, 2]):
+        for k in range(self.tokens[token, _TOKEN_NAME_START], self.tokens[token, _TOKEN_START]):
             c = self.source[k]
             self._put(c + 32 if 65 <= c <= 90 else c)
         return True
@@ -204,10 +200,10 @@ class Serializer:
         self._put(60)
         if not self._name(name, token):
             return False
-        flags = self.tokens[token, 4] if token >= 0 else 0
+        flags = self.tokens[token, _TOKEN_FLAGS] if token >= 0 else 0
         if flags & _ATTRIBUTES:
-            start = self.tokens[token, 2]
-            end = self.tokens[token, 3]
+            start = self.tokens[token, _TOKEN_START]
+            end = self.tokens[token, _TOKEN_END]
             if flags & _UNCLEAN:
                 if self.n + 7 * cython.cast(cython.Py_ssize_t, end - start) + 128 > self.room:
                     return False
