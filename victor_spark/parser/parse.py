@@ -73,7 +73,7 @@ def beyond_budget(markup: bytes) -> str | None:
     html = None
     for most_copied in (_copies(markup), 0):
         reader = _tokenizer(markup, tokens, np.zeros(len(ELEMENTS), dtype=np.uint8))
-        nodes = _node_rows(5 * markup.count(b"<") + most_copied // construction.COPY + 200)
+        nodes = _node_rows(5 * _n_tags(markup) + most_copied // construction.COPY + 200)
         builder = _builder(markup, tokens, nodes, 0, most_copied)
         at = where = 0
         while at < len(markup) and where >= 0:
@@ -93,8 +93,13 @@ def _copies(markup: bytes) -> int:
     return 2 * len(markup) + 8192
 
 
+def _n_tags(markup: bytes) -> int:
+    """How many `<` there are: no page has more tags. Faster than `bytes.count`, where they are many."""
+    return int(np.count_nonzero(np.frombuffer(markup, dtype=np.uint8) == ord("<")))
+
+
 def _token_rows(markup: bytes) -> Int32:
-    return np.empty((2 * markup.count(b"<") + 2, len(TOKEN_COLUMNS)), dtype=np.int32)
+    return np.empty((2 * _n_tags(markup) + 2, len(TOKEN_COLUMNS)), dtype=np.int32)
 
 
 def _node_rows(n: int) -> Int32:

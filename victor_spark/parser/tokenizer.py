@@ -250,16 +250,18 @@ class Tokenizer:
     def _read_name(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Just past the name at `i`; sets `name`: an element's number, below 0 for one not listed."""
         code: cython.uint = _SEED
+        white: cython.uint = _IS_WHITE  # a local variable is a register
+        prime: cython.uint = _PRIME
         slot: cython.uint
         mask: cython.uint = cython.cast(cython.uint, self.slots.shape[0] - 1)
         c: cython.uint
         while i < self.n:
             c = self.source[i]
-            if c == 62 or c == 47 or self.classes[c] & _IS_WHITE:
+            if c == 62 or c == 47 or self.classes[c] & white:
                 break
             if 65 <= c <= 90:
                 c += 32
-            code = ((code ^ c) * _PRIME) & _LOW_BITS
+            code = ((code ^ c) * prime) & _LOW_BITS
             i += 1
         slot = code & mask
         while self.slots[slot] != code and self.slots[slot] != 0:
@@ -278,6 +280,7 @@ class Tokenizer:
         would write them, so that they can be copied.
         """
         n: cython.Py_ssize_t = self.n
+        white: cython.uint = _IS_WHITE
         c: cython.uint
         seen: cython.int = 0
         cut: cython.Py_ssize_t = 0
@@ -293,7 +296,7 @@ class Tokenizer:
             began = i
             while i < n:
                 c = self.source[i]
-                if not (self.classes[c] & _IS_WHITE or c == 47):
+                if not (self.classes[c] & white or c == 47):
                     break
                 i += 1
             if i >= n:
@@ -316,7 +319,7 @@ class Tokenizer:
             i += 1  # the first byte belongs to the name, even a '='
             while i < n:
                 c = self.source[i]
-                if c == 61 or c == 62 or c == 47 or self.classes[c] & _IS_WHITE:
+                if c == 61 or c == 62 or c == 47 or self.classes[c] & white:
                     break
                 if 65 <= c <= 90:
                     clean = False
@@ -331,14 +334,14 @@ class Tokenizer:
                 i += 2
             else:
                 clean = False
-                while i < n and self.classes[self.source[i]] & _IS_WHITE:
+                while i < n and self.classes[self.source[i]] & white:
                     i += 1
                 if i >= n:
                     return -2
                 if self.source[i] != 61:
                     continue
                 i += 1
-                while i < n and self.classes[self.source[i]] & _IS_WHITE:
+                while i < n and self.classes[self.source[i]] & white:
                     i += 1
                 if i >= n:
                     return -2
@@ -355,7 +358,7 @@ class Tokenizer:
                 if c != 34:
                     while i < n:
                         c = self.source[i]
-                        if c == 62 or self.classes[c] & _IS_WHITE:
+                        if c == 62 or self.classes[c] & white:
                             break
                         i += 1
                     self.attributes_end = i
