@@ -14,8 +14,8 @@ from tests.warc import making
 from tests.warc.conftest import Reading
 from victor_spark.errors import ShardError
 from victor_spark.page import Record
-from victor_spark.warc.inputs import Shard
 from victor_spark.warc.records import read
+from victor_spark.warc.shard import Shard
 
 N = 9
 MAGIC = 4
@@ -53,9 +53,10 @@ def test_one_corrupt_gzip_member_costs_one_record(
     parts = making.members(RECORDS, "gzip")
     member = parts[victim]
     at = where % (len(member) - len(noise))
-    # The first bytes of a file say what it is: damage that spells another format there can't be told.
+    # The first bytes of a file identify it: damage there may turn it into another format.
     assume(victim > 0 or at >= MAGIC)
     parts[victim] = member[:at] + noise + member[at + len(noise) :]
+    assume(parts[victim] != member)
     path = tmp_path_factory.mktemp("damage") / "shard.warc.gz"
     path.write_bytes(b"".join(parts))
     records = list(read(Shard(str(path), None, "warc")))
