@@ -61,10 +61,13 @@ def test_one_corrupt_gzip_member_costs_one_record(
     path = tmp_path_factory.mktemp("damage") / "shard.warc.gz"
     path.write_bytes(b"".join(parts))
     records: list[Record] = []
+    cut = None
     try:
         records.extend(read(Shard(str(path), None, "warc")))
-    except ShardError as error:  # damage that hides the end of the last member looks like a cut file
-        assert "ends too early" in str(error)
+    except ShardError as error:
+        cut = str(error)
+    if cut is not None:  # damage that hides the end of the last member looks like a cut file
+        assert "ends too early" in cut
         assert victim == N - 1
         assert numbers(records)[: N - 1] == list(range(N - 1))
         return

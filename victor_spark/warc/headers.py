@@ -187,15 +187,16 @@ def _http_fields(block: bytes, start: int, status: int | None) -> HttpHead:
     return HttpHead(
         status=status,
         content_type=found.get(b"content-type"),
-        content_encodings=_tokens(found.get(b"content-encoding", "")),
-        transfer_encodings=_tokens(found.get(b"transfer-encoding", "")),
+        content_encodings=tokens(found.get(b"content-encoding", "")),
+        transfer_encodings=tokens(found.get(b"transfer-encoding", "")),
         content_length=_length(found.get(b"content-length", "").split(",")[0].strip()),
         length=length,
         complete=end is not None,
     )
 
 
-def _tokens(value: str) -> tuple[str, ...]:
+def tokens(value: str) -> tuple[str, ...]:
+    """The lower-case names in a comma-separated field."""
     return tuple(token.strip().lower() for token in value.split(",") if token.strip())
 
 
