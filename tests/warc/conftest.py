@@ -36,4 +36,5 @@ def reading(tmp_path: Path) -> Reading:
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Waits are short: what is proved is that, and how often, a read is tried again."""
-    monkeypatch.setattr(remote_files, "RETRY_POLICY", remote_files.RetryPolicy(n_tries=4, first_wait=0.002))
+    monkeypatch.setattr(remote_files, "N_TRIES", 4)
+    monkeypatch.setattr(remote_files, "FIRST_WAIT", 0.002)

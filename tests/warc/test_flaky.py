@@ -10,7 +10,7 @@ from victor_spark.errors import InputError, ShardError
 from victor_spark.warc import remote_files, storage
 from victor_spark.warc.inputs import resolve
 from victor_spark.warc.records import read
-from victor_spark.warc.remote_files import RetryPolicy
+from victor_spark.warc.remote_files import wait_before_retry
 from victor_spark.warc.shard import Shard
 
 SHARD = making.shard(making.responses(2000))  # more than one fetch
@@ -77,14 +77,14 @@ def test_a_server_that_stays_busy_is_given_up_after_some_tries(site: Site, code:
     assert len(site.answers) == 8
 
 
-def test_waits_grow_are_spread_and_heed_the_server() -> None:
-    patience = RetryPolicy(first_wait=1.0, longest_wait=30.0)
+def test_waits_grow_are_spread_and_heed_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote_files, "FIRST_WAIT", 1.0)
     for n_failures, longest in ((1, 1.0), (3, 4.0), (20, 30.0)):
-        waits = [patience.wait(n_failures) for _ in range(200)]
+        waits = [wait_before_retry(n_failures) for _ in range(200)]
         assert 0.0 <= min(waits) < longest / 4
         assert longest * 3 / 4 < max(waits) <= longest
-    assert patience.wait(1, asked=7.0) == 7.0
-    assert patience.wait(1, asked=86_400.0) == 30.0
+    assert wait_before_retry(1, asked=7.0) == 7.0
+    assert wait_before_retry(1, asked=86_400.0) == 30.0
 
 
 @pytest.mark.parametrize(

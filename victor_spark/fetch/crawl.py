@@ -1,4 +1,4 @@
-"""Fetches a list of addresses: robots.txt first, redirects followed, failures retried, few requests per host."""
+"""Fetches a list of addresses: robots.txt first, redirects followed, failures retried, hosts spared."""
 
 import asyncio
 import random

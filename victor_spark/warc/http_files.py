@@ -67,9 +67,11 @@ class WebRanges:
         response, self.first = self.first, None
         return response
 
-    def _get(self, start: int, end: int) -> requests.Response:
-        """The response to a request for [start, end), its body unread."""
-        headers = {"Range": f"bytes={start}-{end - 1}", "Accept-Encoding": "identity"}
+    def _get(self, start: int | None = None, end: int = 0) -> requests.Response:
+        """The response to a request for [start, end), or for the whole file, its body unread."""
+        headers = {"Accept-Encoding": "identity"}
+        if start is not None:
+            headers["Range"] = f"bytes={start}-{end - 1}"
         with _translated():
             response = self._session.get(self._url, headers=headers, stream=True, timeout=_TIMEOUTS)
         try:
@@ -79,19 +81,15 @@ class WebRanges:
             raise
         return response
 
-    def _check(self, response: requests.Response, start: int) -> None:
+    def _check(self, response: requests.Response, start: int | None) -> None:
         _check_status(response)
-        first = _RANGE.match(response.headers.get("Content-Range", ""))
-        if response.status_code == 206 and (first is None or int(first[1]) != start):
+        sent = _RANGE.match(response.headers.get("Content-Range", ""))
+        if response.status_code == 206 and (sent is None or int(sent[1]) != start):
             raise OSError("the server sent another range than the requested one")
-        if self._identity is not None:
-            self._check_unchanged(response)
-            if response.status_code != 206:
-                raise OSError("the server no longer sends ranges")
-
-    def _check_unchanged(self, response: requests.Response) -> None:
-        if _identity(response) != self._identity:
+        if self._identity is not None and _identity(response) != self._identity:
             raise OSError("the file on the server changed while it was read")
+        if self._identity is not None and start is not None and response.status_code != 206:
+            raise OSError("the server no longer sends ranges")
 
     def close(self) -> None:
         """Ends the connection."""
@@ -112,14 +110,8 @@ class WebRanges:
     def _copy(self, spooled: BinaryIO) -> None:
         spooled.seek(0)
         spooled.truncate()
-        response = self._taken_first()
-        if response is None:
-            with _translated():
-                headers = {"Accept-Encoding": "identity"}
-                response = self._session.get(self._url, headers=headers, stream=True, timeout=_TIMEOUTS)
-        with closing(response):
-            _check_status(response)
-            self._check_unchanged(response)
+        first = self._taken_first()
+        with closing(self._get() if first is None else first) as response:
             spooled.writelines(_body(response, None))
         spooled.seek(0)
 

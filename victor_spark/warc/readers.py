@@ -5,7 +5,7 @@ no offset of their own in the file: theirs is the member's offset plus their pos
 and their length is the inflated one.
 """
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
@@ -41,7 +41,8 @@ def fastwarc_records(
     source.seek(start)
     seen: list[tuple[int, Record | None]] = []  # the last two records: where they begin, what they are
     try:
-        for warc in _iterated(source):
+        iterator = _guarded(source, lambda: iter(ArchiveIterator(source, parse_http=False)))
+        while (warc := _guarded(source, lambda: next(iterator, None))) is not None:
             offset = warc.stream_pos
             last = seen[-1][0] if seen else start - 1
             if offset < start or offset <= last or source.surely_no_member_at(offset):
@@ -58,16 +59,6 @@ def fastwarc_records(
     except CorruptError:
         pass
     return seen[0][0] if seen else start
-
-
-def _iterated(source: Source) -> Iterator[WarcRecord]:
-    iterator = _guarded(source, lambda: iter(ArchiveIterator(source, parse_http=False)))
-    while True:
-        try:
-            warc = _guarded(source, lambda: next(iterator))
-        except StopIteration:
-            return
-        yield warc
 
 
 def _converted(source: Source, warc: WarcRecord, convert: Convert) -> Record | None:
@@ -96,7 +87,7 @@ def _guarded(source: Source, call: Callable[[], T]) -> T:
     """The result of a FastWARC call; its exceptions and panics become CorruptError or SourceError."""
     try:
         return call()
-    except (StopIteration, SourceError, CorruptError, MemoryError):
+    except (SourceError, CorruptError, MemoryError):
         raise
     except BaseException as error:
         if source.failure is not None:

@@ -7,7 +7,6 @@ import time
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 if TYPE_CHECKING:
@@ -20,6 +19,11 @@ LARGEST_FETCH: Final = 8 << 20
 _PROGRESS: Final = 64 << 10
 """After so many bytes arrived, the next failure counts as the first one."""
 
+N_TRIES: Final = 6
+FIRST_WAIT: Final = 1.0
+LONGEST_WAIT: Final = 30.0
+"""Seconds before the second try, doubled before each further one, and the most; with full jitter."""
+
 Window = tuple[int, int]
 
 
@@ -31,23 +35,6 @@ class TransientError(OSError):
         self.wait = wait
 
 
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
-    """How often to try, and the seconds to wait in between: doubled each time, with full jitter."""
-
-    n_tries: int = 6
-    first_wait: float = 1.0
-    longest_wait: float = 30.0
-
-    def wait(self, n_failures: int, asked: float | None = None) -> float:
-        """Seconds to wait after `n_failures`; a server may ask for more, up to the longest wait."""
-        longest = min(self.first_wait * 2 ** (n_failures - 1), self.longest_wait)
-        return max(random.uniform(0.0, longest), min(asked or 0.0, self.longest_wait))
-
-
-RETRY_POLICY: Final = RetryPolicy()
-
-
 class Retries:
     """Counts failures in a row; `failed` waits, or raises an OSError after the last try."""
 
@@ -57,9 +44,15 @@ class Retries:
     def failed(self, error: TransientError) -> None:
         """Waits before the next try; raises OSError when there is none left."""
         self.n_failures += 1
-        if self.n_failures >= RETRY_POLICY.n_tries:
+        if self.n_failures >= N_TRIES:
             raise OSError(f"{error} ({self.n_failures} tries)") from error
-        time.sleep(RETRY_POLICY.wait(self.n_failures, error.wait))
+        time.sleep(wait_before_retry(self.n_failures, error.wait))
+
+
+def wait_before_retry(n_failures: int, asked: float | None = None) -> float:
+    """Seconds to wait after so many failures; a server may ask for more, up to the longest wait."""
+    longest = min(FIRST_WAIT * 2 ** (n_failures - 1), LONGEST_WAIT)
+    return max(random.uniform(0.0, longest), min(asked or 0.0, LONGEST_WAIT))
 
 
 def with_retries(call: Callable[[], T]) -> T:
