@@ -18,9 +18,8 @@ from victor_spark.spark.limits import Limits
 from victor_spark.spark.sandbox import Sandbox
 from victor_spark.warc import members, page_records, readers, records
 from victor_spark.warc.inputs import resolve
-from victor_spark.warc.page_records import Convert, RawRecord
+from victor_spark.warc.page_records import RawRecord
 from victor_spark.warc.shard import Attempt, ReadOptions, Shard
-from victor_spark.warc.source import Source
 
 LIMITS: Final = Limits(page_seconds=10.0)
 IMPATIENT: Final = Limits(page_seconds=0.2)
@@ -63,12 +62,12 @@ def no_fastwarc(monkeypatch: pytest.MonkeyPatch) -> None:
     """FastWARC dies of record 3."""
     inner = readers._converted  # what FastWARC reads
 
-    def understood(source: Source, warc: WarcRecord, understand: Convert) -> Record | None:
+    def converted(archive: readers.Archive, warc: WarcRecord) -> Record | None:
         if warc.headers.get("WARC-Target-URI") == URL.format(3):
             os.abort()
-        return inner(source, warc, understand)
+        return inner(archive, warc)
 
-    monkeypatch.setattr(readers, "_converted", understood)
+    monkeypatch.setattr(readers, "_converted", converted)
 
 
 def no_inflating(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 from victor_spark.errors import InputError
 from victor_spark.warc import file_types, storage
 from victor_spark.warc.compression import HEAD_LENGTH, compression_of, unpacked
-from victor_spark.warc.file_types import is_text
 from victor_spark.warc.remote_files import Window
 from victor_spark.warc.shard import Shard
 
@@ -56,7 +55,7 @@ def is_table(path: str, head: bytes) -> bool:
 
 def _first_line(head: bytes) -> str | None:
     start = unpacked(head)
-    if not is_text(start):
+    if not file_types.is_text(start):
         return None
     return start.partition(b"\n")[0].decode("utf-8-sig", "replace").strip()
 
@@ -93,9 +92,9 @@ def _text(file: BinaryIO, path: str, head: bytes) -> pa.Table:
     first = _first_line(head) or ""
     delimiter = "\t" if "\t" in first else ","
     chosen = _chosen([name.strip('" ') for name in first.split(delimiter)], path)
-    unpacked: Any = gzip.GzipFile(fileobj=file) if compression_of(head) == "gzip" else file
+    text: Any = gzip.GzipFile(fileobj=file) if compression_of(head) == "gzip" else file
     table = csv.read_csv(
-        unpacked,
+        text,
         parse_options=csv.ParseOptions(delimiter=delimiter),
         convert_options=csv.ConvertOptions(
             include_columns=list(chosen.values()),

@@ -3,12 +3,12 @@
 import re
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import Final
 
 import zstandard
-from fastwarc.stream_io import BrotliReader
+from fastwarc.stream_io import BrotliReader, ZstdReader
 
 from victor_spark.warc import file_types
 from victor_spark.warc.compression import (
@@ -20,7 +20,6 @@ from victor_spark.warc.compression import (
     inflated_prefix,
 )
 
-_NEWLINE = re.compile(rb"\r?\n|")
 _CHUNK_HEAD = re.compile(rb"[ \t]*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
 _MAX_DECLARED: Final = 4
 _MAX_UNDECLARED: Final = 3  # gzip layers that no header announces
@@ -82,8 +81,8 @@ def joined_chunks(raw: bytes) -> tuple[bytes, bool]:
         position = head.end() + length
         if position > len(raw):
             return b"".join(parts), False
-        newline = _NEWLINE.match(raw, position)
-        position = newline.end() if newline else position
+        newlines = (newline for newline in (b"\r\n", b"\n") if raw.startswith(newline, position))
+        position += len(next(newlines, b""))
     if not parts:
         return raw, True
     rest = raw[position:]
@@ -116,10 +115,9 @@ def _or_plain(body: Body, packed: bytes) -> Body:
     """
     if not body.truncated:
         return body
-    marked = packed[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") and file_types.looks_like_html(
-        packed
-    )
-    return Body(packed) if marked or file_types.is_text(packed[:4096]) else body
+    begins_with_tag = packed[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
+    is_html = begins_with_tag and file_types.looks_like_html(packed)
+    return Body(packed) if is_html or file_types.is_text(packed[:4096]) else body
 
 
 def _inflated(packed: bytes, wbits: int, limit: int) -> Body:
@@ -178,23 +176,14 @@ def _unzstd(packed: bytes, limit: int) -> Body:
     """All frames of a zstd body, skippable ones too; one that is plain already comes back as it is."""
     if not packed.startswith((ZSTD_MAGIC, *SKIPPABLE_MAGICS)):
         return Body(packed)
+    body = _decompressed(lambda: ZstdReader(BytesIO(packed)), limit)
+    if not body.truncated:
+        return body
+    # zstandard also decodes the end of a frame whose checksum is wrong.
     decompressor = zstandard.ZstdDecompressor()
-    frame = decompressor.decompressobj()
-    parts: list[bytes] = []
-    position, n_left = 0, limit + 1
-    try:
-        while position < len(packed) and n_left > 0:
-            if frame.eof:
-                frame = decompressor.decompressobj()
-            step = packed[position : position + _STEP]
-            parts.append(frame.decompress(step))
-            n_left -= len(parts[-1])
-            position += len(step) - len(frame.unused_data)
-    except zstandard.ZstdError:  # what this step holds before the error is in no part
-        return _decompressed(lambda: decompressor.stream_reader(packed, read_across_frames=True), limit)
-    if n_left <= 0:
-        return Body(b"".join(parts)[: limit + 1], oversize=True)
-    return Body(b"".join(parts)) if frame.eof else _cut(parts, "incomplete frame")
+    again = _decompressed(lambda: decompressor.stream_reader(packed, read_across_frames=True), limit)
+    payload = max(body.payload, again.payload, key=len)
+    return replace(body, payload=payload, problem=None if payload else body.problem)
 
 
 def _decompressed(opened: Callable[[], Reader], limit: int) -> Body:

@@ -12,14 +12,15 @@ the outer archive. Without such a path, the search begins further back, at last 
 """
 
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 from typing import Final, NamedTuple, TypeVar
 
 from victor_spark.page import Record
 from victor_spark.warc import boundaries, page_records, readers
 from victor_spark.warc.headers import Syntax
-from victor_spark.warc.page_records import Convert, RawRecord
-from victor_spark.warc.readers import Found, Steps
-from victor_spark.warc.shard import Attempt, Passed, Place, Shard
+from victor_spark.warc.page_records import RawRecord
+from victor_spark.warc.readers import Archive, Found, Steps
+from victor_spark.warc.shard import Passed, Place, Shard
 from victor_spark.warc.source import CutError, Damage, Source, View
 
 T = TypeVar("T")
@@ -41,55 +42,52 @@ class Range(NamedTuple):
     end: int
 
 
-def found(
-    source: Source, syntax: Syntax, convert: Convert, shard: Shard, attempt: Attempt
-) -> Iterator[Found]:
+def found(archive: Archive, shard: Shard) -> Iterator[Found]:
     """The records and the damage of a shard, of its byte range, or at its coordinates.
 
     Raises CutError at the end where the file ends too early.
     """
+    passed = archive.attempt.passed
     if shard.records:
-        yield from _at_coordinates(source, syntax, convert, shard, attempt)
+        yield from _at_coordinates(archive, shard)
         return
-    if attempt.passed is None:
-        owned = _owned(source, syntax, shard, attempt)
+    if passed is None:
+        owned = _owned(archive, shard)
     else:
-        steps = _skipping(source, syntax, convert, shard.filename, attempt, attempt.passed)
-        is_ours = attempt.passed.place.start >= shard.start
+        steps = _skipping(archive, shard.filename, passed)
+        is_ours = passed.place.start >= shard.start
         position = (yield from steps) if is_ours else _exhausted(steps)[1]
-        owned = _owned_from(source, syntax, shard, position, attempt)
+        owned = _owned_from(archive, shard, position)
     if owned is not None:
-        yield from _in_range(source, syntax, convert, owned, attempt)
+        yield from _in_range(archive, owned)
 
 
-def _in_range(
-    source: Source, syntax: Syntax, convert: Convert, owned: Range, attempt: Attempt
-) -> Iterator[Found]:
+def _in_range(archive: Archive, owned: Range) -> Iterator[Found]:
     """FastWARC as far as it goes, one step of our own reader where it stops, FastWARC again."""
 
     def begun(raw: RawRecord) -> Record | None:
-        attempt.begin(Place(raw.offset, 0))
-        return convert(raw)
+        archive.attempt.begin(Place(raw.offset, 0))
+        return archive.convert(raw)
 
-    fast = attempt.fast and readers.is_fast(source, syntax)
+    fast = replace(archive, convert=begun) if archive.is_fast else None
     position: int | None = owned.start
     while position is not None and position < owned.end:
-        if fast:
-            position = yield from readers.fastwarc_records(source, position, begun, owned.end)
+        if fast is not None:
+            position = yield from readers.fastwarc_records(fast, position, owned.end)
         if position < owned.end:
-            position = yield from readers.step(source, Place(position, 0), syntax, convert, attempt)
+            position = yield from readers.step(archive, Place(position, 0))
 
 
-def _skipping(
-    source: Source, syntax: Syntax, convert: Convert, filename: str, attempt: Attempt, passed: Passed
-) -> Steps:
+def _skipping(archive: Archive, filename: str, passed: Passed) -> Steps:
     """The record to skip, and those that share its member; returns where the next step begins."""
     start, position = passed.place
+    source, syntax = archive.source, archive.syntax
     is_plain = source.compression == "plain"
     if not passed.blind:
-        convert = page_records.skipping(convert, start if is_plain else position, passed, filename)
-        return (yield from readers.step(source, passed.place, syntax, convert, attempt))
-    attempt.begin(passed.place)
+        offset = start if is_plain else position
+        convert = page_records.skipping(archive.convert, offset, passed, filename)
+        return (yield from readers.step(replace(archive, convert=convert), passed.place))
+    archive.attempt.begin(passed.place)
     if is_plain:
         following = boundaries.next_record(View(source, 0, source.size), start + 1, syntax)
     else:
@@ -99,33 +97,32 @@ def _skipping(
     return following
 
 
-def _at_coordinates(
-    source: Source, syntax: Syntax, convert: Convert, shard: Shard, attempt: Attempt
-) -> Iterator[Found]:
+def _at_coordinates(archive: Archive, shard: Shard) -> Iterator[Found]:
     """A record or damage for each of the shard's coordinates in its range.
 
     Raises CutError at the end where the file ends within one of them.
     """
+    source, passed = archive.source, archive.attempt.passed
     whole, within = source.size, None
-    passed = attempt.passed
     for offset, length in shard.records:
         if offset < shard.start or (shard.end is not None and offset >= shard.end):
             continue
         if passed is not None and offset < passed.place.start:
             continue
-        reading = convert
+        reading = archive
         if passed is not None and offset == passed.place.start:
             if passed.blind or passed.place.position:
                 yield Damage(offset, length, passed.reason, passed.status)
                 continue
             key = offset if source.compression == "plain" else 0
-            reading = page_records.skipping(convert, key, passed, shard.filename)
+            convert = page_records.skipping(archive.convert, key, passed, shard.filename)
+            reading = replace(archive, convert=convert)
         if offset >= whole:
             yield Damage(offset, length, "behind the end of the file")
             continue
         source.size = min(offset + length, whole)  # nothing behind it is read
         try:
-            steps = readers.step(source, Place(offset, 0), syntax, reading, attempt)
+            steps = readers.step(reading, Place(offset, 0))
             yield from _first(steps, offset)
             if source.size == whole:
                 _exhausted(steps)
@@ -145,19 +142,20 @@ def _first(steps: Steps, offset: int) -> Iterator[Found]:
             return
 
 
-def _owned(source: Source, syntax: Syntax, shard: Shard, attempt: Attempt) -> Range | None:
+def _owned(archive: Archive, shard: Shard) -> Range | None:
     """The steps of a shard's byte range; None when no record begins in it.
 
     A file that can't be divided (lz4, one gzip stream for all records) belongs to the range it begins in.
     """
+    source = archive.source
     end = source.size if shard.end is None else min(shard.end, source.size)
     if shard.start >= end:
         return None
     if shard.aligned or (shard.start == 0 and end == source.size):
         return Range(shard.start, end)
-    if not is_divisible(source, syntax):
+    if not is_divisible(source, archive.syntax):
         return Range(0, source.size) if shard.start == 0 else None
-    start = _first_step(source, syntax, shard.start, attempt)
+    start = _first_step(archive, shard.start)
     return Range(start, end) if start is not None and start < end else None
 
 
@@ -168,20 +166,20 @@ def is_divisible(source: Source, syntax: Syntax) -> bool:
     return boundaries.next_member(source, 1, syntax, FIRST_RECORD) is not None
 
 
-def _owned_from(
-    source: Source, syntax: Syntax, shard: Shard, position: int | None, attempt: Attempt
-) -> Range | None:
+def _owned_from(archive: Archive, shard: Shard, position: int | None) -> Range | None:
     """The steps of a shard's byte range from `position` on, which may lie before the range."""
     if position is not None and position < shard.start:
-        position = _walk(source, syntax, position, shard.start, attempt)[1]
+        position = _walk(archive, position, shard.start)[1]
     if position is None:
         return None
-    is_whole = shard.end is None or (shard.start == 0 and not is_divisible(source, syntax))
-    return Range(position, source.size if is_whole or shard.end is None else min(shard.end, source.size))
+    size = archive.source.size
+    is_whole = shard.end is None or (shard.start == 0 and not is_divisible(archive.source, archive.syntax))
+    return Range(position, size if is_whole or shard.end is None else min(shard.end, size))
 
 
-def _first_step(source: Source, syntax: Syntax, start: int, attempt: Attempt) -> int | None:
+def _first_step(archive: Archive, start: int) -> int | None:
     """Where the first step from `start` on begins; None when the file ends before."""
+    source, syntax = archive.source, archive.syntax
     back = LOOK_BACK[source.compression]
     while True:
         first = max(start - back, 0)
@@ -191,29 +189,25 @@ def _first_step(source: Source, syntax: Syntax, start: int, attempt: Attempt) ->
         elif first:
             anchor = boundaries.next_member(source, first, syntax, start)
         if anchor is not None:
-            trusted, position = _walk(source, syntax, anchor, start, attempt)
+            trusted, position = _walk(archive, anchor, start)
             if trusted or anchor == 0:
                 return position
         back *= 2
 
 
-def _walk(
-    source: Source, syntax: Syntax, anchor: int, start: int, attempt: Attempt
-) -> tuple[bool, int | None]:
+def _walk(archive: Archive, anchor: int, start: int) -> tuple[bool, int | None]:
     """Whether the path from `anchor` is trusted, and where its first step from `start` on begins."""
-    fast = attempt.fast and readers.is_fast(source, syntax)
+    archive = replace(archive, convert=_no_page)
+    source, fast = archive.source, archive.is_fast
     trusted, healthy_since, position = False, anchor, anchor
     following: int | None = anchor
     while following is not None and following < start:
         position = following
         if fast:
-            steps = readers.fastwarc_records(source, position, _no_page, start)
-            following = position = _exhausted(steps)[1]
+            following = position = _exhausted(readers.fastwarc_records(archive, position, start))[1]
         if position < start:
             try:
-                damaged, following = _exhausted(
-                    readers.step(source, Place(position, 0), syntax, _no_page, attempt)
-                )
+                damaged, following = _exhausted(readers.step(archive, Place(position, 0)))
             except CutError:
                 damaged, following = False, None
             if damaged:

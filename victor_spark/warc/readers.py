@@ -6,7 +6,7 @@ and their length is the inflated one.
 """
 
 from collections.abc import Callable, Generator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
 from fastwarc.warc import ArchiveIterator, WarcRecord
@@ -16,7 +16,7 @@ from victor_spark.warc import boundaries, members
 from victor_spark.warc.boundaries import END, Stream
 from victor_spark.warc.headers import ARC, Header, Syntax
 from victor_spark.warc.page_records import Convert, RawRecord
-from victor_spark.warc.shard import FIRST, Attempt, Place
+from victor_spark.warc.shard import Attempt, Place
 from victor_spark.warc.source import CorruptError, CutError, Damage, Source, SourceError, View
 
 T = TypeVar("T")
@@ -28,9 +28,22 @@ Raises CutError at the end where the file ends too early; a record cut off there
 """
 
 
-def fastwarc_records(
-    source: Source, start: int, convert: Convert, end: int | None = None
-) -> Generator[Record, None, int]:
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """An open shard: its bytes, the syntax of its records, how they are converted, and the attempt."""
+
+    source: Source
+    syntax: Syntax
+    convert: Convert
+    attempt: Attempt
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether FastWARC reads it; it reads neither ARC nor zstd with a dictionary."""
+        return self.attempt.fast and self.syntax is not ARC and members.dictionary_of(self.source) is None
+
+
+def fastwarc_records(archive: Archive, start: int, end: int | None = None) -> Generator[Record, None, int]:
     """Yields the page records that begin in [start, end); returns where `step` has to continue.
 
     That is one of the shard's last two records, or of the last two before any sign of damage: the end of a
@@ -38,6 +51,7 @@ def fastwarc_records(
     one, and it gives records that share a member the offset of that member's end, where two then meet.
     A returned offset from `end` on is the first record behind the range: nothing is left to read.
     """
+    source = archive.source
     source.seek(start)
     seen: list[tuple[int, Record | None]] = []  # the last two records: where they begin, what they are
     try:
@@ -55,15 +69,15 @@ def fastwarc_records(
                 if end is not None and last >= end:
                     break
             is_ours = end is None or offset < end
-            seen.append((offset, _converted(source, warc, convert) if is_ours else None))
+            seen.append((offset, _converted(archive, warc) if is_ours else None))
     except CorruptError:
         pass
     return seen[0][0] if seen else start
 
 
-def _converted(source: Source, warc: WarcRecord, convert: Convert) -> Record | None:
+def _converted(archive: Archive, warc: WarcRecord) -> Record | None:
     """The page record of a WARC record, its block read to the end; CorruptError if that comes early."""
-    reader = warc.reader
+    source, reader = archive.source, warc.reader
     n_read = 0
 
     def read(n: int) -> bytes:
@@ -76,7 +90,7 @@ def _converted(source: Source, warc: WarcRecord, convert: Convert) -> Record | N
     kind = (headers.get("WARC-Type") or "").lower()
     if "\n" in kind:  # FastWARC takes a header whose lines end in a bare newline for one line
         raise CorruptError("the header is not read as lines")
-    record = convert(RawRecord(warc.stream_pos, kind, headers.get, read, warc.content_length))
+    record = archive.convert(RawRecord(warc.stream_pos, kind, headers.get, read, warc.content_length))
     n_read += _guarded(source, reader.consume)
     if n_read < warc.content_length:
         raise CorruptError("the block is shorter than declared")
@@ -98,17 +112,13 @@ def _guarded(source: Source, call: Callable[[], T]) -> T:
         raise
 
 
-def is_fast(source: Source, syntax: Syntax) -> bool:
-    """Whether FastWARC can read the shard; it reads neither ARC nor zstd with a dictionary."""
-    return syntax is not ARC and members.dictionary_of(source) is None
-
-
-def step(source: Source, place: Place, syntax: Syntax, convert: Convert, attempt: Attempt = FIRST) -> Steps:
+def step(archive: Archive, place: Place) -> Steps:
     """Reads the record at a place, or a member's records from there on, and the damage after them."""
+    source = archive.source
     if source.compression != "plain":
-        return (yield from _member_step(source, place, syntax, convert, attempt))
-    attempt.begin(place)
-    at = _at(View(source, 0, source.size), place.start, syntax, convert)
+        return (yield from _member_step(archive, place))
+    archive.attempt.begin(place)
+    at = _at(View(source, 0, source.size), place.start, archive)
     if at.cut is None:
         yield from at.found
         return at.following
@@ -116,24 +126,25 @@ def step(source: Source, place: Place, syntax: Syntax, convert: Convert, attempt
     raise CutError(at.cut)
 
 
-def _member_step(source: Source, place: Place, syntax: Syntax, convert: Convert, attempt: Attempt) -> Steps:
+def _member_step(archive: Archive, place: Place) -> Steps:
+    source = archive.source
     start, position = place
     name = members.NAMES[source.compression]
     try:
-        attempt.begin(place)
+        archive.attempt.begin(place)
         member = members.open_member(source, start)
         while True:
-            at = _at(member, position, syntax, convert)
+            at = _at(member, position, archive)
             if at.following is None:
                 break
             yield from (_moved(one, start) for one in at.found)
             position = at.following
-            attempt.begin(Place(start, position))
+            archive.attempt.begin(Place(start, position))
         end, complete = member.end()
-        if not complete and boundaries.next_member(source, start + 1, syntax) is not None:
-            return (yield from _skipped(source, start, position, syntax, "runs into the next member"))
     except CorruptError as error:
-        return (yield from _skipped(source, start, position, syntax, str(error)))
+        return (yield from _skipped(archive, start, position, str(error)))
+    if not complete and boundaries.next_member(source, start + 1, archive.syntax) is not None:
+        return (yield from _skipped(archive, start, position, "runs into the next member"))
     found = [_moved(one, start) for one in at.found]
     if position == 0 and found:
         found[0] = replace(found[0], warc_record_length=end - start)
@@ -161,9 +172,10 @@ def _moved(found: Found, start: int) -> Found:
     return replace(found, warc_record_offset=start + found.warc_record_offset)
 
 
-def _skipped(source: Source, start: int, position: int, syntax: Syntax, reason: str) -> Steps:
+def _skipped(archive: Archive, start: int, position: int, reason: str) -> Steps:
     """The damage from a member that does not decompress up to the next one that does."""
-    following = boundaries.next_member(source, start + 1, syntax)
+    source = archive.source
+    following = boundaries.next_member(source, start + 1, archive.syntax)
     stop = source.size if following is None else following
     if stop - start < members.MAGIC_LENGTH and source.begins_member(start):
         name = members.NAMES[source.compression]
@@ -182,8 +194,9 @@ class _At(NamedTuple):
     cut: str | None = None
 
 
-def _at(stream: Stream, start: int, syntax: Syntax, convert: Convert) -> _At:
+def _at(stream: Stream, start: int, archive: Archive) -> _At:
     """What lies at `start` of a stream: a record, damage or both."""
+    syntax, convert = archive.syntax, archive.convert
     header = boundaries.read_header(stream, start, syntax)
     if header is None:
         following = boundaries.next_record(stream, start + 1, syntax)

@@ -13,6 +13,7 @@ from victor_spark.warc import boundaries, coordinates, file_types, http_body, pa
 from victor_spark.warc.compression import HEAD_LENGTH, compression_of
 from victor_spark.warc.headers import SYNTAXES, Syntax
 from victor_spark.warc.page_records import RawRecord
+from victor_spark.warc.readers import Archive
 from victor_spark.warc.shard import FIRST, HTML_TYPES, Attempt, Place, ReadOptions, Shard
 from victor_spark.warc.source import CorruptError, CutError, Damage, Source, SourceError
 
@@ -105,7 +106,7 @@ def _of_archive(shard: Shard, options: ReadOptions, attempt: Attempt) -> Iterato
             or file_types.crawl_of_warcinfo(head)
         )
         try:
-            for found in ranges.found(source, syntax, convert, shard, attempt):
+            for found in ranges.found(Archive(source, syntax, convert, attempt), shard):
                 record = found if isinstance(found, Record) else _record(found, shard.filename)
                 yield record if crawl is None else replace(record, crawl=crawl)
         except CutError as error:
