@@ -15,8 +15,8 @@ from victor_spark.errors import InputError, ShardError
 from victor_spark.html.charset import decode
 from victor_spark.langid.pages import Linguist
 from victor_spark.page import Record
-from victor_spark.warc import inputs, kinds, manifests, opening, records
-from victor_spark.warc.inputs import Shard
+from victor_spark.warc import file_types, inputs, path_lists, records, storage
+from victor_spark.warc.shard import Shard
 
 Say = Callable[[str], None]
 _SECONDS_BETWEEN_REPORTS: Final = 5.0
@@ -70,13 +70,17 @@ def _read(shard: Shard, failures: list[ShardError]) -> Iterator[Record]:
 def is_list_of_pages(name: str) -> bool:
     """Whether a file lists addresses of pages: its first line is a web address that names no archive."""
     try:
-        if opening.scheme(name) is not None or not os.path.isfile(name) or kinds.by_name(name) != "unknown":
+        if (
+            storage.scheme(name) is not None
+            or not os.path.isfile(name)
+            or file_types.by_name(name) != "unknown"
+        ):
             return False
-        listed = manifests.lines(name)
+        listed = path_lists.lines(name)
     except (OSError, InputError):
         return False
     address = listed[0][1] if listed else ""
-    return opening.scheme(address) in ("http", "https") and kinds.by_name(address) not in ("warc", "arc")
+    return storage.scheme(address) in ("http", "https") and file_types.by_name(address) not in ("warc", "arc")
 
 
 def _add(store: Store, record: Record, look: Linguist, predictor: Assistant | None, added: Added) -> None:

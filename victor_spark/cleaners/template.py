@@ -11,7 +11,7 @@ from victor_spark.crf.decision import n_words
 from victor_spark.errors import InputError, UsageError
 from victor_spark.page import HEADER, LABELS, OTHER, TEXT, Bool, Page, Scores
 from victor_spark.templates import trimming
-from victor_spark.warc.opening import one_line, open_file
+from victor_spark.warc.storage import one_line, open_file
 
 NAME: Final = "template"
 AFTER, BEFORE, EVIDENCE = "after", "before", "evidence"

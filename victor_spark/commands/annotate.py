@@ -152,14 +152,14 @@ def _fetched(name: str, path: Path, arguments: argparse.Namespace) -> str:
     if not all(map(find_spec, ("protego", "yarl"))):
         raise UsageError(f"{name}: fetching needs an extra: pip install 'victor-spark[fetch]'")
     from victor_spark.commands import fetch
-    from victor_spark.fetch import urls
-    from victor_spark.fetch.crawl import Politeness
+    from victor_spark.fetch import addresses
     from victor_spark.fetch.exchange import Limits
+    from victor_spark.fetch.politeness import Politeness
 
     output = path.with_name(f"{path.stem}.fetched.warc.gz")
     _say(f"{name}: a list of addresses, fetched into {output}")
     limits = Limits(allow_private=arguments.allow_private)
-    _, complete = fetch.fetch(urls.read(Path(name)).urls, output, fetch.USER_AGENT, limits, Politeness())
+    _, complete = fetch.fetch(addresses.read(Path(name)).urls, output, fetch.USER_AGENT, limits, Politeness())
     if not complete:
         raise KeyboardInterrupt
     return str(output)

@@ -11,7 +11,7 @@ from victor_spark.crf import decision
 from victor_spark.spark.budget import Budget
 from victor_spark.spark.layout import PARTITION_COLUMNS, Layout
 from victor_spark.spark.limits import Limits
-from victor_spark.warc import records
+from victor_spark.warc.shard import ReadOptions
 
 FORMATS: Final = ("text", "cleaneval", "markdown", "html")
 ENGINES: Final = ("arrow", "rdd")
@@ -38,7 +38,7 @@ class CleanOptions:
     """The options of a run, from conf/cleaning.toml and the command line."""
 
     settings: pipeline.Settings
-    reading: records.ReadOptions
+    reading: ReadOptions
     output: OutputOptions
     limits: Limits
     budget: Budget
@@ -236,7 +236,7 @@ def chosen_options(arguments: argparse.Namespace) -> CleanOptions:
     )
 
 
-def reading(arguments: argparse.Namespace) -> records.ReadOptions:
+def reading(arguments: argparse.Namespace) -> ReadOptions:
     """How records are read, by conf/cleaning.toml and what `add_reading` added."""
     statuses = ALL_STATUSES if arguments.all_statuses else arguments.status
     given = {
@@ -245,7 +245,7 @@ def reading(arguments: argparse.Namespace) -> records.ReadOptions:
         "record_types": arguments.record_types,
         "max_bytes": arguments.max_bytes,
     }
-    return configuration.merged(records.ReadOptions(), _configured().get("reading", {}), given)
+    return configuration.merged(ReadOptions(), _configured().get("reading", {}), given)
 
 
 def limits(arguments: argparse.Namespace) -> Limits:
@@ -261,7 +261,7 @@ def limits(arguments: argparse.Namespace) -> Limits:
 def _configured() -> configuration.Tables:
     sections = {
         "cleaning": pipeline.Settings,
-        "reading": records.ReadOptions,
+        "reading": ReadOptions,
         "output": OutputOptions,
         "limits": Limits,
         "budget": Budget,

@@ -17,7 +17,7 @@ from victor_spark.errors import EXIT_BUDGET, EXIT_DONE, InputError, OutputError
 from victor_spark.html.charset import decode
 from victor_spark.html.styles import sheets
 from victor_spark.page import Document
-from victor_spark.warc import opening
+from victor_spark.warc import storage
 
 EXAMPLES: Final = """\
 examples:
@@ -64,7 +64,7 @@ def _output(arguments: argparse.Namespace) -> Path:
     return Path(
         "page.explained.html"
         if arguments.inputs == ["-"]
-        else f"{Path(opening.public(arguments.inputs[0], arguments.inputs[0])).stem}.explained.html"
+        else f"{Path(storage.public(arguments.inputs[0], arguments.inputs[0])).stem}.explained.html"
     )
 
 

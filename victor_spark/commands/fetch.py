@@ -19,8 +19,9 @@ from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
 from victor_spark.redaction import redacted_message
 
 if TYPE_CHECKING:
-    from victor_spark.fetch.crawl import Outcome, Politeness
+    from victor_spark.fetch.crawl import Outcome
     from victor_spark.fetch.exchange import Limits
+    from victor_spark.fetch.politeness import Politeness
 
 EXAMPLES: Final = """\
 examples:
@@ -75,14 +76,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Fetches, and tells how every address ended."""
     if not all(map(find_spec, ("protego", "yarl"))):
         raise UsageError("fetching needs an extra: pip install 'victor-spark[fetch]'")
-    from victor_spark.fetch import urls
-    from victor_spark.fetch.crawl import Politeness
+    from victor_spark.fetch import addresses
     from victor_spark.fetch.exchange import Limits
+    from victor_spark.fetch.politeness import Politeness
 
     output = Path(arguments.output)
     if not output.name.endswith(".warc.gz"):
         raise UsageError(f"--output {output}: a name that ends in .warc.gz")
-    listed = urls.read(Path(arguments.urls))
+    listed = addresses.read(Path(arguments.urls))
     if n := len(listed.bad):
         _say(f"{n} line{'s' * (n != 1)} of {arguments.urls} left out: {listed.bad[0]}{', …' * (n > 1)}")
     limits = Limits(

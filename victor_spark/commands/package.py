@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from victor_spark.errors import EXIT_DONE, OutputError, UsageError
-from victor_spark.packing import environment, py_files
+from victor_spark.packing import archives
 
 ARCHIVE: Final = "victor-env.tar.gz"
 ZIP: Final = "victor-spark.zip"
@@ -54,7 +54,10 @@ def run(arguments: argparse.Namespace) -> int:
     extras = frozenset(filter(None, arguments.extras.split(",")))
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        sizes = {ARCHIVE: environment.pack(folder / ARCHIVE, extras), ZIP: py_files.pack(folder / ZIP)}
+        sizes = {
+            ARCHIVE: archives.pack_environment(folder / ARCHIVE, extras),
+            ZIP: archives.pack_zip(folder / ZIP),
+        }
         (folder / JOB).write_text(_JOB, encoding="utf-8")
     except PackageNotFoundError as error:
         raise UsageError(f"{error.name} isn't installed here: nothing to pack it from") from error

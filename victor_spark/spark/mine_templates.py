@@ -31,8 +31,7 @@ from victor_spark.templates.across import AcrossSettings
 from victor_spark.templates.mine import MiningSettings, check, mine
 from victor_spark.templates.template import NO_TEMPLATES
 from victor_spark.warc import inputs
-from victor_spark.warc.inputs import Shard
-from victor_spark.warc.records import ReadOptions
+from victor_spark.warc.shard import ReadOptions, Shard
 
 MINED: Final = pa.schema(
     [
