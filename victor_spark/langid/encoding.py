@@ -7,7 +7,7 @@
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -65,13 +65,17 @@ def examined(text: str, profiles: Profiles, points: UInt32) -> Finding:
     if text.isascii():
         return Finding()
     n_replaced, n_controls, n_high, n_twice = _census(points)
-    found = Finding(misreading=_whole(text, profiles))
-    if n_twice and not found.misreading:
-        found = Finding(misreading=parts(text))
-    if n_controls and not found.misreading and again(text, CONTROLS) != text:
-        found = Finding(misreading=CONTROLS)
-    if found.misreading:
-        return found
+    possible = whole(text)
+    in_parts = parts(text, everywhere=TWICE in possible) if n_twice or TWICE in possible else None
+    misreading = None
+    if TWICE not in possible or in_parts == TWICE:
+        misreading = _best(possible, text, profiles)
+    if n_twice and not misreading:
+        misreading = in_parts
+    if n_controls and not misreading and again(text, CONTROLS) != text:
+        misreading = CONTROLS
+    if misreading:
+        return Finding(misreading=misreading)
     found = _verdict(points, profiles, n_replaced + n_controls, n_high)
     if found.problem is None:
         return found
@@ -83,13 +87,10 @@ def examined(text: str, profiles: Profiles, points: UInt32) -> Finding:
     return Finding(found.problem)
 
 
-def _whole(text: str, profiles: Profiles) -> Misreading | None:
-    """The charset that the text was read in as a whole, where it is UTF-8; of several the best fit."""
-    possible = whole(text)
-    if not possible or (TWICE in possible and parts(text) != TWICE):
-        return None
-    if possible == [TWICE]:
-        return TWICE
+def _best(possible: Sequence[Misreading], text: str, profiles: Profiles) -> Misreading | None:
+    """The one whose reading fits a language best; None where the text as it stands fits better."""
+    if not possible or possible == [TWICE]:
+        return next(iter(possible), None)
     numbers = settings().encoding
 
     def gain(text: str) -> float:
