@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from victor_spark import scripts
 from victor_spark.errors import InputError
 from victor_spark.langid import features
 from victor_spark.langid.identify import Identifier
@@ -17,11 +18,6 @@ from victor_spark.langid.normalise import joined
 from victor_spark.langid.profiles import Profiles
 from victor_spark.langid.settings import settings
 from victor_spark.langid.training import read
-
-UNSPACED: Final = frozenset(["bo", "ja", "km", "lo", "my", "th", "zh"])
-LETTERS_PER_WORD: Final = 2
-"""How many characters stand for one word in texts without spaces."""
-
 
 _WRITTEN: Final = {
     "windows-1250": "cs sk pl hu sl hr ro bs sr_latn sq",
@@ -70,8 +66,8 @@ def pieces(path: Path, language: str, n_words: int, most: int = 300) -> list[str
     """Texts of n_words words each, cut from a file's sentences joined."""
     words = read(path).split()
     separator = " "
-    if language in UNSPACED:
-        words, n_words, separator = list(" ".join(words)), n_words * LETTERS_PER_WORD, ""
+    if language in scripts.LANGUAGES:
+        words, n_words, separator = list(" ".join(words)), n_words * scripts.LETTERS_PER_WORD, ""
     starts = range(0, len(words) - n_words + 1, n_words)[:most]
     return [separator.join(words[start : start + n_words]) for start in starts]
 
