@@ -36,10 +36,9 @@ from victor_spark.kernels import attributes, code_points, crf, letters, ngrams, 
 from victor_spark.langid import beesley, cavnar_trenkle, features, normalise
 from victor_spark.langid.profiles import Profiles
 from victor_spark.page import Record
-from victor_spark.templates import regexes
+from victor_spark.templates import patterns as template_patterns
 from victor_spark.templates.matcher import Matcher, by_expressions
-from victor_spark.templates.repeats import repeats
-from victor_spark.templates.suffixes import corpus, lcp_array, suffix_array
+from victor_spark.templates.repeats import corpus, lcp_array, repeats, suffix_array
 from victor_spark.templates.tokens import TOKENISERS, spans
 
 MOST_MARKUP: Final = 4000
@@ -178,7 +177,7 @@ def finds_what_expressions_find(content: bytes) -> None:
     for _ in range(next(numbers, 0) % 6):
         anchors = next(numbers, 0) % 4
         pieces = [PIECES[next(numbers, 0) % len(PIECES)] for _ in range(2 + next(numbers, 0) % 3)]
-        pairs.append((pieces, regexes.glue(pieces, anchors, TOKENISERS[view])))
+        pairs.append((pieces, template_patterns.glue(pieces, anchors, TOKENISERS[view])))
     text = "".join(SPOKEN[n % len(SPOKEN)] + GAPS[n // 16 % len(GAPS)] for n in [*numbers][:200])
     found = Matcher(pairs, view, near=near).intervals(text)
     assert found.tolist() == by_expressions(text, [regex for _, regex in pairs], near).tolist()

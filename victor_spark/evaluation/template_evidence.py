@@ -7,7 +7,7 @@ from typing import Final
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import track
 from victor_spark.page import Page
-from victor_spark.templates import sample, views
+from victor_spark.templates import coverage, sites
 from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.mine import MiningSettings, mine
 
@@ -23,8 +23,8 @@ def with_shares(pages: Sequence[LabelledPage], settings: MiningSettings) -> list
     large = [rows for rows in by_site.values() if len(rows) >= MIN_PAGES]
     marked = list(pages)
     for rows in track(large, "mining sites", len(large)):
-        texts = [views.view(settings.view, pages[row].page) for row in rows]
-        found = mine(pages[rows[0]].site, sample.sample(texts), settings)
+        texts = [coverage.view(settings.view, pages[row].page) for row in rows]
+        found = mine(pages[rows[0]].site, sites.sample(texts), settings)
         matcher = Matcher(((each.tokens, each.regex) for each in found.templates), settings.view)
         for row in rows:
             marked[row] = replace(pages[row], page=_marked(pages[row].page, matcher, settings.view))
@@ -32,4 +32,4 @@ def with_shares(pages: Sequence[LabelledPage], settings: MiningSettings) -> list
 
 
 def _marked(page: Page, matcher: Matcher, view: str) -> Page:
-    return views.marked(page, views.covered(view, page, matcher.intervals(views.view(view, page))))
+    return coverage.marked(page, coverage.covered(view, page, matcher.intervals(coverage.view(view, page))))
