@@ -33,7 +33,7 @@ from victor_spark.html.elements import in_source
 from victor_spark.html.parse import parse
 from victor_spark.html.segment import segment
 from victor_spark.kernels import attributes, code_points, crf, letters, ngrams, preclean, source
-from victor_spark.langid import beesley, cavnar_trenkle, features, normalise
+from victor_spark.langid import normalise, scores
 from victor_spark.langid.profiles import Profiles
 from victor_spark.page import Record
 from victor_spark.templates import patterns as template_patterns
@@ -211,8 +211,8 @@ def languages_score_as_uncompiled(content: bytes) -> None:
     shipped, lanes = profiles(), lanes_there()
     words = normalise.folded(*normalise.joined(texts))
     n = len(texts)
-    sparse, dense = shipped.table(beesley.table), shipped.table(beesley.lane_table, lanes)
-    ranks = shipped.table(cavnar_trenkle.rank_table, lanes, True)
+    sparse, dense = shipped.table(scores.trigram_table), shipped.table(scores.lane_table, lanes)
+    ranks = shipped.table(scores.rank_table, lanes, True)
     outputs = []
     for kernel in (ngrams, twin("kernels.ngrams")):
         gains, n_gains = np.zeros((n, len(shipped.languages)), np.int32), np.zeros(n, np.int32)
@@ -232,7 +232,7 @@ def languages_score_as_uncompiled(content: bytes) -> None:
 
 @cache
 def lanes_there() -> tuple[str, ...]:
-    return features.lanes_of(profiles(), ("cs",))
+    return scores.lanes_of(profiles(), ("cs",))
 
 
 def decodes_as_all_sequences(content: bytes) -> None:
