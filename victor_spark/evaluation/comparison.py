@@ -53,11 +53,6 @@ def main_measure(results: Mapping[str, Any]) -> str | None:
     return "words" if "words" in figures["measures"] else next(iter(figures["measures"]), None)
 
 
-def f1_table(rows: Table, measure: str) -> Float64:
-    """F1 by page and cleaner, shape (n_pages, n_cleaners); NaN where a page hasn't the measure."""
-    return np.array([[f1(page, measure) for page in pages] for pages in rows.values()]).T
-
-
 def f1(page: Judgement, measure: str) -> float:
     """The page's F1 in one measure, NaN where it hasn't got it."""
     overlap = page.overlaps.get(measure)

@@ -30,21 +30,6 @@ def draw_reliability(drawn: Reliability, path: Path, *, title: str) -> None:
     save(figure, path)
 
 
-def draw_lines(
-    drawn: Mapping[str, Sequence[tuple[float, float]]], path: Path, *, title: str, names: tuple[str, str]
-) -> None:
-    """A line a name through its points (x, y), the axes called `names`; a file as above."""
-    figure, axes = figure_of(6, 4)
-    for name, points in drawn.items():
-        axes.plot([x for x, _ in points], [y for _, y in points], marker="o", markersize=4, label=name)
-    axes.set(xlabel=names[0], ylabel=names[1])
-    axes.set_title(title)
-    axes.grid(alpha=0.3)
-    if len(drawn) > 1:
-        axes.legend(fontsize="small")
-    save(figure, path)
-
-
 def draw_bars(drawn: Mapping[str, Mapping[str, Interval]], path: Path, *, title: str, measure: str) -> None:
     """`bars` in a file; the ending of `path` (png, svg, pdf) is the format."""
     save(bars(drawn, title=title, measure=measure), path)
