@@ -169,7 +169,7 @@ def _read(path: Path) -> dict[str, Any]:
 def _draw_lines(
     drawn: Mapping[str, Sequence[tuple[float, float]]], path: Path, *, title: str, names: tuple[str, str]
 ) -> None:
-    """A line through the points (x, y) of each name; `names`: the axes; the ending of `path` is the format."""
+    """A line through the points (x, y) of each name; `names` are those of the axes; format by ending."""
     figure, axes = pictures.figure_of(6, 4)
     for name, points in drawn.items():
         axes.plot([x for x, _ in points], [y for _, y in points], marker="o", markersize=4, label=name)

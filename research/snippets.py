@@ -22,9 +22,9 @@ import research
 from research import peers_raw
 from research.against_peers import FEWEST, OURS, UNKNOWN, verdict
 from victor_spark.errors import EXIT_DONE, VictorError
-from victor_spark.evaluation import comparison, evaluate, gold, judging, resampling
+from victor_spark.evaluation import comparison, evaluate, gold, measuring, resampling
 from victor_spark.evaluation.comparison import Table
-from victor_spark.evaluation.judging import SNIPPETS
+from victor_spark.evaluation.measuring import SNIPPETS
 from victor_spark.evaluation.progress import track
 from victor_spark.page import Float64
 
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         names = (OURS, *peers_raw.NAMES)
         peers_raw.versions(peers_raw.NAMES)
         pages = list(gold.read(gold.find(options.data, [options.set])[options.set]))
-        judged = evaluate.locally(pages, judging.plan(names, (), (SNIPPETS,)), n_jobs=options.jobs)
+        judged = evaluate.locally(pages, measuring.plan(names, (), (SNIPPETS,)), n_jobs=options.jobs)
         rows = comparison.table(list(track(judged, "pages", len(pages) * len(names))), names)
     except VictorError as error:
         print(f"snippets: error: {error}", file=sys.stderr)

@@ -28,9 +28,9 @@ from victor_spark.evaluation import (
     cross_validation,
     evaluate,
     gold,
-    judging,
     labelling,
     measures,
+    measuring,
     resampling,
     summary,
 )
@@ -96,7 +96,7 @@ def _pin(
 def seen(pages: Sequence[GoldPage], *, n_jobs: int) -> dict[Key, Interval]:
     """Word F1 of every cleaner of ours as shipped, from html to text, per set and over all."""
     alone = tuple(name for name in CLEANERS if name != template.NAME)  # which needs a site's templates
-    plan = judging.plan(alone, (), (_MEASURE,))
+    plan = measuring.plan(alone, (), (_MEASURE,))
     judged = evaluate.locally(pages, plan, n_jobs=n_jobs)
     rows = comparison.table(list(track(judged, "seen pages", len(pages) * len(plan.names))), plan.names)
     for failure in comparison.failures(rows):

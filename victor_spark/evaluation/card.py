@@ -56,9 +56,9 @@ def training_data(metrics: Mapping[str, Any], *, also_left_out: str = "") -> str
 
 
 def unseen(metrics: Mapping[str, Any]) -> str:
-    """The section on quality out of fold, with its pictures beside the model."""
-    judged = metrics.get("cross_validation")
-    if not judged:
+    """The section on quality out of fold; its pictures are files beside the card."""
+    results = metrics.get("cross_validation")
+    if not results:
         return f"## Quality\n\nNot measured: {metrics.get('not_measured', '`--folds 0`')}."
     parts = [
         (
@@ -67,8 +67,8 @@ def unseen(metrics: Mapping[str, Any]) -> str:
             f"(bag of words against the gold text), its interval a bootstrap over sites. "
             f"`shingles` is F1 over runs of four words, `empty` the share of pages with no output."
         ),
-        *(_words(cleaner, rows) for cleaner, rows in judged.items()),
-        _blocks(judged),
+        *(_words(cleaner, rows) for cleaner, rows in results.items()),
+        _blocks(results),
         "![Precision and recall by threshold](curve.png)\n\n![Word F1 per set](word_f1.png)",
         *_calibration(metrics),
     ]
@@ -76,7 +76,7 @@ def unseen(metrics: Mapping[str, Any]) -> str:
 
 
 def _calibration(metrics: Mapping[str, Any]) -> list[str]:
-    """How far the marginals can be believed."""
+    """The section on the calibration of the marginals; nothing where it was not measured."""
     errors = metrics.get("calibration_error")
     if not errors:
         return []
@@ -105,7 +105,7 @@ def _words(cleaner: str, rows: Mapping[str, Mapping[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def _blocks(judged: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
+def _blocks(results: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
     lines = [
         "### Blocks, with the measures of the paper\n",
         (
@@ -114,7 +114,7 @@ def _blocks(judged: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
         ),
         "| | accuracy | unlabelled accuracy | precision | recall |\n|---|---|---|---|---|",
     ]
-    for cleaner, rows in judged.items():
+    for cleaner, rows in results.items():
         every = rows[summary.ALL]
         lines.append(block_row(f"`{cleaner}`, pages with content", every["blocks_of_pages_with_content"]))
         lines.append(block_row(f"`{cleaner}`, all pages", every["blocks"]))

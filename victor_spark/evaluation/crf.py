@@ -1,4 +1,4 @@
-"""How labelled pages make the CRF cleaners: for cross-validation, the gate and `victor train crf`."""
+"""Training of the CRF cleaners on labelled pages: for cross-validation, the gate and `victor train crf`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +20,7 @@ from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.mine import MiningSettings, mine
 
 CRF_CLEANERS: Final = tuple(name for name, folder in MODELS.items() if folder.startswith("crf/"))
-"""The cleaners that a CRF model makes: they differ in how they decide."""
+"""The cleaners built from a CRF model; they differ in how they decide."""
 
 
 def train(
@@ -48,9 +48,7 @@ def cleaners(trained: Model) -> dict[str, Cleaner]:
 
 
 def recipe(table: FeatureTable, options: TrainingOptions) -> Train:
-    """What cross-validation runs on each fold's pages: the cleaners, and those that decide page by page also
-    with each preference.
-    """
+    """Trains the cleaners on the pages of a fold; `victor` also with each preference."""
     return lambda pages: with_preferences(cleaners(train(pages, table, options)))
 
 
@@ -74,11 +72,11 @@ def _preferring(clean: Cleaner, beta: float, page: Page) -> Scores:
 
 
 MIN_PAGES: Final = 5
-"""Sites with fewer pages have no templates, as in a crawl that saw little of them."""
+"""Sites with fewer pages get no templates, as in a small crawl."""
 
 
 def with_shares(pages: Sequence[LabelledPage], settings: MiningSettings) -> list[LabelledPage]:
-    """The pages in their order; those of sites with enough pages with their shares. No gold is looked at."""
+    """The pages in their order, with `template_share` where their site has enough pages; no gold is used."""
     by_site: dict[str, list[int]] = {}
     for row, page in enumerate(pages):
         by_site.setdefault(page.site, []).append(row)

@@ -20,12 +20,12 @@ from victor_spark.page import OTHER, Bool, Int32, Page, Scores, UInt8
 
 Cleaner: TypeAlias = Callable[[Page], Scores]
 Train: TypeAlias = Callable[[Sequence[LabelledPage]], Mapping[str, Cleaner]]
-"""Answers one question: what cleaners, by name, do these pages make?"""
+"""Trains on these pages: the resulting cleaners by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageResult:
-    """What a cleaner's decision over a page is worth; `blocks` is None where labels aren't reliable."""
+    """The measures of a cleaner's decision on a page; `blocks` is None where labels are not reliable."""
 
     id: str
     set: str
@@ -68,7 +68,7 @@ def _run_fold(pages: Sequence[LabelledPage], train: Train, fold_of: Int32, fold:
 
 
 _forked: Callable[[int], FoldResults] | None = None
-"""What forked children run: they inherit it, since neither pages nor functions need pickling then."""
+"""Run by forked child processes, which inherit it: pages and functions need not be pickled."""
 
 
 def _each(run: Callable[[int], FoldResults], n_folds: int, n_jobs: int) -> Iterator[FoldResults]:
@@ -88,7 +88,7 @@ def _run_forked(fold: int) -> FoldResults:
 
 
 def result(page: LabelledPage, scores: Scores, fold: int = -1) -> PageResult:
-    """Judges what a cleaner kept of a page against its gold text and its block labels."""
+    """Measures what a cleaner kept of a page against its gold text and its block labels."""
     found, wanted = _kept_words(page, scores.kept), words.words(page.gold.gold or "")
     reliable = labelling.trainable(page)
     return PageResult(
@@ -105,7 +105,7 @@ def result(page: LabelledPage, scores: Scores, fold: int = -1) -> PageResult:
 
 
 def word_overlap(page: LabelledPage, kept: Bool) -> Overlap:
-    """What the words of the blocks that are kept have in common with the page's gold text."""
+    """The overlap of the kept blocks' words with the page's gold text."""
     return measures.overlap(_kept_words(page, kept), words.words(page.gold.gold or ""))
 
 
@@ -124,7 +124,7 @@ def folds_by_site(sites: Sequence[str], sets: Sequence[str], n_folds: int) -> In
     """The fold of every page: no site in two folds, folds of like size, and so within every set.
 
     Sites go, the largest first, to the fold that has fewest pages of their set, then fewest
-    pages. The order of the pages doesn't matter and nothing is random.
+    pages. The result is deterministic and does not depend on the order of the pages.
     """
     if n_folds < 2:
         raise UsageError(f"cross-validation needs at least 2 folds, not {n_folds}")
@@ -154,5 +154,5 @@ def _assigned(pages: dict[str, Counter[str]], n_folds: int) -> dict[str, int]:
 
 
 def _shuffled(site: str) -> str:
-    """An order of sites that has nothing to do with their names."""
+    """An order of sites that does not depend on their names."""
     return hashlib.sha256(site.encode("utf-8", "surrogatepass")).hexdigest()

@@ -20,7 +20,7 @@ _REPOSITORY: Final = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True, slots=True)
 class GoldPage:
-    """One annotated page: its html, and the text a person kept of it (paragraphs by newline).
+    """One annotated page: its html, and the text that annotators kept (paragraphs by newline).
 
     `gold` is None where only snippets are annotated; `comments` are readers' comments that the
     gold leaves out; `gold_markup` is CleanEval markup or a labelled DOM, as the set has it.
@@ -40,7 +40,7 @@ class GoldPage:
 
 
 def usable(page: GoldPage) -> bool:
-    """Whether scores over this page mean anything: it has gold, and its html holds that gold."""
+    """Whether the page can be scored: it has gold, and its html holds that gold."""
     return page.gold is not None and not page.meta.get("hard")
 
 
@@ -65,7 +65,7 @@ def site_of(host: str | None, url: str | None, html: str) -> str | None:
 
 
 def _host_in(html: str) -> str | None:
-    """The host the page names as its own, or else the one that it links most often."""
+    """The host of the canonical, og:url or base address, else the one that is linked most often."""
     own = _OWN_ADDRESS.search(html)
     if own:
         return next(host for host in own.groups() if host)

@@ -24,7 +24,7 @@ FOUND_RATIO: Final = 0.7
 
 @dataclass(frozen=True, slots=True)
 class LabelledPage:
-    """A page as cleaners see it, with what a person would keep of it.
+    """A page as cleaners see it, with the labels of its annotation.
 
     `gold` is the annotation without its html (the page has the canonical one), `labels` the label
     of each block, `found` the share of the gold's words that the blocks hold.
@@ -38,7 +38,7 @@ class LabelledPage:
 
 
 def label(page: GoldPage) -> LabelledPage:
-    """Cuts a page with gold text into blocks and labels them."""
+    """Segments a page with gold text into blocks and labels them."""
     prepared, _ = pipeline.prepare(page.html, _linguist(), page.url)
     labels, found = _given(page, len(prepared.blocks)) or aligned_labels(prepared.blocks, page.gold or "")
     return LabelledPage(
@@ -76,5 +76,5 @@ def label_all(pages: Iterable[GoldPage]) -> Iterator[LabelledPage]:
 
 
 def trainable(page: LabelledPage) -> bool:
-    """Whether the labels are good enough to learn from, or to score blocks against."""
+    """Whether the labels are reliable enough for training and for measures over blocks."""
     return page.found >= FOUND_RATIO and len(page.page.blocks) > 0

@@ -11,7 +11,7 @@ import numpy as np
 from victor_spark.evaluation import comparison, pictures, report_tables, report_worst
 from victor_spark.evaluation.comparison import ALL, Table
 from victor_spark.evaluation.gold import GoldPage
-from victor_spark.evaluation.judging import BLOCKS, Plan
+from victor_spark.evaluation.measuring import BLOCKS, Plan
 from victor_spark.evaluation.report_worst import WorstPage
 from victor_spark.evaluation.resampling import Interval
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from victor_spark.evaluation import comparison
 from victor_spark.evaluation.comparison import ALL
-from victor_spark.evaluation.judging import BLOCKS
+from victor_spark.evaluation.measuring import BLOCKS
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

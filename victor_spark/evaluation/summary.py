@@ -1,4 +1,4 @@
-"""Results of pages → figures per set and over all: plain dicts, ready for metrics.json and tables."""
+"""Results of pages → figures per set and over all: plain dicts for metrics.json and tables."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -27,7 +27,7 @@ def by_set(results: Sequence[PageResult]) -> dict[str, dict[str, Any]]:
 
 
 def figures(results: Sequence[PageResult]) -> dict[str, Any]:
-    """What some pages come to. Blocks are counted over the pages whose labels are reliable.
+    """The figures of some pages. Blocks are counted over the pages whose labels are reliable.
 
     `blocks` are Victor's measures over all such pages, `blocks_of_pages_with_content` over those
     with at least one header or text block: the two columns of the paper's Table 3.
@@ -59,7 +59,7 @@ def curve(results: Sequence[PageResult]) -> ThresholdCurve:
 
 
 def reliability(results: Sequence[PageResult]) -> Reliability:
-    """How far stated probabilities hold, over the pages whose labels are reliable."""
+    """The reliability of the probabilities, over the pages whose labels are reliable."""
     return measures.reliability(*_blocks(results))
 
 
@@ -91,10 +91,10 @@ BETAS: Final = (0.125, 0.25, 0.354, 0.5, 0.707, 1.0, 1.414, 2.0, 2.828, 4.0, 8.0
 """Steps by the square root of two around 1, then by two."""
 
 MEASURED: Final = (0.5, 1.0, 2.0)
-"""The betas of the F that is measured: what `--prefer precision`, no preference and `recall` are to raise."""
+"""The betas of the measured F: those of `--prefer precision`, no preference and `--prefer recall`."""
 
 BY_THEMSELVES: Final = "by themselves"
-"""The key of the last row: true where blocks were decided on by themselves."""
+"""The key of the last row: true where each block was decided independently."""
 
 
 def preference_curve(pages: Sequence[LabelledPage], results: Sequence[PageResult]) -> list[dict[str, Any]]:
@@ -109,7 +109,7 @@ def preference_curve(pages: Sequence[LabelledPage], results: Sequence[PageResult
 
 
 def by_themselves(marginals: Float64, weights: Float64) -> Bool:
-    """What has the highest expected F1 where each block is content or not whatever the others are.
+    """The blocks with the highest expected F1 if blocks were content independently of each other.
 
     Of the blocks sorted by P(content) = p, weighing w, a prefix: the one with the highest
     2·Σ_kept(w·p) / (Σ_kept w + Σ_all(w·p)). Nothing where that is below LEAST_EXPECTED_F1.
@@ -130,7 +130,7 @@ def f_measure(quality: Quality, beta: float) -> float:
 
 
 def _of_page(page: LabelledPage, result: PageResult) -> list[Overlap]:
-    """The overlap with the gold of what each of BETAS keeps, and of what is kept block by block."""
+    """The overlap with the gold for each of BETAS, and for the independent decision."""
     page_words, rows = words.block_words(page.page.blocks)
     wanted = words.words(page.gold.gold or "")
     weights = decision.n_words(page.page.blocks)

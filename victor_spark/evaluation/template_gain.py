@@ -1,6 +1,6 @@
-"""What templates bring on annotated pages, site by site: alone, and after a cleaner (METHODS, section 4).
+"""The gain from templates on annotated pages, site by site: alone, and before or after a cleaner.
 
-A site's templates are mined from the html of its own pages, as in a crawl; no gold text is looked at.
+A site's templates are mined from the html of its own pages, as in a crawl, without any gold text.
 """
 
 import csv
@@ -25,7 +25,7 @@ from victor_spark.templates.mine import MiningSettings, mine
 from victor_spark.templates.table import Mined
 
 MIN_PAGES: Final = 10
-"""Gold pages of a site, for its figures to say something."""
+"""Gold pages that a site needs."""
 
 TEMPLATES: Final = "templates"
 ALL_TEXT: Final = "all text"
@@ -34,7 +34,7 @@ TOLD: Final = "told the shares"
 Pages: TypeAlias = Mapping[str, Sequence[GoldPage]]
 """Site → its gold pages."""
 Known: TypeAlias = Callable[[Sequence[GoldPage]], Mapping[str, bytes]]
-"""Answers one question: which models may clean these pages?"""
+"""The models that may clean these pages: trained without their site."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class SiteGain:
 
 
 def by_site(pages: Iterable[GoldPage], grouping: str, min_pages: int) -> Pages:
-    """The sites with enough judgeable gold pages; InputError if there is none."""
+    """The sites with enough usable gold pages; InputError if there is none."""
     found: dict[str, list[GoldPage]] = {}
     for page in pages:
         if gold.usable(page) and (site := sites.site(address(page), grouping)):
