@@ -250,7 +250,7 @@ def test_an_output_that_cannot_be_written_is_known_before_the_first_page(
         == 2
     )
     (line,) = capsys.readouterr().err.splitlines()
-    assert "cannot be written" in line
+    assert "can't write" in line
 
 
 def test_help_of_the_command_is_its_own_and_shows_examples(capsys: pytest.CaptureFixture[str]) -> None:
