@@ -13,7 +13,7 @@ import pytest
 
 from research import FOLDER, langid_measure
 from victor_spark.langid import encoding, fasttext_model
-from victor_spark.langid.identify import IDENTIFIERS, Identifier
+from victor_spark.langid.identify import Identifier
 from victor_spark.langid.profiles import Profiles
 
 FLOORS = {"beesley": 0.97, "fasttext": 0.985, "cavnar-trenkle": 0.94}
@@ -70,7 +70,7 @@ def identifier(name: str, profiles: Profiles) -> Identifier:
     if name == "fasttext":
         pytest.importorskip("fasttext")
         return fasttext_model.identifier(FOLDER / "models" / "langid" / "victor-lid.ftz")
-    return IDENTIFIERS[name](profiles)
+    return langid_measure.IDENTIFIERS[name](profiles)
 
 
 @pytest.mark.parametrize("name", FLOORS)

@@ -13,7 +13,7 @@ from tests.evaluation.invented import write_sets
 from victor_spark.cleaners import MODELS, peers
 from victor_spark.cli import main
 from victor_spark.evaluation import report
-from victor_spark.evaluation.judging import MEASURES
+from victor_spark.evaluation.measuring import MEASURES
 from victor_spark.resources import directory
 
 
@@ -155,7 +155,7 @@ def test_a_page_that_fails_counts_as_empty_and_is_listed(
     [
         (["--cleaner", "soap"], "no cleaner 'soap'"),
         (["--cleaner", "victor+"], "victor+"),
-        ([], "nothing to evaluate: give --cleaner NAME..., --model DIR or --cleaned FOLDER..."),
+        ([], "nothing to evaluate: add --cleaner NAME..., --model DIR or --cleaned FOLDER..."),
         (["--cleaner", "victor", "--measures", "shine"], "no measure 'shine'"),
         (["--cleaner", "victor", "--sets", "weather"], "no set weather"),
         (["--cleaner", "victor", "--split", "test"], "split test"),
@@ -165,8 +165,8 @@ def test_a_page_that_fails_counts_as_empty_and_is_listed(
         (["--cleaner", "victor", "--master", "local"], "--spark"),
         (["--cleaner", "victor", "--model", "nowhere"], "nowhere"),
         (["--model", __file__], "test_evaluate.py"),
-        (["--cleaner", "kimatu", "--model", "."], "is for one cleaner that has a model; of --cleaner, none"),
-        (["--cleaner", "victor", "victor-2008", "--model", "."], "of --cleaner, victor, victor-2008"),
+        (["--cleaner", "kimatu", "--model", "."], "needs one cleaner with a model in --cleaner, not none"),
+        (["--cleaner", "victor", "victor-2008", "--model", "."], "in --cleaner, not victor, victor-2008"),
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_2(

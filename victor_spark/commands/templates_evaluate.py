@@ -1,7 +1,7 @@
-"""Judges templates on annotated pages, site by site: templates alone, a cleaner alone, and both.
+"""Evaluates templates on annotated pages, site by site: templates alone, a cleaner alone, and both.
 
 --gold takes .jsonl(.xz) files of annotated pages or directories of them; sites with enough gold pages are
-judged. A site's templates are mined from the html of its own pages. DIR gets results.json and results.csv.
+used. A site's templates are mined from the html of its own pages. DIR gets results.json and results.csv.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from victor_spark.errors import EXIT_DONE, OutputError
 from victor_spark.evaluation import gold_formats, template_gain
 from victor_spark.evaluation.gold_formats import Choice
 from victor_spark.templates.mine import MiningSettings
-from victor_spark.templates.template import VIEWS
+from victor_spark.templates.tokens import VIEWS
 
 EXAMPLES: Final = """\
 examples:
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Mines, cleans, judges, writes, prints the table."""
+    """Mines, cleans, measures, writes, prints the table."""
     sources = gold_formats.sources(arguments.gold)
     pages = gold_formats.chosen(sources, Choice(tuple(arguments.sets)))
     of_sites = template_gain.by_site(pages, arguments.group_by, arguments.min_pages)
