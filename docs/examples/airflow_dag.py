@@ -1,8 +1,8 @@
 """An Airflow DAG: plan the run, clean, and show the state of the run.
 
 A task that is retried continues after the waves that are complete: the command is the same, and so is
-OUT. A run over its failure budget (exit code 3) ends at once when retried, and cleans nothing until it is given
-a larger budget. A test executes this file with a stand-in for Airflow and parses its commands.
+OUT. A run over its failure budget (exit code 3) ends at once when retried, and cleans nothing until it gets a
+larger budget. A test executes this file with a stand-in for Airflow and parses its commands.
 """
 
 from datetime import UTC, datetime, timedelta
