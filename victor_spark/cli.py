@@ -12,7 +12,15 @@ from typing import Any, Final, NoReturn
 
 from victor_spark import __version__
 from victor_spark.commands import COMMANDS
-from victor_spark.errors import EXIT_DONE, EXIT_INTERNAL, EXIT_USAGE, UsageError, VictorError, described
+from victor_spark.errors import (
+    EXIT_DONE,
+    EXIT_INTERNAL,
+    EXIT_USAGE,
+    EXTRAS,
+    UsageError,
+    VictorError,
+    described,
+)
 from victor_spark.redaction import redacted_message
 
 EXIT_INTERRUPTED: Final = 130
@@ -82,8 +90,19 @@ def _run(words: list[str]) -> int:
     except VictorError as error:
         return _failed(str(error), error.exit_code, debug=debug)
     except BaseException as error:  # noqa: BLE001 - the last place; a panic in Rust code is no Exception
-        hint = "" if debug else " (--debug shows where)"
-        return _failed(f"internal error: {described(error)}{hint}", EXIT_INTERNAL, debug=debug)
+        if missing := _missing_extra(error):
+            line, code = missing, EXIT_USAGE
+        else:
+            hint = "" if debug else " (--debug shows where)"
+            line, code = f"internal error: {described(error)}{hint}", EXIT_INTERNAL
+        return _failed(line, code, debug=debug)
+
+
+def _missing_extra(error: BaseException) -> str | None:
+    """What to install if an optional package is missing."""
+    package = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    extra = EXTRAS.get(package)
+    return f"{package} is not installed: pip install 'victor-spark[{extra}]'" if extra else None
 
 
 def _dispatch(words: list[str]) -> int:
