@@ -200,7 +200,7 @@ def test_languages_lists_code_name_and_share_identified(capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize(
-    ("text", "n_bytes"),
+    ("text", "expected"),
     [
         ("10M", 10 << 20),
         ("512k", 512 << 10),
@@ -210,8 +210,8 @@ def test_languages_lists_code_name_and_share_identified(capsys: pytest.CaptureFi
         ("2MiB", 2 << 20),
     ],
 )
-def test_sizes_are_read_alike_everywhere(text: str, n_bytes: int) -> None:
-    assert argument_types.size(text) == n_bytes
+def test_sizes_are_read_alike_everywhere(text: str, expected: int) -> None:
+    assert argument_types.n_bytes(text) == expected
 
 
 def test_a_bare_number_is_megabytes_for_the_memory_of_a_page() -> None:

@@ -19,7 +19,7 @@ from victor_spark.errors import EXIT_DONE, UsageError
 from victor_spark.redaction import redacted_message
 
 if TYPE_CHECKING:
-    from victor_spark.annotation.prelabelling import Assistant
+    from victor_spark.annotation.importing import Assistant
     from victor_spark.annotation.store import Store
     from victor_spark.pipeline import Settings
 
@@ -92,8 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Adds the inputs to the store, then serves it."""
     if not all(map(find_spec, ("starlette", "uvicorn"))):
         raise UsageError("the annotation tool needs an extra: pip install 'victor-spark[annotate]'")
-    from victor_spark.annotation import labels, practice, prelabelling, server, store
-    from victor_spark.annotation.answers import Desk
+    from victor_spark.annotation import app, importing, labels, store
     from victor_spark.annotation.queue import Plan
     from victor_spark.pipeline import Settings
 
@@ -102,22 +101,22 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--port must be between 0 and 65535")
     if arguments.token is not None and not _TOKEN.fullmatch(arguments.token):
         raise UsageError("--token must consist of ASCII letters, digits, and . _ ~ -")
-    if arguments.no_token and not server.is_local(arguments.host):
+    if arguments.no_token and not app.is_local(arguments.host):
         raise UsageError(f"--no-token needs a --host that only this machine reaches, not {arguments.host}")
     path = Path(arguments.store)
     if not arguments.inputs and not path.is_file():
         raise UsageError(f"{path}: no such store; give INPUT to create it")
     wanted = labels.parse(arguments.label) if arguments.label else None
     settings = Settings(arguments.cleaner, model=arguments.model)
-    predictor = None if arguments.no_prelabels else prelabelling.assistant(settings)
+    predictor = None if arguments.no_prelabels else importing.assistant(settings)
     kept = store.create_or_open(path, wanted)
     try:
-        practice.add_all(kept)
+        importing.add_practice(kept)
         _fill(kept, arguments, settings, predictor)
         if not arguments.import_only:
-            desk = Desk(kept, plan, predictor.name if predictor else None)
+            work = app.Workspace(kept, plan, predictor.name if predictor else None)
             token = None if arguments.no_token else arguments.token or kept.token
-            server.serve(desk, host=arguments.host, port=arguments.port, token=token)
+            app.serve(work, host=arguments.host, port=arguments.port, token=token)
     except KeyboardInterrupt:
         print("victor: stopped; all labels are saved", file=sys.stderr)
     finally:
@@ -130,10 +129,10 @@ def _fill(
 ) -> None:
     """Adds the inputs' pages; with a new model, labels again the pages that nobody has opened."""
     from victor_spark import pipeline
-    from victor_spark.annotation import importing, prelabelling
+    from victor_spark.annotation import importing
     from victor_spark.langid.pages import linguist
 
-    if predictor is not None and (n_renewed := prelabelling.renew(kept, predictor)):
+    if predictor is not None and (n_renewed := importing.renew(kept, predictor)):
         _say(f"{n_renewed} pages have new initial labels by {predictor.name}")
     inputs = [_fetched(name, Path(arguments.store), arguments) for name in arguments.inputs]
     if inputs:

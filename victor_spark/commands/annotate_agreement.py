@@ -27,14 +27,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the report."""
-    from victor_spark.annotation import agreement, progress, queue, store
+    from victor_spark.annotation import agreement, queue, store
 
     kept = store.open_existing(Path(arguments.store))
     try:
         report = {
             **agreement.agreement(kept),
             "disagreements": agreement.disagreements(kept)["pages"],
-            "annotators": progress.progress(kept, queue.Plan())["annotators"],
+            "annotators": queue.progress(kept, queue.Plan())["annotators"],
         }
     finally:
         kept.close()

@@ -40,7 +40,7 @@ def positive(text: str) -> int:
     return value
 
 
-def size(text: str) -> int:
+def n_bytes(text: str) -> int:
     """Bytes: a number, with K, M, G or T for powers of 1024 (10M, 512K, 1.5GB, 2 GiB)."""
     match = _SIZE.fullmatch(text.strip())
     value = int(float(match[1]) * 1024 ** _UNITS.index(match[2].upper())) if match else 0
@@ -51,7 +51,7 @@ def size(text: str) -> int:
 
 def megabytes(text: str) -> int:
     """Megabytes, rounded up: a size with a unit, or a bare number of megabytes."""
-    return positive(text) if text.isdecimal() else -(-size(text) >> 20)
+    return positive(text) if text.isdecimal() else -(-n_bytes(text) >> 20)
 
 
 def numbers(text: str) -> tuple[int, ...]:

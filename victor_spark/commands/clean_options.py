@@ -117,7 +117,7 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     )
     rows.add_argument(
         "--target-file-size",
-        type=argument_types.size,
+        type=argument_types.n_bytes,
         metavar="SIZE",
         help="such as 256M (default: one file per task)",
     )
@@ -131,12 +131,12 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     )
     spark.add_argument(
         "--wave-bytes",
-        type=argument_types.size,
+        type=argument_types.n_bytes,
         metavar="SIZE",
         help="input per wave (rows of a wave are committed together), such as 500M or 2G",
     )
     spark.add_argument(
-        "--split-bytes", type=argument_types.size, metavar="SIZE", help="input per task, such as 64M"
+        "--split-bytes", type=argument_types.n_bytes, metavar="SIZE", help="input per task, such as 64M"
     )
     spark.add_argument(
         "--engine",
@@ -164,7 +164,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     )
     reading.add_argument(
         "--max-bytes",
-        type=argument_types.size,
+        type=argument_types.n_bytes,
         metavar="SIZE",
         help="drop longer pages, with status oversize (default: 10M)",
     )

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", metavar="FILE", help="default: NAME.explained.html, here")
     parser.add_argument("--url", help="the address of the page")
     parser.add_argument(
-        "--max-bytes", type=argument_types.size, metavar="SIZE", help="refuse a longer page (default: 10M)"
+        "--max-bytes", type=argument_types.n_bytes, metavar="SIZE", help="refuse a longer page (default: 10M)"
     )
     clean_options.add_cleaner(parser)
     clean_options.add_language(parser)

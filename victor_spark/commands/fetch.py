@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from victor_spark import __version__
-from victor_spark.commands.argument_types import positive, seconds, size
+from victor_spark.commands.argument_types import n_bytes, positive, seconds
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
 from victor_spark.redaction import redacted_message
 
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--timeout", metavar="S", type=seconds, default=60.0, help="seconds per page (default: %(default)s)"
     )
     limits.add_argument(
-        "--max-bytes", metavar="SIZE", type=size, default=10 << 20, help="largest page (default: 10M)"
+        "--max-bytes", metavar="SIZE", type=n_bytes, default=10 << 20, help="largest page (default: 10M)"
     )
     limits.add_argument(
         "--parallel",

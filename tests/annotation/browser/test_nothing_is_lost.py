@@ -133,7 +133,7 @@ def test_what_waits_for_one_store_never_comes_into_another(
         anna.click(FIRST)
         anna.press("2")
         other.start(str(folder / "Late boat.html"))
-        expect(anna.page.locator("#notice")).to_contain_text("here is another store now (other.sqlite)")
+        expect(anna.page.locator("#notice")).to_contain_text("another store is served now (other.sqlite)")
         expect(anna.page.locator("#save")).to_have_class(FAILED)
         anna.page.reload()  # the other store's own work, with nothing in it
         anna.ready().expect(marks())

@@ -1,4 +1,4 @@
-// The HTTP interface (described in app.py), as functions.
+// The HTTP interface (docs/annotate-api.md), as functions.
 
 /** What the server said no to, or that it could not be reached (status 0). */
 export class Refused extends Error {
