@@ -51,7 +51,9 @@ class Added:
             parts.append(f"{self.n_known} already in the store")
         if self.n_without_blocks:
             parts.append(f"{self.n_without_blocks} without a text block skipped")
-        parts += [f"{n} skipped: {status}" for status, n in sorted(self.dropped.items())]
+        if self.dropped:
+            counts = ", ".join(f"{n} {status}" for status, n in sorted(self.dropped.items()))
+            parts.append(f"skipped by status: {counts}")
         return ", ".join(parts)
 
 
