@@ -16,6 +16,7 @@ from victor_spark.errors import (
     EXIT_DONE,
     EXIT_INTERNAL,
     EXIT_USAGE,
+    EXTRAS,
     UsageError,
     VictorError,
     described,
@@ -90,8 +91,19 @@ def _run(words: list[str]) -> int:
     except VictorError as error:
         return _failed(str(error), error.exit_code, debug=debug)
     except BaseException as error:  # noqa: BLE001 - the outermost handler; a panic in Rust code is not an Exception
-        hint = "" if debug else " (--debug prints the traceback)"
-        return _failed(f"internal error: {described(error)}{hint}", EXIT_INTERNAL, debug=debug)
+        if missing := _missing_extra(error):
+            line, code = missing, EXIT_USAGE
+        else:
+            hint = "" if debug else " (--debug prints the traceback)"
+            line, code = f"internal error: {described(error)}{hint}", EXIT_INTERNAL
+        return _failed(line, code, debug=debug)
+
+
+def _missing_extra(error: BaseException) -> str | None:
+    """What to install if an optional package is missing."""
+    package = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    extra = EXTRAS.get(package)
+    return f"{package} is not installed: pip install 'victor-spark[{extra}]'" if extra else None
 
 
 def _dispatch(words: list[str]) -> int:

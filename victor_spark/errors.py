@@ -43,6 +43,23 @@ STATUSES: Final = (
 )
 
 
+EXTRAS: Final = {
+    "catboost": "train",
+    "fasttext": "fasttext",
+    "matplotlib": "report",
+    "packaging": "spark",
+    "pandas": "spark",
+    "protego": "fetch",
+    "pydivsufsort": "spark",
+    "pyspark": "spark",
+    "sklearn": "train",
+    "starlette": "annotate",
+    "uvicorn": "annotate",
+    "yarl": "fetch",
+}
+"""Optional package → the extra that installs it."""
+
+
 class VictorError(Exception):
     """Any error that victor-spark raises on purpose; its message is one clear line without credentials."""
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Final
 
 from victor_spark.errors import EXIT_DONE, OutputError, UsageError
-from victor_spark.packing import environment, py_files
 
 ARCHIVE: Final = "victor-env.tar.gz"
 ZIP: Final = "victor-spark.zip"
@@ -53,6 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
+    from victor_spark.packing import environment, py_files
+
     folder = Path(arguments.output)
     extras = frozenset(filter(None, arguments.extras.split(",")))
     try:

@@ -19,6 +19,8 @@ from packaging.utils import canonicalize_name
 from victor_spark.packing.own import below, own_files, written_whole
 
 NAME: Final = "victor-spark"
+EXECUTORS: Final = "executors"
+"""The extra that all executors need."""
 LEFT_OUT: Final = frozenset({"pyspark", "py4j"})
 """Spark brings its own."""
 
@@ -54,13 +56,16 @@ def pack(archive: Path, extras: frozenset[str] = frozenset()) -> int:
 def needed(extras: frozenset[str]) -> dict[str, Distribution]:
     """The installed packages that victor-spark needs, without itself and those of LEFT_OUT."""
     found: dict[str, Distribution] = {}
-    waiting = [*_wanted(_our_requirements(extras), frozenset())]
+    waiting = [*_wanted(_our_requirements(extras | {EXECUTORS}), frozenset())]
     seen = set[tuple[str, frozenset[str]]]()
     while waiting:
         name, asked = wanted = waiting.pop()
         if wanted in seen or name in LEFT_OUT:
             continue
         seen.add(wanted)
+        if name == NAME:
+            waiting += _wanted(_our_requirements(asked), frozenset())
+            continue
         found[name] = package = distribution(name)
         waiting += _wanted(package.requires or [], asked)
     return found
