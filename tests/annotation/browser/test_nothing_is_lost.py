@@ -110,7 +110,7 @@ def test_a_full_disk_is_told_and_waited_for(context: BrowserContext, frail: Serv
     frail.fill_the_disk()
     anna.click(LAST)
     anna.press("1")
-    expect(anna.page.locator("#notice")).to_contain_text("Is the disk full? What was saved before is safe.")
+    expect(anna.page.locator("#notice")).to_contain_text("Is the disk full? Saved actions are safe.")
     expect(anna.page.locator("#notice")).to_contain_text("1 action kept in this browser")
     anna.page.reload()  # looking needs no room
     anna.ready()
