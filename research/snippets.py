@@ -26,15 +26,21 @@ from victor_spark.evaluation import comparison, evaluate, gold, judging, resampl
 from victor_spark.evaluation.comparison import Table
 from victor_spark.evaluation.judging import SNIPPETS
 from victor_spark.evaluation.progress import track
+from victor_spark.page import Float64
 
 RESULTS: Final = "snippets.json"
 SET: Final = "trafilatura_eval"
 
 
+def _f1_table(rows: Table, measure: str) -> Float64:
+    """F1 by page and cleaner, shape (n_pages, n_cleaners); NaN where a page hasn't the measure."""
+    return np.array([[comparison.f1(page, measure) for page in pages] for pages in rows.values()]).T
+
+
 def by_language(rows: Table) -> dict[str, Any]:
     """Language → means of all cleaners, and the difference between `victor` and the best peer."""
     names = list(rows)
-    table = comparison.f1_table(rows, SNIPPETS)
+    table = _f1_table(rows, SNIPPETS)
     ours = rows[OURS]
     measured = ~np.isnan(table).any(axis=1)
     languages = np.array([page.language or UNKNOWN for page in ours])

@@ -14,7 +14,7 @@ import numpy as np
 from victor_spark.annotation.labels import encode
 from victor_spark.annotation.store import Store, now
 from victor_spark.errors import AnnotationError
-from victor_spark.evaluation import sites
+from victor_spark.evaluation.gold import site_of
 from victor_spark.page import Int32, Page, Record
 
 PRACTICE: Final = "practice"
@@ -82,7 +82,7 @@ def add(
     url = source.url
     host = _host(url)
     values = (
-        digest, source.record_id, url, host, sites.site(host, url, markup) or source.name, page.title,
+        digest, source.record_id, url, host, site_of(host, url, markup) or source.name, page.title,
         page.language, source.name, source.offset, len(page.blocks), int(digest[:13], 16) / 16**13,
         int(gold is not None), gold, now(),
     )  # fmt: skip

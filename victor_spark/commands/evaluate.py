@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from victor_spark.commands import outputs
 from victor_spark.errors import EXIT_DONE, UsageError
-from victor_spark.evaluation import evaluate, gold_formats, judging, terminal
+from victor_spark.evaluation import evaluate, gold_formats, judging, report_tables
 from victor_spark.evaluation.evaluate import Gold, Judge
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.gold_formats import Choice
@@ -94,7 +94,9 @@ def run(arguments: argparse.Namespace) -> int:
     gold = _gold(arguments)
     with outputs.directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
         results = evaluate.run(gold, plan, _judge(arguments), output, _options(arguments))
-    sys.stdout.write("\n".join(["", *terminal.lines(results), f"report in {output / 'report.html'}", ""]))
+    sys.stdout.write(
+        "\n".join(["", *report_tables.terminal_lines(results), f"report in {output / 'report.html'}", ""])
+    )
     return EXIT_DONE
 
 

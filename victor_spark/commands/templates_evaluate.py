@@ -18,7 +18,7 @@ from victor_spark.errors import EXIT_DONE, OutputError
 from victor_spark.evaluation import gold_formats, template_gain
 from victor_spark.evaluation.gold_formats import Choice
 from victor_spark.templates.mine import MiningSettings
-from victor_spark.templates.template import VIEWS
+from victor_spark.templates.tokens import VIEWS
 
 EXAMPLES: Final = """\
 examples:

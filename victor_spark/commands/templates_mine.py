@@ -14,9 +14,9 @@ from victor_spark import configuration, pipeline
 from victor_spark.commands import clean_options
 from victor_spark.commands.argument_types import positive
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
-from victor_spark.templates import sample, sites
+from victor_spark.templates import sites
 from victor_spark.templates.mine import MiningSettings
-from victor_spark.templates.template import VIEWS
+from victor_spark.templates.tokens import VIEWS
 
 EXAMPLES: Final = """\
 examples:
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--max-pages-per-site",
         type=positive,
         metavar="N",
-        default=sample.MAX_PAGES,
+        default=sites.MAX_PAGES,
         help="sample at most N pages of a site (default: %(default)s)",
     )
     mining.add_argument(

@@ -7,7 +7,8 @@ on the left, templates on the right, the cut-off between them; --picture draws i
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from math import ceil, log10
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from victor_spark.errors import EXIT_DONE, InputError, OutputError
-from victor_spark.evaluation import template_pictures
+from victor_spark.evaluation import pictures
 from victor_spark.templates import table
 
 EXAMPLES: Final = """\
@@ -27,6 +28,8 @@ examples:
 
 _LIMIT: Final = 20
 _WIDTH: Final = 200
+_HISTOGRAM_ROWS: Final = 20
+_BAR_WIDTH: Final = 50
 _PICTURES: Final = (".svg", ".png", ".pdf")
 
 
@@ -86,13 +89,33 @@ def _site(rows: list[dict[str, Any]], arguments: argparse.Namespace) -> Iterator
         f"cut-off: a string on at least {first['cut_off']} pages, a whole short line on at least a fifth"
     )
     if histogram := _histogram(rows):
-        yield from ["", *template_pictures.lines(histogram, first["cut_off"], first["n_pages"])]
+        yield from ["", *_histogram_lines(histogram, first["cut_off"], first["n_pages"])]
     shown = rows[: arguments.limit or None]
     for number, row in enumerate(shown, 1):
         yield ""
         yield from _template(number, row, full=arguments.full)
     if len(shown) < len(rows):
         yield f"\n{len(rows) - len(shown)} more: --limit 0"
+
+
+def _histogram_lines(histogram: Sequence[int], cut_off: int, n_pages: int) -> list[str]:
+    """The histogram of repeated strings (Foschini, Figure 3.2), with logarithmic bars, and its cut-off."""
+    step = max(len(histogram) // _HISTOGRAM_ROWS, 1)
+    counts = [sum(histogram[first : first + step]) for first in range(0, len(histogram), step)]
+    longest = max((_bar_length(count) for count in counts), default=0) or 1
+    shown = [" share of pages   strings (log scale)"]
+    at = pictures.cut_bin(histogram, cut_off, n_pages)
+    for row, count in enumerate(counts):
+        if row * step <= at < (row + 1) * step:
+            shown.append(f" {'-' * 14} cut-off: {cut_off} of {n_pages} pages {'-' * 14}")
+        bar = "#" * min(_BAR_WIDTH, ceil(_BAR_WIDTH * _bar_length(count) / longest))
+        share = f"{row * step / len(histogram):>5.0%} – {(row + 1) * step / len(histogram):>4.0%}"
+        shown.append(f" {share} {count:>8} {bar}".rstrip())
+    return shown
+
+
+def _bar_length(count: int) -> float:
+    return log10(count) + 1 if count > 0 else 0.0
 
 
 def _template(number: int, row: dict[str, Any], *, full: bool) -> Iterator[str]:
@@ -121,7 +144,7 @@ def _draw(rows: list[dict[str, Any]], path: Path) -> None:
     if not histogram:
         raise InputError(f"no histogram of {rows[0]['site']} in the table")
     try:
-        template_pictures.draw(
+        pictures.draw_histogram(
             histogram,
             rows[0]["cut_off"],
             rows[0]["n_pages"],

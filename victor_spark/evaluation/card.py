@@ -1,6 +1,6 @@
-"""The model card: what a model learnt from, under which licences, and how well it does on unseen sites."""
+"""Model cards: what a model was trained on, under which licences, and its quality on unseen sites."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from victor_spark import configuration, resources
@@ -15,6 +15,9 @@ PAPER: Final[Mapping[str, Mapping[str, float]]] = {
         "accuracy": 0.9592, "unlabelled_accuracy": 0.9615, "precision": 0.7478, "recall": 0.6695},
 }  # fmt: skip
 """Victor (2008), 10-fold cross-validation on its own, unpublished Czech pages."""
+
+HELD_OUT: Final = "dev"
+"""NCleaner is not trained on pages of this split."""
 
 _MEASURES: Final = ("accuracy", "unlabelled_accuracy", "precision", "recall")
 
@@ -134,3 +137,56 @@ _LIMITS: Final = """\
 The sets disagree on conventions (title in or out, comments, captions); the model learns the majority. Index
 pages with next to nothing to keep, forums and product listings are where it loses most. Labels are aligned,
 not annotated by hand: a block is content when half of its words are."""
+
+
+def write_ncleaner(name: str, metrics: Mapping[str, Any]) -> str:
+    """The model card, from what `victor train ncleaner` puts into metrics.json."""
+    alphabet = "its letters told apart" if metrics["lexical"] else "all letters `a`, all digits `0`"
+    decision = "its length weighed in" if metrics["calibrated"] else "nothing else weighed in"
+    lines = [
+        f"# {name}",
+        "",
+        (
+            f"Character trigram models of clean and of dirty text, {alphabet}, after NCleaner (Evert 2008) "
+            "as Lejeune and Zhu (2018) describe it. A paragraph is kept when its characters are likelier in "
+            f"clean text, {decision}. Trained with `{metrics['command']}`."
+        ),
+        "",
+        training_data(metrics),
+        "",
+        "## Quality on pages it has not seen",
+        "",
+        *_held_out(metrics["held_out"]),
+        "",
+        "## Limits",
+        "",
+        _NCLEANER_LIMITS,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _held_out(rows: Mapping[str, Mapping[str, Any]]) -> Sequence[str]:
+    if not rows:
+        return ["Not measured: no page of the data is held out."]
+    n_sites = rows[summary.ALL]["n_sites"]
+    lines = [
+        (
+            f"Pages of the split `{HELD_OUT}`, of {n_sites} sites that it has not seen. Word F1 is the mean "
+            "over pages, its interval a bootstrap over sites."
+        ),
+        "",
+        "| set | pages | word F1 | 95 % interval | precision | recall | empty |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, row in rows.items():
+        words, means = row["word_f1"], row["words_macro"]
+        lines.append(
+            f"| {name} | {row['n_pages']} | {words['mean']:.3f} | {words['low']:.3f} – {words['high']:.3f} | "
+            f"{means['precision']:.3f} | {means['recall']:.3f} | {row['empty_ratio']:.3f} |"
+        )
+    return lines
+
+
+_NCLEANER_LIMITS: Final = """\
+No markup is looked at, and every paragraph is judged by itself. A language or script that the training pages
+lack is judged by its length, spaces and punctuation."""

@@ -47,9 +47,10 @@ def compare(rows: Table, wanted: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def f1_table(rows: Table, measure: str) -> Float64:
-    """F1 by page and cleaner, shape (n_pages, n_cleaners); NaN where a page hasn't the measure."""
-    return np.array([[f1(page, measure) for page in pages] for pages in rows.values()]).T
+def main_measure(results: Mapping[str, Any]) -> str | None:
+    """The measure that charts and the worst pages go by: word F1, or the first that pages have."""
+    figures = next(iter(results["figures"][ALL][ALL].values()))
+    return "words" if "words" in figures["measures"] else next(iter(figures["measures"]), None)
 
 
 def f1(page: Judgement, measure: str) -> float:

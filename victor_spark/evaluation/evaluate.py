@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from victor_spark import __version__
 from victor_spark.errors import InputError, OutputError
-from victor_spark.evaluation import comparison, contained, gold_formats, judging, measures, report, sample
+from victor_spark.evaluation import comparison, contained, gold, gold_formats, judging, measures, report
 from victor_spark.evaluation.comparison import Table
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.gold_formats import Choice, Source
@@ -49,10 +49,10 @@ def check(sources: Sequence[Source], choice: Choice) -> Gold:
         if (page.set, page.id) in ids:
             raise InputError(f"two gold pages of the set {page.set} have the id {page.id}")
         ids.add((page.set, page.id))
-        hashes.append(sample.fingerprint([page]))
+        hashes.append(gold.fingerprint([page]))
     if not ids:
         raise InputError(f"no page with gold is left to evaluate on{_named(choice)}")
-    return Gold(sources, choice, len(ids), sample.of_hashes(hashes))
+    return Gold(sources, choice, len(ids), gold.of_hashes(hashes))
 
 
 def _named(choice: Choice) -> str:

@@ -1,15 +1,18 @@
 """Annotated pages: one JSON object a line in `<set>.jsonl` or `<set>.jsonl.xz`, read as a stream."""
 
+import hashlib
 import json
 import lzma
 import os
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from victor_spark.errors import InputError
-from victor_spark.evaluation import sites
+from victor_spark.hosts import host_name, registered_domain
 
 _ENDINGS: Final = (".jsonl.xz", ".jsonl")
 _REPOSITORY: Final = Path(__file__).resolve().parents[2]
@@ -42,8 +45,32 @@ def usable(page: GoldPage) -> bool:
 
 
 def site(page: GoldPage) -> str:
-    """The site that the page comes from; a page that doesn't say is a site of its own."""
-    return sites.site(page.host, page.url, page.html) or page.id
+    """The site of the page, whose pages share a fold; a page without an address is a site of its own."""
+    return site_of(page.host, page.url, page.html) or page.id
+
+
+_OWN_ADDRESS: Final = re.compile(
+    r"""<link[^>]{0,200}\brel=["']?canonical\b[^>]{0,200}\bhref=["']?https?://([^/"'\s>]+)"""
+    r"""|<meta[^>]{0,200}\bproperty=["']?og:url\b[^>]{0,200}\bcontent=["']?https?://([^/"'\s>]+)"""
+    r"""|<base[^>]{0,200}\bhref=["']?https?://([^/"'\s>]+)""",
+    re.IGNORECASE,
+)
+_LINKED: Final = re.compile(r"""\bhref=["']?https?://([^/"'\s>?#]+)""", re.IGNORECASE)
+
+
+def site_of(host: str | None, url: str | None, html: str) -> str | None:
+    """The registered domain of the page's host; without a host, of the address in its html."""
+    name = host or host_name(url) or _host_in(html)
+    return (registered_domain(name) or name) if name else None
+
+
+def _host_in(html: str) -> str | None:
+    """The host the page names as its own, or else the one that it links most often."""
+    own = _OWN_ADDRESS.search(html)
+    if own:
+        return next(host for host in own.groups() if host)
+    linked = Counter(registered_domain(host) or host for host in _LINKED.findall(html))
+    return linked.most_common(1)[0][0] if linked else None
 
 
 def data_directory() -> Path | None:
@@ -120,3 +147,26 @@ def _page(row: Any, set_name: str) -> GoldPage:
         split=row.get("split"),
         meta=meta,
     )
+
+
+def fixed_sample(directory: Path, per_set: int) -> list[GoldPage]:
+    """At most `per_set` usable pages of every set: those of the dev split first, by hash of their id."""
+    chosen = []
+    for path in find(directory).values():
+        pages = [page for page in read(path) if usable(page)]
+        chosen += sorted(pages, key=lambda page: (page.split != "dev", _hash(page.id)))[:per_set]
+    return chosen
+
+
+def fingerprint(pages: Sequence[GoldPage]) -> str:
+    """A hash of the pages' ids, html and gold, whatever their order."""
+    return of_hashes([_hash(json.dumps([page.set, page.id, page.html, page.gold])) for page in pages])
+
+
+def of_hashes(hashes: Sequence[str]) -> str:
+    """One hash of those of many pages, whatever their order."""
+    return _hash("\n".join(sorted(hashes)))
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from victor_spark import scripts
 from victor_spark.evaluation import comparison, judging, matching, measures
 from victor_spark.evaluation.comparison import Table
 from victor_spark.evaluation.gold import GoldPage
@@ -17,7 +18,7 @@ N_PAGES: Final = 20
 MAX_CHARACTERS: Final = 12_000
 """What is shown of a text; the measures always see all of it."""
 
-_UNSPACED: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff\uf900-\ufaff"
+_UNSPACED: Final = scripts.character_class(scripts.WORD_CHARACTERS)
 _PIECE: Final = re.compile(rf"\s+|[^\W{_UNSPACED}]+|.", re.DOTALL)
 
 

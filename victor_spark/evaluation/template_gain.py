@@ -20,9 +20,9 @@ from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.measures import Overlap, Quality
 from victor_spark.evaluation.progress import track
 from victor_spark.page import Document, Page, Record
-from victor_spark.templates import sample, sites, table, views
+from victor_spark.templates import coverage, sites, table, tokens
 from victor_spark.templates.mine import MiningSettings, mine
-from victor_spark.templates.template import Mined
+from victor_spark.templates.table import Mined
 
 MIN_PAGES: Final = 10
 """Gold pages of a site, for its figures to say something."""
@@ -96,7 +96,7 @@ def _gain(
     told: Mapping[str, bytes] | None,
 ) -> SiteGain:
     documents = cleaned(pages, pipeline.Settings(cleaner), known)
-    found = mine(site, sample.sample(view_of(mining.view, document) for document in documents), mining)
+    found = mine(site, sites.sample(view_of(mining.view, document) for document in documents), mining)
     mined = table.to_bytes(templates([found], grouping))
     outputs = {ALL_TEXT: cleaned(pages, pipeline.EVERYTHING, known), cleaner: documents}
     for name, settings in ways(cleaner, mining.view).items():
@@ -119,7 +119,7 @@ def cleaned(
 def ways(cleaner: str, view: str) -> dict[str, pipeline.Settings]:
     """What is compared with the cleaner alone."""
     with_cleaner = pipeline.Settings(cleaner, templates=TEMPLATES)
-    if view == views.CLEANED:
+    if view == tokens.CLEANED:
         return {f"{cleaner}, then templates": with_cleaner}
     return {
         TEMPLATES: pipeline.Settings(template.NAME, templates=TEMPLATES),
@@ -143,7 +143,7 @@ def record(page: GoldPage) -> Record:
 
 def view_of(name: str, document: Document) -> str:
     """A cleaned page in a view."""
-    return views.view(name, Page(document.html, document.columns), document.kept)
+    return coverage.view(name, Page(document.html, document.columns), document.kept)
 
 
 def _overlap(document: Document, page: GoldPage) -> Overlap:
