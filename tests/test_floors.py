@@ -14,10 +14,11 @@ ROOT = Path(__file__).resolve().parent.parent
 
 FLOORS = (
     ("parser",),
-    ("configuration", "errors", "hosts", "redaction", "resources", "render", "page", "tables"),
+    ("configuration", "errors", "hosts", "redaction", "resources", "render", "page", "scripts", "tables"),
     ("kernels",),
     ("words", "alignment"),
-    ("warc", "fetch", "html", "langid"),
+    ("warc", "html", "langid"),
+    ("fetch",),
     ("crf", "templates"),
     ("cleaners",),
     ("pipeline",),
