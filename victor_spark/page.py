@@ -8,7 +8,7 @@ into the canonical HTML string.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, overload
+from typing import Final, get_args, get_type_hints, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -285,25 +285,10 @@ def labels(scores: Scores, kept: Bool) -> UInt8:
 
 
 def no_blocks() -> Blocks:
-    """The columns of a page without text."""
-    columns = [name for name in Blocks.__slots__ if name not in ("text", "title")]
-    arrays = {name: np.zeros(0, dtype=_DTYPES.get(name, np.int32)) for name in columns}
+    """The columns of a page without text, with the types that Blocks declares."""
+    arrays = {
+        name: np.zeros(0, dtype=get_args(get_args(kind)[1])[0])
+        for name, kind in get_type_hints(Blocks).items()
+        if name not in ("text", "title")
+    }
     return Blocks(**arrays, text="", title=None)
-
-
-_DTYPES: Final[dict[str, npt.DTypeLike]] = {
-    "containers": np.uint64,
-    "letters_hash": np.uint64,
-    "path": np.uint64,
-    "class_path": np.uint64,
-    "points": np.uint32,
-    "name_words": np.uint32,
-    "langid1": np.float32,
-    "langid2": np.float32,
-    "template_share": np.float32,
-    "hints": np.uint8,
-    "gaps": np.uint32,
-    "line_number": np.bool_,
-    "in_list_item": np.uint8,
-    "source_elements": np.uint8,
-}

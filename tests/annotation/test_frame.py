@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from resiliparse.parse.html import HTMLTree
 
 from victor_spark.annotation import frame
-from victor_spark.html.canonical import canonical
+from victor_spark.html.canonical import canonical, style_sheets
 from victor_spark.html.segment import segment
-from victor_spark.html.styles import sheets
 
 TRICKS = [
     "<script>alert(1)</script>",
@@ -67,7 +66,7 @@ def rendered(html: str, *, plain: bool = False) -> tuple[str, list[str]]:
     source = canonical(html).html
     blocks = segment(source)
     offsets = list(zip(blocks.start.tolist(), blocks.end.tolist(), strict=True))
-    css = frame.harmless_sheet(sheets(html))
+    css = frame.harmless_sheet(style_sheets(html))
     texts = [unescape(source[start:end]) for start, end in offsets]
     return frame.render(source, offsets, styles=css, nonce=NONCE, plain=plain), texts
 

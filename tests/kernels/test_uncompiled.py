@@ -217,7 +217,6 @@ def test_source(slow: dict[str, ModuleType], source: bytes) -> None:
     view = memoryview(source)
     for kernel in (slow["source"], compiled("source")):
         assert kernel.is_utf8(view) == is_utf8
-        assert kernel.count(view, ord("<")) == source.count(b"<")
         for start in range(0, len(source) + 1, 7):
             assert kernel.iframe_from(view, start) == source.find(b"<iframe", start)
 

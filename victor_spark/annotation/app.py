@@ -29,7 +29,7 @@ from victor_spark.annotation.guard import Access, Guard
 from victor_spark.annotation.queue import Plan
 from victor_spark.annotation.store import Store
 from victor_spark.errors import AnnotationError, UsageError
-from victor_spark.html import styles
+from victor_spark.html.canonical import style_sheets
 from victor_spark.page import OTHER
 
 LOG: Final = logging.getLogger("victor.annotate")
@@ -291,7 +291,7 @@ _NONCE: Final = "@victor-nonce@"
 def _rendered(store: Store, number: int, plain: bool) -> tuple[str, ...]:
     """The frame's document, split at the nonce."""
     kept = pages.content(store, number)
-    sheets = "" if plain else frame.harmless_sheet(styles.sheets(kept.markup))
+    sheets = "" if plain else frame.harmless_sheet(style_sheets(kept.markup))
     html = frame.render(
         kept.html,
         kept.blocks,

@@ -14,8 +14,8 @@ from victor_spark.commands import argument_types, clean_options, one_page
 from victor_spark.crf import model as crf_model
 from victor_spark.crf.explanation import Explanation, explain
 from victor_spark.errors import EXIT_BUDGET, EXIT_DONE, InputError, OutputError
+from victor_spark.html.canonical import style_sheets
 from victor_spark.html.charset import decode
-from victor_spark.html.styles import sheets
 from victor_spark.page import Document
 from victor_spark.warc import storage
 
@@ -56,7 +56,9 @@ def run(arguments: argparse.Namespace) -> int:
     markup, _ = decode(record.payload, record.http_charset)
     path = _output(arguments)
     try:
-        content = explained.page(document, _explanation(document, models), name=name, sheets=sheets(markup))
+        content = explained.page(
+            document, _explanation(document, models), name=name, sheets=style_sheets(markup)
+        )
         path.write_text(content, encoding="utf-8")
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error

@@ -43,8 +43,6 @@ COUNTS: Final = {
 }
 """Feature → the column of Blocks that it is."""
 
-_OTHER_COLUMNS: Final = ("div_group", "td_group", "text_start", "text_end")
-
 _RATIOS: Final = (
     *(f"char.{kind}-rel" for kind in ("alpha", "num", "punct", "white", "other")),
     *(f"token.{kind}-rel" for kind in ("alpha", "num", "mix", "other")),
@@ -108,6 +106,7 @@ MOST_TITLE: Final = 512
 """Characters of the title that blocks are compared with."""
 
 assert all(BIT[name] == 1 << row for row, name in enumerate(CONTAINERS))
+assert tuple(COUNTS.values()) == of_blocks.COLUMNS[: len(COUNTS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +191,7 @@ def rows_of(blocks: Blocks) -> Fill:
 
     def fill(first: int, rows: Float32) -> None:
         these = slice(first, first + rows.shape[1])
-        counts = [getattr(blocks, name)[these] for name in (*COUNTS.values(), *_OTHER_COLUMNS)]
+        counts = [getattr(blocks, name)[these] for name in of_blocks.COLUMNS]
         of_blocks.of_blocks(
             *views(np.concatenate(counts).reshape(len(counts), -1), blocks.containers[these]),
             *views(np.ascontiguousarray(blocks.hints[:, these]), page.of_block[these], page.places),

@@ -156,3 +156,17 @@ def capped(markup: str) -> str:
 
 _OPENS: Final = np.isin(np.arange(256), np.frombuffer(b"/!?" + ascii_letters.encode(), dtype=np.uint8))
 """What follows the `<` of a tag or a comment."""
+
+
+def style_sheets(markup: str) -> list[str]:
+    """The text of the page's `style` elements, in document order (those for print alone left out).
+
+    None of a page beyond the budget of a tree: the parser library has no such budget.
+    """
+    if beyond_budget(markup.encode("utf-8", "replace")) is not None:
+        return []
+    document = HTMLTree.parse(capped(markup)).document
+    if not document:
+        return []
+    found = document.query_selector_all("style")
+    return [element.text or "" for element in found if (element.getattr("media") or "").strip() != "print"]

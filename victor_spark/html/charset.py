@@ -250,3 +250,15 @@ def name(codec: str) -> str:
     if codec.startswith("cp125"):
         return "windows-" + codec.removeprefix("cp")
     return codec.replace("iso8859", "iso-8859").replace("iso2022", "iso-2022").replace("_", "-")
+
+
+PLAIN_TEXT: Final = "text/plain"
+_ESCAPES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\x00": None})
+
+
+def text_as_html(source: bytes, charset: str | None) -> tuple[str, str | None]:
+    """A text as html, a paragraph for each line that isn't blank, and the charset it was decoded with."""
+    text, found = decode(source, charset)
+    lines = (line.strip() for line in text.translate(_ESCAPES).splitlines())
+    paragraphs = "".join(f"<p>{line}</p>\n" for line in lines if line)
+    return f"<!DOCTYPE html><html><head></head><body>{paragraphs}</body></html>", found

@@ -12,7 +12,7 @@ from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, tables
 from victor_spark.html.words import GROUPS
 from victor_spark.html.words import table as word_table
-from victor_spark.kernels import code_points, content, markup
+from victor_spark.kernels import code_points, content, markup, views
 from victor_spark.page import Blocks, Int32, UInt8, UInt32
 from victor_spark.parser.elements import in_source
 
@@ -40,34 +40,19 @@ def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
     named_elements = np.zeros((2, n_tags + 1), dtype=np.int32)
     name_words = np.empty(len(points) // 4 + 1, dtype=np.uint32)
     text = np.empty(len(points) + n_tags + 1, dtype=np.uint32)
-    packed = markup.scan(
-        memoryview(points),
-        memoryview(properties()),
-        memoryview(tags.slots),
-        memoryview(tags.slot_tags),
-        memoryview(tags.flags),
-        memoryview(tags.levels),
-        memoryview(tags.masks),
-        memoryview(words.slots),
-        memoryview(words.slot_groups),
-        GROUPS.index("hidden"),
-        memoryview(np.empty(n_tags, dtype=np.int32)),
-        memoryview(np.empty((n_tags + 1, 8), dtype=np.int32)),
-        memoryview(np.empty(n_tags, dtype=np.uint64)),
-        memoryview(np.empty((n_tags, 2), dtype=np.uint64)),
-        memoryview(np.empty((n_tags + 1, len(GROUPS)), dtype=np.int32)),
-        memoryview(rows),
-        memoryview(containers),
-        memoryview(_INSIDE),
-        memoryview(inside),
-        memoryview(paths),
-        memoryview(hints),
-        memoryview(elements),
-        memoryview(named_elements),
-        memoryview(name_words),
-        memoryview(text),
+    stacks = (
+        np.empty((n_tags + 1, len(markup.STACK)), dtype=np.int32),
+        np.empty(n_tags, dtype=np.uint64),
+        np.empty((n_tags, 2), dtype=np.uint64),
+        np.empty((n_tags + 1, len(GROUPS)), dtype=np.int32),
     )
-    n_blocks, n_text = packed >> 32, packed & 0xFFFFFFFF
+    n_blocks, n_text = markup.Scan(
+        GROUPS.index("hidden"),
+        BIT["img"],
+        *views(points, properties(), tags.slots, tags.slot_tags, tags.flags, tags.levels, tags.masks),
+        *views(words.slots, words.slot_groups, _INSIDE, *stacks, rows, containers, inside, paths, hints),
+        *views(elements, named_elements, name_words, text),
+    ).run()
     columns = dict(zip(markup.COLUMNS, rows[:, :n_blocks].copy(), strict=True))
     n_named = np.count_nonzero(named_elements[1])
     decoded = text[:n_text].copy()
@@ -103,14 +88,7 @@ def _content(text: UInt32, starts: Int32, ends: Int32) -> dict[str, npt.NDArray[
     rows = np.empty((len(content.COLUMNS), len(starts)), dtype=np.int32)
     hashes = np.empty(len(starts), dtype=np.uint64)
     if len(starts):
-        content.measure(
-            memoryview(text),
-            memoryview(starts),
-            memoryview(ends),
-            memoryview(properties()),
-            memoryview(rows),
-            memoryview(hashes),
-        )
+        content.measure(*views(text, starts, ends, properties(), rows, hashes))
     return {**dict(zip(content.COLUMNS, rows, strict=True)), "letters_hash": hashes}
 
 

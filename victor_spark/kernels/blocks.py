@@ -6,6 +6,45 @@ The names of the rows, in their order, stand in crf.surroundings. Cython pure Py
 
 import cython
 
+COLUMNS = (
+    "n_split_p",
+    "n_split_br",
+    "n_split_hr",
+    "n_split_inline",
+    "n_split_block",
+    "n_letters",
+    "n_digits",
+    "n_punctuation",
+    "n_white",
+    "n_other",
+    "n_alpha_tokens",
+    "n_num_tokens",
+    "n_mix_tokens",
+    "n_other_tokens",
+    "n_sentences",
+    "sentence_begin",
+    "sentence_end",
+    "heading_level",
+    "depth",
+    "div_group",
+    "td_group",
+    "text_start",
+    "text_end",
+)
+"""The columns of Blocks that `of_blocks` takes, in the order of its rows."""
+
+_N_LETTERS = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_letters"))
+_N_ALPHA_TOKENS = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_alpha_tokens"))
+_N_NUM_TOKENS = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_num_tokens"))
+_N_MIX_TOKENS = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_mix_tokens"))
+_N_OTHER_TOKENS = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_other_tokens"))
+_N_SENTENCES = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_sentences"))
+_DEPTH = cython.declare(cython.Py_ssize_t, COLUMNS.index("depth"))
+_DIV_GROUP = cython.declare(cython.Py_ssize_t, COLUMNS.index("div_group"))
+_TD_GROUP = cython.declare(cython.Py_ssize_t, COLUMNS.index("td_group"))
+_TEXT_START = cython.declare(cython.Py_ssize_t, COLUMNS.index("text_start"))
+_TEXT_END = cython.declare(cython.Py_ssize_t, COLUMNS.index("text_end"))
+
 
 @cython.ccall
 def of_page(
@@ -62,9 +101,9 @@ def of_blocks(
 ) -> cython.int:
     """Fills `rows`: one for each container, each row of `hints`, each count, and the ratios of counts.
 
-    `counts` are columns of Blocks in the order of crf.surroundings.COUNTS, the first `n_counts` of them
-    features themselves; these, `containers`, `hints`, `of_block` and `rows` are of the blocks from `first`
-    on, the other columns those of the whole page. Returns how many rows.
+    `counts` are the COLUMNS, the first `n_counts` of them features themselves; these, `containers`, `hints`,
+    `of_block` and `rows` are of the blocks from `first` on, the other columns those of the whole page. Returns
+    how many rows.
     """
     n: cython.Py_ssize_t = containers.shape[0]
     n_all: cython.Py_ssize_t = twins.shape[1]
@@ -88,28 +127,28 @@ def of_blocks(
             rows[r, i] = cython.cast(cython.float, counts[k, i])
         r += 1
     for i in range(n):
-        n_chars = counts[22, i] - counts[21, i]
-        words = counts[10, i] + counts[11, i] + counts[12, i]
-        tokens = words + counts[13, i]
+        n_chars = counts[_TEXT_END, i] - counts[_TEXT_START, i]
+        words = counts[_N_ALPHA_TOKENS, i] + counts[_N_NUM_TOKENS, i] + counts[_N_MIX_TOKENS, i]
+        tokens = words + counts[_N_OTHER_TOKENS, i]
         tokens = tokens if tokens > 1.0 else 1.0
         for k in range(5):
-            rows[r + k, i] = counts[5 + k, i] / n_chars
+            rows[r + k, i] = counts[_N_LETTERS + k, i] / n_chars
         for k in range(4):
-            rows[r + 5 + k, i] = counts[10 + k, i] / tokens
-        rows[r + 9, i] = words / (counts[14, i] if counts[14, i] > 1 else 1)
+            rows[r + 5 + k, i] = counts[_N_ALPHA_TOKENS + k, i] / tokens
+        rows[r + 9, i] = words / (counts[_N_SENTENCES, i] if counts[_N_SENTENCES, i] > 1 else 1)
         rows[r + 10, i] = words
         rows[r + 11, i] = n_chars
-        rows[r + 12, i] = counts[5, i] / (words if words > 1.0 else 1.0)
+        rows[r + 12, i] = counts[_N_LETTERS, i] / (words if words > 1.0 else 1.0)
         rows[r + 13, i] = cython.cast(cython.float, first + i - places[0, of_block[i]])
         rows[r + 14, i] = (first + i) / (cython.cast(cython.double, n_all - 1) if n_all > 1 else 1.0)
-        rows[r + 15, i] = counts[18, i] - mean_depth
+        rows[r + 15, i] = counts[_DEPTH, i] - mean_depth
     r += 16
     for i in range(n):  # of blocks with the same letters the first, and how many there are
         k = twins[0, first + i]
         rows[r, i] = 1.0 if k == first + i and twins[1, k] > 1 else 0.0
         rows[r + 1, i] = twins[1, k]
-        rows[r + 2, i] = cython.cast(cython.float, ratios[0, counts[19, i]])
-        rows[r + 3, i] = cython.cast(cython.float, ratios[1, counts[20, i]])
+        rows[r + 2, i] = cython.cast(cython.float, ratios[0, counts[_DIV_GROUP, i]])
+        rows[r + 3, i] = cython.cast(cython.float, ratios[1, counts[_TD_GROUP, i]])
     return cython.cast(cython.int, r + 4)
 
 

@@ -23,6 +23,20 @@ COLUMNS = (
 )
 """The int32 columns that `measure` fills, in the order in which it fills them."""
 
+_ROW_N_LETTERS = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_letters"))
+_ROW_N_DIGITS = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_digits"))
+_ROW_N_PUNCTUATION = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_punctuation"))
+_ROW_N_WHITE = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_white"))
+_ROW_N_OTHER = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_other"))
+_ROW_N_ALPHA_TOKENS = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_alpha_tokens"))
+_ROW_N_NUM_TOKENS = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_num_tokens"))
+_ROW_N_MIX_TOKENS = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_mix_tokens"))
+_ROW_N_OTHER_TOKENS = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_other_tokens"))
+_ROW_N_SENTENCES = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_sentences"))
+_ROW_SENTENCE_BEGIN = cython.declare(cython.Py_ssize_t, COLUMNS.index("sentence_begin"))
+_ROW_SENTENCE_END = cython.declare(cython.Py_ssize_t, COLUMNS.index("sentence_end"))
+_ROW_HAS_URL_MARK = cython.declare(cython.Py_ssize_t, COLUMNS.index("has_url_mark"))
+
 _CLASS = cython.declare(cython.int, 7)
 _LETTER = cython.declare(cython.int, 1)
 _DIGIT = cython.declare(cython.int, 2)
@@ -176,18 +190,18 @@ def measure(
             n_rest += 1
         if pending:
             n_sentences += 1
-        rows[0, block] = n_letters
-        rows[1, block] = n_digits
-        rows[2, block] = n_punctuation
-        rows[3, block] = n_white
-        rows[4, block] = n_other
-        rows[5, block] = n_alpha + (n_unspaced + 1) // 2
-        rows[6, block] = n_num
-        rows[7, block] = n_mix
-        rows[8, block] = n_rest
-        rows[9, block] = n_sentences
-        rows[10, block] = 1 if begins == 1 else 0
-        rows[11, block] = ended
-        rows[12, block] = url_mark
+        rows[_ROW_N_LETTERS, block] = n_letters
+        rows[_ROW_N_DIGITS, block] = n_digits
+        rows[_ROW_N_PUNCTUATION, block] = n_punctuation
+        rows[_ROW_N_WHITE, block] = n_white
+        rows[_ROW_N_OTHER, block] = n_other
+        rows[_ROW_N_ALPHA_TOKENS, block] = n_alpha + (n_unspaced + 1) // 2
+        rows[_ROW_N_NUM_TOKENS, block] = n_num
+        rows[_ROW_N_MIX_TOKENS, block] = n_mix
+        rows[_ROW_N_OTHER_TOKENS, block] = n_rest
+        rows[_ROW_N_SENTENCES, block] = n_sentences
+        rows[_ROW_SENTENCE_BEGIN, block] = 1 if begins == 1 else 0
+        rows[_ROW_SENTENCE_END, block] = ended
+        rows[_ROW_HAS_URL_MARK, block] = url_mark
         hashes[block] = letters_hash
     return 0

@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""The one scan of the canonical HTML: where text blocks stand, and the markup around them.
+"""The one scan of the canonical HTML: the positions of text blocks, and the markup around them.
 
 Cython pure Python mode: compiled when the wheel is built, and the same source runs uncompiled.
 The input is a serialised tree (balanced tags, no comments, no raw text but `title`), so the scan
@@ -30,7 +30,9 @@ COLUMNS = (
     "white_space",
     "listing",
 )
-"""The int32 columns that `scan` fills, in the order in which it fills them."""
+"""The int32 columns that `Scan` fills, in the order of its rows."""
+STACK = ("tag", "div", "td", "level", "parent_block", "hint_row", "named", "white_space", "listing")
+"""The columns of its stack: an element's tag, and what holds outside of it."""
 
 FLAGS = ("void", "block-level", "p", "br", "hr", "div", "td", "skipped", "img", "preformatted")
 """What a tag may be: bit i of its flags stands for FLAGS[i]."""
@@ -44,19 +46,54 @@ def _hashed(name: str) -> int:
     return value
 
 
-_VOID = cython.declare(cython.int, 1)
-_BLOCK_LEVEL = cython.declare(cython.int, 2)
-_P = cython.declare(cython.int, 4)
-_BR = cython.declare(cython.int, 8)
-_HR = cython.declare(cython.int, 16)
-_DIV = cython.declare(cython.int, 32)
-_TD = cython.declare(cython.int, 64)
-_SKIPPED = cython.declare(cython.int, 128)
-_IMG = cython.declare(cython.int, 256)
-_PREFORMATTED = cython.declare(cython.int, 512)
+_ROW_START = cython.declare(cython.int, COLUMNS.index("start"))
+_ROW_END = cython.declare(cython.int, COLUMNS.index("end"))
+_ROW_TEXT_START = cython.declare(cython.int, COLUMNS.index("text_start"))
+_ROW_TEXT_END = cython.declare(cython.int, COLUMNS.index("text_end"))
+_ROW_N_SPLIT_P = cython.declare(cython.int, COLUMNS.index("n_split_p"))
+_ROW_N_SPLIT_BR = cython.declare(cython.int, COLUMNS.index("n_split_br"))
+_ROW_N_SPLIT_HR = cython.declare(cython.int, COLUMNS.index("n_split_hr"))
+_ROW_N_SPLIT_INLINE = cython.declare(cython.int, COLUMNS.index("n_split_inline"))
+_ROW_N_SPLIT_BLOCK = cython.declare(cython.int, COLUMNS.index("n_split_block"))
+_ROW_DIV_GROUP = cython.declare(cython.int, COLUMNS.index("div_group"))
+_ROW_TD_GROUP = cython.declare(cython.int, COLUMNS.index("td_group"))
+_ROW_PARAGRAPH = cython.declare(cython.int, COLUMNS.index("paragraph"))
+_ROW_HEADING_LEVEL = cython.declare(cython.int, COLUMNS.index("heading_level"))
+_ROW_DEPTH = cython.declare(cython.int, COLUMNS.index("depth"))
+_ROW_SPACE_BEFORE = cython.declare(cython.int, COLUMNS.index("space_before"))
+_ROW_TAG = cython.declare(cython.int, COLUMNS.index("tag"))
+_ROW_PARENT_BLOCK = cython.declare(cython.int, COLUMNS.index("parent_block"))
+_ROW_NAMED = cython.declare(cython.int, COLUMNS.index("named"))
+_ROW_WHITE_SPACE = cython.declare(cython.int, COLUMNS.index("white_space"))
+_ROW_LISTING = cython.declare(cython.int, COLUMNS.index("listing"))
+_TAG = cython.declare(cython.int, STACK.index("tag"))
+_OUTER_DIV = cython.declare(cython.int, STACK.index("div"))
+_OUTER_TD = cython.declare(cython.int, STACK.index("td"))
+_OUTER_LEVEL = cython.declare(cython.int, STACK.index("level"))
+_OUTER_PARENT_BLOCK = cython.declare(cython.int, STACK.index("parent_block"))
+_OUTER_HINT_ROW = cython.declare(cython.int, STACK.index("hint_row"))
+_OUTER_NAMED = cython.declare(cython.int, STACK.index("named"))
+_OUTER_WHITE_SPACE = cython.declare(cython.int, STACK.index("white_space"))
+_OUTER_LISTING = cython.declare(cython.int, STACK.index("listing"))
+
+_VOID = cython.declare(cython.int, 1 << FLAGS.index("void"))
+_BLOCK_LEVEL = cython.declare(cython.int, 1 << FLAGS.index("block-level"))
+_P = cython.declare(cython.int, 1 << FLAGS.index("p"))
+_BR = cython.declare(cython.int, 1 << FLAGS.index("br"))
+_HR = cython.declare(cython.int, 1 << FLAGS.index("hr"))
+_DIV = cython.declare(cython.int, 1 << FLAGS.index("div"))
+_TD = cython.declare(cython.int, 1 << FLAGS.index("td"))
+_SKIPPED = cython.declare(cython.int, 1 << FLAGS.index("skipped"))
+_IMG = cython.declare(cython.int, 1 << FLAGS.index("img"))
+_PREFORMATTED = cython.declare(cython.int, 1 << FLAGS.index("preformatted"))
 _CLASS = cython.declare(cython.int, 7)
 _WHITE = cython.declare(cython.int, 4)
 
+_FAR = cython.declare(cython.int, 255)
+_SEED = cython.declare(cython.uint, 2166136261)
+_LOW_BITS = cython.declare(cython.ulonglong, 4294967295)
+_PRIME = cython.declare(cython.ulonglong, 1099511628211)
+_ALL_BITS = cython.declare(cython.ulonglong, 18446744073709551615)
 _MOST_NAME_WORDS = cython.declare(cython.int, 32)
 
 _UNSEEN = cython.declare(cython.uint, 1)
@@ -216,25 +253,6 @@ def _says_no(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cyth
     return (html[i] | 32) == 104 and (html[i + 1] | 32) == 105 and (html[i + 2] | 32) == 100
 
 
-@cython.cfunc
-@cython.inline
-def _with_word(
-    words: cython.uint[::1],
-    first: cython.Py_ssize_t,
-    n: cython.Py_ssize_t,
-    most: cython.Py_ssize_t,
-    word: cython.uint,
-) -> cython.Py_ssize_t:
-    """How many words there are when `word` is among those from `first` on, if there is room for it."""
-    k: cython.Py_ssize_t = first
-    while k < n and words[k] != word:
-        k += 1
-    if k == n and n < most:
-        words[n] = word
-        return n + 1
-    return n
-
-
 @cython.ccall
 def n_tags(html: cython.const[cython.uint][::1]) -> cython.Py_ssize_t:
     """How many `<` there are: no page has more tags."""
@@ -245,378 +263,478 @@ def n_tags(html: cython.const[cython.uint][::1]) -> cython.Py_ssize_t:
     return n
 
 
-@cython.ccall
-def scan(
-    html: cython.const[cython.uint][::1],
-    properties: cython.const[cython.uchar][::1],
-    slots: cython.const[cython.uint][::1],
-    slot_tags: cython.const[cython.short][::1],
-    tag_flags: cython.const[cython.ushort][::1],
-    tag_levels: cython.const[cython.uchar][::1],
-    tag_masks: cython.const[cython.ulonglong][::1],
-    word_slots: cython.const[cython.uint][::1],
-    word_groups: cython.const[cython.uchar][::1],
-    hidden_group: cython.int,
-    stack_tags: cython.int[::1],
-    stack_groups: cython.int[:, ::1],
-    stack_masks: cython.ulonglong[::1],
-    stack_paths: cython.ulonglong[:, ::1],
-    stack_hints: cython.int[:, ::1],
-    rows: cython.int[:, ::1],
-    containers: cython.ulonglong[::1],
-    asked: cython.const[cython.ulonglong][::1],
-    inside: cython.uchar[:, ::1],
-    paths: cython.ulonglong[:, ::1],
-    hints: cython.uchar[:, ::1],
-    elements: cython.int[:, ::1],
-    named_elements: cython.int[:, ::1],
-    name_words: cython.uint[::1],
-    text: cython.uint[::1],
-) -> cython.longlong:
-    """Fills `rows` (len(COLUMNS), n_blocks) and `containers` (n_blocks), a column a block.
+@cython.final
+@cython.cclass
+class Scan:
+    """The scan of one page; `run` once.
 
-    `inside[k, i]`: whether block i is inside one of the containers `asked[k]`.
+    `views`: memory views of the fields, from `html` to `text`. Read are the page's code points, the
+    characters' `properties`, and tables: `slots`/`slot_tags` is an open-addressing table from the 32-bit
+    FNV-1a hash of a tag's name to its row in the tag tables (row 0: any other tag),
+    `word_slots`/`word_groups` the same from words of class, id, role and itemprop to their group, `asked`
+    are containers. The stacks are scratch.
 
-    `text` gets the decoded text of all blocks, a newline after each; `paths` a hash of the ancestors'
-    tags and one of their tags and classes; `hints[g, i]` how many elements up the nearest ancestor
-    with a word of group g is (0: the innermost, 255: none); `elements[0, e]` the block-level element
-    around block-level element e (0: none) and `elements[1, e]` the last one inside e; `named_elements[0, e]`
-    the named element around named element e and `named_elements[1, e]` the end of its words in `name_words`,
-    where those of e + 1 begin: hashes of different ones and of pairs of them,
-    32 at most. White space: what the innermost element that sets it asks for, by tag or style (0: it
-    collapses, 1: lines are kept, 2: all of it in prose, 3: in code); listing: the ordinal of the outermost
-    element of that kind around the block (0: none).
+    Filled are, a column a block, `rows` (COLUMNS), `containers`, `inside[k]` (whether the block is inside
+    one of the containers `asked[k]`), `paths` (a hash of the ancestors' tags and one of their tags and
+    classes) and `hints[g]` (how many elements up the nearest ancestor with a word of group g is; 0: the
+    innermost, 255: none). `elements[0, e]` is the block-level element around block-level element e (0:
+    none), `elements[1, e]` the last one inside e; `named_elements[0, e]` the named element around named
+    element e, `named_elements[1, e]` the end of its words in `name_words`, where those of e + 1 begin:
+    hashes of different words and of pairs of them, 32 at most. `text` is the decoded text of all blocks, a
+    newline after each.
 
-    `slots`/`slot_tags` is an open-addressing table from the 32-bit FNV-1a hash of a tag's name to
-    its row in the tag tables (row 0: any other tag); `word_slots`/`word_groups` the same from words of
-    class, id, role and itemprop to their group. Elements that style, hidden, aria-hidden or data-hidden hide
-    count as named, by the words 1 (not to be seen; in `hidden_group`, too) and 2 (not to be read out). The
-    stacks and `text` hold one entry per `<` and per code point of the page at most. Returns n_blocks * 2**32
-    + length of `text`.
+    Elements that style, hidden, aria-hidden or data-hidden hide count as named, by the words 1 (invisible;
+    in `hidden_group`, too) and 2 (not read out). `white_space` is what the innermost element that sets it
+    asks for, by tag or style (0: it collapses, 1: lines are kept, 2: all of it in prose, 3: in code);
+    `listing` the ordinal of the outermost such element around the block (0: none). The stacks have a row
+    for each `<`, `text` one for each code point and `<`, at most.
     """
-    n: cython.Py_ssize_t = html.shape[0]
-    slot_mask: cython.uint = cython.cast(cython.uint, slots.shape[0] - 1)
-    i: cython.Py_ssize_t = 0
-    j: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    n_blocks: cython.Py_ssize_t = 0
-    n_text: cython.Py_ssize_t = 0
-    depth: cython.Py_ssize_t = 0
-    max_depth: cython.Py_ssize_t = stack_tags.shape[0]
-    block_start: cython.Py_ssize_t
-    block_end: cython.Py_ssize_t
-    text_end: cython.Py_ssize_t
-    c: cython.uint
-    width: cython.Py_ssize_t
-    name_hash: cython.uint
-    slot: cython.uint
-    word_mask: cython.uint = cython.cast(cython.uint, word_slots.shape[0] - 1)
-    word: cython.uint
-    bits: cython.uint
-    styled: cython.uint
-    before: cython.uint
-    both: cython.uint
-    was_small: cython.bint
-    n_hints: cython.Py_ssize_t = hints.shape[0]
-    g: cython.Py_ssize_t
-    distance: cython.Py_ssize_t
-    found: cython.ulonglong
-    hidden: cython.ulonglong = cython.cast(cython.ulonglong, 1) << hidden_group
+
+    html: cython.const[cython.uint][::1]
+    properties: cython.const[cython.uchar][::1]
+    slots: cython.const[cython.uint][::1]
+    slot_tags: cython.const[cython.short][::1]
+    tag_flags: cython.const[cython.ushort][::1]
+    tag_levels: cython.const[cython.uchar][::1]
+    tag_masks: cython.const[cython.ulonglong][::1]
+    word_slots: cython.const[cython.uint][::1]
+    word_groups: cython.const[cython.uchar][::1]
+    asked: cython.const[cython.ulonglong][::1]
+    stack: cython.int[:, ::1]
+    stack_masks: cython.ulonglong[::1]
+    stack_paths: cython.ulonglong[:, ::1]
+    stack_hints: cython.int[:, ::1]
+    rows: cython.int[:, ::1]
+    containers: cython.ulonglong[::1]
+    inside: cython.uchar[:, ::1]
+    paths: cython.ulonglong[:, ::1]
+    hints: cython.uchar[:, ::1]
+    elements: cython.int[:, ::1]
+    named_elements: cython.int[:, ::1]
+    name_words: cython.uint[::1]
+    text: cython.uint[::1]
+    hidden: cython.ulonglong
+    img_mask: cython.ulonglong
+    # Of the tag at hand: groups of its words, a hash of them, the white space it asks for plus 1 (0: none).
+    groups: cython.ulonglong
     classes: cython.ulonglong
-    hint_row: cython.int = 0
-    n_words: cython.Py_ssize_t = 0  # in name_words, those of the tag at hand included
-    first_word: cython.Py_ssize_t
-    most_words: cython.Py_ssize_t
-    room: cython.Py_ssize_t = name_words.shape[0]
-    named: cython.int = 0
-    n_named: cython.int = 0
-    path: cython.ulonglong = 0
-    class_path: cython.ulonglong = 0
-    prime: cython.ulonglong = 1099511628211
-    # As variables, because a literal beyond 31 bits makes Cython fall back to Python integers.
-    all_bits: cython.ulonglong = 18446744073709551615
-    low_bits: cython.ulonglong = 4294967295
-    seed: cython.uint = 2166136261
-    tag: cython.int
-    flags: cython.int
-    closing: cython.bint
-    space: cython.bint = False
-    new_paragraph: cython.bint = True
-    mask: cython.ulonglong = 0
-    img_mask: cython.ulonglong = 8
-    level: cython.int = 0
-    div: cython.int = 0
-    td: cython.int = 0
-    n_div: cython.int = 0
-    n_td: cython.int = 0
-    paragraph: cython.int = 0
-    parent_block: cython.int = 0
-    n_parent_block: cython.int = 0
-    white_space: cython.uint = _COLLAPSED
-    listing: cython.int = 0
-    n_listing: cython.int = 0
-    split_p: cython.int = 0
-    split_br: cython.int = 0
-    split_hr: cython.int = 0
-    split_inline: cython.int = 0
-    split_block: cython.int = 0
+    styled: cython.uint
+    n_words: cython.Py_ssize_t  # in name_words, those of the tag at hand included
+    # Of the place reached: what `_add_block` writes.
+    n_blocks: cython.Py_ssize_t
+    n_text: cython.Py_ssize_t
+    depth: cython.Py_ssize_t
+    space: cython.bint
+    new_paragraph: cython.bint
+    mask: cython.ulonglong
+    path: cython.ulonglong
+    class_path: cython.ulonglong
+    level: cython.int
+    div: cython.int
+    td: cython.int
+    paragraph: cython.int
+    parent_block: cython.int
+    named: cython.int
+    hint_row: cython.int
+    white_space: cython.uint
+    listing: cython.int
+    n_div: cython.int
+    n_td: cython.int
+    n_parent_block: cython.int
+    n_named: cython.int
+    n_listing: cython.int
+    split_p: cython.int
+    split_br: cython.int
+    split_hr: cython.int
+    split_inline: cython.int
+    split_block: cython.int
 
-    for g in range(n_hints):
-        stack_hints[0, g] = -255
-    while i < n:
-        if html[i] != 60:  # a run of text, up to the next '<'
-            block_start = -1
-            block_end = i
-            text_end = n_text
-            k = n_text
-            while i < n and html[i] != 60:
-                c = html[i]
-                width = 1
-                if c == 38:
-                    width = entity_width(html, i, n)
-                    if width == 4:
-                        c = 60 if html[i + 1] == 108 else 62
-                    elif width == 6:
-                        c = 160
-                if c < 1114112 and (properties[c] & _CLASS) == _WHITE:
-                    if block_start < 0:
-                        space = True
-                    else:
-                        text[k] = c
-                        k += 1
+    def __init__(self, hidden_group: cython.int, img_mask: cython.ulonglong, *views: object):
+        (
+            self.html,
+            self.properties,
+            self.slots,
+            self.slot_tags,
+            self.tag_flags,
+            self.tag_levels,
+            self.tag_masks,
+            self.word_slots,
+            self.word_groups,
+            self.asked,
+            self.stack,
+            self.stack_masks,
+            self.stack_paths,
+            self.stack_hints,
+            self.rows,
+            self.containers,
+            self.inside,
+            self.paths,
+            self.hints,
+            self.elements,
+            self.named_elements,
+            self.name_words,
+            self.text,
+        ) = views
+        self.hidden = cython.cast(cython.ulonglong, 1) << hidden_group
+        self.img_mask = img_mask
+        self.n_words = self.n_blocks = self.n_text = self.depth = 0
+        self.groups = self.classes = self.mask = self.path = self.class_path = 0
+        self.styled = self.white_space = _COLLAPSED
+        self.space = False
+        self.new_paragraph = True
+        self.level = self.div = self.td = self.paragraph = self.parent_block = self.named = 0
+        self.hint_row = self.listing = 0
+        self.n_div = self.n_td = self.n_parent_block = self.n_named = self.n_listing = 0
+        self._reset_splits()
+        for group in range(self.hints.shape[0]):
+            self.stack_hints[0, group] = -_FAR
+
+    def run(self) -> tuple[int, int]:
+        """How many blocks there are, and the length of `text`."""
+        i: cython.Py_ssize_t = 0
+        n: cython.Py_ssize_t = self.html.shape[0]
+        while i < n:
+            i = self._text_run(i) if self.html[i] != 60 else self._tag(i + 1)
+        return self.n_blocks, self.n_text
+
+    @cython.cfunc
+    def _reset_splits(self) -> cython.void:
+        self.split_p = 0
+        self.split_br = 0
+        self.split_hr = 0
+        self.split_inline = 0
+        self.split_block = 0
+
+    # --- text ------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    def _text_run(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Decodes the run of text at `i`, up to the next '<': a block, unless it is white space alone."""
+        n: cython.Py_ssize_t = self.html.shape[0]
+        start: cython.Py_ssize_t = -1
+        end: cython.Py_ssize_t = i
+        k: cython.Py_ssize_t = self.n_text
+        text_end: cython.Py_ssize_t = k
+        width: cython.Py_ssize_t
+        c: cython.uint
+        while i < n and self.html[i] != 60:
+            c = self.html[i]
+            width = 1
+            if c == 38:
+                width = entity_width(self.html, i, n)
+                if width == 4:
+                    c = 60 if self.html[i + 1] == 108 else 62
+                elif width == 6:
+                    c = 160
+            if c < 1114112 and (self.properties[c] & _CLASS) == _WHITE:
+                if start < 0:
+                    self.space = True
                 else:
-                    if block_start < 0:
-                        block_start = i
-                    text[k] = c
+                    self.text[k] = c
                     k += 1
-                    block_end = i + width
-                    text_end = k
-                i += width
-            if block_start < 0:
-                continue
-            if new_paragraph or split_br > 1:
-                paragraph += 1
-                new_paragraph = False
-            rows[0, n_blocks] = cython.cast(cython.int, block_start)
-            rows[1, n_blocks] = cython.cast(cython.int, block_end)
-            rows[2, n_blocks] = cython.cast(cython.int, n_text)
-            rows[3, n_blocks] = cython.cast(cython.int, text_end)
-            rows[4, n_blocks] = split_p
-            rows[5, n_blocks] = split_br
-            rows[6, n_blocks] = split_hr
-            rows[7, n_blocks] = split_inline
-            rows[8, n_blocks] = split_block
-            rows[9, n_blocks] = div
-            rows[10, n_blocks] = td
-            rows[11, n_blocks] = paragraph
-            rows[12, n_blocks] = level
-            rows[13, n_blocks] = cython.cast(cython.int, depth)
-            rows[14, n_blocks] = 1 if space else 0
-            rows[15, n_blocks] = stack_tags[depth - 1] if depth > 0 else 0
-            rows[16, n_blocks] = parent_block
-            rows[17, n_blocks] = named
-            rows[18, n_blocks] = cython.cast(cython.int, white_space)
-            rows[19, n_blocks] = listing
-            containers[n_blocks] = mask
-            for g in range(asked.shape[0]):
-                inside[g, n_blocks] = (mask & asked[g]) != 0
-            paths[0, n_blocks] = path
-            paths[1, n_blocks] = class_path
-            for g in range(n_hints):
-                distance = depth - stack_hints[hint_row, g]
-                hints[g, n_blocks] = cython.cast(cython.uchar, distance if distance < 255 else 255)
-            n_blocks += 1
-            text[text_end] = 10
-            n_text = text_end + 1
-            space = k > text_end  # white space trimmed from this block's end
-            split_p = 0
-            split_br = 0
-            split_hr = 0
-            split_inline = 0
-            split_block = 0
-            continue
+            else:
+                if start < 0:
+                    start = i
+                self.text[k] = c
+                k += 1
+                end = i + width
+                text_end = k
+            i += width
+        if start >= 0:
+            self._add_block(start, end, text_end)
+            self.space = k > text_end  # white space trimmed from this block's end
+        return i
 
-        # A tag: its name, then on to its '>', which the serialiser escapes everywhere else.
-        i += 1
-        closing = i < n and html[i] == 47
+    @cython.cfunc
+    def _add_block(
+        self, start: cython.Py_ssize_t, end: cython.Py_ssize_t, text_end: cython.Py_ssize_t
+    ) -> cython.void:
+        block: cython.Py_ssize_t = self.n_blocks
+        g: cython.Py_ssize_t
+        distance: cython.Py_ssize_t
+        if self.new_paragraph or self.split_br > 1:
+            self.paragraph += 1
+            self.new_paragraph = False
+        self.rows[_ROW_START, block] = cython.cast(cython.int, start)
+        self.rows[_ROW_END, block] = cython.cast(cython.int, end)
+        self.rows[_ROW_TEXT_START, block] = cython.cast(cython.int, self.n_text)
+        self.rows[_ROW_TEXT_END, block] = cython.cast(cython.int, text_end)
+        self.rows[_ROW_N_SPLIT_P, block] = self.split_p
+        self.rows[_ROW_N_SPLIT_BR, block] = self.split_br
+        self.rows[_ROW_N_SPLIT_HR, block] = self.split_hr
+        self.rows[_ROW_N_SPLIT_INLINE, block] = self.split_inline
+        self.rows[_ROW_N_SPLIT_BLOCK, block] = self.split_block
+        self.rows[_ROW_DIV_GROUP, block] = self.div
+        self.rows[_ROW_TD_GROUP, block] = self.td
+        self.rows[_ROW_PARAGRAPH, block] = self.paragraph
+        self.rows[_ROW_HEADING_LEVEL, block] = self.level
+        self.rows[_ROW_DEPTH, block] = cython.cast(cython.int, self.depth)
+        self.rows[_ROW_SPACE_BEFORE, block] = 1 if self.space else 0
+        self.rows[_ROW_TAG, block] = self.stack[self.depth - 1, _TAG] if self.depth > 0 else 0
+        self.rows[_ROW_PARENT_BLOCK, block] = self.parent_block
+        self.rows[_ROW_NAMED, block] = self.named
+        self.rows[_ROW_WHITE_SPACE, block] = cython.cast(cython.int, self.white_space)
+        self.rows[_ROW_LISTING, block] = self.listing
+        self.containers[block] = self.mask
+        for g in range(self.asked.shape[0]):
+            self.inside[g, block] = (self.mask & self.asked[g]) != 0
+        self.paths[0, block] = self.path
+        self.paths[1, block] = self.class_path
+        for g in range(self.hints.shape[0]):
+            distance = self.depth - self.stack_hints[self.hint_row, g]
+            self.hints[g, block] = cython.cast(cython.uchar, distance if distance < _FAR else _FAR)
+        self.n_blocks += 1
+        self.text[text_end] = 10
+        self.n_text = text_end + 1
+        self._reset_splits()
+
+    # --- tags ------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    def _tag(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Reads the tag whose '<' is before `i`, to its '>', which the serialiser escapes everywhere else."""
+        n: cython.Py_ssize_t = self.html.shape[0]
+        closing: cython.bint = i < n and self.html[i] == 47
+        name_start: cython.Py_ssize_t
+        name_hash: cython.uint = _SEED
+        low_bits: cython.ulonglong = _LOW_BITS
+        slot: cython.uint
+        slot_mask: cython.uint = cython.cast(cython.uint, self.slots.shape[0] - 1)
+        c: cython.uint
+        tag: cython.int
+        flags: cython.int
         if closing:
             i += 1
-        name_hash = seed
-        j = i
+        name_start = i
         while i < n:
-            c = html[i]
+            c = self.html[i]
             if c == 62 or c == 32 or c == 47:
                 break
             name_hash = ((name_hash ^ c) * 16777619) & low_bits
             i += 1
-        if i == j or html[j] == 33:  # '<!DOCTYPE …>' or a stray '<'
-            while i < n and html[i] != 62:
+        if i == name_start or self.html[name_start] == 33:  # '<!DOCTYPE …>' or a stray '<'
+            return self._after_tag(i)
+        i = self._attributes(i)
+        slot = name_hash & slot_mask
+        while self.slots[slot] != name_hash and self.slots[slot] != 0:
+            slot = (slot + 1) & slot_mask
+        tag = self.slot_tags[slot]
+        flags = self.tag_flags[tag]
+        if flags & _SKIPPED and not closing:  # title: its text is no block
+            name_start = i
+            while i < n and self.html[i] != 60:
                 i += 1
+            if i + 1 >= n or self.html[i + 1] == 47:
+                return self._after_tag(i)
+            i = name_start  # one that holds elements is no title of HTML but one of MathML
+        self._count_split(flags)
+        if flags & _VOID:
+            if flags & _IMG:  # marks the blocks after it inside the same block-level parent
+                self.mask |= self.tag_masks[tag]
+        elif not closing:
+            self._open(tag, flags, name_hash)
+        elif self.depth > 0:
+            self._close(flags)
+        return i
+
+    @cython.cfunc
+    def _after_tag(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        while i < self.html.shape[0] and self.html[i] != 62:
             i += 1
-            continue
-        found = 0
-        classes = 0
-        styled = 0
-        first_word = named_elements[1, n_named]
-        n_words = first_word
-        most_words = first_word + _MOST_NAME_WORDS
-        if most_words > room:
-            most_words = room
+        return i + 1
+
+    @cython.cfunc
+    def _count_split(self, flags: cython.int) -> cython.void:
+        """Counts a tag between two blocks."""
+        if flags & _BR:
+            self.split_br += 1
+            self.space = True
+        elif flags & _P:
+            self.split_p += 1
+        elif flags & _HR:
+            self.split_hr += 1
+        if flags & _BLOCK_LEVEL:
+            self.split_block += 1
+            self.new_paragraph = True
+        else:
+            self.split_inline += 1
+
+    @cython.cfunc
+    def _attributes(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Reads the attributes from `i` on; just past the tag's '>'. Sets the fields of the tag at hand."""
+        n: cython.Py_ssize_t = self.html.shape[0]
+        c: cython.uint
+        bits: cython.uint
+        self.groups = 0
+        self.classes = 0
+        self.styled = 0
+        self.n_words = self.named_elements[1, self.n_named]
         while i < n:
-            c = html[i]
+            c = self.html[i]
             if c < 61 or c > 62:
                 i += 1
                 continue
             if c == 62:
                 break
-            if i <= 10 or i + 2 >= n or html[i + 1] != 34:
+            if i <= 10 or i + 2 >= n or self.html[i + 1] != 34:
                 i += 1
                 continue
-            bits = hides(html, i, n)
+            bits = hides(self.html, i, n)
             if bits:
-                word = bits & _HIDES
-                if word:
-                    n_words = _with_word(name_words, first_word, n_words, most_words, word)
-                if word == _UNSEEN:
-                    found |= hidden
+                if bits & _HIDES:
+                    self._add_word(bits & _HIDES)
+                if bits & _HIDES == _UNSEEN:
+                    self.groups |= self.hidden
                 if bits >= _STYLED:
-                    styled = bits // _STYLED
-            elif tells_purpose(html, i):
-                i += 2
-                word = seed
-                before = 0
-                was_small = False
-                while i < n and html[i] != 62:
-                    c = html[i]
-                    if (97 <= c <= 122) or (65 <= c <= 90 and not was_small) or c > 127:
-                        was_small = c >= 97
-                        word = ((word ^ (c | 32 if c < 128 else c)) * 16777619) & low_bits
-                        i += 1
-                        continue
-                    if word != seed:
-                        classes = ((classes ^ word) * prime) & all_bits
-                        slot = word & word_mask
-                        while word_slots[slot] != word and word_slots[slot] != 0:
-                            slot = (slot + 1) & word_mask
-                        if word_slots[slot]:
-                            found |= cython.cast(cython.ulonglong, 1) << word_groups[slot]
-                        n_words = _with_word(name_words, first_word, n_words, most_words, word)
-                        if before:  # `entry-content` is neither an entry nor content
-                            both = ((before ^ word) * 16777619) & low_bits
-                            n_words = _with_word(name_words, first_word, n_words, most_words, both)
-                        before = word
-                        word = seed
-                    was_small = False
-                    if c == 34:
-                        break
-                    if c <= 32:
-                        before = 0
-                    if 65 <= c <= 90:  # a capital after a small letter begins a word: look again
-                        continue
-                    i += 1
-                if i < n and html[i] == 62:
+                    self.styled = bits // _STYLED
+            elif tells_purpose(self.html, i):
+                i = self._words(i + 2)
+                if i < n and self.html[i] == 62:
                     break
             i += 1
-        i += 1
-        slot = name_hash & slot_mask
-        while slots[slot] != name_hash and slots[slot] != 0:
-            slot = (slot + 1) & slot_mask
-        tag = slot_tags[slot]
-        flags = tag_flags[tag]
+        return i + 1
 
-        if flags & _SKIPPED and not closing:  # title: its text is no block
-            j = i
-            while i < n and html[i] != 60:
-                i += 1
-            if i + 1 >= n or html[i + 1] == 47:
-                while i < n and html[i] != 62:
-                    i += 1
+    @cython.cfunc
+    def _words(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Reads the words of the value at `i`; where its quote, or the tag's '>', is."""
+        n: cython.Py_ssize_t = self.html.shape[0]
+        low_bits: cython.ulonglong = _LOW_BITS
+        word: cython.uint = _SEED
+        before: cython.uint = 0
+        was_small: cython.bint = False
+        c: cython.uint
+        while i < n and self.html[i] != 62:
+            c = self.html[i]
+            if (97 <= c <= 122) or (65 <= c <= 90 and not was_small) or c > 127:
+                was_small = c >= 97
+                word = ((word ^ (c | 32 if c < 128 else c)) * 16777619) & low_bits
                 i += 1
                 continue
-            i = j  # one that holds elements is no title of HTML but one of MathML
-        if flags & _BR:
-            split_br += 1
-            space = True
-        elif flags & _P:
-            split_p += 1
-        elif flags & _HR:
-            split_hr += 1
+            if word != _SEED:
+                self.classes = ((self.classes ^ word) * _PRIME) & _ALL_BITS
+                self._add_group(word)
+                self._add_word(word)
+                if before:  # `entry-content` is neither an entry nor content
+                    self._add_word(((before ^ word) * 16777619) & low_bits)
+                before = word
+                word = _SEED
+            was_small = False
+            if c == 34:
+                break
+            if c <= 32:
+                before = 0
+            if not 65 <= c <= 90:  # a capital after a small letter begins a word: look again
+                i += 1
+        return i
+
+    @cython.cfunc
+    @cython.inline
+    def _add_group(self, word: cython.uint) -> cython.void:
+        mask: cython.uint = cython.cast(cython.uint, self.word_slots.shape[0] - 1)
+        slot: cython.uint = word & mask
+        while self.word_slots[slot] != word and self.word_slots[slot] != 0:
+            slot = (slot + 1) & mask
+        if self.word_slots[slot]:
+            self.groups |= cython.cast(cython.ulonglong, 1) << self.word_groups[slot]
+
+    @cython.cfunc
+    @cython.inline
+    def _add_word(self, word: cython.uint) -> cython.void:
+        """Adds a word to those of the tag at hand, once, if there is room for it."""
+        first: cython.Py_ssize_t = self.named_elements[1, self.n_named]
+        k: cython.Py_ssize_t = first
+        while k < self.n_words and self.name_words[k] != word:
+            k += 1
+        if k == self.n_words and k < first + _MOST_NAME_WORDS and k < self.name_words.shape[0]:
+            self.name_words[k] = word
+            self.n_words = k + 1
+
+    @cython.cfunc
+    def _open(self, tag: cython.int, flags: cython.int, name_hash: cython.uint) -> cython.void:
+        """Enters an element: what holds outside goes onto the stacks."""
+        if self.depth < self.stack_masks.shape[0]:
+            self._push(tag, name_hash)
+        self._set_white_space(flags)
         if flags & _BLOCK_LEVEL:
-            split_block += 1
-            new_paragraph = True
-        else:
-            split_inline += 1
-        if flags & _VOID:
-            if flags & _IMG:  # marks the blocks after it inside the same block-level parent
-                mask |= tag_masks[tag]
-            continue
-        if not closing:
-            if depth < max_depth:
-                stack_tags[depth] = tag
-                stack_groups[depth, 0] = div
-                stack_groups[depth, 1] = td
-                stack_groups[depth, 2] = level
-                stack_groups[depth, 3] = parent_block
-                stack_groups[depth, 5] = named
-                stack_groups[depth, 6] = cython.cast(cython.int, white_space)
-                stack_groups[depth, 7] = listing
-                stack_masks[depth] = mask
-                stack_paths[depth, 0] = path
-                stack_paths[depth, 1] = class_path
-                depth += 1
-                stack_groups[depth, 4] = hint_row
-                if found:  # a row of its own; elements without such words share the one around them
-                    for g in range(n_hints):
-                        stack_hints[depth, g] = (
-                            cython.cast(cython.int, depth) if (found >> g) & 1 else stack_hints[hint_row, g]
-                        )
-                    hint_row = cython.cast(cython.int, depth)
-                if n_words > first_word:
-                    n_named += 1
-                    named_elements[0, n_named] = named
-                    named_elements[1, n_named] = cython.cast(cython.int, n_words)
-                    named = n_named
-                path = ((path ^ name_hash) * prime) & all_bits
-                class_path = ((class_path ^ name_hash ^ classes) * prime) & all_bits
-            if flags & _PREFORMATTED and (styled == 0 or styled == _PROSE + 1):
-                styled = _CODE + 1
-            if styled == _COLLAPSED + 1:
-                listing = 0
-                white_space = _COLLAPSED
-            elif styled and (styled != _PROSE + 1 or white_space != _CODE):
-                if listing == 0 or (styled == _CODE + 1 and white_space != _CODE):
-                    n_listing += 1
-                    listing = n_listing
-                white_space = styled - 1
-            if flags & _BLOCK_LEVEL:
-                mask &= ~img_mask
-            mask |= tag_masks[tag]
-            if tag_levels[tag]:
-                level = tag_levels[tag]
-            if flags & _DIV:
-                n_div += 1
-                div = n_div
-            elif flags & _TD:
-                n_td += 1
-                td = n_td
-            if flags & _BLOCK_LEVEL:
-                n_parent_block += 1
-                elements[0, n_parent_block] = parent_block
-                elements[1, n_parent_block] = n_parent_block
-                parent_block = n_parent_block
-        elif depth > 0:
-            depth -= 1
-            if flags & _BLOCK_LEVEL:
-                elements[1, parent_block] = n_parent_block
-            div = stack_groups[depth, 0]
-            td = stack_groups[depth, 1]
-            level = stack_groups[depth, 2]
-            parent_block = stack_groups[depth, 3]
-            named = stack_groups[depth, 5]
-            white_space = cython.cast(cython.uint, stack_groups[depth, 6])
-            listing = stack_groups[depth, 7]
-            mask = stack_masks[depth]
-            hint_row = stack_groups[depth + 1, 4]
-            path = stack_paths[depth, 0]
-            class_path = stack_paths[depth, 1]
-    return (cython.cast(cython.longlong, n_blocks) << 32) | n_text
+            self.mask &= ~self.img_mask
+        self.mask |= self.tag_masks[tag]
+        if self.tag_levels[tag]:
+            self.level = self.tag_levels[tag]
+        if flags & _DIV:
+            self.n_div += 1
+            self.div = self.n_div
+        elif flags & _TD:
+            self.n_td += 1
+            self.td = self.n_td
+        if flags & _BLOCK_LEVEL:
+            self.n_parent_block += 1
+            self.elements[0, self.n_parent_block] = self.parent_block
+            self.elements[1, self.n_parent_block] = self.n_parent_block
+            self.parent_block = self.n_parent_block
+
+    @cython.cfunc
+    def _push(self, tag: cython.int, name_hash: cython.uint) -> cython.void:
+        depth: cython.Py_ssize_t = self.depth
+        g: cython.Py_ssize_t
+        self.stack[depth, _TAG] = tag
+        self.stack[depth, _OUTER_DIV] = self.div
+        self.stack[depth, _OUTER_TD] = self.td
+        self.stack[depth, _OUTER_LEVEL] = self.level
+        self.stack[depth, _OUTER_PARENT_BLOCK] = self.parent_block
+        self.stack[depth, _OUTER_HINT_ROW] = self.hint_row
+        self.stack[depth, _OUTER_NAMED] = self.named
+        self.stack[depth, _OUTER_WHITE_SPACE] = cython.cast(cython.int, self.white_space)
+        self.stack[depth, _OUTER_LISTING] = self.listing
+        self.stack_masks[depth] = self.mask
+        self.stack_paths[depth, 0] = self.path
+        self.stack_paths[depth, 1] = self.class_path
+        self.depth = depth + 1
+        if self.groups:  # a row of its own; elements without such words share the one around them
+            for g in range(self.hints.shape[0]):
+                self.stack_hints[depth + 1, g] = (
+                    cython.cast(cython.int, depth + 1)
+                    if (self.groups >> g) & 1
+                    else self.stack_hints[self.hint_row, g]
+                )
+            self.hint_row = cython.cast(cython.int, depth + 1)
+        if self.n_words > self.named_elements[1, self.n_named]:
+            self.n_named += 1
+            self.named_elements[0, self.n_named] = self.named
+            self.named_elements[1, self.n_named] = cython.cast(cython.int, self.n_words)
+            self.named = self.n_named
+        self.path = ((self.path ^ name_hash) * _PRIME) & _ALL_BITS
+        self.class_path = ((self.class_path ^ name_hash ^ self.classes) * _PRIME) & _ALL_BITS
+
+    @cython.cfunc
+    def _set_white_space(self, flags: cython.int) -> cython.void:
+        """What the element just opened says of white space, by its tag or style."""
+        styled: cython.uint = self.styled
+        if flags & _PREFORMATTED and (styled == 0 or styled == _PROSE + 1):
+            styled = _CODE + 1
+        if styled == _COLLAPSED + 1:
+            self.listing = 0
+            self.white_space = _COLLAPSED
+        elif styled and (styled != _PROSE + 1 or self.white_space != _CODE):
+            if self.listing == 0 or (styled == _CODE + 1 and self.white_space != _CODE):
+                self.n_listing += 1
+                self.listing = self.n_listing
+            self.white_space = styled - 1
+
+    @cython.cfunc
+    def _close(self, flags: cython.int) -> cython.void:
+        """Leaves the innermost element: what held outside holds again."""
+        depth: cython.Py_ssize_t = self.depth - 1
+        self.depth = depth
+        if flags & _BLOCK_LEVEL:
+            self.elements[1, self.parent_block] = self.n_parent_block
+        self.div = self.stack[depth, _OUTER_DIV]
+        self.td = self.stack[depth, _OUTER_TD]
+        self.level = self.stack[depth, _OUTER_LEVEL]
+        self.parent_block = self.stack[depth, _OUTER_PARENT_BLOCK]
+        self.hint_row = self.stack[depth, _OUTER_HINT_ROW]
+        self.named = self.stack[depth, _OUTER_NAMED]
+        self.white_space = cython.cast(cython.uint, self.stack[depth, _OUTER_WHITE_SPACE])
+        self.listing = self.stack[depth, _OUTER_LISTING]
+        self.mask = self.stack_masks[depth]
+        self.path = self.stack_paths[depth, 0]
+        self.class_path = self.stack_paths[depth, 1]

@@ -11,24 +11,6 @@ _STRIDE = cython.declare(cython.Py_ssize_t, 128)
 
 
 @cython.ccall
-def count(source: cython.const[cython.uchar][::1], wanted: cython.uchar) -> cython.Py_ssize_t:
-    """How often a byte stands in the source."""
-    n: cython.Py_ssize_t = 0
-    i: cython.Py_ssize_t = 0
-    end: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    found: cython.uchar
-    while i < source.shape[0]:
-        end = i + _STRIDE if i + _STRIDE <= source.shape[0] else source.shape[0]
-        found = 0
-        for k in range(i, end):
-            found += source[k] == wanted
-        n += found
-        i = end
-    return n
-
-
-@cython.ccall
 def iframe_from(source: cython.const[cython.uchar][::1], i: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """The place of the first `<iframe` from `i` on, in small letters; -1 where there is none."""
     last: cython.Py_ssize_t = source.shape[0] - 7
