@@ -17,6 +17,7 @@ from victor_spark.errors import InputError, ModelError, UsageError
 from victor_spark.html import charset
 from victor_spark.html.canonical import canonical
 from victor_spark.html.characters import properties
+from victor_spark.html.charset import PLAIN_TEXT, text_as_html
 from victor_spark.html.segment import segment
 from victor_spark.kernels import assemble, warn_if_uncompiled
 from victor_spark.langid import identify
@@ -144,7 +145,7 @@ def cleaning(
         if record.status is not None or record.payload is None:
             return dropped(record, settings, record.status or "error", record.reason)
         try:
-            if record.content_mime_type == charset.PLAIN_TEXT:
+            if record.content_mime_type == PLAIN_TEXT:
                 page, facts = prepare_text(record.payload, look, record.url, record.http_charset)
                 chosen = replace(settings, cleaner=NO_CLEANER)
                 return _document(page, facts, keep_all, chosen, templates, lap)
@@ -217,7 +218,7 @@ def prepare_text(
     source: bytes, look: Linguist, url: str | None = None, charset: str | None = None
 ) -> tuple[Page, PageFacts]:
     """A plain text as a page without a title, one block a line."""
-    html, found = charset.text_as_html(source, charset)
+    html, found = text_as_html(source, charset)
     page, facts = prepare(html, look, url)
     return page, replace(facts, charset=facts.charset or found)
 

@@ -102,8 +102,8 @@ def of_blocks(
     """Fills `rows`: one for each container, each row of `hints`, each count, and the ratios of counts.
 
     `counts` are the COLUMNS, the first `n_counts` of them features themselves; these, `containers`, `hints`,
-    `of_block` and `rows` are of the blocks from `first` on, the other columns those of the whole page. Returns
-    how many rows.
+    `of_block` and `rows` are of the blocks from `first` on, the other columns those of the whole page.
+    Returns how many rows.
     """
     n: cython.Py_ssize_t = containers.shape[0]
     n_all: cython.Py_ssize_t = twins.shape[1]
