@@ -73,14 +73,15 @@ _SELECTEDCONTENT = cython.declare(cython.int, ELEMENTS.index("selectedcontent"))
 _KEYGEN = cython.declare(cython.int, ELEMENTS.index("keygen"))
 _ADDRESS = cython.declare(cython.int, ELEMENTS.index("address"))
 _DIV = cython.declare(cython.int, ELEMENTS.index("div"))
-_OL = cython.declare(cython.int, ELEMENTS.index("ol"))
-_UL = cython.declare(cython.int, ELEMENTS.index("ul"))
 _RUBY = cython.declare(cython.int, ELEMENTS.index("ruby"))
 _FOREIGNOBJECT = cython.declare(cython.int, ELEMENTS.index("foreignobject"))
 _DESC = cython.declare(cython.int, ELEMENTS.index("desc"))
 
 _SPECIAL = cython.declare(cython.int, 1 << ELEMENT_FLAGS.index("special"))
 _SCOPE = cython.declare(cython.int, 1 << ELEMENT_FLAGS.index("scope"))
+_LIST_SCOPE = cython.declare(cython.int, 1 << ELEMENT_FLAGS.index("list_scope"))
+_BUTTON_SCOPE = cython.declare(cython.int, 1 << ELEMENT_FLAGS.index("button_scope"))
+_TABLE_SCOPE = cython.declare(cython.int, 1 << ELEMENT_FLAGS.index("table_scope"))
 _IMPLIED_END = cython.declare(cython.int, 1 << ELEMENT_FLAGS.index("implied_end"))
 _ENDS_DRAWING = cython.declare(cython.int, 1 << ELEMENT_FLAGS.index("ends_drawing"))
 
@@ -196,7 +197,7 @@ class Builder:
     buffer: bytes
     source: cython.const[cython.uchar][::1]
     tokens: cython.int[:, ::1]
-    element_flags: cython.const[cython.uchar][::1]
+    element_flags: cython.const[cython.ushort][::1]
     starts: cython.const[cython.uchar][::1]
     ends: cython.const[cython.uchar][::1]
     nodes: cython.int[:, ::1]
@@ -411,7 +412,7 @@ class Builder:
     def _flags(self, name: cython.int) -> cython.int:
         if name > 0:
             return self.element_flags[name]
-        return _SPECIAL | _SCOPE if 2 * _HOLDER <= name <= _HOLDER else 0
+        return _SPECIAL | _SCOPE | _LIST_SCOPE | _BUTTON_SCOPE if 2 * _HOLDER <= name <= _HOLDER else 0
 
     @cython.cfunc
     @cython.inline
@@ -528,21 +529,20 @@ class Builder:
     # --- scopes ----------------------------------------------------------------------------------
 
     @cython.cfunc
-    def _in_scope(self, name: cython.int) -> cython.bint:
+    def _is_in_scope(self, first: cython.int, last: cython.int, scope: cython.int) -> cython.bint:
+        """Whether an element of the numbers first … last is in `scope`, the flag of elements that end it."""
         k: cython.int = self.depth - 1
         low: cython.int = self._low(self.depth)
-        other: cython.int
-        while k >= low:
-            other = self.nodes[self.stack[k], _NAME]
-            if other == name:
-                self.steps += self.depth - k
-                return True
-            if self._flags(other) & _SCOPE:
-                self.steps += self.depth - k
-                return False
+        name: cython.int = 0
+        found: cython.bint = False
+        while k >= low and not found:
+            name = self.nodes[self.stack[k], _NAME]
+            found = first <= name <= last
+            if found or self._flags(name) & scope:
+                break
             k -= 1
         self.steps += self.depth - k
-        return False
+        return found
 
     @cython.cfunc
     def _node_in_scope(self, node: cython.int) -> cython.bint:
@@ -560,58 +560,8 @@ class Builder:
         return False
 
     @cython.cfunc
-    def _in_list_scope(self) -> cython.bint:
-        k: cython.int = self.depth - 1
-        low: cython.int = self._low(self.depth)
-        name: cython.int
-        while k >= low:
-            name = self.nodes[self.stack[k], _NAME]
-            if name == _LI:
-                self.steps += self.depth - k
-                return True
-            if self._flags(name) & _SCOPE or name == _OL or name == _UL:
-                self.steps += self.depth - k
-                return False
-            k -= 1
-        self.steps += self.depth - k
-        return False
-
-    @cython.cfunc
     def _p_in_button_scope(self) -> cython.bint:
-        k: cython.int = self.depth - 1
-        low: cython.int = self._low(self.depth)
-        name: cython.int
-        if not self.n_open_p:
-            return False
-        while k >= low:
-            name = self.nodes[self.stack[k], _NAME]
-            if name == _P:
-                self.steps += self.depth - k
-                return True
-            if self._flags(name) & _SCOPE or name == _BUTTON:
-                self.steps += self.depth - k
-                return False
-            k -= 1
-        self.steps += self.depth - k
-        return False
-
-    @cython.cfunc
-    def _in_table_scope(self, first: cython.int, last: cython.int) -> cython.bint:
-        """Whether an element of the numbers first … last is in table scope."""
-        k: cython.int = self.depth - 1
-        low: cython.int = self._low(self.depth)
-        name: cython.int
-        while k >= low:
-            name = self.nodes[self.stack[k], _NAME]
-            if first <= name <= last:
-                self.steps += self.depth - k
-                return True
-            if name == _TABLE or name == _HTML or name == _TEMPLATE:
-                self.steps += self.depth - k
-                return False
-            k -= 1
-        self.steps += self.depth - k
-        return False
+        return self.n_open_p > 0 and self._is_in_scope(_P, _P, _BUTTON_SCOPE)
 
     @cython.cfunc
     def _close_implied(self, but: cython.int) -> cython.void:
@@ -1151,7 +1101,7 @@ class Builder:
             if self.leaves_nothing:
                 self._insert_foreign(name, t)
         elif what == _START_INPUT:  # input
-            if self._in_scope(_SELECT):
+            if self._is_in_scope(_SELECT, _SELECT, _SCOPE):
                 self._pop_until(_SELECT)
             self._reconstruct()
             self._add(name, t)
@@ -1172,7 +1122,7 @@ class Builder:
             self._insert(name, t)
             self.mode = _IN_TABLE
         elif what == _START_BUTTON:  # button
-            if self._in_scope(_BUTTON):
+            if self._is_in_scope(_BUTTON, _BUTTON, _SCOPE):
                 self._close_implied(0)
                 self._pop_until(_BUTTON)
             self._reconstruct()
@@ -1186,27 +1136,27 @@ class Builder:
             self.drops_line_feed = True
         elif what == _START_HR:  # hr
             self._close_p()
-            if self._in_scope(_SELECT):
+            if self._is_in_scope(_SELECT, _SELECT, _SCOPE):
                 self._close_implied(0)
             self._add(name, t)
         elif what == _START_RAW:  # raw: textarea, iframe, noembed
             if name != _IFRAME and name != _NOEMBED:
                 self._add_raw(self._add(name, t), t)
         elif what == _START_SELECT:  # select
-            if self._in_scope(_SELECT):
+            if self._is_in_scope(_SELECT, _SELECT, _SCOPE):
                 self._pop_until(_SELECT)
             else:
                 self._reconstruct()
                 self._insert(name, t)
         elif what == _START_OPTGROUP:  # optgroup
-            if self._in_scope(_SELECT):
+            if self._is_in_scope(_SELECT, _SELECT, _SCOPE):
                 self._close_implied(0)
             elif self._current() == _OPTION:
                 self._pop()
             self._reconstruct()
             self._insert(name, t)
         elif what == _START_OPTION:  # option
-            if self._in_scope(_SELECT):
+            if self._is_in_scope(_SELECT, _SELECT, _SCOPE):
                 self._close_implied(_OPTGROUP)
             elif self._current() == _OPTION:
                 self._pop()
@@ -1214,7 +1164,7 @@ class Builder:
             self._insert(name, t)
         elif what == _START_NOBR:  # nobr
             self._reconstruct()
-            if self._in_scope(_NOBR):
+            if self._is_in_scope(_NOBR, _NOBR, _SCOPE):
                 self._adopt(_NOBR)
                 self._reconstruct()
             self._push_formatting(self._insert(name, t))
@@ -1223,11 +1173,11 @@ class Builder:
             self._insert(name, t)
             self._mark()
         elif what == _START_RUBY_BASE:  # ruby_base
-            if self._in_scope(_RUBY):
+            if self._is_in_scope(_RUBY, _RUBY, _SCOPE):
                 self._close_implied(0)
             self._insert(name, t)
         elif what == _START_RUBY_TEXT:  # ruby_text
-            if self._in_scope(_RUBY):
+            if self._is_in_scope(_RUBY, _RUBY, _SCOPE):
                 self._close_implied(_RTC)
             self._insert(name, t)
         elif what == _START_HTML:  # html, body
@@ -1281,7 +1231,7 @@ class Builder:
             self.mode = _IN_TABLE_BODY
             return name > _THEAD
         elif name == _TABLE:
-            if self._in_table_scope(_TABLE, _TABLE):
+            if self._is_in_scope(_TABLE, _TABLE, _TABLE_SCOPE):
                 self._pop_until(_TABLE)
                 self._reset_mode()
                 return True
@@ -1316,7 +1266,7 @@ class Builder:
             self.mode = _IN_ROW
             return name != _TR
         if _CAPTION <= name <= _THEAD:
-            if not self._in_table_scope(_TBODY, _THEAD):
+            if not self._is_in_scope(_TBODY, _THEAD, _TABLE_SCOPE):
                 return False
             self._back_to(_TBODY, _THEAD)
             self._pop()
@@ -1339,7 +1289,7 @@ class Builder:
     @cython.cfunc
     def _close_row(self) -> cython.bint:
         """Ends the row, if there is one; whether there was."""
-        if not self._in_table_scope(_TR, _TR):
+        if not self._is_in_scope(_TR, _TR, _TABLE_SCOPE):
             return False
         self._back_to(_TR, _TR)
         self._pop()
@@ -1349,7 +1299,7 @@ class Builder:
     @cython.cfunc
     def _start_in_cell(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
         if _CAPTION <= name <= _TH:
-            if not self._in_table_scope(_TD, _TH):
+            if not self._is_in_scope(_TD, _TH, _TABLE_SCOPE):
                 return False
             self._close_cell()
             return True
@@ -1373,7 +1323,7 @@ class Builder:
 
     @cython.cfunc
     def _close_caption(self) -> cython.bint:
-        if not self._in_table_scope(_CAPTION, _CAPTION):
+        if not self._is_in_scope(_CAPTION, _CAPTION, _TABLE_SCOPE):
             return False
         self._close_implied(0)
         self._pop_until(_CAPTION)
@@ -1488,7 +1438,7 @@ class Builder:
         if what == _END_ORDINARY:
             self._end_ordinary(name)
         elif what == _END_BLOCK:  # block
-            if self._in_scope(name):
+            if self._is_in_scope(name, name, _SCOPE):
                 self._close_implied(0)
                 self._pop_until(name)
         elif what == _END_FORMATTING:  # formatting
@@ -1498,11 +1448,11 @@ class Builder:
                 self._insert(_P, -1)
             self._close_p()
         elif what == _END_LI:  # li
-            if self._in_list_scope():
+            if self._is_in_scope(_LI, _LI, _LIST_SCOPE):
                 self._close_implied(_LI)
                 self._pop_until(_LI)
         elif what == _END_DD:  # dd
-            if self._in_scope(name):
+            if self._is_in_scope(name, name, _SCOPE):
                 self._close_implied(name)
                 self._pop_until(name)
         elif what == _END_HEADING:  # heading
@@ -1510,7 +1460,7 @@ class Builder:
         elif what == _END_FORM:  # form
             node = self.form
             if self.leaves_nothing and self.templates:
-                if self._in_scope(name):
+                if self._is_in_scope(name, name, _SCOPE):
                     self._close_implied(0)
                     self._pop_until(name)
                 return False
@@ -1519,7 +1469,7 @@ class Builder:
                 self._close_implied(0)
                 self._remove_open(node)
         elif what == _END_MARKED:  # marked
-            if self._in_scope(name):
+            if self._is_in_scope(name, name, _SCOPE):
                 self._close_implied(0)
                 self._pop_until(name)
                 self._clear_to_mark()
@@ -1527,7 +1477,7 @@ class Builder:
             self._reconstruct()
             self._add(_BR, -1)
         elif what == _END_BODY:  # body, html
-            if self._in_scope(_BODY):
+            if self._is_in_scope(_BODY, _BODY, _SCOPE):
                 self.mode = _AFTER_BODY
                 return name == _HTML
         return False
@@ -1569,7 +1519,7 @@ class Builder:
     @cython.cfunc
     def _end_in_table(self, name: cython.int) -> cython.bint:
         if name == _TABLE:
-            if self._in_table_scope(_TABLE, _TABLE):
+            if self._is_in_scope(_TABLE, _TABLE, _TABLE_SCOPE):
                 self._pop_until(_TABLE)
                 self._reset_mode()
             return False
@@ -1584,7 +1534,9 @@ class Builder:
     def _end_in_tbody(self, name: cython.int) -> cython.bint:
         if _TBODY <= name <= _THEAD or name == _TABLE:
             if not (
-                self._in_table_scope(_TBODY, _THEAD) if name == _TABLE else self._in_table_scope(name, name)
+                self._is_in_scope(_TBODY, _THEAD, _TABLE_SCOPE)
+                if name == _TABLE
+                else self._is_in_scope(name, name, _TABLE_SCOPE)
             ):
                 return False
             self._back_to(_TBODY, _THEAD)
@@ -1601,13 +1553,13 @@ class Builder:
         if name == _TABLE:
             return self._close_row()
         if _TBODY <= name <= _THEAD:
-            return self._in_table_scope(name, name) and self._close_row()
+            return self._is_in_scope(name, name, _TABLE_SCOPE) and self._close_row()
         return self._end_in_table(name)
 
     @cython.cfunc
     def _end_in_cell(self, name: cython.int) -> cython.bint:
         if name == _TD or name == _TH:
-            if self._in_table_scope(name, name):
+            if self._is_in_scope(name, name, _TABLE_SCOPE):
                 self._close_implied(0)
                 self._pop_until(name)
                 self._clear_to_mark()
@@ -1616,7 +1568,7 @@ class Builder:
         if name == _BODY or name == _HTML or _CAPTION <= name <= _COL:
             return False
         if name == _TABLE or _TBODY <= name <= _TR:
-            if not self._in_table_scope(name, name):
+            if not self._is_in_scope(name, name, _TABLE_SCOPE):
                 return False
             self._close_cell()
             return True

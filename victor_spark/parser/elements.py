@@ -44,6 +44,9 @@ _FLAGGED: Final = {
         " xmp"
     ),
     "scope": "applet caption html table td th marquee object template select",
+    "list_scope": "applet caption html table td th marquee object template select ol ul",
+    "button_scope": "applet caption html table td th marquee object template select button",
+    "table_scope": "html table template",
     "implied_end": "dd dt li optgroup option p rb rp rt rtc",
     "dropped": "object applet canvas link meta base param source track embed svg template",
     "ends_drawing": (
@@ -125,7 +128,7 @@ class Elements(NamedTuple):
     slots: npt.NDArray[np.uint32]
     slot_names: npt.NDArray[np.int32]
     contents: npt.NDArray[np.uint8]
-    flags: npt.NDArray[np.uint8]
+    flags: npt.NDArray[np.uint16]
     starts: npt.NDArray[np.uint8]
     ends: npt.NDArray[np.uint8]
     letters: npt.NDArray[np.uint8]
@@ -147,9 +150,9 @@ def elements() -> Elements:
     slots, slot_names = hashed({name: number for number, name in enumerate(ELEMENTS) if number}, 1024)
     contents = _column(_CONTENTS, CONTENTS)
     contents += ENDS_DRAWING * _is_in(_FLAGGED["ends_drawing"]) + HOLDS_HTML * _is_in(_HOLDS_HTML)
-    flags = np.zeros(len(ELEMENTS), dtype=np.uint8)
+    flags = np.zeros(len(ELEMENTS), dtype=np.uint16)
     for flag, members in _FLAGGED.items():
-        flags |= _is_in(members) << ELEMENT_FLAGS.index(flag)
+        flags |= _is_in(members).astype(np.uint16) << ELEMENT_FLAGS.index(flag)
     lengths = np.array([0, *(len(name) for name in ELEMENTS)])
     return Elements(
         slots,

@@ -79,7 +79,7 @@ class Serializer:
     source: cython.const[cython.uchar][::1]
     tokens: cython.int[:, ::1]
     nodes: cython.int[:, ::1]
-    element_flags: cython.const[cython.uchar][::1]
+    element_flags: cython.const[cython.ushort][::1]
     letters: cython.const[cython.uchar][::1]
     letter_ends: cython.const[cython.int][::1]
     reference_slots: cython.const[cython.uint][::1]
