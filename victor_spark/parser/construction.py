@@ -227,6 +227,7 @@ class Builder:
     copied: cython.longlong
     most_copied: cython.longlong
     merged: cython.longlong
+    n_options: cython.int
 
     def __init__(
         self,
@@ -270,6 +271,7 @@ class Builder:
         self.copied = 0
         self.most_copied = most_copied
         self.merged = 0
+        self.n_options = 0
         for k in range(7):
             self.nodes[0, k] = 0
             self.nodes[1, k] = 0
@@ -1160,6 +1162,9 @@ class Builder:
                 self._close_implied(_OPTGROUP)
             elif self._current() == _OPTION:
                 self._pop()
+            if self.leaves_nothing:  # the library may search all options before it
+                self.n_options += 1
+                self.steps += self.n_options
             self._reconstruct()
             self._insert(name, t)
         elif what == _START_NOBR:  # nobr
