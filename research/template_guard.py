@@ -10,13 +10,14 @@ from itertools import product
 from typing import Any, Final
 
 from victor_spark import pipeline, words
-from victor_spark.cleaners import template
-from victor_spark.cleaners.template import Guard
+from victor_spark.blocks import Page
+from victor_spark.document import Document
 from victor_spark.evaluation import measures, template_gain
 from victor_spark.evaluation.measures import Overlap, Quality
 from victor_spark.evaluation.progress import track
 from victor_spark.evaluation.template_gain import Known, Pages
-from victor_spark.page import Document, Page
+from victor_spark.extractors import template
+from victor_spark.extractors.template import Guard
 from victor_spark.templates import sample, trimming
 from victor_spark.templates.lookup import SiteTemplates
 from victor_spark.templates.mine import MiningSettings, mine

@@ -1,10 +1,9 @@
 """victor-spark: web crawls into clean text, with the reason for every block kept or dropped."""
 
-import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from victor_spark.page import Document
+    from victor_spark.document import Document
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "clean", "cleaners", "language_shares"]
@@ -26,15 +25,8 @@ def language_shares(document: "Document") -> dict[str, float]:
     return pipeline.language_shares(document)
 
 
-if TYPE_CHECKING:
+def cleaners() -> tuple[str, ...]:
+    """The names of the cleaners that can be loaded here; `a+b` makes a cascade of two."""
+    from victor_spark import extractors
 
-    def cleaners() -> tuple[str, ...]:
-        """The names of the cleaners that can be loaded here."""
-
-else:
-
-    def __getattr__(name):
-        # The package of that name is callable; it is imported when somebody asks for it.
-        if name == "cleaners":
-            return importlib.import_module("victor_spark.cleaners")
-        raise AttributeError(f"module 'victor_spark' has no attribute {name!r}")
+    return extractors.available()

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from victor_spark import words
+from victor_spark.blocks import Blocks, Bool, Int32
 from victor_spark.kernels import alignment as kernel
-from victor_spark.page import Blocks, Bool, Int32
 
 OPEN_COST: Final = 2
 KEPT_RATIO: Final = 0.5

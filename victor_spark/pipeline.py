@@ -8,11 +8,11 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark.cleaners import Cleaner, cascade, check_name, load, models_of, template
-from victor_spark.cleaners.victor import reads_language
-from victor_spark.crf import decision
-from victor_spark.crf.model import read_bytes
+from victor_spark.blocks import LABELS, OTHER, TEXT, Blocks, Bool, Page, Record, Scores, no_blocks
+from victor_spark.document import Document
 from victor_spark.errors import InputError, ModelError, UsageError
+from victor_spark.extractors import Cleaner, cascade, check_name, load, models_of, template
+from victor_spark.extractors.victor import reads_language
 from victor_spark.html import charset, plain
 from victor_spark.html.canonical import canonical
 from victor_spark.html.characters import properties
@@ -23,7 +23,8 @@ from victor_spark.langid.labels import iso
 from victor_spark.langid.pages import Linguist, PageLanguage, linguist
 from victor_spark.langid.profiles import Profiles
 from victor_spark.langid.repair import CONTROLS, Misreading, reread
-from victor_spark.page import LABELS, OTHER, TEXT, Blocks, Bool, Document, Page, Record, Scores, no_blocks
+from victor_spark.model import decision
+from victor_spark.model.files import read_bytes
 from victor_spark.resources import directory
 from victor_spark.templates import table, trimming
 from victor_spark.templates.lookup import SiteTemplates

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark.page import Blocks, Bool, Int32
+from victor_spark.blocks import Blocks, Bool, Int32
 
 _UNSPACED: Final = (
     "\u0e00-\u0eff"  # Thai, Lao

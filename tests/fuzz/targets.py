@@ -26,6 +26,7 @@ from tests.templates.test_matcher import PIECES
 from tests.templates.test_repeats import by_definition, strings
 from tests.templates.test_tokens import EXPRESSIONS
 from victor_spark import alignment, errors, pipeline
+from victor_spark.blocks import Record
 from victor_spark.evaluation import matching
 from victor_spark.html.canonical import by_library, canonical
 from victor_spark.html.charset import as_utf8
@@ -35,7 +36,6 @@ from victor_spark.html.segment import segment
 from victor_spark.kernels import attributes, code_points, crf, letters, ngrams, preclean, source
 from victor_spark.langid import beesley, cavnar_trenkle, features, normalise
 from victor_spark.langid.profiles import Profiles
-from victor_spark.page import Record
 from victor_spark.templates import regexes
 from victor_spark.templates.matcher import Matcher, by_expressions
 from victor_spark.templates.repeats import repeats

@@ -8,8 +8,8 @@ from victor_spark import __version__
 from victor_spark.annotation import agreement, annotations, pages, practice, progress, queue
 from victor_spark.annotation.queue import Plan
 from victor_spark.annotation.store import Store
+from victor_spark.blocks import OTHER
 from victor_spark.errors import AnnotationError
-from victor_spark.page import OTHER
 
 MAX_LISTED: Final = 1000
 

@@ -14,10 +14,11 @@ from victor_spark import pipeline
 from victor_spark.annotation import annotations, pages
 from victor_spark.annotation.labels import DIGITS, decode, encode
 from victor_spark.annotation.store import Row, Store
+from victor_spark.blocks import HEADER, LABELS, OTHER, Blocks, Bool, Scores, UInt8
+from victor_spark.document import Document
 from victor_spark.errors import AnnotationError, OutputError
 from victor_spark.html.canonical import restored
 from victor_spark.html.segment import segment
-from victor_spark.page import HEADER, LABELS, OTHER, Blocks, Bool, Document, Scores, UInt8
 
 FORMS: Final = ("gold", "cleaneval", "html")
 

@@ -11,10 +11,10 @@ from victor_spark.annotation import pages
 from victor_spark.annotation.pages import Added
 from victor_spark.annotation.prelabelling import Assistant
 from victor_spark.annotation.store import Store
+from victor_spark.blocks import Record
 from victor_spark.errors import InputError, ShardError
 from victor_spark.html.charset import decode
 from victor_spark.langid.pages import Linguist
-from victor_spark.page import Record
 from victor_spark.warc import inputs, kinds, manifests, opening, records
 from victor_spark.warc.inputs import Shard
 

@@ -10,10 +10,10 @@ from victor_spark.annotation import annotations, pages
 from victor_spark.annotation.labels import DIGITS, decode, differing
 from victor_spark.annotation.pages import Source
 from victor_spark.annotation.store import Store
+from victor_spark.blocks import LABELS, OTHER, Page
 from victor_spark.errors import AnnotationError
 from victor_spark.html.canonical import canonical
 from victor_spark.html.segment import segment
-from victor_spark.page import LABELS, OTHER, Page
 
 FOLDER: Final = Path(__file__).resolve().parent / "practice_pages"
 _TAG: Final = re.compile(r"<(/?)([^\s/>]+)([^>]*)>")

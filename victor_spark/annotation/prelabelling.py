@@ -7,11 +7,11 @@ from victor_spark import pipeline
 from victor_spark.annotation import pages
 from victor_spark.annotation.pages import Prelabel
 from victor_spark.annotation.store import Store
-from victor_spark.cleaners import load
-from victor_spark.cleaners.victor import reads_language
-from victor_spark.crf.decision import n_words
+from victor_spark.blocks import Page, labels
+from victor_spark.extractors import load
+from victor_spark.extractors.victor import reads_language
 from victor_spark.langid.pages import Linguist, linguist
-from victor_spark.page import Page, labels
+from victor_spark.model.decision import n_words
 from victor_spark.pipeline import PROFILES, Settings
 
 

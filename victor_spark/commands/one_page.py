@@ -6,9 +6,10 @@ import sys
 from typing import Final
 
 from victor_spark import pipeline
+from victor_spark.blocks import Record
 from victor_spark.commands.clean_options import FORMATS, CleanOptions
+from victor_spark.document import Document
 from victor_spark.errors import EXIT_DONE, InputError, UsageError
-from victor_spark.page import Document, Record
 from victor_spark.warc import inputs, kinds, records
 from victor_spark.warc.inputs import Shard
 

@@ -21,14 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from victor_spark.blocks import OTHER
 from victor_spark.commands import adapting, outputs
 from victor_spark.commands.adapting import STRENGTH
 from victor_spark.commands.argument_types import probability
-from victor_spark.crf import model as crf_model
-from victor_spark.crf.feature_sets import TEMPLATE_SHARE
-from victor_spark.crf.model import Model
-from victor_spark.crf.table import from_conf, without
-from victor_spark.crf.training import ALGORITHMS, MAX_BLOCKS, Progress, TrainingOptions
 from victor_spark.errors import EXIT_DONE, InputError, UsageError
 from victor_spark.evaluation import (
     card,
@@ -45,8 +41,13 @@ from victor_spark.evaluation.cross_validation import Results
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import reporter, track
 from victor_spark.evaluation.template_evidence import with_shares
-from victor_spark.page import OTHER
+from victor_spark.model import files as model_files
+from victor_spark.model.crf import Model
+from victor_spark.model.feature_sets import TEMPLATE_SHARE
+from victor_spark.model.table import from_conf, without
 from victor_spark.templates.mine import MiningSettings
+from victor_spark.train.crf import MAX_BLOCKS
+from victor_spark.train.crfsuite import ALGORITHMS, Progress, TrainingOptions
 
 EXAMPLES: Final = """\
 examples:
@@ -248,7 +249,7 @@ def _write(
         out_of_fold.write(
             output / out_of_fold.FILE_NAME, out_of_fold.rows(pages, next(iter(results.values())))
         )
-    (output / crf_model.FILE_NAME).write_bytes(crf_model.to_bytes(trained))
+    (output / model_files.FILE_NAME).write_bytes(model_files.to_bytes(trained))
     (output / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n", encoding="utf-8")
     (output / "CARD.md").write_text(card.write(output.resolve().name, metrics), encoding="utf-8")
 

@@ -14,16 +14,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from victor_spark.cleaners import ncleaner as cleaner
-from victor_spark.cleaners import ncleaner_model, ncleaner_training
-from victor_spark.cleaners.ncleaner_model import Model
 from victor_spark.commands import outputs
-from victor_spark.crf.model import FILE_NAME
 from victor_spark.errors import EXIT_DONE, InputError, UsageError
 from victor_spark.evaluation import gold, ncleaner, summary
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.ncleaner import Lesson
 from victor_spark.evaluation.progress import track
+from victor_spark.extractors import ncleaner as cleaner
+from victor_spark.extractors import ncleaner_model
+from victor_spark.extractors.ncleaner_model import Model
+from victor_spark.model.files import FILE_NAME
+from victor_spark.train import ncleaner as training
 
 EXAMPLES: Final = """\
 examples:
@@ -104,7 +105,7 @@ def _lesson(pages: Sequence[GoldPage], arguments: argparse.Namespace) -> Lesson:
 
 def _trained(lesson: Lesson, arguments: argparse.Namespace) -> Model:
     try:
-        return ncleaner_training.train(
+        return training.train(
             lesson.examples,
             lexical=not arguments.non_lexical,
             calibrated=not arguments.uncalibrated,

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from victor_spark import alignment
-from victor_spark.page import HEADER, OTHER, TEXT, Blocks, UInt8
+from victor_spark.blocks import HEADER, OTHER, TEXT, Blocks, UInt8
 
 FOUND_RATIO: Final = 0.7
 """Pages whose gold is found to a smaller share are no use for training."""

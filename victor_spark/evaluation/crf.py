@@ -5,15 +5,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from victor_spark.cleaners import CLEANERS, MODELS, Cleaner, victor
-from victor_spark.crf import decision, model, training
-from victor_spark.crf.guessing import TrainingPage
-from victor_spark.crf.model import Model
-from victor_spark.crf.table import FeatureTable
-from victor_spark.crf.training import Progress, TrainingOptions
+from victor_spark.blocks import Page, Scores
 from victor_spark.evaluation.cross_validation import Train
 from victor_spark.evaluation.labelling import LabelledPage
-from victor_spark.page import Page, Scores
+from victor_spark.extractors import CLEANERS, MODELS, Cleaner, victor
+from victor_spark.model import decision, files
+from victor_spark.model.crf import Model
+from victor_spark.model.table import FeatureTable
+from victor_spark.train import crf as training
+from victor_spark.train.crfsuite import Progress, TrainingOptions
+from victor_spark.train.stacking import TrainingPage
 
 CRF_CLEANERS: Final = tuple(name for name, folder in MODELS.items() if folder.startswith("crf/"))
 """The cleaners that a CRF model makes: they differ in how they decide."""
@@ -36,7 +37,7 @@ def training_pages(pages: Sequence[LabelledPage]) -> list[TrainingPage]:
 
 def cleaners(trained: Model) -> dict[str, Cleaner]:
     """The CRF cleaners that use this model's feature set, with this model."""
-    stored = model.to_bytes(trained)
+    stored = files.to_bytes(trained)
     names = [name for name in CRF_CLEANERS if MODELS[name] == f"crf/{trained.table.feature_set}"]
     if not names:  # a feature set that no cleaner of ours has: decided as `victor` decides
         return {trained.table.feature_set: victor.load(stored)}

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from victor_spark.blocks import Int32
 from victor_spark.errors import UsageError
-from victor_spark.page import Int32
 
 
 def by_site(sites: Sequence[str], sets: Sequence[str], n_folds: int) -> Int32:

@@ -7,12 +7,12 @@ from functools import cache
 import numpy as np
 
 from victor_spark import pipeline
-from victor_spark.crf.model import read_bytes
+from victor_spark.blocks import Page, UInt8
 from victor_spark.evaluation import alignment, gold
 from victor_spark.evaluation.alignment import Alignment
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.langid.pages import Linguist, linguist
-from victor_spark.page import Page, UInt8
+from victor_spark.model.files import read_bytes
 from victor_spark.resources import directory
 
 

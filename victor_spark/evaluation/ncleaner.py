@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from victor_spark.cleaners.ncleaner_training import Example
+from victor_spark.blocks import Page, Scores
 from victor_spark.evaluation import card, cross_validation, gold, labelling
 from victor_spark.evaluation.cross_validation import PageResult
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.summary import ALL
-from victor_spark.page import Page, Scores
+from victor_spark.train.ncleaner import Example
 
 HELD_OUT: Final = "dev"
 """Pages of this split are never learnt from."""

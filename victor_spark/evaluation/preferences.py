@@ -6,12 +6,12 @@ from typing import Any, Final
 import numpy as np
 
 from victor_spark import words
-from victor_spark.crf import decision
+from victor_spark.blocks import OTHER, Bool, Float64
 from victor_spark.evaluation import measures
 from victor_spark.evaluation.cross_validation import PageResult
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.measures import Overlap, Quality
-from victor_spark.page import OTHER, Bool, Float64
+from victor_spark.model import decision
 
 BETAS: Final = (0.125, 0.25, 0.354, 0.5, 0.707, 1.0, 1.414, 2.0, 2.828, 4.0, 8.0)
 """Steps by the square root of two around 1, then by two."""

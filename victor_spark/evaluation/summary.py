@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from victor_spark.blocks import OTHER, Float64, UInt8
 from victor_spark.evaluation import measures
 from victor_spark.evaluation.cross_validation import PageResult
 from victor_spark.evaluation.measures import Interval, Reliability, ThresholdCurve
-from victor_spark.page import OTHER, Float64, UInt8
 
 ALL = "all"
 """Name of the row over all pages, beside those of the sets."""

@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.page import Float64, Int32
+from victor_spark.blocks import Float64, Int32
 
 N_BINS: Final = 100
 

@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from victor_spark.blocks import Bool, Page
 from victor_spark.errors import InputError
-from victor_spark.page import Bool, Page
 from victor_spark.templates import sites, table, views
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark.page import Int32
+from victor_spark.blocks import Int32
 from victor_spark.templates import regexes
 from victor_spark.templates.tokens import TOKENISERS, Vocabulary, spans, words
 from victor_spark.templates.trie import Trie, trie

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from victor_spark.blocks import Float64, Int32, UInt8
 from victor_spark.kernels import repeats as kernel
 from victor_spark.kernels import views
-from victor_spark.page import Float64, Int32, UInt8
 from victor_spark.templates.suffixes import Corpus, lcp_array, suffix_array
 
 

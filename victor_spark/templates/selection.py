@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark.page import Bool, Int32, UInt8
+from victor_spark.blocks import Bool, Int32, UInt8
 from victor_spark.templates.repeats import Repeats
 from victor_spark.templates.suffixes import Corpus
 from victor_spark.templates.tokens import BEGINS_LINE, ENDS_LINE

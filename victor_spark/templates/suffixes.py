@@ -7,10 +7,10 @@ from typing import Final
 import numpy as np
 import pydivsufsort
 
+from victor_spark.blocks import Int32
 from victor_spark.errors import UsageError
 from victor_spark.kernels import repeats as kernel
 from victor_spark.kernels import views
-from victor_spark.page import Int32
 
 MOST_TOKENS: Final = (2**31 - 1) // 4
 

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from victor_spark.blocks import Int32
 from victor_spark.errors import InputError, OutputError
-from victor_spark.page import Int32
 from victor_spark.templates import regexes
 from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.patterns import is_cheap

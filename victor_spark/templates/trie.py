@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from victor_spark.blocks import Int32, UInt8
 from victor_spark.kernels import trie as kernel
 from victor_spark.kernels import views
-from victor_spark.page import Int32, UInt8
 
 
 @dataclass(frozen=True, slots=True)

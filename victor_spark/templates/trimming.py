@@ -5,8 +5,8 @@ from typing import Final
 
 import numpy as np
 
+from victor_spark.blocks import Blocks, Bool
 from victor_spark.html.characters import CLASS_MASK, DIGIT, LETTER, properties
-from victor_spark.page import Blocks, Bool
 
 _SPACE: Final = ord(" ")
 

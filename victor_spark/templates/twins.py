@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.page import Bool, Int32, UInt64
+from victor_spark.blocks import Bool, Int32, UInt64
 
 N_BANDS: Final = 6
 N_ROWS: Final = 6

@@ -9,9 +9,9 @@ from typing import Final
 
 import numpy as np
 
+from victor_spark.blocks import Blocks, Bool, Float32, Int32, Page
 from victor_spark.errors import UsageError
 from victor_spark.html.characters import CLASS_MASK, WHITE, properties
-from victor_spark.page import Blocks, Bool, Float32, Int32, Page
 
 TEXT: Final = "text"
 HTML: Final = "html"

@@ -10,7 +10,7 @@ from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from victor_spark.page import Record
+from victor_spark.blocks import Record
 from victor_spark.warc import members, resync
 from victor_spark.warc.damage import CorruptError, CutError, Damage
 from victor_spark.warc.layouts import ARC, MAX_HEADER, Header, Layout

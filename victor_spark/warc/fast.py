@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from fastwarc.warc import ArchiveIterator, WarcRecord
 
-from victor_spark.page import Record
+from victor_spark.blocks import Record
 from victor_spark.warc.damage import CorruptError, SourceError
 from victor_spark.warc.raw import RawRecord, Understand
 from victor_spark.warc.source import Source

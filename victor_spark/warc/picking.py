@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from victor_spark.page import Record
+from victor_spark.blocks import Record
 from victor_spark.warc import careful, kinds, ranges, understanding
 from victor_spark.warc.damage import CutError, Damage
 from victor_spark.warc.inputs import Shard

@@ -13,7 +13,7 @@ way, it begins further back, at last at the file's start.
 from collections.abc import Generator
 from typing import Final, NamedTuple, TypeVar
 
-from victor_spark.page import Record
+from victor_spark.blocks import Record
 from victor_spark.warc import careful, fast, resync
 from victor_spark.warc.damage import CutError, Damage
 from victor_spark.warc.inputs import Shard

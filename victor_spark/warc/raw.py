@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from victor_spark.page import Record
+from victor_spark.blocks import Record
 
 
 @dataclass(frozen=True, slots=True)

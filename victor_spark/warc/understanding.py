@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from victor_spark.page import Record
+from victor_spark.blocks import Record
 from victor_spark.warc import bodies, heads, kinds
 from victor_spark.warc.bodies import Body
 from victor_spark.warc.heads import Head
