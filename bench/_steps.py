@@ -9,6 +9,7 @@ import numpy as np
 from resiliparse.parse.html import HTMLTree
 
 from victor_spark import pipeline
+from victor_spark.document import plain_text
 from victor_spark.extractors import MODELS
 from victor_spark.html import canonical
 from victor_spark.html.charset import as_utf8
@@ -87,6 +88,6 @@ def spent(shards: Sequence[Shard]) -> tuple[dict[str, float], int]:
             lap("last trees")
             kept = decision.by_expected_f1(probabilities, decision.n_words(blocks))
             lap("decide")
-            pipeline.plain_text(blocks, kept)
+            plain_text(blocks, kept)
             lap("text")
     return {step: seconds[step] for step in (*STEPS, FLOOR)}, n_records

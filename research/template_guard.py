@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from victor_spark import pipeline, words
 from victor_spark.blocks import Page
-from victor_spark.document import Document
+from victor_spark.document import Document, plain_text
 from victor_spark.evaluation import measures, template_gain
 from victor_spark.evaluation.measures import Overlap, Quality
 from victor_spark.evaluation.progress import track
@@ -89,7 +89,7 @@ def _after(judged: Judged, guard: Guard) -> Overlap:
     kept, cut = template.taken_out(judged.page, document.kept, document.scores, judged.n_pages, guard)
     if cut is None:
         return judged.alone
-    text = pipeline.plain_text(trimming.trimmed(blocks, cut), kept)
+    text = plain_text(trimming.trimmed(blocks, cut), kept)
     return measures.overlap(words.words(text), judged.gold)
 
 

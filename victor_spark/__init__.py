@@ -19,10 +19,20 @@ def clean(
 
 
 def language_shares(document: "Document") -> dict[str, float]:
-    """The share of a cleaned page's letters per language; see `victor_spark.pipeline.language_shares`."""
-    from victor_spark import pipeline
+    """The share of a page's letters in each language (ISO 639), largest first, at any status of the page.
 
-    return pipeline.language_shares(document)
+    Languages are identified block by block; blocks that are too short are left out.
+    """
+    from victor_spark import pipeline
+    from victor_spark.langid import identify
+    from victor_spark.langid.labels import iso
+
+    blocks = document.columns
+    by_code: dict[str, float] = {}
+    found = identify.shares(blocks.points, blocks.text_start, blocks.text_end, pipeline.profiles())
+    for label, share in found.items():
+        by_code[iso(label)] = by_code.get(iso(label), 0.0) + share
+    return by_code
 
 
 def cleaners() -> tuple[str, ...]:

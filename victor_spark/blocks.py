@@ -174,6 +174,13 @@ class Scores:
         return bool(((self.probabilities > 0) & (self.probabilities < 1)).any())
 
 
+def uniform(n_blocks: int, label: int) -> Scores:
+    """Scores that give all blocks one label with probability 1; they are kept unless it is OTHER."""
+    probabilities = np.zeros((n_blocks, len(LABELS)))
+    probabilities[:, label] = 1.0
+    return Scores(probabilities, np.full(n_blocks, label != OTHER))
+
+
 def labels(scores: Scores, kept: Bool) -> UInt8:
     """A label index per block: the likelier of header and text where kept, else other."""
     content = np.where(scores.probabilities[:, HEADER] > scores.probabilities[:, TEXT], HEADER, TEXT)

@@ -1,6 +1,6 @@
-"""A cleaned page, and its kept blocks as CleanEval markup, Markdown and the page's own HTML.
+"""A cleaned page, and its kept blocks as plain text, CleanEval markup, Markdown and the page's own HTML.
 
-The `assemble` kernel makes the plain text in the pipeline; the other forms are made when they are asked for.
+The pipeline makes the plain text of every page; the other forms are made when they are asked for.
 """
 
 import re
@@ -13,6 +13,8 @@ from typing import Final, overload
 import numpy as np
 
 from victor_spark.blocks import CODE, LABELS, LINES, PROSE, Blocks, Bool, Float64, Scores, UInt8, labels
+from victor_spark.html.characters import properties
+from victor_spark.kernels import assemble
 
 FORMS: Final = ("text", "cleaneval", "markdown", "html")
 _MARKDOWN_SPECIAL: Final = str.maketrans({mark: "\\" + mark for mark in "\\`*_[]<>"})
@@ -133,6 +135,29 @@ class Document:
         if form == "markdown":
             return "\n\n".join(_join_lists([_markdown(p) for p in paragraphs(self)]))
         raise ValueError(f"unknown form {form!r}: one of {', '.join(FORMS)}")
+
+
+def plain_text(blocks: Blocks, kept: Bool) -> str:
+    """The kept blocks' text, paragraphs separated by newlines, preformatted text as it is."""
+    out = np.empty(len(blocks.points) + len(blocks.gaps) + 1, dtype=np.uint32)
+    if not len(blocks):
+        return ""
+    n = assemble.assemble(
+        memoryview(blocks.points),
+        memoryview(blocks.text_start),
+        memoryview(blocks.text_end),
+        memoryview(blocks.paragraph),
+        memoryview(blocks.space_before),
+        memoryview(blocks.white_space),
+        memoryview(blocks.listing),
+        memoryview(blocks.line_number.view(np.uint8)),
+        memoryview(blocks.gaps),
+        memoryview(blocks.gap_ends),
+        memoryview(kept.view(np.uint8)),
+        memoryview(properties()),
+        memoryview(out),
+    )
+    return out[:n].tobytes().decode("utf-32-le", "replace")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from victor_spark.extractors.kimatu_blocks import (
     elements,
 )
 from victor_spark.extractors.repeated_words import RepetitionConstants, function_blocks, lcs_length, quotes
-from victor_spark.model.features import container
+from victor_spark.model.victor_2008 import container
 
 CONSTANTS = Constants(
     RatioConstants(

@@ -4,7 +4,6 @@ import importlib
 import sys
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
-from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
@@ -281,21 +280,11 @@ def test_decoding(slow: dict[str, ModuleType], seed: int, n_blocks: int, reach: 
     results = []
     for kernel in (slow["crf"], compiled("crf")):
         states, marginals = np.empty((n_blocks, 3)), np.empty((n_blocks, 3))
-        back, labels = np.empty((n_blocks, 3), dtype=np.uint8), np.empty(n_blocks, dtype=np.uint8)
         kernel.state_scores(*map(memoryview, (codes, singles, boundary, bias, rows, weights, states)))
         kernel.forward_backward(*map(memoryview, (states.copy(), transitions, marginals)))
-        kernel.viterbi(*map(memoryview, (states, transitions, back, labels)))
-        results.append((states, marginals, labels))
+        results.append((states, marginals))
     for ours, theirs in zip(*results, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
-    states, _, labels = results[0]
-    best = states[range(n_blocks), labels].sum() + sum(
-        transitions[pair] for pair in pairwise(labels.tolist())
-    )
-    others = dice.integers(0, 3, (50, n_blocks))
-    for other in others.tolist():
-        total = states[range(n_blocks), other].sum() + sum(transitions[pair] for pair in pairwise(other))
-        assert total <= best + 1e-9
 
 
 @given(seed=st.integers(0, 2**32 - 1), n_blocks=st.integers(1, 9))

@@ -1,4 +1,4 @@
-"""Dense decoding is CRFsuite's: the same marginals within 1e-5 and the same labels, on any page and model."""
+"""Dense decoding is CRFsuite's: the same marginals within 1e-5, on any page and model."""
 
 from itertools import pairwise, product
 
@@ -20,12 +20,12 @@ same_models_every_time = settings(
 )
 
 
-def by_crfsuite(trained: Trained, blocks: Blocks) -> tuple[Float64, list[str]]:
-    """Marginals (n_blocks, 3) and labels from python-crfsuite."""
+def by_crfsuite(trained: Trained, blocks: Blocks) -> Float64:
+    """Marginals (n_blocks, 3) from python-crfsuite."""
     table = trained.model.table
     trained.tagger.set(crfsuite.sequences(table, table.bins(table.values(blocks))))
     marginals = [[trained.tagger.marginal(label, row) for label in LABELS] for row in range(len(blocks))]
-    return np.array(marginals).reshape(-1, 3), trained.tagger.tag() if len(blocks) else []
+    return np.array(marginals).reshape(-1, 3)
 
 
 def score(model: Model, blocks: Blocks, labels: list[int]) -> float:
@@ -38,14 +38,9 @@ def score(model: Model, blocks: Blocks, labels: list[int]) -> float:
 
 
 def check(trained: Trained, blocks: Blocks) -> None:
-    """Marginals agree, labels agree or are as good."""
-    marginals, names = by_crfsuite(trained, blocks)
+    """Marginals agree with those of CRFsuite."""
+    marginals = by_crfsuite(trained, blocks)
     np.testing.assert_allclose(crf.marginals(trained.model, blocks), marginals, rtol=0, atol=1e-5)
-    theirs, ours = [LABELS.index(name) for name in names], crf.viterbi(trained.model, blocks).tolist()
-    if ours != theirs:
-        assert score(trained.model, blocks, ours) == pytest.approx(
-            score(trained.model, blocks, theirs), abs=1e-9
-        )
 
 
 @pytest.mark.parametrize("source", PAGES)
@@ -79,14 +74,11 @@ def test_decoding_is_that_of_all_label_sequences(trained: Trained, source: str) 
     for sequence, weight in zip(sequences, weights / weights.sum(), strict=True):
         expected[range(len(blocks)), sequence] += weight
     np.testing.assert_allclose(crf.marginals(model, blocks), expected, atol=1e-9)
-    best = crf.viterbi(model, blocks).tolist()
-    assert score(model, blocks, best) == pytest.approx(scores.max(), abs=1e-9)
 
 
 def test_a_page_without_blocks_gives_nothing(trained: Trained) -> None:
     blocks = blocks_of("")
     assert crf.marginals(trained.model, blocks).shape == (0, 3)
-    assert crf.viterbi(trained.model, blocks).shape == (0,)
 
 
 def test_a_very_long_page_stays_finite(trained: Trained) -> None:

@@ -9,8 +9,8 @@ import pytest
 from tests.html.pages import blocks_of
 from victor_spark.model import surroundings
 from victor_spark.model.feature_sets import FEATURE_SETS
-from victor_spark.model.features import VICTOR_2008, BlockView
 from victor_spark.model.table import from_conf
+from victor_spark.model.victor_2008 import VICTOR_2008, BlockView
 from victor_spark.model.weights import Names, Origins, Weights
 
 PATTERNS = from_conf("victor-2008").patterns
@@ -201,3 +201,14 @@ def longest_run(filled: np.ndarray) -> int:
     """How many slots in a row are taken at most: what the dearest look-up walks through."""
     free = np.flatnonzero(np.concatenate([[True], ~filled, [True]]))
     return int(np.diff(free).max()) - 1
+
+
+def test_the_models_containers_are_its_own_however_the_segmentation_numbers_them() -> None:
+    blocks = blocks_of("<ul><li>a <a>b</a></ul><table><td>c</table><h1>d</h1>")
+    n = len(surroundings.CONTAINERS)
+    turned = sum(
+        (blocks.containers >> np.uint64(row) & np.uint64(1)) << np.uint64(n - row) for row in range(n)
+    )
+    bits = [1 << (n - row) for row in range(n)]
+    renumbered = surroundings.containers(replace(blocks, containers=turned), bits)
+    assert renumbered.tolist() == surroundings.containers(blocks).tolist() == blocks.containers.tolist()

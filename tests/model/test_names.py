@@ -19,7 +19,7 @@ from victor_spark.model import trees
 from victor_spark.model.files import from_bytes, to_bytes
 from victor_spark.model.table import from_conf
 from victor_spark.model.weights import NAME_FEATURES, Names, Origins, Weights, check
-from victor_spark.train import stacking as guessing
+from victor_spark.train import crf as training
 from victor_spark.train.crf import train
 from victor_spark.train.crfsuite import TrainingOptions
 from victor_spark.train.weights import erased, learn_names
@@ -159,7 +159,7 @@ def test_erased_names_are_those_of_the_page_without_the_attributes(source: str) 
 
 def test_every_fifth_page_is_learnt_from_again_without_its_names() -> None:
     pages = list(some_pages(1, 11))
-    more = guessing.with_nameless(pages)
+    more = training.with_nameless(pages)
     assert more[:11] == pages
     assert [page.site for page in more[11:]] == [pages[row].site for row in (0, 5, 10)]
     assert not any(len(page.blocks.name_words) for page in more[11:])

@@ -22,7 +22,7 @@ from victor_spark.model.table import FeatureTable, from_conf
 from victor_spark.model.trees import TreeOptions, TreesOptions
 from victor_spark.model.weights import MAX_ORIGINS as MOST
 from victor_spark.model.weights import ORIGIN_FEATURES, Names, Origins, Weights, check
-from victor_spark.train import stacking as guessing
+from victor_spark.train import crf as training
 from victor_spark.train.crf import train
 from victor_spark.train.crfsuite import TrainingOptions
 from victor_spark.train.weights import NO_ORIGIN as NONE
@@ -123,7 +123,7 @@ def small() -> FeatureTable:
     return replace(from_conf("victor-2"), trees=TreesOptions(few, few, n_folds=2))
 
 
-def collected(n_pages: int) -> list[guessing.TrainingPage]:
+def collected(n_pages: int) -> list[training.TrainingPage]:
     """Random pages, every other one of another collection and with elements of its own."""
     return [
         replace(
@@ -162,7 +162,7 @@ def test_a_page_is_learnt_from_with_what_other_sites_say_of_its_collection(small
         )
         for row, of_page in enumerate(some_pages(5, 60))
     ]
-    learnt, _, values = guessing.first(pages, small)
+    learnt, _, values = training.before_crf(pages, small)
     assert learnt is not None
     rows = [small.names.index(f"origin.{number}") for number in (0, 1)]
     numbers = origin_numbers([each.collection for each in pages], [each.site for each in pages]).tolist()

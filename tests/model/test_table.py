@@ -14,8 +14,8 @@ from hypothesis import given
 from tests.html.pages import articles, blocks_of
 from victor_spark.errors import ConfigurationError, ModelError
 from victor_spark.model.feature_sets import FEATURE_SETS
-from victor_spark.model.features import VICTOR_2008, BlockView
 from victor_spark.model.table import MAX_BINS, FeatureTable, from_conf, from_json, without
+from victor_spark.model.victor_2008 import VICTOR_2008, BlockView
 from victor_spark.train import crfsuite
 
 TABLE = from_conf("victor-2008")

@@ -15,9 +15,8 @@ from victor_spark.errors import ModelError
 from victor_spark.model import crf
 from victor_spark.model.table import FeatureTable
 from victor_spark.train import crfsuite
-from victor_spark.train.crf import MAX_BLOCKS, train
+from victor_spark.train.crf import MAX_BLOCKS, TrainingPage, train
 from victor_spark.train.crfsuite import ALGORITHMS, CRFSUITE_NAME, TrainingOptions
-from victor_spark.train.stacking import TrainingPage
 
 SHAPES = ("<h2>Heading {}</h2><p>A whole sentence, number {}, of many words.</p><p><a>More</a></p>",)
 
@@ -35,7 +34,7 @@ def test_markup_that_tells_the_label_is_learnt(table: FeatureTable, algorithm: s
     page = blocks_of(
         "<h1>Other words</h1><p>Nothing seen before, but a sentence of some length.</p><p><a>Here</a>"
     )
-    assert crf.viterbi(model, page).tolist() == [HEADER, TEXT, OTHER]
+    assert crf.marginals(model, page).argmax(axis=1).tolist() == [HEADER, TEXT, OTHER]
 
 
 def test_a_label_that_was_never_seen_is_never_given(table: FeatureTable, tmp_path: Path) -> None:

@@ -14,13 +14,13 @@ from victor_spark.blocks import LABELS, OTHER
 from victor_spark.errors import ModelError
 from victor_spark.model import crf, revision
 from victor_spark.model.decision import n_words
-from victor_spark.model.features import VICTOR_2008, BlockView
 from victor_spark.model.files import from_bytes, to_bytes
 from victor_spark.model.surroundings import NAMES
 from victor_spark.model.table import FeatureTable, from_conf
 from victor_spark.model.trees import ARRAYS, TreeOptions, Trees, TreesOptions, check
+from victor_spark.model.victor_2008 import VICTOR_2008, BlockView
+from victor_spark.train import crf as training
 from victor_spark.train import crfsuite, trees
-from victor_spark.train import stacking as guessing
 from victor_spark.train.crf import train
 from victor_spark.train.crfsuite import CRFSUITE_NAME, TrainingOptions
 
@@ -159,10 +159,10 @@ def test_the_last_trees_are_two_halves_that_say_the_mean_of_both(small: FeatureT
     pages = list(some_pages(3, 30))
     serving = replace(FEW, n_rounds=5)
     both = replace(small, trees=replace(small.trees, serving_f1=serving))
-    _, _, values = guessing.first(pages, small)
+    _, _, values = training.before_crf(pages, small)
     bare = train(pages, small, TrainingOptions(max_iterations=3))
     plain, other, mean = (
-        guessing.last(pages, values, replace(bare, table=table)).last
+        training.revised(pages, values, replace(bare, table=table)).last
         for table in (small, replace(small, trees=replace(small.trees, last=serving)), both)
     )
     assert plain is not None
@@ -175,7 +175,7 @@ def test_the_last_trees_are_two_halves_that_say_the_mean_of_both(small: FeatureT
 
 def test_later_stages_learn_from_guesses_about_unseen_sites(small: FeatureTable) -> None:
     pages = list(some_pages(11, 24))  # random labels: only trees that knew the pages could guess them
-    weights, grown, values = guessing.first(pages, small)
+    weights, grown, values = training.before_crf(pages, small)
     assert grown is not None
     long = [row for row, page in enumerate(pages) if len(page.blocks) > 10]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from victor_spark import pipeline
+from victor_spark import preparation
 from victor_spark.annotation import pages
 from victor_spark.annotation.pages import Added
 from victor_spark.annotation.prelabelling import Assistant
@@ -85,7 +85,7 @@ def _add(store: Store, record: Record, look: Linguist, predictor: Assistant | No
         added.dropped[status] = added.dropped.get(status, 0) + 1
         return
     markup, _ = decode(record.payload, record.http_charset)
-    page, _ = pipeline.prepare(markup, look, record.url)
+    page, _ = preparation.prepare(markup, look, record.url)
     if not len(page.blocks):
         added.n_without_blocks += 1
         return

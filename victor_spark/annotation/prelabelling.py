@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 
-from victor_spark import pipeline
+from victor_spark import pipeline, preparation
 from victor_spark.annotation import pages
 from victor_spark.annotation.pages import Prelabel
 from victor_spark.annotation.store import Store
@@ -50,7 +50,7 @@ def renew(store: Store, predictor: Assistant) -> int:
     )
     n_renewed = 0
     for row in rows:
-        page, _ = pipeline.prepare(pages.content(store, row["id"]).markup, predictor.look, row["url"])
+        page, _ = preparation.prepare(pages.content(store, row["id"]).markup, predictor.look, row["url"])
         if len(page.blocks) != row["n_blocks"]:
             continue  # imported by another version of the segmentation: its offsets stay what they are
         with store.writing() as connection:

@@ -14,7 +14,7 @@ from victor_spark.extractors import MODELS, Cleaner
 from victor_spark.model import files as model_files
 from victor_spark.model.crf import Model
 from victor_spark.resources import directory
-from victor_spark.train import adaptation
+from victor_spark.train import adaptation, check_installed
 from victor_spark.train.crfsuite import Progress, TrainingOptions
 
 C2: Final = adaptation.C2
@@ -29,7 +29,9 @@ def start_model(name: str) -> Model:
         known = ", ".join(key for key, value in MODELS.items() if value.startswith("crf/"))
         raise UsageError(f"--start-from {name}: neither a CRF cleaner ({known}) nor a model directory")
     path = directory("models") / folder if folder.startswith("crf/") else Path(name)
-    return model_files.from_bytes(model_files.read_bytes(path), str(path))
+    start = model_files.from_bytes(model_files.read_bytes(path), str(path))
+    check_installed(start.table)
+    return start
 
 
 def adapt(

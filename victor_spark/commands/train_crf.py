@@ -41,11 +41,13 @@ from victor_spark.evaluation.cross_validation import Results
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import reporter, track
 from victor_spark.evaluation.template_evidence import with_shares
+from victor_spark.extractors import MODELS
 from victor_spark.model import files as model_files
 from victor_spark.model.crf import Model
 from victor_spark.model.feature_sets import TEMPLATE_SHARE
 from victor_spark.model.table import from_conf, without
 from victor_spark.templates.mine import MiningSettings
+from victor_spark.train import check_installed
 from victor_spark.train.crf import MAX_BLOCKS
 from victor_spark.train.crfsuite import ALGORITHMS, Progress, TrainingOptions
 
@@ -55,11 +57,12 @@ examples:
   victor train crf --data pages/ --sets canola wcxb --folds 5 --jobs 2 --output mine
   victor train crf --data pages/ --folds 0 --iterations 30 --output quick      no cross-validation
   victor train crf --gold annotations.jsonl --start-from victor --output adapted
-  victor train crf --data pages/ --features victor-2-templates --output mine
+  victor train crf --data pages/ --features victor-2008 --output mine          the features of the paper
   victor clean page.html --model mine
 """
 
 
+DEFAULT_FEATURES: Final = MODELS["victor"].removeprefix("crf/")
 FOLDS: Final = 10
 FOLDS_OF_FEW: Final = 3
 
@@ -73,7 +76,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     outputs.add_overwrite(parser)
     parser.add_argument("--sets", metavar="SET", nargs="+", default=[], help="only these sets (default: all)")
     parser.add_argument(
-        "--features", metavar="NAME", help="feature set (default: victor-2008, or that of --start-from)"
+        "--features",
+        metavar="NAME",
+        help=f"feature set (default: {DEFAULT_FEATURES}, or that of --start-from)",
     )
     parser.add_argument(
         "--start-from", metavar="MODEL", help="adapt this model: victor, victor-2008, or a model directory"
@@ -147,10 +152,11 @@ class Recipe:
 def _from_scratch(arguments: argparse.Namespace) -> Recipe:
     if arguments.strength is not None:
         raise UsageError("--strength belongs to --start-from")
-    arguments.features = arguments.features or "victor-2008"
+    arguments.features = arguments.features or DEFAULT_FEATURES
     arguments.iterations = 100 if arguments.iterations is None else arguments.iterations
     options = _options(arguments)
     table = without(from_conf(arguments.features), arguments.without)
+    check_installed(table)
     return Recipe(
         options,
         arguments.features,

@@ -13,8 +13,8 @@ from victor_spark.model import decision, files
 from victor_spark.model.crf import Model
 from victor_spark.model.table import FeatureTable
 from victor_spark.train import crf as training
+from victor_spark.train.crf import TrainingPage
 from victor_spark.train.crfsuite import Progress, TrainingOptions
-from victor_spark.train.stacking import TrainingPage
 
 CRF_CLEANERS: Final = tuple(name for name, folder in MODELS.items() if folder.startswith("crf/"))
 """The cleaners that a CRF model makes: they differ in how they decide."""

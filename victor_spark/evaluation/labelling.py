@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from victor_spark import pipeline
+from victor_spark import pipeline, preparation
 from victor_spark.blocks import Page, UInt8
 from victor_spark.evaluation import alignment, gold
 from victor_spark.evaluation.alignment import Alignment
@@ -33,7 +33,7 @@ class LabelledPage:
 
 def label(page: GoldPage) -> LabelledPage:
     """Cuts a page with gold text into blocks and labels them."""
-    prepared, _ = pipeline.prepare(page.html, _linguist(), page.url)
+    prepared, _ = preparation.prepare(page.html, _linguist(), page.url)
     aligned = _given(page, len(prepared.blocks)) or alignment.label(prepared.blocks, page.gold or "")
     return LabelledPage(
         gold=replace(page, html=""),

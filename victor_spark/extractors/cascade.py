@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from victor_spark.blocks import LABELS, OTHER, Bool, Page, Scores
+from victor_spark.blocks import OTHER, Bool, Page, Scores, uniform
 from victor_spark.errors import UsageError
 from victor_spark.html.segment import segment
 
@@ -32,7 +32,7 @@ def compose(cleaners: Sequence[Cleaner]) -> Cleaner:
 def _then(first: Cleaner, second: Cleaner) -> Cleaner:
     def clean(page: Page) -> Scores:
         kept = first(page).kept
-        return _mapped_back(second(left(page, kept)), kept) if kept.any() else _nothing(len(kept))
+        return _mapped_back(second(left(page, kept)), kept) if kept.any() else uniform(len(kept), OTHER)
 
     return clean
 
@@ -63,14 +63,7 @@ def _in_template(page: Page, kept: Bool) -> Bool | None:
 
 def _mapped_back(scores: Scores, kept: Bool) -> Scores:
     """Scores of the kept blocks as scores of all; those dropped before are `other` for certain."""
-    mapped = _nothing(len(kept))
+    mapped = uniform(len(kept), OTHER)
     mapped.probabilities[kept] = scores.probabilities
     mapped.kept[kept] = scores.kept
     return replace(mapped, text=scores.text)
-
-
-def _nothing(n_blocks: int) -> Scores:
-    """Scores that keep no block, whatever the threshold."""
-    probabilities = np.zeros((n_blocks, len(LABELS)))
-    probabilities[:, OTHER] = 1.0
-    return Scores(probabilities, np.zeros(n_blocks, dtype=bool))

@@ -105,15 +105,3 @@ def _forward_backward(model: Model, states: Float64) -> Float64:
     if len(states):
         kernel.forward_backward(memoryview(states), memoryview(model.transitions), memoryview(result))
     return result
-
-
-def viterbi(model: Model, blocks: Blocks) -> UInt8:
-    """The CRF's likeliest label sequence, as indices into LABELS."""
-    states = scores(model, model.values(blocks))
-    labels = np.zeros(len(blocks), dtype=np.uint8)
-    if len(blocks):
-        back = np.empty(states.shape, dtype=np.uint8)
-        kernel.viterbi(
-            memoryview(states), memoryview(model.transitions), memoryview(back), memoryview(labels)
-        )
-    return labels

@@ -7,18 +7,32 @@ ancestors, words of class and id, and overlap with the title. The paper's own ar
 language and of regular expressions, which bring nothing beside the others.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import numpy as np
 
-from victor_spark.blocks import Blocks, Float32, Float64, Int32, UInt8
-from victor_spark.html.tags import BIT, CONTAINERS
+from victor_spark.blocks import Blocks, Float32, Float64, Int32, UInt8, UInt64
+from victor_spark.html.tags import BIT
 from victor_spark.html.words import GROUPS
 from victor_spark.kernels import KEY, code_points, views
 from victor_spark.kernels import blocks as of_blocks
 from victor_spark.kernels import surroundings as kernel
+
+CONTAINERS: Final = (
+    "p", "a", "u", "img", "class-header", "class-bold", "class-italic", "class-list", "class-form",
+    "noscript", "pre", "li", "table", "blockquote", "article", "main", "nav", "aside", "header",
+    "footer", "figure", "figcaption", "dl", "dt", "button", "label", "section", "address", "time",
+)  # fmt: skip
+"""The model's own list of containers, whatever html.tags adds to its list or how it numbers it."""
+
+HINTS: Final = (
+    "article", "content", "text", "post", "comment", "related", "teaser", "share", "side", "nav",
+    "crumb", "head", "foot", "ad", "consent", "subscribe", "byline", "meta", "tag", "media", "title",
+    "lead", "form", "product", "list", "hidden", "quote", "document",
+)  # fmt: skip
+"""The model's own list of groups of words in class and id (html.words)."""
 
 COUNTS: Final = {
     "split.p": "n_split_p",
@@ -62,7 +76,7 @@ _RATIOS: Final = (
 )
 _OF_BLOCKS: Final = (
     *(f"container.{name}" for name in CONTAINERS),
-    *(f"hint.{name}" for name in GROUPS),
+    *(f"hint.{name}" for name in HINTS),
     *COUNTS,
     *_RATIOS,
     "block.title",  # the share of the title that the block repeats
@@ -107,7 +121,8 @@ NAMES: Final = (*_OF_BLOCKS, *_OF_PARAGRAPHS, *_OF_PAGE)
 MOST_TITLE: Final = 512
 """Characters of the title that blocks are compared with."""
 
-assert all(BIT[name] == 1 << row for row, name in enumerate(CONTAINERS))
+_CONTAINER_BITS: Final = tuple(BIT[name] for name in CONTAINERS)
+_HINT_ROWS: Final = tuple(GROUPS.index(name) for name in HINTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +147,16 @@ def layout_of(blocks: Blocks) -> Layout:
 def n_words(blocks: Blocks) -> Int32:
     """Words per block: tokens with a letter or a digit."""
     return blocks.n_alpha_tokens + blocks.n_num_tokens + blocks.n_mix_tokens
+
+
+def containers(blocks: Blocks, bits: Sequence[int] = _CONTAINER_BITS) -> UInt64:
+    """Which of CONTAINERS each block is in, bit i for CONTAINERS[i]; `bits` are their bits in `blocks`."""
+    if all(bit == 1 << row for row, bit in enumerate(bits)):
+        return blocks.containers
+    mapped = np.zeros_like(blocks.containers)
+    for row, bit in enumerate(bits):
+        mapped |= (blocks.containers & np.uint64(bit) != 0).astype(np.uint64) << np.uint64(row)
+    return mapped
 
 
 def _linked(blocks: Blocks) -> UInt8:
@@ -188,14 +213,14 @@ def rows_of(blocks: Blocks) -> Fill:
         *views(_slots(n), twins, ratios, numbers[-_N_DOCUMENT:]),
     )
     table = _table(blocks, page, numbers[:-_N_DOCUMENT])
-    title = (blocks.title or "")[:MOST_TITLE]
+    title, of_containers = (blocks.title or "")[:MOST_TITLE], containers(blocks)
 
     def fill(first: int, rows: Float32) -> None:
         these = slice(first, first + rows.shape[1])
         counts = [getattr(blocks, name)[these] for name in (*COUNTS.values(), *_OTHER_COLUMNS)]
         of_blocks.of_blocks(
-            *views(np.concatenate(counts).reshape(len(counts), -1), blocks.containers[these]),
-            *views(np.ascontiguousarray(blocks.hints[:, these]), page.of_block[these], page.places),
+            *views(np.concatenate(counts).reshape(len(counts), -1), of_containers[these]),
+            *views(np.ascontiguousarray(blocks.hints[_HINT_ROWS, these]), page.of_block[these], page.places),
             len(CONTAINERS),
             len(COUNTS),
             first,

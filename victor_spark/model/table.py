@@ -15,8 +15,8 @@ from victor_spark.errors import ConfigurationError, ModelError
 from victor_spark.html import words
 from victor_spark.kernels import crf as kernel
 from victor_spark.model.feature_sets import FEATURE_SETS, Guess, Strip
-from victor_spark.model.patterns import Patterns, compile_patterns
 from victor_spark.model.trees import TreesOptions
+from victor_spark.model.victor_2008 import Patterns, compile_patterns
 from victor_spark.model.weights import Weights
 from victor_spark.resources import directory
 

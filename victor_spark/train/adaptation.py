@@ -18,15 +18,12 @@ from typing import Any, Final
 import numpy as np
 
 from victor_spark.blocks import LABELS, Blocks, Float64
-from victor_spark.errors import ModelError
 from victor_spark.model import crf
 from victor_spark.model.crf import Model
 from victor_spark.model.trees import TreeOptions
-from victor_spark.train import crfsuite
-from victor_spark.train import stacking as guessing
-from victor_spark.train.crf import MAX_BLOCKS
+from victor_spark.train import check_installed, crfsuite
+from victor_spark.train.crf import TrainingPage, extended, usable_pages
 from victor_spark.train.crfsuite import CRFSUITE_NAME, Progress, TrainingOptions
-from victor_spark.train.stacking import TrainingPage
 
 OLD: Final = tuple(f"old[{label}]" for label in LABELS)
 C2: Final = 30.0
@@ -51,13 +48,12 @@ def adapt(
     progress: Progress | None = None,
     about: Mapping[str, Any] | None = None,
 ) -> Model:
-    """The model adapted to labelled pages; ModelError when none of them is any use.
+    """The model adapted to labelled pages; ModelError when none of them can be used.
 
     CRFsuite's own file (at full strength) stays in `directory` as model.crfsuite.
     """
-    usable = [page for page in pages if 0 < len(page.blocks) <= MAX_BLOCKS]
-    if not usable:
-        raise ModelError("no labelled page to learn from")
+    check_installed(start.table)
+    usable = usable_pages(pages)
     taught = ((items(start, page.blocks), page.labels) for page in usable)
     with tempfile.TemporaryDirectory() as scratch:
         path = (directory or Path(scratch)) / CRFSUITE_NAME
@@ -65,7 +61,7 @@ def adapt(
         known = {**start.about, "n_adaptation_pages": len(usable), **(about or {})}
         corrections = crfsuite.from_crfsuite(path, start.table, known, start.weights, start.first)
         adapted = _between(start, _together(start, corrections, _trust(path)), strength)
-    return adapted if start.last is None else guessing.grown_on(usable, start, adapted, MORE_TREES, strength)
+    return adapted if start.last is None else extended(usable, start, adapted, MORE_TREES, strength)
 
 
 def items(start: Model, blocks: Blocks) -> list[dict[str, float]]:
