@@ -40,7 +40,7 @@ def reject(rows: Sequence[PageRow]) -> Iterator[str]:
         f"(of {len(rows) - n_empty}) | word F1, all pages |\n|---|---|---|---|"
     )
     for bar in rejecting.curve(rows):
-        mark = " (in use)" if bar.least == decision.LEAST_EXPECTED_F1 else ""
+        mark = " (in use)" if bar.least == decision.MIN_EXPECTED_F1 else ""
         yield (
             f"| {bar.least:g}{mark} | {bar.n_empty_rejected} | {bar.n_content_rejected} | {bar.word_f1:.4f} |"
         )

@@ -14,7 +14,7 @@ import numpy as np
 
 from victor_spark.blocks import CODE, LABELS, LINES, PROSE, Blocks, Bool, Float64, Scores, UInt8, labels
 from victor_spark.html.characters import properties
-from victor_spark.kernels import assemble
+from victor_spark.kernels import assemble, views
 
 FORMS: Final = ("text", "cleaneval", "markdown", "html")
 _MARKDOWN_SPECIAL: Final = str.maketrans({mark: "\\" + mark for mark in "\\`*_[]<>"})
@@ -143,19 +143,9 @@ def plain_text(blocks: Blocks, kept: Bool) -> str:
     if not len(blocks):
         return ""
     n = assemble.assemble(
-        memoryview(blocks.points),
-        memoryview(blocks.text_start),
-        memoryview(blocks.text_end),
-        memoryview(blocks.paragraph),
-        memoryview(blocks.space_before),
-        memoryview(blocks.white_space),
-        memoryview(blocks.listing),
-        memoryview(blocks.line_number.view(np.uint8)),
-        memoryview(blocks.gaps),
-        memoryview(blocks.gap_ends),
-        memoryview(kept.view(np.uint8)),
-        memoryview(properties()),
-        memoryview(out),
+        *views(blocks.points, blocks.text_start, blocks.text_end, blocks.paragraph, blocks.space_before),
+        *views(blocks.white_space, blocks.listing, blocks.line_number.view(np.uint8), blocks.gaps),
+        *views(blocks.gap_ends, kept.view(np.uint8), properties(), out),
     )
     return out[:n].tobytes().decode("utf-32-le", "replace")
 

@@ -13,7 +13,14 @@ from tests.html import pages
 from victor_spark.blocks import Page, Scores
 from victor_spark.extractors import kimatu
 from victor_spark.extractors.appearance import appearance
-from victor_spark.extractors.kimatu import Constants, StepConstants
+from victor_spark.extractors.kimatu import (
+    Constants,
+    RepetitionConstants,
+    StepConstants,
+    function_blocks,
+    lcs_length,
+    quotes,
+)
 from victor_spark.extractors.kimatu_blocks import (
     KimatuBlocks,
     RatioConstants,
@@ -22,7 +29,6 @@ from victor_spark.extractors.kimatu_blocks import (
     distances,
     elements,
 )
-from victor_spark.extractors.repeated_words import RepetitionConstants, function_blocks, lcs_length, quotes
 from victor_spark.model.victor_2008 import container
 
 CONSTANTS = Constants(

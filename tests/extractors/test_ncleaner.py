@@ -12,8 +12,8 @@ from tests.html.pages import articles, blocks_of, strings
 from victor_spark.blocks import Float64
 from victor_spark.errors import ModelError
 from victor_spark.evaluation import alignment
-from victor_spark.extractors import ncleaner, ncleaner_model
-from victor_spark.extractors.ncleaner_model import Model, Ratios
+from victor_spark.extractors import ncleaner
+from victor_spark.extractors.ncleaner import Model, Ratios
 from victor_spark.extractors.ncleaner_segments import EDGE, N_RESERVED, SPACE, segments, symbol_table
 from victor_spark.train import ncleaner as training
 from victor_spark.train.ncleaner import LIKELIHOOD, Example
@@ -112,13 +112,13 @@ def test_ratios_are_those_of_the_printed_formula_for_seen_and_unseen_ngrams() ->
     rows = np.arange(2, 3 * n_symbols**3, 3)
     of_all = replace(found, symbols=grams.T.ravel(), rows=rows)
     wanted = np.log(p[0]) - np.log(p[1])
-    np.testing.assert_allclose(ncleaner_model.row_ratios(of_all, ratios), wanted.ravel(), atol=1e-5)
+    np.testing.assert_allclose(ncleaner.row_ratios(of_all, ratios), wanted.ravel(), atol=1e-5)
 
 
 @pytest.mark.parametrize("lexical", [True, False])
 def test_five_pairs_are_enough_to_tell_stories_from_menus(lexical: bool) -> None:
     model = training.train(pairs(5), lexical=lexical)
-    clean = ncleaner.load(ncleaner_model.to_bytes(model))
+    clean = ncleaner.load(ncleaner.to_bytes(model))
     story = STORIES[5]
     unseen = page(f"<ul><li>Home page</li><li>Register</li></ul><p>{story}</p><div>Terms | Print</div>")
     assert kept(unseen, clean(unseen)) == [story]
@@ -134,8 +134,8 @@ def test_uncalibrated_a_segment_is_clean_when_its_characters_are_likelier_in_cle
     model = training.train(pairs(5), calibrated=False)
     np.testing.assert_array_equal(model.calibration, LIKELIHOOD)
     found = segments(blocks_of(f"<p>{STORIES[5]}</p>{MENU}"), model.table())
-    ratio = np.bincount(found.of_row, weights=ncleaner_model.row_ratios(found, model.ratios))
-    assert ((ncleaner_model.log_odds(found, model) > 0) == (ratio > 0)).all()
+    ratio = np.bincount(found.of_row, weights=ncleaner.row_ratios(found, model.ratios))
+    assert ((ncleaner.features(found, model.ratios) @ model.calibration > 0) == (ratio > 0)).all()
 
 
 @pytest.mark.parametrize("kind", [0, 1, 2])
@@ -147,7 +147,7 @@ def test_pages_all_clean_or_all_dirty_teach_nothing(kind: int) -> None:
 
 def test_a_model_survives_storing() -> None:
     model = training.train(pairs(5), lexical=False, about={"by": "a test"})
-    again = ncleaner_model.from_bytes(ncleaner_model.to_bytes(model))
+    again = ncleaner.from_bytes(ncleaner.to_bytes(model))
     assert (again.lexical, again.about) == (False, {"by": "a test"})
     np.testing.assert_array_equal(again.characters, model.characters)
     np.testing.assert_array_equal(again.ratios.trigram_keys, model.ratios.trigram_keys)
@@ -168,8 +168,8 @@ def damaged() -> list[bytes]:
         Model(True, good.characters, ratios, good.calibration * np.nan),
         Model(True, nowhere, ratios, good.calibration),
     )
-    stored = ncleaner_model.to_bytes(good)
-    return [b"", b"not a model", stored[: len(stored) // 2], *map(ncleaner_model.to_bytes, models)]
+    stored = ncleaner.to_bytes(good)
+    return [b"", b"not a model", stored[: len(stored) // 2], *map(ncleaner.to_bytes, models)]
 
 
 @pytest.mark.parametrize("row", range(8))

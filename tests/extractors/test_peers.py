@@ -13,7 +13,7 @@ from tests.html.pages import articles
 from victor_spark import extractors
 from victor_spark.blocks import Page
 from victor_spark.errors import STATUSES, UsageError
-from victor_spark.extractors import extractor, peers
+from victor_spark.extractors import peers
 from victor_spark.pipeline import Settings, models
 
 SENTENCES = (
@@ -124,7 +124,7 @@ def test_justext_uses_the_stop_list_of_the_pages_language_and_none_where_it_has_
 def test_an_extractors_text_is_matched_in_order_and_what_it_adds_is_in_no_block() -> None:
     whole = page("<p>one two three four</p><p>five six seven eight</p><h2>nine ten eleven</h2>")
     text = "  five six  seven eight\n\n\nnine ten eleven\nadded words here "
-    scores = extractor.cleaner(lambda _: text)(whole)
+    scores = peers.cleaner(lambda _: text)(whole)
     assert scores.text == "five six seven eight\nnine ten eleven\nadded words here"
     assert scores.kept.tolist() == [False, True, True]
     assert scores.probabilities.tolist() == [[0, 0, 1], [0, 1, 0], [1, 0, 0]]
@@ -132,5 +132,5 @@ def test_an_extractors_text_is_matched_in_order_and_what_it_adds_is_in_no_block(
 
 def test_text_of_its_own_without_any_block_is_still_text() -> None:
     whole = page("<p>one</p>")
-    scores = extractor.cleaner(lambda _: "something else")(whole)
+    scores = peers.cleaner(lambda _: "something else")(whole)
     assert (scores.text, scores.kept.any()) == ("something else", np.False_)

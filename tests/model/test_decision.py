@@ -63,9 +63,9 @@ def test_no_other_bar_has_a_higher_expected_f(blocks: list[tuple[float, int]], b
     kept = decision.by_expected_f1(marginals, words, beta)
     best = max(mean_f(marginals, words, content, beta) for content in contents(marginals))
     best_f1 = max(mean_f(marginals, words, content) for content in contents(marginals))
-    if best_f1 < decision.LEAST_EXPECTED_F1 - 1e-9:
+    if best_f1 < decision.MIN_EXPECTED_F1 - 1e-9:
         assert not kept.any()
-    elif best_f1 > decision.LEAST_EXPECTED_F1 + 1e-9:
+    elif best_f1 > decision.MIN_EXPECTED_F1 + 1e-9:
         assert mean_f(marginals, words, kept, beta) == pytest.approx(best, abs=1e-9)
 
 

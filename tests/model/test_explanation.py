@@ -11,7 +11,7 @@ from tests.model.test_training import taught
 from victor_spark.blocks import OTHER
 from victor_spark.model import crf, explanation
 from victor_spark.model.crf import Model
-from victor_spark.model.explanation import MOST, explain
+from victor_spark.model.explanation import MAX_EFFECTS, explain
 from victor_spark.model.table import FeatureTable, from_conf
 from victor_spark.model.trees import TreeOptions, TreesOptions
 from victor_spark.train.crf import train
@@ -35,7 +35,7 @@ def test_the_stages_end_in_the_models_own_probability(model: Model) -> None:
         told = explain(model, page.blocks)
         np.testing.assert_allclose(told.final, 1 - crf.marginals(model, page.blocks)[:, OTHER], atol=1e-9)
         assert len(told.first_effects) == len(told.last_effects) == len(page.blocks)
-        assert all(len(effects) <= MOST for effects in (*told.first_effects, *told.last_effects))
+        assert all(len(effects) <= MAX_EFFECTS for effects in (*told.first_effects, *told.last_effects))
 
 
 def test_what_sets_a_link_apart_is_named_and_speaks_against_it(model: Model) -> None:
@@ -51,6 +51,6 @@ def test_effects_are_the_same_in_parts(model: Model, monkeypatch: pytest.MonkeyP
     blocks = max((page.blocks for page in some_pages(9, 20)), key=len)
     assert len(blocks) > 21
     whole = explain(model, blocks)
-    monkeypatch.setattr(explanation, "_AT_ONCE", 7)
+    monkeypatch.setattr(explanation, "_MAX_BLOCKS", 7)
     assert explain(model, blocks).last_effects == whole.last_effects
     assert explain(model, blocks).first_effects == whole.first_effects

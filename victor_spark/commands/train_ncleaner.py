@@ -21,8 +21,7 @@ from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.ncleaner import Lesson
 from victor_spark.evaluation.progress import track
 from victor_spark.extractors import ncleaner as cleaner
-from victor_spark.extractors import ncleaner_model
-from victor_spark.extractors.ncleaner_model import Model
+from victor_spark.extractors.ncleaner import Model
 from victor_spark.model.files import FILE_NAME
 from victor_spark.train import ncleaner as training
 
@@ -70,7 +69,7 @@ def _train(arguments: argparse.Namespace, output: Path) -> None:
     lesson = _lesson(pages, arguments)
     model = _trained(lesson, arguments)
     held_out = [page for page in pages if gold.usable(page) and page.split == ncleaner.HELD_OUT]
-    judged = ncleaner.judge(held_out, cleaner.load(ncleaner_model.to_bytes(model)))
+    judged = ncleaner.judge(held_out, cleaner.load(cleaner.to_bytes(model)))
     results = list(track(judged, "measuring", len(held_out)))
     metrics = _metrics(lesson, summary.by_set(results) if results else {}, arguments)
     if results:
@@ -78,7 +77,7 @@ def _train(arguments: argparse.Namespace, output: Path) -> None:
     else:
         print(f"victor: not measured: {arguments.data} has no page of the split dev", file=sys.stderr)
     output.mkdir(parents=True, exist_ok=True)
-    (output / FILE_NAME).write_bytes(ncleaner_model.to_bytes(model))
+    (output / FILE_NAME).write_bytes(cleaner.to_bytes(model))
     (output / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n", encoding="utf-8")
     (output / "CARD.md").write_text(
         ncleaner.write_card(f"ncleaner/{output.resolve().name}", metrics), encoding="utf-8"

@@ -38,7 +38,7 @@ def by_themselves(marginals: Float64, weights: Float64) -> Bool:
     """What has the highest expected F1 where each block is content or not whatever the others are.
 
     Of the blocks sorted by P(content) = p, weighing w, a prefix: the one with the highest
-    2·Σ_kept(w·p) / (Σ_kept w + Σ_all(w·p)). Nothing where that is below LEAST_EXPECTED_F1.
+    2·Σ_kept(w·p) / (Σ_kept w + Σ_all(w·p)). Nothing where that is below MIN_EXPECTED_F1.
     """
     p = 1.0 - marginals[:, OTHER]
     order = np.argsort(-p, kind="stable")
@@ -46,7 +46,7 @@ def by_themselves(marginals: Float64, weights: Float64) -> Bool:
     if not len(p) or gained[-1] == 0:
         return np.zeros(len(p), dtype=bool)
     f1 = 2 * gained / (np.cumsum(weights[order]) + gained[-1])
-    return np.asarray((p >= p[order[int(f1.argmax())]]) & (f1.max() >= decision.LEAST_EXPECTED_F1))
+    return np.asarray((p >= p[order[int(f1.argmax())]]) & (f1.max() >= decision.MIN_EXPECTED_F1))
 
 
 def f_measure(quality: Quality, beta: float) -> float:

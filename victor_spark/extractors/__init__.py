@@ -5,7 +5,7 @@ from typing import Final, TypeAlias
 
 from victor_spark.blocks import Page, Scores
 from victor_spark.errors import UsageError
-from victor_spark.extractors import cascade, extractor, kimatu, line_block, ncleaner, peers, template, victor
+from victor_spark.extractors import cascade, kimatu, line_block, ncleaner, peers, template, victor
 
 Cleaner: TypeAlias = Callable[[Page], Scores]
 
@@ -56,5 +56,5 @@ def load(name: str, models: Mapping[str, bytes]) -> Cleaner:
 
 def _load(name: str, models: Mapping[str, bytes]) -> Cleaner:
     if name in peers.PEERS:
-        return extractor.cleaner(peers.extractor(name))
+        return peers.cleaner(peers.extractor(name))
     return CLEANERS[name](models[MODELS[name]]) if name in MODELS else CLEANERS[name]()

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import Blocks, Bool, Int32, UInt32
+from victor_spark.blocks import Blocks, Bool, UInt32
 from victor_spark.html.characters import (
     CLASS_MASK,
     DIGIT,
@@ -110,10 +110,3 @@ def _joined(blocks: Blocks, table: UInt16, begins: Bool) -> tuple[Int64, Int64]:
 def _ranges(lengths: Int64) -> Int64:
     """0, 1, … for every length, one after the other."""
     return np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-
-
-def majority(of_block: Int64, blocks: Blocks, chosen: Bool, n: int) -> Bool:
-    """Which segments have most of their characters in the chosen blocks."""
-    length: Int32 = blocks.text_end - blocks.text_start
-    every = np.bincount(of_block, weights=length, minlength=n)
-    return np.asarray(2 * np.bincount(of_block, weights=length * chosen, minlength=n) > every)

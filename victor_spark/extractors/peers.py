@@ -1,4 +1,4 @@
-"""Other people's extractors, one thin adapter each: the optional extra `[peers]`.
+"""Other people's extractors as cleaners, one thin adapter each: the optional extra `[peers]`.
 
 Every adapter is built when its cleaner is asked for, and imports its tool then. A tool gets the
 canonical HTML, decoded and without scripts, and runs with its own defaults.
@@ -9,11 +9,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.util import find_spec
-from typing import Final
+from typing import Final, TypeAlias
 
-from victor_spark.blocks import Page
+import numpy as np
+
+from victor_spark import alignment
+from victor_spark.blocks import HEADER, LABELS, OTHER, TEXT, Page, Scores
 from victor_spark.errors import UsageError
-from victor_spark.extractors.extractor import Extractor
+
+Extractor: TypeAlias = Callable[[Page], str]
+"""Answers one question: what is this page's text? Paragraphs are separated by newlines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +33,29 @@ class Peer:
 def extractor(name: str) -> Extractor:
     """The extractor of a name of PEERS; UsageError when its tool isn't installed.
 
-    What a tool says of a page it gives up goes where logging is configured, but not to stderr
-    otherwise: a crawl has many such pages, and each has its row.
+    A tool's messages about pages it cannot read are written only where logging is configured: a crawl has
+    many such pages, and each has its row.
     """
     check_installed(name)
     logging.getLogger(PEERS[name].module).addHandler(logging.NullHandler())
     return PEERS[name].load()
+
+
+def cleaner(extract: Extractor) -> Callable[[Page], Scores]:
+    """The extractor as a cleaner: 0/1 probabilities by aligning its words with the words of the blocks.
+
+    The alignment is monotone: text that a tool moves or adds is in no block. `Scores.text` is the tool's own
+    text, with lines trimmed and empty lines left out.
+    """
+
+    def clean(page: Page) -> Scores:
+        lines = (" ".join(line.split()) for line in extract(page).splitlines())
+        text = "\n".join(line for line in lines if line)
+        kept = alignment.locate(page.blocks, text).kept
+        labels = np.where(kept, np.where(page.blocks.heading_level > 0, HEADER, TEXT), OTHER)
+        return Scores(np.eye(len(LABELS))[labels], kept, text=text)
+
+    return clean
 
 
 def installed(peer: Peer) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 
 from victor_spark.blocks import LABELS, Blocks, Float32, Float64, Int32, UInt8
 from victor_spark.kernels import crf as kernel
+from victor_spark.kernels import views
 from victor_spark.model import revision
 from victor_spark.model.decision import n_words
 from victor_spark.model.feature_sets import Strip
@@ -22,7 +23,7 @@ class Model:
 
     singles: (n_features, n bins, 2 reach + 1, 3); boundary: (2 reach + 1, 3); bias: (3,);
     transitions: (from, to); conjunctions: see kernels.crf.state_scores. `weights`, and the trees before
-    and after the CRF, `first` and `last`, are there where the table needs them.
+    and after the CRF, `first` and `last`, are None where the table needs none.
     """
 
     table: FeatureTable
@@ -57,7 +58,7 @@ def marginals(model: Model, blocks: Blocks) -> Float64:
     for strip in strips:
         of_strip = values(strip.start, strip.stop)
         bins[:, strip], guesses[strip] = model.table.bins(of_strip), of_strip[-1]
-    del values  # what it knows of the page is made once more: it would be too much to keep
+    del values  # its columns of the page are computed again below: they take too much memory to keep
     chain = _forward_backward(model, _scores(model, bins))
     del bins
     if model.last is None:
@@ -72,11 +73,11 @@ def marginals(model: Model, blocks: Blocks) -> Float64:
 
 
 STRIP: Final = 4096
-"""Blocks whose features are made at once: more pages than one in a thousand have fewer."""
+"""Blocks whose features are computed at once; more than 99.9 % of pages have fewer."""
 
 
 def chain_marginals(model: Model, values: Float32) -> Float64:
-    """What the CRF alone says, from all features of its table."""
+    """P(header), P(text), P(other) by the CRF alone, from all features of its table."""
     return _forward_backward(model, scores(model, values))
 
 
@@ -89,13 +90,15 @@ def _scores(model: Model, bins: UInt8) -> Float64:
     result = np.empty((bins.shape[1], len(LABELS)))
     if len(result):
         kernel.state_scores(
-            memoryview(bins),
-            memoryview(model.singles),
-            memoryview(model.boundary),
-            memoryview(model.bias),
-            memoryview(model.conjunctions),
-            memoryview(model.conjunction_weights),
-            memoryview(result),
+            *views(
+                bins,
+                model.singles,
+                model.boundary,
+                model.bias,
+                model.conjunctions,
+                model.conjunction_weights,
+                result,
+            )
         )
     return result
 
@@ -103,5 +106,5 @@ def _scores(model: Model, bins: UInt8) -> Float64:
 def _forward_backward(model: Model, states: Float64) -> Float64:
     result = np.empty_like(states)
     if len(states):
-        kernel.forward_backward(memoryview(states), memoryview(model.transitions), memoryview(result))
+        kernel.forward_backward(*views(states, model.transitions, result))
     return result

@@ -19,20 +19,20 @@ def by_threshold(marginals: Float64, threshold: float) -> Bool:
     return np.asarray(marginals[:, OTHER] < threshold)
 
 
-LEAST_EXPECTED_F1: Final = 0.1
-"""Below this a page counts as having nothing to keep: such pages mostly have empty gold."""
+MIN_EXPECTED_F1: Final = 0.1
+"""Below this nothing of a page is kept: such pages mostly have empty gold."""
 
 
 def by_expected_f1(
-    marginals: Float64, words: Float64, beta: float = 1.0, least: float = LEAST_EXPECTED_F1
+    marginals: Float64, words: Float64, beta: float = 1.0, least: float = MIN_EXPECTED_F1
 ) -> Bool:
     """Keep the likeliest blocks, as many as make the page's expected F by words highest.
 
-    What the model doubts stands or falls together: of comments with P(content) = 0.4, a page's gold text has
-    all or none. So the content is taken to be the blocks with P(content) > u, u anywhere from 0 to 1 with the
-    same probability: each block has its marginal, and the expected F is a mean over u. `beta` 1 is F1; below
-    1 precision counts for more, above 1 recall (van Rijsbergen 1979). Probabilities are told apart in
-    kernels.decision.LEVELS levels. Nothing is kept where the highest expected F1 stays below `least`.
+    Uncertain blocks are assumed to be content together or not at all: of comments with P(content) = 0.4, a
+    page's gold text has all or none. So the content is modelled as the blocks with P(content) > u, u uniform
+    between 0 and 1: each block has its marginal, and the expected F is a mean over u. `beta` 1 is F1; below 1
+    precision counts for more, above 1 recall (van Rijsbergen 1979). Probabilities are rounded to
+    kernels.decision.LEVELS levels. Nothing is kept where the highest expected F1 is below `least`.
     """
     kept = np.zeros(len(words), dtype=bool)
     filled = views(np.zeros(kernel.LEVELS), kept.view(np.uint8))
@@ -43,11 +43,11 @@ def by_expected_f1(
 PRECISION: Final = "precision"
 RECALL: Final = "recall"
 PREFERENCES: Final = {PRECISION: 0.5, RECALL: 2.0}
-"""What users may prefer, and its beta: best for F0.5 and F2 out of fold. docs/quality.md has the curve."""
+"""Values of `--prefer` and their beta: best for F0.5 and F2 out of fold. docs/quality.md has the curve."""
 
 
 def expected_f1(marginals: Float64, words: Float64, kept: Bool) -> float:
-    """The F1 by words that `kept` can expect, as in `by_expected_f1`; 0 where nothing is kept."""
+    """The expected F1 by words of `kept`, as in `by_expected_f1`; 0 where nothing is kept."""
     of_kept, of_levels = kept.view(np.uint8), np.zeros((2, kernel.LEVELS))
     return float(kernel.expected_f1(*views(marginals, words, of_kept, of_levels)))
 

@@ -1,7 +1,8 @@
-"""Why the model says what it says of a block: each feature put at the page's median moves the score.
+"""Which features decide on a block: the score changes when a feature is set to the median of its page.
 
-The effect of a feature is the log-odds of content with it, less those with the value that the middle block of
-the page has. Effects are of single features: where two say the same, either alone may hardly matter.
+The effect of a feature is the log-odds of content with its value, minus those with the median over the blocks
+of the page. Effects are of single features: of two features that agree, each alone may have hardly any
+effect.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,12 +17,12 @@ from victor_spark.model import crf, revision
 from victor_spark.model.crf import Model
 from victor_spark.model.decision import n_words
 
-MOST: Final = 6
-"""How many effects of a block are told."""
+MAX_EFFECTS: Final = 6
+"""How many effects of a block are reported, the strongest."""
 
-_LEAST: Final = 0.02
-_AT_ONCE: Final = 4096
-"""Blocks that memory is taken for: each feature has an effect on each of them."""
+_MIN_EFFECT: Final = 0.02
+_MAX_BLOCKS: Final = 4096
+"""Blocks at a time: effects take memory for each feature of each block."""
 
 Score: TypeAlias = Callable[[Float32], Float32 | Float64]
 """The log-odds of content by features (n_features, n_blocks)."""
@@ -38,10 +39,10 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The stages a block's probability went through, and the effects that weighed most in the first and last.
+    """The probabilities of blocks after each stage, and the strongest effects in the first and the last.
 
-    `first` are log-odds by the trees before the CRF (None without them), `chain` the CRF's P(content),
-    `final` what came of it; one entry a block.
+    `first` are log-odds by the trees before the CRF (None without them), `chain` is the CRF's P(content),
+    `final` the result; one entry a block.
     """
 
     first: Float32 | None
@@ -78,12 +79,12 @@ def _log_odds(model: Model, values: Float32) -> Float64:
 def _effects(
     values: Float32, names: Sequence[str], score: Score, at_once: int | None = None
 ) -> tuple[tuple[Effect, ...], ...]:
-    """Per block the strongest effects, the strongest first; of `at_once` blocks at a time, else _AT_ONCE.
+    """Per block the strongest effects, the strongest first; _MAX_BLOCKS blocks at a time, or `at_once`.
 
-    What scores a block by its neighbours, too, has to see all at once.
+    A score that depends on neighbours needs all blocks at once.
     """
     medians = np.median(values, axis=1)
-    step = at_once or _AT_ONCE
+    step = at_once or _MAX_BLOCKS
     parts = (np.ascontiguousarray(values[:, at : at + step]) for at in range(0, values.shape[1], step))
     return tuple(chain.from_iterable(_of_part(part, medians, names, score) for part in parts))
 
@@ -98,12 +99,12 @@ def _of_part(
         changed[row] = medians[row]
         effects[row] = whole - score(changed)
         changed[row] = values[row]
-    order = np.argsort(-np.abs(effects), axis=0, kind="stable")[:MOST]
+    order = np.argsort(-np.abs(effects), axis=0, kind="stable")[:MAX_EFFECTS]
     return tuple(
         tuple(
             Effect(names[row], float(values[row, block]), float(effects[row, block]))
             for row in order[:, block].tolist()
-            if abs(effects[row, block]) >= _LEAST
+            if abs(effects[row, block]) >= _MIN_EFFECT
         )
         for block in range(values.shape[1])
     )

@@ -1,4 +1,4 @@
-"""Trees that revise what the CRF says of a block, from all features and the first guesses around it.
+"""Trees that revise the marginals of the CRF, from all features and the first guesses around a block.
 
 A linear chain sees a block's neighbours; the last trees also see what the first trees guess of the paragraph,
 of the elements around it and of blocks of the same kin, and what the CRF says. This is stacked sequential
@@ -43,10 +43,10 @@ CRF: Final = ("crf.content", "crf.header")
 ADDED: Final = (*GUESSES, *CRF)
 """The features that the last trees have beside those of the table."""
 
-MOST_OF_CRF: Final = 0.6
+MAX_CRF_SHARE: Final = 0.6
 """The CRF's part in the log-odds of a block without words; with one word a third of it, three a twentieth."""
 
-_LEAST: Final = 1e-4
+_MIN_PROBABILITY: Final = 1e-4
 
 
 def guesses_of(blocks: Blocks, page: Layout, logits: Float32) -> Fill:
@@ -59,22 +59,17 @@ def guesses_of(blocks: Blocks, page: Layout, logits: Float32) -> Fill:
     masses = np.empty((context.N_MASSES, n))
     table = np.empty((len(_OF_PARAGRAPHS), n), dtype=np.float32)
     numbers = np.empty(len(_OF_PAGE), dtype=np.float32)
-    context.of_blocks(
-        memoryview(guesses),
-        memoryview(logits),
-        memoryview(words),
-        memoryview(page.of_block),
-        memoryview(masses),
-        memoryview(own),
-    )
+    context.of_blocks(*views(guesses, logits, words, page.of_block, masses, own))
     context.of_paragraphs(
-        memoryview(masses),
-        memoryview(page.places),
-        memoryview(page.last_inside),
-        memoryview(np.empty((4, n))),
-        memoryview(np.empty((4, len(page.last_inside)))),
-        memoryview(table),
-        memoryview(numbers),
+        *views(
+            masses,
+            page.places,
+            page.last_inside,
+            np.empty((4, n)),
+            np.empty((4, len(page.last_inside))),
+            table,
+            numbers,
+        )
     )
     others = 1.0 - guesses
     numbers[-1] = context.doubt(*views(guesses, others, np.log(guesses), np.log(others), words))
@@ -88,7 +83,7 @@ def guesses_of(blocks: Blocks, page: Layout, logits: Float32) -> Fill:
 
 
 def completing(blocks: Blocks, guesses: Float32, marginals: Float64) -> Callable[[int, Float32], Float32]:
-    """What puts the added features below the values (n_features, any number) of the blocks from one on.
+    """A function that appends the rows of ADDED to the values (n_features, any number) of blocks from one on.
 
     `guesses` (n_blocks) are the last of these features, of all blocks.
     """
@@ -99,7 +94,7 @@ def completing(blocks: Blocks, guesses: Float32, marginals: Float64) -> Callable
         rows = np.empty((n_known + len(ADDED), n), dtype=np.float32)
         rows[:n_known] = values
         fill(first, rows[n_known : -len(CRF)])
-        kernel.told(memoryview(marginals[first : first + n]), _LEAST, memoryview(rows[-len(CRF) :]))
+        kernel.told(*views(marginals[first : first + n]), _MIN_PROBABILITY, *views(rows[-len(CRF) :]))
         return rows
 
     return completed
@@ -111,18 +106,11 @@ def features(blocks: Blocks, values: Float32, marginals: Float64) -> Float32:
 
 
 def revised(trees: Trees, rows: Float32, marginals: Float64, words: Float64) -> Float64:
-    """P(header), P(text), P(other) by the last trees, content split between the first two as by the CRF.
+    """P(header), P(text), P(other) by the last trees; the CRF splits content between the first two.
 
-    Trees learn from blocks by their words, the CRF from all alike: so of blocks with hardly any words
-    (`words`, n_blocks) the CRF has a part of the say, in log-odds.
+    Trees weigh training blocks by their words, the CRF weighs all blocks alike: so for blocks with hardly any
+    words (`words`, n_blocks) the CRF's log-odds are mixed in.
     """
     result = np.empty_like(marginals)
-    kernel.revise(
-        memoryview(marginals),
-        memoryview(rows[-2]),
-        memoryview(trees(rows)),
-        memoryview(words),
-        MOST_OF_CRF,
-        memoryview(result),
-    )
+    kernel.revise(*views(marginals, rows[-2], trees(rows), words), MAX_CRF_SHARE, *views(result))
     return result

@@ -172,19 +172,10 @@ def _layout(blocks: Blocks, n_words: Int32, linked: UInt8) -> Layout:
     places = np.empty((kernel.N_PLACES, n), dtype=np.int32)
     sums = np.empty((kernel.N_SUMS, n))
     packed = kernel.layout(
-        memoryview(blocks.paragraph),
-        memoryview(n_words),
-        memoryview(linked),
-        memoryview(blocks.n_sentences),
-        memoryview(blocks.parent_block),
-        memoryview(blocks.elements),
-        memoryview(blocks.path),
-        memoryview(blocks.class_path),
-        memoryview(of_block),
-        memoryview(places),
-        memoryview(sums),
+        *views(blocks.paragraph, n_words, linked, blocks.n_sentences, blocks.parent_block, blocks.elements),
+        *views(blocks.path, blocks.class_path, of_block, places, sums),
         KEY,
-        memoryview(_slots(n)),
+        *views(_slots(n)),
     )
     n_elements, n_paragraphs = packed >> 32, packed & 0xFFFFFFFF
     return Layout(
@@ -241,23 +232,13 @@ def _table(blocks: Blocks, page: Layout, numbers: Float32) -> Float32:
     n, n_elements = page.places.shape[1], len(page.last_inside)
     table = np.empty((len(_OF_PARAGRAPHS), n), dtype=np.float32)
     elements = np.empty((6, n_elements))
-    best = kernel.of_elements(
-        memoryview(page.places), memoryview(page.sums), memoryview(page.last_inside), n, memoryview(elements)
-    )
+    best = kernel.of_elements(*views(page.places, page.sums, page.last_inside), n, *views(elements))
     kernel.of_paragraphs(
-        memoryview(page.places),
-        memoryview(page.sums),
-        memoryview(elements),
-        memoryview(blocks.heading_level),
-        memoryview(page.last_inside),
+        *views(page.places, page.sums, elements, blocks.heading_level, page.last_inside),
         best,
         n,
         len(blocks),
-        memoryview(_SPANS),
-        memoryview(np.empty((5, n))),
-        memoryview(np.empty((1 + len(_SPANS), 2), dtype=np.int32)),
-        memoryview(table),
-        memoryview(numbers),
+        *views(_SPANS, np.empty((5, n)), np.empty((1 + len(_SPANS), 2), dtype=np.int32), table, numbers),
     )
     return table
 

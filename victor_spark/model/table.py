@@ -14,6 +14,7 @@ from victor_spark.blocks import Blocks, Float32
 from victor_spark.errors import ConfigurationError, ModelError
 from victor_spark.html import words
 from victor_spark.kernels import crf as kernel
+from victor_spark.kernels import views
 from victor_spark.model.feature_sets import FEATURE_SETS, Guess, Strip
 from victor_spark.model.trees import TreesOptions
 from victor_spark.model.victor_2008 import Patterns, compile_patterns
@@ -41,11 +42,11 @@ class FeatureTable:
     elements: tuple[str, ...] = ()
     """The model's vocabulary of elements: the columns of its weights of origins, where it has any."""
     silent: tuple[int, ...] = ()
-    """Features whose values are all 0: neither CRF nor trees can learn from them. It isn't stored."""
+    """Features whose values are set to 0, so that training cannot use them. Not stored."""
 
     @property
     def reach(self) -> int:
-        """How many blocks to either side the template looks."""
+        """How many blocks to either side the feature template reaches."""
         return max((abs(offset) for offsets in self.offsets for offset in offsets), default=0)
 
     def n_bins(self, feature: int) -> int:
@@ -61,15 +62,11 @@ class FeatureTable:
 
     @property
     def is_learnt(self) -> bool:
-        """Whether a model of this table has weights and trees: they make some of its features, and trees
-        revise the CRF.
-        """
+        """Whether models of this table have weights and trees beside the CRF."""
         return FEATURE_SETS[self.feature_set].is_learnt
 
     def values(self, blocks: Blocks, weights: Weights | None = None, guess: Guess | None = None) -> Float32:
-        """All features of all blocks, or those for which weights and a guess are given: shape
-        (n_features, n_blocks).
-        """
+        """The features of all blocks, those of weights and guess where given: (n_features, n_blocks)."""
         if not len(blocks):
             return np.empty((len(self.names), 0), dtype=np.float32)
         return self.strips(blocks, weights, guess)(0, len(blocks))
@@ -90,7 +87,7 @@ class FeatureTable:
         codes = np.zeros((len(self.names), values.shape[1]), dtype=np.uint8)
         flat, first = self._flat_edges
         if values.size:
-            kernel.bins(memoryview(values), memoryview(flat), memoryview(first), memoryview(codes))
+            kernel.bins(*views(values, flat, first, codes))
         return codes
 
     @cached_property
@@ -126,7 +123,7 @@ class FeatureTable:
 def without(table: FeatureTable, names: Collection[str]) -> FeatureTable:
     """The table with some features silenced (0 everywhere, no bins, in no conjunction), for ablations.
 
-    What was trained with it never asks for them, so a stored model needs no memory of them.
+    A model trained with this table does not use them, so they are not stored in it.
     Raises ConfigurationError for a name that is no feature.
     """
     if unknown := set(names) - set(table.names):

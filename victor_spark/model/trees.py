@@ -1,7 +1,7 @@
 """Boosted oblivious trees that give a block its log-odds of content, from many features at once.
 
-The paper maps numbers into finite sets by hand (section 3.1, step 5); the bins of such a score are a set
-that the data finds. CatBoost (Prokhorenkova et al. 2018) grows the trees; here they are plain arrays.
+The paper maps numbers into finite sets by hand (section 3.1, step 5); the bins of the trees' score are such a
+set, found from data. CatBoost (Prokhorenkova et al. 2018) grows the trees; here they are plain arrays.
 """
 
 from collections.abc import Mapping
@@ -13,14 +13,15 @@ import numpy as np
 from victor_spark.blocks import Float32, Int32
 from victor_spark.errors import ModelError
 from victor_spark.kernels import trees as kernel
+from victor_spark.kernels import views
 
 
 @dataclass(frozen=True, slots=True)
 class TreeOptions:
-    """How trees are grown; none without `n_trees`. `most_blocks`: learn from a weighted sample of so many.
+    """How trees are grown: `n_trees` of them, on a weighted sample of at most `most_blocks` blocks.
 
-    They are grown in `n_rounds`; after the first, a part `f1_share` of what blocks weigh is what they matter
-    to the F1 of their page: see `_f1_weights`.
+    They are grown in `n_rounds`; after the first round, a part `f1_share` of a block's weight is its
+    influence on the F1 of its page: see train.trees.
     """
 
     n_trees: int = 0
@@ -37,9 +38,8 @@ class TreeOptions:
 class TreesOptions:
     """How the trees before the CRF and those after it are grown.
 
-    Those after it are `last` and `serving_f1`, where that has any: what they say is averaged. What the CRF
-    and the last trees learn from are guesses about unseen sites: the first trees are grown for each of
-    `n_folds`, too.
+    Those after it are `last` and, where it has trees, `serving_f1`: their log-odds are averaged. The first
+    trees are also grown for each of `n_folds` folds, whose guesses train the CRF and the last trees.
     """
 
     first: TreeOptions = TreeOptions()
@@ -49,8 +49,9 @@ class TreesOptions:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        """The options that `asdict` gave, or those of a file, where `serving_f1` says in what it differs from
-        `last`; TypeError for keys that mean nothing.
+        """The options that `asdict` gave, or those of a file; TypeError for unknown keys.
+
+        In a file `serving_f1` has only the options that differ from `last`.
         """
         bases = {"serving_f1": stored.get("last", {})}
         kinds = {
@@ -64,7 +65,7 @@ KINDS: Final = tuple(field.name for field in fields(TreesOptions) if field.type 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trees:
-    """All trees as columns: the questions (n_trees, depth), see kernels.trees, and the leaves' values.
+    """All trees as columns: the splits (n_trees, depth), see kernels.trees, and the leaves' values.
 
     `leaves` has shape (n_trees, 2 ** depth): what a leaf adds to the log-odds.
     """
@@ -79,12 +80,14 @@ class Trees:
         sums = np.zeros(n, dtype=np.float32)
         if n and len(self.features):
             kernel.add_values(
-                memoryview(values),
-                memoryview(self.features),
-                memoryview(self.thresholds),
-                memoryview(self.leaves),
-                memoryview(np.empty((1, n), dtype=np.int32)),
-                memoryview(sums),
+                *views(
+                    values,
+                    self.features,
+                    self.thresholds,
+                    self.leaves,
+                    np.empty((1, n), dtype=np.int32),
+                    sums,
+                )
             )
         return sums
 

@@ -23,6 +23,7 @@ from victor_spark.blocks import Blocks, Float32, UInt8, UInt32
 from victor_spark.errors import ModelError
 from victor_spark.html.hashing import open_table
 from victor_spark.kernels import names as kernel
+from victor_spark.kernels import views
 from victor_spark.kernels.construction import ELEMENTS
 from victor_spark.model.surroundings import Fill
 
@@ -52,14 +53,10 @@ class Names:
     def features(self, blocks: Blocks, rows: Float32) -> None:
         """Fills `rows` (len(NAME_FEATURES), n_blocks) of a page with at least one block."""
         slots, slot_weights = self._slots
+        of_elements = np.empty((len(NAME_FEATURES), blocks.named_elements.shape[1]), dtype=np.float32)
         kernel.weigh(
-            memoryview(blocks.named_elements),
-            memoryview(blocks.name_words),
-            memoryview(slots),
-            memoryview(slot_weights),
-            memoryview(blocks.named),
-            memoryview(np.empty((len(NAME_FEATURES), blocks.named_elements.shape[1]), dtype=np.float32)),
-            memoryview(rows),
+            *views(blocks.named_elements, blocks.name_words, slots, slot_weights),
+            *views(blocks.named, of_elements, rows),
         )
 
     @cached_property

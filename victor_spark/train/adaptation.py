@@ -1,12 +1,12 @@
 """A trained model adapted to a few dozen new pages, with python-crfsuite.
 
 CRFsuite can't start from given weights. But it takes attributes with values: every block gets the old
-model's three state scores as such (`old[k]`), beside all its own crfsuite. It learns how far to trust each
+model's three state scores as such (`old[k]`), beside all its own attributes. It learns how far to trust each
 old score (a 3 × 3 matrix A) and corrections δ, which L2 regularisation draws to 0: so the weights are drawn
 to A·old, a Gaussian prior around the old model. State scores are sums of weights, therefore A·old + δ is
 again a model of the same form, table and trees: nothing is added to what the decoder does.
 
-Where trees revise the CRF, they go on growing on the new pages, from what they say already.
+Where trees revise the CRF, more trees are grown on the new pages, on top of those of the old model.
 """
 
 import tempfile
@@ -29,13 +29,11 @@ OLD: Final = tuple(f"old[{label}]" for label in LABELS)
 C2: Final = 30.0
 """Stronger than in training from scratch: few pages must not undo many."""
 
-
 STRENGTH: Final = 0.25
-"""How much of the way from the old weights to the adapted ones is gone."""
-
+"""The share of the adapted weights in the new ones; the rest is the old weights."""
 
 MORE_TREES: Final = TreeOptions(n_trees=60, depth=4, learning_rate=0.05, l2=20.0)
-"""Few and shallow: what a few dozen pages can tell."""
+"""Few and shallow, for a few dozen pages."""
 
 
 def adapt(
@@ -76,29 +74,21 @@ def items(start: Model, blocks: Blocks) -> list[dict[str, float]]:
 
 
 def _centred(scores: Float64) -> Float64:
-    """Scores of labels the model knows, their mean taken off: only differences mean anything."""
+    """Scores minus their mean over the labels: only differences between labels matter."""
     return np.asarray(scores - scores.mean(axis=1, keepdims=True))
 
 
 def _trust(path: Path) -> Float64:
-    """A[k, y]: what a unit of the old score of label k is worth to label y."""
+    """A[k, y]: how much a unit of the old score of label k adds to the score of label y."""
     states = crfsuite.state_weights(path)
     return np.array([states.get(name, np.zeros(len(LABELS))) for name in OLD])
 
 
-_WEIGHTS: Final = (
-    "singles",
-    "boundary",
-    "bias",
-    "transitions",
-    "conjunction_weights",
-)
+_WEIGHTS: Final = ("singles", "boundary", "bias", "transitions", "conjunction_weights")
 
 
 def _between(start: Model, adapted: Model, strength: float) -> Model:
-    """Weights part of the way from the old ones to the adapted ones: most of the gain, least of what is
-    forgotten.
-    """
+    """A mean of the old and the adapted weights: most of the gain, with little loss on the old pages."""
     return replace(
         adapted,
         **{

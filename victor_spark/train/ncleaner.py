@@ -8,15 +8,14 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import OTHER, Blocks, Bool, Float64, UInt8, UInt32
-from victor_spark.extractors import ncleaner_model
-from victor_spark.extractors.ncleaner_model import Float32, Model, Ratios
+from victor_spark.blocks import OTHER, Blocks, Bool, Float64, Int32, UInt8, UInt32
+from victor_spark.extractors import ncleaner
+from victor_spark.extractors.ncleaner import Float32, Model, Ratios
 from victor_spark.extractors.ncleaner_segments import (
     MAX_CHARACTERS,
     N_RESERVED,
     Int64,
     Segments,
-    majority,
     segments,
     symbol_table,
 )
@@ -25,18 +24,17 @@ from victor_spark.html.characters import CLASS_MASK, DIGIT, LETTER, WHITE, prope
 N_FOLDS: Final = 2
 LEAST_COUNT: Final = 2
 """Rarer characters have no symbol of their own, rarer trigrams no entry."""
-_LAST_POINT: Final = 0x10FFFF
-_MOST_STEPS: Final = 50
-_MOST_LOG_ODDS: Final = 30.0
+_MAX_STEPS: Final = 50
+_MAX_LOG_ODDS: Final = 30.0
 LIKELIHOOD: Final = np.array([0.0, 1.0, 0.0])
 """The calibration of a model that has none: the mean ratio alone decides."""
 RIDGE: Final = 1.0
-"""The calibration's penalty, which matters only where a handful of pages are all there is."""
+"""The penalty of the calibration; it matters only where there is a handful of pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A page and what a person would keep of it: a label per block, columns of page.LABELS."""
+    """A page with its annotated labels (an index into LABELS per block) and its site."""
 
     blocks: Blocks
     labels: UInt8
@@ -45,7 +43,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A page as the models read it."""
+    """The segments of a page, and which of them are clean text."""
 
     found: Segments
     clean: Bool
@@ -60,9 +58,9 @@ def train(
 ) -> Model:
     """The model of some pages. ValueError where they have no clean, or no dirty text.
 
-    The calibration sees each page through models of the other fold's pages: the models know their
-    own pages too well. Folds are by site; the pages of a single site are dealt out one by one.
-    Not `calibrated`, a segment is clean when its characters are likelier in clean text.
+    The calibration is fitted on ratios by models of the other fold's pages, since models are too sure about
+    their own pages. Folds are by site; the pages of a single site are distributed one by one. If not
+    `calibrated`, a segment is clean when its characters are likelier in clean text.
     """
     characters = alphabet(examples, lexical=lexical)
     table = symbol_table(characters, lexical=lexical)
@@ -96,7 +94,14 @@ def alphabet(examples: Iterable[Example], *, lexical: bool) -> UInt32:
 def _read(example: Example, table: npt.NDArray[np.uint16]) -> _Read:
     found = segments(example.blocks, table)
     content = example.labels != OTHER
-    return _Read(found, majority(found.of_block, example.blocks, content, found.n))
+    return _Read(found, _majority(found.of_block, example.blocks, content, found.n))
+
+
+def _majority(of_block: Int64, blocks: Blocks, chosen: Bool, n: int) -> Bool:
+    """Which segments have most of their characters in the chosen blocks."""
+    length: Int32 = blocks.text_end - blocks.text_start
+    every = np.bincount(of_block, weights=length, minlength=n)
+    return np.asarray(2 * np.bincount(of_block, weights=length * chosen, minlength=n) > every)
 
 
 def _both_kinds(pages: Sequence[_Read]) -> bool:
@@ -192,7 +197,7 @@ def _folds(examples: Sequence[Example]) -> Int64:
 
 
 def _calibration(pages: Sequence[_Read], folds: Int64, n_symbols: int) -> Float64:
-    """Logistic regression of being clean on `ncleaner_model.features`, a row a segment.
+    """Logistic regression of being clean on `ncleaner.features`, a row a segment.
 
     Segments weigh by their characters, which is what precision and recall of a text are about.
     """
@@ -203,7 +208,7 @@ def _calibration(pages: Sequence[_Read], folds: Int64, n_symbols: int) -> Float6
         seen = others if _both_kinds(others) else pages
         ratios = estimate(_counts(seen, n_symbols), n_symbols)
         for page in own:
-            rows.append(ncleaner_model.features(page.found, ratios))
+            rows.append(ncleaner.features(page.found, ratios))
             wanted.append(page.clean.astype(np.float64))
             weights.append(np.bincount(page.found.of_row, minlength=page.found.n))
     return _logistic(np.concatenate(rows), np.concatenate(wanted), np.concatenate(weights))
@@ -214,8 +219,8 @@ def _logistic(rows: Float64, wanted: Float64, n_characters: Int64) -> Float64:
     found = np.zeros(rows.shape[1])
     penalty = RIDGE * np.diag([1e-3, *np.ones(len(found) - 1)])
     row_weights = n_characters / n_characters.mean()
-    for _ in range(_MOST_STEPS):
-        p = 1 / (1 + np.exp(-np.clip(rows @ found, -_MOST_LOG_ODDS, _MOST_LOG_ODDS)))
+    for _ in range(_MAX_STEPS):
+        p = 1 / (1 + np.exp(-np.clip(rows @ found, -_MAX_LOG_ODDS, _MAX_LOG_ODDS)))
         gradient = rows.T @ (row_weights * (p - wanted)) + penalty @ found
         curvature = (rows * (row_weights * p * (1 - p))[:, None]).T @ rows + penalty
         step = np.linalg.solve(curvature, gradient)

@@ -19,24 +19,24 @@ def grow(
     kept: Sequence[Bool],
     words: Sequence[Float64],
     options: TreeOptions,
-    said: Sequence[Float32] = (),
+    baselines: Sequence[Float32] = (),
 ) -> Trees:
-    """Trees that tell blocks to keep from the others, grown on pages (one array a page each).
+    """Trees that separate blocks to keep from the others, grown on pages (one array a page each).
 
-    In the first round a block weighs the square root of its words, a page as much as any other. `said` are
-    log-odds that other trees give already, to which these add.
+    In the first round a block is weighted by the square root of its words, and all pages alike. `baselines`
+    are the log-odds of other trees, to which the new trees add.
     """
     import catboost
 
     of_blocks = np.concatenate([page_weights(of_page) for of_page in words])
     rows, weights = _sample(of_blocks, options.most_blocks)
     wanted = np.concatenate(kept)[rows]
-    if wanted.all() or not wanted.any():  # nothing to tell apart
+    if wanted.all() or not wanted.any():  # only one class
         return none(options.depth)
     pages = np.repeat(np.arange(len(words)), [len(of_page) for of_page in words])[rows]
     masses = np.concatenate(words)[rows] * weights / of_blocks[rows]
     sampled = np.take(np.concatenate(values, axis=1), rows, axis=1)
-    logits = np.concatenate(said)[rows] if said else np.zeros(len(rows), dtype=np.float32)
+    logits = np.concatenate(baselines)[rows] if baselines else np.zeros(len(rows), dtype=np.float32)
     pool = catboost.Pool(sampled.T, wanted.astype(np.int8))
     of_round, grown = weights, list[Trees]()
     for n_trees in _rounds(options):

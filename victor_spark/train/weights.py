@@ -50,7 +50,7 @@ def learn_names(
     """Weights that separate blocks to keep from the others (one array a page each; `weights` of blocks)."""
     words = _common(pages, sites)
     wanted, of_rows, rows = _rows(pages, kept, weights, words)
-    if not len(words) or wanted.min(initial=1) == wanted.max(initial=0):  # nothing to tell apart
+    if not len(words) or wanted.min(initial=1) == wanted.max(initial=0):  # only one class
         return Names(np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.float32))
     learnt = _fitted(rows, wanted, of_rows, max_iter=NAME_ITERATIONS).coef_[0].astype(np.float32)
     strong = np.abs(learnt) >= MIN_WEIGHT
