@@ -181,6 +181,12 @@ def uniform(n_blocks: int, label: int) -> Scores:
     return Scores(probabilities, np.full(n_blocks, label != OTHER))
 
 
+def by_rule(kept: Bool, headings: Bool, text: str | None = None) -> Scores:
+    """Scores of a rule: probability 1 for header or text where `kept`, by `headings`, else for other."""
+    chosen = np.where(kept, np.where(headings, HEADER, TEXT), OTHER)
+    return Scores(np.eye(len(LABELS))[chosen], kept, text=text)
+
+
 def labels(scores: Scores, kept: Bool) -> UInt8:
     """A label index per block: the likelier of header and text where kept, else other."""
     content = np.where(scores.probabilities[:, HEADER] > scores.probabilities[:, TEXT], HEADER, TEXT)

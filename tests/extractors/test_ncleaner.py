@@ -13,8 +13,7 @@ from victor_spark.blocks import Float64
 from victor_spark.errors import ModelError
 from victor_spark.evaluation import alignment
 from victor_spark.extractors import ncleaner
-from victor_spark.extractors.ncleaner import Model, Ratios
-from victor_spark.extractors.ncleaner_segments import EDGE, N_RESERVED, SPACE, segments, symbol_table
+from victor_spark.extractors.ncleaner import EDGE, N_RESERVED, SPACE, Model, Ratios, segments, symbol_table
 from victor_spark.train import ncleaner as training
 from victor_spark.train.ncleaner import LIKELIHOOD, Example
 

@@ -55,10 +55,10 @@ class Appearance:
 
 
 @cache
-def void_tags() -> frozenset[str]:
-    """Names of the elements that have no end tag."""
+def tags_with(flag: str) -> frozenset[str]:
+    """Names of the elements with one of kernels.markup.FLAGS: "void" (no end tag) or "block-level"."""
     table = tables()
-    bit = 1 << markup.FLAGS.index("void")
+    bit = 1 << markup.FLAGS.index(flag)
     return frozenset(
         name for name, flags in zip(table.names, table.flags.tolist(), strict=True) if flags & bit
     )
@@ -72,7 +72,6 @@ class _Walk:
     links: list[int] = field(default_factory=lambda: [0])
     n_links: int = 0
     attributes: dict[tuple[int, str, str], int] = field(default_factory=dict)
-    void: frozenset[str] = field(default_factory=void_tags)
 
     def tag(self, *, closing: bool, name: str, attributes: str) -> None:
         """Opens or closes an element; linear in the length of its attributes."""
@@ -80,7 +79,7 @@ class _Walk:
             if len(self.looks) > 1:
                 self.looks.pop()
                 self.links.pop()
-        elif name not in self.void:
+        elif name not in tags_with("void"):
             self.looks.append(self._opened(name, attributes))
             if name == "a":
                 self.n_links += 1

@@ -24,7 +24,7 @@ from typing import Final
 import numpy as np
 
 from victor_spark import configuration, resources
-from victor_spark.blocks import HEADER, LABELS, OTHER, TEXT, Blocks, Bool, Float64, Page, Scores
+from victor_spark.blocks import Blocks, Bool, Float64, Page, Scores, by_rule
 from victor_spark.extractors.kimatu_blocks import (
     MAX_WORDS,
     Elements,
@@ -93,8 +93,7 @@ def clean(page: Page, found: Elements, constants: Constants) -> Scores:
     blocks = detect(found, constants.steps.near)
     kept = candidates(blocks, constants)[blocks.of_element][found.of_block]
     heading = headings(found, page.blocks, constants.steps.heading_words)[found.of_block]
-    labels = np.where(kept, np.where(heading, HEADER, TEXT), OTHER)
-    return Scores(np.eye(len(LABELS))[labels], kept)
+    return by_rule(kept, heading)
 
 
 def candidates(blocks: KimatuBlocks, constants: Constants) -> Bool:

@@ -27,7 +27,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from victor_spark import configuration, resources
-from victor_spark.blocks import HEADER, LABELS, OTHER, TEXT, Blocks, Bool, Float64, Page, Scores
+from victor_spark.blocks import Blocks, Bool, Float64, Page, Scores, by_rule
 from victor_spark.errors import ConfigurationError
 from victor_spark.extractors.lines import LineBlocks, line_blocks, lines
 from victor_spark.html.characters import UNSPACED, properties
@@ -99,8 +99,7 @@ def clean(page: Page, options: Options) -> Scores:
     """0/1 probabilities; kept blocks in h1–h6 are labelled header."""
     joined = line_blocks(lines(page), options.near)
     kept = content(count(page, joined), options)[joined.of_block]
-    labels = np.where(kept, np.where(page.blocks.heading_level > 0, HEADER, TEXT), OTHER)
-    return Scores(np.eye(len(LABELS))[labels], kept)
+    return by_rule(kept, page.blocks.heading_level > 0)
 
 
 def content(counts: Counts, options: Options) -> Bool:

@@ -5,14 +5,12 @@ Lines are stretches of the canonical HTML, so every text block of the segmentati
 
 import re
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Final
 
 import numpy as np
 
 from victor_spark.blocks import Int32, Page
-from victor_spark.html.tags import tables
-from victor_spark.kernels import markup
+from victor_spark.extractors.appearance import tags_with
 
 _TAG_OR_NEWLINE: Final = re.compile(r'<(/?)(?!!)([^\s/>]++)(?:[^>=]|=(?:"[^"]*+")?)*+>|\n')
 """Tags as the segmentation reads them: a quote opens a value only right after `=`."""
@@ -45,12 +43,11 @@ class _Pen:
 
     def write(self, html: str, start: int, end: int) -> None:
         """The tags and newlines between two texts."""
-        kinds = block_level()
         for match in _TAG_OR_NEWLINE.finditer(html, start, end):
             if match[2] is None:
                 self.newline = self.ends_inline
             else:
-                self.tag(closing=bool(match[1]), kind=kinds.get(match[2]))
+                self.tag(closing=bool(match[1]), name=match[2])
 
     def end_line(self) -> None:
         """The next thing begins a line; nothing happens on an empty one."""
@@ -64,17 +61,18 @@ class _Pen:
             self.end_line()
         self.is_empty, self.ends_inline = False, True
 
-    def tag(self, *, closing: bool, kind: str | None) -> None:
-        """A tag, which ends lines where `kind` says that it is block-level (see `block_level`)."""
-        if kind is None:
+    def tag(self, *, closing: bool, name: str) -> None:
+        """A tag; before a block-level start tag and after a block-level end tag a line ends."""
+        block_level = name in tags_with("block-level")
+        if not block_level:
             self.inline()
         elif not closing:
             self.end_line()
         self.is_empty = False
         self.n_tags[-1] += 1
-        if kind is not None:
+        if block_level:
             self.ends_inline = self.newline = False
-            if closing or kind == "void":
+            if closing or name in tags_with("void"):
                 self.end_line()
 
 
@@ -106,12 +104,3 @@ def line_blocks(of_page: Lines, near: int) -> LineBlocks:
     lasts = of_page.of_block[np.append(begins[1:], True)] if len(begins) else firsts
     total = np.concatenate([[0], np.cumsum(of_page.n_tags)])
     return LineBlocks(number.astype(np.int32), (total[lasts + 1] - total[firsts]).astype(np.int32))
-
-
-@cache
-def block_level() -> dict[str, str]:
-    """Names of the block-level tags: "void" for those without an end tag, else "element"."""
-    table = tables()
-    void, block = (1 << markup.FLAGS.index(flag) for flag in ("void", "block-level"))
-    rows = zip(table.names, table.flags.tolist(), strict=True)
-    return {name: "void" if flags & void else "element" for name, flags in rows if flags & block}

@@ -11,10 +11,8 @@ from functools import cache, partial
 from importlib.util import find_spec
 from typing import Final, TypeAlias
 
-import numpy as np
-
 from victor_spark import alignment
-from victor_spark.blocks import HEADER, LABELS, OTHER, TEXT, Page, Scores
+from victor_spark.blocks import Page, Scores, by_rule
 from victor_spark.errors import UsageError
 
 Extractor: TypeAlias = Callable[[Page], str]
@@ -52,8 +50,7 @@ def cleaner(extract: Extractor) -> Callable[[Page], Scores]:
         lines = (" ".join(line.split()) for line in extract(page).splitlines())
         text = "\n".join(line for line in lines if line)
         kept = alignment.locate(page.blocks, text).kept
-        labels = np.where(kept, np.where(page.blocks.heading_level > 0, HEADER, TEXT), OTHER)
-        return Scores(np.eye(len(LABELS))[labels], kept, text=text)
+        return by_rule(kept, page.blocks.heading_level > 0, text)
 
     return clean
 

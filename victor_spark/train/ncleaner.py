@@ -8,13 +8,14 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import OTHER, Blocks, Bool, Float64, Int32, UInt8, UInt32
+from victor_spark.blocks import OTHER, Blocks, Bool, Float32, Float64, Int32, UInt8, UInt32
 from victor_spark.extractors import ncleaner
-from victor_spark.extractors.ncleaner import Float32, Model, Ratios
-from victor_spark.extractors.ncleaner_segments import (
+from victor_spark.extractors.ncleaner import (
     MAX_CHARACTERS,
     N_RESERVED,
     Int64,
+    Model,
+    Ratios,
     Segments,
     segments,
     symbol_table,
