@@ -55,10 +55,9 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """The text blocks of a page as columns, in document order; arrays have n_blocks rows where nothing
-    else is said.
+    """The text blocks of a page as columns, in document order; arrays have n_blocks rows unless noted.
 
-    The markup columns describe where a block stands, the text columns what it holds. `text` is
+    The markup columns describe the place of a block in the page, the text columns its content. `text` is
     the decoded text of all blocks, each followed by a newline (`points`: the same as code points):
     block i is `text[text_start[i]:text_end[i]]` and equals `unescape(html[start[i]:end[i]])`.
     """
@@ -124,7 +123,7 @@ class Blocks:
     sentence_end: Int32
     has_url_mark: Int32
     letters_hash: UInt64
-    # Language (Victor's langid1 and langid2): 0 until the page's language is known.
+    # Language (Victor's langid1 and langid2): 0 until the page's language is identified.
     langid1: Float32
     langid2: Float32
     # The share of the block's characters, white space apart, inside templates of the page's site: 0
@@ -140,9 +139,9 @@ class Blocks:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page ready for a cleaner: canonical HTML, its blocks, and what is known about it.
+    """A page ready for a cleaner: canonical HTML, its blocks, its address, title and language.
 
-    `in_template`: which code points of `blocks.text` templates of its site cover; None: not known.
+    `in_template`: which code points of `blocks.text` templates of its site cover; None without templates.
     """
 
     html: str
@@ -155,12 +154,12 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What a cleaner says of a page: one row per block, and which blocks it would keep itself.
+    """The result of a cleaner: probabilities and the cleaner's own decision, one row per block.
 
-    `probabilities` has shape (n_blocks, 3), columns as in LABELS, rows summing to 1 (marginal
-    probabilities from the CRF, 0/1 from rules). `kept` is the cleaner's own decision.
-    `expected_f1` is the F1 by words the cleaner expects of `kept`, None where it can't know. `text`
-    is the own text of a tool that yields text only; `kept` are then the blocks that hold it.
+    `probabilities` has shape (n_blocks, 3), columns as in LABELS, rows summing to 1 (marginal probabilities
+    from the CRF, 0/1 from rules). `kept` is the cleaner's own decision. `expected_f1` is the F1 by words that
+    the cleaner expects of `kept`, None for cleaners without an estimate. `text` is the own text of a tool
+    that yields text only; `kept` are then the blocks that hold it.
     """
 
     probabilities: Float64
@@ -170,7 +169,7 @@ class Scores:
 
     @property
     def graded(self) -> bool:
-        """Whether any probability is neither 0 nor 1: a trained cleaner's, no rule's."""
+        """Whether any probability is strictly between 0 and 1: trained cleaners have such, rules do not."""
         return bool(((self.probabilities > 0) & (self.probabilities < 1)).any())
 
 

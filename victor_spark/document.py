@@ -1,6 +1,6 @@
 """A cleaned page, and its kept blocks as plain text, CleanEval markup, Markdown and the page's own HTML.
 
-The pipeline makes the plain text of every page; the other forms are made when they are asked for.
+The pipeline makes the plain text of every page; the other forms are made on demand.
 """
 
 import re
@@ -40,7 +40,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class BlockSequence(Sequence[Block]):
-    """The blocks of a document; a `Block` object is made when it is asked for."""
+    """The blocks of a document; `Block` objects are made on demand."""
 
     blocks: Blocks
     labels: UInt8
@@ -76,12 +76,12 @@ class BlockSequence(Sequence[Block]):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A cleaned page: its text, and the reason for every block kept or dropped.
+    """A cleaned page: its text, and the label and probabilities of every block.
 
     `text` holds paragraphs separated by newlines, preformatted text as it is, and is "" unless `status`
     is "ok". `html` is the canonical HTML that all offsets refer to. `p_content` is the mean marginal
     probability of content over the kept text, weighted by characters. `kept` has one row per block. `cut`:
-    which code points of `columns.text` were taken out of kept blocks, as templates of the site; None: none.
+    which code points of `columns.text` were removed from kept blocks, as templates of the site.
     """
 
     status: str

@@ -1,4 +1,4 @@
-"""What one page goes through, from bytes to Document, without Spark."""
+"""The way of a page from bytes to Document, without Spark."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -31,10 +31,10 @@ class Settings:
     """How pages are cleaned; equal settings and models give equal documents.
 
     `threshold`: keep a block when P(other) is below it; None: the cleaner's own decision. `prefer`:
-    "precision" or "recall" instead of their balance, for cleaners that know probabilities. `fail_below`:
+    "precision" or "recall" instead of their balance, for cleaners that give probabilities. `fail_below`:
     a page with a lower expected F1 is dropped.
     `model`: a model directory instead of the cleaner's own. `languages`: ISO codes of the pages to
-    keep, empty for all. `lid_model`: a fastText file that tells languages instead of our profiles.
+    keep, empty for all. `lid_model`: a fastText file that identifies languages instead of our profiles.
     `templates`: a templates table; `templates_use`: one of extractors.template.USES.
     """
 
@@ -50,7 +50,7 @@ class Settings:
 
 
 EVERYTHING: Final = Settings(cleaner=template.NAME)
-"""Keeps all blocks, as long as no templates are known; needs `language_models` only."""
+"""Keeps all blocks, unless a templates table is given; needs `language_models` only."""
 
 PROFILES: Final = "langid/profiles.npz"
 LID_MODEL: Final = "lid-model"
@@ -62,8 +62,7 @@ NO_CLEANER: Final = "none"
 def models(settings: Settings) -> dict[str, bytes]:
     """The bytes of every model the settings need, by name: read once, sent to every process.
 
-    Raises UsageError for settings that make no sense and ModelError for a bad model, so that
-    nothing of that kind can happen at the first page.
+    Raises UsageError for wrong settings and ModelError for a bad model, before the first page is cleaned.
     """
     check_name(settings.cleaner)
     _check(settings)
@@ -95,23 +94,23 @@ def language_models() -> dict[str, bytes]:
 
 
 def _check(settings: Settings) -> None:
-    """Raises UsageError for numbers and names that mean nothing."""
+    """Raises UsageError for values out of range and unknown names."""
     if settings.threshold is not None and not 0.0 <= settings.threshold <= 1.0:
-        raise UsageError(f"the threshold is a probability between 0 and 1, not {settings.threshold}")
+        raise UsageError(f"the threshold must be between 0 and 1, not {settings.threshold}")
     if settings.prefer not in {None, *decision.PREFERENCES}:
-        raise UsageError(f"prefer {' or '.join(decision.PREFERENCES)}, not {settings.prefer!r}")
+        raise UsageError(f"prefer must be {' or '.join(decision.PREFERENCES)}, not {settings.prefer!r}")
     if settings.prefer and settings.threshold is not None:
-        raise UsageError("a threshold settles what is kept: nothing is left to prefer")
+        raise UsageError("threshold and prefer cannot be combined")
     if settings.fail_below is not None and not 0.0 <= settings.fail_below <= 1.0:
-        raise UsageError(f"an expected F1 is between 0 and 1, not {settings.fail_below}")
+        raise UsageError(f"fail_below, an expected F1, must be between 0 and 1, not {settings.fail_below}")
 
 
 def cleaning(
     settings: Settings, models: Mapping[str, bytes], lap: Lap = unmeasured
 ) -> Callable[[Record], Document]:
-    """The function that cleans one record; it answers any fault of a page with a status.
+    """The function that cleans one record; where a page fails, its document has a status.
 
-    `lap` is told where a stage ends: canonical, segment, language, decide, render.
+    `lap` is called at the end of each stage: canonical, segment, language, decide, render.
     """
     templates = (
         SiteTemplates(table.from_bytes(models[TEMPLATES], settings.templates or TEMPLATES))
@@ -240,7 +239,7 @@ def _document(
 
 
 def _kept(page: Page, scores: Scores, settings: Settings) -> Bool:
-    """The blocks to keep: the cleaner's own choice, unless the settings ask for another."""
+    """The blocks to keep: by the settings, or the cleaner's own decision."""
     if settings.threshold is not None:
         return decision.by_threshold(scores.probabilities, settings.threshold)
     if settings.prefer is not None and scores.expected_f1 is not None:

@@ -1,7 +1,7 @@
 r"""What a word is when texts are compared: the one tokeniser of alignment and of every measure.
 
 A word is a run of `\w` characters after NFC, casefolded. Scripts written without spaces (zh, ja,
-th, km, lo, my, bo) have no such runs worth the name, so there every `\w` character is a word.
+th, km, lo, my, bo) have no such runs, so there every `\w` character is a word.
 Combining marks that NFC leaves apart are no `\w`: they end a word, on both sides alike.
 """
 

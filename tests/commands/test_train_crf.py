@@ -197,9 +197,9 @@ def test_a_trained_model_is_adapted_and_measured_beside_what_it_was(trained: Pat
     ("options", "message"),
     [
         (["--start-from", "nobody"], "neither a CRF cleaner"),
-        (["--start-from", "victor", "--features", "victor-2008"], "settled by --start-from"),
-        (["--strength", "0.5"], "belongs to --start-from"),
-        (["--sets", "news"], "--sets chooses among those in --data"),
+        (["--start-from", "victor", "--features", "victor-2008"], "cannot be combined with --start-from"),
+        (["--strength", "0.5"], "--strength needs --start-from"),
+        (["--sets", "news"], "--sets selects files in --data"),
     ],
 )
 def test_options_that_do_not_go_together_are_one_clear_line(

@@ -1,9 +1,9 @@
 """Trains NCleaner, character n-gram models of clean and dirty text, from annotated pages.
 
-The data is a directory of <set>.jsonl or <set>.jsonl.xz: one page a line with id, html, gold (the text worth
-keeping, paragraphs by newline) and, where known, host, url and split. Pages of the split "dev" are not learnt
-from: the model is measured on them. The model directory gets weights.npz, CARD.md and metrics.json, and
-`victor clean --cleaner ncleaner --model DIR` uses it.
+The data is a directory of <set>.jsonl or <set>.jsonl.xz: one page a line with id, html, gold (the text to
+keep, paragraphs separated by newline) and, optionally, host, url and split. Pages of the split "dev" are not
+used for training: the model is measured on them. The model directory gets weights.npz, CARD.md and
+metrics.json, and `victor clean --cleaner ncleaner --model DIR` uses it.
 """
 
 import argparse
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Labels, trains, measures on held-out pages, writes the model directory."""
     if arguments.pairs is not None and arguments.pairs < 1:
-        raise UsageError("--pairs is at least 1")
+        raise UsageError("--pairs must be at least 1")
     with outputs.directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
         _train(arguments, output)
     print(f"model in {output}")
@@ -126,7 +126,7 @@ def _metrics(lesson: Lesson, held_out: dict[str, Any], arguments: argparse.Names
 
 
 def _command(arguments: argparse.Namespace) -> str:
-    """The command that makes this model again, on whatever machine the data is."""
+    """The command that makes this model again, without paths of this machine."""
     words = ["victor", "train", "ncleaner", "--data", "PAGES"]
     if arguments.sets:
         words += ["--sets", *arguments.sets]

@@ -1,7 +1,7 @@
 """How each text element of a page looks, and which link each block stands in: one pass of the canonical HTML.
 
-What the block columns don't tell: tags that shape the look of text, presentational attributes,
-and classes (Kimatu, section 3.2).
+Adds to the block columns: tags that shape the look of text, presentational attributes, and classes (Kimatu,
+section 3.2).
 """
 
 import re
@@ -66,7 +66,7 @@ def tags_with(flag: str) -> frozenset[str]:
 
 @dataclass(slots=True)
 class _Walk:
-    """Where the scan stands: looks and links of the open elements, the look of the current paragraph."""
+    """State of the scan: looks and links of the open elements, the look of the current paragraph."""
 
     looks: list[Look] = field(default_factory=lambda: [Look()])
     links: list[int] = field(default_factory=lambda: [0])

@@ -1,16 +1,16 @@
 """Kimatu: the heuristic cleaner of Saralegi & Leturia (2007), all seven steps of section 3.4.
 
-Sure blocks are found by a ratio; then blocks are taken in or thrown out by where they stand, by
-what they repeat and by whether they look like the sure ones. Where the paper leaves things open:
+Sure blocks are found by a ratio; then blocks are added or rejected by their place, by what they repeat and
+by whether they look like the sure ones. Where the paper leaves things open:
 
 - A text element is a paragraph of the segmentation. Distances count text elements, 1 for
   neighbours; lengths count words (two letters of a script written without spaces are one).
 - Elements look alike when they agree on the tags that shape text, on the presentational
   attributes in force and on the nearest class.
-- What is rejected in steps 3 and 4 stays out: later steps don't take it in again.
+- Blocks rejected in steps 3 and 4 stay rejected: later steps do not add them.
 - Step 5 divides a block's ratio by the mean ratio of the sure blocks of its look; it is near when
   it is near any sure block.
-- Step 6 measures each candidate against the nearest other one; step 7's references are the
+- Step 6 uses the distance of each candidate to the nearest other one; step 7's references are the
   candidates that are left then.
 """
 

@@ -29,7 +29,7 @@ _MARK: Final = re.compile(
 
 @dataclass(frozen=True)
 class Elements:
-    """The text elements of a page as columns; `of_block` says for each block of the page which it is in.
+    """The text elements of a page as columns; `of_block` is the element of each block of the page.
 
     `n_words`, `n_marks` (punctuation as a phrase boundary) and `n_links` are counts, `look` numbers
     the appearance, `first` is the row of the element's first block.
@@ -101,7 +101,7 @@ class KimatuBlocks:
 
 @dataclass(frozen=True, slots=True)
 class RatioConstants:
-    """Weights of the paper, and what it measures three of the ratios against."""
+    """Weights of the paper, and the maxima that three of the ratios are relative to."""
 
     length_weight: float
     average_length_weight: float

@@ -2,7 +2,7 @@
 
 No DOM: lines of the HTML, joined to line-blocks. As lines are stretches of the canonical HTML, the
 text blocks of the segmentation map to them exactly, so this is a cleaner with a label per block and
-not only an extractor. What the paper leaves open, or says twice, is named in conf/line_block.toml:
+not only an extractor. Choices that the paper leaves open or contradicts are options in conf/line_block.toml:
 
 - *thresholds*: `constant` (the paper's 30, 0.2, 2) or `deviation` (its adaptive mode: a constant
   times the standard deviation of the feature over the page's line-blocks).
@@ -38,7 +38,7 @@ FILE: Final = "line_block.toml"
 UNSPACED_WEIGHT: Final = 3
 """A word is two letters of an unspaced script, or some five others and a space."""
 MIN_KEYWORD: Final = 4
-"""Letters of a title's keyword, in scripts with spaces: the crudest stop list that knows no language."""
+"""Letters of a title's keyword at least, in scripts with spaces: a stop list for all languages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Counts:
 
 
 def load(path: Path | None = None) -> Callable[[Page], Scores]:
-    """`line-block` as conf/line_block.toml (or `path`) says; ConfigurationError for a bad file."""
+    """`line-block` by conf/line_block.toml (or `path`); ConfigurationError for a bad file."""
     path = path or resources.directory("conf") / FILE
     options = configuration.read(path, Options)
     for key, known in (("rule", RULES), ("thresholds", THRESHOLDS), ("title_density", TITLE_DENSITIES)):

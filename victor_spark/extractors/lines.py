@@ -33,8 +33,8 @@ class LineBlocks:
 
 
 @dataclass(slots=True)
-class _Pen:
-    """Where the scan stands: tags of the lines so far, and what the current line ends with."""
+class _Scan:
+    """State of the scan: the number of tags on each line so far, and how the current line ends."""
 
     n_tags: list[int] = field(default_factory=lambda: [0])
     is_empty: bool = True
@@ -84,16 +84,16 @@ def lines(page: Page) -> Lines:
     block-level tags, and all but the first of several. A run of text stays on one line, even with
     newlines inside: these are neighbours, and would be of one line-block anyway.
     """
-    pen = _Pen()
+    scan = _Scan()
     of_block: list[int] = []
     after = 0
     for start, end in zip(page.blocks.start.tolist(), page.blocks.end.tolist(), strict=True):
-        pen.write(page.html, after, start)
-        pen.inline()
-        of_block.append(len(pen.n_tags) - 1)
+        scan.write(page.html, after, start)
+        scan.inline()
+        of_block.append(len(scan.n_tags) - 1)
         after = end
-    pen.write(page.html, after, len(page.html))
-    return Lines(np.array(of_block, dtype=np.int32), np.array(pen.n_tags, dtype=np.int32))
+    scan.write(page.html, after, len(page.html))
+    return Lines(np.array(of_block, dtype=np.int32), np.array(scan.n_tags, dtype=np.int32))
 
 
 def line_blocks(of_page: Lines, near: int) -> LineBlocks:

@@ -150,7 +150,7 @@ class Ratios:
     """log P(c | h; clean) - log P(c | h; dirty) for the n-grams that were seen, keys ascending.
 
     Keys are symbols as digits of a number in base V. `unigrams` and `unigram_weights` have a row a
-    symbol; the weights of a context are used where no longer n-gram with it is known.
+    symbol; the weights of a context are used where no longer n-gram with it was seen.
     """
 
     unigrams: Float32
@@ -222,7 +222,7 @@ def row_ratios(found: Segments, ratios: Ratios) -> Float32:
 
 
 def _lookup(keys: Int64, wanted: Int64) -> tuple[Int64, npt.NDArray[np.bool_]]:
-    """A row of `keys` for each key wanted, and whether it is there."""
+    """A row of `keys` for each wanted key, and whether the key is in that row."""
     rows = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return rows, keys[rows] == wanted
 
@@ -255,7 +255,7 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
             columns = {key: arrays[key].astype(np.float32) for key in _COLUMNS}
             keys = {key: np.cumsum(arrays[key].astype(np.int64)) for key in _KEYS}
             characters, calibration = arrays["characters"], arrays["calibration"]
-    except Exception as error:  # numpy and zipfile raise whatever the damage leads them to
+    except Exception as error:  # numpy and zipfile raise many types for damaged files
         raise ModelError(f"{name}: not a model of ncleaner ({' '.join(str(error).split())})") from error
     if stated[0] != FORMAT:
         raise ModelError(f"{name}: model format {stated[0]!r}, this code reads {FORMAT}")

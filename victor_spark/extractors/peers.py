@@ -1,6 +1,6 @@
 """Other people's extractors as cleaners, one thin adapter each: the optional extra `[peers]`.
 
-Every adapter is built when its cleaner is asked for, and imports its tool then. A tool gets the
+Every adapter is built when its cleaner is loaded, and imports its tool then. A tool gets the
 canonical HTML, decoded and without scripts, and runs with its own defaults.
 """
 
@@ -117,7 +117,7 @@ def resiliparse() -> Extractor:
 
 
 def readability() -> Extractor:
-    """readability-lxml (arc90's readability); what it keeps is html, and becomes text by resiliparse."""
+    """readability-lxml (arc90's readability); its result is html, which resiliparse converts to text."""
     from readability import Document
     from resiliparse.extract.html2text import extract_plain_text
 

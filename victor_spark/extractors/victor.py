@@ -22,16 +22,12 @@ def load(model: bytes) -> Callable[[Page], Scores]:
 
 def load_2008(model: bytes) -> Callable[[Page], Scores]:
     """`victor-2008`: keeps blocks with P(other) < 0.5, as in the paper. ModelError for a bad model."""
-    return _cleaner(from_bytes(model), _papers_rule)
+    return _cleaner(from_bytes(model), lambda found, _words: decision.by_threshold(found, DEFAULT_THRESHOLD))
 
 
 def reads_language(model: bytes) -> bool:
-    """Whether the model looks at langid1 or langid2, which cost more than all its other features."""
+    """Whether the model uses langid1 or langid2, which take longer than all its other features."""
     return not LANGUAGE.isdisjoint(from_bytes(model).table.names)
-
-
-def _papers_rule(probabilities: Float64, _words: Float64) -> Bool:
-    return decision.by_threshold(probabilities, DEFAULT_THRESHOLD)
 
 
 def _cleaner(model: Model, decide: Decision) -> Callable[[Page], Scores]:

@@ -62,7 +62,7 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
             learnt = {key: np.ascontiguousarray(arrays[key]) for key in _LEARNT if key in arrays}
             grown = {place: _trees(arrays, place) for place in _TREES}
             stated = description["format"]
-    except Exception as error:  # numpy and zipfile raise whatever the damage leads them to
+    except Exception as error:  # numpy and zipfile raise many types for damaged files
         reason = " ".join(str(error).split()).partition(". ")[0]  # numpy goes on with unsafe advice
         raise ModelError(f"{name}: not a model of victor-spark ({reason})") from error
     if stated != FORMAT:

@@ -1,7 +1,7 @@
 """Trees that revise the marginals of the CRF, from all features and the first guesses around a block.
 
 A linear chain sees a block's neighbours; the last trees also see what the first trees guess of the paragraph,
-of the elements around it and of blocks of the same kin, and what the CRF says. This is stacked sequential
+of the elements around it and of blocks of the same kin, and the CRF's marginals. This is stacked sequential
 learning (Cohen and Carvalho, IJCAI 2005). The CRF still separates headers from text.
 """
 

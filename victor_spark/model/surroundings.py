@@ -25,7 +25,7 @@ CONTAINERS: Final = (
     "noscript", "pre", "li", "table", "blockquote", "article", "main", "nav", "aside", "header",
     "footer", "figure", "figcaption", "dl", "dt", "button", "label", "section", "address", "time",
 )  # fmt: skip
-"""The model's own list of containers, whatever html.tags adds to its list or how it numbers it."""
+"""The model's own list of containers: features do not change when html.tags adds or reorders containers."""
 
 HINTS: Final = (
     "article", "content", "text", "post", "comment", "related", "teaser", "share", "side", "nav",
@@ -130,7 +130,7 @@ class Layout:
     """One page as paragraphs and elements.
 
     `of_block` (n_blocks): the paragraph of each block; `places` and `sums`, a column a paragraph, as
-    kernels.surroundings says; `last_inside` (n_elements): the last element inside each.
+    documented in kernels.surroundings; `last_inside` (n_elements): the last element inside each.
     """
 
     of_block: Int32

@@ -32,7 +32,7 @@ NAMELESS: Final = 5
 """One page of so many is used twice, the second time without names: many pages of the web have none."""
 
 CONFIDENCE: Final = 0.9
-"""What the last trees say is multiplied by this: they are too sure, since they know some training pages."""
+"""The last trees' log-odds are multiplied by this: on training pages they are too sure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def before_crf(
 def revised(pages: Sequence[TrainingPage], values: Sequence[Float32], model: Model) -> Model:
     """The model with trees that revise its CRF; `values` as `before_crf` gave them.
 
-    The CRF has too few weights to know single pages: its marginals here are like those of other pages.
+    The CRF has too few weights to overfit: its marginals on these pages are like those on other pages.
     """
     rows = [
         features(page.blocks, of_page, chain_marginals(model, of_page))
@@ -134,7 +134,7 @@ def extended(
 ) -> Model:
     """The adapted model with the last trees of `start`, and more trees grown on what these get wrong here.
 
-    `strength` multiplies what the new trees say, from 0 to 1.
+    `strength`, from 0 to 1, multiplies the log-odds of the new trees.
     """
     assert start.last is not None
     rows = []

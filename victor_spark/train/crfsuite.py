@@ -174,7 +174,7 @@ NEVER: Final = -1e4
 
 
 def _weights(path: Path) -> tuple[dict[str, Float64], Float64, Bool]:
-    """State weights by attribute name, the transition matrix, and which of LABELS the model knows.
+    """State weights by attribute name, the transition matrix, and which of LABELS the model has.
 
     CRFsuite's own dump prints six decimals; the weights are read from the file's FEAT section
     (type 0: attribute → label, type 1: label → label), as 64-bit floats.

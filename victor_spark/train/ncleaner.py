@@ -131,7 +131,7 @@ def _counts(pages: Iterable[_Read], n_symbols: int) -> Counts:
 
 
 def estimate(counted: Counts, n_symbols: int) -> Ratios:
-    """The ratios of both models, interpolated as the module ncleaner_model says."""
+    """The ratios of both models, interpolated as documented in extractors.ncleaner."""
     symbols = counted.keys % n_symbols
     n_unigrams = np.stack([np.bincount(symbols, weights=n, minlength=n_symbols) for n in counted.counts])
     one = (n_unigrams + 1) / (n_unigrams.sum(axis=1, keepdims=True) + n_symbols)

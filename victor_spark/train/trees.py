@@ -89,17 +89,17 @@ def _f1_weights(logits: Float32, wanted: Bool, masses: Float64, pages: npt.NDArr
     blocks that look like the contrary of their label weigh least: they may be labelled wrong.
     `masses` are words, as many as the sampled blocks stand for; a page's are made 1 together.
     """
-    masses = masses / np.maximum(np.bincount(pages, masses), _LEAST_MASS)[pages]
+    masses = masses / np.maximum(np.bincount(pages, masses), _MIN_MASS)[pages]
     likely = 1.0 / (1.0 + np.exp(-logits.astype(np.float64)))
     right = np.bincount(pages, masses * likely * wanted)
-    both = np.maximum(np.bincount(pages, masses * (likely + wanted)), _LEAST_BOTH)
+    both = np.maximum(np.bincount(pages, masses * (likely + wanted)), _MIN_BOTH)
     f1 = (2.0 * right / both)[pages]
     gains = np.where(wanted, (2.0 - f1) * likely, f1 * (1.0 - likely))
-    return np.asarray(masses * gains / both[pages] + _LEAST_MASS)
+    return np.asarray(masses * gains / both[pages] + _MIN_MASS)
 
 
-_LEAST_MASS: Final = 1e-9
-_LEAST_BOTH: Final = 0.02
+_MIN_MASS: Final = 1e-9
+_MIN_BOTH: Final = 0.02
 
 
 def page_weights(words: Float64) -> Float64:
@@ -136,17 +136,17 @@ def _from_json(model: dict[str, Any], depth: int) -> Trees:
 
 
 def joined(*parts: Trees) -> Trees:
-    """All of them, of the same depth: what they say adds up."""
+    """All trees together, of the same depth: their log-odds are added."""
     return Trees(*(np.concatenate([getattr(part, name) for part in parts]) for name in ARRAYS))
 
 
 def scaled(trees: Trees, by: float) -> Trees:
-    """Trees that say so many times as much."""
+    """The trees with log-odds multiplied by `by`."""
     return replace(trees, leaves=trees.leaves * np.float32(by))
 
 
 def none(depth: int = 0, n_trees: int = 0) -> Trees:
-    """No trees at all, as in a model of the paper's features; or so many that say nothing."""
+    """`n_trees` trees whose log-odds are 0."""
     return Trees(
         features=np.zeros((n_trees, depth), dtype=np.int32),
         thresholds=np.full((n_trees, depth), np.inf, dtype=np.float32),

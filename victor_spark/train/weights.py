@@ -21,7 +21,7 @@ MIN_WEIGHT: Final = 0.1
 NAME_ITERATIONS: Final = 60
 
 MIN_SITES_OF_ORIGIN: Final = 10
-"""A collection of fewer sites gets no weights: its elements would tell its sites."""
+"""A collection of fewer sites gets no weights: its elements would identify its sites."""
 
 NO_ORIGIN: Final = -1
 """The number of a page whose collection has no weights."""
@@ -33,7 +33,7 @@ _ORIGIN_ITERATIONS: Final = 300
 
 
 def erased(blocks: Blocks) -> Blocks:
-    """The same blocks as if no element had any class, id, role or itemprop, or said that it is hidden."""
+    """The same blocks as if no element had any class, id, role or itemprop, or was hidden by an attribute."""
     return replace(
         blocks,
         hints=np.full_like(blocks.hints, _FAR),
