@@ -19,7 +19,7 @@ from victor_spark.langid.pages import linguist
 from victor_spark.model import crf, decision, revision
 from victor_spark.model.files import from_bytes
 from victor_spark.warc import records
-from victor_spark.warc.inputs import Shard
+from victor_spark.warc.shard import Shard
 
 STEPS: Final = (
     "read",

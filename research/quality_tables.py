@@ -7,7 +7,7 @@ from typing import Any, Final
 from research import against_peers, rejecting
 from research.trials import ALL_STAGES, STAGES
 from victor_spark.evaluation.out_of_fold import PageRow
-from victor_spark.evaluation.preferences import BY_THEMSELVES
+from victor_spark.evaluation.summary import BY_THEMSELVES
 from victor_spark.model import decision
 
 Row = Mapping[str, Any]

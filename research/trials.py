@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from victor_spark.blocks import Blocks, Float64
-from victor_spark.evaluation import crf, cross_validation, folds, labelling, measures
+from victor_spark.evaluation import crf, cross_validation, labelling, measures
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.model import decision
 from victor_spark.model.crf import Model, chain_marginals, marginals
@@ -158,7 +158,9 @@ def language_of(page: LabelledPage) -> str | None:
 
 def fold_of(pages: Sequence[LabelledPage], n_folds: int) -> list[int]:
     """The folds that `victor train crf` makes of the same pages."""
-    made = folds.by_site([page.site for page in pages], [page.gold.set for page in pages], n_folds)
+    made = cross_validation.folds_by_site(
+        [page.site for page in pages], [page.gold.set for page in pages], n_folds
+    )
     return [int(fold) for fold in made.tolist()]
 
 

@@ -13,10 +13,11 @@ PACKAGE = "victor_spark"
 ROOT = Path(__file__).resolve().parent.parent
 
 FLOORS = (
-    ("blocks", "configuration", "errors", "hosts", "redaction", "resources", "tables"),
+    ("blocks", "configuration", "errors", "hosts", "redaction", "resources", "scripts", "tables"),
     ("kernels",),
     ("words", "alignment"),
-    ("warc", "fetch", "html", "langid"),
+    ("warc", "html", "langid"),
+    ("fetch",),
     ("document", "model", "templates"),
     ("extractors",),
     ("pipeline", "preparation", "train"),

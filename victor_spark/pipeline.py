@@ -11,7 +11,8 @@ import numpy as np
 from victor_spark.blocks import OTHER, TEXT, Bool, Page, Record, Scores, no_blocks, uniform
 from victor_spark.document import Document, plain_text
 from victor_spark.errors import InputError, ModelError, UsageError
-from victor_spark.extractors import Cleaner, cascade, check_name, load, models_of, template
+from victor_spark.extractors import Cleaner, check_name, load, models_of, template
+from victor_spark.extractors.template import TemplateStep
 from victor_spark.extractors.victor import reads_language
 from victor_spark.html import plain
 from victor_spark.kernels import warn_if_uncompiled
@@ -21,9 +22,8 @@ from victor_spark.model import decision
 from victor_spark.model.files import read_bytes
 from victor_spark.preparation import Lap, PageFacts, handed_over, prepare, prepare_text, unmeasured
 from victor_spark.resources import directory
-from victor_spark.templates import table, trimming
-from victor_spark.templates.lookup import SiteTemplates
-from victor_spark.warc import kinds
+from victor_spark.templates import coverage
+from victor_spark.warc import file_types
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +112,11 @@ def cleaning(
 
     `lap` is called at the end of each stage: canonical, segment, language, decide, render.
     """
-    templates = (
-        SiteTemplates(table.from_bytes(models[TEMPLATES], settings.templates or TEMPLATES))
-        if TEMPLATES in models
-        else None
-    )
-    cleaner = load(settings.cleaner, models)
-    if templates and settings.templates_use == template.BEFORE:
-        cleaner = cascade.compose([template.load(), cleaner])
+    cleaner, templates = load(settings.cleaner, models), None
+    if TEMPLATES in models:
+        name = settings.templates or TEMPLATES
+        templates = TemplateStep.from_bytes(models[TEMPLATES], name, settings.templates_use)
+        cleaner = templates.cleaner(cleaner)
     look = linguist(
         models[PROFILES],
         settings.languages,
@@ -164,7 +161,7 @@ def clean(
         raise TypeError(f"html must be bytes or str, not {type(html).__name__}")
     if isinstance(html, bytes):
         return _loaded(Settings(cleaner, threshold))(handed_over(html, url))
-    if what := kinds.only_named(html):
+    if what := file_types.only_named(html):
         raise InputError(f"html is {what}, not a page: give what is there, as bytes or a string")
     record = handed_over(html.encode("utf-8", "replace"), url, "utf-8")
     return _loaded(Settings(cleaner, threshold))(record)
@@ -191,10 +188,10 @@ def _document(
     facts: PageFacts,
     cleaner: Cleaner,
     settings: Settings,
-    templates: SiteTemplates | None,
+    templates: TemplateStep | None,
     lap: Lap,
 ) -> Document:
-    page = templates.marked(page) if templates else page
+    page = templates.before(page) if templates else page
     status, reason = _unfit(page, facts.language, settings)
     scores = cleaner(page) if status is None else uniform(len(page.blocks), OTHER)
     kept = _kept(page, scores, settings)
@@ -202,13 +199,11 @@ def _document(
         kept = kept & ~page.blocks.line_number
     chosen, cut = kept, None
     if templates is not None and status is None:
-        page = templates.marked(page, kept)
-        if settings.templates_use != template.EVIDENCE:
-            kept, cut = template.taken_out(page, kept, scores, templates.n_pages(page))
+        page, kept, cut = templates.after(page, kept, scores)
     lap("decide")
     # What changes nothing leaves a tool its own text.
     own = scores.text if cut is None and np.array_equal(kept, scores.kept) else None
-    text = plain_text(trimming.trimmed(page.blocks, cut), kept) if own is None else own
+    text = plain_text(coverage.trimmed(page.blocks, cut), kept) if own is None else own
     lap("render")
     expected = scores.expected_f1
     if expected is not None and kept is not scores.kept:

@@ -10,7 +10,7 @@ from victor_spark.html.canonical import canonical
 from victor_spark.html.segment import segment
 from victor_spark.langid.pages import Linguist, PageLanguage
 from victor_spark.langid.repair import CONTROLS, Misreading, reread
-from victor_spark.warc import kinds
+from victor_spark.warc import compression, file_types
 
 _MAX_MISREADINGS: Final = 4
 _LATIN_1: Final = 0x100
@@ -84,8 +84,8 @@ def prepare_text(
 def handed_over(payload: bytes, url: str | None, charset: str | None = None) -> Record:
     """The record of a page given by a caller, not by an archive; a file of another kind gets a status."""
     record = Record(None, url, "", 0, len(payload), payload, http_charset=charset)
-    if payload.startswith(kinds.GZIP_MAGIC) and charset is None:
+    if payload.startswith(compression.GZIP_MAGIC) and charset is None:
         other: str | None = "application/gzip"
     else:
-        other = kinds.binary_type(payload[:512])
+        other = file_types.binary_type(payload[:512])
     return replace(record, payload=None, status="not_html", reason=other) if other else record

@@ -11,7 +11,7 @@ from tests.extractors.pages import kept, page
 from tests.html.pages import articles, blocks_of, strings
 from victor_spark.blocks import Float64
 from victor_spark.errors import ModelError
-from victor_spark.evaluation import alignment
+from victor_spark.evaluation import labelling
 from victor_spark.extractors import ncleaner
 from victor_spark.extractors.ncleaner import EDGE, N_RESERVED, SPACE, Model, Ratios, segments, symbol_table
 from victor_spark.train import ncleaner as training
@@ -34,7 +34,7 @@ def pairs(n: int) -> list[Example]:
     examples = []
     for row in range(n):
         blocks = blocks_of(f"{MENU}<p>{STORIES[row]}</p><div>(c) 20{row:02} | Terms</div>")
-        examples.append(Example(blocks, alignment.label(blocks, STORIES[row]).labels, f"{row}.example"))
+        examples.append(Example(blocks, labelling.aligned_labels(blocks, STORIES[row])[0], f"{row}.example"))
     return examples
 
 

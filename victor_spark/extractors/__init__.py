@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
 from victor_spark.blocks import Page, Scores
-from victor_spark.errors import UsageError
+from victor_spark.errors import UsageError, suggestion
 from victor_spark.extractors import cascade, kimatu, line_block, ncleaner, peers, template, victor
 
 Cleaner: TypeAlias = Callable[[Page], Scores]
@@ -40,7 +40,8 @@ def check_name(name: str) -> None:
         if part in peers.PEERS:
             peers.check_installed(part)
         elif part not in CLEANERS:
-            raise UsageError(f"no cleaner {part!r}; there are: {', '.join(available())}, and cascades a+b")
+            names = f"; there are: {', '.join(available())}, and cascades a+b"
+            raise UsageError(f"no cleaner {part!r}{suggestion(part, available()) or names}")
 
 
 def models_of(name: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from victor_spark import tables
 from victor_spark.blocks import LABELS, Record
 from victor_spark.document import BlockSequence, Document
 from victor_spark.hosts import host_name, registered_domain
-from victor_spark.warc import crawls
+from victor_spark.warc import file_types
 
 Row = dict[str, Any]
 
@@ -108,7 +108,7 @@ def document_row(record: Record, document: Document, *, blocks: bool) -> Row:
 
 def shard_row(warc_filename: str, *, reason: str) -> Row:
     """The row of a shard that can't be read (on): no offset, and nothing known but the reason."""
-    crawl = crawls.of_path(warc_filename)
+    crawl = file_types.crawl_of_path(warc_filename)
     return {"warc_filename": warc_filename, "crawl": crawl, "status": "error", "reason": reason}
 
 
