@@ -1,7 +1,7 @@
-"""The tables this house writes, as Arrow schemas, and the same for Spark.
+"""The tables that victor-spark writes, as Arrow schemas and as Spark DDL.
 
-A schema's version stands in its metadata. Spark writes Parquet footers of its own and drops that, but
-keeps a column's metadata: there the version hangs on the column `id` (`schema_version` finds both).
+A schema's version stands in its metadata. Spark writes Parquet footers of its own and drops that, but keeps a
+column's metadata: there the version is in the metadata of the column `id` (`schema_version` reads both).
 """
 
 import json
@@ -69,7 +69,7 @@ RECORDS: Final = pa.schema(
 """One row per HTML record, not cleaned; `status` is ok where it can be."""
 
 CRAWL: Final = pa.field("crawl", pa.string())
-"""The crawl a shard belongs to, where its path or its first record says so."""
+"""The crawl a shard belongs to, where its path or its first record names it."""
 
 PAGES_WITH_BLOCKS: Final = PAGES.append(pa.field("blocks", pa.list_(BLOCK)))
 
@@ -85,7 +85,7 @@ _DDL_NAMES: Final = {
 
 
 def pages(*, blocks: bool, html: bool = False, crawl: bool = False) -> pa.Schema:
-    """The schema of the pages table, with the columns that are there on request; the version is the same."""
+    """The schema of the pages table with optional columns; the version is the same."""
     schema = PAGES
     for wanted, field in ((html, HTML), (crawl, CRAWL), (blocks, PAGES_WITH_BLOCKS.field("blocks"))):
         schema = schema.append(field) if wanted else schema
@@ -93,7 +93,7 @@ def pages(*, blocks: bool, html: bool = False, crawl: bool = False) -> pa.Schema
 
 
 def ddl(schema: pa.Schema) -> str:
-    """The columns of `schema` in Spark's words: `id string, warc_record_offset bigint, …`."""
+    """The columns of `schema` as Spark DDL: `id string, warc_record_offset bigint, …`."""
     return ", ".join(f"{field.name} {_ddl_type(field.type)}" for field in schema)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from victor_spark import pipeline, tables
-from victor_spark.page import Record
+from victor_spark.blocks import Record
 from victor_spark.spark import rows
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from tests.spark.hostile_work import WORK, row, write
+from victor_spark.blocks import Record
 from victor_spark.errors import ShardError, UsageError
-from victor_spark.page import Record
 from victor_spark.spark.limits import Limits
 from victor_spark.spark.rows import Row
 from victor_spark.spark.sandbox import MAX_DEATHS, Sandbox, SandboxError

@@ -17,8 +17,8 @@ import numpy as np
 from victor_spark.annotation import labels as label_strings
 from victor_spark.annotation.labels import Runs
 from victor_spark.annotation.store import Row, Store, now
+from victor_spark.blocks import LABELS, OTHER
 from victor_spark.errors import AnnotationError
-from victor_spark.page import LABELS, OTHER
 
 IDLE_SECONDS: Final = 60.0
 """A longer gap between two requests about a page is not working time."""

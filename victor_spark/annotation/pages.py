@@ -13,9 +13,9 @@ import numpy as np
 
 from victor_spark.annotation.labels import encode
 from victor_spark.annotation.store import Store, now
+from victor_spark.blocks import Int32, Page, Record
 from victor_spark.errors import AnnotationError
 from victor_spark.evaluation.gold import site_of
-from victor_spark.page import Int32, Page, Record
 
 PRACTICE: Final = "practice"
 

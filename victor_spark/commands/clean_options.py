@@ -5,9 +5,9 @@ import dataclasses
 from typing import Final
 
 from victor_spark import configuration, pipeline
-from victor_spark.cleaners import template
 from victor_spark.commands import argument_types
-from victor_spark.crf import decision
+from victor_spark.extractors import template
+from victor_spark.model import decision
 from victor_spark.spark.budget import Budget
 from victor_spark.spark.layout import PARTITION_COLUMNS, Layout
 from victor_spark.spark.limits import Limits

@@ -11,12 +11,12 @@ from typing import Final
 from victor_spark import pipeline
 from victor_spark.annotation import explained
 from victor_spark.commands import argument_types, clean_options, one_page
-from victor_spark.crf import model as crf_model
-from victor_spark.crf.explanation import Explanation, explain
+from victor_spark.document import Document
 from victor_spark.errors import EXIT_BUDGET, EXIT_DONE, InputError, OutputError
 from victor_spark.html.charset import decode
 from victor_spark.html.styles import sheets
-from victor_spark.page import Document
+from victor_spark.model import files as model_files
+from victor_spark.model.explanation import Explanation, explain
 from victor_spark.warc import storage
 
 EXAMPLES: Final = """\
@@ -80,4 +80,4 @@ def _explanation(document: Document, models: dict[str, bytes]) -> Explanation | 
     trained = [content for name, content in models.items() if name.startswith("crf/")]
     if len(trained) != 1 or not document.n_blocks:
         return None
-    return explain(crf_model.from_bytes(trained[0]), document.columns)
+    return explain(model_files.from_bytes(trained[0]), document.columns)

@@ -6,9 +6,11 @@ import sys
 from typing import Final
 
 from victor_spark import pipeline
+from victor_spark.blocks import Record
 from victor_spark.commands.clean_options import FORMATS, CleanOptions
+from victor_spark.document import Document
 from victor_spark.errors import EXIT_DONE, InputError, UsageError
-from victor_spark.page import Document, Record
+from victor_spark.preparation import handed_over
 from victor_spark.warc import file_types, inputs, records
 from victor_spark.warc.shard import Shard
 
@@ -45,7 +47,7 @@ def read_page(arguments: argparse.Namespace, chosen: CleanOptions) -> tuple[str,
             raise InputError("stdin: empty")
         if what := file_types.only_named(payload.decode("utf-8", "replace")):
             raise InputError(f"stdin holds {what}, not a page: give it as INPUT, or send the page")
-        return "stdin", pipeline.handed_over(payload, arguments.url)
+        return "stdin", handed_over(payload, arguments.url)
     if "-" in arguments.inputs:
         raise UsageError("- (stdin) is a page by itself: no other INPUT beside it")
     shards = inputs.resolve(arguments.inputs, base_url=arguments.input_base_url)

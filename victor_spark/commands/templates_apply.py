@@ -7,8 +7,8 @@ cleaner, use `victor clean --templates` instead. Pages of sites without template
 import argparse
 from typing import Final
 
-from victor_spark.cleaners import template
 from victor_spark.commands import clean, clean_options
+from victor_spark.extractors import template
 
 EXAMPLES: Final = """\
 examples:

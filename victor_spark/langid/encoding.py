@@ -14,13 +14,13 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from victor_spark.blocks import Bool, UInt8
 from victor_spark.kernels import code_points, letters
 from victor_spark.langid import identify, scores
 from victor_spark.langid.normalise import Int32, UInt32, folded, folding_table, joined
 from victor_spark.langid.profiles import STEP, Profiles
 from victor_spark.langid.repair import CONTROLS, EAST_ASIAN, TWICE, Misreading, again, bytes_of, parts, whole
 from victor_spark.langid.settings import Encoding, settings
-from victor_spark.page import Bool, UInt8
 
 _READ_AS: Final = (
     "windows-1252",

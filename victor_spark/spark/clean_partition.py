@@ -13,8 +13,8 @@ import pyarrow as pa
 from pyspark import Accumulator, Broadcast
 
 from victor_spark import pipeline, tables
+from victor_spark.blocks import Record
 from victor_spark.errors import ShardError
-from victor_spark.page import Record
 from victor_spark.spark import plan
 from victor_spark.spark.limits import Limits
 from victor_spark.spark.page_process import Work

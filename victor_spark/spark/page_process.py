@@ -23,8 +23,8 @@ from typing import Final, NamedTuple, NoReturn
 
 import pyarrow as pa
 
+from victor_spark.blocks import Record
 from victor_spark.errors import ShardError
-from victor_spark.page import Record
 from victor_spark.spark.limits import OPEN_FACTOR, REMOTE_SECONDS, WALL_FACTOR, Limits
 from victor_spark.spark.rows import Row, RowBatch, shard_row
 from victor_spark.spark.stages import Laps

@@ -7,8 +7,9 @@ import numpy as np
 import pyarrow as pa
 
 from victor_spark import tables
+from victor_spark.blocks import LABELS, Record
+from victor_spark.document import BlockSequence, Document
 from victor_spark.hosts import host_name, registered_domain
-from victor_spark.page import LABELS, BlockSequence, Document, Record
 from victor_spark.warc import file_types
 
 Row = dict[str, Any]

@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from victor_spark.blocks import Int32, UInt8
 from victor_spark.kernels import KEY, views
 from victor_spark.kernels import tokens as kernel
-from victor_spark.page import Int32, UInt8
 
 BEGINS_LINE: Final = 1
 ENDS_LINE: Final = 2

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from victor_spark.page import Record
+from victor_spark.blocks import Record
 from victor_spark.warc import file_types, headers, http_body
 from victor_spark.warc.headers import HttpHead
 from victor_spark.warc.http_body import Body

@@ -15,7 +15,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import replace
 from typing import Final, NamedTuple, TypeVar
 
-from victor_spark.page import Record
+from victor_spark.blocks import Record
 from victor_spark.warc import boundaries, page_records, readers
 from victor_spark.warc.headers import Syntax
 from victor_spark.warc.page_records import RawRecord

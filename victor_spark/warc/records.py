@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from victor_spark.blocks import Record
 from victor_spark.errors import InputError, ShardError
-from victor_spark.page import Record
 from victor_spark.warc import boundaries, coordinates, file_types, http_body, page_records, ranges, storage
 from victor_spark.warc.compression import HEAD_LENGTH, compression_of
 from victor_spark.warc.headers import SYNTAXES, Syntax
