@@ -59,7 +59,6 @@ DOORS = {
     "starlette": "annotation",
     "trafilatura": "cleaners",
     "uvicorn": "annotation",
-    "warcio": "warc",
     "yarl": "fetch",
     "zstandard": "warc",
 }
