@@ -13,7 +13,7 @@ PACKAGE = "victor_spark"
 ROOT = Path(__file__).resolve().parent.parent
 
 FLOORS = (
-    ("configuration", "errors", "hosts", "redaction", "resources", "render", "page", "tables"),
+    ("configuration", "errors", "hosts", "redaction", "resources", "render", "page", "scripts", "tables"),
     ("kernels",),
     ("words", "alignment"),
     ("warc", "html", "langid"),

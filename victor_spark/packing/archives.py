@@ -26,6 +26,8 @@ from victor_spark import resources
 from victor_spark.packing import unpacking
 
 NAME: Final = "victor-spark"
+EXECUTORS: Final = "executors"
+"""The extra that all executors need."""
 LEFT_OUT: Final = frozenset({"pyspark", "py4j"})
 """Spark brings its own."""
 
@@ -76,13 +78,16 @@ def pack_zip(archive: Path) -> int:
 def needed(extras: frozenset[str]) -> dict[str, Distribution]:
     """The installed packages that victor-spark needs, without itself and those of LEFT_OUT."""
     found: dict[str, Distribution] = {}
-    waiting = [*_wanted(_our_requirements(extras), frozenset())]
+    waiting = [*_wanted(_our_requirements(extras | {EXECUTORS}), frozenset())]
     seen = set[tuple[str, frozenset[str]]]()
     while waiting:
         name, asked = wanted = waiting.pop()
         if wanted in seen or name in LEFT_OUT:
             continue
         seen.add(wanted)
+        if name == NAME:
+            waiting += _wanted(_our_requirements(asked), frozenset())
+            continue
         found[name] = package = distribution(name)
         waiting += _wanted(package.requires or [], asked)
     return found

@@ -1,4 +1,4 @@
-"""One page, some cleaners → a judgement each: what the output has in common with the gold, and its cost."""
+"""One page and some cleaners → a measurement each: the overlap of output and gold, and processor time."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ import numpy as np
 
 from victor_spark import pipeline, words
 from victor_spark.cleaners import models_of
-from victor_spark.errors import InputError, UsageError
+from victor_spark.errors import InputError, UsageError, suggestion
 from victor_spark.evaluation import cleaneval, gold, gold_formats, labelling, matching, measures
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage
@@ -28,7 +28,7 @@ THRESHOLDS: Final = np.linspace(0.01, 0.99, 99)
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a cleaner makes of a page: its text, the same marked up, and where it has blocks, these."""
+    """The output of a cleaner for a page: text, the same with markup, and the document if it has blocks."""
 
     status: str
     reason: str | None
@@ -52,8 +52,8 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
-    """What a cleaner's output for a page is worth.
+class Measurement:
+    """The measures of a cleaner's output for a page.
 
     `status` is that of the document; any but "ok" counts as empty, any but "ok" and "empty" is a
     failure. `seconds` is processor time. `blocks` and `curve` are None where labels aren't reliable.
@@ -78,7 +78,7 @@ class Judgement:
 class Plan:
     """Everything a process needs for judging: which cleaners (and their models), folders, measures.
 
-    `cleaned` are folders of texts that were cleaned elsewhere, judged as cleaners of that name.
+    `cleaned` are folders of texts that other tools cleaned, evaluated as cleaners of that name.
     """
 
     cleaners: tuple[str, ...]
@@ -88,23 +88,24 @@ class Plan:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All that is judged, in order."""
+        """The names of cleaners and folders, in order."""
         return (*self.cleaners, *self.cleaned)
 
 
 def plan(
     cleaners: Sequence[str], cleaned: Sequence[str], wanted: Sequence[str], model: str | None = None
 ) -> Plan:
-    """Checks names and folders and reads the models; UsageError, InputError or ModelError if that fails.
+    """Checks names and folders and reads the models; UsageError, InputError or ModelError where these fail.
 
     `model` is a directory that replaces the model of the one cleaner that has one.
     """
     names = tuple(dict.fromkeys(cleaners))
     if not names and not cleaned:
-        raise UsageError("nothing to evaluate: give --cleaner NAME..., --model DIR or --cleaned FOLDER...")
+        raise UsageError("nothing to evaluate: add --cleaner NAME..., --model DIR or --cleaned FOLDER...")
     unknown = [name for name in wanted if name not in MEASURES]
     if unknown:
-        raise UsageError(f"no measure {unknown[0]!r}; there are: {', '.join(MEASURES)}")
+        near = suggestion(unknown[0], MEASURES) or f"; there are: {', '.join(MEASURES)}"
+        raise UsageError(f"no measure {unknown[0]!r}{near}")
     for folder in cleaned:
         if not Path(folder).is_dir():
             raise InputError(f"--cleaned {folder}: not a directory")
@@ -112,7 +113,7 @@ def plan(
     fitting = [name for name in names if len(models_of(name)) == 1] if model else []
     if model and len(fitting) != 1:
         found = ", ".join(fitting) or "none"
-        raise UsageError(f"--model {model}: is for one cleaner that has a model; of --cleaner, {found}")
+        raise UsageError(f"--model {model} needs one cleaner with a model in --cleaner, not {found}")
     models = {
         name: pipeline.models(pipeline.Settings(name, model=model if name in fitting else None))
         for name in names
@@ -120,32 +121,32 @@ def plan(
     return Plan(names, tuple(dict.fromkeys(cleaned)), tuple(wanted) or tuple(MEASURES), models)
 
 
-def judge_of(plan: Plan) -> Callable[[GoldPage, int], Iterator[Judgement]]:
-    """Builds the function that judges a page: a judgement for every name from the given one on."""
+def measurer(plan: Plan) -> Callable[[GoldPage, int], Iterator[Measurement]]:
+    """Builds the function (page, first) → a measurement for every name from number `first` on."""
     cleaners = cleaners_of(plan)
 
-    def judge(page: GoldPage, first: int) -> Iterator[Judgement]:
+    def measure(page: GoldPage, first: int) -> Iterator[Measurement]:
         is_labelled = BLOCKS in plan.measures and page.gold is not None and page.html
         labelled = labelling.label(page) if is_labelled else None
         for name, clean in list(cleaners.items())[first:]:
             started = time.process_time()
             output = clean(page)
             seconds = time.process_time() - started
-            yield _judgement(page, labelled, name, output, seconds, plan.measures)
+            yield _measurement(page, labelled, name, output, seconds, plan.measures)
 
-    return judge
+    return measure
 
 
 def cleaners_of(plan: Plan) -> dict[str, Clean]:
-    """Everything that is judged, by name, in order."""
+    """The cleaners and folders of the plan, by name, in order."""
     ours = {name: cleaner(name, plan.models[name]) for name in plan.cleaners}
     return ours | {folder: folder_cleaner(Path(folder)) for folder in plan.cleaned}
 
 
 def cleaner(name: str, models: Mapping[str, bytes]) -> Clean:
-    """A cleaner of ours (or a peer, or a cascade) as the pipeline runs it, from html on."""
+    """A cleaner of ours, a peer or a cascade, as the pipeline runs it, from html to document."""
     run = pipeline.cleaning(pipeline.Settings(name), models)
-    run(_record("<p>What is loaded late is loaded now.</p>", None))
+    run(_record("<p>Loads what is loaded at the first page.</p>", None))
 
     def clean(page: GoldPage) -> Output:
         document = run(_record(page.html, page.url))
@@ -155,7 +156,7 @@ def cleaner(name: str, models: Mapping[str, bytes]) -> Clean:
 
 
 def folder_cleaner(folder: Path) -> Clean:
-    """Texts that were cleaned elsewhere, with CleanEval's markers or without, by the stem of the page."""
+    """Texts that another tool cleaned, with or without CleanEval's markers, found by the stem of the page."""
     files = gold_formats.texts(folder)
 
     def clean(page: GoldPage) -> Output:
@@ -170,9 +171,9 @@ def folder_cleaner(folder: Path) -> Clean:
     return clean
 
 
-def failed(plan: Plan, page: GoldPage, row: int, status: str, reason: str) -> Judgement:
-    """The judgement where a cleaner gave nothing, not even a status: an empty output."""
-    return _judgement(page, None, plan.names[row], Output(status, reason, "", ""), 0.0, plan.measures)
+def failed(plan: Plan, page: GoldPage, row: int, status: str, reason: str) -> Measurement:
+    """The measurement where a cleaner returned nothing, not even a status: an empty output."""
+    return _measurement(page, None, plan.names[row], Output(status, reason, "", ""), 0.0, plan.measures)
 
 
 def _record(html: str, url: str | None) -> Record:
@@ -180,17 +181,17 @@ def _record(html: str, url: str | None) -> Record:
     return Record(None, url, "", 0, len(payload), payload, http_charset="utf-8")
 
 
-def _judgement(
+def _measurement(
     page: GoldPage,
     labelled: LabelledPage | None,
     name: str,
     output: Output,
     seconds: float,
     wanted: Sequence[str],
-) -> Judgement:
+) -> Measurement:
     counts, curve = _blocks(labelled, output)
     known = output.document or (labelled.page if labelled else None)
-    return Judgement(
+    return Measurement(
         id=page.id,
         set=page.set,
         site=gold.site(page),
@@ -216,7 +217,7 @@ def _overlaps(page: GoldPage, output: Output, wanted: Sequence[str]) -> dict[str
 
 
 def _blocks(labelled: LabelledPage | None, output: Output) -> tuple[BlockCounts | None, Curve | None]:
-    """Victor's counts and curve; a document that was given up counts as one with every block dropped."""
+    """Victor's counts and curve; a document that failed counts as one with every block dropped."""
     if labelled is None or not labelling.trainable(labelled):
         return None, None
     document = output.document
@@ -253,7 +254,7 @@ def _rouge_overlap(output: Output, page: GoldPage) -> dict[str, Overlap]:
 
 
 def _snippet_overlap(output: Output, page: GoldPage) -> dict[str, Overlap]:
-    """Snippets that must be there and are, or that are and must not; white space apart."""
+    """Wanted snippets that are in the text, and unwanted ones that are; white space is normalised."""
     must, must_not = (page.meta.get(key) or () for key in ("with", "without"))
     if not must and not must_not:
         return {}
@@ -283,7 +284,7 @@ _FAMILIES: Final[Mapping[tuple[str, ...], Callable[[Output, GoldPage], dict[str,
     ("CHA", "CHA-4"): partial(_cleaneval_overlap, cleaneval.character_overlap),
     (SNIPPETS,): _snippet_overlap,
 }
-"""What is measured in one go → how."""
+"""Measures that are computed together → the function."""
 
 MEASURES: Final = (*(name for names in _FAMILIES for name in names), BLOCKS)
-"""Every measure that can be asked for."""
+"""The names of all measures."""
