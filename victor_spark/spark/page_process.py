@@ -29,7 +29,7 @@ from victor_spark.spark.limits import OPEN_FACTOR, REMOTE_SECONDS, WALL_FACTOR, 
 from victor_spark.spark.rows import Row, RowBatch, shard_row
 from victor_spark.spark.stages import Laps
 from victor_spark.warc import storage
-from victor_spark.warc.shard import Attempt, Passed, Place, Shard
+from victor_spark.warc.shard import Attempt, Place, Shard, Skip
 
 FLUSH_BYTES: Final = 1 << 20
 FLUSH_SECONDS: Final = 1.0
@@ -118,7 +118,7 @@ class Assignment:
     start: Position
     verdicts: Mapping[Position, Verdict] = field(default_factory=dict)
     suspect: Suspect | None = None
-    passed: Mapping[int, Passed] = field(default_factory=dict)
+    passed: Mapping[int, Skip] = field(default_factory=dict)
     slow: frozenset[int] = frozenset()
 
 
@@ -279,7 +279,7 @@ class _Worker:
             self._begin,
             self._progress,
             fast=number not in assignment.slow,
-            passed=assignment.passed.get(number),
+            skip=assignment.passed.get(number),
         )
         self._least = REMOTE_SECONDS if storage.scheme(shard.path) else 0.0
         seconds = self._limits.page_seconds * OPEN_FACTOR

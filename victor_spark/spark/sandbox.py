@@ -47,7 +47,7 @@ from victor_spark.spark.page_process import (
     serve,
 )
 from victor_spark.spark.rows import RowBatch, shard_row
-from victor_spark.warc.shard import Passed, Place, Shard
+from victor_spark.warc.shard import Place, Shard, Skip
 
 MAX_DEATHS: Final = 10
 """So many in a row without a row or a verdict between them are no page's fault: the task fails."""
@@ -176,7 +176,7 @@ def _passing(todo: Assignment, death: Death, limits: Limits) -> Assignment:
         passed = replace(known, blind=True)
     else:
         verdict = _verdict(death, limits)
-        passed = Passed(death.place, verdict.status, f"{verdict.reason}, while it was read")
+        passed = Skip(death.place, verdict.status, f"{verdict.reason}, while it was read")
     verdicts = {position: verdict for position, verdict in todo.verdicts.items() if position.shard != number}
     passing = {**todo.passed, number: passed}
     return replace(todo, start=Position(number, 0), verdicts=verdicts, suspect=None, passed=passing)
