@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Mines, cleans, measures, writes, prints the table."""
+    """Mines and cleans site by site, writes the results, prints the table."""
     sources = gold_formats.sources(arguments.gold)
     pages = gold_formats.chosen(sources, Choice(tuple(arguments.sets)))
     of_sites = template_gain.by_site(pages, arguments.group_by, arguments.min_pages)

@@ -1,8 +1,8 @@
-"""Shows the templates of a site: what they match, on how many pages, an example; and where the cut-off lies.
+"""Shows the templates of a site: expression, number of pages, an example; and the histogram with the cut-off.
 
 SITE is written as in the table (example.org; with --group-by host www.example.org). Without SITE the sites of
-the table are listed. The histogram says how many strings stand on how many of the site's pages: idioms on the
-left, templates on the right, the cut-off between them; --picture draws it.
+the table are listed. The histogram counts repeated strings by the share of the site's pages that have them:
+idioms on the left, templates on the right, the cut-off between them; --picture draws it.
 """
 
 import argparse
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints what the table says."""
+    """Prints the sites of the table, or the templates of one site."""
     found = table.read(arguments.templates)
     if arguments.site is None:
         lines = _sites(found)
@@ -84,7 +84,7 @@ def _site(rows: list[dict[str, Any]], arguments: argparse.Namespace) -> Iterator
     first = rows[0]
     yield (
         f"{first['site']}: {len(rows)} templates in the view {first['view']}, from {first['n_pages']} pages; "
-        f"a string on {first['cut_off']} of them or more is one, a whole short line from a fifth of them on"
+        f"a string is one from {first['cut_off']} pages on, a short whole line from a fifth of the pages on"
     )
     if histogram := _histogram(rows):
         yield from ["", *_histogram_lines(histogram, first["cut_off"], first["n_pages"])]
@@ -137,7 +137,7 @@ def _histogram(rows: list[dict[str, Any]]) -> list[int]:
 
 def _draw(rows: list[dict[str, Any]], path: Path) -> None:
     if path.suffix not in _PICTURES:
-        raise OutputError(f"{path}: a picture ends in {', '.join(_PICTURES)}")
+        raise OutputError(f"{path}: a picture must end in {', '.join(_PICTURES)}")
     histogram = _histogram(rows)
     if not histogram:
         raise InputError(f"no histogram of {rows[0]['site']} in the table")
@@ -150,4 +150,4 @@ def _draw(rows: list[dict[str, Any]], path: Path) -> None:
             title=f"Repeated strings of {rows[0]['site']}",
         )
     except OSError as error:
-        raise OutputError(f"can't write {path}: {error.strerror or error}") from error
+        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error

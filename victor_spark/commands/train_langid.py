@@ -1,4 +1,4 @@
-"""Builds language profiles from text files, adds a language to them, or lists what one holds.
+"""Builds language profiles from text files, adds a language to them, or lists the profile of a language.
 
 A text file is UTF-8 (plain, .gz, .xz or .bz2) and its name begins with its language: cs.txt, sr_latn.txt.xz.
 A directory stands for the text files in it. A language's profile depends on its own text alone.
@@ -57,11 +57,11 @@ def run(arguments: argparse.Namespace) -> int:
             print(line)
         return EXIT_DONE
     if arguments.output is None:
-        raise UsageError("--output FILE is needed (or --list LANG)")
+        raise UsageError("add --output FILE or --list LANG")
     if bool(arguments.inputs) == bool(arguments.add):
-        raise UsageError("give either text files and directories, or --add LANG=FILE")
+        raise UsageError("add either text files and directories, or --add LANG=FILE")
     if arguments.add and arguments.fasttext:
-        raise UsageError("--add is for profiles; a fastText model is trained on all languages at once")
+        raise UsageError("--add and --fasttext cannot be combined: fastText trains on all languages at once")
     updates = arguments.add and arguments.output == arguments.profiles
     if arguments.output.exists() and not (updates or arguments.overwrite):
         raise OutputError(f"{arguments.output}: exists; choose another --output, or add --overwrite")
@@ -113,7 +113,7 @@ def _files(inputs: Sequence[str]) -> list[tuple[str, Path]]:
 def _checked(language: str, source: str) -> str:
     if not _LANGUAGE.fullmatch(language):
         raise UsageError(
-            f"{source}: {language!r} is no language code (two or three small letters, like cs, ast, sr_latn)"
+            f"{source}: {language!r} is not a language code (lower-case letters: cs, ast, sr_latn)"
         )
     return language
 
@@ -126,11 +126,11 @@ def _texts(files: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, str]]:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Writes the file whole or not at all."""
+    """Writes the file atomically."""
     partial = path.with_name(f"{path.name}.partial")
     try:
         partial.write_bytes(content)
         partial.replace(path)
     except OSError as error:
         partial.unlink(missing_ok=True)
-        raise OutputError(f"can't write {path}: {error.strerror}") from error
+        raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
