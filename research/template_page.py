@@ -91,8 +91,8 @@ def _guard(figures: Mapping[str, Any]) -> Iterator[str]:
     other = figures["in_use"]["halves"][1]
     yield (
         f"Chosen on the first half: {_guard_text(chosen)}; in use: {_guard_text(in_use)}. On the other half "
-        f"it changes mean F1 by {100 * other['f1']:+.2f} points and costs at most {100 * other['most_lost']:.2f} points "
-        f"of recall, on {other['worst']}."
+        f"it changes mean F1 by {100 * other['f1']:+.2f} points and costs at most "
+        f"{100 * other['most_lost']:.2f} points of recall, on {other['worst']}."
     )
 
 
@@ -279,8 +279,8 @@ _SETTINGS: Final = f"""\
 After the CRF, templates gain little: the CRF has dropped most of the text they cover, and what it kept of
 that text is mostly content. They gain more as a feature: a model that knows the share of every block
 (`{WITH_SHARES}`: `victor train crf --features victor-2-templates`, then
-`victor clean --model DIR --templates T --templates-use evidence`); and most on raw text (`{TEMPLATES}` against `{ALL_TEXT}`), without a trained
-model. No model with that feature set is shipped.
+`victor clean --model DIR --templates T --templates-use evidence`); and most on raw text (`{TEMPLATES}` against `{ALL_TEXT}`),
+without a trained model. No model with that feature set is shipped.
 Means over sites, by kind of site:"""
 
 _RULES: Final = (
