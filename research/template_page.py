@@ -279,8 +279,8 @@ _SETTINGS: Final = f"""\
 After the CRF, templates gain little: the CRF has dropped most of the text they cover, and what it kept of
 that text is mostly content. They gain more as a feature: a model that knows the share of every block
 (`{WITH_SHARES}`: `victor train crf --features victor-2-templates`, then
-`victor clean --model DIR --templates T --templates-use evidence`); and most on raw text (`{TEMPLATES}` against `{ALL_TEXT}`),
-without a trained model. No model with that feature set is shipped.
+`victor clean --model DIR --templates T --templates-use evidence`); and most on raw text
+(`{TEMPLATES}` against `{ALL_TEXT}`), without a trained model. No model with that feature set is shipped.
 Means over sites, by kind of site:"""
 
 _RULES: Final = (
