@@ -77,13 +77,21 @@ def pieces(path: Path, language: str, n_words: int, most: int = 300) -> list[str
 
 def accuracy(identify: Identifier, tests: Mapping[str, Sequence[str]]) -> tuple[float, float]:
     """Mean over languages of the share identified: as exactly that label, and as one of its group."""
-    exact, grouped = [], []
+    exact, grouped = zip(*by_language(identify, tests).values(), strict=True)
+    return float(np.mean(exact)), float(np.mean(grouped))
+
+
+def by_language(identify: Identifier, tests: Mapping[str, Sequence[str]]) -> dict[str, tuple[float, float]]:
+    """Language → the share of its texts identified as exactly that label, and as one of its group."""
+    shares = {}
     for language, test in tests.items():
         found = [guess.language for guess in identify(test)]
         group = settings().group(language)
-        exact.append(sum(name == language for name in found) / len(found))
-        grouped.append(sum(name in group for name in found) / len(found))
-    return float(np.mean(exact)), float(np.mean(grouped))
+        shares[language] = (
+            sum(name == language for name in found) / len(found),
+            sum(name in group for name in found) / len(found),
+        )
+    return shares
 
 
 def feature_auc(profiles: Profiles, target: str, tests: Mapping[str, Sequence[str]]) -> tuple[float, float]:

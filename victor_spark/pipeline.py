@@ -27,7 +27,7 @@ from victor_spark.langid.repair import CONTROLS, Misreading, reread
 from victor_spark.page import LABELS, OTHER, TEXT, Blocks, Bool, Document, Page, Record, Scores, no_blocks
 from victor_spark.resources import directory
 from victor_spark.templates import coverage
-from victor_spark.warc import kinds
+from victor_spark.warc import compression, file_types
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,7 @@ def clean(
         raise TypeError(f"html must be bytes or str, not {type(html).__name__}")
     if isinstance(html, bytes):
         return _loaded(Settings(cleaner, threshold))(handed_over(html, url))
-    if what := kinds.only_named(html):
+    if what := file_types.only_named(html):
         raise InputError(f"html is {what}, not a page: give what is there, as bytes or a string")
     record = handed_over(html.encode("utf-8", "replace"), url, "utf-8")
     return _loaded(Settings(cleaner, threshold))(record)
@@ -252,10 +252,10 @@ def clean(
 def handed_over(payload: bytes, url: str | None, charset: str | None = None) -> Record:
     """The record of a page that no archive holds; it has a status where it is a file of another kind."""
     record = Record(None, url, "", 0, len(payload), payload, http_charset=charset)
-    if payload.startswith(kinds.GZIP_MAGIC) and charset is None:
+    if payload.startswith(compression.GZIP_MAGIC) and charset is None:
         other: str | None = "application/gzip"
     else:
-        other = kinds.binary_type(payload[:512])
+        other = file_types.binary_type(payload[:512])
     return replace(record, payload=None, status="not_html", reason=other) if other else record
 
 

@@ -209,7 +209,7 @@ def test_results_that_are_there_are_overwritten_only_when_asked(
     arguments = ["--cleaned", tmp_path / "texts"]
     assert evaluate(tmp_path / "gold", tmp_path / "out", *arguments) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert "holds files (results.json); choose another --output, or add --overwrite" in line
+    assert "holds files (results.json); choose another --output or add --overwrite" in line
     assert (tmp_path / "out" / "results.json").read_text() == "High water at six."
     assert evaluate(tmp_path / "gold", tmp_path / "out", *arguments, "--overwrite") == 0
     assert json.loads((tmp_path / "out" / "results.json").read_text())["gold"]["n_pages"] == 1
@@ -250,7 +250,7 @@ def test_an_output_that_cannot_be_written_is_known_before_the_first_page(
         == 2
     )
     (line,) = capsys.readouterr().err.splitlines()
-    assert "can't write" in line
+    assert "cannot write" in line
 
 
 def test_help_of_the_command_is_its_own_and_shows_examples(capsys: pytest.CaptureFixture[str]) -> None:

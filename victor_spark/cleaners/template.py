@@ -15,7 +15,7 @@ from victor_spark.errors import InputError, UsageError
 from victor_spark.page import HEADER, LABELS, OTHER, TEXT, Bool, Page, Scores
 from victor_spark.templates import coverage, table
 from victor_spark.templates.coverage import SiteTemplates
-from victor_spark.warc.opening import one_line, open_file
+from victor_spark.warc.storage import one_line, open_file
 
 NAME: Final = "template"
 AFTER, BEFORE, EVIDENCE = "after", "before", "evidence"

@@ -1,11 +1,11 @@
-"""Evaluates cleaners on annotated pages: quality with confidence intervals, and the worst pages of each.
+"""Measures cleaners on annotated pages, with confidence intervals and a report of their errors.
 
 --gold takes .jsonl(.xz) files of annotated pages or directories of them; a folder of CleanEval gold texts,
-with the folder of their html in --pages (or texts that were already cleaned in --cleaned, as CleanEval's own
-script has it); or a .json of with/without snippets, with --pages. DIR gets results.json, results.csv (a line
-per page and cleaner) and report.html. A page on which a cleaner fails counts as empty and is listed.
+with the folder of their html in --pages (or of already cleaned texts in --cleaned); or a .json of
+with/without snippets, with --pages. DIR gets results.json, results.csv (one line per page and cleaner) and
+report.html. A page on which a cleaner fails counts as empty and is listed.
 
---model evaluates a model that `victor train` wrote instead of the cleaner's own.
+--model measures a model that `victor train` wrote instead of the cleaner's own.
 """
 
 import argparse
@@ -40,22 +40,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
     parser.add_argument("--gold", metavar="PATH", nargs="+", required=True, help="annotated pages, see above")
     parser.add_argument(
-        "--pages", metavar="FOLDER", help="html of the gold texts or snippets, matched by name"
+        "--pages", metavar="FOLDER", help="html files of the gold texts or snippets, matched by name"
     )
     parser.add_argument(
-        "--cleaner", metavar="NAME", nargs="+", default=[], help="see `victor cleaners`; also cascades a+b"
+        "--cleaner", metavar="NAME", nargs="+", default=[], help="see `victor cleaners`; a+b is a cascade"
     )
     parser.add_argument(
         "--model",
         metavar="DIR",
-        help="a trained model for the one cleaner that has a model (default: victor)",
+        help="a trained model for the cleaner (default: victor; --cleaner may name one with a model)",
     )
     parser.add_argument(
         "--cleaned",
         metavar="FOLDER",
         nargs="+",
         default=[],
-        help="folders of cleaned texts, evaluated as they are",
+        help="folders of cleaned texts to measure",
     )
     parser.add_argument("--output", metavar="DIR", required=True, help="directory for results and report")
     outputs.add_overwrite(parser)
@@ -77,16 +77,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         type=float,
         default=evaluate.SECONDS,
-        help="seconds a cleaner may take for a page (default: %(default)s)",
+        help="limit per page and cleaner, in seconds (default: %(default)s)",
     )
     running.add_argument("--spark", action="store_true", help="run on Spark, as jobs/evaluate.py does")
     running.add_argument(
-        "--master", metavar="URL", help="with --spark: default spark-defaults.conf, else local[*]"
+        "--master", metavar="URL", help="with --spark (default: spark-defaults.conf, else local[*])"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Checks all arguments and gold, runs the cleaners, writes the results, prints the table."""
+    """Checks the arguments, measures, writes the results, prints the table."""
     _check(arguments)
     if arguments.model and not arguments.cleaner:
         arguments.cleaner = ["victor"]
@@ -104,11 +104,11 @@ def _check(arguments: argparse.Namespace) -> None:
     for name in ("limit", "jobs", "timeout"):
         value = getattr(arguments, name)
         if value is not None and value <= 0:
-            raise UsageError(f"--{name} must be positive, not {value:g}")
+            raise UsageError(f"--{name} must be positive")
     if arguments.master and not arguments.spark:
         raise UsageError("--master needs --spark")
     if arguments.spark and arguments.jobs:
-        raise UsageError("--jobs cannot be combined with --spark: the master sets the parallelism")
+        raise UsageError("--jobs cannot be combined with --spark: the master sets the number of processes")
 
 
 def _gold(arguments: argparse.Namespace) -> Gold:
@@ -134,7 +134,7 @@ def _on_spark(
 
 
 def _options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The command for results.json and the report, with the names of files instead of their paths."""
+    """The command, for results.json and the report; files are named without their folders."""
     words = ["victor", "evaluate", "--gold", *(Path(path).name for path in arguments.gold)]
     if arguments.pages:
         words += ["--pages", Path(arguments.pages).name]

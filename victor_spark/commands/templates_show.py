@@ -1,8 +1,8 @@
-"""Shows the templates of a site: expression, number of pages, an example; and the histogram with the cut-off.
+"""Prints the templates of a site: regular expression, number of pages, example; and the site's cut-off.
 
-SITE is written as in the table (example.org; with --group-by host www.example.org). Without SITE the sites of
-the table are listed. The histogram counts repeated strings by the share of the site's pages that have them:
-idioms on the left, templates on the right, the cut-off between them; --picture draws it.
+SITE is written as in the table (example.org; with --group-by host www.example.org). Without SITE, lists the
+sites of the table. The histogram counts strings by the number of the site's pages that contain them: idioms
+on the left, templates on the right, the cut-off between them; --picture draws it.
 """
 
 import argparse
@@ -35,21 +35,23 @@ _PICTURES: Final = (".svg", ".png", ".pdf")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
-    parser.add_argument("site", metavar="SITE", nargs="?", help="as in the table; none: list the sites")
+    parser.add_argument(
+        "site", metavar="SITE", nargs="?", help="a site of the table (default: list the sites)"
+    )
     parser.add_argument("--templates", metavar="FILE", required=True, help="a templates table")
     parser.add_argument(
         "--limit",
         metavar="N",
         type=int,
         default=_LIMIT,
-        help="templates shown; 0: all (default: %(default)s)",
+        help="templates to print; 0: all (default: %(default)s)",
     )
-    parser.add_argument("--full", action="store_true", help="long regular expressions and examples in full")
+    parser.add_argument("--full", action="store_true", help="do not shorten regular expressions and examples")
     parser.add_argument("--picture", metavar="FILE", help=f"draw the histogram ({', '.join(_PICTURES)})")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the sites of the table, or the templates of one site."""
+    """Prints the sites, or the templates of one."""
     found = table.read(arguments.templates)
     if arguments.site is None:
         lines = _sites(found)
@@ -76,7 +78,7 @@ def _of_site(found: pa.Table, site: str, name: str) -> list[dict[str, Any]]:
     if rows:
         return sorted(rows, key=lambda row: (row["vanished"], -row["document_frequency"], row["regex"]))
     near = sorted({other for other in pc.unique(found["site"]).to_pylist() if site in other or other in site})
-    hint = f" (there is: {', '.join(near[:3])})" if near else ""
+    hint = f" (did you mean {' or '.join(near[:3])}?)" if near else ""
     raise InputError(f"{name}: no templates of {site}{hint}")
 
 
@@ -84,7 +86,7 @@ def _site(rows: list[dict[str, Any]], arguments: argparse.Namespace) -> Iterator
     first = rows[0]
     yield (
         f"{first['site']}: {len(rows)} templates in the view {first['view']}, from {first['n_pages']} pages; "
-        f"a string is one from {first['cut_off']} pages on, a short whole line from a fifth of the pages on"
+        f"cut-off: a string on at least {first['cut_off']} pages, a whole short line on at least a fifth"
     )
     if histogram := _histogram(rows):
         yield from ["", *_histogram_lines(histogram, first["cut_off"], first["n_pages"])]
@@ -124,7 +126,7 @@ def _template(number: int, row: dict[str, Any], *, full: bool) -> Iterator[str]:
         f"{row['n_sites_seen']} {'site' if row['n_sites_seen'] == 1 else 'sites'}{vanished}"
     )
     yield f"   {_short(row['regex'], width)}"
-    yield f"   such as: {_short(' '.join(str(row['example']).split()), width)}"
+    yield f"   example: {_short(' '.join(str(row['example']).split()), width)}"
 
 
 def _short(text: str, width: int | None) -> str:
@@ -137,7 +139,7 @@ def _histogram(rows: list[dict[str, Any]]) -> list[int]:
 
 def _draw(rows: list[dict[str, Any]], path: Path) -> None:
     if path.suffix not in _PICTURES:
-        raise OutputError(f"{path}: a picture must end in {', '.join(_PICTURES)}")
+        raise OutputError(f"{path}: a picture's name must end in {', '.join(_PICTURES)}")
     histogram = _histogram(rows)
     if not histogram:
         raise InputError(f"no histogram of {rows[0]['site']} in the table")
@@ -150,4 +152,4 @@ def _draw(rows: list[dict[str, Any]], path: Path) -> None:
             title=f"Repeated strings of {rows[0]['site']}",
         )
     except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error

@@ -11,7 +11,7 @@ import numpy as np
 
 from victor_spark import pipeline, words
 from victor_spark.cleaners import models_of
-from victor_spark.errors import InputError, UsageError
+from victor_spark.errors import InputError, UsageError, suggestion
 from victor_spark.evaluation import cleaneval, gold, gold_formats, labelling, matching, measures
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage
@@ -104,7 +104,8 @@ def plan(
         raise UsageError("nothing to evaluate: add --cleaner NAME..., --model DIR or --cleaned FOLDER...")
     unknown = [name for name in wanted if name not in MEASURES]
     if unknown:
-        raise UsageError(f"no measure {unknown[0]!r}; there are: {', '.join(MEASURES)}")
+        near = suggestion(unknown[0], MEASURES) or f"; there are: {', '.join(MEASURES)}"
+        raise UsageError(f"no measure {unknown[0]!r}{near}")
     for folder in cleaned:
         if not Path(folder).is_dir():
             raise InputError(f"--cleaned {folder}: not a directory")

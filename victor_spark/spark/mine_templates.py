@@ -30,8 +30,7 @@ from victor_spark.templates import history, table, tokens
 from victor_spark.templates.mine import MiningSettings, check, mine
 from victor_spark.templates.table import NO_TEMPLATES, AcrossSettings
 from victor_spark.warc import inputs
-from victor_spark.warc.inputs import Shard
-from victor_spark.warc.records import ReadOptions
+from victor_spark.warc.shard import ReadOptions, Shard
 
 MINED: Final = pa.schema(
     [

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import pydivsufsort
 
 from victor_spark.errors import UsageError
 from victor_spark.kernels import repeats as kernel
@@ -55,6 +54,8 @@ def suffix_array(symbols: Int32) -> Int32:
         return np.empty(0, dtype=np.int32)
     width = 3 if int(symbols.max()) < 1 << 24 else 4
     source = symbols.astype(">u4").view(np.uint8).reshape(-1, 4)[:, 4 - width :]
+    import pydivsufsort  # an extra: cleaning does without it
+
     sorted_places = pydivsufsort.divsufsort(np.ascontiguousarray(source).reshape(-1))
     places = np.frombuffer(sorted_places, dtype=np.int32)  # the same memory as a plain int32 array
     n = kernel.whole_symbols(memoryview(places), width)

@@ -1,23 +1,68 @@
-"""A file far away as a seekable file: read by ranges, and taken up again where a line broke."""
+"""Remote files as seekable files: read by byte ranges; a failed read is retried and resumed."""
 
 import io
 import os
+import random
+import time
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, Protocol
-
-from victor_spark.warc.retrying import TransientError, Tries
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
+T = TypeVar("T")
+
 FIRST_FETCH: Final = 256 << 10
 LARGEST_FETCH: Final = 8 << 20
 _PROGRESS: Final = 64 << 10
-"""Bytes that have to arrive for the failures before them to be forgotten."""
+"""After so many bytes arrived, the next failure counts as the first one."""
+
+N_TRIES: Final = 6
+FIRST_WAIT: Final = 1.0
+LONGEST_WAIT: Final = 30.0
+"""Seconds before the second try, doubled before each further one, and the most; with full jitter."""
 
 Window = tuple[int, int]
+
+
+class TransientError(OSError):
+    """A failure that a retry may overcome; `wait`: the seconds that a server asked for."""
+
+    def __init__(self, message: str, wait: float | None = None) -> None:
+        super().__init__(message)
+        self.wait = wait
+
+
+class Retries:
+    """Counts failures in a row; `failed` waits, or raises an OSError after the last try."""
+
+    def __init__(self) -> None:
+        self.n_failures = 0
+
+    def failed(self, error: TransientError) -> None:
+        """Waits before the next try; raises OSError when there is none left."""
+        self.n_failures += 1
+        if self.n_failures >= N_TRIES:
+            raise OSError(f"{error} ({self.n_failures} tries)") from error
+        time.sleep(wait_before_retry(self.n_failures, error.wait))
+
+
+def wait_before_retry(n_failures: int, asked: float | None = None) -> float:
+    """Seconds to wait after so many failures; a server may ask for more, up to the longest wait."""
+    longest = min(FIRST_WAIT * 2 ** (n_failures - 1), LONGEST_WAIT)
+    return max(random.uniform(0.0, longest), min(asked or 0.0, LONGEST_WAIT))
+
+
+def with_retries(call: Callable[[], T]) -> T:
+    """The result of `call`, which is repeated after every TransientError."""
+    retries = Retries()
+    while True:
+        try:
+            return call()
+        except TransientError as error:
+            retries.failed(error)
 
 
 class Ranges(Protocol):
@@ -30,15 +75,15 @@ class Ranges(Protocol):
         ...
 
     def close(self) -> None:
-        """Ends whatever is open."""
+        """Closes the connection."""
         ...
 
 
 class RemoteFile(io.RawIOBase):
-    """Reads a `Ranges` like a file. What is read in sequence is fetched in ever larger ranges.
+    """Reads a `Ranges` as a file. Sequential reads fetch ever larger ranges.
 
-    `windows`, sorted and apart from each other, are the only bytes that will be wanted: no fetch goes
-    past the end of the one it begins in.
+    `windows`, sorted and disjoint, are the only bytes that will be read: no fetch goes past the end of the
+    window it begins in.
     """
 
     def __init__(self, ranges: Ranges, windows: Sequence[Window] = ()) -> None:
@@ -68,7 +113,7 @@ class RemoteFile(io.RawIOBase):
         return self._position
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
-        """Fills the buffer, but for the file's end."""
+        """Fills the buffer, or less at the end of the file."""
         view = memoryview(buffer).cast("B")
         n_read = 0
         while n_read < len(view) and self._position < self._ranges.size:
@@ -92,7 +137,7 @@ class RemoteFile(io.RawIOBase):
         return self._fetched[-1]
 
     def _window_end(self, position: int) -> int:
-        """Where the window around a position ends; outside of any, the whole file is as good."""
+        """The end of the window around a position; outside of all windows, the end of the file."""
         number = bisect_right(self._windows, position, key=lambda window: window[0]) - 1
         inside = number >= 0 and position < self._windows[number][1]
         return self._windows[number][1] if inside else self._ranges.size
@@ -105,25 +150,21 @@ class RemoteFile(io.RawIOBase):
 
 
 def fetched(ranges: Ranges, start: int, end: int) -> bytes:
-    """The bytes [start, end), taken up where a line broke until they are all there; else OSError."""
+    """The bytes [start, end); resumed where a connection broke; OSError when no retry is left."""
     content = bytearray()
-    tries = Tries()
+    retries = Retries()
     while len(content) < end - start:
-        n_before = len(content)
-        error = _fetch_into(content, ranges, start, end)
+        n_before, error = len(content), None
+        try:
+            for part in ranges.fetch(start + n_before, end):
+                content += part
+        except TransientError as caught:
+            error = caught
+        n_missing = end - start - len(content)
+        if error is None and n_missing:
+            error = TransientError(f"the server left out the last {n_missing} bytes of a range")
         if len(content) - n_before >= _PROGRESS:
-            tries.progressed()
+            retries.n_failures = 0
         if error is not None:
-            tries.failed(error)
+            retries.failed(error)
     return bytes(content)
-
-
-def _fetch_into(content: bytearray, ranges: Ranges, start: int, end: int) -> TransientError | None:
-    """Appends what comes of [start, end) after what is there; what stopped it before its end."""
-    try:
-        for part in ranges.fetch(start + len(content), end):
-            content += part
-    except TransientError as error:
-        return error
-    n_missing = end - start - len(content)
-    return TransientError(f"the last {n_missing} bytes of a range don't come") if n_missing else None

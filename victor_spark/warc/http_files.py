@@ -1,6 +1,6 @@
-"""Files on web servers: by ranges where a server has them, else in one download.
+"""Files on web servers: read by byte ranges where the server supports them, else downloaded whole.
 
-Redirects are followed, proxies and certificates are found as `requests` finds them.
+Redirects are followed; proxies and certificates are those of `requests`.
 """
 
 import logging
@@ -14,8 +14,7 @@ from typing import BinaryIO, Final, cast
 import requests
 from requests import exceptions as faults
 
-from victor_spark.warc.remote import FIRST_FETCH, RemoteFile, Window
-from victor_spark.warc.retrying import TransientError, persistently
+from victor_spark.warc.remote_files import FIRST_FETCH, RemoteFile, TransientError, Window, with_retries
 
 _TIMEOUTS: Final = (15.0, 60.0)  # seconds: to connect, and without a byte
 _MAX_REDIRECTS: Final = 10
@@ -25,17 +24,16 @@ _REFUSED: Final = frozenset({401, 403, 407})
 _GONE: Final = frozenset({404, 410})
 _RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})")
 _LENGTH = re.compile(r"\d{1,18}")
-_CHANGED: Final = "the file on the server changed while it was read"
-
 
 logging.getLogger("urllib3").setLevel(logging.ERROR)  # its warnings name whole addresses
 
 
 class WebRanges:
-    """A file on a web server. The first answer says what it is; later ones must say the same.
+    """A file on a web server; every response must report the etag and size of the first one.
 
-    `first` is that answer, to a request for the bytes of the window `first_window`, its body unread;
-    `has_ranges`: whether the server took that for a request for a range.
+    `first` is that response, to a request for the bytes of `first_window`, its body unread.
+    `has_ranges`: whether the server answered with a range. `etag` (or time of change) and `known_size` are
+    None where the server does not report them.
     """
 
     def __init__(self, url: str, first_window: Window = (0, FIRST_FETCH)) -> None:
@@ -43,26 +41,15 @@ class WebRanges:
         self._session = requests.Session()
         self._session.max_redirects = _MAX_REDIRECTS
         self._identity: tuple[str | None, int | None] | None = None
-        self.first: requests.Response | None = None
         try:
-            self.first = persistently(lambda: self._get(*first_window))
+            self.first: requests.Response | None = with_retries(lambda: self._get(*first_window))
         except BaseException:
-            self.close()
+            self._session.close()
             raise
         assert self.first is not None
         self.has_ranges = self.first.status_code == 206
-        self._identity = identity(self.first)
-        self.size = self._identity[1] or 0
-
-    @property
-    def etag(self) -> str | None:
-        """What tells this content from another: ETag, or the time of the last change."""
-        return self._identity[0] if self._identity else None
-
-    @property
-    def known_size(self) -> int | None:
-        """The size in bytes, None where the server does not tell."""
-        return self._identity[1] if self._identity else None
+        self._identity = self.etag, self.known_size = _identity(self.first)
+        self.size = self.known_size or 0
 
     def fetch(self, start: int, end: int) -> Iterator[bytes]:
         """The bytes [start, end) as they arrive; TransientError where another try may help."""
@@ -76,14 +63,16 @@ class WebRanges:
                 yield from _body(response, end - start)
 
     def _taken_first(self) -> requests.Response | None:
-        """The first answer, once."""
+        """The first response, once."""
         response, self.first = self.first, None
         return response
 
-    def _get(self, start: int, end: int) -> requests.Response:
-        """The answer to a request for [start, end), of which only the head was read."""
-        headers = {"Range": f"bytes={start}-{end - 1}", "Accept-Encoding": "identity"}
-        with translated():
+    def _get(self, start: int | None = None, end: int = 0) -> requests.Response:
+        """The response to a request for [start, end), or for the whole file, its body unread."""
+        headers = {"Accept-Encoding": "identity"}
+        if start is not None:
+            headers["Range"] = f"bytes={start}-{end - 1}"
+        with _translated():
             response = self._session.get(self._url, headers=headers, stream=True, timeout=_TIMEOUTS)
         try:
             self._check(response, start)
@@ -92,16 +81,15 @@ class WebRanges:
             raise
         return response
 
-    def _check(self, response: requests.Response, start: int) -> None:
-        check_status(response)
-        first = _RANGE.match(response.headers.get("Content-Range", ""))
-        if response.status_code == 206 and (first is None or int(first[1]) != start):
-            raise OSError("the server sends another range than it was asked for")
-        if self._identity is not None:
-            if identity(response) != self._identity:
-                raise OSError(_CHANGED)
-            if response.status_code != 206:
-                raise OSError("the server no longer sends ranges")
+    def _check(self, response: requests.Response, start: int | None) -> None:
+        _check_status(response)
+        sent = _RANGE.match(response.headers.get("Content-Range", ""))
+        if response.status_code == 206 and (sent is None or int(sent[1]) != start):
+            raise OSError("the server sent another range than the requested one")
+        if self._identity is not None and _identity(response) != self._identity:
+            raise OSError("the file on the server changed while it was read")
+        if self._identity is not None and start is not None and response.status_code != 206:
+            raise OSError("the server no longer sends ranges")
 
     def close(self) -> None:
         """Ends the connection."""
@@ -110,10 +98,10 @@ class WebRanges:
         self._session.close()
 
     def download(self) -> BinaryIO:
-        """The whole file in a temporary one, for servers without ranges; started over when it breaks off."""
+        """The whole file as a temporary one, for servers without ranges; a broken download starts again."""
         spooled = cast(BinaryIO, tempfile.TemporaryFile(prefix="victor-"))  # noqa: SIM115 - returned open
         try:
-            persistently(lambda: self._copy(spooled))
+            with_retries(lambda: self._copy(spooled))
         except BaseException:
             spooled.close()
             raise
@@ -122,21 +110,14 @@ class WebRanges:
     def _copy(self, spooled: BinaryIO) -> None:
         spooled.seek(0)
         spooled.truncate()
-        response = self._taken_first()
-        if response is None:
-            with translated():
-                headers = {"Accept-Encoding": "identity"}
-                response = self._session.get(self._url, headers=headers, stream=True, timeout=_TIMEOUTS)
-        with closing(response):
-            check_status(response)
-            if identity(response) != self._identity:
-                raise OSError(_CHANGED)
+        first = self._taken_first()
+        with closing(self._get() if first is None else first) as response:
             spooled.writelines(_body(response, None))
         spooled.seek(0)
 
 
-def open_url(url: str, windows: Sequence[Window] = ()) -> BinaryIO:
-    """A seekable file; OSError when it can't be opened. `windows`: all that will be read of it."""
+def open_file(url: str, windows: Sequence[Window] = ()) -> BinaryIO:
+    """A seekable file; OSError when it can't be opened. `windows`: the only bytes that will be read."""
     start, end = windows[0] if windows else (0, FIRST_FETCH)
     ranges = WebRanges(url, (start, min(end, start + FIRST_FETCH)))
     if ranges.has_ranges:
@@ -153,17 +134,17 @@ def first_bytes(url: str, n: int) -> bytes:
             assert ranges.first is not None
             return b"".join(_body(ranges.first, n))
 
-    return persistently(read)
+    return with_retries(read)
 
 
 def about(url: str) -> tuple[int | None, str | None]:
-    """Size in bytes and etag (or time of change), each None where the server does not tell."""
+    """Size in bytes and etag (or time of change), each None where the server does not report it."""
     with closing(WebRanges(url, (0, 1))) as ranges:
         return ranges.known_size, ranges.etag
 
 
-def identity(response: requests.Response) -> tuple[str | None, int | None]:
-    """The etag (or time of change) and the size that an answer speaks of."""
+def _identity(response: requests.Response) -> tuple[str | None, int | None]:
+    """The etag (or time of change) and the size of the file that a response belongs to."""
     headers = response.headers
     etag = headers.get("ETag") or headers.get("Last-Modified")
     if response.status_code == 206:
@@ -175,41 +156,41 @@ def identity(response: requests.Response) -> tuple[str | None, int | None]:
     return etag, int(length) if _LENGTH.fullmatch(length) else None
 
 
-def check_status(response: requests.Response) -> None:
-    """Raises what an HTTP status means for reading; 416, the answer for an empty file, is fine."""
+def _check_status(response: requests.Response) -> None:
+    """Raises an OSError for the status of a failed request; 416 is an empty file."""
     code = response.status_code
-    said = f"{code} {response.reason or ''}".strip()
+    status = f"{code} {response.reason or ''}".strip()
     if code in _BUSY:
         asked = response.headers.get("Retry-After", "")
-        raise TransientError(f"the server says {said}", float(asked) if asked.isdecimal() else None)
+        raise TransientError(f"the server says {status}", float(asked) if asked.isdecimal() else None)
     if code in _GONE:
-        raise FileNotFoundError(f"the server says {said}")
+        raise FileNotFoundError(f"the server says {status}")
     if code in _REFUSED:
-        raise PermissionError(f"the server refuses it ({said})")
+        raise PermissionError(f"the server refuses it ({status})")
     if code not in (200, 206, 416):
-        raise OSError(f"the server says {said}")
+        raise OSError(f"the server says {status}")
 
 
 def _body(response: requests.Response, n: int | None) -> Iterator[bytes]:
-    """At most `n` bytes of an answer's body, undecoded: what is packed on the server stays so."""
+    """At most `n` bytes of a response's body, its content encoding kept."""
     if response.status_code == 416:
         return
     n_left = n if n is not None else 1 << 62
-    with translated():
+    with _translated():
         while n_left > 0 and (part := response.raw.read(min(_PART, n_left), decode_content=False)):
             n_left -= len(part)
             yield part
 
 
 @contextmanager
-def translated() -> Iterator[None]:
-    """What `requests` and the urllib3 below it raise, as OSError: TransientError where a retry may help."""
+def _translated() -> Iterator[None]:
+    """Turns exceptions of `requests` and urllib3 into OSError: TransientError where a retry may help."""
     from urllib3.exceptions import HTTPError, SSLError
 
     try:
         yield
     except faults.TooManyRedirects:
-        raise OSError(f"redirected more than {_MAX_REDIRECTS} times, in circles it seems") from None
+        raise OSError(f"more than {_MAX_REDIRECTS} redirects") from None
     except (faults.SSLError, SSLError) as error:
         raise OSError(f"no trusted connection: {_cause(error)}") from None
     except (faults.InvalidURL, faults.InvalidSchema, faults.MissingSchema) as error:
@@ -229,9 +210,9 @@ def _cause(error: BaseException) -> str:
     """The innermost reason of a wrapped network error, in a few words."""
     inner = _innermost(error)
     strerror = inner.strerror if isinstance(inner, OSError) else None
-    said = strerror or str(inner).partition("\n")[0] or type(inner).__name__
-    said = said.removeprefix("IncompleteRead(").removesuffix(")") if "IncompleteRead" in said else said
-    return f"the connection failed: {said}"[:200]
+    text = strerror or str(inner).partition("\n")[0] or type(inner).__name__
+    text = text.removeprefix("IncompleteRead(").removesuffix(")") if "IncompleteRead" in text else text
+    return f"the connection failed: {text}"[:200]
 
 
 def _innermost(error: BaseException) -> BaseException:

@@ -1,6 +1,6 @@
 """Record headers of any form are read, and looked for, in time proportional to their bytes."""
 
-from victor_spark.warc.layouts import ARC, WARC
+from victor_spark.warc.headers import ARC, WARC
 
 
 def test_folded_lines_belong_to_the_first_field_of_their_name() -> None:
@@ -18,8 +18,8 @@ def test_many_folded_lines_are_read() -> None:
 
 def test_each_line_of_damaged_bytes_is_looked_at_once() -> None:
     damaged = b"\x00a: 1.1.1.1 20200101010101 a " * 200_000
-    assert ARC.wanted.search(damaged) is None
+    assert ARC.search.search(damaged) is None
     line = b"http://site.example/ 192.0.2.1 20240229123456 text/html 9\n"
-    found = ARC.wanted.search(damaged + b"\x00" + line)
+    found = ARC.search.search(damaged + b"\x00" + line)
     assert found is not None
     assert found[0] == line

@@ -1,4 +1,4 @@
-"""HTTP bodies decoded: chunks joined, encodings undone, never past a limit, whatever the header claims."""
+"""Decodes HTTP bodies: transfer and content encodings, up to a limit, whatever the header declares."""
 
 import re
 import zlib
@@ -8,16 +8,22 @@ from io import BytesIO
 from typing import Final
 
 import zstandard
-from fastwarc.stream_io import BrotliReader
+from fastwarc.stream_io import BrotliReader, ZstdReader
 
-from victor_spark.warc import kinds
+from victor_spark.warc import file_types
+from victor_spark.warc.compression import (
+    GZIP_MAGIC,
+    SKIPPABLE_MAGICS,
+    ZSTD_MAGIC,
+    Reader,
+    decompressed,
+    inflated_prefix,
+)
 
 _CHUNK_HEAD = re.compile(rb"[ \t]*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
 _MAX_DECLARED: Final = 4
 _MAX_UNDECLARED: Final = 3  # gzip layers that no header announces
-_STEP: Final = 2 << 10  # packed bytes: few to copy behind a member's end, and at most 64 MiB of zstd
-_READ: Final = 64 << 10
-_LOST: Final = 64  # most decoded bytes that are lost before an error
+_STEP: Final = 2 << 10  # packed bytes of a member that are read first: few to copy behind its end
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +55,7 @@ def decode(raw: bytes, encodings: tuple[str, ...], transfer: tuple[str, ...], *,
         truncated = not complete
     body = Body(raw)
     for _ in range(len(declared) + _MAX_UNDECLARED):
-        if body.problem or body.oversize or not (declared or body.payload.startswith(kinds.GZIP_MAGIC)):
+        if body.problem or body.oversize or not (declared or body.payload.startswith(GZIP_MAGIC)):
             break
         decoder = DECODERS[declared.pop()] if declared else _gunzip
         n_left -= len(body.payload)
@@ -75,7 +81,8 @@ def joined_chunks(raw: bytes) -> tuple[bytes, bool]:
         position = head.end() + length
         if position > len(raw):
             return b"".join(parts), False
-        position = _after_newline(raw, position)
+        newlines = (newline for newline in (b"\r\n", b"\n") if raw.startswith(newline, position))
+        position += len(next(newlines, b""))
     if not parts:
         return raw, True
     rest = raw[position:]
@@ -83,22 +90,16 @@ def joined_chunks(raw: bytes) -> tuple[bytes, bool]:
     return b"".join(parts) + (b"" if cut else rest), not cut
 
 
-def _after_newline(raw: bytes, position: int) -> int:
-    if raw.startswith(b"\r\n", position):
-        return position + 2
-    return position + 1 if raw.startswith(b"\n", position) else position
-
-
 def _gunzip(packed: bytes, limit: int) -> Body:
     """A gzip body; one that is plain already comes back as it is."""
-    if not packed.startswith(kinds.GZIP_MAGIC[:2]):
+    if not packed.startswith(GZIP_MAGIC[:2]):
         return Body(packed)
     return _inflated(packed, 31, limit)
 
 
 def _undeflate(packed: bytes, limit: int) -> Body:
     """A deflate body, with zlib's head or without; one that is plain already comes back as it is."""
-    if packed.startswith(kinds.GZIP_MAGIC):
+    if packed.startswith(GZIP_MAGIC):
         return _inflated(packed, 31, limit)
     if len(packed) > 1 and packed[0] & 0x0F == 8 and (packed[0] << 8 | packed[1]) % 31 == 0:
         body = _inflated(packed, 15, limit)
@@ -108,14 +109,15 @@ def _undeflate(packed: bytes, limit: int) -> Body:
 
 
 def _or_plain(body: Body, packed: bytes) -> Body:
-    """What was decoded, unless that failed and the bytes read as text before: then they were plain already.
+    """The decoded body, or, where decoding failed and the packed bytes are text, these.
 
-    For encodings without magic bytes. Short packed bodies may well hold literal tags, so decoding goes first.
+    For encodings without a magic number. Short packed bodies may hold literal tags, so decoding goes first.
     """
     if not body.truncated:
         return body
-    marked = packed[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") and kinds.looks_like_html(packed)
-    return Body(packed) if marked or kinds.is_text(packed[:4096]) else body
+    begins_with_tag = packed[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
+    is_html = begins_with_tag and file_types.looks_like_html(packed)
+    return Body(packed) if is_html or file_types.is_text(packed[:4096]) else body
 
 
 def _inflated(packed: bytes, wbits: int, limit: int) -> Body:
@@ -127,7 +129,7 @@ def _inflated(packed: bytes, wbits: int, limit: int) -> Body:
         try:
             part, length = _member(rest, wbits, n_left, step)
         except zlib.error as wrong:
-            part, length, error = kinds.inflated_prefix(bytes(rest), n_left, wbits), 0, str(wrong)
+            part, length, error = inflated_prefix(bytes(rest), n_left, wbits), 0, str(wrong)
         parts.append(part)
         n_left -= len(part)
         if n_left <= 0:
@@ -135,7 +137,7 @@ def _inflated(packed: bytes, wbits: int, limit: int) -> Body:
         if not length:
             return _cut(parts, error)
         rest, step = rest[length:], _STEP
-        if wbits != 31 or bytes(rest[:3]) != kinds.GZIP_MAGIC:
+        if wbits != 31 or bytes(rest[:3]) != GZIP_MAGIC:
             return Body(b"".join(parts))
 
 
@@ -165,49 +167,39 @@ def _cut(parts: list[bytes], error: str) -> Body:
 
 def _unbrotli(packed: bytes, limit: int) -> Body:
     """A brotli body; one that is plain already comes back as it is."""
-    if packed.startswith(kinds.GZIP_MAGIC):
+    if packed.startswith(GZIP_MAGIC):
         return Body(packed)
-    body = _streamed(BrotliReader(BytesIO(packed)).read, limit, _READ)
-    if not body.truncated:
-        return body
-    return _or_plain(_streamed(BrotliReader(BytesIO(packed)).read, limit, _LOST), packed)
-
-
-def _streamed(read: Callable[[int], bytes], limit: int, step: int) -> Body:
-    parts: list[bytes] = []
-    n_left = limit + 1
-    try:
-        while n_left > 0 and (part := read(min(step, n_left))):
-            parts.append(part)
-            n_left -= len(part)
-    except (OSError, zstandard.ZstdError) as error:
-        return _cut(parts, str(error).rpartition("error: ")[2])
-    return Body(b"".join(parts), oversize=n_left <= 0)
+    return _or_plain(_decompressed(lambda: BrotliReader(BytesIO(packed)), limit), packed)
 
 
 def _unzstd(packed: bytes, limit: int) -> Body:
     """All frames of a zstd body, skippable ones too; one that is plain already comes back as it is."""
-    if not packed.startswith((kinds.ZSTD_MAGIC, *kinds.SKIPPABLE_MAGICS)):
+    if not packed.startswith((ZSTD_MAGIC, *SKIPPABLE_MAGICS)):
         return Body(packed)
+    body = _decompressed(lambda: ZstdReader(BytesIO(packed)), limit)
+    if not body.truncated:
+        return body
+    # zstandard also decodes the end of a frame whose checksum is wrong.
     decompressor = zstandard.ZstdDecompressor()
-    frame = decompressor.decompressobj()
+    again = _decompressed(lambda: decompressor.stream_reader(packed, read_across_frames=True), limit)
+    payload = max(body.payload, again.payload, key=len)
+    return replace(body, payload=payload, problem=None if payload else body.problem)
+
+
+def _decompressed(opened: Callable[[], Reader], limit: int) -> Body:
+    """The content that a reader gives, or as much of it as decompresses."""
     parts: list[bytes] = []
-    position, n_left = 0, limit + 1
-    try:
-        while position < len(packed) and n_left > 0:
-            if frame.eof:
-                frame = decompressor.decompressobj()
-            step = packed[position : position + _STEP]
-            parts.append(frame.decompress(step))
-            n_left -= len(parts[-1])
-            position += len(step) - len(frame.unused_data)
-    except zstandard.ZstdError:  # the step may hold more before the error: once more, in small steps
-        again = _streamed(decompressor.stream_reader(packed, read_across_frames=True).read, limit, _LOST)
-        payload = max(b"".join(parts)[: limit + 1], again.payload, key=len)
-        return replace(again, payload=payload, problem=None if payload else again.problem)
-    if n_left <= 0:
-        return Body(b"".join(parts)[: limit + 1], oversize=True)
-    return Body(b"".join(parts)) if frame.eof else _cut(parts, "incomplete frame")
+    reading = decompressed(opened, limit + 1)
+    while True:
+        try:
+            parts.append(next(reading))
+        except StopIteration as stop:
+            error = stop.value
+            break
+    if error is not None:
+        return _cut(parts, error.rpartition("error: ")[2])
+    payload = b"".join(parts)
+    return Body(payload, oversize=len(payload) > limit)
 
 
 DECODERS: Final[dict[str, Callable[[bytes, int], Body]]] = {
@@ -219,15 +211,15 @@ DECODERS: Final[dict[str, Callable[[bytes, int], Body]]] = {
     "zstd": _unzstd,
 }
 
-_UNSEEN = re.compile(
+_INVISIBLE = re.compile(
     rb"<!--.*?(?:-->|\Z)|<(script|style|title|noscript)\b.*?(?:</\1|\Z)", re.DOTALL | re.IGNORECASE
 )
 _TAG = re.compile(rb"<[^>]*(?:>|\Z)|[\s\x00]+")
-_USELESS: Final = 64
+_MIN_VISIBLE: Final = 64
 
 
 def holds_text(payload: bytes) -> bool:
     """Whether a truncated page is worth cleaning: it holds its last tag, or at least 64 visible bytes."""
     if payload[-64:].rstrip().lower().endswith(b"</html>"):
         return True
-    return len(_TAG.sub(b"", _UNSEEN.sub(b"", payload))) >= _USELESS
+    return len(_TAG.sub(b"", _INVISIBLE.sub(b"", payload))) >= _MIN_VISIBLE

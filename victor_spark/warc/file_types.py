@@ -1,27 +1,16 @@
-"""What a file is, told from its first bytes and never from its name."""
+"""Identifies files and payloads by their first bytes: WARC, ARC, WET, html, lists, binary types, crawls."""
 
 import os
 import re
-import zlib
-from io import BytesIO
 from typing import Final, Literal
 
-from fastwarc.stream_io import ZstdReader
+from victor_spark.warc.compression import LZ4_MAGIC, ZSTD_DICTIONARY_MAGIC, compression_of, unpacked
 
 Kind = Literal["warc", "arc", "html", "manifest", "empty", "unknown"]
-Compression = Literal["gzip", "zstd", "lz4", "plain"]
 
-HEAD_LENGTH: Final = 64 << 10
 WET_NAMES: Final = (".wet", ".wet.gz", ".wet.zst")
 ARCHIVE_NAMES: Final = (".warc", ".warc.gz", ".warc.zst", ".warc.lz4", ".arc", ".arc.gz", *WET_NAMES)
 PAGE_NAMES: Final = (".html", ".htm", ".xhtml")
-
-GZIP_MAGIC: Final = b"\x1f\x8b\x08"
-ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
-ZSTD_DICTIONARY_MAGIC: Final = b"\x5d\x2a\x4d\x18"
-SKIPPABLE_MAGICS: Final = tuple(bytes([0x50 + i]) + b"\x2a\x4d\x18" for i in range(16))
-"""Of frames that hold nothing, in zstd and in lz4."""
-LZ4_MAGIC: Final = b"\x04\x22\x4d\x18"
 
 WARC_START: Final = re.compile(rb"WARC/\d+\.\d+[ \t]*\r?\n", re.IGNORECASE)
 ARC_START: Final = re.compile(
@@ -39,6 +28,13 @@ _HTML = re.compile(
 _ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]{1,20}://|www\.)\S+", re.IGNORECASE)
 _LONGEST_NAME: Final = 4096
 _NOT_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+WARCINFO_LENGTH: Final = 4 << 10
+"""The first record of a shard lies in so many of its bytes, compressed."""
+
+_CC_MAIN = re.compile(r"(?<![A-Za-z0-9])CC-MAIN-\d{4}(?:-\d{2,4}){1,2}(?![\d-])")
+_CC_NEWS = re.compile(r"(?<![A-Za-z0-9])CC-NEWS[/-](\d{4})[/-]?(\d{2})")
+_IS_PART_OF = re.compile(rb"^isPartOf:[ \t]*([^\r\n]*\S)", re.IGNORECASE | re.MULTILINE)
+_LONGEST_CRAWL: Final = 128
 
 _BINARY: Final = (
     (re.compile(rb"\s{0,64}%PDF-"), "application/pdf"),
@@ -67,21 +63,21 @@ _BINARY: Final = (
 
 
 def binary_type(payload: bytes) -> str | None:
-    """What the payload is when its magic bytes say it is surely not text; None otherwise."""
+    """The MIME type of a payload whose magic number excludes text; None for any other."""
     if payload.startswith(b"<"):
         return None
     return next((name for magic, name in _BINARY if magic.match(payload)), None)
 
 
 def looks_like_html(payload: bytes) -> bool:
-    """Whether the first kilobytes hold a tag that only html has, and no binary rubbish."""
+    """Whether the first kilobytes hold a tag that only html has, and few control characters."""
     head = _as_ascii(payload[:4096])
     n_controls = len(_NOT_TEXT.findall(head))
     return binary_type(head) is None and n_controls * 10 <= len(head) and _HTML.search(head) is not None
 
 
 def is_text(head: bytes) -> bool:
-    """Whether nothing but characters of a text is in there (in an encoding that extends ASCII)."""
+    """Whether there are only text characters (in an encoding that extends ASCII)."""
     return _NOT_TEXT.search(head) is None
 
 
@@ -94,55 +90,8 @@ def _as_ascii(head: bytes) -> bytes:
     return head
 
 
-def compression_of(head: bytes) -> Compression:
-    """How a file is packed: its magic bytes."""
-    if head.startswith(GZIP_MAGIC[:2]):
-        return "gzip"
-    if head.startswith((ZSTD_MAGIC, ZSTD_DICTIONARY_MAGIC)):
-        return "zstd"
-    return "lz4" if head.startswith(LZ4_MAGIC) else "plain"
-
-
-def unpacked(head: bytes) -> bytes:
-    """The beginning of what a packed file holds (b"" when it does not unpack), a plain one as it is."""
-    compression = compression_of(head)
-    if compression == "gzip":
-        return inflated_prefix(head, HEAD_LENGTH)
-    if compression == "zstd":
-        return _zstd_prefix(head)
-    return b"" if compression == "lz4" else head
-
-
-def _zstd_prefix(packed: bytes) -> bytes:
-    """As much of a zstd frame as decompresses before the first error."""
-    reader = ZstdReader(BytesIO(packed))
-    parts: list[bytes] = []
-    try:
-        while len(parts) < HEAD_LENGTH // 512 and (part := reader.read(512)):
-            parts.append(part)
-    except OSError:
-        pass  # cut off or damaged there
-    return b"".join(parts)
-
-
-def inflated_prefix(packed: bytes, length: int, wbits: int = 31) -> bytes:
-    """At most `length` bytes of a gzip member (or zlib, raw deflate), as many as inflate before an error."""
-    inflate = zlib.decompressobj(wbits=wbits)
-    parts: list[bytes] = []
-    n_missing = length
-    for start in range(0, len(packed), 512):  # small steps: an error loses the bytes of its own step only
-        try:
-            parts.append(inflate.decompress(packed[start : start + 512], n_missing))
-        except zlib.error:
-            break
-        n_missing -= len(parts[-1])
-        if inflate.eof or n_missing <= 0:
-            break
-    return b"".join(parts)
-
-
 def kind_of(head: bytes) -> Kind:
-    """What the file is that begins with these bytes (HEAD_LENGTH of them are enough)."""
+    """The kind of a file that begins with these bytes (HEAD_LENGTH of them are enough)."""
     if not head:
         return "empty"
     if head.startswith((ZSTD_DICTIONARY_MAGIC, LZ4_MAGIC)):
@@ -167,7 +116,7 @@ def _text_kind(start: bytes) -> Kind:
 
 
 def described(head: bytes) -> str:
-    """What a file that begins with these bytes is called where it is no input."""
+    """The name, in an error message, of a file that begins with these bytes and is no input."""
     start = unpacked(head)
     if not start:
         return f"a damaged {compression_of(head)} file"
@@ -176,7 +125,7 @@ def described(head: bytes) -> str:
 
 
 def by_name(path: str) -> Kind:
-    """The kind a name promises, for remote files of a manifest, too many to be opened one by one."""
+    """The kind by a file's name alone: remote files of a list are too many to be opened one by one."""
     name = path.lower().partition("?")[0]
     if name.endswith(ARCHIVE_NAMES):
         return "arc" if ".arc" in name[-7:] and ".warc" not in name[-9:] else "warc"
@@ -184,7 +133,7 @@ def by_name(path: str) -> Kind:
 
 
 def is_wet(name: str, head: bytes) -> bool:
-    """Whether an archive holds the text of pages (WET): by its name, or by what its first record calls it."""
+    """Whether an archive holds the text of pages (WET), by its name or the name in its first record."""
     if name.lower().partition("?")[0].endswith(WET_NAMES):
         return True
     header = unpacked(head)[:4096].partition(b"\r\n\r\n")[0]
@@ -192,7 +141,7 @@ def is_wet(name: str, head: bytes) -> bool:
 
 
 def only_named(text: str) -> str | None:
-    """Whether the text is "an address" or "a path" of a page, not the page; None where it is neither."""
+    """Whether the text is "an address" or "a path" of a page and not the page; None where it is neither."""
     name = text.strip()
     if not name or len(name) > _LONGEST_NAME or "<" in name or "\n" in name:
         return None
@@ -201,3 +150,20 @@ def only_named(text: str) -> str | None:
     known = name.lower().endswith((*PAGE_NAMES, *ARCHIVE_NAMES, ".pdf")) and not re.search(r"\s", name)
     there = re.search(r"\w[./\\]|[./\\]\w", name) is not None and os.path.exists(name)
     return "a path" if known or there else None
+
+
+def crawl_of_path(path: str) -> str | None:
+    """The Common Crawl crawl that a path names: CC-MAIN-2024-10, or CC-NEWS and the month."""
+    if found := _CC_MAIN.search(path):
+        return found[0]
+    news = _CC_NEWS.search(path)
+    return f"CC-NEWS-{news[1]}-{news[2]}" if news else None
+
+
+def crawl_of_warcinfo(head: bytes) -> str | None:
+    """The `isPartOf` field of the warcinfo record that a shard begins with."""
+    start = unpacked(head)
+    if not re.search(rb"^WARC-Type:[ \t]*warcinfo", start[:1024], re.IGNORECASE | re.MULTILINE):
+        return None
+    found = _IS_PART_OF.search(start[: 16 << 10])
+    return found[1].decode("utf-8", "replace")[:_LONGEST_CRAWL] if found else None

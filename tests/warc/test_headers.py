@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from victor_spark.warc import heads
+from victor_spark.warc import headers
 
 
 @pytest.mark.parametrize(
@@ -29,12 +29,12 @@ from victor_spark.warc import heads
     ],
 )
 def test_dates_of_any_precision(date: str | None, expected: datetime | None) -> None:
-    assert heads.fetch_time(date) == expected
+    assert headers.fetch_time(date) == expected
 
 
 @given(date=st.text(max_size=40))
 def test_no_date_raises(date: str) -> None:
-    time = heads.fetch_time(date)
+    time = headers.fetch_time(date)
     assert time is None or time.tzinfo is UTC
 
 
@@ -43,33 +43,35 @@ def test_no_date_raises(date: str) -> None:
     start=st.sampled_from([b"", b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 100\r\n\r\nHTTP/1.1 "]),
 )
 def test_no_head_raises_or_reaches_beyond_its_block(block: bytes, start: bytes) -> None:
-    head = heads.parse(start + block)
+    head = headers.http_head(start + block)
     assert head is None or 0 < head.length <= len(start + block)
 
 
 def test_the_last_of_several_heads_counts() -> None:
-    head = heads.parse(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 404 No\r\nContent-Type: a/b\r\n\r\nbody")
+    head = headers.http_head(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 404 No\r\nContent-Type: a/b\r\n\r\nbody")
     assert head is not None
     assert (head.status, head.content_type) == (404, "a/b")
 
 
 def test_encodings_of_several_lines_stack() -> None:
-    head = heads.parse(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Encoding: BR, zstd\r\n\r\n")
+    head = headers.http_head(
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Encoding: BR, zstd\r\n\r\n"
+    )
     assert head is not None
     assert head.content_encodings == ("gzip", "br", "zstd")
 
 
 def test_many_heads_and_fields_are_read() -> None:
-    head = heads.parse(b"HTTP/1.1 100 Continue\r\n\r\n" * 9999 + b"HTTP/1.1 200 OK\r\n\r\n")
+    head = headers.http_head(b"HTTP/1.1 100 Continue\r\n\r\n" * 9999 + b"HTTP/1.1 200 OK\r\n\r\n")
     assert head is not None
     assert (head.status, head.is_interim) == (200, False)
-    head = heads.parse(b"HTTP/1.1 103 Early Hints\r\n" + b"Content-Encoding: br\r\n" * 9999 + b"\r\n")
+    head = headers.http_head(b"HTTP/1.1 103 Early Hints\r\n" + b"Content-Encoding: br\r\n" * 9999 + b"\r\n")
     assert head is not None
     assert (head.content_encodings, head.is_interim) == (("br",) * 9999, True)
 
 
 def test_a_charset_behind_a_million_blanks_is_looked_for_once() -> None:
-    assert heads.charset(f"text/html; charset={' ' * 10**6};") is None
+    assert headers.charset(f"text/html; charset={' ' * 10**6};") is None
 
 
 @pytest.mark.parametrize(
@@ -86,5 +88,5 @@ def test_a_charset_behind_a_million_blanks_is_looked_for_once() -> None:
     ],
 )
 def test_content_types(content_type: str | None, mime: str | None, charset: str | None) -> None:
-    assert heads.mime_type(content_type) == mime
-    assert heads.charset(content_type) == charset
+    assert headers.mime_type(content_type) == mime
+    assert headers.charset(content_type) == charset

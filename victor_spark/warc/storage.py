@@ -1,7 +1,7 @@
-"""One way to open a file, wherever it lies: local, http(s)://, s3://, hdfs:// and what else fsspec knows.
+"""Opens, looks up and lists files: local, http(s)://, s3://, hdfs:// and other file systems of fsspec.
 
-Everything remote passes through here, and is tried again with back-off when a server is busy or a line
-breaks (`retrying`); a file that changes while it is read is an error.
+Remote reads are retried with back-off when a server is busy or a connection breaks (`remote_files`); a file
+that changes while it is read is an error.
 """
 
 import errno
@@ -16,13 +16,18 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from victor_spark.redaction import redacted
-from victor_spark.warc import cloud
-from victor_spark.warc.remote import Window
+from victor_spark.warc import fsspec_files
+from victor_spark.warc.remote_files import Window
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
-one_line: Final = cloud.one_line
+one_line: Final = fsspec_files.one_line
 _WEB: Final = ("http", "https")
-_ODD: Final = {stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device", stat.S_IFBLK: "device"}
+_SPECIAL: Final = {
+    stat.S_IFIFO: "FIFO",
+    stat.S_IFSOCK: "socket",
+    stat.S_IFCHR: "device",
+    stat.S_IFBLK: "device",
+}
 _LOGGER = logging.getLogger(__name__)
 
 
@@ -33,7 +38,7 @@ def scheme(path: str) -> str | None:
 
 
 def public(name: str, path: str) -> str:
-    """The name of the file at `path` for everybody to read: of a remote one without credentials."""
+    """The name of the file at `path` for outputs and messages: without credentials if it is remote."""
     return name if scheme(path) is None else redacted(name)
 
 
@@ -45,21 +50,21 @@ def open_file(path: str, windows: Sequence[Window] = ()) -> BinaryIO:
     name = scheme(path)
     if name is None:
         if not stat.S_ISREG(os.stat(path).st_mode):  # opening a FIFO would wait for a writer
-            raise IsADirectoryError(None, oddity(path) or "not a regular file")
+            raise IsADirectoryError(None, unusable(path) or "not a regular file")
         return open(path, "rb")
     if name in _WEB:
-        from victor_spark.warc import web
+        from victor_spark.warc import http_files
 
-        return web.open_url(path, windows)
-    return cloud.open_cloud(path, name, windows)
+        return http_files.open_file(path, windows)
+    return fsspec_files.open_file(path, windows)
 
 
 def first_bytes(path: str, n: int) -> bytes:
     """The first `n` bytes of a file, without fetching the rest of a remote one; errors as `open_file`'s."""
     if scheme(path) in _WEB:
-        from victor_spark.warc import web
+        from victor_spark.warc import http_files
 
-        return web.first_bytes(path, n)
+        return http_files.first_bytes(path, n)
     with open_file(path, [(0, n)]) as file:
         return file.read(n)
 
@@ -67,37 +72,17 @@ def first_bytes(path: str, n: int) -> bytes:
 def about(path: str) -> tuple[int | None, str | None]:
     """Size in bytes and what identifies the content (etag, or time of the last change), in one request.
 
-    None for what a server does not tell; OSError when there is no such file.
+    Each is None where a server does not report it; OSError when there is no such file.
     """
     name = scheme(path)
     if name is None:
         found = os.stat(path)
         return found.st_size, f"mtime:{found.st_mtime_ns}"
     if name in _WEB:
-        from victor_spark.warc import web
+        from victor_spark.warc import http_files
 
-        return web.about(path)
-    return cloud.about(path, name)
-
-
-def size_of(path: str) -> int | None:
-    """Size in bytes, None where a server does not tell; OSError when there is no such file."""
-    return about(path)[0]
-
-
-def identity(path: str) -> str | None:
-    """What tells this content of a file from another, None where a server does not tell."""
-    return about(path)[1]
-
-
-def is_file(path: str) -> bool:
-    """Whether there is a file of exactly this name."""
-    name = scheme(path)
-    if name is None:
-        return os.path.isfile(path)
-    if name in _WEB:
-        return True
-    return bool(cloud.asked(path, name, "isfile"))
+        return http_files.about(path)
+    return fsspec_files.about(path)
 
 
 def is_directory(path: str) -> bool:
@@ -105,10 +90,10 @@ def is_directory(path: str) -> bool:
     name = scheme(path)
     if name is None:
         return os.path.isdir(path)
-    return name not in _WEB and bool(cloud.asked(path, name, "isdir"))
+    return name not in _WEB and bool(fsspec_files.call(path, "isdir"))
 
 
-def oddity(path: str) -> str | None:
+def unusable(path: str) -> str | None:
     """Why a local path cannot be an input; None for files, folders and remote paths."""
     if scheme(path) is not None:
         return None
@@ -122,7 +107,7 @@ def oddity(path: str) -> str | None:
     except OSError as error:
         return one_line(error)
     why = None if os.access(path, os.R_OK) else os.strerror(errno.EACCES)
-    if kind := _ODD.get(stat.S_IFMT(mode)):
+    if kind := _SPECIAL.get(stat.S_IFMT(mode)):
         why = f"a {kind}, not a regular file"
     elif os.path.islink(path) and Path(path).parent.resolve().is_relative_to(os.path.realpath(path)):
         why = "a link to a folder around it"
@@ -135,25 +120,29 @@ def printable(path: str) -> str:
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
-def _passes(path: str, why: str | None) -> bool:
-    """Whether nothing is wrong with an entry of a folder; logs (on stderr) why it is skipped."""
+def files_below(directory: str) -> list[str]:
+    """All files below a folder, recursively, sorted; hidden ones are left out, unusable ones logged."""
+    if scheme(directory) is not None:
+        return fsspec_files.listed(directory, "find")
+    found: list[str] = []
+    for folder, names in _walked(directory):
+        paths = (os.path.join(folder, name) for name in names if not name.startswith("."))
+        found += [path for path in paths if _is_usable(path, unusable(path))]
+    return sorted(found)
+
+
+def matching(pattern: str) -> list[str]:
+    """The files a glob matches, sorted (`**` matches folders of any depth); unusable ones are logged."""
+    if scheme(pattern) is not None:
+        return fsspec_files.listed(pattern, "glob")
+    return sorted(path for path in _locally_matching(pattern) if _is_usable(path, unusable(path)))
+
+
+def _is_usable(path: str, why: str | None) -> bool:
+    """Whether an entry of a folder is usable; logs the reason why it is skipped."""
     if why is not None:
         _LOGGER.warning("skipped %s: %s", printable(path), why)
     return why is None
-
-
-def files_below(directory: str) -> list[str]:
-    """All files below a folder, recursively, in a fixed order; hidden ones left out, odd ones logged."""
-    name = scheme(directory)
-    if name is None:
-        return sorted(_local_files(directory))
-    return sorted(cloud.named(path, directory) for path in cloud.asked(directory, name, "find"))
-
-
-def _local_files(directory: str) -> Iterator[str]:
-    for folder, names in _walked(directory):
-        paths = (os.path.join(folder, name) for name in names if not name.startswith("."))
-        yield from (path for path in paths if _passes(path, oddity(path)))
 
 
 def _walked(top: str) -> Iterator[tuple[str, list[str]]]:
@@ -162,25 +151,17 @@ def _walked(top: str) -> Iterator[tuple[str, list[str]]]:
     def refuse(error: OSError) -> None:
         if error.filename == top:
             raise error
-        _passes(error.filename, one_line(error))
+        _is_usable(error.filename, one_line(error))
 
     for folder, folders, names in os.walk(top, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for path in (os.path.join(folder, name) for name in folders):
-            _passes(path, "a link to a folder, not followed" if os.path.islink(path) else None)
+            _is_usable(path, "a link to a folder, not followed" if os.path.islink(path) else None)
         yield folder, names
 
 
-def matching(pattern: str) -> list[str]:
-    """The files a glob matches, in a fixed order (`**` matches folders of any depth); odd ones logged."""
-    name = scheme(pattern)
-    if name is None:
-        return sorted(path for path in _locally_matching(pattern) if _passes(path, oddity(path)))
-    return sorted(cloud.named(path, pattern) for path in cloud.asked(pattern, name, "glob"))
-
-
 def _locally_matching(pattern: str) -> set[str]:
-    """What a local glob matches. Python's `**` would follow links to folders, and two loops without end."""
+    """What a local glob matches. Python's `**` would follow links to folders, in two loops forever."""
     parts = pattern.split("/")
     if "**" not in parts:
         return set(glob.glob(pattern))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.warc import making
-from victor_spark.warc import bodies
+from victor_spark.warc import http_body
 
 LIMIT = 1 << 20
 PAGE = making.page(1)
@@ -26,8 +26,8 @@ MEMBERS = {"gzip": gzip.compress, "zstd": zstandard.compress}
 payloads = st.binary(max_size=4000).map(lambda noise: b"<html>" + noise)
 
 
-def decoded(raw: bytes, *encodings: str, transfer: tuple[str, ...] = ()) -> bodies.Body:
-    return bodies.decode(raw, encodings, transfer, limit=LIMIT)
+def decoded(raw: bytes, *encodings: str, transfer: tuple[str, ...] = ()) -> http_body.Body:
+    return http_body.decode(raw, encodings, transfer, limit=LIMIT)
 
 
 @given(payload=payloads, encodings=st.lists(st.sampled_from(sorted(PACKERS)), max_size=3))
@@ -35,7 +35,7 @@ def test_stacked_encodings_come_off_in_reverse_order(payload: bytes, encodings: 
     packed = payload
     for name in encodings:
         packed = PACKERS[name](packed)
-    assert decoded(packed, *encodings) == bodies.Body(payload)
+    assert decoded(packed, *encodings) == http_body.Body(payload)
 
 
 @given(payload=payloads)
@@ -45,7 +45,7 @@ def test_deflate_without_zlib_head_is_inflated_too(payload: bytes) -> None:
 
 @given(payload=payloads, size=st.integers(1, 500))
 def test_chunks_are_joined(payload: bytes, size: int) -> None:
-    assert decoded(making.chunked(payload, size), transfer=("chunked",)) == bodies.Body(payload)
+    assert decoded(making.chunked(payload, size), transfer=("chunked",)) == http_body.Body(payload)
 
 
 def test_chunks_are_joined_before_the_encoding_is_undone() -> None:
@@ -55,30 +55,30 @@ def test_chunks_are_joined_before_the_encoding_is_undone() -> None:
 
 def test_chunk_heads_may_have_extensions_and_bare_newlines() -> None:
     raw = b"6;name=value\n<html>\n7 \r\n</html>\r\n0\r\nTrailer: yes\r\n\r\n"
-    assert decoded(raw, transfer=("chunked",)) == bodies.Body(b"<html></html>")
+    assert decoded(raw, transfer=("chunked",)) == http_body.Body(b"<html></html>")
 
 
 @pytest.mark.parametrize("encoding", sorted(PACKERS))
 def test_a_stale_content_encoding_leaves_a_plain_body_alone(encoding: str) -> None:
-    assert decoded(PAGE, encoding) == bodies.Body(PAGE)
-    assert decoded(b"just words without any tag", encoding) == bodies.Body(b"just words without any tag")
+    assert decoded(PAGE, encoding) == http_body.Body(PAGE)
+    assert decoded(b"just words without any tag", encoding) == http_body.Body(b"just words without any tag")
 
 
 def test_a_stale_chunked_header_leaves_a_plain_body_alone() -> None:
-    assert decoded(PAGE, transfer=("chunked",)) == bodies.Body(PAGE)
+    assert decoded(PAGE, transfer=("chunked",)) == http_body.Body(PAGE)
 
 
 def test_gzip_is_undone_where_no_header_announces_it() -> None:
-    assert decoded(gzip.compress(PAGE)) == bodies.Body(PAGE)
-    assert decoded(gzip.compress(gzip.compress(PAGE)), "gzip") == bodies.Body(PAGE)
+    assert decoded(gzip.compress(PAGE)) == http_body.Body(PAGE)
+    assert decoded(gzip.compress(gzip.compress(PAGE)), "gzip") == http_body.Body(PAGE)
 
 
 def test_gzip_announced_as_deflate_is_undone() -> None:
-    assert decoded(gzip.compress(PAGE), "deflate") == bodies.Body(PAGE)
+    assert decoded(gzip.compress(PAGE), "deflate") == http_body.Body(PAGE)
 
 
 def test_unknown_encodings_are_passed_over() -> None:
-    assert decoded(PAGE, "identity", "utf-8", "none") == bodies.Body(PAGE)
+    assert decoded(PAGE, "identity", "utf-8", "none") == http_body.Body(PAGE)
 
 
 @pytest.mark.parametrize("encoding", ["br", "deflate", "gzip"])
@@ -118,7 +118,9 @@ def test_a_body_of_which_nothing_inflates_is_a_problem(encoding: str) -> None:
 
 
 def test_a_chunked_body_without_its_last_chunk_is_truncated() -> None:
-    assert decoded(making.chunked(PAGE, last=""), transfer=("chunked",)) == bodies.Body(PAGE, truncated=True)
+    assert decoded(making.chunked(PAGE, last=""), transfer=("chunked",)) == http_body.Body(
+        PAGE, truncated=True
+    )
     cut = decoded(making.chunked(PAGE, 50)[:120], transfer=("chunked",))
     assert cut.truncated
     assert PAGE.startswith(cut.payload)
@@ -145,7 +147,7 @@ def test_a_bomb_within_a_bomb_stops_at_the_limit() -> None:
 @given(parts=st.lists(payloads, min_size=1, max_size=9), encoding=st.sampled_from(sorted(MEMBERS)))
 def test_a_body_of_several_members_holds_what_they_hold(parts: list[bytes], encoding: str) -> None:
     packed = b"".join(map(MEMBERS[encoding], parts))
-    assert decoded(packed, encoding) == bodies.Body(b"".join(parts))
+    assert decoded(packed, encoding) == http_body.Body(b"".join(parts))
 
 
 @pytest.mark.parametrize("encoding", sorted(MEMBERS))
@@ -200,11 +202,13 @@ def test_many_members_cost_in_proportion_to_their_bytes(counted: type[Counted], 
 
 
 def test_many_frames_and_chunks_are_all_there() -> None:
-    assert decoded(zstandard.compress(b"a") * 50_000, "zstd") == bodies.Body(b"a" * 50_000)
+    assert decoded(zstandard.compress(b"a") * 50_000, "zstd") == http_body.Body(b"a" * 50_000)
     empty = b"\x50\x2a\x4d\x18\x00\x00\x00\x00"  # a skippable frame
-    assert decoded(zstandard.compress(PAGE) + empty * 50_000, "zstd") == bodies.Body(PAGE)
-    assert decoded(empty + zstandard.compress(PAGE), "zstd") == bodies.Body(PAGE)
-    assert decoded(b"1\r\na\r\n" * 50_000 + b"0\r\n\r\n", transfer=("chunked",)) == bodies.Body(b"a" * 50_000)
+    assert decoded(zstandard.compress(PAGE) + empty * 50_000, "zstd") == http_body.Body(PAGE)
+    assert decoded(empty + zstandard.compress(PAGE), "zstd") == http_body.Body(PAGE)
+    assert decoded(b"1\r\na\r\n" * 50_000 + b"0\r\n\r\n", transfer=("chunked",)) == http_body.Body(
+        b"a" * 50_000
+    )
 
 
 @pytest.mark.parametrize("size", [6_000, 200_000])
@@ -220,17 +224,17 @@ def test_a_damaged_frame_keeps_what_was_decoded_before(size: int) -> None:
 
 def test_a_long_gzip_head_is_passed_over() -> None:
     name = b"\x1f\x8b\x08\x08" + bytes(6) + b"n" * 100_000 + b"\x00"
-    assert decoded(name + gzip.compress(PAGE)[10:], "gzip") == bodies.Body(PAGE)
+    assert decoded(name + gzip.compress(PAGE)[10:], "gzip") == http_body.Body(PAGE)
 
 
 def test_more_than_four_declared_encodings_are_a_problem() -> None:
     packed = PAGE
     for _ in range(4):
         packed = gzip.compress(packed)
-    assert decoded(packed, "gzip", "x-gzip", transfer=("gzip", "gzip", "chunked")) == bodies.Body(PAGE)
+    assert decoded(packed, "gzip", "x-gzip", transfer=("gzip", "gzip", "chunked")) == http_body.Body(PAGE)
     for n_encodings in (5, 20_000):
         body = decoded(packed, *["gzip"] * n_encodings)
-        assert body == bodies.Body(b"", problem=f"{n_encodings} declared encodings, more than 4")
+        assert body == http_body.Body(b"", problem=f"{n_encodings} declared encodings, more than 4")
 
 
 def test_all_layers_share_one_budget(counted: type[Counted]) -> None:
@@ -250,9 +254,9 @@ def test_no_body_raises(noise: bytes, encodings: list[str]) -> None:
 
 
 def test_a_page_is_useless_without_visible_text() -> None:
-    assert not bodies.holds_text(b"")
-    assert not bodies.holds_text(b"<html><head><title>" + b"a" * 100 + b"</title></head><body><p>Hi")
-    assert not bodies.holds_text(b"<script>" + b"var a = 1;" * 100)
-    assert not bodies.holds_text(b"<!-- " + b"words " * 100)
-    assert bodies.holds_text(b"<p>" + b"words " * 20)
-    assert bodies.holds_text(b"<p>Hi</p></body></html>\n")
+    assert not http_body.holds_text(b"")
+    assert not http_body.holds_text(b"<html><head><title>" + b"a" * 100 + b"</title></head><body><p>Hi")
+    assert not http_body.holds_text(b"<script>" + b"var a = 1;" * 100)
+    assert not http_body.holds_text(b"<!-- " + b"words " * 100)
+    assert http_body.holds_text(b"<p>" + b"words " * 20)
+    assert http_body.holds_text(b"<p>Hi</p></body></html>\n")
