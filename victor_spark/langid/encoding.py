@@ -1,4 +1,4 @@
-"""Was this text decoded with the wrong charset? Three looks, the cheapest first.
+"""Detects text that was decoded with the wrong charset, by three checks, the cheapest first.
 
 1. U+FFFD and C1 controls: bytes of a legacy charset read as UTF-8, and holes of windows-1252.
 2. `ftfy.badness`: UTF-8 read as windows-1252 and much else that looks like no language at all.
@@ -32,7 +32,7 @@ _READ_AS: Final = (
     "cp866",
     "iso8859-15",
 )
-"""Charsets that web pages are read in by mistake."""
+"""Charsets that web pages are decoded in by mistake."""
 _SINGLE_BYTE: Final = (
     *("windows-1250", "windows-1251", "windows-1252", "windows-1253", "windows-1254", "windows-1255"),
     *("windows-1256", "windows-1257", "iso8859-2", "iso8859-5", "koi8-r", "cp866", "cp874"),
@@ -40,7 +40,7 @@ _SINGLE_BYTE: Final = (
 _LOWEST_ELSEWHERE: Final = 0x2600
 """From here up no charset of _READ_AS has characters: text of such was not read in one."""
 _EAST_ASIAN_SHARE: Final = 0.5
-"""Misread text of East Asia is hardly anything but high characters."""
+"""The least share of high characters in misread East Asian text."""
 _WRONG: Final = 0.03
 """Characters that a charset may lack, and bytes that it may not decode, per character."""
 _PIECES: Final = 4
@@ -49,8 +49,8 @@ _PIECES: Final = 4
 class Finding(NamedTuple):
     """What is wrong with the charset of a text.
 
-    `misreading`: it can be read again, and this is how. `problem`: in a few words, why nobody can
-    read it. `lost`: the share of letters that are lost, in a text that can be read all the same.
+    `misreading`: how the text is repaired, where it can be. `problem`: why it cannot be read, in a few
+    words. `lost`: the share of lost letters in a text that can still be read.
     """
 
     problem: str | None = None
@@ -59,7 +59,7 @@ class Finding(NamedTuple):
 
 
 def examined(text: str, profiles: Profiles, points: UInt32) -> Finding:
-    """What is wrong with a page's text, if anything, and whether it can be repaired."""
+    """What is wrong with the charset of a page's text, and the repair, if there is one."""
     if text.isascii():
         return Finding()
     n_replaced, n_controls, n_high, n_twice = _census(points)
@@ -114,7 +114,7 @@ def _best(possible: Sequence[Misreading], text: str, profiles: Profiles) -> Misr
 
 _PRIVATE: Final = re.compile("[\ue000-\uf8ff]")
 _SIGNS: Final = re.compile(r"[^\w\s\0-\x7f]+")
-"""They take misread words apart, and any letter alone fits some language."""
+"""Removed before the fit is measured: they split misread words, and single letters fit some language."""
 
 
 def problem(text: str, profiles: Profiles, points: UInt32 | None = None) -> str | None:
@@ -138,7 +138,7 @@ def _verdict(points: UInt32, profiles: Profiles, n_lost: int, n_high: int) -> Fi
     lost = n_lost / (np.count_nonzero(_kinds(points)[0] & _LETTER) + n_lost) if n_lost else 0.0
     if n_lost >= numbers.lost_least and lost >= numbers.lost_ratio:
         return Finding(f"{lost:.0%} of the letters are lost", lost=lost)
-    if not _worth_a_look(n_high, len(points), numbers):
+    if not _has_enough_letters(n_high, len(points), numbers):
         return Finding(lost=lost)
     sample = _sample(points, numbers.sample)
     kinds, n_doubtful = _kinds(sample)
@@ -156,11 +156,11 @@ def _verdict(points: UInt32, profiles: Profiles, n_lost: int, n_high: int) -> Fi
 
 
 _ASCII: Final = frozenset({"en"})
-"""Languages written in ASCII: where few characters are lost or misread, the text can be read."""
+"""Languages written in ASCII: their text can be read where few characters are lost or misread."""
 
 
-def _worth_a_look(n_high: int, n_chars: int, numbers: Encoding) -> bool:
-    """Whether there are letters enough beyond ASCII for the other two looks to find anything.
+def _has_enough_letters(n_high: int, n_chars: int, numbers: Encoding) -> bool:
+    """Whether there are enough letters beyond ASCII for the other two checks.
 
     Whatever is misread has characters from U+00C0 up; signs (U+2000 to U+2BFF) stand in any text.
     """
@@ -170,9 +170,9 @@ def _worth_a_look(n_high: int, n_chars: int, numbers: Encoding) -> bool:
 
 def _badness(sample: UInt32, kinds: UInt8, n_doubtful: int, numbers: Encoding) -> str | None:
     least = max(numbers.badness_least, len(sample) / numbers.badness_every)
-    if n_doubtful < least:  # whatever ftfy finds holds one
+    if n_doubtful < least:  # every match of ftfy holds one
         return None
-    from ftfy.badness import badness  # most pages in English never need it
+    from ftfy.badness import badness  # most pages in English do not need it
 
     found = badness(_decoded(_words_with(sample, kinds, _DOUBTFUL, _BLANK)) + " ")
     if found < least:
@@ -215,15 +215,15 @@ def _misreading(sample: UInt32, kinds: UInt8, profiles: Profiles, good_fit: floa
     if good_fit and (n_high < numbers.lost_ratio * n_letters or _gain(profiles, words) >= good_fit):
         return None
     words = _distinct(words)
-    n_told = _n_told(words)
+    n_characters = _n_characters(words)
     as_it_is = _gain(profiles, words)
     if good_fit and as_it_is >= good_fit:
         return None
-    readings = list(_other_readings(words, len(high) > _EAST_ASIAN_SHARE * n_told))
+    readings = list(_other_readings(words, len(high) > _EAST_ASIAN_SHARE * n_characters))
     fits = _fit(profiles, *joined([reading for _, reading in readings]))
-    if not len(fits) or fits.max() / n_told < as_it_is + numbers.misread_gain:
+    if not len(fits) or fits.max() / n_characters < as_it_is + numbers.misread_gain:
         return None
-    by_character = fits / [_n_told(code_points(reading)) for _, reading in readings]
+    by_character = fits / [_n_characters(code_points(reading)) for _, reading in readings]
     as_good = np.flatnonzero(by_character >= by_character.max() - numbers.misread_gain)
     best = max(as_good, key=lambda place: (sum(map(str.isalpha, readings[place][1])), by_character[place]))
     misreading = readings[best][0]
@@ -238,16 +238,16 @@ _WIDE: Final = frozenset({*EAST_ASIAN, "cp874"})
 def _gain(profiles: Profiles, text: UInt32) -> float:
     """The text's gain in its best language, in nats a character that is no space."""
     return float(
-        _fit(profiles, text, np.zeros(1, np.int32), np.array([len(text)], np.int32))[0] / _n_told(text)
+        _fit(profiles, text, np.zeros(1, np.int32), np.array([len(text)], np.int32))[0] / _n_characters(text)
     )
 
 
-def _n_told(text: UInt32) -> int:
+def _n_characters(text: UInt32) -> int:
     return max(int(np.count_nonzero((_kinds(text)[0] & _SPACE) == 0)), 1)
 
 
 def _distinct(words: UInt32) -> UInt32:
-    """The words, each once: `лв` before every price is no more evidence than before one."""
+    """The words, each once: a word that is repeated everywhere is no further evidence."""
     by_letters = {"".join(filter(str.isalpha, word)): word for word in _decoded(words).split()}
     return code_points(" ".join(by_letters.values()))
 
@@ -266,9 +266,9 @@ def _decoded(points: UInt32) -> str:
 
 
 def _other_readings(points: UInt32, may_be_east_asian: bool) -> Iterator[tuple[Misreading, str]]:
-    """All pairs of charsets that could have happened, and the text then.
+    """All possible pairs of charsets with the text they give.
 
-    Not those that turn letters into signs: cutting words shorter makes them likelier everywhere.
+    Pairs that turn letters into signs are left out: shorter words fit every language better.
     """
     n_letters = sum(map(str.isalpha, _decoded(points)))
     charsets = ["utf-8", *_SINGLE_BYTE, *(EAST_ASIAN if may_be_east_asian else ())]
