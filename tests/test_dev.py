@@ -1,4 +1,4 @@
-"""The `dev` script answers for itself; what it sets up is shown by every other test running at all."""
+"""The commands of `dev`, as far as they need no set-up: that works if any other test runs."""
 
 import subprocess
 from pathlib import Path
@@ -11,7 +11,18 @@ def dev(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_help_names_every_command(root: Path) -> None:
     shown = dev(root, "help")
     assert shown.returncode == 0
-    for command in ("demo", "test", "fuzz", "check", "gate", "bench", "setup"):
+    for command in (
+        "demo",
+        "test",
+        "test-browser",
+        "test-cluster",
+        "test-checked",
+        "fuzz",
+        "check",
+        "gate",
+        "bench",
+        "setup",
+    ):
         assert f"\n  {command} " in shown.stdout
 
 
