@@ -164,11 +164,11 @@ def _badness(run: str) -> int:
     return CERTAIN if _CONTROLS.search(run) else UNLIKELY
 
 
-def parts(text: str) -> Misreading | None:
+def parts(text: str, *, everywhere: bool) -> Misreading | None:
     """How the runs of characters are read again that are UTF-8 read as windows-1252 or iso-8859-1.
 
     Runs that are unlikely as they stand (`É»` in `CAFÉ»` is not), if they are no quotations: some have C1
-    controls, or most are parts of words. Where the whole text was misread, all runs are read again.
+    controls, or most are parts of words. `everywhere` (`whole` found this misreading): all runs.
     """
     runs, in_words, in_others = Counter[str](), Counter[str](), Counter[str]()
     for run in _sequences(TWICE.read_as).finditer(text):
@@ -176,7 +176,7 @@ def parts(text: str) -> Misreading | None:
         around = text[max(run.start() - 1, 0) : run.start()] + text[run.end() : run.end() + 1]
         in_words[run[0]] += len(run[0]) > _LONGEST or any(map(str.isalpha, around))
         in_others[run[0]] += _BESIDE.search(around) is not None
-    least_bad = ANY if TWICE in whole(text) else UNLIKELY
+    least_bad = ANY if everywhere else UNLIKELY
     bad = {run: _badness(run) for run in runs if _utf8(run, TWICE.read_as)}
     chosen = [run for run in bad if bad[run] >= least_bad]
     n_runs, n_in_words, n_in_others = (
