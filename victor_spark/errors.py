@@ -50,6 +50,7 @@ EXTRAS: Final = {
     "packaging": "spark",
     "pandas": "spark",
     "protego": "fetch",
+    "py4j": "spark",
     "pydivsufsort": "spark",
     "pyspark": "spark",
     "sklearn": "train",

@@ -17,6 +17,7 @@ from tests.warc import storage
 from victor_spark.cli import main
 from victor_spark.spark import estimate, manifest, plan, status
 from victor_spark.spark.record import Counts
+from victor_spark.warc import retrying
 from victor_spark.warc.shard import Shard
 
 pytestmark = pytest.mark.spark
@@ -97,8 +98,14 @@ def test_a_plan_for_people_is_a_few_lines(shards: Path, capsys: pytest.CaptureFi
     assert len(lines) < 20
 
 
+@pytest.fixture
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Retries follow each other at once."""
+    monkeypatch.setattr(retrying, "PATIENCE", retrying.Patience(first_wait=0.002))
+
+
 def test_a_path_on_a_list_that_cannot_be_had_is_named(
-    shards: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    shards: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], no_pauses: None
 ) -> None:
     pytest.importorskip("requests")
     listed = tmp_path / "warc.paths"
@@ -110,7 +117,7 @@ def test_a_path_on_a_list_that_cannot_be_had_is_named(
 
 
 def test_shards_that_cannot_be_had_or_have_no_size_leave_the_sample_to_the_others(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], no_pauses: None
 ) -> None:
     pytest.importorskip("requests")
     good = write_warc(tmp_path / "a.warc.gz", [Response("http://a.example/", page("A", PARAGRAPH).encode())])
