@@ -2,8 +2,8 @@
 
     python bench/scaling.py [--output FILE]
 
-Uses the figures of bench/scale.json (measured by `python bench/scale.py --write`), and the planner for invented
-shards of 1 GB. Nothing is read or run; the document shows the arithmetic.
+Uses the figures of bench/scale.json (measured by `python bench/scale.py --write`), and the planner for
+invented shards of 1 GB. Nothing is read or run; the document shows the arithmetic.
 """
 
 import argparse
@@ -33,9 +33,9 @@ INTRODUCTION: Final = """\
 # Scale
 
 Written by `python bench/scaling.py`. The figures per page were measured by `python bench/scale.py --write`
-([bench/RESULTS.md](../bench/RESULTS.md), {n_pages:,} pages on a cluster of two cores). The planner computes the plans for
-invented shards of 1 GB; no run of this size was made. The CPU time per page includes the start of Java and of workers, whose
-share shrinks with more pages.
+([bench/RESULTS.md](../bench/RESULTS.md), {n_pages:,} pages on a cluster of two cores). The planner computes
+the plans for invented shards of 1 GB; no run of this size was made. The CPU time per page includes the
+start of Java and of workers, whose share shrinks with more pages.
 
 ## Cost per page
 
@@ -45,31 +45,31 @@ share shrinks with more pages.
 | Parquet written | {written} | {written_page:.2f} kB |
 | CPU time, everything included | | {milliseconds:.1f} ms, so {rate:.0f} pages per second and core |
 
-Maximum resident memory: {memory}.
-A core needs one Python worker and its child. Java's heap grows to its limit; [bench/RESULTS.md](../bench/RESULTS.md) has
-the part in use.
+Maximum resident memory: {memory}. A core needs one Python worker and its child. Java's heap grows to its
+limit; [bench/RESULTS.md](../bench/RESULTS.md) has the part in use.
 
-Pages and processors differ: `victor plan` cleans a sample of your crawl and computes the same figures for it.
+Pages and processors differ: `victor plan` cleans a sample of your crawl and computes the same figures for
+it.
 
 """
 
 LAST: Final = """\
 ## Skew
 
-**Shards.** Tasks get about equal numbers of bytes: shards are cut into splits of {split} at record boundaries, and the
-largest remaining split goes to the task with the fewest bytes. For {n_shards:,} invented shards from 1 kB to 5 GB (uniform on
-a logarithmic scale) and 100 cores, the largest task of a wave has on average {skew:.3f} times the mean bytes, at worst
-{worst:.3f} times. Two inputs cannot be cut: a shard compressed as one stream, and the records of one file in a table of
-records.
+**Shards.** Tasks get about equal numbers of bytes: shards are cut into splits of {split} at record
+boundaries, and the largest remaining split goes to the task with the fewest bytes. For {n_shards:,}
+invented shards from 1 kB to 5 GB (uniform on a logarithmic scale) and 100 cores, the largest task of a wave
+has on average {skew:.3f} times the mean bytes, at worst {worst:.3f} times. Two inputs cannot be cut: a
+shard compressed as one stream, and the records of one file in a table of records.
 
-**Pages.** A page takes at most its time limit (20 s of CPU time, plus as much per megabyte). Only its task is delayed; other
-tasks of the same wave and of the next continue.
+**Pages.** A page takes at most its time limit (20 s of CPU time, plus as much per megabyte). Only its task
+is delayed; other tasks of the same wave and of the next continue.
 
-**Sites.** Cleaning does not group by site, so a host with half of all pages has no extra cost. Mining of templates groups by
-site, but takes a sample of limited size from each.
+**Sites.** Cleaning does not group by site, so a host with half of all pages has no extra cost. Mining of
+templates groups by site, but takes a sample of limited size from each.
 
-**Waves.** Two waves run concurrently, so that slow last tasks leave no core idle. If the driver dies, the waves in flight (at
-most two) are repeated.
+**Waves.** Two waves run concurrently, so that slow last tasks leave no core idle. If the driver dies, the
+waves in flight (at most two) are repeated.
 """
 
 
