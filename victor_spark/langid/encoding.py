@@ -49,7 +49,7 @@ _PIECES: Final = 4
 class Finding(NamedTuple):
     """What is wrong with the charset of a text.
 
-    `misreading`: how the text can be repaired. `problem`: the reason why it is unreadable. `lost`: the share of
+    `misreading`: how the text can be repaired. `problem`: why it is unreadable. `lost`: the share of
     lost letters in a text that is still readable.
     """
 
