@@ -15,7 +15,7 @@ import pytest
 from tests.spark.hostile_work import WORK, row, write
 from victor_spark.errors import ShardError, UsageError
 from victor_spark.page import Record
-from victor_spark.spark.limits import Limits
+from victor_spark.spark.request import Limits
 from victor_spark.spark.rows import Row
 from victor_spark.spark.sandbox import MAX_DEATHS, Sandbox, SandboxError
 from victor_spark.warc import records
@@ -217,7 +217,7 @@ import os, sys
 from dataclasses import replace
 from tests.spark.hostile_work import WORK, row
 from victor_spark.warc.inputs import resolve
-from victor_spark.spark.limits import Limits
+from victor_spark.spark.request import Limits
 from victor_spark.spark.sandbox import Sandbox
 def told(record):
     os.write(1, b"%d\\n" % os.getpid())

@@ -9,7 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark.crawl import Outcome, Response, Victor, page, rows, write_warc
-from victor_spark.spark.mine_templates import MiningJob, MiningResult, run
+from victor_spark.spark.mine_templates import MiningRequest, MiningResult, run
+from victor_spark.spark.request import CleanRequest, SparkOptions
 from victor_spark.templates import across, table
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
@@ -62,7 +63,8 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def gathered(spark: SparkSession, shards: Path, target: Path) -> MiningResult:
     """What mining the shards in one task gave."""
-    return run(MiningJob(inputs=(str(shards),), output=str(target), partitions=1))
+    one = SparkOptions(partitions=1)
+    return run(MiningRequest(clean=CleanRequest(inputs=(str(shards),), output=str(target), spark=one)))
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from typing import Final
 from victor_spark import pipeline
 from victor_spark.annotation import explained
 from victor_spark.commands import clean_options, one_page
+from victor_spark.commands.clean_options import CLEANER, LANGUAGE, READING, TEMPLATES, URL, Group
 from victor_spark.crf import model as crf_model
 from victor_spark.crf.explanation import Explanation, explain
 from victor_spark.errors import EXIT_BUDGET, EXIT_DONE, InputError, OutputError
@@ -34,18 +35,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
     parser.add_argument("inputs", metavar="PAGE", nargs=1, help="an html page; - is stdin")
     parser.add_argument("--output", metavar="FILE", help="default: the page's name with .explained.html")
-    clean_options.add_cleaner(parser)
-    clean_options.add_running(parser)
+    clean_options.add(parser, CLEANER, TEMPLATES, LANGUAGE, READING, Group("the page", URL))
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
-    chosen = clean_options.chosen_options(arguments)
-    name, record = one_page.read_page(arguments, chosen)
+    request = clean_options.request(arguments)
+    name, record = one_page.read_page(request, arguments.url)
     if record.status is not None or record.payload is None:
         raise InputError(f"{name}: {record.status or 'error'} ({record.reason})")
-    models = pipeline.models(chosen.settings)
-    document = pipeline.cleaning(chosen.settings, models)(record)
+    models = pipeline.models(request.cleaning)
+    document = pipeline.cleaning(request.cleaning, models)(record)
     markup, _ = decode(record.payload, record.http_charset)
     path = _output(arguments)
     try:
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     except OSError as error:
         raise OutputError(f"{path}: can't write there: {error.strerror or error}") from error
     print(f"{name}: {explained.verdict(document)}\n{path}")
-    doubtful = chosen.settings.fail_below is not None and document.status != "ok"
+    doubtful = request.cleaning.fail_below is not None and document.status != "ok"
     return EXIT_BUDGET if doubtful else EXIT_DONE
 
 

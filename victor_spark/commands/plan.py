@@ -57,51 +57,40 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _told(arguments: argparse.Namespace) -> tuple[dict[str, Any], str | None]:
     """Everything there is to tell, and why the run would fail if it would."""
-    from victor_spark.spark import estimate, manifest, output, plan, spending
-    from victor_spark.spark.clean_partition import CleanTask
+    from victor_spark.spark import estimate, manifest, output, plan, record
     from victor_spark.spark.files import opened
     from victor_spark.spark.progress import many
     from victor_spark.spark.session import check_master
 
-    chosen = clean_options.chosen_options(arguments)
-    check_master(arguments.master)
-    models = pipeline.models(chosen.settings)
+    request = clean_options.request(arguments)
+    check_master(request.spark.master)
+    models = pipeline.models(request.cleaning)
     if arguments.output is not None:
         with opened(arguments.output) as files:
             output.check(files)
     started = time.monotonic()
     shards = manifest.collect(
-        arguments.inputs,
-        arguments.input_base_url,
-        tell=lambda n: print(f"victor: {many(n, 'shard')} looked up", file=sys.stderr, flush=True),
+        request.inputs,
+        request.base_url,
+        report=lambda n: print(f"victor: {many(n, 'shard')} looked up", file=sys.stderr, flush=True),
     )
     seconds = time.monotonic() - started
     n_cores = arguments.cores or len(os.sched_getaffinity(0))
     planned = plan.plan(
         shards.available,
         n_cores=n_cores,
-        split_bytes=arguments.split_bytes,
-        wave_bytes=arguments.wave_bytes,
-        least_wave_bytes=chosen.output.layout.wave_bytes,
-    )
-    task = CleanTask(
-        settings=chosen.settings,
-        reading=chosen.reading,
-        models=None,
-        models_hash="",
-        blocks=chosen.output.blocks,
-        html=chosen.output.html,
-        limits=chosen.limits,
+        split_bytes=request.spark.split_bytes,
+        wave_bytes=request.spark.wave_bytes,
+        min_wave_bytes=request.rows.min_wave_bytes,
     )
     print("victor: cleaning a sample", file=sys.stderr, flush=True)
-    sampled = estimate.sample(planned, task, models)
+    sampled = estimate.sample(planned, request, models)
     found = estimate.estimate(planned, sampled, n_cores=n_cores, look_up_seconds=seconds)
     failing = estimate.failing(found, sampled, n_shards=len(shards), n_missing=len(shards.missing))
     failed = None
     try:
-        spending.check(
-            chosen.budget, replace(failing, reason=failing.reason or next(iter(shards.problems), None))
-        )
+        reason = failing.reason or next(iter(shards.problems), None)
+        record.check_budget(request.budget, replace(failing, reason=reason))
     except BudgetError as error:
         failed = str(error)
     told = {

@@ -13,6 +13,7 @@ import dataclasses
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import pyarrow as pa
@@ -21,8 +22,9 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from victor_spark import tables
-from victor_spark.errors import ShardError, UsageError
-from victor_spark.spark.rows import RowBatch, record_row, shard_row
+from victor_spark.errors import UsageError
+from victor_spark.page import Record
+from victor_spark.spark.rows import Row, record_row, row_batches
 from victor_spark.warc import inputs, records
 from victor_spark.warc.inputs import Shard
 
@@ -97,22 +99,12 @@ class WarcReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The records of a partition; a shard that can't be read (on) is a row with its reason."""
         assert isinstance(partition, Portion)
-        waiting = RowBatch(self._schema)
-        for shard in partition.shards:
-            for row in self._rows(shard):
-                waiting.add({name: row.get(name) for name in self._schema.names})
-                if waiting.full:
-                    yield waiting.take()
-        if len(waiting):
-            yield waiting.take()
 
-    def _rows(self, shard: Shard) -> Iterator[dict[str, Any]]:
-        try:
-            for record in records.read(shard, self._reading):
-                row = record_row(record, status=record.status or "ok", reason=record.reason)
-                yield {**row, "html": record.payload}
-        except ShardError as error:
-            yield shard_row(shard.filename, reason=str(error))
+        def row(record: Record) -> Row:
+            return record_row(record, status=record.status or "ok", reason=record.reason)
+
+        read = partial(records.read, options=self._reading)
+        return row_batches(partition.shards, self._schema, read=read, row=row)
 
 
 def _columns(names: Sequence[str]) -> pa.Schema:

@@ -19,14 +19,13 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from victor_spark.errors import VictorError
-from victor_spark.spark import manifest, plan, spending
-from victor_spark.spark.clean_partition import CleanTask, page_work
-from victor_spark.spark.page_process import Work
+from victor_spark.errors import FAILURES, VictorError
+from victor_spark.spark import manifest, plan
 from victor_spark.spark.plan import Plan
-from victor_spark.spark.rows import record_row
+from victor_spark.spark.record import Failed
+from victor_spark.spark.request import CleanRequest
+from victor_spark.spark.rows import Work, page_work, record_row
 from victor_spark.spark.sandbox import Sandbox
-from victor_spark.spark.spending import Failed
 from victor_spark.warc import records
 from victor_spark.warc.inputs import Shard
 
@@ -79,10 +78,12 @@ class Sample:
         return _WIDE * spread * math.sqrt(len(self.rates)) / self.n_pages
 
 
-def sample(planned: Plan, task: CleanTask, models: dict[str, bytes], *, seconds: float = SECONDS) -> Sample:
+def sample(
+    planned: Plan, request: CleanRequest, models: dict[str, bytes], *, seconds: float = SECONDS
+) -> Sample:
     """Cleans some ranges of the crawl, or all of a small one, and says what they came to."""
-    found, work, end = Sample(), page_work(task, models), time.monotonic() + seconds
-    sandbox, divisible = Sandbox(work, task.limits), _Divisible()
+    found, work, end = Sample(), page_work(request, models), time.monotonic() + seconds
+    sandbox, divisible = Sandbox(work, request.limits), _Divisible()
     before, rows = _cpu_seconds(), list[pa.RecordBatch]()
     try:
         for shards in ranges(planned):
@@ -99,7 +100,7 @@ def sample(planned: Plan, task: CleanTask, models: dict[str, bytes], *, seconds:
     found.n_output = written.tell()
     unit = 1 if sys.platform == "darwin" else 1024
     found.n_resident = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit
-    reading = Sandbox(replace(work, row=partial(record_row, status="ok", reason=None)), task.limits)
+    reading = Sandbox(replace(work, row=partial(record_row, status="ok", reason=None)), request.limits)
     try:
         for shard in _ends(planned):
             if time.monotonic() > end:
@@ -162,7 +163,7 @@ def _ends(planned: Plan) -> Iterator[Shard]:
     n = planned.shards.num_rows
     chosen = sorted({number * n // N_ENDS for number in range(N_ENDS)})
     for row in planned.shards.take(chosen).to_pylist():
-        shard = plan.shard(row)
+        shard = manifest.shard(row)
         if shard.size and shard.kind != "html" and not (shard.start or shard.end or shard.records):
             yield replace(shard, start=max(shard.size - END_BYTES, 0))
 
@@ -176,7 +177,7 @@ def ranges(planned: Plan) -> Iterator[list[Shard]]:
     width = max((n - 1).bit_length(), 1)
     for number in sorted(range(n), key=lambda number: f"{number:0{width}b}"[::-1]):
         if rows := plan.splits(fine, int((number + 0.5) * n_ranges / n)).to_pylist():
-            yield [plan.shard(row) for row in rows]
+            yield [manifest.shard(row) for row in rows]
 
 
 def _cpu_seconds() -> float:
@@ -244,7 +245,7 @@ def failing(found: Estimate, sampled: Sample, *, n_shards: int, n_missing: int) 
     """What of the whole run will fail, for its budget: `n_missing` shards, and others as in the sample."""
     share = len(sampled.failed_shards) / max(len(sampled.shards), 1)
     n_failed = n_missing + round(share * (n_shards - n_missing))
-    pages = {status: n for status in spending.FAILURES if (n := found.statuses.get(status, 0))}
+    pages = {status: n for status in FAILURES if (n := found.statuses.get(status, 0))}
     return Failed(n_shards, n_failed, found.n_pages, pages, next(iter(sampled.failed_shards.values()), None))
 
 

@@ -15,8 +15,7 @@ from pyspark import Broadcast, SparkContext
 from victor_spark.evaluation import evaluate
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.judging import Judgement, Plan
-from victor_spark.spark.interrupts import interruptible
-from victor_spark.spark.session import session
+from victor_spark.spark.session import interruptible, session
 
 WAVE_CHARACTERS: Final = 200_000_000
 """Html that is on its way at a time."""

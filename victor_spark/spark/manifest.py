@@ -60,9 +60,9 @@ class Manifest:
 
 
 def collect(
-    arguments: Sequence[str], base_url: str | None = None, *, tell: Callable[[int], None] = lambda _: None
+    arguments: Sequence[str], base_url: str | None = None, *, report: Callable[[int], None] = lambda _: None
 ) -> Manifest:
-    """What the arguments stand for, every shard looked up; `tell` is told how many are, now and then.
+    """The shards of the arguments, every one looked up; `report` is called now and then with their number.
 
     A shard on a list that can't be had stays, for the run to count it as failed. Raises InputError as
     `inputs.resolve` does, and where not a single shard can be had.
@@ -71,7 +71,7 @@ def collect(
     missing: list[int] = []
 
     def known() -> Iterator[Shard]:
-        looked_up = identities.checked(inputs.found(arguments, base_url=base_url), tell=tell)
+        looked_up = identities.checked(inputs.found(arguments, base_url=base_url), tell=report)
         for row, one in enumerate(looked_up):
             if one.problem is not None:
                 missing.append(row)

@@ -25,9 +25,9 @@ import pyarrow as pa
 from victor_spark.errors import OutputError
 from victor_spark.spark import manifest, plan, report
 from victor_spark.spark.files import Files
-from victor_spark.spark.ledger import PAGES
 from victor_spark.spark.plan import Plan
 
+PAGES: Final = "pages"
 CONFIG: Final = "_run/config.json"
 MANIFEST: Final = "_run/manifest.parquet"
 PLAN: Final = "_run/plan.json"
@@ -87,12 +87,12 @@ def begun(files: Files, config: Config) -> bool:
 def claimed(files: Files) -> Iterator[None]:
     """Holds OUT for this run."""
     with _writing(files):
-        if not files.lock():
+        if not files.lock.acquire():
             raise OutputError(f"{_shown(files)}: another run is writing there")
     try:
         yield
     finally:
-        files.unlock()
+        files.lock.release()
 
 
 def begin(files: Files, config: Config, planned: Plan) -> Plan:

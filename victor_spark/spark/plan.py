@@ -6,9 +6,9 @@ splits follow from the manifest and these two numbers, which are stored, and are
 """
 
 import heapq
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,6 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from victor_spark.spark import manifest
-from victor_spark.warc.inputs import Shard
 
 SPLIT_BYTES: Final = 64 << 20
 SMALLEST_SPLIT: Final = 4 << 20
@@ -58,14 +57,14 @@ def plan(
     n_cores: int,
     split_bytes: int | None = None,
     wave_bytes: int | None = None,
-    least_wave_bytes: int = 0,
+    min_wave_bytes: int = 0,
 ) -> Plan:
     """How to cut the shards for so many cores, where the user didn't say."""
     begins = np.concatenate([[0], np.cumsum(_weights(shards))]).astype(np.int64)
     n_bytes = int(begins[-1])
     even = n_bytes // (n_cores * TASKS_PER_CORE)
     split_bytes = split_bytes or min(max(even, SMALLEST_SPLIT), SPLIT_BYTES)
-    smallest = max(WAVE_BYTES, WAVE_BYTES_PER_CORE * n_cores, -(-n_bytes // MOST_WAVES), least_wave_bytes)
+    smallest = max(WAVE_BYTES, WAVE_BYTES_PER_CORE * n_cores, -(-n_bytes // MOST_WAVES), min_wave_bytes)
     return Plan(shards, split_bytes, wave_bytes or smallest, begins)
 
 
@@ -152,11 +151,6 @@ def frame(spark: SparkSession, splits: pa.Table, *, n: int) -> DataFrame:
     tasks = pa.array(pack(_weights(splits).tolist(), n), pa.int32())
     rows = splits.append_column(SPLITS.field("task"), tasks)
     return spark.createDataFrame(rows).repartitionById(n, "task")
-
-
-def shard(row: Mapping[str, Any]) -> Shard:
-    """One row of the plan as the shard, or the range of one, that it stands for."""
-    return manifest.shard(row)
 
 
 def weight(splits: pa.Table) -> int:

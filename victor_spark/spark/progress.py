@@ -10,6 +10,8 @@ from typing import Final, TextIO
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
 
+from victor_spark.redaction import redacted_message
+
 _BAR_SECONDS: Final = 0.5
 _LINE_SECONDS: Final = 30.0
 _BAR_WIDTH: Final = 30
@@ -120,3 +122,8 @@ def clock(seconds: float) -> str:
     if hours:
         return f"{hours}:{minutes:02}:{rest:02}"
     return f"{minutes}:{rest:02}" if minutes else f"{rest} s"
+
+
+def say(line: str) -> None:
+    """A line of progress on stderr, without credentials."""
+    print(f"victor: {redacted_message(line)}", file=sys.stderr, flush=True)

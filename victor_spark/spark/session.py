@@ -3,19 +3,21 @@
 import os
 import re
 import shlex
+import signal
 import socket
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty, Queue
-from threading import Thread
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from pyspark import SparkConf, SparkContext
+from pyspark import InheritableThread, SparkConf, SparkContext
 from pyspark.errors import PythonException
 from pyspark.sql import SparkSession
 
@@ -58,6 +60,9 @@ _MASTER: Final = re.compile(
     r"local(?:\[(?:[1-9][0-9]*|\*)(?:\s*,\s*[0-9]+)?\])?|local-cluster\[[0-9\s,]+\]|yarn|(?:spark|k8s)://.+"
 )
 _MASTER_SECONDS: Final = 5.0
+_CANCEL_SECONDS: Final = 10.0
+
+Result = TypeVar("Result")
 """A master that accepts no connection for so long is unreachable; Spark itself would try for a minute."""
 
 _UNNAMED: Final = frozenset({None, "pyspark-shell", "clean.py"})
@@ -143,7 +148,7 @@ def _connect(master: str, addresses: list[tuple[str, int]]) -> None:
     """Returns as soon as one of the addresses answers; all are tried at once."""
     answers: Queue[str | None] = Queue()
     for address in addresses:
-        Thread(target=lambda address=address: answers.put(_problem(address)), daemon=True).start()
+        threading.Thread(target=lambda address=address: answers.put(_problem(address)), daemon=True).start()
     end, problem = time.monotonic() + _MASTER_SECONDS, f"no answer within {_MASTER_SECONDS:g} s"
     for _ in addresses:
         try:
@@ -221,3 +226,62 @@ def _logging_configuration() -> Path | None:
     except ConfigurationError:
         return None
     return path if path.is_file() else None
+
+
+def interruptible(
+    action: Callable[[], Result],
+    *,
+    group: str,
+    patience: float = _CANCEL_SECONDS,
+    stop: threading.Event | None = None,
+) -> Result:
+    """What `action` returns or raises; SIGINT and SIGTERM cancel the group's jobs: KeyboardInterrupt.
+
+    The action runs in a thread of its own, so that an interrupt never hits a call into the JVM, and PySpark's
+    own handler, which prints a traceback, isn't installed. The jobs are those of the job group `group` or
+    with it as a tag; `stop` is set before. `patience`: seconds that the action then has to end.
+    """
+    future: Future[Result] = Future()
+    # Only a running context has properties to inherit; after one was stopped, asking for them fails.
+    thread = InheritableThread if SparkContext._active_spark_context else threading.Thread
+    worker = thread(target=_settle, args=(future, action), daemon=True)
+    with _as_keyboard_interrupt():
+        worker.start()
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            if stop is not None:
+                stop.set()
+            if context := SparkContext._active_spark_context:
+                _cancel(context, group)
+                worker.join(patience)
+            raise
+
+
+def _settle(future: "Future[Result]", action: Callable[[], Result]) -> None:
+    try:
+        future.set_result(action())
+    except BaseException as error:  # noqa: BLE001 - raised again where the result is asked for
+        future.set_exception(error)
+
+
+def _cancel(context: SparkContext, group: str) -> None:
+    java: Any = context._jsc.sc()
+    log4j: Any = context._jvm.org.apache.logging.log4j  # type: ignore[union-attr]
+    log4j.core.config.Configurator.setAllLevels("", log4j.Level.OFF)  # these failures are wanted
+    java.cancelJobGroupAndFutureJobs(group)
+    java.cancelJobsWithTag(group)
+
+
+@contextmanager
+def _as_keyboard_interrupt() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, signal.default_int_handler) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)

@@ -5,17 +5,19 @@ with the site's counts at its end. Neither side holds more of a site than its sa
 and in which order, changes nothing.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
 import pyarrow as pa
 
+from victor_spark.errors import ANSWERED
 from victor_spark.html.canonical import canonical
-from victor_spark.spark.clean_partition import CleanTask, clean_partition
 from victor_spark.spark.rows import RowBatch
-from victor_spark.templates import sample, sites, views
+from victor_spark.spark.tasks import CleanTask, clean_partition
+from victor_spark.templates import sample, sites, table, views
+from victor_spark.templates.mine import MiningSettings, mine
 
 SITE_PAGES: Final = pa.schema(
     [
@@ -30,8 +32,15 @@ SITE_PAGES: Final = pa.schema(
 )
 """A page's text; or, without a key, the counts of a site; or, without a site, records that are no pages."""
 
-_UNJUDGED: Final = frozenset({"ok", "empty", "wrong_language"})
-"""Statuses of pages whose blocks are as good as any, whatever was kept of them."""
+MINED: Final = pa.schema(
+    [
+        *table.TEMPLATES,
+        ("status", pa.string()),
+        ("reason", pa.string()),
+        ("n_seen", pa.int64()),
+    ]
+)
+"""A template; or, without a regex, what became of a site; or, without a site, records that are no pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +120,7 @@ _LOOKED_AT: Final = frozenset(
 def _problem(row: dict[str, Any]) -> str | None:
     if row["warc_record_offset"] is None:
         return f"shard: {row['reason']}"
-    return None if row["status"] in _UNJUDGED else str(row["status"])
+    return None if row["status"] in ANSWERED else str(row["status"])
 
 
 def _text(row: dict[str, Any], view: str) -> str:
@@ -158,3 +167,43 @@ def gathered(batches: Iterable[pa.RecordBatch], sampling: Sampling) -> SiteSampl
                     yield row["text"]
 
     return SiteSample(sample.sample(texts(), sampling.max_pages, sampling.max_characters), counts)
+
+
+def miner(
+    mining: MiningSettings, sampling: Sampling, mined_at: datetime
+) -> Callable[[tuple[pa.Scalar, ...], Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """The function that mines one site from its pages (columns of `SITE_PAGES`) → rows of `MINED`."""
+
+    # By these type hints, Spark passes the pages in batches, not a site at once.
+    def mine_site(key: tuple[pa.Scalar, ...], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        site = key[0].as_py()
+        if site is None:
+            yield from _problem_rows(batches)
+            return
+        sampled = gathered(batches, sampling)
+        found = replace(mine(site, sampled.texts, mining), n_seen=sampled.counts.n_pages)
+        seen = {
+            "first_seen": sampled.counts.first_seen or mined_at,
+            "last_seen": sampled.counts.last_seen or mined_at,
+        }
+        of_site = {
+            "site": site,
+            "view": found.view,
+            "status": found.status,
+            "reason": found.reason,
+            "n_seen": found.n_seen,
+            "n_pages": found.n_pages,
+            "cut_off": found.cut_off,
+            "histogram": list(found.histogram),
+            "mined_at": mined_at,
+        }
+        rows = [{**row, **seen} for row in table.rows(found, mined_at).to_pylist()]
+        yield pa.RecordBatch.from_pylist([{**of_site, **seen}, *rows], schema=MINED)
+
+    return mine_site
+
+
+def _problem_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        rows = [{"reason": row["problem"], "n_seen": row["n_pages"]} for row in batch.to_pylist()]
+        yield pa.RecordBatch.from_pylist(rows, schema=MINED)
