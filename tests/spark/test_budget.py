@@ -141,7 +141,7 @@ def test_over_budget_ends_with_exit_code_3_and_a_larger_one_goes_on(
     shown = capfd.readouterr().out
     assert "out: incomplete: more failed than the budget allows; the same command with a larger one" in shown
     assert "(--max-failed-shards 0; repeat the command with a larger one)" in shown
-    assert "goes on from here" not in shown
+    assert "command resumes it" not in shown
 
     before = tree(output / "pages")
     assert clean("--max-failed-shards", "0%").code == 3  # at once: nothing more is cleaned

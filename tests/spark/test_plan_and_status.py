@@ -256,7 +256,7 @@ def test_what_is_missing_lost_or_failed_is_told(
     assert main(["status", str(partly), "--waves"]) == 4
     shown = capsys.readouterr().out
     assert "wave 1 failed: No space left on device" in shown
-    assert "incomplete: the same command goes on from here" in shown
+    assert "incomplete: the same command resumes it" in shown
 
 
 @pytest.mark.parametrize("is_complete", [True, False])

@@ -182,7 +182,7 @@ LIMITS: Final = Group(
 )
 BUDGET: Final = Group(
     "failure budget: a share such as 1%, a count, or '1% or 20', whichever allows more; a run that "
-    "fails more stops with exit code 3, and goes on when started again with a larger one",
+    "fails more stops with exit code 3; with a larger budget, the same command resumes it",
     option(
         "--max-failed-shards",
         "budget.max_failed_shards",

@@ -1,4 +1,4 @@
-"""Where commands write what they made."""
+"""Output directories of commands."""
 
 import argparse
 import tempfile
@@ -18,9 +18,9 @@ def add_overwrite(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def directory(path: Path, *, overwrite: bool) -> Iterator[Path]:
-    """A directory for results, which whoever has them makes; what fails meanwhile leaves nothing there.
+    """A directory for results; if the block fails, it leaves nothing there.
 
-    OutputError now, rather than after an hour's work, where it can't be written or holds files.
+    Raises OutputError before the work begins, if the directory can't be written or holds files.
     """
     missing = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:

@@ -1,10 +1,9 @@
-"""Checks the inputs of a victor clean command, and says what it will take, before anything is spent.
+"""Checks the inputs of a victor clean command, and estimates pages, hours, disk and memory.
 
-Takes what victor clean takes: put plan where clean stands. Every path is looked up, parts of the crawl are
-really cleaned (a minute at most, without Spark), and pages, hours, disk and memory are told from them. With
---output, it is seen whether a run can write there (an output in a store starts Spark for that).
-The exit code is the one that victor clean will end with, as far as the sample tells: 0; 2: an input, an
-option, the output or the master is no good; 3: more shards or pages fail than may.
+Takes the arguments of victor clean: replace clean with plan. Every path is looked up, and parts of the crawl
+are really cleaned, for a minute at most and without Spark. With --output, it checks that a run can write
+there (an output in a store starts Spark for that). The exit code is the one that victor clean should end
+with: 0; 2: an input, an option, the output or the master is wrong; 3: more shards or pages fail than may.
 """
 
 import argparse
@@ -43,20 +42,20 @@ def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
     if "-" in arguments.inputs:
         raise UsageError("- (stdin) needs no plan")
-    told, failed = _told(arguments)
+    found, failed = _estimate(arguments)
     if arguments.json:
-        print(json.dumps(told, ensure_ascii=False, indent=2))
+        print(json.dumps(found, ensure_ascii=False, indent=2))
     else:
-        print("\n".join(_lines(told)))
-    for problem in told["problems"]:
+        print("\n".join(_lines(found)))
+    for problem in found["problems"]:
         print(f"victor: {problem}", file=sys.stderr)
     if failed:
         raise BudgetError(f"by the sample, victor clean would stop: {failed}")
     return EXIT_DONE
 
 
-def _told(arguments: argparse.Namespace) -> tuple[dict[str, Any], str | None]:
-    """Everything there is to tell, and why the run would fail if it would."""
+def _estimate(arguments: argparse.Namespace) -> tuple[dict[str, Any], str | None]:
+    """The content of --json, and the reason if the run is expected to fail."""
     from victor_spark.spark import estimate, manifest, output, plan, record
     from victor_spark.spark.files import opened
     from victor_spark.spark.progress import many
@@ -85,36 +84,36 @@ def _told(arguments: argparse.Namespace) -> tuple[dict[str, Any], str | None]:
     )
     print("victor: cleaning a sample", file=sys.stderr, flush=True)
     sampled = estimate.sample(planned, request, models)
-    found = estimate.estimate(planned, sampled, n_cores=n_cores, look_up_seconds=seconds)
-    failing = estimate.failing(found, sampled, n_shards=len(shards), n_missing=len(shards.missing))
+    estimated = estimate.estimate(planned, sampled, n_cores=n_cores, look_up_seconds=seconds)
+    failing = estimate.failing(estimated, sampled, n_shards=len(shards), n_missing=len(shards.missing))
     failed = None
     try:
         reason = failing.reason or next(iter(shards.problems), None)
         record.check_budget(request.budget, replace(failing, reason=reason))
     except BudgetError as error:
         failed = str(error)
-    told = {
+    found = {
         "n_shards": len(shards),
         "n_unavailable": len(shards.missing),
         "look_up_seconds": round(seconds, 1),
         **manifest.figures(shards.table),
-        **estimate.as_json(found, sampled),
+        **estimate.as_json(estimated, sampled),
         "problems": list(shards.problems),
     }
-    return told, failed
+    return found, failed
 
 
-def _lines(told: dict[str, Any]) -> Iterator[str]:
-    """The plan as a table for people."""
+def _lines(found: dict[str, Any]) -> Iterator[str]:
+    """The plan in lines for people."""
     from victor_spark.spark.estimate import divided
     from victor_spark.spark.progress import many, size
 
-    sample = told["sample"]
-    kinds = ", ".join(f"{n:,} {kind}" for kind, n in told["kinds"].items())
-    sizes = f"{size(told['n_bytes'])}; largest {size(told['largest'])}"
-    yield f"shards   {told['n_shards']:,} ({kinds}), {sizes}"
-    yield f"         looked up in {told['look_up_seconds']} s: {told['n_unavailable']:,} can't be had"
-    if told["n_pages"] is None:
+    sample = found["sample"]
+    kinds = ", ".join(f"{n:,} {kind}" for kind, n in found["kinds"].items())
+    sizes = f"{size(found['n_bytes'])}; largest {size(found['largest'])}"
+    yield f"shards   {found['n_shards']:,} ({kinds}), {sizes}"
+    yield f"         looked up in {found['look_up_seconds']} s: {found['n_unavailable']:,} can't be read"
+    if found["n_pages"] is None:
         yield "sample   no page could be read, so there is no estimate"
     else:
         read = f"{many(sample['n_ranges'], 'range')}, {size(sample['n_bytes'])}"
@@ -127,24 +126,24 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
     if sample["indivisible"]:
         name = sample["indivisible"][0]
         yield f"         {many(len(sample['indivisible']), 'shard')} can't be split, such as {name}"
-    if told["n_pages"] is None:
+    if found["n_pages"] is None:
         return
-    error = told["error"]
+    error = found["error"]
     margin = "" if error == 0 else f" ± {error:.0%}" if error is not None else ", roughly"
-    yield f"pages    {told['n_pages']:,}{margin}"
-    if tenths := divided(1000, told["statuses"]):
+    yield f"pages    {found['n_pages']:,}{margin}"
+    if tenths := divided(1000, found["statuses"]):
         yield f"         {', '.join(f'{status} {n / 10}%' for status, n in tenths.items())}"
-    rate = 1 / told["seconds_per_page"] if told["seconds_per_page"] else 0
-    start = f"{told['start_seconds']:.0f} s of it to start; {rate:.0f} pages/s a core here"
-    yield f"time     {_time(told['hours'])} on {many(told['n_cores'], 'core')} ({start})"
-    yield f"tasks    {many(told['n_splits'], 'split')} in {many(told['n_waves'], 'wave')}"
-    yield f"disk     {size(told['n_output'])} of Parquet"
-    core, driver = size(told["core_bytes"]), size(told["driver_bytes"])
+    rate = 1 / found["seconds_per_page"] if found["seconds_per_page"] else 0
+    start = f"{found['start_seconds']:.0f} s of it to start; {rate:.0f} pages/s a core here"
+    yield f"time     {_time(found['hours'])} on {many(found['n_cores'], 'core')} ({start})"
+    yield f"tasks    {many(found['n_splits'], 'split')} in {many(found['n_waves'], 'wave')}"
+    yield f"disk     {size(found['n_output'])} of Parquet"
+    core, driver = size(found["core_bytes"]), size(found["driver_bytes"])
     yield f"memory   {core} a core beside the JVM; {driver} for the plan in the driver beside its 1 GB"
 
 
 def _time(hours: float) -> str:
-    """Hours as people say them."""
+    """Hours in the unit that people would use."""
     if hours < 1 / 60:
         return f"{hours * 3600:.0f} s"
     return f"{hours * 60:.0f} minutes" if hours < 2 else f"{hours:,.1f} hours"

@@ -1,8 +1,8 @@
-"""Tells how far a run is: which waves are done, missing or failed, pages by status, shards that failed.
+"""Shows the state of a run: which waves are done, missing or failed, pages by status, shards that failed.
 
-OUT is what was given to victor clean --output. Nothing is changed; a run that goes on meanwhile is not
-disturbed. Exit code 0: complete; 4: incomplete, the same victor clean command goes on from here (with a
-larger failure budget, if more failed than may).
+OUT is what was given to victor clean --output. Nothing is changed; a running victor clean is not
+disturbed. Exit code 0: complete; 4: incomplete, the same victor clean command resumes it (with a larger
+failure budget, if more failed than may).
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Takes their site's templates out of pages: all of the text stays but what many pages of the site repeat.
+"""Removes their site's templates from pages: the text stays, except what many pages of the site repeat.
 
 The rows are those of `victor clean`, with cleaner = template. To use templates together with a trained
 cleaner, give them to `victor clean --templates` instead. Pages of sites without templates keep everything.
@@ -20,7 +20,7 @@ examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's arguments: those of `victor clean` but for the choice of a cleaner."""
+    """Adds the command's arguments: those of `victor clean` without the choice of a cleaner."""
     clean_options.add_inputs(parser)
     parser.add_argument(
         "--templates",

@@ -1,9 +1,9 @@
 """Finds what many pages of one site repeat: menus, footers, notices, with the dates and numbers in them.
 
 Pages are grouped by site, a sample of each site is mined, and FILE gets one row a template: its regular
-expression, how many pages have it, an example. FILE.sites.parquet beside it says of every site how many pages
-it had and, where nothing was mined, why. --update brings an older table up to date with a new crawl: what is
-still there counts on, what vanished is kept and marked. INPUT is what `victor clean` takes.
+expression, the number of pages that have it, an example. FILE.sites.parquet has a row for every site: its
+number of pages and, where nothing was mined, the reason. --update merges an older table with a new crawl:
+templates that still occur keep counting, vanished ones are kept and marked. INPUT is as in `victor clean`.
 """
 
 import argparse

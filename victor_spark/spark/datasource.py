@@ -1,12 +1,12 @@
-"""`spark.read.format("warc")`: the records of WARC files as a DataFrame, for looking around.
+"""`spark.read.format("warc")`: the records of WARC files as a DataFrame, to explore a crawl.
 
     from victor_spark.spark import datasource
     datasource.register(spark)
     records = spark.read.format("warc").load("crawl/*.warc.gz")
 
 Every html record is a row of `tables.RECORDS` with its html. All columns are read and cross into the JVM
-whatever is selected (Spark tells a Python data source nothing of that), unless `.schema(...)` names fewer; so
-cleaning a crawl is `victor clean`'s business, where no html leaves the Python process.
+even if few are selected, because Spark doesn't pass the selection to a Python data source; `.schema(...)` can
+name fewer. To clean a crawl use `victor clean`, where no html leaves the Python process.
 """
 
 import dataclasses
@@ -53,7 +53,7 @@ _READING: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "recordtypes": ("record_types", _words),
     "maxbytes": ("max_bytes", int),
 }
-"""Option (Spark doesn't tell upper from lower case) → the field of ReadOptions, and how it is read."""
+"""Option (without case, as in Spark) → the field of ReadOptions, and the function that reads the text."""
 
 _OTHERS: Final = frozenset({"path", "paths", "baseurl", "splitbytes"})
 

@@ -38,7 +38,7 @@ class Files(Protocol):
     def is_file(self) -> bool: ...  # noqa: D102 - is the output a file?
     def names(self, name: str = "") -> list[str] | None: ...  # noqa: D102 - None: there is no such directory
     def below(self, name: str) -> dict[str, int]: ...  # noqa: D102 - files of a tree and their sizes
-    def move(self, name: str, target: str) -> None: ...  # noqa: D102 - a file, over whatever is there
+    def move(self, name: str, target: str) -> None: ...  # noqa: D102 - a file, which replaces the target
     def read(self, name: str) -> bytes | None: ...  # noqa: D102 - None: there is no such file
     def write(self, name: str, content: bytes) -> None: ...  # noqa: D102 - whole or not at all
     def remove(self, name: str) -> None: ...  # noqa: D102 - a file or a tree, if it is there
@@ -60,7 +60,7 @@ class LocalFiles:
         self.lock: Lock = FileLock(self._root, Lease(self))
 
     def is_file(self) -> bool:
-        """Whether something else than a directory has the name."""
+        """Whether the output is a file."""
         return self._root.exists() and not self._root.is_dir()
 
     def names(self, name: str = "") -> list[str] | None:
@@ -75,7 +75,7 @@ class LocalFiles:
         return {path.relative_to(folder).as_posix(): path.stat().st_size for path in paths}
 
     def move(self, name: str, target: str) -> None:
-        """Gives a file another name, in whatever directory."""
+        """Moves a file; makes the target's directory."""
         path = self._root / target
         path.parent.mkdir(parents=True, exist_ok=True)
         (self._root / name).replace(path)
@@ -115,13 +115,13 @@ class LocalFiles:
                 time.sleep(_REMOVAL_SECONDS)
 
     def probe(self) -> None:
-        """Writes a nameless file where the output goes; OSError if that can't be."""
+        """Writes a file without a name in the output's directory; OSError if that fails."""
         with tempfile.TemporaryFile(dir=self._root if self._root.is_dir() else self._root.parent) as file:
             file.write(b"0")
 
 
 class HadoopFiles:
-    """An output directory on hdfs://, s3a:// and whatever else Spark's own filesystem layer reaches."""
+    """An output directory on hdfs://, s3a:// or another filesystem that Spark has jars for."""
 
     def __init__(self, location: str, spark: SparkSession) -> None:
         self.location = location.rstrip("/")
@@ -136,7 +136,7 @@ class HadoopFiles:
         return self._jvm.org.apache.hadoop.fs.Path(f"{self.location}/{name}".rstrip("/"))
 
     def is_file(self) -> bool:
-        """Whether something else than a directory has the name."""
+        """Whether the output is a file."""
         return bool(self._system.exists(self._path("")) and not self._is_directory(""))
 
     def _is_directory(self, name: str) -> bool:
@@ -161,7 +161,7 @@ class HadoopFiles:
         return found
 
     def move(self, name: str, target: str) -> None:
-        """Gives a file another name, in whatever directory."""
+        """Moves a file; makes the target's directory."""
         self._system.mkdirs(self._path(target).getParent())
         self._system.delete(self._path(target), False)
         if not self._system.rename(self._path(name), self._path(target)):
@@ -199,7 +199,7 @@ class HadoopFiles:
         self._system.delete(self._path(name), True)
 
     def probe(self) -> None:
-        """Writes and removes an empty file beside the output; OSError if that can't be."""
+        """Writes and removes an empty file beside the output; OSError if that fails."""
         path = self._path("").suffix(".victor-probe")
         self._system.create(path, True).close()
         self._system.delete(path, False)
@@ -218,7 +218,7 @@ class CloudFiles:
         return f"{self._root}/{name}".rstrip("/")
 
     def _call(self, action: Callable[[], T]) -> T:
-        """What an action gives, tried again where that may help; OSError where it can't be."""
+        """The result of an action, with retries; OSError if all fail."""
 
         def translated() -> T:
             with cloud.translated(self.location, self._scheme):
@@ -227,7 +227,7 @@ class CloudFiles:
         return persistently(translated)
 
     def is_file(self) -> bool:
-        """Whether something else than a directory has the name."""
+        """Whether the output is a file."""
         return bool(self._call(lambda: self._system.isfile(self._root)))
 
     def names(self, name: str = "") -> list[str] | None:
@@ -269,7 +269,7 @@ class CloudFiles:
             self._call(lambda: self._system.rm(path, recursive=True))
 
     def probe(self) -> None:
-        """Writes and removes a file beside the output; OSError if that can't be."""
+        """Writes and removes a file beside the output; OSError if that fails."""
         path = f"{self._root}.victor-probe"
         try:
             self._call(lambda: self._system.pipe_file(path, b"0"))
@@ -280,25 +280,24 @@ class CloudFiles:
 
 @contextmanager
 def java_errors_as_output_errors(location: str) -> Iterator[None]:
-    """Makes what Spark's filesystem layer throws an OutputError of one line."""
+    """Turns errors of Spark's filesystem layer into an OutputError of one line."""
     try:
         yield
     except Py4JJavaError as error:
-        said = error.java_exception.toString()
-        raise OutputError(f"{location}: can't write there: {said}") from error
-    except InputError as error:  # what fsspec lacks for it, or credentials
+        raise OutputError(f"{location}: can't write there: {error.java_exception.toString()}") from error
+    except InputError as error:  # a missing package or credentials
         raise OutputError(str(error)) from error
 
 
 @contextmanager
 def full_disk_as_output_error(location: str) -> Iterator[None]:
-    """Makes the long story of a job that found a disk full an OutputError of one line."""
+    """Turns the errors of a job that found a disk full into an OutputError of one line."""
     try:
         yield
     except Exception as error:
         if _DISK_FULL not in str(error):
             raise
-        line = f"{location}: a disk is full ({_DISK_FULL}); with room, the same command goes on"
+        line = f"{location}: a disk is full ({_DISK_FULL}); make room, and the same command resumes"
         raise OutputError(line) from error
 
 
@@ -318,7 +317,7 @@ def open_files(location: str, spark: SparkSession | None) -> Files:
 
 @contextmanager
 def opened(location: str) -> Iterator[Files]:
-    """The output's files for a look; anything but a local path starts Spark for it."""
+    """The output's files for reading; anything but a local path starts Spark."""
     if is_local(location):
         yield open_files(location, None)
         return
@@ -328,5 +327,5 @@ def opened(location: str) -> Iterator[Files]:
 
 def _lacks_jars(error: Py4JJavaError) -> bool:
     """Whether Spark has no filesystem for the scheme."""
-    said = error.java_exception.toString()
-    return "No FileSystem for scheme" in said or "ClassNotFoundException" in said
+    reason = error.java_exception.toString()
+    return "No FileSystem for scheme" in reason or "ClassNotFoundException" in reason

@@ -26,7 +26,7 @@ _N_READERS: Final = 16
 
 
 def read(files: Files) -> Iterator[Entry]:
-    """All entries, by wave; one that can't be read counts as missing, so its wave is done over."""
+    """All entries, by wave; one that can't be read counts as missing, so its wave is cleaned again."""
     names = [name for name in files.names(LEDGER) or [] if name.endswith(".json") and name[0] != "."]
     with ThreadPoolExecutor(_N_READERS, "victor-ledger") as pool:
         for first in range(0, len(names), _N_READERS):
@@ -51,7 +51,7 @@ def enter(files: Files, entry: Entry) -> None:
 
 
 def note_failure(files: Files, wave: int, reason: str) -> None:
-    """Keeps why a wave failed, until it is done."""
+    """Stores why a wave failed, until it is done."""
     files.write(f"{FAILURES}/{wave:05}.json", _dumped({"wave": wave, "reason": reason}))
 
 
@@ -71,15 +71,15 @@ def staged(run_id: str, wave: int) -> str:
     return f"{STAGED}/{run_id}/{wave:05}"
 
 
-def publish(files: Files, run_id: str, wave: int, told: Mapping[str, int] | None = None) -> dict[str, int]:
+def publish(files: Files, run_id: str, wave: int, sizes: Mapping[str, int] | None = None) -> dict[str, int]:
     """Moves a wave's staged pages to pages/; their names there, and their sizes.
 
-    `told` are the pages that belong to the wave, where others may be staged as well.
+    `sizes` are the pages that belong to the wave, if others may be staged as well.
     """
     moved, source = {}, staged(run_id, wave)
-    for path, size in sorted((files.below(source) if told is None else told).items()):
+    for path, size in sorted((files.below(source) if sizes is None else sizes).items()):
         folder, slash, name = path.rpartition("/")
-        if name[0] in "_.":  # Spark's own marks
+        if name[0] in "_.":  # markers of Spark
             continue
         target = f"{folder}{slash}wave-{wave:05}-{name}"
         files.move(f"{source}/{path}", f"{PAGES}/{target}")
@@ -89,9 +89,9 @@ def publish(files: Files, run_id: str, wave: int, told: Mapping[str, int] | None
 
 
 def tidy(files: Files) -> dict[int, Entry]:
-    """The entries whose pages are all there, without the names of these; removes every other page.
+    """The entries whose pages all exist, without their names; removes all other and all staged pages.
 
-    What is staged goes too. The driver holds the names of all pages at one time, and once.
+    The names of all pages are in the driver's memory once, and not for long.
     """
     files.remove(STAGED)
     there, entries = files.below(PAGES), dict[int, Entry]()
@@ -129,9 +129,9 @@ class Wave:
 
 @dataclass(frozen=True)
 class Status:
-    """A run: its waves, what those that are done came to, and whether it was declared complete.
+    """A run: its waves, the counts of those that are done, and whether it is complete.
 
-    `stopped` says why it was given up, if more had failed than may.
+    `stopped` is the reason if it exceeded its failure budget.
     """
 
     location: str
@@ -216,9 +216,9 @@ def _wave_as_json(wave: Wave) -> dict[str, Any]:
 def as_lines(found: Status, *, every_wave: bool = False) -> Iterator[str]:
     """The status in lines for people."""
     n_done = sum(wave.state == "done" for wave in found.waves)
-    word = "complete" if found.is_complete else "incomplete: the same command goes on from here"
+    word = "complete" if found.is_complete else "incomplete: the same command resumes it"
     if found.stopped:
-        word = "incomplete: more failed than the budget allows; the same command with a larger one goes on"
+        word = "incomplete: more failed than the budget allows; the same command with a larger one resumes it"
     yield f"{found.location}: {word}"
     if found.stopped:
         yield f"  stopped {found.stopped}"
@@ -253,7 +253,7 @@ def _table(waves: Iterable[Wave]) -> Iterator[str]:
 
 
 def _ranges(numbers: list[int]) -> str:
-    """Numbers as people write them: 3-7, 12."""
+    """Numbers with ranges: 3-7, 12."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:

@@ -3,12 +3,13 @@
 The table is small beside the crawl (cleaning broadcasts it), so the driver gathers it and writes it whole.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final
+from typing import Final
 from uuid import uuid4
 
 import pyarrow as pa
@@ -21,7 +22,7 @@ from victor_spark import pipeline, tables
 from victor_spark.errors import InputError, OutputError, UsageError
 from victor_spark.spark import manifest, plan
 from victor_spark.spark.files import Files, java_errors_as_output_errors, open_files
-from victor_spark.spark.progress import Tally, clock, many, progress, say
+from victor_spark.spark.progress import Tally, clock, log, many, progress
 from victor_spark.spark.request import CleanRequest, RowOptions
 from victor_spark.spark.session import interruptible, session
 from victor_spark.spark.site_pages import MINED, SITE_PAGES, Sampling, miner, sample_partition
@@ -51,7 +52,7 @@ SITES: Final = pa.schema(
 """One row a site, also for those that were not mined."""
 
 _GROUP_ROWS: Final = 100
-"""Pages that Spark hands over at a time."""
+"""Pages in an Arrow batch of Spark."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +84,7 @@ def run(request: MiningRequest) -> MiningResult:
         old = table.read(request.update)
         _check_same(old, request.mining.view, request.sampling.grouping, name=request.update)
     view, clean = request.mining.view, request.clean
-    if view != views.CLEANED:  # all blocks are wanted, whatever a cleaner thinks of them
+    if view != views.CLEANED:  # keeps all blocks
         clean = replace(clean, cleaning=pipeline.EVERYTHING)
     clean = replace(clean, rows=RowOptions(blocks=True, html=view == views.HTML))
     models = pipeline.models(clean.cleaning) if view == views.CLEANED else pipeline.language_models()
@@ -108,16 +109,20 @@ def _run_on_spark(
         n_tasks = request.clean.spark.partitions or plan.n_tasks(splits, n_cores=n_cores)
         tally = Tally(1)
         tally.begin(group, weight=1, n_tasks=n_tasks)
-        say(f"mining {many(len(shards), 'shard')} in {many(n_tasks, 'task')} on {spark.sparkContext.master}")
+        log(f"mining {many(len(shards), 'shard')} in {many(n_tasks, 'task')} on {spark.sparkContext.master}")
         task = clean_task(spark, request.clean, models)
         with progress(spark.sparkContext, tally):
             new = mined(spark, splits, task, request, n_tasks=n_tasks, mined_at=started)
-        templates = new.templates if old is None else history.update(old, new.templates, _without(new.sites))
+        templates = new.templates
+        if old is not None:
+            rows = new.sites.to_pylist()
+            without = {(row["site"], row["view"]) for row in rows if row["status"] == NO_TEMPLATES}
+            templates = history.update(old, templates, without)
         written = table.with_grouping(templates, request.sampling.grouping)
         _write(files, output, written, new.sites)
     result = replace(new, templates=written)
     for line in summary(result, output, (datetime.now(UTC) - started).total_seconds()):
-        say(line)
+        log(line)
     return result
 
 
@@ -160,7 +165,7 @@ def _with_n_sites(templates: DataFrame) -> DataFrame:
 
 @contextmanager
 def _batches_of(spark: SparkSession, n_rows: int) -> Iterator[None]:
-    """Lets Spark hand over pages by so many: they may be long."""
+    """Limits the rows of Spark's Arrow batches, as pages may be long."""
     key = "spark.sql.execution.arrow.maxRecordsPerBatch"
     before = str(spark.conf.get(key))
     spark.conf.set(key, n_rows)
@@ -188,24 +193,17 @@ def _sites_report(sites: pa.Table, templates: pa.Table) -> pa.Table:
     )
 
 
-def _without(sites: pa.Table) -> set[tuple[str, str]]:
-    """The sites that were mined and gave nothing."""
-    return {(row["site"], row["view"]) for row in sites.to_pylist() if row["status"] == NO_TEMPLATES}
-
-
 def _problems(of_sites: pa.Table) -> dict[str, int]:
-    found: dict[str, int] = {}
+    found = Counter[str]()
     for row in of_sites.filter(pc.is_null(of_sites["site"])).to_pylist():
-        found[row["reason"]] = found.get(row["reason"], 0) + row["n_seen"]
+        found[row["reason"]] += row["n_seen"]
     return dict(sorted(found.items(), key=lambda each: (-each[1], each[0])))
 
 
 def summary(result: MiningResult, output: str, seconds: float) -> list[str]:
-    """What a run came to, in a few lines for people."""
-    statuses: dict[str, Any] = {}
-    for status in result.sites["status"].to_pylist():
-        statuses[status] = statuses.get(status, 0) + 1
-    counted = ", ".join(f"{status} {n}" for status, n in sorted(statuses.items(), key=lambda each: -each[1]))
+    """The result of a run in a few lines for people."""
+    statuses = Counter(result.sites["status"].to_pylist())
+    counted = ", ".join(f"{status} {n}" for status, n in statuses.most_common())
     n_pages = sum(result.sites["n_seen"].to_pylist())
     pages, sites = many(n_pages, "page"), many(len(result.sites), "site")
     templates, all_sites = many(len(result.templates), "template"), sites_path(output)
@@ -215,7 +213,7 @@ def summary(result: MiningResult, output: str, seconds: float) -> list[str]:
     ]
     if result.problems:
         named = ", ".join(f"{reason} {n}" for reason, n in list(result.problems.items())[:5])
-        lines.insert(1, f"{sum(result.problems.values())} records are no pages of a site: {named}")
+        lines.insert(1, f"{sum(result.problems.values())} records couldn't be used: {named}")
     return lines
 
 
@@ -242,20 +240,17 @@ def _check(files: Files, name: str, output: str) -> None:
         raise OutputError(f"{output}: is a folder; --output is a file, such as templates.parquet")
     if names is None:
         raise OutputError(f"{output}: its folder doesn't exist")
-    if name in names and not _is_table(files.read(name)):
-        raise OutputError(f"{output}: is there already, and no templates table; choose another --output")
+    if name in names:
+        try:
+            table.from_bytes(files.read(name) or b"")
+        except InputError as error:
+            raise OutputError(
+                f"{output}: exists, and is no templates table; choose another --output"
+            ) from error
     try:
         files.probe()
     except OSError as error:
         raise OutputError(f"{output}: can't write there: {error.strerror or error}") from error
-
-
-def _is_table(content: bytes | None) -> bool:
-    try:
-        table.from_bytes(content or b"")
-    except InputError:
-        return False
-    return True
 
 
 def _write(files: Files, output: str, templates: pa.Table, sites: pa.Table) -> None:

@@ -1,7 +1,7 @@
-"""What a run leaves behind: OUT/pages/ and OUT/_run/, and what it may do to an OUT it finds.
+"""The output of a run, OUT/pages/ and OUT/_run/, and the checks of an OUT that exists.
 
-A run is complete when `_run/run.json` is there, and it is written last. Until then the next run of the same
-command goes on where this one stopped: with the waves of the plan that the ledger doesn't have.
+A run is complete when `_run/run.json` exists, which is written last. Until then the same command resumes the
+run with the waves of the plan that the ledger doesn't have.
 
     _run/config.json        what decides the rows: options, hashes of models and inputs, versions
     _run/manifest.parquet   the shards with sizes and etags
@@ -9,8 +9,8 @@ command goes on where this one stopped: with the waves of the plan that the ledg
     _run/ledger/00042.json  a wave that is done
     _run/failures/          waves that failed
     _run/staged/            pages of waves that aren't done
-    _run/run.json           what came of it
-    _run/stopped.json       the same of a run that stopped as more had failed than may
+    _run/run.json           the results
+    _run/stopped.json       the same of a run that exceeded its failure budget
     _run/report.html        either of them, for people
 """
 
@@ -136,7 +136,7 @@ def stored(files: Files, name: str) -> dict[str, Any] | None:
 
 
 def stop(files: Files, run: Mapping[str, Any], why: str) -> None:
-    """Leaves the record of a run that was given up; the same command may go on with it."""
+    """Stores the record of a run that exceeded its failure budget; the same command resumes it."""
     stopped = {"stopped": why, **run}
     with _writing(files):
         files.write(STOPPED, _dump(stopped))

@@ -77,8 +77,8 @@ class RowCounter:
         self._n_failures = 0
         self._languages, self._sites, self._lengths = Counter[str](), Counter[str](), Counter[str]()
 
-    def add(self, batch: pa.RecordBatch, lengths: pa.Array) -> None:
-        """Counts a batch; `lengths` are the characters of the texts, null where there is none."""
+    def add(self, batch: pa.RecordBatch, lengths: pa.Array | None = None) -> None:
+        """Counts a batch; `lengths` are the characters of the texts, where these are not in the batch."""
         columns = [batch.column(name).to_pylist() for name in _COUNTED[:4]]
         self._reasons.update(zip(columns[0], columns[1], strict=True))
         for _, reason, shard, offset in zip(*columns, strict=True):
@@ -88,6 +88,7 @@ class RowCounter:
         ok = batch.filter(pc.equal(batch.column("status"), "ok"))
         self._languages.update(language or _UNKNOWN for language in ok.column("language").to_pylist())
         self._sites.update(filter(None, ok.column("url_host_name").to_pylist()))
+        lengths = pc.utf8_length(batch.column("text")) if lengths is None else lengths
         self._lengths.update(str(1 << (n.bit_length() - 1)) for n in lengths.to_pylist() if n)
 
     def counts(self) -> Counts:

@@ -61,7 +61,7 @@ def _head(run: Run) -> Iterator[str]:
     if "stopped" in run:
         yield (
             f'<p class="stopped"><b>Stopped.</b> {escape(run["stopped"])}<br>'
-            "What is done stays; the same command with a larger budget goes on from there.</p>"
+            "What is done stays; the same command with a larger budget resumes the run.</p>"
         )
 
 
@@ -113,8 +113,8 @@ def _panels(run: Run) -> str:
     n_ok, statuses = run["statuses"].get("ok", 0), record.counts_of(run).page_statuses
     seconds = {STAGES[stage]: s for stage, s in run["stages"].items() if s}
     panels = [
-        _bars("What became of the pages", statuses, run["n_pages"], kinds=_kinds(statuses)),
-        _bars("Languages", run["languages"], n_ok, note="Of pages with text, as told by the identifier."),
+        _bars("Statuses of the pages", statuses, run["n_pages"], kinds=_kinds(statuses)),
+        _bars("Languages", run["languages"], n_ok, note="Of pages with text, by the language identifier."),
         _bars("Sites with most pages", run["sites"], n_ok, note=_site_note(run)),
         _bars(
             "Lengths of texts", dict(_lengths(run["lengths"])), n_ok, note="Characters of the cleaned text."
@@ -285,7 +285,7 @@ def rates(begins: Floats, ends: Floats, pages: Floats) -> tuple[Floats, Floats]:
 
 
 def curve(waves: Sequence[Mapping[str, Any]]) -> str | None:
-    """The curve as an SVG image; None where no wave says when it ran."""
+    """The curve as an SVG image; None if no wave has its time."""
     begins, ends, pages, cuts = spans(waves)
     if not len(begins):
         return None

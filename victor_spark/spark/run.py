@@ -18,7 +18,7 @@ from victor_spark.spark import ledger, manifest, output, plan, record, waves
 from victor_spark.spark.files import Files, is_local, java_errors_as_output_errors, open_files
 from victor_spark.spark.manifest import Manifest
 from victor_spark.spark.plan import Plan
-from victor_spark.spark.progress import Tally, clock, many, progress, say
+from victor_spark.spark.progress import Tally, clock, log, many, progress
 from victor_spark.spark.record import BudgetTracker, Entry
 from victor_spark.spark.request import CleanRequest
 from victor_spark.spark.session import check_master, interruptible, session
@@ -54,7 +54,7 @@ def run(request: CleanRequest) -> dict[str, Any]:
     shards = manifest.collect(request.inputs, request.base_url, report=_LookUps())
     if shards.missing:
         n = f"{len(shards.missing)} of {len(shards)}"
-        say(f"{n} shards can't be read, such as {shards.problems[0]}")
+        log(f"{n} shards can't be read, such as {shards.problems[0]}")
     config = record.config(
         request, models=record.models_hashes(models), inputs=manifest.summary(shards.table)
     )
@@ -89,7 +89,7 @@ def _run(spark: SparkSession, files: Files, this: _Run) -> dict[str, Any]:
     )
     planned = output.begin(files, this.config, planned)
     done = ledger.tidy(files)
-    say(_beginning(planned, len(done), context.master))
+    log(_beginning(planned, len(done), context.master))
     n_shards = planned.shards.num_rows
     budget = BudgetTracker(request.budget, n_shards=n_shards, n_bytes=int(planned.begins[-1]))
 
@@ -123,7 +123,7 @@ def _run(spark: SparkSession, files: Files, this: _Run) -> dict[str, Any]:
     finished = run_json(entries)
     output.finish(files, finished)
     for line in summary(finished, request.output):
-        say(line)
+        log(line)
     return finished
 
 
@@ -159,7 +159,7 @@ def _clean(
             return
         with suppress(Exception):  # the disk may be full: the error itself matters more
             ledger.note_failure(files, wave, described(error))
-        say(f"wave {wave} failed; the same command resumes after the waves that are done")
+        log(f"wave {wave} failed; the same command resumes after the waves that are done")
 
     with progress(spark.sparkContext, writing.tally):
         committed = waves.run(
@@ -180,9 +180,9 @@ def _beginning(planned: Plan, n_done: int, master: str | None) -> str:
 
 
 def _already_done(finished: dict[str, Any], request: CleanRequest) -> dict[str, Any]:
-    say(f"already done on {finished['finished_at']}: nothing to do")
+    log(f"already done on {finished['finished_at']}: nothing to do")
     for line in summary(finished, request.output):
-        say(line)
+        log(line)
     record.check_budget(request.budget, record.failed_in(finished))
     return finished
 
@@ -211,4 +211,4 @@ class _LookUps:
     def __call__(self, n: int) -> None:
         if time.monotonic() - self._last > _QUIET_SECONDS:
             self._last = time.monotonic()
-            say(f"{many(n, 'shard')} looked up")
+            log(f"{many(n, 'shard')} looked up")

@@ -1,4 +1,4 @@
-"""The Spark session of a run: spark-submit's where there is one, otherwise one of our own."""
+"""The Spark session of a run: that of spark-submit, otherwise one of our own; and its end by a signal."""
 
 import os
 import re
@@ -25,7 +25,7 @@ from victor_spark import resources
 from victor_spark.errors import ConfigurationError, UsageError
 from victor_spark.spark.java import ensure_java_home
 
-# Needed for right rows, whoever made the session.
+# Needed for right rows, also in a session that spark-submit made.
 _ALWAYS: Final = {
     "spark.sql.session.timeZone": "UTC",
     # Not the old INT96, which other readers take for a time without a zone.
@@ -108,7 +108,7 @@ def check_master(master: str | None) -> None:
 
 
 def _addresses(master: str) -> list[tuple[str, int]]:
-    """Where the master listens, as far as its URL says it; a high-availability URL names several."""
+    """Hosts and ports in the master's URL, if any; a high-availability URL has several."""
     try:
         if master.startswith("spark://"):
             return [_host_and_port(part) for part in master.removeprefix("spark://").split(",")]
@@ -177,7 +177,7 @@ def _build(master: str | None) -> SparkSession:
     check_master(master)  # before Java starts, which takes seconds
     _start_java()
     configured = SparkConf()
-    # Spark asks the environment, and would run whatever python3 is on the workers' PATH.
+    # Without it, Spark would run the python3 on the workers' PATH.
     os.environ.setdefault("PYSPARK_PYTHON", configured.get("spark.pyspark.python") or sys.executable)
     chosen = master or configured.get("spark.master") or "local[*]"
     _connect(chosen, _resource_managers(configured) if chosen == "yarn" else _addresses(chosen))
@@ -195,7 +195,7 @@ def _build(master: str | None) -> SparkSession:
             raise UsageError(f"--master {chosen}: not a Spark master") from error
         if chosen.startswith("local"):
             raise
-        line = f"--master {chosen}: Spark starts no application there; its own lines above say why"
+        line = f"--master {chosen}: Spark starts no application there; see its messages above"
         raise UsageError(line) from error
 
 

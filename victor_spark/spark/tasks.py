@@ -88,8 +88,8 @@ def clean_partition(
 ) -> Iterator[pa.RecordBatch]:
     """Batches of shards (columns of `manifest.SHARDS`) → batches of pages, flushed by size.
 
-    A shard that can't be read ends in one row without offset, and the next shard goes on. `seconds` gets the
-    time of the stages.
+    A shard that can't be read ends in one row without offset, and the next shard follows. `seconds` gets
+    the time of the stages.
     """
     work = _work(task)
     before = work.timer.seconds()
@@ -161,7 +161,7 @@ def write_partition(
     files: dict[str, _File] = {}
     try:
         for batch in clean(batches) if clean else batches:
-            counter.add(batch, pc.utf8_length(batch.column("text")))
+            counter.add(batch)
             rows = pa.Table.from_batches([batch]).cast(target.schema)  # Spark drops the schema's version
             for folder, part in _by_folder(rows, target.partition_by):
                 if folder not in files:
