@@ -33,8 +33,8 @@ def test_the_same_command_again_changes_nothing(done: Path, crawl: Path, victor:
 @pytest.mark.parametrize(
     ("options", "difference"),
     [
-        (("--threshold", "0.3"), "cleaning.threshold null, not 0.3"),
-        (("--blocks",), "blocks false, not true"),
+        (("--threshold", "0.3"), "cleaning.threshold = null (now 0.3)"),
+        (("--blocks",), "blocks = false (now true)"),
         (("--max-bytes", "5000"), "reading.max_bytes"),
     ],
 )

@@ -24,6 +24,7 @@ from pyspark.sql.types import StructType
 from victor_spark import tables
 from victor_spark.errors import UsageError
 from victor_spark.page import Record
+from victor_spark.spark import manifest, plan
 from victor_spark.spark.rows import Row, record_row, row_batches
 from victor_spark.warc import inputs, records
 from victor_spark.warc.inputs import Shard
@@ -86,7 +87,10 @@ class WarcReader(DataSourceReader):
     """Reads records as Arrow batches. It pickles, as it holds names, options and no file."""
 
     def __init__(self, names: Sequence[str], options: Mapping[str, str]) -> None:
-        self._schema = _columns(names)
+        if unknown := [name for name in names if name not in tables.RECORDS.names]:
+            known = ", ".join(tables.RECORDS.names)
+            raise UsageError(f"the format warc has no column {unknown[0]} (it has: {known})")
+        self._schema = pa.schema([tables.RECORDS.field(name) for name in names])
         self._options = {key.lower(): value for key, value in options.items()}
         self._reading = _read_options(self._options)
 
@@ -94,7 +98,9 @@ class WarcReader(DataSourceReader):
         """The shards, large ones in ranges, small ones together."""
         shards = inputs.resolve(_paths(self._options), base_url=self._options.get("baseurl"))
         size = int(self._options.get("splitbytes", SPLIT_BYTES))
-        return [Portion(tuple(some)) for some in _portions(shards, size)]
+        planned = plan.plan(manifest.of_shards(shards), n_cores=1, split_bytes=size, wave_bytes=size)
+        parts = (plan.splits(planned, wave).to_pylist() for wave in plan.waves(planned))
+        return [Portion(tuple(map(manifest.shard, rows))) for rows in parts]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The records of a partition; a shard that can't be read (on) is a row with its reason."""
@@ -105,14 +111,6 @@ class WarcReader(DataSourceReader):
 
         read = partial(records.read, options=self._reading)
         return row_batches(partition.shards, self._schema, read=read, row=row)
-
-
-def _columns(names: Sequence[str]) -> pa.Schema:
-    unknown = [name for name in names if name not in tables.RECORDS.names]
-    if unknown:
-        known = ", ".join(tables.RECORDS.names)
-        raise UsageError(f"the format warc has no column {unknown[0]} (it has: {known})")
-    return pa.schema([tables.RECORDS.field(name) for name in names])
 
 
 def _read_options(options: Mapping[str, str]) -> records.ReadOptions:
@@ -137,29 +135,3 @@ def _paths(options: Mapping[str, str]) -> list[str]:
     if not paths:
         raise UsageError("nothing to read: spark.read.format('warc').load(PATH)")
     return paths
-
-
-def _portions(shards: Sequence[Shard], size: int) -> Iterator[list[Shard]]:
-    portion: list[Shard] = []
-    n_bytes = 0
-    for shard in (piece for whole in shards for piece in _pieces(whole, size)):
-        weight = size if shard.n_bytes is None else shard.n_bytes
-        if portion and n_bytes + weight > size:
-            yield portion
-            portion, n_bytes = [], 0
-        portion.append(shard)
-        n_bytes += weight
-    if portion:
-        yield portion
-
-
-def _pieces(shard: Shard, size: int) -> Iterator[Shard]:
-    """A large shard as ranges; one of unknown size, of picked records, or of a page stays whole."""
-    whole = shard.records or shard.kind == "html" or shard.start or shard.end is not None
-    if whole or not shard.size or shard.size <= size:
-        yield shard
-        return
-    n = -(-shard.size // size)
-    bounds = [shard.size * number // n for number in range(n)]
-    for start, end in zip(bounds, [*bounds[1:], None], strict=True):
-        yield dataclasses.replace(shard, start=start, end=end)

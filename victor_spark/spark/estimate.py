@@ -215,7 +215,7 @@ def estimate(planned: Plan, sampled: Sample, *, n_cores: int, look_up_seconds: f
     factor = n_bytes / max(sampled.n_bytes, 1)
     cpu_hours, start = sampled.seconds * factor / 3600, START_SECONDS + look_up_seconds
     n_pages = round(sampled.n_pages * factor)
-    n_splits, n_waves = _n_splits(planned)
+    n_splits = [plan.n_splits(planned, wave) for wave in plan.waves(planned)]
     return Estimate(
         n_bytes=n_bytes,
         n_pages=n_pages,
@@ -226,8 +226,8 @@ def estimate(planned: Plan, sampled: Sample, *, n_cores: int, look_up_seconds: f
         hours=start / 3600 + cpu_hours / (n_cores * EFFICIENCY),
         start_seconds=start,
         n_output=round(sampled.n_output * factor),
-        n_splits=n_splits,
-        n_waves=n_waves,
+        n_splits=sum(n_splits),
+        n_waves=len(n_splits),
         driver_bytes=int(planned.shards.nbytes + planned.begins.nbytes),
         core_bytes=sampled.n_resident,
         seconds_per_page=sampled.seconds / max(sampled.n_pages, 1),
@@ -250,11 +250,6 @@ def failing(found: Estimate, sampled: Sample, *, n_shards: int, n_missing: int) 
     n_failed = n_missing + round(share * (n_shards - n_missing))
     pages = {status: n for status in FAILURES if (n := found.statuses.get(status, 0))}
     return Failed(n_shards, n_failed, found.n_pages, pages, next(iter(sampled.failed_shards.values()), None))
-
-
-def _n_splits(planned: Plan) -> tuple[int, int]:
-    sizes = [plan.n_splits(planned, wave) for wave in plan.waves(planned)]
-    return sum(sizes), len(sizes)
 
 
 def as_json(found: Estimate, sampled: Sample) -> dict[str, Any]:

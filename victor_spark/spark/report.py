@@ -1,6 +1,6 @@
 """The report of a run: one html file that needs nothing else, made of run.json alone."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from html import escape
 from itertools import pairwise
@@ -111,11 +111,13 @@ def _throughput(run: Run) -> str:
 
 def _panels(run: Run) -> str:
     n_ok, statuses = run["statuses"].get("ok", 0), record.counts_of(run).page_statuses
+    kinds = {name: "good" if name == "ok" else "bad" if name in FAILURES else "mild" for name in statuses}
     seconds = {STAGES[stage]: s for stage, s in run["stages"].items() if s}
+    several = ", summed over the largest of each wave" if run["n_waves"] > 1 else ""
     panels = [
-        _bars("Statuses of the pages", statuses, run["n_pages"], kinds=_kinds(statuses)),
+        _bars("Statuses of the pages", statuses, run["n_pages"], kinds=kinds),
         _bars("Languages", run["languages"], n_ok, note="Of pages with text, by the language identifier."),
-        _bars("Sites with most pages", run["sites"], n_ok, note=_site_note(run)),
+        _bars("Sites with most pages", run["sites"], n_ok, note=f"Hosts, of pages with text{several}."),
         _bars(
             "Lengths of texts", dict(_lengths(run["lengths"])), n_ok, note="Characters of the cleaned text."
         ),
@@ -128,15 +130,6 @@ def _panels(run: Run) -> str:
         ),
     ]
     return f'<div class="panels">{"".join(panels)}</div>'
-
-
-def _site_note(run: Run) -> str:
-    several = run["n_waves"] > 1
-    return f"Hosts, of pages with text{', summed over the largest of each wave' if several else ''}."
-
-
-def _kinds(statuses: Iterable[str]) -> dict[str, str]:
-    return {name: "good" if name == "ok" else "bad" if name in FAILURES else "mild" for name in statuses}
 
 
 def _lengths(lengths: Mapping[str, int]) -> Iterator[tuple[str, int]]:
@@ -181,72 +174,62 @@ def _bar(name: str, n: float, largest: float, whole: float, kind: str) -> str:
 
 
 def _failed_shards(run: Run) -> str:
-    failed = list(run["failed_shards"].items())
-    if not failed:
-        return ""
-    rows = "".join(
-        f'<tr><td class="key">{escape(shard)}</td><td>{escape(reason)}</td></tr>'
-        for shard, reason in failed[:_N_REASONS]
-    )
-    more = run["n_failed_shards"] - len(failed[:_N_REASONS])
-    note = f"<figcaption>{more} more; victor status has all.</figcaption>" if more > 0 else ""
-    return (
-        '<section><h2>Shards that failed</h2><div class="scroll"><table><thead><tr>'
-        f"<th>shard</th><th>reason</th></tr></thead>{rows}</table></div>{note}</section>"
-    )
+    rows = [(escape(shard), escape(reason)) for shard, reason in run["failed_shards"].items()]
+    more = run["n_failed_shards"] - len(rows[:_N_REASONS])
+    note = f"{more} more; victor status lists all."
+    return _table("Shards that failed", {"shard": "key", "reason": ""}, rows, note if more > 0 else "")
 
 
 def _reasons(run: Run) -> str:
-    all_reasons = [
-        (n, status, reason) for status, reasons in run["reasons"].items() for reason, n in reasons.items()
-    ]
-    if not all_reasons:
+    counted = [(n, status, reason) for status, found in run["reasons"].items() for reason, n in found.items()]
+    counted.sort(key=lambda row: -row[0])
+    rows = [(f"{n:,}", escape(status), escape(reason)) for n, status, reason in counted]
+    note = f"{len(rows) - _N_REASONS} more in run.json."
+    columns = {"rows": "n", "status": "key", "reason": ""}
+    return _table("Reasons", columns, rows, note if len(rows) > _N_REASONS else "")
+
+
+def _table(title: str, columns: Mapping[str, str], rows: Sequence[tuple[str, ...]], note: str) -> str:
+    """A table of the first rows; `columns` are names with the class of their cells."""
+    if not rows:
         return ""
-    all_reasons.sort(key=lambda row: -row[0])
-    rows = "".join(
-        f'<tr><td class="n">{n:,}</td><td class="key">{escape(status)}</td><td>{escape(reason)}</td></tr>'
-        for n, status, reason in all_reasons[:_N_REASONS]
-    )
-    more = len(all_reasons) - _N_REASONS
-    note = f"<figcaption>{more} more in run.json.</figcaption>" if more > 0 else ""
-    return (
-        '<section><h2>Reasons</h2><div class="scroll"><table><thead><tr>'
-        f'<th class="n">rows</th><th>status</th><th>reason</th></tr></thead>{rows}</table></div>'
-        f"{note}</section>"
-    )
+    head = "".join(f'<th class="{kind}">{name}</th>' for name, kind in columns.items())
+    body = ""
+    for row in rows[:_N_REASONS]:
+        cells = zip(columns.values(), row, strict=True)
+        body += "<tr>" + "".join(f'<td class="{kind}">{cell}</td>' for kind, cell in cells) + "</tr>"
+    caption = f"<figcaption>{note}</figcaption>" if note else ""
+    table = f"<table><thead><tr>{head}</tr></thead>{body}</table>"
+    return f'<section><h2>{title}</h2><div class="scroll">{table}</div>{caption}</section>'
 
 
 def _facts(run: Run) -> str:
-    """What the run ran with."""
+    """Options, models, versions and inputs of the run."""
     config = run["config"]
+    rows = {name: value for name, value in config.items() if isinstance(value, bool)}
     facts = {
-        "options": {
-            **config["cleaning"],
-            **config["reading"],
-            "blocks": config["blocks"],
-            **config["limits"],
-        },
+        "options": {**config["cleaning"], **config["reading"], **rows, **config["limits"]},
         "models": {name: digest[:16] for name, digest in config["models"].items()},
         "versions": run["versions"],
         "inputs": config["inputs"],
     }
-    rows = "".join(
+    table = "".join(
         f'<tr><td class="key">{escape(what)}</td><td class="mono">{escape(_listed(values))}</td></tr>'
         for what, values in facts.items()
     )
-    return f"<section><h2>What it ran with</h2><table>{rows}</table></section>"
+    return f"<section><h2>Options, models, versions and inputs</h2><table>{table}</table></section>"
 
 
 def _listed(values: Mapping[str, Any]) -> str:
-    parts = ((key, value) for key, value in values.items() if value not in (None, [], ""))
-    return ", ".join(
-        f"{key} {', '.join(map(str, value)) if isinstance(value, list) and len(value) < 9 else _short(value)}"
-        for key, value in parts
-    )
-
-
-def _short(value: Any) -> str:
-    return f"({len(value)} values)" if isinstance(value, list | dict) else str(value)
+    parts = []
+    for key, value in values.items():
+        if value in (None, "", []):
+            continue
+        several = value if isinstance(value, list) else [value]
+        parts.append(
+            f"{key} {', '.join(map(str, several)) if len(several) < 9 else f'({len(several)} values)'}"
+        )
+    return ", ".join(parts)
 
 
 def spans(waves: Sequence[Mapping[str, Any]]) -> tuple[Floats, Floats, Floats, list[float]]:

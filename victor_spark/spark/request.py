@@ -52,6 +52,12 @@ class RowOptions:
             raise UsageError(f"pages can be partitioned by {known}, not by {self.partition_by}")
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of `tables.ON_REQUEST` that are asked for."""
+        wanted = {"html": self.html, "crawl": self.partition_by == "crawl", "blocks": self.blocks}
+        return tuple(name for name, is_wanted in wanted.items() if is_wanted)
+
+    @property
     def file_bytes(self) -> int | None:
         """The size that files should have; None: a file a task, whatever its size."""
         return self.target_file_size or (FILE_BYTES if self.partition_by else None)

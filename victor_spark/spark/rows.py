@@ -240,12 +240,6 @@ class Work:
     timer: StageTimer = field(default_factory=StageTimer)
 
 
-def schema(request: CleanRequest) -> pa.Schema:
-    """The columns of the rows that were asked for."""
-    rows = request.rows
-    return tables.pages(blocks=rows.blocks, html=rows.html, crawl=rows.partition_by == "crawl")
-
-
 def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
     """The work of `victor clean`; takes a second or two, as it loads the models."""
     timer = StageTimer()
@@ -265,4 +259,4 @@ def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
     def lost(record: Record, status: str, reason: str) -> Row:
         return document_row(record, pipeline.dropped(record, request.cleaning, status, reason))
 
-    return Work(schema(request), read, row, lost, timer)
+    return Work(tables.pages(*request.rows.columns), read, row, lost, timer)

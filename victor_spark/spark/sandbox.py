@@ -121,7 +121,9 @@ class Sandbox:
                         f"{n_deaths} processes died one after the other, the last by {death.how}"
                     )
                 if todo.start.shard != before.start.shard:
-                    yield self._unreadable(before, death)
+                    filename, rows = before.shards[death.position.shard].filename, RowBatch(self._work.schema)
+                    rows.add(shard_row(filename, reason=f"{filename}: can't be read on: {death.how}"))
+                    yield rows.take()
         finally:
             if last != END:
                 self.close()
@@ -135,12 +137,6 @@ class Sandbox:
     def _reaped(self, child: "_Child") -> Death:
         self._child = None
         return child.reap()
-
-    def _unreadable(self, todo: Assignment, death: Death) -> pa.RecordBatch:
-        filename = todo.shards[death.position.shard].filename
-        rows = RowBatch(self._work.schema)
-        rows.add(shard_row(filename, reason=f"{filename}: can't be read on: {death.how}"))
-        return rows.take()
 
 
 def after_death(todo: Assignment, death: Death, limits: Limits) -> Assignment:

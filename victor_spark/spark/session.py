@@ -60,10 +60,10 @@ _MASTER: Final = re.compile(
     r"local(?:\[(?:[1-9][0-9]*|\*)(?:\s*,\s*[0-9]+)?\])?|local-cluster\[[0-9\s,]+\]|yarn|(?:spark|k8s)://.+"
 )
 _MASTER_SECONDS: Final = 5.0
-_CANCEL_SECONDS: Final = 10.0
+"""A master that accepts no connection for this long is unreachable; Spark itself would try for a minute."""
 
+_CANCEL_SECONDS: Final = 10.0
 Result = TypeVar("Result")
-"""A master that accepts no connection for so long is unreachable; Spark itself would try for a minute."""
 
 _UNNAMED: Final = frozenset({None, "pyspark-shell", "clean.py"})
 
@@ -84,22 +84,18 @@ def session(*, master: str | None = None) -> Iterator[SparkSession]:
         yield spark
     except PythonException as error:
         if lacking := _LACKING.search(str(error)):
-            raise ConfigurationError(_lacks(lacking[1])) from error
+            raise ConfigurationError(
+                f"the executors' Python has no {lacking[1]}: install victor-spark there, name another Python "
+                "(--conf spark.pyspark.python=...), or send it along (victor package, docs/deploy.md)"
+            ) from error
         raise
     finally:
         if ours:
             spark.stop()
 
 
-def _lacks(module: str) -> str:
-    return (
-        f"the executors' Python has no {module}: install victor-spark there, name another Python "
-        "(--conf spark.pyspark.python=...), or send it along (victor package, docs/deploy.md)"
-    )
-
-
 def check_master(master: str | None) -> None:
-    """Raises UsageError for what Spark takes for no master, and where none can be connected to."""
+    """Raises UsageError if the URL is not that of a Spark master, or if the master can't be reached."""
     if master is not None and SparkContext._active_spark_context is None:
         if not _MASTER.fullmatch(master):
             forms = "local, local[N], local[*], spark://HOST:PORT, yarn, k8s://HOST:PORT"

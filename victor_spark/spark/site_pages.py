@@ -5,6 +5,7 @@ sample of their site, and at its end the site's counts. The second kind mines th
 holds more of a site than its sample. The result doesn't depend on which task read which shard.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -83,13 +84,16 @@ def sample_partition(
 ) -> Iterator[pa.RecordBatch]:
     """Batches of shards → batches of SITE_PAGES; `task` keeps block rows, for `html` also the html."""
     found: dict[str, _Site] = {}
-    problems: dict[str, int] = {}
+    problems = Counter[str]()
     waiting = RowBatch(SITE_PAGES)
     for row in _rows(clean_partition(batches, task=task)):
-        problem, site = _problem(row), sites.site(row["url"], sampling.grouping)
-        if problem or site is None:
-            name = problem or "no site: its address has no host"
-            problems[name] = problems.get(name, 0) + 1
+        site = sites.site(row["url"], sampling.grouping)
+        if row["warc_record_offset"] is None:
+            problems[f"shard: {row['reason']}"] += 1
+            continue
+        if site is None or row["status"] not in ANSWERED:
+            answered = row["status"] in ANSWERED
+            problems["no site: its address has no host" if answered else row["status"]] += 1
             continue
         if (known := found.get(site)) is None:
             known = found[site] = _Site(sample.Smallest(sampling.max_pages, sampling.max_characters))
@@ -113,12 +117,6 @@ def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
         columns = batch.select([name for name in batch.schema.names if name in _NEEDED])
         for row in range(len(columns)):  # one page's blocks as Python objects at a time
             yield columns.slice(row, 1).to_pylist()[0]
-
-
-def _problem(row: dict[str, Any]) -> str | None:
-    if row["warc_record_offset"] is None:
-        return f"shard: {row['reason']}"
-    return None if row["status"] in ANSWERED else str(row["status"])
 
 
 def _text(row: dict[str, Any], view: str) -> str:

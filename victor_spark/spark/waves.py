@@ -25,7 +25,7 @@ from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import Tally
 from victor_spark.spark.record import Counts, Entry
 from victor_spark.spark.request import RowOptions
-from victor_spark.spark.rows import STAGES, schema
+from victor_spark.spark.rows import STAGES
 from victor_spark.spark.tasks import (
     REPORT_DDL,
     CleanTask,
@@ -141,7 +141,7 @@ def clean(writing: Writing, wave: int) -> Written:
         if isinstance(files, HadoopFiles):  # reached by Spark alone
             write(_pages(planned, writing.task, seconds), staged, rows)
             return Written(started, seconds)
-        target = Target(staged, schema(writing.task.request), rows.partition_by)
+        target = Target(staged, tables.pages(*writing.task.request.rows.columns), rows.partition_by)
         if rows.file_bytes or writing.task.request.spark.engine == "rdd":
             pages = _pages(planned, writing.task, seconds)
             pages = rebalanced(pages, rows) if rows.file_bytes else pages
@@ -156,7 +156,7 @@ def clean(writing: Writing, wave: int) -> Written:
 
 def _pages(planned: DataFrame, task: CleanTask, seconds: StageSeconds) -> DataFrame:
     """The pages table as a DataFrame, one task a partition; both engines run `clean_partition`."""
-    ddl = tables.ddl(schema(task.request))
+    ddl = tables.ddl(tables.pages(*task.request.rows.columns))
     if task.request.spark.engine == "rdd":
         rows = planned.rdd.mapPartitions(partial(clean_rows, task=task, seconds=seconds))
         return planned.sparkSession.createDataFrame(rows, ddl, verifySchema=False)
@@ -194,7 +194,9 @@ def commit(writing: Writing, wave: int, written: Written) -> Entry:
     if files.lock.lost():
         raise OutputError(f"{files.location}: another run took the output over, as this run's lease expired")
     if counts is None:
-        columns = spark.createDataFrame([], tables.ddl(schema(writing.task.request))).schema
+        columns = spark.createDataFrame(
+            [], tables.ddl(tables.pages(*writing.task.request.rows.columns))
+        ).schema
         staged = f"{files.location}/{ledger.staged(writing.run_id, wave)}"
         counts = record.count(spark.read.schema(columns).parquet(literal(staged)))
     splits = plan.splits(writing.plan, wave)
