@@ -226,9 +226,8 @@ def _listed(values: Mapping[str, Any]) -> str:
         if value in (None, "", []):
             continue
         several = value if isinstance(value, list) else [value]
-        parts.append(
-            f"{key} {', '.join(map(str, several)) if len(several) < 9 else f'({len(several)} values)'}"
-        )
+        listed = ", ".join(map(str, several)) if len(several) < 9 else f"({len(several)} values)"
+        parts.append(f"{key} {listed}")
     return ", ".join(parts)
 
 
