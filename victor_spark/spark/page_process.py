@@ -129,9 +129,10 @@ def serve(
     try:
         _settle(commands, results, log, parent)
         resident = _cap_memory(limits)
-        while True:
-            _Worker(results, shared, work, limits, resident).run(commands.recv())
-    except (EOFError, BrokenPipeError):  # the parent is gone
+        while (assignment := _next(commands)) is not None:
+            _Worker(results, shared, work, limits, resident).run(assignment)
+        code = 0
+    except BrokenPipeError:  # the parent is gone
         code = 0
     except BaseException:  # noqa: BLE001 - the parent raises it
         with contextlib.suppress(OSError):
@@ -144,6 +145,15 @@ def send(results: Connection, kind: bytes, position: Position, payload: "bytes |
     """One message to the parent."""
     results.send_bytes(HEAD.pack(kind, *position))
     results.send_bytes(payload)
+
+
+def _next(commands: Connection) -> Assignment | None:
+    """The next assignment; None if the parent is gone."""
+    try:
+        assignment: Assignment = commands.recv()
+    except EOFError:
+        return None
+    return assignment
 
 
 def _settle(commands: Connection, results: Connection, log: int, parent: int) -> None:
