@@ -40,7 +40,7 @@ from tests.cluster import standalone
 from tests.cluster.runs import environment
 from victor_spark.spark.progress import size
 from victor_spark.warc import records
-from victor_spark.warc.inputs import Shard
+from victor_spark.warc.shard import Shard
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 DEFAULTS: Final = ROOT / "conf/spark-defaults.conf"

@@ -15,8 +15,8 @@ from victor_spark.errors import STATUSES
 from victor_spark.page import Record
 from victor_spark.spark.rows import Row, Work, record_row
 from victor_spark.warc import records
-from victor_spark.warc.inputs import Shard, resolve
-from victor_spark.warc.raw import Attempt
+from victor_spark.warc.inputs import resolve
+from victor_spark.warc.shard import Attempt, Shard
 
 SLOW: Final = re.compile(r"(a*)*b")
 

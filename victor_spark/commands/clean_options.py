@@ -10,7 +10,15 @@ from typing import Any, Final
 
 from victor_spark import configuration
 from victor_spark.cleaners import template
-from victor_spark.commands.argument_types import n_bytes, numbers, positive, probability, words
+from victor_spark.commands.argument_types import (
+    megabytes,
+    n_bytes,
+    numbers,
+    positive,
+    probability,
+    seconds,
+    words,
+)
 from victor_spark.crf import decision
 from victor_spark.errors import FAILURES, UsageError
 from victor_spark.spark.request import ENGINES, PARTITION_COLUMNS, Budget, CleanRequest
@@ -61,12 +69,17 @@ SIZE: Final[dict[str, Any]] = {"type": n_bytes, "metavar": "SIZE"}
 COUNT: Final[dict[str, Any]] = {"type": positive, "metavar": "N"}
 TYPES: Final[dict[str, Any]] = {"type": words, "metavar": "TYPE,TYPE"}
 
-BASE_URL: Final = option("--input-base-url", "base_url", "put before relative paths of a list", metavar="URL")
+BASE_URL: Final = option(
+    "--input-base-url", "base_url", "prefix of relative paths in a list of paths", metavar="URL"
+)
 MASTER: Final = option(
     "--master", "spark.master", "default: spark-defaults.conf, else local[*]", metavar="URL"
 )
-PARTITIONS: Final = option("--partitions", "spark.partitions", "tasks, and output files, of a wave", **COUNT)
-URL: Final = option("--url", "url", "the page's address, if it is known")
+PARTITIONS: Final = option("--partitions", "spark.partitions", "tasks, and output files, per wave", **COUNT)
+MAX_BYTES: Final = option(
+    "--max-bytes", "reading.max_bytes", "drop longer pages, with status oversize (default: 10M)", **SIZE
+)
+URL: Final = option("--url", "url", "the address of the page")
 
 CLEANER: Final = Group(
     "cleaner",
@@ -81,17 +94,17 @@ CLEANER: Final = Group(
     option(
         "--prefer",
         "cleaning.prefer",
-        "what matters more (default: both alike, page by page)",
+        "decide page by page, but weigh one higher than the other (default: F1)",
         choices=tuple(decision.PREFERENCES),
     ),
     option(
         "--fail-below",
         "cleaning.fail_below",
-        "drop pages whose expected F1 is lower: status empty (the column expected_f1 has it anyway)",
+        "drop pages with a lower expected F1, with status empty (column expected_f1 holds the value)",
         type=probability,
         metavar="F1",
     ),
-    option("--model", "cleaning.model", "a trained model instead of the cleaner's own", metavar="DIR"),
+    option("--model", "cleaning.model", "use this trained model instead of the cleaner's own", metavar="DIR"),
 )
 TEMPLATES: Final = Group(
     "site templates (see `victor templates mine`)",
@@ -104,8 +117,8 @@ TEMPLATES: Final = Group(
     option(
         "--templates-use",
         "cleaning.templates_use",
-        "take them out of what the cleaner kept (default), hide from the cleaner what they cover, or only "
-        "give it and --blocks their share",
+        "after: remove them from what the cleaner kept (default); before: remove them first; evidence: only "
+        "give each block its template_share",
         choices=template.USES,
     ),
 )
@@ -114,7 +127,7 @@ LANGUAGE: Final = Group(
     option(
         "--lang",
         "cleaning.languages",
-        "keep pages in these languages (ISO 639: cs,sk)",
+        "keep pages in these languages (ISO 639: cs,sk; see `victor languages`)",
         type=words,
         metavar="CODE,CODE",
     ),
@@ -128,15 +141,17 @@ LANGUAGE: Final = Group(
 PAGE: Final = Group("one page to stdout", option("--format", "format", "default: text", choices=FORMATS), URL)
 ROWS: Final = Group(
     "rows",
-    switch("--blocks", "rows.blocks", "keep every block with its label"),
-    switch("--html", "rows.html", "keep the page as it was fetched"),
+    switch("--blocks", "rows.blocks", "add the column blocks: every block and its label"),
+    switch("--html", "rows.html", "add the column html: the page as fetched"),
     option(
         "--partition-by",
         "rows.partition_by",
-        "a folder for every language or crawl (in Hive's form)",
+        "write one folder per language or crawl (Hive partitions)",
         choices=PARTITION_COLUMNS,
     ),
-    option("--target-file-size", "rows.target_file_size", "such as 256M (default: a file a task)", **SIZE),
+    option(
+        "--target-file-size", "rows.target_file_size", "such as 256M (default: one file per task)", **SIZE
+    ),
 )
 READING: Final = Group(
     "reading",
@@ -154,45 +169,45 @@ READING: Final = Group(
     option(
         "--record-types", "reading.record_types", "WARC records that are pages (default: response)", **TYPES
     ),
-    option("--max-bytes", "reading.max_bytes", "longer pages are dropped: oversize (default: 10M)", **SIZE),
+    MAX_BYTES,
     BASE_URL,
 )
 LIMITS: Final = Group(
-    "limits for one page, which is cleaned in a child process (rows only)",
+    "limits per page; pages are cleaned in a child process (only with rows)",
     option(
         "--page-seconds",
         "limits.page_seconds",
-        "CPU time, and as much again per megabyte of the page; then: timeout (default: 20)",
-        type=float,
+        "CPU seconds, plus as many per megabyte of the page; beyond: status timeout (default: 20)",
+        type=seconds,
         metavar="S",
     ),
     option(
         "--page-memory",
         "limits.page_megabytes",
-        "then: out_of_memory (default: 1024)",
-        type=positive,
-        metavar="MB",
+        "memory, such as 512M or 2G (a bare number is megabytes); beyond: status out_of_memory (default: 1G)",
+        type=megabytes,
+        metavar="SIZE",
     ),
     switch(
         "--no-sandbox",
         "limits.sandbox",
-        "no child process and no limits: a page that crashes or hangs fails the run",
+        "no child process, no limits: a page that crashes or hangs fails the run",
         value=False,
     ),
 )
 BUDGET: Final = Group(
-    "failure budget: a share such as 1%, a count, or '1% or 20', whichever allows more; a run that "
-    "fails more stops with exit code 3; with a larger budget, the same command resumes it",
+    "failure budget: a share such as 1%, a count, or '1% or 20' (the larger of both). A run with more "
+    "failures stops with exit code 3; run again with a larger budget, it resumes",
     option(
         "--max-failed-shards",
         "budget.max_failed_shards",
-        f"of shards that can't be read (default: {Budget().max_failed_shards})".replace("%", "%%"),
+        f"shards that cannot be read (default: {Budget().max_failed_shards})".replace("%", "%%"),
         metavar="N",
     ),
     option(
         "--max-failed-pages",
         "budget.max_failed_pages",
-        f"of pages: {', '.join(FAILURES)} (default: {Budget().max_failed_pages})".replace("%", "%%"),
+        f"pages with status {', '.join(FAILURES)} (default: {Budget().max_failed_pages})".replace("%", "%%"),
         metavar="N",
     ),
 )
@@ -200,9 +215,19 @@ SPARK: Final = Group(
     "Spark (spark-submit jobs/clean.py takes the same options and its own)",
     MASTER,
     PARTITIONS,
-    option("--wave-bytes", "spark.wave_bytes", "input committed together, such as 500M or 2G", **SIZE),
-    option("--split-bytes", "spark.split_bytes", "input read by a task at a time", **SIZE),
-    option("--engine", "spark.engine", "mapInArrow (default) or mapPartitions: same rows", choices=ENGINES),
+    option(
+        "--wave-bytes",
+        "spark.wave_bytes",
+        "input per wave (rows of a wave are committed together), such as 500M or 2G",
+        **SIZE,
+    ),
+    option("--split-bytes", "spark.split_bytes", "input per task, such as 64M", **SIZE),
+    option(
+        "--engine",
+        "spark.engine",
+        "arrow: mapInArrow (default); rdd: mapPartitions; the rows are the same",
+        choices=ENGINES,
+    ),
 )
 
 RUNNING: Final = (LANGUAGE, PAGE, ROWS, READING, LIMITS, BUDGET, SPARK)

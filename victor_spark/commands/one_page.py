@@ -8,7 +8,7 @@ from victor_spark.commands.clean_options import FORMATS
 from victor_spark.errors import ANSWERED, EXIT_DONE, InputError, UsageError
 from victor_spark.page import Record
 from victor_spark.spark.request import CleanRequest
-from victor_spark.warc import inputs, kinds, records
+from victor_spark.warc import file_types, inputs, records
 
 
 def print_page(request: CleanRequest, *, url: str | None, form: str | None) -> int:
@@ -36,7 +36,7 @@ def read_page(request: CleanRequest, url: str | None) -> tuple[str, Record]:
         payload = sys.stdin.buffer.read()
         if not payload:
             raise InputError("stdin: empty")
-        if what := kinds.only_named(payload.decode("utf-8", "replace")):
+        if what := file_types.only_named(payload.decode("utf-8", "replace")):
             raise InputError(f"stdin holds {what}, not a page: give it as INPUT, or send the page")
         return "stdin", pipeline.handed_over(payload, url)
     if "-" in request.inputs:

@@ -1,7 +1,7 @@
-"""Removes their site's templates from pages: the text stays, except what many pages of the site repeat.
+"""Removes the templates of its site from each page; all other text is kept.
 
 The rows are those of `victor clean`, with cleaner = template. To use templates together with a trained
-cleaner, give them to `victor clean --templates` instead. Pages of sites without templates keep everything.
+cleaner, use `victor clean --templates` instead. Pages of sites without templates keep all text.
 """
 
 import argparse

@@ -27,7 +27,7 @@ from victor_spark.page import Record
 from victor_spark.spark import manifest, plan
 from victor_spark.spark.rows import Row, record_row, row_batches
 from victor_spark.warc import inputs, records
-from victor_spark.warc.inputs import Shard
+from victor_spark.warc.shard import ReadOptions, Shard
 
 SPLIT_BYTES: Final = 128 << 20
 """Larger shards are read by several partitions, smaller ones share one."""
@@ -113,7 +113,7 @@ class WarcReader(DataSourceReader):
         return row_batches(partition.shards, self._schema, read=read, row=row)
 
 
-def _read_options(options: Mapping[str, str]) -> records.ReadOptions:
+def _read_options(options: Mapping[str, str]) -> ReadOptions:
     unknown = sorted(options.keys() - _READING.keys() - _OTHERS)
     if unknown:
         known = ", ".join(sorted(_READING.keys() | _OTHERS))

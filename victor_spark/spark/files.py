@@ -16,8 +16,8 @@ from pyspark.sql import SparkSession
 from victor_spark.errors import InputError, OutputError
 from victor_spark.spark.lock import FileLock, Lease, Lock
 from victor_spark.spark.session import session
-from victor_spark.warc import cloud, opening
-from victor_spark.warc.retrying import persistently
+from victor_spark.warc import fsspec_files
+from victor_spark.warc.remote_files import with_retries
 
 _DISK_FULL: Final = "No space left on device"
 _REMOVAL_TRIES: Final = 20
@@ -210,8 +210,7 @@ class CloudFiles:
 
     def __init__(self, location: str) -> None:
         self.location = location.rstrip("/")
-        self._scheme = opening.scheme(location) or ""
-        self._system, self._root = cloud.file_system(self.location, self._scheme)
+        self._system, self._root = fsspec_files.file_system(self.location)
         self.lock: Lock = Lease(self)
 
     def _path(self, name: str) -> str:
@@ -221,10 +220,10 @@ class CloudFiles:
         """The result of an action, with retries; OSError if all fail."""
 
         def translated() -> T:
-            with cloud.translated(self.location, self._scheme):
+            with fsspec_files.translated(self.location):
                 return action()
 
-        return persistently(translated)
+        return with_retries(translated)
 
     def is_file(self) -> bool:
         """Whether the output is a file."""

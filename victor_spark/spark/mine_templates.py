@@ -27,12 +27,11 @@ from victor_spark.spark.request import CleanRequest, RowOptions
 from victor_spark.spark.session import interruptible, session
 from victor_spark.spark.site_pages import MINED, SITE_PAGES, Sampling, miner, sample_partition
 from victor_spark.spark.tasks import CleanTask, clean_task
-from victor_spark.templates import across, history, lookup, table, views
-from victor_spark.templates.across import AcrossSettings
+from victor_spark.templates import coverage, history, table, tokens
 from victor_spark.templates.mine import MiningSettings, check
-from victor_spark.templates.template import NO_TEMPLATES
+from victor_spark.templates.table import NO_TEMPLATES, AcrossSettings
 from victor_spark.warc import inputs
-from victor_spark.warc.inputs import Shard
+from victor_spark.warc.shard import Shard
 
 SITES: Final = pa.schema(
     [
@@ -84,10 +83,10 @@ def run(request: MiningRequest) -> MiningResult:
         old = table.read(request.update)
         _check_same(old, request.mining.view, request.sampling.grouping, name=request.update)
     view, clean = request.mining.view, request.clean
-    if view != views.CLEANED:  # keeps all blocks
+    if view != tokens.CLEANED:  # keeps all blocks
         clean = replace(clean, cleaning=pipeline.EVERYTHING)
-    clean = replace(clean, rows=RowOptions(blocks=True, html=view == views.HTML))
-    models = pipeline.models(clean.cleaning) if view == views.CLEANED else pipeline.language_models()
+    clean = replace(clean, rows=RowOptions(blocks=True, html=view == tokens.HTML))
+    models = pipeline.models(clean.cleaning) if view == tokens.CLEANED else pipeline.language_models()
     group = f"victor templates mine {uuid4()}"
     action = partial(_run_on_spark, replace(request, clean=clean), shards, models, old, group)
     return interruptible(action, group=group)
@@ -152,7 +151,7 @@ def mined(
             rows.unpersist()
     sites = of_sites.filter(pc.is_valid(of_sites["site"]))
     n_mined = pc.sum(pc.equal(sites["status"], "ok")).as_py() or 0
-    kept = across.filter_across(_ordered(templates), n_mined, request.across)
+    kept = table.filter_across(_ordered(templates), n_mined, request.across)
     return MiningResult(kept, _sites_report(sites, kept), _problems(of_sites))
 
 
@@ -266,7 +265,7 @@ def _write(files: Files, output: str, templates: pa.Table, sites: pa.Table) -> N
 def _check_same(old: pa.Table, view: str, grouping: str, *, name: str) -> None:
     """UsageError unless a table can be brought up to date with templates of this view and grouping."""
     for option, theirs, ours in (
-        ("view", lookup.view(old) if len(old) else view, view),
+        ("view", coverage.view_of(old) if len(old) else view, view),
         ("group-by", table.grouping(old), grouping),
     ):
         if theirs != ours:

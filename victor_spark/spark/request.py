@@ -11,7 +11,7 @@ from typing import Final
 
 from victor_spark.errors import UsageError
 from victor_spark.pipeline import Settings
-from victor_spark.warc.records import ReadOptions
+from victor_spark.warc.shard import ReadOptions
 
 PARTITION_COLUMNS: Final = ("language", "crawl")
 ENGINES: Final = ("arrow", "rdd")

@@ -15,9 +15,8 @@ from victor_spark.errors import ShardError
 from victor_spark.hosts import host_name, registered_domain
 from victor_spark.page import LABELS, BlockSequence, Document, Record
 from victor_spark.spark.request import CleanRequest
-from victor_spark.warc import crawls, records
-from victor_spark.warc.inputs import Shard
-from victor_spark.warc.raw import Attempt
+from victor_spark.warc import file_types, records
+from victor_spark.warc.shard import Attempt, Shard
 
 STAGES: Final = {
     "read": "read and inflate",
@@ -132,7 +131,7 @@ def document_row(record: Record, document: Document) -> Row:
 
 def shard_row(warc_filename: str, *, reason: str) -> Row:
     """The row of a shard that can't be read, or not to its end: without an offset, with the reason."""
-    crawl = crawls.of_path(warc_filename)
+    crawl = file_types.crawl_of_path(warc_filename)
     return {"warc_filename": warc_filename, "crawl": crawl, "status": "error", "reason": reason}
 
 

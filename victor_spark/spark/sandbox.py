@@ -45,8 +45,7 @@ from victor_spark.spark.page_process import (
 )
 from victor_spark.spark.request import WALL_FACTOR, Limits
 from victor_spark.spark.rows import RowBatch, Work, shard_row
-from victor_spark.warc.inputs import Shard
-from victor_spark.warc.raw import Passed, Place
+from victor_spark.warc.shard import Passed, Place, Shard
 
 MAX_DEATHS: Final = 10
 """After this many deaths in a row without a row or a verdict between them, the task fails."""

@@ -17,7 +17,7 @@ from victor_spark.errors import ANSWERED
 from victor_spark.html.canonical import canonical
 from victor_spark.spark.rows import RowBatch
 from victor_spark.spark.tasks import CleanTask, clean_partition
-from victor_spark.templates import sample, sites, table, views
+from victor_spark.templates import sites, table, tokens
 from victor_spark.templates.mine import MiningSettings, mine
 
 SITE_PAGES: Final = pa.schema(
@@ -52,10 +52,10 @@ _NEEDED: Final = frozenset(
 class Sampling:
     """What a site is, and how large its sample may be."""
 
-    view: str = views.TEXT
+    view: str = tokens.TEXT
     grouping: str = sites.REGISTERED_DOMAIN
-    max_pages: int = sample.MAX_PAGES
-    max_characters: int = sample.MAX_CHARACTERS
+    max_pages: int = sites.MAX_PAGES
+    max_characters: int = sites.MAX_CHARACTERS
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ class Counts:
 
 @dataclass(slots=True)
 class _Site:
-    smallest: sample.Smallest
+    smallest: sites.Smallest
     counts: Counts = field(default_factory=Counts)
 
 
@@ -96,10 +96,10 @@ def sample_partition(
             problems["no site: its address has no host" if answered else row["status"]] += 1
             continue
         if (known := found.get(site)) is None:
-            known = found[site] = _Site(sample.Smallest(sampling.max_pages, sampling.max_characters))
+            known = found[site] = _Site(sites.Smallest(sampling.max_pages, sampling.max_characters))
         known.counts.add(1, row["fetch_time"], row["fetch_time"])
-        text = sample.ends(_text(row, sampling.view))
-        key = sample.key(text)
+        text = sites.ends(_text(row, sampling.view))
+        key = sites.key(text)
         if known.smallest.take(key, len(text))[0]:
             waiting.add({"site": site, "key": key, "text": text})
         if waiting.full:
@@ -120,11 +120,11 @@ def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
 
 
 def _text(row: dict[str, Any], view: str) -> str:
-    """The page in a view, as `views.view` has it."""
-    if view == views.HTML:
+    """The page in a view, as `coverage.view` has it."""
+    if view == tokens.HTML:
         return canonical(row["html"] or b"", http_charset=row["content_charset"]).html
     blocks = row["blocks"] or []
-    if view == views.CLEANED:
+    if view == tokens.CLEANED:
         blocks = [block for block in blocks if block["label"] != "other"]
     return "".join([f"{block['text']}\n" for block in blocks])
 
@@ -143,7 +143,7 @@ def miner(
                 yield pa.RecordBatch.from_pylist(rows, schema=MINED)
             return
         counts = Counts()
-        texts = sample.sample(_texts(batches, counts), sampling.max_pages, sampling.max_characters)
+        texts = sites.sample(_texts(batches, counts), sampling.max_pages, sampling.max_characters)
         found = replace(mine(site, texts, mining), n_seen=counts.n_pages)
         seen = {"first_seen": counts.first_seen or mined_at, "last_seen": counts.last_seen or mined_at}
         same = ("view", "status", "reason", "n_seen", "n_pages", "cut_off")

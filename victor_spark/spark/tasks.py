@@ -29,9 +29,8 @@ from victor_spark.spark.record import RowCounter, models_hashes
 from victor_spark.spark.request import CleanRequest
 from victor_spark.spark.rows import Work, page_work, row_batches, summed
 from victor_spark.spark.sandbox import Sandbox
-from victor_spark.warc import cloud, opening
-from victor_spark.warc.inputs import Shard
-from victor_spark.warc.raw import FIRST
+from victor_spark.warc import fsspec_files
+from victor_spark.warc.shard import FIRST, Shard
 
 NO_VALUE: Final = "__HIVE_DEFAULT_PARTITION__"
 REPORT_DDL: Final = "report string"
@@ -200,7 +199,7 @@ class _File:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._path.open("wb")
         else:
-            system, path = cloud.file_system(url, opening.scheme(url) or "")
+            system, path = fsspec_files.file_system(url)
             system.retries = _N_TRIES  # of a part; if all fail, Spark repeats the task
             self._file = system.open(path, "wb")
         self._writer = pq.ParquetWriter(self._file, schema, compression="zstd", compression_level=_LEVEL)
