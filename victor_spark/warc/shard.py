@@ -62,7 +62,7 @@ class ReadOptions:
 
 
 class Place(NamedTuple):
-    """Where a record begins: at `position` of what the member at offset `start` holds; plain: position 0."""
+    """Where a record begins: `position` in the decompressed member at offset `start` (0 if plain)."""
 
     start: int
     position: int
@@ -82,7 +82,7 @@ class Skip:
 
 
 def _ignore(_: object) -> None:
-    """The default callback."""
+    """The default callback, which does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
