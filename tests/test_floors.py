@@ -16,7 +16,7 @@ FLOORS = (
     ("configuration", "errors", "hosts", "redaction", "resources", "render", "page", "tables"),
     ("kernels",),
     ("words", "alignment"),
-    ("warc", "fetch", "html", "langid"),
+    ("warc", "fetch", "html", "langid", "metadata"),
     ("crf", "templates"),
     ("cleaners",),
     ("pipeline",),
