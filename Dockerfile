@@ -9,7 +9,7 @@ RUN apt-get update \
     && apt-get install --yes --no-install-recommends openjdk-17-jre-headless procps \
     && rm -rf /var/lib/apt/lists/*
 COPY --from=build /wheels /wheels
-RUN pip install --no-cache-dir "$(ls /wheels/*.whl)[s3]"
+RUN pip install --no-cache-dir "$(ls /wheels/*.whl)[s3,spark]"
 COPY jobs /opt/victor/jobs
 # Workers run the Python that has the package.
 ENV PYSPARK_PYTHON=/usr/local/bin/python3 \

@@ -16,7 +16,7 @@ from warcio.warcwriter import WARCWriter
 from victor_spark.errors import InputError
 from victor_spark.evaluation import gold
 from victor_spark.warc import inputs
-from victor_spark.warc.inputs import Shard
+from victor_spark.warc.shard import Shard
 
 SETS: Final = ("wcxb", "daniel", "dragnet")
 PAGES_PER_SET: Final = 340

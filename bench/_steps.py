@@ -19,7 +19,7 @@ from victor_spark.html.parse import parse
 from victor_spark.html.segment import segment
 from victor_spark.langid.pages import linguist
 from victor_spark.warc import records
-from victor_spark.warc.inputs import Shard
+from victor_spark.warc.shard import Shard
 
 STEPS: Final = (
     "read",

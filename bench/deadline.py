@@ -23,7 +23,7 @@ from victor_spark import pipeline
 from victor_spark.evaluation import gold
 from victor_spark.spark.limits import Limits
 from victor_spark.warc import inputs, records
-from victor_spark.warc.inputs import Shard
+from victor_spark.warc.shard import Shard
 
 TITLE: Final = "## How long pages take"
 ALLOWED: Final = 0.1

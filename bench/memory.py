@@ -17,7 +17,7 @@ from _shards import add_argument, shards
 from victor_spark import pipeline
 from victor_spark.page import Record
 from victor_spark.warc import records
-from victor_spark.warc.inputs import Shard
+from victor_spark.warc.shard import Shard
 
 EVERY: Final = 1000
 ALLOWED_GROWTH: Final = 0.1

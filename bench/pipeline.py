@@ -19,7 +19,7 @@ from _shards import add_argument, shards
 from _steps import FLOOR, STEPS, spent
 
 from victor_spark.warc import records
-from victor_spark.warc.inputs import Shard
+from victor_spark.warc.shard import Shard
 
 REFERENCE: Final = "victor"
 NOTE: Final = """\

@@ -18,7 +18,7 @@ from _results import parts, written
 from _shards import add_argument, shards
 
 from victor_spark import __version__, kernels
-from victor_spark.warc.inputs import Shard
+from victor_spark.warc.shard import Shard
 
 HERE: Final = Path(__file__).resolve().parent
 HEAD: Final = """\

@@ -21,7 +21,7 @@ from victor_spark import pipeline
 from victor_spark.spark import manifest
 from victor_spark.spark.clean_partition import CleanTask, clean_partition
 from victor_spark.spark.limits import Limits
-from victor_spark.warc.records import ReadOptions
+from victor_spark.warc.shard import ReadOptions
 
 ALLOWED: Final = 1.12
 

@@ -40,7 +40,7 @@ from tests.cluster import standalone
 from tests.cluster.runs import environment
 from victor_spark.spark.progress import size
 from victor_spark.warc import records
-from victor_spark.warc.inputs import Shard
+from victor_spark.warc.shard import Shard
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 DEFAULTS: Final = ROOT / "conf/spark-defaults.conf"
@@ -58,7 +58,7 @@ import json, sys, time
 import pyarrow.parquet as pq
 from victor_spark import pipeline
 from victor_spark.warc import inputs
-from victor_spark.warc.records import ReadOptions
+from victor_spark.warc.shard import ReadOptions
 from victor_spark.spark.clean_partition import CleanTask, _batches, page_work
 settings = pipeline.Settings()
 models = pipeline.models(settings)

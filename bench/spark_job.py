@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from _shards import add_argument, shards
 
-from victor_spark.warc.inputs import Shard
+from victor_spark.warc.shard import Shard
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 MASTER: Final = "local[2]"

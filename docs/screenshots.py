@@ -1,4 +1,4 @@
-"""Takes the pictures in docs/pictures: the annotation tool at work on the sample crawl, in a real browser.
+"""Takes the pictures of docs/pictures: the annotation tool with the sample crawl, in a real browser.
 
 python docs/screenshots.py
 """

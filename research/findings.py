@@ -9,10 +9,10 @@ from research import daniel, ncleaners
 from research.daniel import Evidence
 from victor_spark import pipeline
 from victor_spark.cleaners import models_of
-from victor_spark.evaluation import cleaneval, contained, gold_formats, judging
+from victor_spark.evaluation import cleaneval, contained, gold_formats, measuring
 from victor_spark.evaluation.gold import GoldPage
-from victor_spark.evaluation.judging import Output
 from victor_spark.evaluation.measures import Overlap
+from victor_spark.evaluation.measuring import Output
 
 SECONDS: Final = 120.0
 """How long a cleaner may take for one page, its measures included."""
@@ -76,7 +76,9 @@ def find(pages: Iterable[GoldPage], plan: Plan, *, n_jobs: int) -> Iterator[Find
 
 def _finder(plan: Plan) -> Callable[[GoldPage, int], Iterator[Finding]]:
     ncleaners.add()
-    cleaners = {row: judging.cleaner(plan.variants.get(row, row), plan.models[row]) for row in plan.cleaners}
+    cleaners = {
+        row: measuring.cleaner(plan.variants.get(row, row), plan.models[row]) for row in plan.cleaners
+    }
 
     def every(page: GoldPage, first: int) -> Iterator[Finding]:
         for name in plan.cleaners[first:]:

@@ -172,8 +172,8 @@ class Point:
 
 
 def curve(texts: Sequence[str], sizes: Sequence[int] = SIZES, least_sites: int = 5) -> Iterator[Point]:
-    """Points by pages a site, templates on all pages and on some; sites are drawn from `texts`."""
-    for n_pages in sizes:
+    """Points by pages a site, templates on all pages and on some; sizes up to that of `texts`."""
+    for n_pages in (size for size in sizes if size <= len(texts)):
         n_sites = min(40, max(least_sites, 400 // n_pages))
         for everywhere in (True, False):
             found = [

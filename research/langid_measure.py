@@ -3,25 +3,24 @@
 A test folder holds one text file a language (`cs.txt`, `.gz` and `.xz` too), one sentence a line.
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from victor_spark import scripts
 from victor_spark.errors import InputError
-from victor_spark.langid import features
-from victor_spark.langid.identify import Identifier
-from victor_spark.langid.normalise import joined
+from victor_spark.kernels import ngrams
+from victor_spark.langid import scores
+from victor_spark.langid.identify import UNKNOWN, Guess, Identifier, best_and_rival, guesses
+from victor_spark.langid.normalise import Int32, folded, joined
 from victor_spark.langid.profiles import Profiles
 from victor_spark.langid.settings import settings
 from victor_spark.langid.training import read
-
-UNSPACED: Final = frozenset(["bo", "ja", "km", "lo", "my", "th", "zh"])
-LETTERS_PER_WORD: Final = 2
-"""How many characters stand for one word in texts without spaces."""
-
 
 _WRITTEN: Final = {
     "windows-1250": "cs sk pl hu sl hr ro bs sr_latn sq",
@@ -70,28 +69,36 @@ def pieces(path: Path, language: str, n_words: int, most: int = 300) -> list[str
     """Texts of n_words words each, cut from a file's sentences joined."""
     words = read(path).split()
     separator = " "
-    if language in UNSPACED:
-        words, n_words, separator = list(" ".join(words)), n_words * LETTERS_PER_WORD, ""
+    if language in scripts.LANGUAGES:
+        words, n_words, separator = list(" ".join(words)), n_words * scripts.LETTERS_PER_WORD, ""
     starts = range(0, len(words) - n_words + 1, n_words)[:most]
     return [separator.join(words[start : start + n_words]) for start in starts]
 
 
 def accuracy(identify: Identifier, tests: Mapping[str, Sequence[str]]) -> tuple[float, float]:
     """Mean over languages of the share identified: as exactly that label, and as one of its group."""
-    exact, grouped = [], []
+    exact, grouped = zip(*by_language(identify, tests).values(), strict=True)
+    return float(np.mean(exact)), float(np.mean(grouped))
+
+
+def by_language(identify: Identifier, tests: Mapping[str, Sequence[str]]) -> dict[str, tuple[float, float]]:
+    """Language → the share of its texts identified as exactly that label, and as one of its group."""
+    shares = {}
     for language, test in tests.items():
         found = [guess.language for guess in identify(test)]
         group = settings().group(language)
-        exact.append(sum(name == language for name in found) / len(found))
-        grouped.append(sum(name in group for name in found) / len(found))
-    return float(np.mean(exact)), float(np.mean(grouped))
+        shares[language] = (
+            sum(name == language for name in found) / len(found),
+            sum(name in group for name in found) / len(found),
+        )
+    return shares
 
 
 def feature_auc(profiles: Profiles, target: str, tests: Mapping[str, Sequence[str]]) -> tuple[float, float]:
     """The areas under the ROC curves of langid1 and langid2: texts of the target against all others."""
     is_target = np.concatenate([np.full(len(test), name == target) for name, test in tests.items()])
     text, starts, ends = joined([text for test in tests.values() for text in test])
-    langid1, langid2, _ = features.block_scores(text, starts, ends, [target], profiles)
+    langid1, langid2, _ = scores.block_scores(text, starts, ends, [target], profiles)
     return auc(langid1, is_target), auc(langid2, is_target)
 
 
@@ -127,3 +134,34 @@ def mojibake(tests: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
                     if sum(byte > 0x7F for byte in text.encode(written_in, "ignore")) >= LEAST_HIGH
                 ]
     return broken
+
+
+def _by_trigrams(profiles: Profiles, texts: Sequence[str]) -> list[Guess]:
+    """Beesley (1988)."""
+    return guesses(*scores.gains(profiles, *folded(*joined(texts))), profiles)
+
+
+def _by_ranks(profiles: Profiles, texts: Sequence[str]) -> list[Guess]:
+    """Cavnar and Trenkle (1994)."""
+    table = profiles.table(scores.rank_table, profiles.languages, False)
+    text, starts, ends = folded(*joined(texts))
+    letters = np.concatenate([[0], np.cumsum(text != ord(" "))])
+    n_letters = letters[ends] - letters[starts]
+    distances, n_ngrams = scores.distances(table, text, starts, ends, np.iinfo(np.int32).max)
+    columns = zip(-distances.astype(np.int32), n_letters.tolist(), n_ngrams.tolist(), strict=True)
+    return [_by_nearness(row, n, ngrams_read, profiles.languages) for row, n, ngrams_read in columns]
+
+
+def _by_nearness(nearness: Int32, n_letters: int, n_ngrams: int, languages: tuple[str, ...]) -> Guess:
+    if n_letters < settings().page.least_letters or not n_ngrams:
+        return UNKNOWN
+    best, rival = best_and_rival(nearness, languages)
+    lead = (float(nearness[best]) - rival) / (min(n_ngrams, ngrams.N_RANKED) * ngrams.FARTHEST)
+    return Guess(languages[best], lead, 1 / (1 + math.exp(-lead * math.sqrt(n_letters) * 10)))
+
+
+IDENTIFIERS: Final[Mapping[str, Callable[[Profiles], Identifier]]] = {
+    "beesley": lambda profiles: partial(_by_trigrams, profiles),
+    "cavnar-trenkle": lambda profiles: partial(_by_ranks, profiles),
+}
+"""Name of a method → what builds it from profiles; pages are identified with `beesley` alone."""

@@ -88,7 +88,7 @@ def draw(directory: Path) -> None:
     """The pictures of the document."""
     rows = out_of_fold.read(research.RESULTS / out_of_fold.FILE_NAME)
     ranges = rejecting.reliability(rows)[0]
-    pictures.draw_lines(
+    _draw_lines(
         {"measured": [(each.expected, each.measured) for each in ranges], "as expected": [(0, 0), (1, 1)]},
         directory / "quality-expected.png",
         title="Pages, out of fold",
@@ -96,7 +96,7 @@ def draw(directory: Path) -> None:
     )
     n_empty = rejecting.n_empty(rows)
     bars = rejecting.curve(rows)
-    pictures.draw_lines(
+    _draw_lines(
         {
             "pages without content, rejected": [
                 (bar.least, bar.n_empty_rejected / max(n_empty, 1)) for bar in bars
@@ -111,7 +111,7 @@ def draw(directory: Path) -> None:
     )
     if (path := research.RESULTS / "curve.json").is_file():
         found = sorted(_read(path).values(), key=lambda row: float(row["n_sites_learnt"]))
-        pictures.draw_lines(
+        _draw_lines(
             {
                 "all pages": _points(found, "word_f1"),
                 "mean over sets": _points(found, "mean_over_sets"),
@@ -164,6 +164,21 @@ def _ablation(full: Mapping[str, Any], without: Mapping[str, Any]) -> str:
 def _read(path: Path) -> dict[str, Any]:
     stored: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return stored
+
+
+def _draw_lines(
+    drawn: Mapping[str, Sequence[tuple[float, float]]], path: Path, *, title: str, names: tuple[str, str]
+) -> None:
+    """A line through the points (x, y) of each name; `names` are those of the axes; format by ending."""
+    figure, axes = pictures.figure_of(6, 4)
+    for name, points in drawn.items():
+        axes.plot([x for x, _ in points], [y for _, y in points], marker="o", markersize=4, label=name)
+    axes.set(xlabel=names[0], ylabel=names[1])
+    axes.set_title(title)
+    axes.grid(alpha=0.3)
+    if len(drawn) > 1:
+        axes.legend(fontsize="small")
+    pictures.save(figure, path)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

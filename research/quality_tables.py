@@ -8,7 +8,7 @@ from research import against_peers, rejecting
 from research.trials import ALL_STAGES, STAGES
 from victor_spark.crf import decision
 from victor_spark.evaluation.out_of_fold import PageRow
-from victor_spark.evaluation.preferences import BY_THEMSELVES
+from victor_spark.evaluation.summary import BY_THEMSELVES
 
 Row = Mapping[str, Any]
 

@@ -22,19 +22,25 @@ import research
 from research import peers_raw
 from research.against_peers import FEWEST, OURS, UNKNOWN, verdict
 from victor_spark.errors import EXIT_DONE, VictorError
-from victor_spark.evaluation import comparison, evaluate, gold, judging, resampling
+from victor_spark.evaluation import comparison, evaluate, gold, measuring, resampling
 from victor_spark.evaluation.comparison import Table
-from victor_spark.evaluation.judging import SNIPPETS
+from victor_spark.evaluation.measuring import SNIPPETS
 from victor_spark.evaluation.progress import track
+from victor_spark.page import Float64
 
 RESULTS: Final = "snippets.json"
 SET: Final = "trafilatura_eval"
 
 
+def _f1_table(rows: Table, measure: str) -> Float64:
+    """F1 by page and cleaner, shape (n_pages, n_cleaners); NaN where a page hasn't the measure."""
+    return np.array([[comparison.f1(page, measure) for page in pages] for pages in rows.values()]).T
+
+
 def by_language(rows: Table) -> dict[str, Any]:
     """Language → means of all cleaners, and the difference between `victor` and the best peer."""
     names = list(rows)
-    table = comparison.f1_table(rows, SNIPPETS)
+    table = _f1_table(rows, SNIPPETS)
     ours = rows[OURS]
     measured = ~np.isnan(table).any(axis=1)
     languages = np.array([page.language or UNKNOWN for page in ours])
@@ -67,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         names = (OURS, *peers_raw.NAMES)
         peers_raw.versions(peers_raw.NAMES)
         pages = list(gold.read(gold.find(options.data, [options.set])[options.set]))
-        judged = evaluate.locally(pages, judging.plan(names, (), (SNIPPETS,)), n_jobs=options.jobs)
+        judged = evaluate.locally(pages, measuring.plan(names, (), (SNIPPETS,)), n_jobs=options.jobs)
         rows = comparison.table(list(track(judged, "pages", len(pages) * len(names))), names)
     except VictorError as error:
         print(f"snippets: error: {error}", file=sys.stderr)

@@ -7,9 +7,11 @@ from datetime import UTC, datetime
 import pyarrow as pa
 
 from victor_spark.evaluation.progress import track
-from victor_spark.templates import sample, table
-from victor_spark.templates.matcher import by_expressions, remove
+from victor_spark.page import Int32
+from victor_spark.templates import table
+from victor_spark.templates.matcher import by_expressions
 from victor_spark.templates.mine import MiningSettings, mine
+from victor_spark.templates.sites import sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class Agreement:
 def agreements(sites: Sequence[tuple[str, Sequence[str]]], view: str = "text") -> Iterator[Agreement]:
     """Of each site with templates (name, texts of all its pages in the view); progress on stderr."""
     for name, texts in track(sites, f"re against automaton, {view}", len(sites)):
-        found = mine(name, sample.sample(texts), MiningSettings(view=view))
+        found = mine(name, sample(texts), MiningSettings(view=view))
         if found.templates:
             yield _agreement(name, texts, table.from_bytes(table.to_bytes(table.rows(found, _NOW))), view)
 
@@ -44,6 +46,15 @@ def _agreement(site: str, texts: Sequence[str], published: pa.Table, view: str) 
         n_same += ours == remove(text, by_expressions(text, expressions))
         n_removed += len(text) - len(ours)
     return Agreement(site, len(texts), len(expressions), n_same, n_removed)
+
+
+def remove(text: str, intervals: Int32) -> str:
+    """`text` without the intervals."""
+    kept, position = [], 0
+    for start, end in intervals.tolist():
+        kept.append(text[position:start])
+        position = end
+    return "".join(kept) + text[position:]
 
 
 def total(found: Iterable[Agreement]) -> Agreement:

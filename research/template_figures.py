@@ -16,7 +16,7 @@ from victor_spark.crf.model import FORMAT
 from victor_spark.evaluation import gold, template_gain
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.template_gain import SiteGain
-from victor_spark.templates import sites, views
+from victor_spark.templates import sites, tokens
 from victor_spark.templates.mine import MiningSettings
 
 GROUPING: Final = sites.HOST
@@ -91,9 +91,9 @@ def _kind(pages: Sequence[GoldPage]) -> str:
 
 def agreement(data: Path, _models: Path | None = None) -> dict[str, Any]:
     """`re` and the interval rule against the automaton, by view."""
-    html = [(site, texts[:N_HTML]) for site, texts in _sites(data, views.HTML, with_gold=False)]
+    html = [(site, texts[:N_HTML]) for site, texts in _sites(data, tokens.HTML, with_gold=False)]
     found = {}
-    for view, given in ((views.TEXT, list(_sites(data, views.TEXT, with_gold=True))), (views.HTML, html)):
+    for view, given in ((tokens.TEXT, list(_sites(data, tokens.TEXT, with_gold=True))), (tokens.HTML, html)):
         rows = list(template_agreement.agreements(given, view))
         total = template_agreement.total(rows)
         found[view] = {"total": asdict(total), "sites": [asdict(row) for row in rows]}

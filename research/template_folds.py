@@ -10,11 +10,10 @@ from victor_spark.crf import model as crf_model
 from victor_spark.crf.feature_sets import TEMPLATE_SHARE
 from victor_spark.crf.table import FeatureTable, from_conf
 from victor_spark.crf.training import TrainingOptions
-from victor_spark.evaluation import crf, folds, labelling
+from victor_spark.evaluation import crf, cross_validation, labelling
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import track
-from victor_spark.evaluation.template_evidence import with_shares
 from victor_spark.evaluation.template_gain import Known
 from victor_spark.templates.mine import MiningSettings
 
@@ -34,7 +33,9 @@ class Folds:
 def split(pages: Sequence[GoldPage], n_folds: int) -> Folds:
     """Labels the pages and puts their sites into folds."""
     labelled = list(track(labelling.label_all(pages), "labelling", len(pages)))
-    fold_of = folds.by_site([page.site for page in labelled], [page.gold.set for page in labelled], n_folds)
+    fold_of = cross_validation.folds_by_site(
+        [page.site for page in labelled], [page.gold.set for page in labelled], n_folds
+    )
     return Folds(labelled, fold_of.tolist(), n_folds)
 
 
@@ -44,7 +45,9 @@ def out_of_fold(given: Folds, feature_set: str, kept: Path | None = None) -> Kno
     Models that lie in the folder `kept` are not trained again.
     """
     features = from_conf(feature_set)
-    pages = with_shares(given.pages, MiningSettings()) if TEMPLATE_SHARE in features.names else given.pages
+    pages = (
+        crf.with_shares(given.pages, MiningSettings()) if TEMPLATE_SHARE in features.names else given.pages
+    )
     rest = pipeline.models(pipeline.Settings(CLEANER))
     trained: list[Mapping[str, bytes]] = []
     for fold in track(range(given.n_folds), f"training {feature_set}", given.n_folds):

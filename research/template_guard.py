@@ -17,8 +17,8 @@ from victor_spark.evaluation.measures import Overlap, Quality
 from victor_spark.evaluation.progress import track
 from victor_spark.evaluation.template_gain import Known, Pages
 from victor_spark.page import Document, Page
-from victor_spark.templates import sample, trimming
-from victor_spark.templates.lookup import SiteTemplates
+from victor_spark.templates import coverage, sites
+from victor_spark.templates.coverage import SiteTemplates
 from victor_spark.templates.mine import MiningSettings, mine
 
 MOST_LOST: Final = 0.005
@@ -44,7 +44,7 @@ def judged(pages: Pages, cleaner: str, grouping: str, known: Known) -> dict[str,
     found = {}
     for site, of_site in track(pages.items(), "sites for the guard", len(pages)):
         documents = template_gain.cleaned(of_site, pipeline.Settings(cleaner), known(of_site))
-        mined = mine(site, sample.sample(document.columns.text for document in documents), MiningSettings())
+        mined = mine(site, sites.sample(document.columns.text for document in documents), MiningSettings())
         templates = SiteTemplates(template_gain.templates([mined], grouping))
         found[site] = [
             _judged(document, templates, page.gold or "")
@@ -88,7 +88,7 @@ def _after(judged: Judged, guard: Guard) -> Overlap:
     kept, cut = template.taken_out(judged.page, document.kept, document.scores, judged.n_pages, guard)
     if cut is None:
         return judged.alone
-    text = pipeline.plain_text(trimming.trimmed(blocks, cut), kept)
+    text = pipeline.plain_text(coverage.trimmed(blocks, cut), kept)
     return measures.overlap(words.words(text), judged.gold)
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 from research import template_figures
 from research.template_folds import CLEANER
 from victor_spark.crf.model import FORMAT
-from victor_spark.evaluation import template_pictures
+from victor_spark.evaluation.pictures import figure_of, save
 from victor_spark.evaluation.template_gain import ALL_TEXT, TEMPLATES, TOLD
 
 COMMAND: Final = "python -m research.template_page --data DATA --output docs/templates.md"
@@ -203,9 +203,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         figures[part] = template_figures.measured(part, given.data, given.models)
     store.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if "injection" in figures:
-        template_pictures.draw_curve(figures["injection"]["points"], given.output.parent / CURVE)
+        _draw_curve(figures["injection"]["points"], given.output.parent / CURVE)
     given.output.write_text(page(figures), encoding="utf-8")
     return 0
+
+
+def _draw_curve(points: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Injected tokens removed and clean tokens lost, by pages a site (research.injection.Point)."""
+    figure, _ = figure_of(7, 6)
+    figure.clear()
+    above, below = figure.subplots(2, 1)
+    for everywhere, label in ((True, "templates on all pages"), (False, "templates on some pages")):
+        chosen = [point for point in points if point["everywhere"] == everywhere]
+        sizes = [point["n_pages"] for point in chosen]
+        above.plot(sizes, [100 * point["removed"] for point in chosen], marker="o", label=label)
+        below.plot(sizes, [100 * point["lost"] for point in chosen], marker="o", label=label)
+    above.axhline(99, color="grey", linestyle=":", label="99 %")
+    below.axhline(0.5, color="grey", linestyle=":", label="0.5 %")
+    above.set(ylabel="injected tokens removed, %", ylim=(90, 100.5), xscale="log")
+    below.set(ylabel="clean tokens lost, %", xlabel="pages a site", ylim=(0, 0.6), xscale="log")
+    for axes in (above, below):
+        axes.axvline(10, color="grey", linewidth=0.8)
+        axes.set_xticks([point["n_pages"] for point in points if point["everywhere"]])
+        axes.set_xticklabels([str(point["n_pages"]) for point in points if point["everywhere"]])
+        axes.minorticks_off()
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize="small")
+    save(figure, path)
 
 
 _HEAD: Final = """\

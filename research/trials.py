@@ -15,7 +15,7 @@ from victor_spark.crf import decision, decode
 from victor_spark.crf.model import Model
 from victor_spark.crf.table import FeatureTable, without
 from victor_spark.crf.training import TrainingOptions
-from victor_spark.evaluation import crf, cross_validation, folds, labelling, measures
+from victor_spark.evaluation import crf, cross_validation, labelling, measures
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.page import Blocks, Float64
 
@@ -158,7 +158,9 @@ def language_of(page: LabelledPage) -> str | None:
 
 def fold_of(pages: Sequence[LabelledPage], n_folds: int) -> list[int]:
     """The folds that `victor train crf` makes of the same pages."""
-    made = folds.by_site([page.site for page in pages], [page.gold.set for page in pages], n_folds)
+    made = cross_validation.folds_by_site(
+        [page.site for page in pages], [page.gold.set for page in pages], n_folds
+    )
     return [int(fold) for fold in made.tolist()]
 
 

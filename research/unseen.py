@@ -8,11 +8,12 @@ from victor_spark import resources
 from victor_spark.crf import model as crf_model
 from victor_spark.crf.table import from_conf
 from victor_spark.crf.training import TrainingOptions
-from victor_spark.evaluation import crf, gold, labelling, sample
+from victor_spark.evaluation import crf, gold, labelling
 from victor_spark.evaluation.progress import track
 
 MAX_ITERATIONS: Final = 60
-"""As many as the gate's models get."""
+PAGES_PER_SET: Final = 60
+"""Both as in the gate."""
 
 
 def model(directory: Path, folder: str, without: Collection[str]) -> bytes:
@@ -21,7 +22,7 @@ def model(directory: Path, folder: str, without: Collection[str]) -> bytes:
     Pages of other sets that come from the same sites are left out too.
     """
     sites = {gold.site(page) for name in without for page in gold.read(gold.find(directory, [name])[name])}
-    pages = [page for page in sample.fixed(directory) if page.set not in without]
+    pages = [page for page in gold.fixed_sample(directory, PAGES_PER_SET) if page.set not in without]
     pages = [page for page in pages if gold.site(page) not in sites]
     labelled = [
         page

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from victor_spark import pipeline
-from victor_spark.evaluation import judging, labelling
+from victor_spark.evaluation import labelling, measuring
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.html.tags import CONTAINERS
 from victor_spark.page import OTHER, Bool, Document, Float64
@@ -18,7 +18,7 @@ _LINK: Final = np.uint64(1 << list(CONTAINERS).index("a"))
 
 def count(pages: Iterable[GoldPage], cleaner: str) -> dict[str, int]:
     """Kind → words kept, over the pages whose blocks can be told right or wrong."""
-    clean = judging.cleaner(cleaner, pipeline.models(pipeline.Settings(cleaner)))
+    clean = measuring.cleaner(cleaner, pipeline.models(pipeline.Settings(cleaner)))
     totals = np.zeros(len(KINDS))
     for page in pages:
         document = clean(page).document

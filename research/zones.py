@@ -7,7 +7,7 @@ from typing import Final
 from research import extrinsic, findings
 from research.extrinsic import Counts
 from victor_spark import pipeline
-from victor_spark.evaluation import judging
+from victor_spark.evaluation import measuring
 from victor_spark.evaluation.gold import GoldPage
 
 FORMS: Final[Mapping[str, Callable[[str], str]]] = {
@@ -35,5 +35,5 @@ def by_form(pages: Sequence[GoldPage], cleaner: str | None) -> dict[str, Counts]
 
 
 def _texts(pages: Sequence[GoldPage], cleaner: str) -> list[str]:
-    clean = judging.cleaner(cleaner, pipeline.models(pipeline.Settings(cleaner)))
+    clean = measuring.cleaner(cleaner, pipeline.models(pipeline.Settings(cleaner)))
     return [clean(page).text for page in pages]

@@ -1,5 +1,6 @@
 """`victor` without Spark: one page to stdout, help, options from three places, errors in one line."""
 
+import json
 import os
 import shutil
 import signal
@@ -12,7 +13,7 @@ import pytest
 import victor_spark
 from tests.said import said
 from victor_spark.cli import main
-from victor_spark.commands import COMMANDS
+from victor_spark.commands import COMMANDS, argument_types
 
 TEXT = "The lighthouse keeper wrote down the weather every evening, and nobody ever asked him for his books."
 PAGE = (
@@ -128,6 +129,13 @@ def test_output_in_a_locale_without_its_characters_is_utf_8(html: Path) -> None:
         (["clean", "empty.html"], "empty"),
         (["clean", "picture.html"], "picture.html"),
         (["wash", "page.html"], "no command 'wash'"),
+        (["cleen", "page.html"], "no command 'cleen' (did you mean clean"),
+        (["templates", "mien"], "no command 'templates mien' (did you mean templates mine"),
+        (["clean", "page.html", "--treshold", "1"], "did you mean --threshold"),
+        (["clean", "page.html", "--cleaner", "kimatsu"], "no cleaner 'kimatsu' (did you mean kimatu?)"),
+        (["clean", "page.html", "--lang", "czech"], "unknown language 'czech' (did you mean cs (Czech)"),
+        (["clean", "page.html", "--max-bytes", "10X"], "'10X' is not a size such as 512K, 10M or 1G"),
+        (["explain", "page.html", "--master", "local"], "unrecognized arguments: --master"),
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_2(
@@ -182,6 +190,32 @@ def test_a_group_of_commands_has_help_too(capsys: pytest.CaptureFixture[str]) ->
 def test_cleaners_lists_what_can_be_loaded(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cleaners"]) == 0
     assert capsys.readouterr().out.split() == list(victor_spark.cleaners())
+
+
+def test_languages_lists_code_name_and_share_identified(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["languages", "--json"]) == 0
+    found = {row["code"]: row for row in map(json.loads, capsys.readouterr().out.splitlines())}
+    assert found["cs"]["name"] == "Czech"
+    assert all(row["name"] and row["exact"] <= row["group"] <= 1 for row in found.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("10M", 10 << 20),
+        ("512k", 512 << 10),
+        ("1G", 1 << 30),
+        ("1.5 GB", 3 << 29),
+        ("7", 7),
+        ("2MiB", 2 << 20),
+    ],
+)
+def test_sizes_are_read_alike_everywhere(text: str, expected: int) -> None:
+    assert argument_types.n_bytes(text) == expected
+
+
+def test_a_bare_number_is_megabytes_for_the_memory_of_a_page() -> None:
+    assert [argument_types.megabytes(text) for text in ("200", "200M", "2G", "1K")] == [200, 200, 2048, 1]
 
 
 @pytest.fixture
@@ -282,7 +316,9 @@ def test_an_internal_error_says_the_line_that_matters(
 
     monkeypatch.setattr("victor_spark.commands.cleaners.run", fail)
     assert main(["cleaners"]) == 1
-    assert said(capsys.readouterr().err) == [f"victor: error: internal error: {line} (--debug shows where)"]
+    assert said(capsys.readouterr().err) == [
+        f"victor: error: internal error: {line} (--debug prints the traceback)"
+    ]
 
 
 def test_a_reader_that_goes_away_is_no_traceback(tmp_path: Path) -> None:

@@ -13,10 +13,11 @@ PACKAGE = "victor_spark"
 ROOT = Path(__file__).resolve().parent.parent
 
 FLOORS = (
-    ("configuration", "errors", "hosts", "redaction", "resources", "render", "page", "tables"),
+    ("configuration", "errors", "hosts", "redaction", "resources", "render", "page", "scripts", "tables"),
     ("kernels",),
     ("words", "alignment"),
-    ("warc", "fetch", "html", "langid", "metadata"),
+    ("warc", "html", "langid", "metadata"),
+    ("fetch",),
     ("crf", "templates"),
     ("cleaners",),
     ("pipeline",),

@@ -22,6 +22,7 @@ from victor_spark.page import LABELS, Block, Document, Record
 from victor_spark.pipeline import Settings
 from victor_spark.render import FORMS
 from victor_spark.warc import inputs, records
+from victor_spark.warc.shard import ReadOptions
 
 ALONE = tuple(name for name in victor_spark.cleaners() if name != "template")  # type: ignore[attr-defined]
 """Cleaners that need nothing but the page."""
@@ -241,7 +242,7 @@ def test_what_is_preferred_can_be_seen_in_the_sample_crawl(root: Path) -> None:
     pages = [
         each
         for shard in inputs.resolve([str(root / "sample" / "crawl-00000.warc.gz")])
-        for each in records.read(shard, records.ReadOptions())
+        for each in records.read(shard, ReadOptions())
     ]
 
     def n_kept(prefer: str) -> int:

@@ -1,4 +1,4 @@
-"""The command `victor`: finds the command asked for, and turns every error into a line and an exit code."""
+"""The command `victor`: runs the named command and turns every error into one line and an exit code."""
 
 import argparse
 import atexit
@@ -12,7 +12,16 @@ from typing import Any, Final, NoReturn
 
 from victor_spark import __version__
 from victor_spark.commands import COMMANDS
-from victor_spark.errors import EXIT_DONE, EXIT_INTERNAL, EXIT_USAGE, UsageError, VictorError, described
+from victor_spark.errors import (
+    EXIT_DONE,
+    EXIT_INTERNAL,
+    EXIT_USAGE,
+    EXTRAS,
+    UsageError,
+    VictorError,
+    described,
+    suggestion,
+)
 from victor_spark.redaction import redacted_message
 
 EXIT_INTERRUPTED: Final = 130
@@ -29,37 +38,37 @@ commands:
 """
 _FOOT: Final = """
 examples:
-  victor clean page.html                          the page's text on stdout
-  victor clean crawl.warc.gz --output out         one row per page in out/pages/ (Parquet), on Spark
-  victor clean --help                             every option, more examples
+  victor clean page.html                          print the page's text
+  victor clean crawl.warc.gz --output out         write one row per page to out/pages/ (Parquet), with Spark
+  victor clean --help                             list all options and more examples
 
 options:
-  -h, --help   this help, or a command's       --version   the version
-  --debug      with any command: show where an error comes from
+  -h, --help   print this help, or that of a command      --version   print the version
+  --debug      with any command: print the traceback of an error
 
 exit codes: 0 done, 1 internal error, 2 wrong usage or unreadable input, 3 failure budget exceeded,
-4 stopped incomplete (run again)
+4 stopped before the end (run the command again to resume)
 """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command and returns its exit code; prints one line, no traceback, when it fails.
+    """Runs one command and returns its exit code; a failure is one line on stderr, without a traceback.
 
-    Without `arguments` it is the program: those of the command line, and see `_leave` for its end.
+    Without `arguments` this is the program: it reads the command line and ends the process (`_leave`).
     """
     if arguments is not None:
         return _run(list(arguments))
     codes: list[int] = []
-    atexit.register(_leave, codes)  # before any other handler of the command, so that it runs after them
+    atexit.register(_leave, codes)  # registered first, so that it runs after all other exit handlers
     codes.append(_run(sys.argv[1:]))
     return codes[0]
 
 
 def _leave(codes: list[int]) -> None:
-    """Ends the process after its exit handlers, and does not take the interpreter apart.
+    """Ends the process after its exit handlers, without finalizing the interpreter.
 
-    A thread of a library written in C++ (Arrow's readers) that asks for the interpreter while this is taken
-    apart is unwound by force, and C++ answers that with an abort: exit code 134 (before Python 3.14).
+    Before Python 3.14, a C++ thread (such as Arrow's readers) that asks for the GIL during finalization is
+    unwound by force; C++ then aborts the process with exit code 134.
     """
     if codes:
         for stream in (sys.stdout, sys.stderr):
@@ -81,9 +90,20 @@ def _run(words: list[str]) -> int:
         return EXIT_BROKEN_PIPE
     except VictorError as error:
         return _failed(str(error), error.exit_code, debug=debug)
-    except BaseException as error:  # noqa: BLE001 - the last place; a panic in Rust code is no Exception
-        hint = "" if debug else " (--debug shows where)"
-        return _failed(f"internal error: {described(error)}{hint}", EXIT_INTERNAL, debug=debug)
+    except BaseException as error:  # noqa: BLE001 - the outermost handler; a panic in Rust code is not an Exception
+        if missing := _missing_extra(error):
+            line, code = missing, EXIT_USAGE
+        else:
+            hint = "" if debug else " (--debug prints the traceback)"
+            line, code = f"internal error: {described(error)}{hint}", EXIT_INTERNAL
+        return _failed(line, code, debug=debug)
+
+
+def _missing_extra(error: BaseException) -> str | None:
+    """What to install if an optional package is missing."""
+    package = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    extra = EXTRAS.get(package)
+    return f"{package} is not installed: pip install 'victor-spark[{extra}]'" if extra else None
 
 
 def _dispatch(words: list[str]) -> int:
@@ -98,12 +118,12 @@ def _dispatch(words: list[str]) -> int:
     parsed = _parser(name, module).parse_args(words[len(name.split()) :])
     code = int(module.run(parsed))
     if sys.stdout is not None:
-        sys.stdout.flush()  # what fails here is an error of the command
+        sys.stdout.flush()  # a failure here is an error of the command
     return code
 
 
 def _is_group(word: str) -> bool:
-    """Whether the word alone is no command, but begins some."""
+    """Whether commands of two words begin with this word, which is no command itself."""
     return word not in COMMANDS and any(name.startswith(f"{word} ") for name in COMMANDS)
 
 
@@ -111,9 +131,12 @@ def _command(words: list[str]) -> str:
     for name in (" ".join(words[:2]), words[0]):
         if name in COMMANDS:
             return name
-    longer = [name for name in COMMANDS if name.startswith(f"{words[0]} ")]
-    known = ", ".join(longer or COMMANDS)
-    raise UsageError(f"no command {' '.join(words[: 2 if longer else 1])!r} (there is: {known})")
+    in_group = [name for name in COMMANDS if name.startswith(f"{words[0]} ")]
+    wrong = " ".join(words[: 2 if in_group else 1])
+    groups = {name.split()[0] for name in COMMANDS}
+    near = "" if wrong in groups else suggestion(wrong, in_group or sorted({*COMMANDS, *groups}))
+    known = f" (commands: {', '.join(in_group)})" if in_group else " (`victor --help` lists the commands)"
+    raise UsageError(f"no command {wrong!r}{near or known}")
 
 
 def _parser(name: str, module: Any) -> argparse.ArgumentParser:
@@ -124,14 +147,18 @@ def _parser(name: str, module: Any) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--debug", action="store_true", help="show where an error comes from")
+    parser.add_argument("--debug", action="store_true", help="print the traceback of an error")
     module.add_arguments(parser)
     return parser
 
 
-class _Parser(argparse.ArgumentParser):  # overriding `error` is the only way to argparse's messages
+class _Parser(argparse.ArgumentParser):  # argparse's messages can be changed only by overriding `error`
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message} (see {self.prog} --help)")
+        _, _, unknown = message.partition("unrecognized arguments: ")
+        near = (
+            suggestion(unknown.split()[0].partition("=")[0], self._option_string_actions) if unknown else ""
+        )
+        raise UsageError(f"{message}{near or f' (see {self.prog} --help)'}")
 
 
 def _help() -> str:

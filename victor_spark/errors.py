@@ -14,6 +14,8 @@ record becomes a row with one of `STATUSES`.
     └── ShardError                  one shard can't be read; counted against the failure budget
 """
 
+import difflib
+from collections.abc import Iterable
 from typing import Final
 
 from victor_spark.redaction import redacted_message
@@ -39,6 +41,23 @@ STATUSES: Final = (
     "out_of_memory",  # the page needed more memory than allowed
     "error",  # an unexpected error, named in `reason`
 )
+
+
+EXTRAS: Final = {
+    "catboost": "train",
+    "fasttext": "fasttext",
+    "matplotlib": "report",
+    "packaging": "spark",
+    "pandas": "spark",
+    "protego": "fetch",
+    "pydivsufsort": "spark",
+    "pyspark": "spark",
+    "sklearn": "train",
+    "starlette": "annotate",
+    "uvicorn": "annotate",
+    "yarl": "fetch",
+}
+"""Optional package → the extra that installs it."""
 
 
 class VictorError(Exception):
@@ -119,3 +138,9 @@ def described(error: BaseException) -> str:
     else:
         best = lines[0] if lines else ""
     return f"{type(error).__name__}: {best}" if best else type(error).__name__
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """The end of an error line: the names most like a mistyped word, or nothing."""
+    near = difflib.get_close_matches(word.lower(), list(known), n=3, cutoff=0.6)
+    return f" (did you mean {' or '.join(near)}?)" if near else ""

@@ -8,7 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark.cleaners import Cleaner, cascade, check_name, load, models_of, template
+from victor_spark.cleaners import Cleaner, check_name, load, models_of, template
+from victor_spark.cleaners.template import TemplateStep
 from victor_spark.cleaners.victor import reads_language
 from victor_spark.crf import decision
 from victor_spark.crf.model import read_bytes
@@ -25,9 +26,8 @@ from victor_spark.langid.profiles import Profiles
 from victor_spark.langid.repair import CONTROLS, Misreading, reread
 from victor_spark.page import LABELS, OTHER, TEXT, Blocks, Bool, Document, Page, Record, Scores, no_blocks
 from victor_spark.resources import directory
-from victor_spark.templates import table, trimming
-from victor_spark.templates.lookup import SiteTemplates
-from victor_spark.warc import kinds
+from victor_spark.templates import coverage
+from victor_spark.warc import compression, file_types
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,14 +125,11 @@ def cleaning(
 
     `lap` is told where a stage ends: canonical, segment, language, decide, render.
     """
-    templates = (
-        SiteTemplates(table.from_bytes(models[TEMPLATES], settings.templates or TEMPLATES))
-        if TEMPLATES in models
-        else None
-    )
-    cleaner = load(settings.cleaner, models)
-    if templates and settings.templates_use == template.BEFORE:
-        cleaner = cascade.compose([template.load(), cleaner])
+    cleaner, templates = load(settings.cleaner, models), None
+    if TEMPLATES in models:
+        name = settings.templates or TEMPLATES
+        templates = TemplateStep.from_bytes(models[TEMPLATES], name, settings.templates_use)
+        cleaner = templates.cleaner(cleaner)
     look = linguist(
         models[PROFILES],
         settings.languages,
@@ -246,7 +243,7 @@ def clean(
         raise TypeError(f"html must be bytes or str, not {type(html).__name__}")
     if isinstance(html, bytes):
         return _loaded(Settings(cleaner, threshold))(handed_over(html, url))
-    if what := kinds.only_named(html):
+    if what := file_types.only_named(html):
         raise InputError(f"html is {what}, not a page: give what is there, as bytes or a string")
     record = handed_over(html.encode("utf-8", "replace"), url, "utf-8")
     return _loaded(Settings(cleaner, threshold))(record)
@@ -255,10 +252,10 @@ def clean(
 def handed_over(payload: bytes, url: str | None, charset: str | None = None) -> Record:
     """The record of a page that no archive holds; it has a status where it is a file of another kind."""
     record = Record(None, url, "", 0, len(payload), payload, http_charset=charset)
-    if payload.startswith(kinds.GZIP_MAGIC) and charset is None:
+    if payload.startswith(compression.GZIP_MAGIC) and charset is None:
         other: str | None = "application/gzip"
     else:
-        other = kinds.binary_type(payload[:512])
+        other = file_types.binary_type(payload[:512])
     return replace(record, payload=None, status="not_html", reason=other) if other else record
 
 
@@ -290,10 +287,10 @@ def _document(
     facts: PageFacts,
     cleaner: Cleaner,
     settings: Settings,
-    templates: SiteTemplates | None,
+    templates: TemplateStep | None,
     lap: Lap,
 ) -> Document:
-    page = templates.marked(page) if templates else page
+    page = templates.before(page) if templates else page
     status, reason = _unfit(page, facts.language, settings)
     scores = cleaner(page) if status is None else _nothing(page)
     kept = _kept(page, scores, settings)
@@ -301,13 +298,11 @@ def _document(
         kept = kept & ~page.blocks.line_number
     chosen, cut = kept, None
     if templates is not None and status is None:
-        page = templates.marked(page, kept)
-        if settings.templates_use != template.EVIDENCE:
-            kept, cut = template.taken_out(page, kept, scores, templates.n_pages(page))
+        page, kept, cut = templates.after(page, kept, scores)
     lap("decide")
     # What changes nothing leaves a tool its own text.
     own = scores.text if cut is None and np.array_equal(kept, scores.kept) else None
-    text = plain_text(trimming.trimmed(page.blocks, cut), kept) if own is None else own
+    text = plain_text(coverage.trimmed(page.blocks, cut), kept) if own is None else own
     lap("render")
     expected = scores.expected_f1 if kept is scores.kept else _expected_f1(page, scores, kept)
     if status is None and not text:

@@ -107,13 +107,15 @@ def _ddl_type(kind: pa.DataType) -> str:
     return _DDL_NAMES[kind]
 
 
-def schema_version(schema: pa.Schema) -> str | None:
+def schema_version(
+    schema: pa.Schema, key: str = VERSION_KEY, version_column: str = VERSION_COLUMN
+) -> str | None:
     """The version a table was written with, from its Arrow schema (`pyarrow.parquet.read_schema`)."""
     metadata = schema.metadata or {}
-    if version := metadata.get(VERSION_KEY.encode()):
+    if version := metadata.get(key.encode()):
         return str(version.decode())
     if footer := metadata.get(_SPARK_FOOTER):
         columns = {column["name"]: column["metadata"] for column in json.loads(footer)["fields"]}
-        found: str | None = columns.get(VERSION_COLUMN, {}).get(VERSION_KEY)
+        found: str | None = columns.get(version_column, {}).get(key)
         return found
     return None

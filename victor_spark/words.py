@@ -1,7 +1,7 @@
 r"""What a word is when texts are compared: the one tokeniser of alignment and of every measure.
 
-A word is a run of `\w` characters after NFC, casefolded. Scripts written without spaces (zh, ja,
-th, km, lo, my, bo) have no such runs worth the name, so there every `\w` character is a word.
+A word is a run of `\w` characters after NFC, casefolded. In scripts written without spaces between words
+(scripts.WORD_CHARACTERS) every `\w` character is a word.
 Combining marks that NFC leaves apart are no `\w`: they end a word, on both sides alike.
 """
 
@@ -11,16 +11,10 @@ from typing import Final
 
 import numpy as np
 
+from victor_spark import scripts
 from victor_spark.page import Blocks, Bool, Int32
 
-_UNSPACED: Final = (
-    "\u0e00-\u0eff"  # Thai, Lao
-    "\u0f00-\u0fff"  # Tibetan
-    "\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f"  # Burmese
-    "\u1780-\u17ff"  # Khmer
-    "\u3005-\u3007\u3040-\u312f\u31f0-\u31ff\uff66-\uff9f"  # kana
-    "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
-)
+_UNSPACED: Final = scripts.character_class(scripts.WORD_CHARACTERS)
 _WORD: Final = re.compile(rf"(?=\w)[{_UNSPACED}]|[^\W{_UNSPACED}]+")
 
 

@@ -1,9 +1,8 @@
-"""An Airflow DAG: plan, clean, and look at what came of it. Parsed by Airflow in a test, its commands by
-our own parser; not run by us.
+"""An Airflow DAG: plan the run, clean, and show the state of the run.
 
-A task that is tried again goes on from the waves that are done: the command is the same, and so is OUT. A run
-over its failure budget (exit code 3) ends at once when tried again: nothing is spent on it before somebody
-gives it a larger one.
+A task that is retried continues after the waves that are complete: the command is the same, and so is
+OUT. A run over its failure budget (exit code 3) ends at once when retried, and cleans nothing until it gets a
+larger budget. A test executes this file with a stand-in for Airflow and parses its commands.
 """
 
 from datetime import UTC, datetime, timedelta

@@ -48,7 +48,7 @@ def test_the_table_and_the_files_hold_every_cleaner_and_the_gold_cleaning(
         (["--gold", "news.jsonl", "--cleaner", "soap"], "'soap'"),
         (["--gold", "news.jsonl", "--cleaner", "kimatu+"], "kimatu+"),
         (["--gold", "news.jsonl", "--cleaner", "kimatu", "--jobs", "0"], "--jobs"),
-        (["--gold", "news.jsonl", "--cleaner", "kimatu", "--output", "news.jsonl"], "can't write"),
+        (["--gold", "news.jsonl", "--cleaner", "kimatu", "--output", "news.jsonl"], "cannot write"),
         (["--gold", "empty.jsonl", "--cleaner", "kimatu"], "meta.epidemic"),
     ],
 )

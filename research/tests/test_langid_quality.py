@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from research import FOLDER, langid_measure
+from victor_spark.commands.languages import SHARES
 from victor_spark.langid import encoding, fasttext_model
-from victor_spark.langid.identify import IDENTIFIERS, Identifier
+from victor_spark.langid.identify import Identifier
 from victor_spark.langid.profiles import Profiles
 
 FLOORS = {"beesley": 0.97, "fasttext": 0.985, "cavnar-trenkle": 0.94}
@@ -70,7 +71,7 @@ def identifier(name: str, profiles: Profiles) -> Identifier:
     if name == "fasttext":
         pytest.importorskip("fasttext")
         return fasttext_model.identifier(FOLDER / "models" / "langid" / "victor-lid.ftz")
-    return IDENTIFIERS[name](profiles)
+    return langid_measure.IDENTIFIERS[name](profiles)
 
 
 @pytest.mark.parametrize("name", FLOORS)
@@ -83,6 +84,18 @@ def test_accuracy_of_twenty_words(
         check(metrics, f"{name}, {n_words} words, accuracy", exact)
         check(metrics, f"{name}, {n_words} words, grouped accuracy", grouped)
         assert n_words == 5 or grouped >= FLOORS[name]
+
+
+def test_the_shares_that_victor_languages_prints(
+    root: Path, shipped: Profiles, tests: Mapping[int, dict[str, list[str]]]
+) -> None:
+    found = langid_measure.by_language(identifier("beesley", shipped), tests[20])
+    path = root / "models" / "langid" / SHARES
+    if os.environ.get("VICTOR_WRITE_METRICS"):
+        lines = (f'"{name}": [{exact:.3f}, {group:.3f}]' for name, (exact, group) in found.items())
+        path.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    published = json.loads(path.read_text())
+    assert {name: pytest.approx(shares, abs=0.004) for name, shares in found.items()} == published
 
 
 def test_block_features_tell_czech_from_its_nearest(

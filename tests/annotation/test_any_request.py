@@ -13,10 +13,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from starlette.applications import Starlette
 
-from tests.annotation.serving import write_pages
+from tests.annotation.serving import replay, write_pages
 from victor_spark.annotation import annotations, store
-from victor_spark.annotation.answers import Desk
-from victor_spark.annotation.app import application
+from victor_spark.annotation.app import Workspace, application
 from victor_spark.annotation.guard import MAX_BODY, Access
 from victor_spark.annotation.queue import Plan
 from victor_spark.cli import main
@@ -94,7 +93,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starlette]:
     words = ["annotate", str(write_pages(folder / "pages")), "--store", str(path), "--no-prelabels"]
     assert main([*words, "--import-only"]) == 0
     kept = store.open_existing(path)
-    yield application(Desk(kept, Plan()), Access(frozenset({"here"}), None))
+    yield application(Workspace(kept, Plan()), Access(frozenset({"here"}), None))
     kept.close()
 
 
@@ -173,7 +172,7 @@ def test_any_request_is_answered_below_500(
 def test_any_note_and_any_name_are_kept_or_refused(
     app: Starlette, kind: str, text: Any, name: Any, runs: Any, label: int
 ) -> None:
-    state = annotations.state(app.state.desk.store, 4, "Anna")
+    state = annotations.state(app.state.work.store, 4, "Anna")
     body = {"annotator": "Anna", "revision": state["revision"], "kind": kind, "runs": runs, "label": label}
     for more in ({"id": name, "text": text}, {"id": "i", "text": text, "annotator": name}):
         assert ask(app, "POST", "/api/pages/4/actions", "", {}, json.dumps(body | more).encode()) in (
@@ -215,6 +214,6 @@ def test_the_limit_of_a_body_holds_while_it_is_read(app: Starlette) -> None:
 
 def test_the_pages_are_as_whole_as_before(app: Starlette, tmp_path: Path) -> None:
     assert tmp_path.is_dir()
-    kept = app.state.desk.store
+    kept = app.state.work.store
     for row in kept.rows("SELECT id, labels FROM annotation"):
-        assert annotations.replay(kept, row["id"]) == row["labels"]
+        assert replay(kept, row["id"]) == row["labels"]

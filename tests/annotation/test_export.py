@@ -123,7 +123,7 @@ def test_nothing_finished_is_one_clear_line(tmp_path: Path, capsys: pytest.Captu
     assert "no page is finished" in capsys.readouterr().err
     assert not out.exists()
     assert main(["annotate", "export", "--store", str(tmp_path / "none"), "--output", str(out)]) == 2
-    assert "no annotation store there" in capsys.readouterr().err
+    assert "no such annotation store" in capsys.readouterr().err
 
 
 def test_cohens_kappa_is_that_of_the_text_book() -> None:
@@ -153,6 +153,6 @@ def test_the_agreement_report_names_pairs_and_pages(kept: Store, capsys: pytest.
     assert main(["annotate", "agreement", "--store", str(kept.path)]) == 0
     said = capsys.readouterr().out
     assert "Anna and Ben: kappa 0.259" in said
-    assert "4 of 10 blocks differ, not judged yet" in said
+    assert "4 of 10 blocks differ, not decided" in said
     assert main(["annotate", "agreement", "--store", str(kept.path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["pairs"][0]["n_blocks"] == 10

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from resiliparse.parse.html import HTMLTree
 
-from victor_spark.annotation import frame, style_sheets
+from victor_spark.annotation import frame
 from victor_spark.html.canonical import canonical
 from victor_spark.html.segment import segment
 from victor_spark.html.styles import sheets
@@ -67,9 +67,9 @@ def rendered(html: str, *, plain: bool = False) -> tuple[str, list[str]]:
     source = canonical(html).html
     blocks = segment(source)
     offsets = list(zip(blocks.start.tolist(), blocks.end.tolist(), strict=True))
-    css = style_sheets.joined(sheets(html))
+    css = frame.harmless_sheet(sheets(html))
     texts = [unescape(source[start:end]) for start, end in offsets]
-    return frame.render(source, offsets, styles=css, script="0", nonce=NONCE, plain=plain), texts
+    return frame.render(source, offsets, styles=css, nonce=NONCE, plain=plain), texts
 
 
 def check(html: str) -> None:
@@ -141,9 +141,9 @@ def test_pictures_and_fields_leave_a_place_with_their_words() -> None:
     ],
 )
 def test_no_style_sheet_loads_anything(css: str) -> None:
-    clean = style_sheets.joined([css])
+    clean = frame.harmless_sheet([css])
     assert not LOADS.search(clean)
 
 
 def test_an_unclosed_style_sheet_does_not_reach_into_the_next() -> None:
-    assert style_sheets.joined(["@media x { a { color: red", "b {}"]) == "@media x { a { color: red}}\nb {}"
+    assert frame.harmless_sheet(["@media x { a { color: red", "b {}"]) == "@media x { a { color: red}}\nb {}"

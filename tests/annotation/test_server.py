@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.annotation.serving import Server, running, write_pages
-from victor_spark.annotation import annotations, store
+from tests.annotation.serving import Server, replay, running, write_pages
+from victor_spark.annotation import store
 from victor_spark.cli import main
 
 
@@ -75,7 +75,7 @@ def test_a_window_opened_on_another_store_changes_nothing_here(server: Server) -
     body = {"annotator": "Elsewhere", "revision": 0, "id": "a", "kind": "clear"}
     status, answer = server.ask("/api/pages/8/actions", body, Victor_Store="0123456789abcdef")
     assert (status, answer["error"]["code"]) == (409, "other_store")
-    assert "another store now (a.sqlite)" in answer["error"]["message"]
+    assert "another store is served now (a.sqlite)" in answer["error"]["message"]
     assert server.page(8, "Elsewhere")["revision"] == state["revision"]
     assert server.ask("/api/pages/8/actions", body, Victor_Store=session["store_id"])[0] == 200
 
@@ -259,7 +259,7 @@ def test_kill_9_and_restart_lose_nothing(tmp_path: Path) -> None:
         assert (again["revision"], again["can_undo"], again["can_redo"]) == (6, True, True)
         assert server.ask("/api/next", {"annotator": "Anna"})[1]["page"] == 4
     opened = store.open_existing(kept)
-    assert annotations.replay(opened, 1) == state["labels"]
+    assert replay(opened, 1) == state["labels"]
     opened.close()
 
 
@@ -388,12 +388,12 @@ def test_a_store_of_another_schema_version_or_of_another_program_is_refused_unto
     [
         (["nothing-there.warc", "--store", "{}/a"], "no such file"),
         (["{}/picture.png", "--store", "{}/a"], "not an archive, an html page or a list"),
-        (["--store", "{}/a"], "no INPUT to fill it with"),
+        (["--store", "{}/a"], "give INPUT to create it"),
         (["--store", "{}/none/a", "{}/page.html"], "none"),
-        (["--store", "{}/a", "{}/page.html", "--overlap", "2"], "--overlap is a share"),
+        (["--store", "{}/a", "{}/page.html", "--overlap", "2"], "--overlap must be between 0 and 1"),
         (["--store", "{}/a", "{}/page.html", "--label", "x"], "NAME=ROLE"),
-        (["--store", "{}/a", "{}/page.html", "--host", "203.0.113.1"], "can't listen"),
-        (["--store", "{}/a", "{}/page.html", "--host", "0.0.0.0", "--no-token"], "others reach 0.0.0.0"),
+        (["--store", "{}/a", "{}/page.html", "--host", "203.0.113.1"], "cannot listen"),
+        (["--store", "{}/a", "{}/page.html", "--host", "0.0.0.0", "--no-token"], "not 0.0.0.0"),
         (["--store", "{}/a", "{}/page.html", "--token", "x", "--no-token"], "not allowed with"),
         (["--store", "{}/a", "{}/page.html", "--token", "ř a&b"], "must consist of ASCII letters"),
     ],
@@ -415,6 +415,6 @@ def test_the_same_page_twice_is_once_and_one_without_text_is_left_out_in_words(
     (pages / "empty.html").write_text("<html><body><img src=x></body></html>")
     words = ["annotate", str(pages), "--store", str(tmp_path / "a"), "--no-prelabels", "--import-only"]
     assert main(words) == 0
-    assert "2 pages added, 1 already there, 1 without a text block left out" in capsys.readouterr().err
+    assert "2 pages added, 1 already in the store, 1 without a text block skipped" in capsys.readouterr().err
     assert main(words) == 0
-    assert "0 pages added, 3 already there" in capsys.readouterr().err
+    assert "0 pages added, 3 already in the store" in capsys.readouterr().err

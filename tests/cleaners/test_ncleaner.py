@@ -14,7 +14,7 @@ from victor_spark.cleaners.ncleaner_model import Model, Ratios
 from victor_spark.cleaners.ncleaner_segments import EDGE, N_RESERVED, SPACE, segments, symbol_table
 from victor_spark.cleaners.ncleaner_training import LIKELIHOOD, Example
 from victor_spark.errors import ModelError
-from victor_spark.evaluation import alignment
+from victor_spark.evaluation import labelling
 from victor_spark.page import Float64
 
 ASCII = np.arange(33, 127, dtype=np.uint32)
@@ -34,7 +34,7 @@ def pairs(n: int) -> list[Example]:
     examples = []
     for row in range(n):
         blocks = blocks_of(f"{MENU}<p>{STORIES[row]}</p><div>(c) 20{row:02} | Terms</div>")
-        examples.append(Example(blocks, alignment.label(blocks, STORIES[row]).labels, f"{row}.example"))
+        examples.append(Example(blocks, labelling.aligned_labels(blocks, STORIES[row])[0], f"{row}.example"))
     return examples
 
 

@@ -14,8 +14,8 @@ from victor_spark.cleaners.template import Guard
 from victor_spark.errors import UsageError
 from victor_spark.page import LABELS, Document, Float64, Page, Record, Scores
 from victor_spark.pipeline import Settings
-from victor_spark.templates import regexes, table, views
-from victor_spark.templates.template import Mined, Template
+from victor_spark.templates import coverage, patterns, table
+from victor_spark.templates.table import Mined, Template
 from victor_spark.templates.tokens import TOKENISERS
 
 FOG = (
@@ -33,9 +33,9 @@ PHRASES = ("Printed by the Gazette on 3 May for all.", "Share this story", "Home
 def known(tmp_path: Path) -> str:
     """A table of gazette.example with PHRASES."""
     found = tuple(
-        Template(regexes.glue(tokens, 0, TOKENISERS["text"]), tokens, len(tokens), 9, 9, 1.0, phrase)
+        Template(patterns.glue(tokens, 0, TOKENISERS["text"]), tokens, len(tokens), 9, 9, 1.0, phrase)
         for phrase in PHRASES
-        for tokens in [tuple(map(regexes.literal, phrase.split()))]
+        for tokens in [tuple(map(patterns.literal, phrase.split()))]
     )
     mined = Mined("gazette.example", "text", "ok", None, 9, 9, 5, (0,) * 100, found)
     path = tmp_path / "t.parquet"
@@ -95,7 +95,7 @@ def covered(html: str, *parts: str) -> Page:
     whole = page(html)
     text = whole.blocks.text
     found = np.array([[text.index(part), text.index(part) + len(part)] for part in parts], dtype=np.int32)
-    return views.marked(whole, views.covered("text", whole, found))
+    return coverage.marked(whole, coverage.covered("text", whole, found))
 
 
 def test_what_a_trained_cleaner_is_sure_of_stays() -> None:

@@ -13,7 +13,7 @@ from tests.evaluation.invented import write_sets
 from victor_spark.cleaners import MODELS, peers
 from victor_spark.cli import main
 from victor_spark.evaluation import report
-from victor_spark.evaluation.judging import MEASURES
+from victor_spark.evaluation.measuring import MEASURES
 from victor_spark.resources import directory
 
 
@@ -155,7 +155,7 @@ def test_a_page_that_fails_counts_as_empty_and_is_listed(
     [
         (["--cleaner", "soap"], "no cleaner 'soap'"),
         (["--cleaner", "victor+"], "victor+"),
-        ([], "nothing to evaluate: give --cleaner NAME..., --model DIR or --cleaned FOLDER..."),
+        ([], "nothing to evaluate: add --cleaner NAME..., --model DIR or --cleaned FOLDER..."),
         (["--cleaner", "victor", "--measures", "shine"], "no measure 'shine'"),
         (["--cleaner", "victor", "--sets", "weather"], "no set weather"),
         (["--cleaner", "victor", "--split", "test"], "split test"),
@@ -165,8 +165,8 @@ def test_a_page_that_fails_counts_as_empty_and_is_listed(
         (["--cleaner", "victor", "--master", "local"], "--spark"),
         (["--cleaner", "victor", "--model", "nowhere"], "nowhere"),
         (["--model", __file__], "test_evaluate.py"),
-        (["--cleaner", "kimatu", "--model", "."], "is for one cleaner that has a model; of --cleaner, none"),
-        (["--cleaner", "victor", "victor-2008", "--model", "."], "of --cleaner, victor, victor-2008"),
+        (["--cleaner", "kimatu", "--model", "."], "needs one cleaner with a model in --cleaner, not none"),
+        (["--cleaner", "victor", "victor-2008", "--model", "."], "in --cleaner, not victor, victor-2008"),
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_2(
@@ -209,7 +209,7 @@ def test_results_that_are_there_are_overwritten_only_when_asked(
     arguments = ["--cleaned", tmp_path / "texts"]
     assert evaluate(tmp_path / "gold", tmp_path / "out", *arguments) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert "holds files (results.json); choose another --output, or add --overwrite" in line
+    assert "holds files (results.json); choose another --output or add --overwrite" in line
     assert (tmp_path / "out" / "results.json").read_text() == "High water at six."
     assert evaluate(tmp_path / "gold", tmp_path / "out", *arguments, "--overwrite") == 0
     assert json.loads((tmp_path / "out" / "results.json").read_text())["gold"]["n_pages"] == 1
@@ -250,7 +250,7 @@ def test_an_output_that_cannot_be_written_is_known_before_the_first_page(
         == 2
     )
     (line,) = capsys.readouterr().err.splitlines()
-    assert "can't write" in line
+    assert "cannot write" in line
 
 
 def test_help_of_the_command_is_its_own_and_shows_examples(capsys: pytest.CaptureFixture[str]) -> None:

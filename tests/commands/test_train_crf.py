@@ -83,7 +83,7 @@ def test_a_model_may_look_at_site_templates(tmp_path: Path, monkeypatch: pytest.
         (["--folds", "50"], "sites"),
         (["--algorithm", "ap", "--c2", "1"], "--c2"),
         (["--c1", "-1"], "negative"),
-        (["--output", "/dev/null/model"], "can't write"),
+        (["--output", "/dev/null/model"], "cannot write"),
     ],
 )
 def test_wrong_usage_is_one_clear_line_and_exit_code_two(

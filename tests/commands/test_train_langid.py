@@ -81,19 +81,19 @@ def test_files_that_are_no_text(tmp_path: Path, name: str, content: bytes, compl
 def test_wrong_usage(texts: Path, trained: Path, tmp_path: Path) -> None:
     output = ("--output", tmp_path / "out.npz")
     wrong: list[tuple[tuple[object, ...], type[Exception], str]] = [
-        ((texts,), UsageError, "--output FILE is needed"),
+        ((texts,), UsageError, "--output FILE or --list LANG is required"),
         (output, UsageError, "give either"),
         ((texts, "--add", "cs=x", *output), UsageError, "give either"),
-        (("--add", "cs", *output), UsageError, "not LANG=FILE"),
-        (("--add", "czech=x", *output), UsageError, "'czech' is no language code"),
+        (("--add", "cs", *output), UsageError, "expected LANG=FILE"),
+        (("--add", "czech=x", *output), UsageError, "'czech' is not a language code"),
         (("--add", "cs=x", "--fasttext", *output), UsageError, "all languages at once"),
         ((texts, texts / "aa.txt", *output), UsageError, "two training files for language 'aa'"),
-        ((texts / "notes.md", *output), UsageError, "'notes' is no language code"),
+        ((texts / "notes.md", *output), UsageError, "'notes' is not a language code"),
         ((tmp_path / "missing.txt", *output), InputError, "no such file"),
         (("--add", f"cs={tmp_path / 'missing.txt'}", *output), InputError, "can't read"),
         (("--list", "xx", "--profiles", trained), UsageError, "no profile of language 'xx'"),
         (("--list", "cs", "--profiles", texts / "aa.txt"), ModelError, "not a language profiles file"),
-        ((texts, "--output", tmp_path / "no" / "out.npz"), OutputError, "can't write"),
+        ((texts, "--output", tmp_path / "no" / "out.npz"), OutputError, "cannot write"),
     ]
     wrong.append(((texts, "--output", trained), OutputError, "exists; choose another --output"))
     for words, error, complaint in wrong:

@@ -68,7 +68,7 @@ def test_the_same_command_makes_the_same_model(data: Path, tmp_path: Path) -> No
         (["--sets", "blogs"], "no set blogs"),
         (["--pairs", "0"], "--pairs"),
         (["--pairs", "1000"], "only 12 pages"),
-        (["--output", "/dev/null/model"], "can't write"),
+        (["--output", "/dev/null/model"], "cannot write"),
     ],
 )
 def test_wrong_usage_is_one_clear_line_and_exit_code_two(

@@ -11,7 +11,7 @@ import pytest
 import victor_spark
 from tests.spark.crawl import PARAGRAPH, page
 from victor_spark import kernels
-from victor_spark.packing import py_files, unpacking
+from victor_spark.packing import archives, unpacking
 
 _CLEAN = """
 import json, sys
@@ -26,7 +26,7 @@ print(json.dumps([text, victor_spark.__file__, models, kernels.uncompiled()]))
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("packed") / "v 1 č.zip"
-    py_files.pack(path)
+    archives.pack_zip(path)
     return path
 
 
@@ -64,7 +64,7 @@ def test_another_zip_of_the_name_has_another_folder(archive: Path, tmp_path: Pat
 
 
 def test_the_same_files_make_the_same_zip(archive: Path, tmp_path: Path) -> None:
-    py_files.pack(tmp_path / "again.zip")
+    archives.pack_zip(tmp_path / "again.zip")
     assert (tmp_path / "again.zip").read_bytes() == archive.read_bytes()
 
 

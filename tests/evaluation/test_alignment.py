@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from victor_spark.evaluation.alignment import label
+from victor_spark.evaluation.labelling import aligned_labels
 from victor_spark.html.segment import segment
 from victor_spark.page import LABELS
 
@@ -13,7 +13,7 @@ GOLD = "The bridge is open\nPeople walked over it on Sunday, rain or not."
 
 def labels(body: str, gold: str) -> list[str]:
     blocks = segment(f"<html><head></head><body>{body}</body></html>")
-    return [LABELS[row] for row in label(blocks, gold).labels]
+    return [LABELS[row] for row in aligned_labels(blocks, gold)[0]]
 
 
 def test_heading_text_and_menu_get_their_labels() -> None:
@@ -39,13 +39,14 @@ def test_blocks_without_words_follow_when_both_neighbours_are_kept() -> None:
 
 def test_gold_without_text_means_that_nothing_is_content() -> None:
     blocks = segment("<html><body><p>nothing to keep here</p></body></html>")
-    aligned = label(blocks, "")
-    assert (aligned.labels.tolist(), aligned.found) == ([2], 1.0)
+    labels, found = aligned_labels(blocks, "")
+    assert (labels.tolist(), found) == ([2], 1.0)
 
 
 def test_gold_that_is_not_in_the_page_is_found_to_a_small_share() -> None:
     blocks = segment("<html><body><p>a page about something else</p></body></html>")
-    assert label(blocks, "Rivers, lakes and the sea: where to swim this summer").found == 0.0
+    _, found = aligned_labels(blocks, "Rivers, lakes and the sea: where to swim this summer")
+    assert found == 0.0
 
 
 def test_unspaced_scripts_align_by_character() -> None:

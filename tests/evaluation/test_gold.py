@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from victor_spark.errors import InputError
-from victor_spark.evaluation import gold, sites
+from victor_spark.evaluation import gold
 
 ROW: dict[str, Any] = {
     "id": "news/1",
@@ -85,9 +85,9 @@ def test_a_damaged_file_is_one_clear_error(tmp_path: Path) -> None:
 
 
 def test_sites_are_registered_domains_and_blogs_are_their_own() -> None:
-    assert sites.site("www.obec.co.uk:8080", None, "") == "obec.co.uk"
-    assert sites.site("zahrada.blogspot.com", None, "") == "zahrada.blogspot.com"
-    assert sites.site("localhost", None, "") == "localhost"
+    assert gold.site_of("www.obec.co.uk:8080", None, "") == "obec.co.uk"
+    assert gold.site_of("zahrada.blogspot.com", None, "") == "zahrada.blogspot.com"
+    assert gold.site_of("localhost", None, "") == "localhost"
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,8 @@ def test_sites_are_registered_domains_and_blogs_are_their_own() -> None:
     ids=["canonical link", "open graph", "most links"],
 )
 def test_a_page_without_host_gives_its_site_away(html: str) -> None:
-    assert sites.site(None, None, html) == "obec.example"
+    assert gold.site_of(None, None, html) == "obec.example"
 
 
 def test_a_page_that_names_no_host_has_no_known_site() -> None:
-    assert sites.site(None, None, "<p>text</p>") is None
+    assert gold.site_of(None, None, "<p>text</p>") is None

@@ -142,5 +142,5 @@ def test_what_cannot_be_gold_is_one_clear_error(
 
 def test_a_set_that_is_not_there_is_named(tmp_path: Path) -> None:
     sources = gold_formats.sources([str(write_sets(tmp_path / "sets"))])
-    with pytest.raises(InputError, match=r"no set weather in the gold \(there: forum, news\)"):
+    with pytest.raises(InputError, match=r"no set weather in the gold; there are: forum, news"):
         evaluate.check(sources, Choice(sets=("weather",)))

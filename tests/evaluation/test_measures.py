@@ -1,7 +1,5 @@
 """The measures are what their definitions say, by hand-worked examples and by properties."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -92,22 +90,3 @@ def test_reliability_compares_what_is_stated_with_what_is_true() -> None:
     assert found.true.tolist() == pytest.approx([0.25, 1.0])
     assert found.n_blocks.tolist() == [4, 2]
     assert found.error == pytest.approx((4 * 0.2 + 2 * 0.2) / 6)
-
-
-def test_bootstrap_is_reproducible_and_holds_the_mean() -> None:
-    values = np.random.default_rng(1).random(200)
-    interval = measures.bootstrap(values)
-    assert interval == measures.bootstrap(values)
-    assert interval.low < interval.mean < interval.high
-    assert interval.mean == pytest.approx(values.mean())
-
-
-def test_pages_of_few_sites_make_the_interval_wider() -> None:
-    values = np.repeat(np.random.default_rng(2).random(10), 30)
-    sites = [f"site{number // 30}" for number in range(300)]
-    by_page, by_site = measures.bootstrap(values), measures.bootstrap(values, sites)
-    assert by_site.high - by_site.low > 2 * (by_page.high - by_page.low)
-
-
-def test_an_interval_over_no_pages_is_not_a_number() -> None:
-    assert math.isnan(measures.bootstrap([]).mean)

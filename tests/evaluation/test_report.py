@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from victor_spark.evaluation import report_worst
-from victor_spark.evaluation.judging import Judgement
 from victor_spark.evaluation.measures import Overlap
+from victor_spark.evaluation.measuring import Measurement
 from victor_spark.evaluation.report_worst import WorstPage
 
 
@@ -55,7 +55,9 @@ def test_both_texts_are_shown_whole_and_escaped(ours: str, gold: str) -> None:
 
 
 def test_long_texts_are_cut_and_it_says_so() -> None:
-    judged = Judgement("a<b", "set", "site", None, None, "victor", "ok", overlaps={"words": Overlap(1, 2, 2)})
+    judged = Measurement(
+        "a<b", "set", "site", None, None, "victor", "ok", overlaps={"words": Overlap(1, 2, 2)}
+    )
     html = report_worst.html([WorstPage(judged, "word " * 10_000, "gold")], "words")
     assert "the first 12,000 of 50,000 characters" in html
     assert "a&lt;b" in html

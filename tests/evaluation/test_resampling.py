@@ -1,21 +1,43 @@
 """Intervals and p-values: as wide as the sites say, the same every time, and sure of a clear difference."""
 
+import math
+
 import numpy as np
 import pytest
 
-from victor_spark.evaluation import measures, resampling
+from victor_spark.evaluation import resampling
 
 RANDOM = np.random.default_rng(3)
 F1 = RANDOM.uniform(0.3, 1.0, size=(200, 2))
 SITES = [f"site{row // 5}" for row in range(200)]
 
 
-def test_intervals_agree_with_the_bootstrap_of_single_figures() -> None:
+def test_the_interval_of_one_column_is_that_of_many() -> None:
     low, high = resampling.intervals(F1, SITES)
     for column in range(2):
-        alone = measures.bootstrap(F1[:, column], SITES, n_resamples=4000)
-        assert low[column] == pytest.approx(alone.low, abs=0.01)
-        assert high[column] == pytest.approx(alone.high, abs=0.01)
+        alone = resampling.interval(F1[:, column].tolist(), SITES)
+        assert (alone.low, alone.high) == pytest.approx((low[column], high[column]))
+        assert alone.low < alone.mean < alone.high
+        assert alone.mean == pytest.approx(F1[:, column].mean())
+
+
+def test_the_interval_is_that_of_drawing_sites_with_replacement() -> None:
+    sums = F1[:, 0].reshape(-1, 5).sum(axis=1)
+    drawn = np.random.default_rng(0).integers(0, len(sums), size=(4000, len(sums)))
+    low, high = np.quantile(sums[drawn].sum(axis=1) / 200, [0.025, 0.975])
+    found = resampling.interval(F1[:, 0].tolist(), SITES)
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.01)
+
+
+def test_pages_of_few_sites_make_the_interval_wider() -> None:
+    values = np.repeat(np.random.default_rng(2).random(10), 30).tolist()
+    by_site = resampling.interval(values, [f"site{number // 30}" for number in range(300)])
+    by_page = resampling.interval(values, [f"page{number}" for number in range(300)])
+    assert by_site.high - by_site.low > 2 * (by_page.high - by_page.low)
+
+
+def test_an_interval_over_no_pages_is_not_a_number() -> None:
+    assert math.isnan(resampling.interval([], []).mean)
 
 
 def test_the_same_values_give_the_same_figures_every_time() -> None:

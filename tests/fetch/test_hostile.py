@@ -12,10 +12,10 @@ from tests.fetch.hostile import OK, PAGE, PLAIN, ROBOTS, ROBOTS_THAT_END, Hostil
 from victor_spark.annotation import store
 from victor_spark.cli import main
 from victor_spark.commands.fetch import USER_AGENT, fetch
-from victor_spark.fetch import addresses, exchange, urls
-from victor_spark.fetch.crawl import Crawl, Outcome, Politeness
+from victor_spark.fetch import addresses, exchange
+from victor_spark.fetch.crawl import Crawl, Outcome
 from victor_spark.fetch.exchange import Client, Limits
-from victor_spark.fetch.robots import of_answer
+from victor_spark.fetch.politeness import Politeness, rules_of
 from victor_spark.fetch.warc_file import WarcFile
 from victor_spark.warc import inputs, records
 
@@ -143,9 +143,9 @@ def test_a_robots_txt_that_its_reader_fails_on_forbids_the_site(monkeypatch: pyt
     def fail(*_: object) -> None:
         raise IndexError
 
-    assert of_answer(200, b"User-agent: *\nAllow: /").allows("http://x.example/")
-    monkeypatch.setattr("victor_spark.fetch.robots.Protego.parse", fail)
-    assert not of_answer(200, b"User-agent: *\nAllow: /").allows("http://x.example/")
+    assert rules_of(200, b"User-agent: *\nAllow: /").allows("http://x.example/")
+    monkeypatch.setattr("victor_spark.fetch.politeness.Protego.parse", fail)
+    assert not rules_of(200, b"User-agent: *\nAllow: /").allows("http://x.example/")
 
 
 def test_an_error_of_our_own_costs_one_visit_and_is_reported(
@@ -200,14 +200,14 @@ def test_a_redirect_to_a_private_address_is_refused_at_every_hop(tmp_path: Path)
     ],
 )
 def test_a_line_that_is_no_address_is_left_out(line: str) -> None:
-    found = urls.of_lines(["# list", line, "http://x.example/"])
+    found = addresses.of_lines(["# list", line, "http://x.example/"])
     assert found.urls == ("http://x.example/",)
     assert [why[:7] for why in found.bad] == ["line 2 "]
 
 
 def test_the_reason_names_the_line_and_no_password() -> None:
     lines = ["http://x.example/", "http://me:S3cret@x.example/ok", "ftp://x/", "https://x.example:0/"]
-    assert urls.of_lines(lines).bad == (
+    assert addresses.of_lines(lines).bad == (
         "line 2 has a user name",
         "line 3 does not begin with http:// or https://",
         "line 4 has no valid host or port, or is too long",
@@ -224,7 +224,7 @@ def test_the_reason_names_the_line_and_no_password() -> None:
     ],
 )
 def test_an_odd_address_is_sent_as_printable_ascii(line: str, address: str) -> None:
-    assert urls.normal(line) == address
+    assert addresses.normal(line) == address
 
 
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ def test_public_addresses_are_public_also_within_others(address: str) -> None:
 def test_a_list_of_hostile_addresses_fills_an_annotation_store_with_its_good_pages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("victor_spark.fetch.crawl.Politeness", lambda: POLITE)
+    monkeypatch.setattr("victor_spark.fetch.politeness.Politeness", lambda: POLITE)
     monkeypatch.setattr("victor_spark.fetch.exchange.Limits", lambda **_: LIMITS)
     names = ("reason", "header-bytes", "retry-year", "http09", "to-library-fault", "good")
     with hostile({name: PLAIN[name][0] for name in names}) as server:

@@ -33,13 +33,12 @@ from victor_spark.html.elements import in_source
 from victor_spark.html.parse import parse
 from victor_spark.html.segment import segment
 from victor_spark.kernels import attributes, code_points, crf, letters, ngrams, preclean, source
-from victor_spark.langid import beesley, cavnar_trenkle, features, normalise
+from victor_spark.langid import normalise, scores
 from victor_spark.langid.profiles import Profiles
 from victor_spark.page import Record
-from victor_spark.templates import regexes
+from victor_spark.templates import patterns as template_patterns
 from victor_spark.templates.matcher import Matcher, by_expressions
-from victor_spark.templates.repeats import repeats
-from victor_spark.templates.suffixes import corpus, lcp_array, suffix_array
+from victor_spark.templates.repeats import corpus, lcp_array, repeats, suffix_array
 from victor_spark.templates.tokens import TOKENISERS, spans
 
 MOST_MARKUP: Final = 4000
@@ -178,7 +177,7 @@ def finds_what_expressions_find(content: bytes) -> None:
     for _ in range(next(numbers, 0) % 6):
         anchors = next(numbers, 0) % 4
         pieces = [PIECES[next(numbers, 0) % len(PIECES)] for _ in range(2 + next(numbers, 0) % 3)]
-        pairs.append((pieces, regexes.glue(pieces, anchors, TOKENISERS[view])))
+        pairs.append((pieces, template_patterns.glue(pieces, anchors, TOKENISERS[view])))
     text = "".join(SPOKEN[n % len(SPOKEN)] + GAPS[n // 16 % len(GAPS)] for n in [*numbers][:200])
     found = Matcher(pairs, view, near=near).intervals(text)
     assert found.tolist() == by_expressions(text, [regex for _, regex in pairs], near).tolist()
@@ -212,8 +211,8 @@ def languages_score_as_uncompiled(content: bytes) -> None:
     shipped, lanes = profiles(), lanes_there()
     words = normalise.folded(*normalise.joined(texts))
     n = len(texts)
-    sparse, dense = shipped.table(beesley.table), shipped.table(beesley.lane_table, lanes)
-    ranks = shipped.table(cavnar_trenkle.rank_table, lanes, True)
+    sparse, dense = shipped.table(scores.trigram_table), shipped.table(scores.lane_table, lanes)
+    ranks = shipped.table(scores.rank_table, lanes, True)
     outputs = []
     for kernel in (ngrams, twin("kernels.ngrams")):
         gains, n_gains = np.zeros((n, len(shipped.languages)), np.int32), np.zeros(n, np.int32)
@@ -233,7 +232,7 @@ def languages_score_as_uncompiled(content: bytes) -> None:
 
 @cache
 def lanes_there() -> tuple[str, ...]:
-    return features.lanes_of(profiles(), ("cs",))
+    return scores.lanes_of(profiles(), ("cs",))
 
 
 def decodes_as_all_sequences(content: bytes) -> None:

@@ -28,17 +28,18 @@ from victor_spark.evaluation import (
     cross_validation,
     evaluate,
     gold,
-    judging,
     labelling,
     measures,
-    sample,
+    measuring,
+    resampling,
     summary,
 )
 from victor_spark.evaluation.gold import GoldPage
-from victor_spark.evaluation.measures import Interval
 from victor_spark.evaluation.progress import track
+from victor_spark.evaluation.resampling import Interval
 
 N_FOLDS: Final = 3
+PAGES_PER_SET: Final = 60
 MAX_ITERATIONS: Final = 60
 """Fewer than for a shipped model: the floors are about the code, and the gate takes minutes."""
 _MEASURE: Final = "words"
@@ -61,8 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _gate(directory: Path, options: argparse.Namespace) -> int:
     before = floors.read(options.floors)
-    pages = sample.fixed(directory, options.pages_per_set)
-    fingerprint = sample.fingerprint(pages)
+    pages = gold.fixed_sample(directory, options.pages_per_set)
+    fingerprint = gold.fingerprint(pages)
     if before and not options.pin and before.gold != fingerprint:
         print("gate: the annotated pages are not those the floors were pinned on (--pin pins new ones)")
         return EXIT_INTERNAL
@@ -95,7 +96,7 @@ def _pin(
 def seen(pages: Sequence[GoldPage], *, n_jobs: int) -> dict[Key, Interval]:
     """Word F1 of every cleaner of ours as shipped, from html to text, per set and over all."""
     alone = tuple(name for name in CLEANERS if name != template.NAME)  # which needs a site's templates
-    plan = judging.plan(alone, (), (_MEASURE,))
+    plan = measuring.plan(alone, (), (_MEASURE,))
     judged = evaluate.locally(pages, plan, n_jobs=n_jobs)
     rows = comparison.table(list(track(judged, "seen pages", len(pages) * len(plan.names))), plan.names)
     for failure in comparison.failures(rows):
@@ -130,7 +131,7 @@ def _by_set(
     intervals: dict[Key, Interval] = {}
     for name in [*sorted(set(sets)), summary.ALL]:
         rows = [row for row, own in enumerate(sets) if name in (own, summary.ALL)]
-        intervals[cleaner, kind, name] = measures.bootstrap(
+        intervals[cleaner, kind, name] = resampling.interval(
             [f1[row] for row in rows], [sites[row] for row in rows]
         )
     return intervals
@@ -162,7 +163,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--jobs", metavar="N", type=int, default=2, help="processes (default: 2)")
     parser.add_argument(
-        "--pages-per-set", metavar="N", type=int, default=sample.PAGES_PER_SET, help="default: %(default)s"
+        "--pages-per-set", metavar="N", type=int, default=PAGES_PER_SET, help="default: %(default)s"
     )
     return parser
 

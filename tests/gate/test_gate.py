@@ -6,7 +6,7 @@ import pytest
 
 from tests.evaluation.invented import write_sets
 from tests.gate import gate
-from victor_spark.evaluation import gold, sample
+from victor_spark.evaluation import gold
 
 
 @pytest.fixture
@@ -48,9 +48,9 @@ def test_without_data_the_gate_says_so_and_passes(tmp_path: Path, capsys: pytest
 
 
 def test_the_sample_is_fixed_prefers_dev_and_is_told_apart_by_its_hash(data: Path) -> None:
-    pages = sample.fixed(data / "pages", 6)
-    assert pages == sample.fixed(data / "pages", 6)
+    pages = gold.fixed_sample(data / "pages", 6)
+    assert pages == gold.fixed_sample(data / "pages", 6)
     assert {(page.set, page.split) for page in pages} == {("news", "dev"), ("forum", "dev")}
-    assert sample.fingerprint(pages) == sample.fingerprint(pages[::-1])
+    assert gold.fingerprint(pages) == gold.fingerprint(pages[::-1])
     other = [*pages[1:], gold.GoldPage(id=pages[0].id, set=pages[0].set, html=pages[0].html, gold="changed")]
-    assert sample.fingerprint(pages) != sample.fingerprint(other)
+    assert gold.fingerprint(pages) != gold.fingerprint(other)

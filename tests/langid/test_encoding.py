@@ -2,7 +2,7 @@
 
 import pytest
 from ftfy.badness import badness
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.langid.test_identify import SENTENCES
@@ -98,6 +98,8 @@ def test_english_with_a_few_damaged_words_can_be_read(shipped: Profiles) -> None
 
 @given(st.text(st.sampled_from("abcZ9 .-'\"éÃ©â€™œŒÂ¿žšýřЂвяå漢ΩÅ‚\x9d\xad²"), max_size=60))
 @settings(max_examples=500)
+@example("b a Â")  # the letter before the space belongs to what ftfy finds
+@example("\x9da  Â")  # two spaces: it finds nothing there
 def test_what_ftfy_finds_bad_is_among_the_doubtful_words(text: str) -> None:
     """Leaving the other words out changes nothing, so the regular expressions need not see them."""
     points = code_points(text)

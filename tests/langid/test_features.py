@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.langid.test_identify import SENTENCES
-from victor_spark.langid.features import block_scores, lanes_of
 from victor_spark.langid.normalise import joined
 from victor_spark.langid.profiles import Profiles
+from victor_spark.langid.scores import block_scores, lanes_of
 from victor_spark.langid.settings import settings
 
 

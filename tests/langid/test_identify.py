@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from research.langid_measure import IDENTIFIERS
 from victor_spark.kernels import code_points
 from victor_spark.langid import identify
-from victor_spark.langid.identify import IDENTIFIERS, UNKNOWN, Guess, Identifier
+from victor_spark.langid.identify import UNKNOWN, Guess, Identifier
 from victor_spark.langid.normalise import joined
 from victor_spark.langid.profiles import Profiles
 

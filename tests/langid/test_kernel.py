@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from victor_spark.kernels import ngrams
-from victor_spark.langid import beesley, cavnar_trenkle, features, normalise
+from victor_spark.langid import normalise, scores
 from victor_spark.langid.profiles import Profiles
 
 WORDS = st.text("abcčdeěiíkmnoóprřsštuvyzžАбвг中文的ไทย'1., \n", max_size=80)
@@ -19,7 +19,7 @@ TEXTS = st.lists(st.one_of(WORDS, ANYTHING), min_size=1, max_size=6)
 
 @pytest.fixture(scope="module")
 def lanes(shipped: Profiles) -> tuple[str, ...]:
-    return features.lanes_of(shipped, ("cs",))
+    return scores.lanes_of(shipped, ("cs",))
 
 
 @given(texts=TEXTS)
@@ -36,7 +36,7 @@ def test_hash_tables_are_the_same_uncompiled(shipped: Profiles, uncompiled: Any)
     rows = np.arange(len(grams), dtype=np.uint32)
     slots = np.zeros(1 << 14, dtype=np.uint64)
     uncompiled.insert(slots, grams, rows, np.ones_like(rows))
-    assert (slots == beesley.slots_of(grams, rows, np.ones_like(rows))).all()
+    assert (slots == scores.slots_of(grams, rows, np.ones_like(rows))).all()
 
 
 LONG = "příliš žluťoučký kůň " * 12
@@ -50,8 +50,8 @@ def test_scores_are_the_same_uncompiled(
 ) -> None:
     letters = normalise.folded(*normalise.joined(texts))
     n = len(texts)
-    sparse, dense = shipped.table(beesley.table), shipped.table(beesley.lane_table, lanes)
-    ranks = shipped.table(cavnar_trenkle.rank_table, lanes, True)
+    sparse, dense = shipped.table(scores.trigram_table), shipped.table(scores.lane_table, lanes)
+    ranks = shipped.table(scores.rank_table, lanes, True)
     outputs = []
     for kernel in (ngrams, uncompiled):
         gains, n_gains = np.zeros((n, len(shipped.languages)), np.int32), np.zeros(n, np.int32)
@@ -74,8 +74,8 @@ def test_scores_are_the_same_uncompiled(
 def test_lanes_score_as_all_languages_do(shipped: Profiles, lanes: tuple[str, ...], texts: list[str]) -> None:
     letters = normalise.folded(*normalise.joined(texts))
     columns = [shipped.languages.index(name) for name in lanes]
-    all_gains, n_letters = beesley.gains(shipped, *letters, 64)
-    lane_gains, n_lane_letters = beesley.lane_gains(shipped, lanes, *letters, 64)
+    all_gains, n_letters = scores.gains(shipped, *letters, 64)
+    lane_gains, n_lane_letters = scores.lane_gains(shipped, lanes, *letters, 64)
     assert (all_gains[:, columns] == lane_gains[:, :-1]).all()
     assert (n_letters == n_lane_letters).all()
 
@@ -93,7 +93,7 @@ def test_a_gain_is_the_sum_over_the_text_s_trigrams(shipped: Profiles, text: str
             a, b = (" ", " ") if is_ideograph(c) else (a, b)
             expected += known.get((ord(a), ord(b), ord(c)), 0)
             a, b = (" ", " ") if is_ideograph(c) else (b, c)
-    gains, _ = beesley.gains(shipped, letters, starts, ends)
+    gains, _ = scores.gains(shipped, letters, starts, ends)
     assert gains[0, shipped.languages.index("cs")] == expected
 
 
@@ -104,7 +104,7 @@ def is_ideograph(character: str) -> bool:
 @given(text=st.text("abcdeěio ", max_size=60))
 def test_a_distance_is_the_sum_over_the_text_s_ngrams(shipped: Profiles, text: str) -> None:
     profile = {ngram: rank for rank, ngram in enumerate(shipped.profiles["cs"].ngrams)}
-    table = cavnar_trenkle.rank_table(shipped, ("cs", "sk"), with_rest=False)
+    table = scores.rank_table(shipped, ("cs", "sk"), with_rest=False)
     known = {*profile, *shipped.profiles["sk"].ngrams}
     known |= {ngram[:length] for ngram in known for length in range(1, len(ngram))}
     counts: Counter[str] = Counter()
@@ -120,14 +120,14 @@ def test_a_distance_is_the_sum_over_the_text_s_ngrams(shipped: Profiles, text: s
         mine = profile[gram] // ngrams.RANK_STEP if gram in profile else ngrams.ABSENT
         expected += min(abs(rank - mine), ngrams.FARTHEST)
     letters = normalise.folded(*normalise.joined([text]))
-    distances, n_ngrams = cavnar_trenkle.distances(table, *letters, 1000)
+    distances, n_ngrams = scores.distances(table, *letters, 1000)
     assert (distances[0, 0], n_ngrams[0]) == (expected, len(counts))
 
 
 def test_the_longest_block_of_the_likeliest_trigrams_does_not_overflow(shipped: Profiles) -> None:
-    lanes = features.lanes_of(shipped, ("cs",))
+    lanes = scores.lanes_of(shipped, ("cs",))
     for text in ("e " * 3000, "na " * 3000, "ab " * 40_000):
         letters = normalise.folded(*normalise.joined([text]))
-        gains, _ = beesley.lane_gains(shipped, lanes, *letters, 128)
-        expected, _ = beesley.gains(shipped, *letters, 128)
+        gains, _ = scores.lane_gains(shipped, lanes, *letters, 128)
+        expected, _ = scores.gains(shipped, *letters, 128)
         assert gains[0, 0] == expected[0, shipped.languages.index("cs")]

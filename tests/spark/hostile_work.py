@@ -16,8 +16,8 @@ from victor_spark.page import Record
 from victor_spark.spark.page_process import Work
 from victor_spark.spark.rows import Row, record_row
 from victor_spark.warc import records
-from victor_spark.warc.inputs import Shard, resolve
-from victor_spark.warc.raw import Attempt
+from victor_spark.warc.inputs import resolve
+from victor_spark.warc.shard import Attempt, Shard
 
 SLOW: Final = re.compile(r"(a*)*b")
 

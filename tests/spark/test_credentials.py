@@ -135,7 +135,7 @@ def test_errors_and_other_commands_name_no_credential(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     nowhere = f"http://{USER}:{PASSWORD}@127.0.0.1:9/x.warc.gz?X-Amz-Signature={SIGNATURES[0]}"
-    monkeypatch.setattr("victor_spark.warc.retrying.PATIENCE.__class__.wait", lambda *_: 0.0)
+    monkeypatch.setattr("victor_spark.warc.remote_files.FIRST_WAIT", 0.0)
     listed = tmp_path / "urls.txt"
     listed.write_text(f"http://{USER}:{PASSWORD}@x.example/\nhttp://127.0.0.1:9/?token={PASSWORD}\n")
     commands = {

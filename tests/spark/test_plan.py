@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from victor_spark.spark import manifest, plan
-from victor_spark.warc.inputs import Shard
+from victor_spark.warc.shard import Shard
 
 MB = 1 << 20
 SIZES = st.lists(st.one_of(st.none(), st.integers(0, 300 * MB)), min_size=1, max_size=40)

@@ -17,7 +17,7 @@ from tests.warc import storage
 from victor_spark.cli import main
 from victor_spark.spark import estimate, manifest, plan, status
 from victor_spark.spark.record import Counts
-from victor_spark.warc.inputs import Shard
+from victor_spark.warc.shard import Shard
 
 pytestmark = pytest.mark.spark
 

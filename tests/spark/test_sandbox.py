@@ -19,8 +19,7 @@ from victor_spark.spark.limits import Limits
 from victor_spark.spark.rows import Row
 from victor_spark.spark.sandbox import MAX_DEATHS, Sandbox, SandboxError
 from victor_spark.warc import records
-from victor_spark.warc.inputs import Shard
-from victor_spark.warc.raw import Attempt
+from victor_spark.warc.shard import Attempt, Shard
 
 LIMITS = Limits(page_seconds=10.0, page_megabytes=128)
 IMPATIENT = Limits(page_seconds=0.1)

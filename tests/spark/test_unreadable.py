@@ -16,11 +16,10 @@ from tests.warc import making
 from victor_spark.page import Record
 from victor_spark.spark.limits import Limits
 from victor_spark.spark.sandbox import Sandbox
-from victor_spark.warc import fast, members, records, understanding
-from victor_spark.warc.inputs import Shard, resolve
-from victor_spark.warc.raw import Attempt, RawRecord, Understand
-from victor_spark.warc.source import Source
-from victor_spark.warc.understanding import ReadOptions
+from victor_spark.warc import members, page_records, readers, records
+from victor_spark.warc.inputs import resolve
+from victor_spark.warc.page_records import RawRecord
+from victor_spark.warc.shard import Attempt, ReadOptions, Shard
 
 LIMITS: Final = Limits(page_seconds=10.0)
 IMPATIENT: Final = Limits(page_seconds=0.2)
@@ -48,7 +47,7 @@ def written(path: Path, parts: list[bytes]) -> Shard:
 
 def deadly(monkeypatch: pytest.MonkeyPatch, deed: bytes, *victims: int) -> None:
     """Whoever looks into the block of one of these records does the deed."""
-    understand = understanding.understand
+    understand = page_records.page_record
 
     def understood(raw: RawRecord, options: ReadOptions, filename: str) -> Record | None:
         record = understand(raw, options, filename)
@@ -56,19 +55,19 @@ def deadly(monkeypatch: pytest.MonkeyPatch, deed: bytes, *victims: int) -> None:
             DEEDS[deed]()
         return record
 
-    monkeypatch.setattr(understanding, "understand", understood)
+    monkeypatch.setattr(page_records, "page_record", understood)
 
 
 def no_fastwarc(monkeypatch: pytest.MonkeyPatch) -> None:
     """FastWARC dies of record 3."""
-    inner = fast._understood  # what FastWARC reads
+    inner = readers._converted  # what FastWARC reads
 
-    def understood(source: Source, warc: WarcRecord, understand: Understand) -> Record | None:
+    def converted(archive: readers.Archive, warc: WarcRecord) -> Record | None:
         if warc.headers.get("WARC-Target-URI") == URL.format(3):
             os.abort()
-        return inner(source, warc, understand)
+        return inner(archive, warc)
 
-    monkeypatch.setattr(fast, "_understood", understood)
+    monkeypatch.setattr(readers, "_converted", converted)
 
 
 def no_inflating(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,7 +234,7 @@ def test_a_page_file_that_kills_whoever_reads_it_has_its_row(
 ) -> None:
     path = tmp_path / "a.html"
     path.write_bytes(making.page(1))
-    monkeypatch.setattr(understanding, "judged", lambda *_: os.abort())
+    monkeypatch.setattr(page_records, "with_payload", lambda *_: os.abort())
     (row,) = cleaned([resolve([str(path)])[0]])
     assert (row["url"], row["status"], row["warc_record_offset"]) == (path.as_uri(), "crash", 0)
 
@@ -295,14 +294,14 @@ def test_an_error_of_ours_in_one_record_costs_that_record(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Without a process of its own as well."""
-    understand: Callable[..., Record | None] = understanding.understand
+    understand: Callable[..., Record | None] = page_records.page_record
 
     def buggy(raw: RawRecord, options: ReadOptions, filename: str) -> Record | None:
         if raw.field("WARC-Target-URI") == URL.format(3):
             raise ValueError("our own mistake")
         return understand(raw, options, filename)
 
-    monkeypatch.setattr(understanding, "understand", buggy)
+    monkeypatch.setattr(page_records, "page_record", buggy)
     found = list(records.read(written(tmp_path / "a.warc.gz", PACKED["gzip.warc.gz"])))
     assert [record.url for record in found] == [URL.format(n) for n in range(N)]
     assert (found[3].status, found[3].reason) == ("error", "ValueError: our own mistake")

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from research.template_agreement import remove
 from tests.kernels.test_uncompiled import from_source
 from victor_spark.templates import matcher as module
-from victor_spark.templates import regexes, tokens, trie
-from victor_spark.templates.matcher import Matcher, by_expressions, remove, unite
-from victor_spark.templates.patterns import patterns
+from victor_spark.templates import patterns, tokens
+from victor_spark.templates.matcher import Matcher, by_expressions, unite
 from victor_spark.templates.tokens import TOKENISERS
 
 NUMBER, TIME, ANY = (
-    regexes.mutable(expression) for expression in (r"[\d.,:]+", r"\d{1,2}:\d\d", r"[^\s<>]{1,2}")
+    patterns.mutable(expression) for expression in (r"[\d.,:]+", r"\d{1,2}:\d\d", r"[^\s<>]{1,2}")
 )
-PIECES = [*map(regexes.literal, ("a", "b", "(c)", "12:30", "<p", ">", "</p", "#x")), NUMBER, TIME, ANY]
+PIECES = [*map(patterns.literal, ("a", "b", "(c)", "12:30", "<p", ">", "</p", "#x")), NUMBER, TIME, ANY]
 
 templates = st.lists(
     st.tuples(st.lists(st.sampled_from(PIECES), min_size=2, max_size=4), st.integers(0, 3)), max_size=8
@@ -50,11 +50,11 @@ def test_intervals_are_those_of_every_expression_united(
     pages: list[str],
     near: int,
 ) -> None:
-    pairs = [(pieces, regexes.glue(pieces, anchors, TOKENISERS[view])) for pieces, anchors in made]
+    pairs = [(pieces, patterns.glue(pieces, anchors, TOKENISERS[view])) for pieces, anchors in made]
     with pytest.MonkeyPatch.context() as patch:
         if not compiled:
             patch.setattr(tokens, "kernel", slow["tokens"])
-            patch.setattr(trie, "kernel", slow["trie"])
+            patch.setattr(module, "kernel", slow["trie"])
         found = Matcher(pairs, view, near=near)
         for text in pages:
             expected = by_expressions(text, [regex for _, regex in pairs], near)
@@ -65,7 +65,7 @@ def test_intervals_are_those_of_every_expression_united(
 def test_the_order_of_templates_does_not_matter(
     made: list[tuple[list[str], int]], text: str, order: random.Random
 ) -> None:
-    pairs = [(pieces, regexes.glue(pieces, anchors, TOKENISERS["text"])) for pieces, anchors in made]
+    pairs = [(pieces, patterns.glue(pieces, anchors, TOKENISERS["text"])) for pieces, anchors in made]
     before = Matcher(pairs).intervals(text)
     order.shuffle(pairs)
     assert Matcher(pairs).intervals(text).tolist() == before.tolist()
@@ -92,12 +92,12 @@ def test_the_union_of_intervals_by_hand(spans: list[tuple[int, int]], near: int)
 
 
 def test_an_expression_is_glued_with_the_inverse_of_the_tokeniser() -> None:
-    pieces = [regexes.literal("Posted"), regexes.literal("at"), TIME]
-    regex = regexes.glue(pieces, 0, TOKENISERS["text"])
+    pieces = [patterns.literal("Posted"), patterns.literal("at"), TIME]
+    regex = patterns.glue(pieces, 0, TOKENISERS["text"])
     assert re.search(regex, "x Posted \n at\u00a012:30 y")
     assert not re.search(regex, "xPosted at 12:30")
     assert not re.search(regex, "Posted at 12:30h")
-    anchored = regexes.glue(pieces, 3, TOKENISERS["text"])
+    anchored = patterns.glue(pieces, 3, TOKENISERS["text"])
     assert re.search(anchored, "a\nPosted at 12:30\nb")
     assert not re.search(anchored, "a Posted at 12:30\nb")
     assert not re.search(anchored, "a\nPosted at 12:30 b")
@@ -106,22 +106,24 @@ def test_an_expression_is_glued_with_the_inverse_of_the_tokeniser() -> None:
 @pytest.mark.parametrize("view", ["text", "html"])
 def test_the_expression_says_whether_it_is_anchored(view: str) -> None:
     for anchors in range(4):
-        regex = regexes.glue([regexes.literal("a"), NUMBER], anchors, TOKENISERS[view])
-        assert regexes.anchors_of(regex, TOKENISERS[view]) == anchors
+        regex = patterns.glue([patterns.literal("a"), NUMBER], anchors, TOKENISERS[view])
+        assert patterns.anchors_of(regex, TOKENISERS[view]) == anchors
 
 
 @given(token=st.text(min_size=1, max_size=6))
 def test_a_literal_is_told_from_a_pattern(token: str) -> None:
-    assert regexes.said_literally(regexes.literal(token)) == token
+    assert patterns.literal_token(patterns.literal(token)) == token
 
 
 def test_no_mutable_pattern_looks_like_a_literal() -> None:
-    assert all(regexes.said_literally(regexes.mutable(each)) is None for each in patterns().expressions)
+    assert all(
+        patterns.literal_token(patterns.mutable(each)) is None for each in patterns.patterns().expressions
+    )
 
 
 def test_a_matcher_forgets_and_is_right_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_WORDS", 3)
-    pairs = [(["a", NUMBER], regexes.glue(["a", NUMBER], 0, TOKENISERS["text"]))]
+    pairs = [(["a", NUMBER], patterns.glue(["a", NUMBER], 0, TOKENISERS["text"]))]
     found = Matcher(pairs)
     for text in ("a 7 b c d e", "f a 8 g h i", "a 7 a 9"):
         assert found.intervals(text).tolist() == by_expressions(text, [pairs[0][1]]).tolist()

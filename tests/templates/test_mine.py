@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from research.template_agreement import remove
 from victor_spark.errors import UsageError
 from victor_spark.templates import selection
-from victor_spark.templates.matcher import Matcher, by_expressions, remove
+from victor_spark.templates.matcher import Matcher, by_expressions
 from victor_spark.templates.mine import MiningSettings, mine
-from victor_spark.templates.template import Mined
+from victor_spark.templates.table import Mined
 
 PARTS = ("fo", "mil", "ree", "sal", "tar", "wic", "bru", "hol", "len", "dov", "gan", "pir")
 WORDS = [a + b + c for a in PARTS for b in PARTS for c in ("k", "n", "st", "ly", "ding", "m")]

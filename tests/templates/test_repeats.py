@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from tests.kernels.test_uncompiled import from_source
 from victor_spark.page import Int32
 from victor_spark.templates import repeats as module
-from victor_spark.templates import suffixes
-from victor_spark.templates.repeats import Repeats, repeats
-from victor_spark.templates.suffixes import Corpus, corpus, lcp_array, suffix_array
+from victor_spark.templates.repeats import Corpus, Repeats, corpus, lcp_array, repeats, suffix_array
 
 documents = st.lists(
     st.lists(st.integers(0, 2), max_size=12).map(lambda symbols: np.array(symbols, dtype=np.int32)),
@@ -97,7 +95,7 @@ def test_classes_are_the_maximal_repeats_with_all_their_counts(
     with pytest.MonkeyPatch.context() as patch:
         if not compiled:
             patch.setattr(module, "kernel", KERNEL)
-            patch.setattr(suffixes, "kernel", KERNEL)
+            patch.setattr(module, "kernel", KERNEL)
         found = repeats(ground, edges, least_length=least_length, least_documents=least_documents)
     expected = by_definition(pages, least_length, least_documents)
     named = strings(ground, found)

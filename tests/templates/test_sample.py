@@ -6,7 +6,7 @@ import tracemalloc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from victor_spark.templates.sample import Smallest, ends, key, sample
+from victor_spark.templates.sites import Smallest, ends, key, sample
 
 texts = st.lists(st.text(max_size=8), max_size=60)
 

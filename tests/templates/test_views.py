@@ -9,7 +9,7 @@ from tests.cleaners.pages import page
 from tests.html.pages import articles
 from victor_spark.errors import UsageError
 from victor_spark.page import Int32, Page
-from victor_spark.templates import trimming, views
+from victor_spark.templates import coverage
 
 HTML = (
     "<ul><li>Home</li><li>News &amp; views</li></ul><p>The fog lies on <b>the water</b>.</p>"
@@ -31,8 +31,8 @@ def shares(whole: Page) -> dict[str, float]:
 
 def test_shares_count_characters_but_white_space() -> None:
     whole = page(HTML)
-    found = at(views.view("text", whole), "Home\nNews &", "2024 Us")
-    marked = views.marked(whole, views.covered("text", whole, found))
+    found = at(coverage.view("text", whole), "Home\nNews &", "2024 Us")
+    marked = coverage.marked(whole, coverage.covered("text", whole, found))
     assert shares(marked) == {
         "Home": 1.0,
         "News & views": 0.5,
@@ -45,8 +45,8 @@ def test_shares_count_characters_but_white_space() -> None:
 
 def test_the_html_view_tells_of_text_what_it_found_in_markup() -> None:
     whole = page(HTML)
-    found = at(views.view("html", whole), "<li>Home</li><li>News &amp; vie", "the wat")
-    marked = views.marked(whole, views.covered("html", whole, found))
+    found = at(coverage.view("html", whole), "<li>Home</li><li>News &amp; vie", "the wat")
+    marked = coverage.marked(whole, coverage.covered("html", whole, found))
     assert shares(marked)["Home"] == 1.0
     assert shares(marked)["News & views"] == 1.0  # has a character reference: most of it is covered
     assert shares(marked)["the water"] == 0.75
@@ -56,9 +56,9 @@ def test_the_html_view_tells_of_text_what_it_found_in_markup() -> None:
 def test_the_cleaned_view_is_the_kept_text_and_covers_nothing_else() -> None:
     whole = page(HTML)
     kept = np.array([False, True, True, True, True, False])
-    text = views.view("cleaned", whole, kept)
+    text = coverage.view("cleaned", whole, kept)
     assert text == "News & views\nThe fog lies on\nthe water\n.\n"
-    marked = views.marked(whole, views.covered("cleaned", whole, at(text, "views\nThe fog"), kept))
+    marked = coverage.marked(whole, coverage.covered("cleaned", whole, at(text, "views\nThe fog"), kept))
     assert shares(marked) == {
         "Home": 0.0,
         "News & views": 0.5,
@@ -71,28 +71,28 @@ def test_the_cleaned_view_is_the_kept_text_and_covers_nothing_else() -> None:
 
 def test_the_cleaned_view_needs_to_know_what_was_kept() -> None:
     with pytest.raises(UsageError, match="no view"):
-        views.view("cleaned", page(HTML))
+        coverage.view("cleaned", page(HTML))
 
 
 @given(source=articles, chance=st.randoms(use_true_random=False))
 def test_everything_kept_is_the_text_view(source: str, chance: object) -> None:
     whole = page(source)
     everything = np.ones(len(whole.blocks), dtype=bool)
-    text = views.view("text", whole)
-    assert views.view("cleaned", whole, everything) == text
+    text = coverage.view("text", whole)
+    assert coverage.view("cleaned", whole, everything) == text
     start = chance.randrange(len(text) + 1)  # type: ignore[attr-defined]
     found = np.array([[start, chance.randrange(start, len(text) + 1)]], dtype=np.int32)  # type: ignore[attr-defined]
     assert np.array_equal(
-        views.covered("text", whole, found), views.covered("cleaned", whole, found, everything)
+        coverage.covered("text", whole, found), coverage.covered("cleaned", whole, found, everything)
     )
 
 
 def test_what_is_left_says_something() -> None:
     whole = page("<p>Posted by: Anna | 3 May</p><p>| ©</p><p>Share</p>")
     found = at(whole.blocks.text, "Posted by:", "| 3 May", "Share")
-    marked = views.marked(whole, views.covered("text", whole, found))
+    marked = coverage.marked(whole, coverage.covered("text", whole, found))
     assert marked.in_template is not None
-    assert trimming.left(marked.blocks, marked.in_template).tolist() == [True, True, False]
-    trimmed = trimming.trimmed(marked.blocks, marked.in_template)
+    assert coverage.left(marked.blocks, marked.in_template).tolist() == [True, True, False]
+    trimmed = coverage.trimmed(marked.blocks, marked.in_template)
     assert trimmed.text[trimmed.text_start[0] : trimmed.text_end[0]] == "Anna"
     assert trimmed.text[trimmed.text_start[1] : trimmed.text_end[1]] == "| ©"

@@ -7,9 +7,10 @@ import pytest
 
 from victor_spark.errors import ShardError
 from victor_spark.page import Record
-from victor_spark.warc import retrying
+from victor_spark.warc import remote_files
 from victor_spark.warc.inputs import resolve
-from victor_spark.warc.records import DEFAULTS, ReadOptions, read
+from victor_spark.warc.records import DEFAULTS, read
+from victor_spark.warc.shard import ReadOptions
 
 Reading = Callable[..., list[Record]]
 
@@ -35,4 +36,5 @@ def reading(tmp_path: Path) -> Reading:
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Waits are short: what is proved is that, and how often, a read is tried again."""
-    monkeypatch.setattr(retrying, "PATIENCE", retrying.Patience(n_tries=4, first_wait=0.002))
+    monkeypatch.setattr(remote_files, "N_TRIES", 4)
+    monkeypatch.setattr(remote_files, "FIRST_WAIT", 0.002)

@@ -12,7 +12,8 @@ from warcio.archiveiterator import ArchiveIterator
 from victor_spark.errors import InputError, ShardError
 from victor_spark.page import Record
 from victor_spark.warc.inputs import resolve
-from victor_spark.warc.records import ReadOptions, read
+from victor_spark.warc.records import read
+from victor_spark.warc.shard import ReadOptions
 
 EVERYTHING: Final = ReadOptions(record_types=("response", "resource"), max_bytes=1 << 30)
 

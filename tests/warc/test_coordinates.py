@@ -14,8 +14,9 @@ from tests.warc import flaky, making
 from tests.warc.flaky import Site
 from victor_spark.errors import InputError
 from victor_spark.warc import coordinates
-from victor_spark.warc.inputs import Shard, resolve
+from victor_spark.warc.inputs import resolve
 from victor_spark.warc.records import read
+from victor_spark.warc.shard import Shard
 
 SHARD = making.shard(making.responses(60))
 OTHER = making.shard([making.warc(making.http(making.page(n)), number=n) for n in range(100, 140)])

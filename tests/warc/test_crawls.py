@@ -6,7 +6,7 @@ import pytest
 
 from tests.warc import making
 from tests.warc.conftest import Reading
-from victor_spark.warc import crawls
+from victor_spark.warc import file_types
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from victor_spark.warc import crawls
     ],
 )
 def test_a_path_may_name_its_crawl(path: str, crawl: str | None) -> None:
-    assert crawls.of_path(path) == crawl
+    assert file_types.crawl_of_path(path) == crawl
 
 
 def test_else_the_first_record_may_say_it(reading: Reading) -> None:

@@ -18,8 +18,8 @@ from tests.warc import flaky, making, storage
 from tests.warc.flaky import Site
 from victor_spark.errors import ShardError
 from victor_spark.page import Record
-from victor_spark.warc.inputs import Shard
-from victor_spark.warc.records import ReadOptions, read
+from victor_spark.warc.records import read
+from victor_spark.warc.shard import ReadOptions, Shard
 
 N_CUTS: Final = 50
 EVERYTHING: Final = ReadOptions(record_types=("response", "resource"), max_bytes=1 << 30)

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from tests.warc import making
 from victor_spark.errors import ShardError
 from victor_spark.page import Record
-from victor_spark.warc import opening, ranges
-from victor_spark.warc.inputs import Shard
+from victor_spark.warc import ranges, storage
 from victor_spark.warc.records import read
+from victor_spark.warc.shard import Shard
 
 N = 24
 RECORDS = making.responses(N)
@@ -171,7 +171,7 @@ def test_a_page_belongs_to_the_range_it_begins_in(tmp_path: Path) -> None:
 def test_a_shard_of_another_content_than_planned_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "a.warc.gz"
     path.write_bytes(SHARDS["gzip"])
-    planned = Shard(str(path), None, "warc", end=3000, etag=opening.identity(str(path)))
+    planned = Shard(str(path), None, "warc", end=3000, etag=storage.about(str(path))[1])
     assert len(list(read(planned))) == 5
     path.write_bytes(SHARDS["gzip"] * 2)
     with pytest.raises(ShardError, match=r"a\.warc\.gz: changed since the run was planned$"):
@@ -184,7 +184,7 @@ def test_a_shard_of_another_content_than_planned_is_not_read(tmp_path: Path) -> 
 def test_a_shard_that_changes_while_it_is_read_ends_with_an_error(tmp_path: Path) -> None:
     path = tmp_path / "a.warc.gz"
     path.write_bytes(SHARDS["gzip"])
-    reading = read(Shard(str(path), None, "warc", etag=opening.identity(str(path))))
+    reading = read(Shard(str(path), None, "warc", etag=storage.about(str(path))[1]))
     next(reading)
     with path.open("ab") as file:
         file.write(GZIP[0])

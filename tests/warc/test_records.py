@@ -10,8 +10,9 @@ import pytest
 from tests.warc import making
 from tests.warc.conftest import Reading
 from victor_spark.errors import ShardError
-from victor_spark.warc.inputs import Shard, resolve
-from victor_spark.warc.records import ReadOptions, read
+from victor_spark.warc.inputs import resolve
+from victor_spark.warc.records import read
+from victor_spark.warc.shard import ReadOptions, Shard
 
 PAGE = making.page(1)
 

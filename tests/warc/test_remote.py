@@ -17,10 +17,10 @@ import pytest
 from tests.fetch import hostile
 from tests.warc import making
 from victor_spark.errors import InputError, ShardError
-from victor_spark.warc import identities
-from victor_spark.warc.inputs import Shard, resolve
+from victor_spark.warc import inputs
+from victor_spark.warc.inputs import resolve
 from victor_spark.warc.records import read
-from victor_spark.warc.retrying import Patience
+from victor_spark.warc.shard import Shard
 
 PARTS = making.members(making.responses(30), "gzip")
 PARTS[7] = making.spoilt(PARTS[7])
@@ -171,11 +171,11 @@ def test_a_server_that_answers_as_none_should_costs_its_own_shard(
     name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Looking a shard up ends with what is known of it, or with the reason why nothing is."""
-    monkeypatch.setattr("victor_spark.warc.retrying.PATIENCE", Patience(n_tries=1))
+    monkeypatch.setattr("victor_spark.warc.remote_files.N_TRIES", 1)
     answer = ODD[name] if name in ODD else hostile.PLAIN[name][0]
     with hostile.hostile({f"{name}?sig=hunter2": answer}) as server:
         shard = Shard(f"{server.base}/{name}?sig=hunter2", None, "warc")
-        (one,) = identities.checked([shard])
+        (one,) = inputs.checked([shard])
     assert one.shard.path == shard.path
     assert "hunter2" not in (one.problem or "")
     assert "hunter2" not in caplog.text

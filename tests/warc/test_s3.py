@@ -9,9 +9,10 @@ import pytest
 from tests.warc import making, storage
 from tests.warc.storage import GoBetween, Handler
 from victor_spark.errors import InputError, ShardError
-from victor_spark.warc import opening
-from victor_spark.warc.inputs import Shard, resolve
+from victor_spark.warc.inputs import resolve
 from victor_spark.warc.records import read
+from victor_spark.warc.shard import Shard
+from victor_spark.warc.storage import open_file
 
 SHARD = making.shard(making.responses(30))
 ODD_KEYS = ("2024/a b.warc.gz", "2024/čí%20slo+#.warc.gz", "2024/what?[1]*.warc.gz", "2024/a//b.warc.gz")
@@ -94,7 +95,7 @@ def test_a_big_object_of_several_parts_is_read_by_ranges(client: Any, go_between
     assert offsets("s3://crawls/big.warc") == big.offsets[:-2]
     assert len(go_between.ranges) > 4
     go_between.ranges.clear()
-    with opening.open_file("s3://crawls/big.warc") as file:
+    with open_file("s3://crawls/big.warc") as file:
         file.seek(9 << 20)
         assert file.read(100) == big.content[9 << 20 :][:100]
     assert go_between.ranges == [f"{9 << 20}-{(9 << 20) + (256 << 10) - 1}"]
@@ -117,7 +118,7 @@ def test_an_s3_that_keeps_failing_is_one_clear_line(go_between: GoBetween) -> No
 
 def test_an_object_that_changes_while_it_is_read_is_an_error(client: Any) -> None:
     client.put_object(Bucket="crawls", Key="changing", Body=bytes(1 << 20))
-    with opening.open_file("s3://crawls/changing") as file:
+    with open_file("s3://crawls/changing") as file:
         assert file.read(10) == bytes(10)
         client.put_object(Bucket="crawls", Key="changing", Body=b"1" * (1 << 20))
         file.seek(1 << 19)

@@ -2,7 +2,7 @@
 
 from tests.warc import making
 from tests.warc.conftest import Reading
-from victor_spark.warc.records import ReadOptions
+from victor_spark.warc.shard import ReadOptions
 
 TEXT = "A first line\nPříliš žluťoučký kůň\n\nthe end"
 

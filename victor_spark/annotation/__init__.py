@@ -1,1 +1,1 @@
-"""The annotation web application: its store, its pages, its server and what leaves it as gold."""
+"""The annotation web application: store, pages, server and export."""

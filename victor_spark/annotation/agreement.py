@@ -1,4 +1,4 @@
-"""How far annotators agree (Cohen's kappa in pairs, Fleiss' for all), and where they don't."""
+"""Agreement of annotators (Cohen's kappa of pairs, Fleiss' kappa of all), and where they differ."""
 
 import math
 from collections import Counter, defaultdict
@@ -12,9 +12,7 @@ from victor_spark.annotation.store import Row, Store
 
 
 def cohen(first: str, second: str) -> float | None:
-    """Cohen's kappa of two label strings; None where chance alone would agree wholly, or there is no
-    block.
-    """
+    """Cohen's kappa of two label strings; None without blocks, or if the agreement by chance is 1."""
     n = len(first)
     if not n:
         return None
@@ -25,10 +23,10 @@ def cohen(first: str, second: str) -> float | None:
 
 
 def fleiss(blocks: Iterable[Sequence[str]]) -> float | None:
-    """Fleiss' kappa over blocks, each with the labels that its raters (two or more, not always as many) gave.
+    """Fleiss' kappa over blocks, each with the labels of its raters (two or more; the number may vary).
 
-    With n_i raters a block: the mean of its agreeing pairs' share, against the agreement by chance of the
-    labels' shares. None where there is nothing to tell.
+    The mean share of agreeing pairs of raters per block, against the agreement by chance of the labels'
+    frequencies. None without blocks, or if the agreement by chance is 1.
     """
     totals: Counter[str] = Counter()
     n_blocks, agreeing = 0, 0.0
@@ -46,7 +44,7 @@ def fleiss(blocks: Iterable[Sequence[str]]) -> float | None:
 
 
 def _done(store: Store) -> dict[int, list[Row]]:
-    """Page → its finished annotations, where there are two or more."""
+    """Page → its finished annotations, if there are two or more."""
     rows = store.rows(
         "SELECT annotation.page, annotator.name, annotation.labels FROM annotation"
         " JOIN annotator ON annotator.id = annotation.annotator JOIN page ON page.id = annotation.page"
@@ -71,7 +69,7 @@ def agreement(store: Store) -> dict[str, Any]:
         "pairs": [_pair(names, both) for names, both in sorted(joined.items())],
         "fleiss": _rounded(fleiss(column for given in pages.values() for column in _columns(given))),
         "labels": [label.name for label in store.labels],
-        "messages": [] if pages else ["No page has been finished by two annotators yet (see --overlap)."],
+        "messages": [] if pages else ["No page is finished by two annotators yet (see --overlap)."],
     }
 
 
@@ -96,7 +94,7 @@ def _rounded(value: float | None) -> float | None:
 
 
 def disagreements(store: Store) -> dict[str, Any]:
-    """The pages on which finished annotations differ, the worst first, with the judge who decided."""
+    """Pages on which finished annotations differ, the worst first, with the judge who decided."""
     judged: dict[int, str] = dict(
         tuple(row)
         for row in store.rows(
@@ -119,7 +117,7 @@ def disagreements(store: Store) -> dict[str, Any]:
 
 
 def disagreement(store: Store, number: int) -> dict[str, Any]:
-    """Who labelled the page how, where they differ, and what the judge decided."""
+    """The labels of each annotator of a page, the blocks that differ, and the judge's labels."""
     page = annotations.page_row(store, number)
     rows = store.rows(
         "SELECT annotator.name, annotation.labels, judge, state FROM annotation"

@@ -1,7 +1,7 @@
-"""One annotator's labels of one page: opened, changed, undone, redone, each action an entry of a log.
+"""One annotator's labels of one page: opened, changed, undone, redone; each action is an entry of a log.
 
-Undo and redo are entries too, so nothing is ever taken out of the log; the labels in the annotation row are
-what the log gives when it is played from the labels the annotation began with (`replay`).
+Undo and redo are entries too, so entries are never removed. Replaying the log from the initial labels gives
+the labels of the annotation row.
 """
 
 import json
@@ -21,7 +21,7 @@ from victor_spark.errors import AnnotationError
 from victor_spark.page import LABELS, OTHER
 
 IDLE_SECONDS: Final = 60.0
-"""A longer gap between two requests about a page is no working time."""
+"""A longer gap between two requests about a page is not working time."""
 
 KINDS: Final = ("label", "undo", "redo", "done", "skip", "reopen", "note", "restore", "clear")
 _CHANGING: Final = ("label", "restore", "clear")
@@ -31,7 +31,7 @@ MAX_NOTE: Final = 2000
 
 @dataclass(frozen=True)
 class Action:
-    """What a browser asks to be done to an annotation; `runs`, `label` and `text` as the kind needs them."""
+    """A change of an annotation, sent by a browser; `kind` determines which of the other fields are used."""
 
     id: str
     kind: str
@@ -42,7 +42,7 @@ class Action:
 
 
 def annotator_number(store: Store, name: Any) -> tuple[int, bool]:
-    """The annotator of that name, and whether the name is new."""
+    """The number of the annotator of that name, and whether the name is new."""
     name = checked_name(name)
     row = store.row("SELECT id FROM annotator WHERE name = ?", name)
     if row:
@@ -62,12 +62,12 @@ def checked_name(name: Any) -> str:
         or len(kept) > 40
         or not kept.isprintable()
     ):
-        raise AnnotationError("an annotator's name has 1 to 40 characters")
+        raise AnnotationError("an annotator's name must have 1 to 40 characters")
     return kept
 
 
 def page_row(store: Store, number: int) -> Row:
-    """The page, with its prelabels; AnnotationError when there is none."""
+    """The page with its prelabels; AnnotationError if there is none."""
     row = store.row(
         "SELECT page.*, prelabel.labels AS prelabels, prelabel.uncertain, prelabel.uncertainty,"
         " prelabel.marginals FROM page"
@@ -80,7 +80,7 @@ def page_row(store: Store, number: int) -> Row:
 
 
 def open_page(store: Store, number: int, name: Any, *, judge: bool = False) -> Row:
-    """The annotation of that page by that annotator, made if there is none."""
+    """The annotation of that page by that annotator; created if there is none."""
     annotator, _ = annotator_number(store, name)
     page = page_row(store, number)
     found = _annotation(store, number, annotator, judge=judge)
@@ -106,13 +106,13 @@ def _annotation(store: Store, page: int, annotator: int, *, judge: bool) -> Row 
 
 
 def _prelabels(page: Row) -> str:
-    """What an annotation begins with: the model's labels, else everything is other."""
+    """The initial labels: those of the model, otherwise all blocks are other."""
     blank = label_strings.DIGITS[OTHER] * page["n_blocks"]
     return blank if page["practice"] else str(page["prelabels"] or blank)
 
 
 def majority(store: Store, number: int, page: Row) -> str:
-    """The label most annotators gave each block; where two labels have as many, other (Victor's default)."""
+    """The most frequent label of each block; for a tie, other."""
     rows = store.rows(
         "SELECT labels FROM annotation WHERE page = ? AND judge = 0 AND state = 'done' ORDER BY id", number
     )
@@ -122,7 +122,7 @@ def majority(store: Store, number: int, page: Row) -> str:
 
 
 def majority_of(given: Sequence[str]) -> str:
-    """The commonest digit of each place; other where there is no single one."""
+    """The most frequent digit at each position; for a tie, other."""
     other = label_strings.DIGITS[OTHER]
     chosen = []
     for digits in zip(*given, strict=True):
@@ -154,7 +154,7 @@ def state(store: Store, number: int, name: Any, *, judge: bool = False) -> dict[
 
 
 def _triples(marginals: bytes | None) -> list[list[int]] | None:
-    """Percentages of header, text and other, block by block."""
+    """Percentages of header, text and other for each block."""
     return None if marginals is None else np.frombuffer(marginals, np.uint8).reshape(-1, len(LABELS)).tolist()
 
 
@@ -169,7 +169,7 @@ def _standing(row: Row | Mapping[str, Any], undoable: list[int], redoable: list[
 
 
 def _seen(store: Store, row: Row) -> None:
-    """Notes the time; a disk that is full does not keep anybody from looking."""
+    """Records the time of the request; a full disk does not prevent viewing the page."""
     try:
         with store.writing() as connection:
             _touch(connection, row, row["active_seconds"])
@@ -178,13 +178,8 @@ def _seen(store: Store, row: Row) -> None:
             raise
 
 
-def touch(store: Store, number: int, name: Any, *, judge: bool = False) -> float:
-    """Notes that the annotator is at work on the page; her active seconds on it so far."""
-    return float(open_page(store, number, name, judge=judge)["active_seconds"])
-
-
 def _touch(connection: sqlite3.Connection, row: Row, active: float) -> float:
-    """Adds the time since the annotation was last seen, if it was working time."""
+    """Adds the time since the last request, if it was working time."""
     seen = time.time()
     gap = seen - row["last_seen"]
     active += gap if 0 <= gap <= IDLE_SECONDS else 0.0
@@ -195,7 +190,7 @@ def _touch(connection: sqlite3.Connection, row: Row, active: float) -> float:
 
 
 def act(store: Store, number: int, name: Any, action: Action, *, judge: bool = False) -> dict[str, Any]:
-    """Does one action and logs it, in one transaction; a sent-again action answers as the first time did."""
+    """Applies and logs one action in one transaction; a repeated action gets its first answer."""
     annotator, _ = annotator_number(store, name)
     page = page_row(store, number)
     if _annotation(store, number, annotator, judge=judge) is None:
@@ -212,7 +207,7 @@ def act(store: Store, number: int, name: Any, action: Action, *, judge: bool = F
             return dict(json.loads(known["answer"]))
         if action.revision != row["revision"]:
             raise AnnotationError(
-                "this page was changed elsewhere (another window?): it is shown anew", "stale"
+                "this page was changed in another window; its current state is loaded", "stale"
             )
         return _logged(connection, store, page, row, action)
 
@@ -282,19 +277,19 @@ def _wanted(store: Store, page: Row, row: Row, action: Action) -> Runs:
 
 def _note(text: Any) -> str:
     if not isinstance(text, str) or len(text) > MAX_NOTE:
-        raise AnnotationError(f"a note is a text of at most {MAX_NOTE} characters")
+        raise AnnotationError(f"a note must be a text of at most {MAX_NOTE} characters")
     return text
 
 
 def checked_action(sent: Mapping[str, Any]) -> Action:
-    """An action as a browser sent it; AnnotationError for one that makes no sense."""
+    """The action that a browser sent; AnnotationError if it is invalid."""
     kind, client_id, revision = sent.get("kind"), sent.get("id"), sent.get("revision")
     if kind not in KINDS:
-        raise AnnotationError(f"kind is one of {', '.join(KINDS)}")
+        raise AnnotationError(f"kind must be one of {', '.join(KINDS)}")
     if not isinstance(client_id, str) or not 1 <= len(client_id) <= 64:
-        raise AnnotationError("id is a word of 1 to 64 characters, another one for each action")
+        raise AnnotationError("id must have 1 to 64 characters and be unique")
     if type(revision) is not int:
-        raise AnnotationError("revision is the number of the state that the action changes")
+        raise AnnotationError("revision must be the number of the state that the action changes")
     return Action(client_id, kind, revision, sent.get("runs"), sent.get("label"), sent.get("text"))
 
 
@@ -317,19 +312,3 @@ def _stacks(log: Sequence[Row]) -> tuple[list[int], list[int]]:
         elif entry["kind"] == "redo":
             undoable.append(redoable.pop())
     return undoable, redoable
-
-
-def replay(store: Store, annotation: int) -> str:
-    """The labels that the log alone gives: a check of the store."""
-    row = store.row("SELECT initial FROM annotation WHERE id = ?", annotation)
-    assert row is not None
-    labels: str = row["initial"]
-    log = _log(store, annotation)
-    entries = {entry["id"]: entry for entry in log}
-    for entry in log:
-        if entry["kind"] in _CHANGING:
-            labels = label_strings.apply(labels, json.loads(entry["after"]))
-        elif entry["target"] is not None:
-            written = entries[entry["target"]]["before" if entry["kind"] == "undo" else "after"]
-            labels = label_strings.apply(labels, json.loads(written))
-    return labels

@@ -1,42 +1,39 @@
-"""A cleaned page as one self-contained html file: every block coloured by its label, and why."""
+"""A cleaned page as one self-contained html file: each block coloured by its label, with the reasons."""
 
 import json
 from collections.abc import Sequence
 from html import escape
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from victor_spark.annotation import frame, style_sheets
+from victor_spark.annotation import frame
 from victor_spark.crf.explanation import Effect, Explanation
 from victor_spark.page import HEADER, LABELS, OTHER, TEXT, Document, labels
-
-_STATIC: Final = Path(__file__).resolve().parent / "static"
 
 
 def page(
     document: Document, explanation: Explanation | None, *, name: str, sheets: Sequence[str] = ()
 ) -> str:
-    """The file's content; `sheets` are the page's own style sheets, which are made harmless first.
+    """The file's content; `sheets` are the page's own style sheets.
 
-    Scripts, addresses and everything else that could act is gone, as in the annotator's frame.
+    Scripts, addresses and all other active content is removed, as in the annotation tool.
     """
     blocks = list(zip(document.columns.start.tolist(), document.columns.end.tolist(), strict=True))
     drawn = frame.render(
         document.html,
         blocks,
-        styles=style_sheets.joined(sheets),
-        script=(_STATIC / "explained.js").read_text("utf-8"),
-        own_css=(_STATIC / "explained.css").read_text("utf-8"),
+        styles=frame.harmless_sheet(sheets),
+        script="explained.js",
+        css="explained.css",
     )
-    told = json.dumps(_told(document, explanation), ensure_ascii=False, allow_nan=False).replace(
+    tooltips = json.dumps(_tooltips(document, explanation), ensure_ascii=False, allow_nan=False).replace(
         "<", "\\u003c"
     )
     bar = _BAR.format(
         name=escape(name), verdict=escape(verdict(document)), title=escape(document.title or "")
     )
-    data = f'<script type="application/json" id="victor-blocks">{told}</script>'
+    data = f'<script type="application/json" id="victor-blocks">{tooltips}</script>'
     head, body = drawn.split("<body", 1)
     tag, rest = body.split(">", 1)
     content, script = rest.rsplit("<script nonce", 1)
@@ -47,7 +44,7 @@ def page(
 
 
 def verdict(document: Document) -> str:
-    """What became of the page, in a line."""
+    """The result for the page in one line."""
     parts = [document.status + (f" ({document.reason})" if document.reason else "")]
     parts.append(f"{document.n_kept_blocks} of {document.n_blocks} blocks kept")
     if document.expected_f1 is not None:
@@ -58,19 +55,19 @@ def verdict(document: Document) -> str:
 
 
 def _lowest(document: Document) -> float | None:
-    """The bar that the decision came to, where it was one: no dropped block with words is likelier."""
+    """The lowest P(content) of a kept block, if no dropped block has a higher one."""
     content = 1.0 - document.scores.probabilities[:, OTHER]
     lowest = float(content[document.kept].min())
     dropped = content[~document.kept]
     return lowest if not len(dropped) or dropped.max() <= lowest + 1e-9 else None
 
 
-def _told(document: Document, explanation: Explanation | None) -> list[dict[str, Any]]:
-    """Per block what its tooltip says."""
+def _tooltips(document: Document, explanation: Explanation | None) -> list[dict[str, Any]]:
+    """The content of the tooltip of each block."""
     own = labels(document.scores, document.kept).tolist()
     probabilities = np.round(document.scores.probabilities, 3).tolist()
     shares = document.columns.template_share.tolist()
-    told = []
+    tooltips = []
     for block, (label, p) in enumerate(zip(own, probabilities, strict=True)):
         one: dict[str, Any] = {"label": LABELS[label], "p": [p[HEADER], p[TEXT], p[OTHER]]}
         if shares[block]:
@@ -81,8 +78,8 @@ def _told(document: Document, explanation: Explanation | None) -> list[dict[str,
                 one["first"] = round(float(explanation.first[block]), 2)
             one["why"] = [_effect(each) for each in explanation.first_effects[block]]
             one["last"] = [_effect(each) for each in explanation.last_effects[block]]
-        told.append(one)
-    return told
+        tooltips.append(one)
+    return tooltips
 
 
 def _effect(effect: Effect) -> list[str | float]:
@@ -98,7 +95,7 @@ _BAR: Final = """
 <b>{name}</b> <span>{title}</span><br>{verdict}
 <div><i class="victor-header">header</i> <i class="victor-text">text</i>
 <i class="victor-other">other: dropped</i>
-<span>Point at a block, or walk with j and k, to see why.</span></div>
+<span>Point at a block, or use j and k, to see the reasons.</span></div>
 </div>
 <div id="victor-why" hidden></div>
 """

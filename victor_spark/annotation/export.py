@@ -1,9 +1,8 @@
-"""What leaves the store: gold JSON lines, CleanEval's folders, and the pages with their labels merged in."""
+"""Exports: gold JSON lines, CleanEval folders, and pages with their labels in attributes."""
 
-import io
 import json
 import lzma
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -24,7 +23,7 @@ FORMS: Final = ("gold", "cleaneval", "html")
 
 @dataclass(frozen=True)
 class Finished:
-    """A page that is done: its row, its final labels (digits of the store's labels), and who gave them."""
+    """A done page: its row, its final labels (digits of the store's labels), and its annotators."""
 
     row: Row
     labels: str
@@ -35,7 +34,7 @@ class Finished:
 
 
 def finished(store: Store) -> Iterator[Finished]:
-    """The pages that somebody finished: a judge's labels, else the majority's (a tie is `other`)."""
+    """The done pages, with the labels of the judge, or else of the majority (a tie is `other`)."""
     for row in store.rows("SELECT * FROM page WHERE NOT practice ORDER BY id"):
         given = store.rows(
             "SELECT annotation.*, annotator.name FROM annotation JOIN annotator ON annotator.id = annotator"
@@ -60,28 +59,25 @@ def finished(store: Store) -> Iterator[Finished]:
 
 
 def export(store: Store, form: str, output: Path) -> int:
-    """Writes all finished pages in one of FORMS; how many. Raises OutputError where it can't be written."""
-    count = _WRITERS[form](store, output)
-    if not count:
-        raise AnnotationError(f"{store.path}: no page is finished yet (Enter in the browser finishes a page)")
-    return count
+    """Writes all done pages in one of FORMS and returns their number; OutputError if that is impossible."""
+    done = list(finished(store))
+    if not done:
+        raise AnnotationError(
+            f"{store.path}: no page is done yet (Enter in the browser marks a page as done)"
+        )
+    _WRITERS[form](store, done, output)
+    return len(done)
 
 
-def _gold(store: Store, output: Path) -> int:
-    """One JSON object a line, as evaluation.gold reads it; a name that ends in .xz is compressed."""
-    n = 0
-    text = io.StringIO()
-    for page in finished(store):
-        text.write(json.dumps(gold_row(store, page), ensure_ascii=False) + "\n")
-        n += 1
-    content = text.getvalue().encode("utf-8", "replace")
-    if n:
-        _write(output, lzma.compress(content) if output.suffix == ".xz" else content)
-    return n
+def _gold(store: Store, done: Iterable[Finished], output: Path) -> None:
+    """One JSON object per line, as evaluation.gold reads it; compressed if the name ends in .xz."""
+    lines = (json.dumps(gold_row(store, page), ensure_ascii=False) + "\n" for page in done)
+    content = _bytes("".join(lines))
+    _write(output, lzma.compress(content) if output.suffix == ".xz" else content)
 
 
 def gold_row(store: Store, page: Finished) -> dict[str, Any]:
-    """A page as a line of gold: the text kept, and in meta the label of every block."""
+    """A page as a line of gold: the kept text, and in meta the label of each block."""
     row = page.row
     kept = pages.content(store, row["id"])
     blocks = segment(kept.html)
@@ -115,13 +111,13 @@ def gold_row(store: Store, page: Finished) -> dict[str, Any]:
 
 
 def roles(store: Store, labels: str) -> UInt8:
-    """Labels of the store as the three that models know."""
+    """Labels of the store as the three labels of models."""
     role_of = {DIGITS[n]: LABELS.index(label.role) for n, label in enumerate(store.labels)}
     return np.array([role_of[digit] for digit in labels], dtype=np.uint8)
 
 
 def carried_over(kept: pages.Content, labels: UInt8, blocks: Blocks) -> UInt8:
-    """The labels for the blocks of today's segmentation: each has that of the stored block it begins in."""
+    """Labels for the blocks of the current segmentation: that of the stored block in which each begins."""
     if not len(kept.start) or not len(blocks):
         return np.full(len(blocks), OTHER, dtype=np.uint8)
     row = np.searchsorted(kept.start, blocks.start, side="right") - 1
@@ -130,7 +126,7 @@ def carried_over(kept: pages.Content, labels: UInt8, blocks: Blocks) -> UInt8:
 
 
 def _document(html: str, blocks: Blocks, labels: UInt8, row: Row) -> Document:
-    """The page as a cleaner would give it that agrees with the annotator; headers are those she labelled."""
+    """The document of a cleaner that agrees with the annotator, headers included."""
     kept: Bool = labels != OTHER
     level = np.where(labels == HEADER, np.maximum(blocks.heading_level, 1), 0).astype(np.int32)
     columns = replace(blocks, heading_level=level)
@@ -151,28 +147,20 @@ def _document(html: str, blocks: Blocks, labels: UInt8, row: Row) -> Document:
     )
 
 
-def _cleaneval(store: Store, output: Path) -> int:
-    """OUT/gold/ID.txt in CleanEval's markup and OUT/html/ID.html, as `victor evaluate --gold --pages`
-    reads.
-    """
-    n = 0
-    for page in finished(store):
+def _cleaneval(store: Store, done: Iterable[Finished], output: Path) -> None:
+    """OUT/gold/ID.txt in CleanEval's markup and OUT/html/ID.html, for `victor evaluate --gold --pages`."""
+    for page in done:
         row = gold_row(store, page)
         _write(output / "gold" / f"{row['id']}.txt", _bytes(row["gold_markup"]))
         _write(output / "html" / f"{row['id']}.html", _bytes(row["html"]))
-        n += 1
-    return n
 
 
-def _html(store: Store, output: Path) -> int:
-    """OUT/ID.html: the page as it was parsed, scripts and all, with data-victor-label on every block."""
-    n = 0
-    for page in finished(store):
+def _html(store: Store, done: Iterable[Finished], output: Path) -> None:
+    """OUT/ID.html: the whole parsed page, scripts included, with data-victor-label on each block."""
+    for page in done:
         kept = pages.content(store, page.row["id"])
         names = [store.labels[label].name for label in decode(page.labels)]
         _write(output / f"{page.row['hash'][:16]}.html", _bytes(merged(kept, names)))
-        n += 1
-    return n
 
 
 _NO_ELEMENTS_INSIDE: Final = ("<option", "<textarea")
@@ -181,7 +169,7 @@ _NO_ELEMENTS_INSIDE: Final = ("<option", "<textarea")
 def merged(kept: pages.Content, names: list[str]) -> str:
     """The whole page with its labels: `<span data-victor-label="text">` around each block.
 
-    Where no element may stand, inside option and textarea, their own tag gets the attribute.
+    Inside option and textarea, which cannot contain elements, their own tag gets the attribute.
     """
     whole = restored(kept.markup)
     dropped = whole.dropped if whole.html == kept.html else ()
@@ -206,7 +194,7 @@ def _bytes(text: str) -> bytes:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Writes a file whole or not at all."""
+    """Writes a temporary file and renames it, so that a failure leaves no partial file."""
     beside = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -214,10 +202,10 @@ def _write(path: Path, content: bytes) -> None:
         beside.replace(path)
     except OSError as error:
         beside.unlink(missing_ok=True)
-        raise OutputError(f"can't write {path}: {error.strerror or error}") from error
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
 
 
-_WRITERS: Final[dict[str, Callable[[Store, Path], int]]] = {
+_WRITERS: Final[dict[str, Callable[[Store, Iterable[Finished], Path], None]]] = {
     "gold": _gold,
     "cleaneval": _cleaneval,
     "html": _html,

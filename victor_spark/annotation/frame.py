@@ -1,19 +1,20 @@
-"""Canonical HTML → the page as an annotator's frame shows it: looks alive, is dead, every block in its
-element.
+"""Canonical HTML → the page as the frame shows it: it keeps its looks, is inactive, and marks each block.
 
-Nothing of the page is trusted: tags and attributes are those listed here, written anew; whatever would load,
-run, submit or navigate has no place to stand. So the browser's parser meets no raw text, no foreign elements
-and no addresses. The Content-Security-Policy of the answer (annotation/guard.py) would stop them a second
-time.
+Nothing of the page is trusted: only tags and attributes listed here are written. So nothing can load, run,
+submit or navigate, and the browser's parser gets no raw text, no foreign elements and no addresses. The
+Content-Security-Policy of the answer (annotation/guard.py) forbids them a second time.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from html import escape, unescape
+from pathlib import Path
 from typing import Final
 
-from victor_spark.annotation import style_sheets
+from victor_spark.errors import AnnotationError
+
+STATIC: Final = Path(__file__).resolve().parent / "static"
 
 
 def _words(text: str) -> frozenset[str]:
@@ -28,7 +29,7 @@ KEPT: Final = _words(
     small span strike strong sub sup table tbody td tfoot th thead time tr tt u ul var wbr
     """
 )
-"""Tags that browsers lay out and nothing more."""
+"""Tags that only affect layout."""
 
 RENAMED: Final = _words(
     """
@@ -36,7 +37,7 @@ RENAMED: Final = _words(
     summary textarea
     """
 )
-"""Tags that would do something: they become v-NAME, which looks alike (BASE_CSS). All others become v-x."""
+"""Active tags: they become v-NAME, which looks alike (static/page.css). All others become v-x."""
 
 GONE: Final = _words(
     """
@@ -52,49 +53,36 @@ ATTRIBUTES: Final = _words(
     rowspan size start title type valign value width
     """
 )
-"""Attributes that only say how something looks; `style` and `hidden` are let through unless the view is
-plain."""
+"""Attributes that only affect looks; `style` and `hidden` are kept unless the view is plain."""
 
 _TAG: Final = re.compile(r"<(/?)([^\s/>]*)([^>]*)>")
 _ATTRIBUTE: Final = re.compile(r'\s([^\s=>]+)="([^"]*)"')
 
-BASE_CSS: Final = """
-html, body { height: auto !important; opacity: 1 !important; visibility: visible !important; }
-html { overflow: auto !important; }
-body { min-height: 100vh; overflow: visible !important; }
-:where(a) { color: #0645ad; text-decoration: underline; }
-v-img, v-input, v-button, v-select, v-textarea { display: inline-block; box-sizing: border-box; max-width:
-100%;
-  vertical-align: middle; }
-v-img { min-width: 1em; min-height: 1em; overflow: hidden; border: 1px dashed #bbb; color: #767676;
-  background: #f6f6f6; font: 11px/1.3 sans-serif; }
-v-img::before { content: attr(title); }
-v-input, v-textarea, v-select { border: 1px solid #bbb; min-width: 6em; min-height: 1.4em; padding: 1px 4px;
-  color: #767676; background: #fff; }
-v-input::before { content: attr(title); }
-v-textarea { white-space: pre-wrap; }
-v-button { border: 1px solid #999; border-radius: 3px; padding: 1px 8px; background: #eee; color: #222; }
-v-form, v-fieldset, v-legend, v-details, v-dialog, v-summary, v-marquee, v-option, v-optgroup, v-noscript {
-  display: block; }
-v-fieldset { border: 1px solid #ccc; padding: 4px 8px; }
-v-b { pointer-events: auto !important; }
-"""
+MAX_CSS: Final = 1 << 20
+
+_COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_IMPORT: Final = re.compile(r"@(?:import|charset|namespace)\b[^;{}]*;?", re.IGNORECASE)
+_ADDRESS: Final = re.compile(r"""\b(?:url|src)\(\s*(?:"[^"\n]*"|'[^'\n]*'|[^)"']*)\s*\)""", re.IGNORECASE)
+_LOADS: Final = re.compile(
+    r"\b(url|src|image|image-set|cross-fade|element|paint|expression)\s*\(", re.IGNORECASE
+)
+_OVERLAY: Final = re.compile(r"(\bposition\s*:\s*)(?:fixed|-webkit-sticky|sticky)\b", re.IGNORECASE)
 
 
 def render(
     html: str,
     blocks: Sequence[tuple[int, int]],
     *,
+    script: str = "frame.js",
+    css: str = "frame.css",
     styles: str = "",
-    script: str = "",
     nonce: str = "",
-    own_css: str = "",
     plain: bool = False,
 ) -> str:
     """The document for the frame: `blocks` (start, end in code points of `html`) wrapped in v-b elements.
 
-    `styles` are the page's own style sheets, already made harmless; `script` and `own_css` are ours. With
-    `plain` the page's own looks are left out, and what it hides is shown.
+    `script` and `css` name files in static/. `styles` is the page's own style sheet (`harmless_sheet`).
+    With `plain`, the page's own styles are left out, and hidden elements are shown.
     """
     root, body = (_first(html, name, plain=plain) for name in ("html", "body"))
     own = "" if plain else f"<style>{styles}</style>\n"
@@ -102,14 +90,22 @@ def render(
     return (
         f"<!DOCTYPE html>\n<html{root}>\n<head>\n"
         f'<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>page</title>\n{own}<style>{BASE_CSS}{own_css}</style>\n</head>\n"
+        f"<title>page</title>\n{own}<style>{_own('page.css')}{_own(css)}</style>\n</head>\n"
         f"<body{_with_class(body, classes)}>{''.join(_content(html, blocks, plain=plain))}\n"
-        f'<script nonce="{nonce}">{script}</script>\n</body>\n</html>\n'
+        f'<script nonce="{nonce}">{_own(script)}</script>\n</body>\n</html>\n'
     )
 
 
+def _own(name: str) -> str:
+    """The text of one of our files; it must not end the element that it is put into."""
+    text = (STATIC / name).read_text(encoding="utf-8")
+    if "</script" in text.lower() or "</style" in text.lower() or "<!--" in text:
+        raise AnnotationError(f"{name} cannot be put into a page", "internal")
+    return text
+
+
 def _first(html: str, name: str, *, plain: bool) -> str:
-    """The attributes of the page's first such tag, as they may stay."""
+    """The permitted attributes of the page's first such tag."""
     found = re.search(rf"<{name}((?:\s[^>]*)?)>", html)
     return "".join(_attributes(found[1], plain=plain)) if found else ""
 
@@ -121,7 +117,7 @@ def _with_class(attributes: str, name: str) -> str:
 
 
 def _content(html: str, blocks: Sequence[tuple[int, int]], *, plain: bool) -> Iterator[str]:
-    """The body: tags written anew, text as it is, blocks in their elements."""
+    """The body: permitted tags, text unchanged, blocks in v-b elements."""
     block, done, in_title = 0, 0, False
     for tag in _TAG.finditer(html):
         start = tag.start()
@@ -140,13 +136,13 @@ def _content(html: str, blocks: Sequence[tuple[int, int]], *, plain: bool) -> It
 
 
 def _text(text: str) -> str:
-    """Text of canonical HTML is escaped already; what is not would be a fault of ours, not a hole."""
+    """Text of canonical HTML is escaped already; escaping again guards against a bug."""
     return text.replace("<", "&lt;").replace(">", "&gt;") if "<" in text or ">" in text else text
 
 
 @lru_cache(maxsize=8192)
 def _tag(source: str, plain: bool) -> str:
-    """One tag as the frame has it, "" for those that go."""
+    """One tag for the frame, "" for a removed one."""
     found = _TAG.match(source)
     if found is None:
         return ""
@@ -166,7 +162,7 @@ def _attributes(source: str, *, plain: bool) -> Iterator[str]:
         if name == "class":
             value = " ".join(word for word in value.split() if not word.startswith("v-"))
         elif name == "style" and not plain:
-            value = style_sheets.harmless(value)
+            value = harmless_css(value)
         elif name == "hidden" and not plain:
             value = ""
         elif name not in ATTRIBUTES or (name == "id" and value.startswith("vb-")):
@@ -175,15 +171,32 @@ def _attributes(source: str, *, plain: bool) -> Iterator[str]:
 
 
 def _placeholder(source: str) -> Iterator[str]:
-    """A picture or a field: its words as a title, its size where it says one."""
+    """Attributes of an image or a field: its alternative text as title, and its size if declared."""
     found = {name: unescape(value) for name, value in _ATTRIBUTE.findall(source)}
     words = found.get("alt") or found.get("value") or found.get("placeholder") or ""
     yield f' title="{escape(words[:200])}"'
     sizes = [(side, found.get(side, "")) for side in ("width", "height")]
-    said = "; ".join(f"{side}: {min(int(size), 2000)}px" for side, size in sizes if _is_number(size))
-    if said and "src" in found:
-        yield f' style="{said}"'
+    css = "; ".join(f"{side}: {min(int(size), 2000)}px" for side, size in sizes if _is_number(size))
+    if css and "src" in found:
+        yield f' style="{css}"'
 
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 6
+
+
+def harmless_css(css: str) -> str:
+    """CSS without addresses, imports, escapes and markup; fixed positions become static."""
+    css = css.replace("\\", "").replace("<", "").replace("\0", "")
+    css = _COMMENT.sub(" ", css)
+    css = _IMPORT.sub(" ", css)
+    css = _ADDRESS.sub("none", css)
+    css = _LOADS.sub("v-none(", css)
+    return _OVERLAY.sub(r"\1static", css)
+
+
+def harmless_sheet(sheets: Iterable[str]) -> str:
+    """The `style` elements of a page as one harmless sheet; unclosed braces of each are closed."""
+    parts = map(harmless_css, sheets)
+    css = "\n".join(part + "}" * max(0, part.count("{") - part.count("}")) for part in parts)
+    return css if len(css) <= MAX_CSS else ""

@@ -1,4 +1,4 @@
-"""Who may ask: the middleware that lets no other site, no other name and no stranger in."""
+"""Access control: middleware that refuses other sites, other host names and requests without the token."""
 
 import hashlib
 import secrets
@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 COOKIE: Final = "victor_token"
 MAX_BODY: Final = 1 << 20
-"""Bytes; checked where a length is announced, and again while the body is read."""
+"""Bytes; checked against the declared length, and again while the body is read."""
 _MOST_DIGITS: Final = 18
 
 APPLICATION_POLICY: Final = (
@@ -41,8 +41,8 @@ Handler = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Access:
-    """`hosts`: what the Host header may say (with port; "*": anything, for servers reached by many names,
-    which a token protects); `token`: what a visitor must know, None where everybody is let in.
+    """`hosts`: permitted Host headers, with port ("*": any, for servers that a token protects); `token`: the
+    required token, None for no token.
     """
 
     hosts: frozenset[str]
@@ -50,7 +50,7 @@ class Access:
 
 
 def cookie(token: str) -> str:
-    """The name of the cookie that holds a token; browsers share cookies between the ports of a machine."""
+    """The name of the token's cookie; unique, because browsers share cookies between ports of a machine."""
     return f"{COOKIE}_{hashlib.sha256(token.encode()).hexdigest()[:8]}"
 
 
@@ -62,7 +62,7 @@ class Guard:
         self.access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Lets a request through, or answers it with a refusal."""
+        """Passes a request on, or refuses it."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
         elif scope["type"] == "http":
@@ -72,7 +72,7 @@ class Guard:
 
 
 def _refusal(scope: Scope, headers: Headers, access: Access) -> Response | None:
-    """Why the request is not served, None for one that is."""
+    """The refusal of a request, or None."""
     return (
         _of_another_site(scope, headers, access)
         or _ill_formed(scope, headers)
@@ -83,7 +83,7 @@ def _refusal(scope: Scope, headers: Headers, access: Access) -> Response | None:
 def _of_another_site(scope: Scope, headers: Headers, access: Access) -> Response | None:
     host = headers.get("host", "").lower()
     if "*" not in access.hosts and host not in access.hosts:
-        return _error(403, "forbidden", "this server is not known by that name (Host header)")
+        return _error(403, "forbidden", "this server does not have that name (Host header)")
     origin = headers.get("origin")
     if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
         return _error(403, "forbidden", "requests from other sites are not accepted (Origin)")
@@ -104,7 +104,7 @@ def _ill_formed(scope: Scope, headers: Headers) -> Response | None:
             return _error(415, "unsupported", "the body must be application/json")
         announced = headers.get("content-length", "0")
         if not (announced.isascii() and announced.isdigit()):
-            return _error(400, "bad_request", "the body's length is no number")
+            return _error(400, "bad_request", "Content-Length is not a number")
         if len(announced) > _MOST_DIGITS or int(announced) > MAX_BODY:
             return _error(413, "too_large", f"the body is longer than {MAX_BODY} bytes")
     return None
@@ -113,8 +113,8 @@ def _ill_formed(scope: Scope, headers: Headers) -> Response | None:
 def _unknown(scope: Scope, headers: Headers, access: Access) -> Response | None:
     if access.token is not None and not _knows(scope, headers, access.token):
         message = "open the address that `victor annotate` printed, with its token"
-        for_people = not scope["path"].startswith("/api/")
-        return PlainTextResponse(message, 401) if for_people else _error(401, "unauthorized", message)
+        is_browser = not scope["path"].startswith("/api/")
+        return PlainTextResponse(message, 401) if is_browser else _error(401, "unauthorized", message)
     return None
 
 
@@ -127,18 +127,18 @@ def _knows(scope: Scope, headers: Headers, token: str) -> bool:
 
 
 def _token_in(scope: Scope) -> str | None:
-    """The token in the address; only / takes one."""
+    """The token in the address of /; None elsewhere."""
     query = parse_qs(scope["query_string"].decode("latin-1"))
     return query["token"][0] if scope["path"] == "/" and "token" in query else None
 
 
 def _welcome(scope: Scope, access: Access) -> Response | None:
-    """The page that leads from /?token=… to /: the token goes into a cookie, and out of the address."""
+    """The page that leads from /?token=… to /; it moves the token from the address into a cookie."""
     if access.token is None or _token_in(scope) is None:
         return None
     query = parse_qs(scope["query_string"].decode("latin-1"))
     rest = urlencode({key: values[0] for key, values in query.items() if key != "token"})
-    # A redirect would still count as coming from the site that held the link, and get no strict cookie.
+    # After a redirect, the browser would still count the link's site as the origin and send no strict cookie.
     target = escape(f"/?{rest}" if rest else "/")
     answer = HTMLResponse(
         f'<!DOCTYPE html><meta http-equiv="refresh" content="0;url={target}"><title>…</title>'
@@ -152,7 +152,7 @@ def _error(status: int, code: str, message: str) -> Response:
 
 
 def _with_headers(send: Send) -> Send:
-    """Adds the headers that every answer has; a Content-Security-Policy where there is none."""
+    """Adds the common headers, and a Content-Security-Policy if the answer has none."""
 
     async def with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -1,4 +1,4 @@
-"""The labels of a store, and the label string of a page: one base-36 digit a block."""
+"""The labels of a store, and the label string of a page: one base-36 digit per block."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -12,26 +12,18 @@ from victor_spark.page import LABELS
 DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 ROLES: Final = LABELS
 Runs = list[list[int]]
-"""[[first, last, label], …]: blocks first … last, both included, have this label."""
+"""[[first, last, label], …]: blocks first to last, inclusive, have this label."""
 
-# Colours that stay apart for every kind of colour vision (Okabe and Ito 2008); "other" is grey.
+# Colours that are distinct for all kinds of colour vision (Okabe and Ito 2008); "other" is grey.
 _COLOURS: Final = (
-    "#b45309",
-    "#0072b2",
-    "#6b7280",
-    "#009e73",
-    "#cc79a7",
-    "#56b4e9",
-    "#e69f00",
-    "#7c3aed",
-    "#111827",
-)
+    "#b45309", "#0072b2", "#6b7280", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7c3aed", "#111827"
+)  # fmt: skip
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,23}")
 
 
 @dataclass(frozen=True)
 class Label:
-    """A label as annotators see it, and what it means in the export (one of ROLES)."""
+    """A label of annotators, and the one of ROLES that replaces it in the export."""
 
     name: str
     role: str
@@ -39,7 +31,7 @@ class Label:
     colour: str
 
     def as_json(self) -> dict[str, Any]:
-        """As the browser gets it."""
+        """The label as JSON for the browser."""
         return {"name": self.name, "role": self.role, "key": self.key, "colour": self.colour}
 
 
@@ -47,13 +39,13 @@ DEFAULT: Final = tuple(Label(name, name, str(i + 1), _COLOURS[i]) for i, name in
 
 
 def parse(words: Sequence[str]) -> tuple[Label, ...]:
-    """The default labels and those of `--label NAME=ROLE`; UsageError for one that makes no sense."""
+    """The default labels and those of `--label NAME=ROLE`; UsageError if one is invalid."""
     labels = list(DEFAULT)
     for word in words:
         name, _, role = word.partition("=")
         if not _NAME.fullmatch(name) or role not in ROLES:
             raise UsageError(
-                f"--label {word}: NAME=ROLE, with a short lower-case name and ROLE {', '.join(ROLES)}"
+                f"--label {word}: expected NAME=ROLE, a short lower-case name and {', '.join(ROLES)}"
             )
         if any(label.name == name for label in labels):
             raise UsageError(f"--label {word}: the label {name} exists")
@@ -87,7 +79,7 @@ def runs_of(labels: str, blocks: Iterable[int]) -> Runs:
 
 
 def apply(labels: str, runs: Runs) -> str:
-    """The label string with these runs written over it."""
+    """The label string after these runs are applied."""
     for first, last, label in runs:
         labels = labels[:first] + DIGITS[label] * (last - first + 1) + labels[last + 1 :]
     return labels
@@ -105,15 +97,15 @@ def spans(blocks: Iterable[int]) -> list[list[int]]:
 
 
 def checked_runs(runs: Any, label: Any, *, n_blocks: int, n_labels: int) -> Runs:
-    """Runs as a browser sent them, with the label; AnnotationError unless they lie within the page."""
+    """The runs that a browser sent, with the label; AnnotationError unless they are within the page."""
     if type(label) is not int or not 0 <= label < n_labels:
         raise AnnotationError(f"there is no label {label!r}")
     if not isinstance(runs, list) or not runs or len(runs) > max(n_blocks, 1):
-        raise AnnotationError("runs is no list of [first, last]")
+        raise AnnotationError("runs must be a list of [first, last]")
     checked = []
     for run in runs:
         if not isinstance(run, list) or len(run) != 2 or any(type(number) is not int for number in run):
-            raise AnnotationError("runs is no list of [first, last]")
+            raise AnnotationError("runs must be a list of [first, last]")
         first, last = sorted(run)
         if first < 0 or last >= n_blocks:
             raise AnnotationError(f"the page has the blocks 0 to {n_blocks - 1}, not {first} to {last}")

@@ -1,4 +1,4 @@
-"""Pages of a store: how they come in, and what is kept of each."""
+"""Pages of a store: how they are added, and what is stored of each."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ import numpy as np
 from victor_spark.annotation.labels import encode
 from victor_spark.annotation.store import Store, now
 from victor_spark.errors import AnnotationError
-from victor_spark.evaluation import sites
+from victor_spark.evaluation.gold import site_of
 from victor_spark.page import Int32, Page, Record
 
 PRACTICE: Final = "practice"
@@ -22,8 +22,8 @@ PRACTICE: Final = "practice"
 
 @dataclass(frozen=True)
 class Prelabels:
-    """What a model says of a page: a label string, the blocks it is unsure of, how unsure of the whole,
-    and the marginal probabilities of LABELS in percent, a byte each, block by block."""
+    """A model's labels of a page, the uncertain blocks, the uncertainty of the page, and the marginal
+    probabilities of LABELS for each block, in percent, one byte each."""
 
     model: str
     labels: str
@@ -37,7 +37,7 @@ Prelabel = Callable[[Page], Prelabels]
 
 @dataclass
 class Added:
-    """What became of the pages of an input."""
+    """Counts of the pages of an input: added, known, without text, and dropped by status."""
 
     n_added: int = 0
     n_known: int = 0
@@ -48,16 +48,18 @@ class Added:
         """One line for the log and the browser."""
         parts = [f"{self.n_added} page{'s' * (self.n_added != 1)} added"]
         if self.n_known:
-            parts.append(f"{self.n_known} already there")
+            parts.append(f"{self.n_known} already in the store")
         if self.n_without_blocks:
-            parts.append(f"{self.n_without_blocks} without a text block left out")
-        parts += [f"{n} left out: {status}" for status, n in sorted(self.dropped.items())]
+            parts.append(f"{self.n_without_blocks} without a text block skipped")
+        if self.dropped:
+            counts = ", ".join(f"{n} {status}" for status, n in sorted(self.dropped.items()))
+            parts.append(f"skipped by status: {counts}")
         return ", ".join(parts)
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a page comes from."""
+    """The source of a page."""
 
     name: str
     offset: int = 0
@@ -66,21 +68,21 @@ class Source:
 
 
 def source_of(record: Record) -> Source:
-    """Where an archive's record comes from."""
+    """The source of an archive's record."""
     return Source(record.warc_filename, record.warc_record_offset, record.id, record.url)
 
 
 def add(
     connection: sqlite3.Connection, page: Page, markup: str, source: Source, *, gold: str | None = None
 ) -> int | None:
-    """Adds a page and returns its number; None when the store has one with the same content."""
+    """Adds a page and returns its number; None if the store has a page with the same content."""
     digest = hashlib.sha256(page.html.encode("utf-8", "surrogatepass")).hexdigest()
     if connection.execute("SELECT 1 FROM page WHERE hash = ?", (digest,)).fetchone():
         return None
     url = source.url
     host = _host(url)
     values = (
-        digest, source.record_id, url, host, sites.site(host, url, markup) or source.name, page.title,
+        digest, source.record_id, url, host, site_of(host, url, markup) or source.name, page.title,
         page.language, source.name, source.offset, len(page.blocks), int(digest[:13], 16) / 16**13,
         int(gold is not None), gold, now(),
     )  # fmt: skip
@@ -105,24 +107,17 @@ def _host(url: str | None) -> str | None:
     return parts.hostname if parts.scheme in ("http", "https") else None
 
 
-def set_prelabels(connection: sqlite3.Connection, number: int, prelabels: Prelabels) -> None:
-    """Keeps a model's labels of a page, in place of an older model's."""
+def set_prelabels(connection: sqlite3.Connection, number: int, given: Prelabels) -> None:
+    """Stores a model's labels of a page, replacing those of an older model."""
+    uncertain = json.dumps(given.uncertain)
     connection.execute(
         "INSERT OR REPLACE INTO prelabel VALUES (?, ?, ?, ?, ?, ?)",
-        (
-            number,
-            prelabels.model,
-            prelabels.labels,
-            json.dumps(prelabels.uncertain),
-            prelabels.uncertainty,
-            prelabels.marginals,
-        ),
+        (number, given.model, given.labels, uncertain, given.uncertainty, given.marginals),
     )
 
 
 def as_prelabels(model: str, probabilities: Any, labels: Iterable[int], words: Any) -> Prelabels:
-    """A model's scores as prelabels: a block is uncertain when content or not is a toss-up (closer than
-    25:75).
+    """A model's scores as prelabels; a block is uncertain if its P(content) is between .25 and .75.
 
     The page's uncertainty is the mean of 1 - |2 P(content) - 1| over its words, 0 … 1.
     """
@@ -138,8 +133,7 @@ def as_prelabels(model: str, probabilities: Any, labels: Iterable[int], words: A
 
 @dataclass(frozen=True)
 class Content:
-    """A page as it was imported: the decoded markup, its canonical HTML, and its blocks as offsets into
-    that."""
+    """An imported page: its decoded markup, its canonical HTML, and its blocks as offsets into that."""
 
     markup: str
     html: str
@@ -153,7 +147,7 @@ class Content:
 
 
 def content(store: Store, number: int) -> Content:
-    """The content of a page; AnnotationError when there is none."""
+    """The content of a page; AnnotationError if there is none."""
     row = store.row("SELECT markup, html, blocks FROM content WHERE page = ?", number)
     if row is None:
         raise AnnotationError(f"there is no page {number}", "not_found")
@@ -170,12 +164,12 @@ def _unpacked(stored: bytes) -> str:
 
 
 def remark(store: Store, text: str) -> None:
-    """Keeps a line for people, shown in the browser."""
+    """Stores a line that the browser shows."""
     with store.writing() as connection:
         connection.execute("INSERT INTO remark (at, text) VALUES (?, ?)", (now(), text))
 
 
 def remarks(store: Store, limit: int = 5) -> list[str]:
-    """The latest lines for people, the oldest of them first."""
+    """The latest lines, the oldest of them first."""
     rows = store.rows("SELECT text FROM remark ORDER BY id DESC LIMIT ?", limit)
     return [row["text"] for row in reversed(rows)]

@@ -1,7 +1,9 @@
-"""Which page an annotator gets next: random, by site, or the one the model is least sure of."""
+"""The order of pages for annotators (random, by site, or the least certain first), and their progress."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Any, Final
 
 from victor_spark.annotation import annotations
@@ -13,15 +15,18 @@ ORDERS: Final = {
     "site": "page.site, page.url, page.id",
     "uncertain": "coalesce(prelabel.uncertainty, 0) DESC, page.hash",
 }
-"""Order → its SQL; a page's hash is as good as a die, and the same for every annotator."""
+"""Order → its SQL; the order of hashes is random, and the same for all annotators."""
 
 CLAIM_SECONDS: Final = 1800.0
-"""So long an open page waits for its annotator before somebody else may get it."""
+"""How long an open page is reserved for its annotator."""
+
+RECENT: Final = 20
+"""Pages that count for the recent speed of an annotator."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How pages are handed out: `overlap` is the share of pages that `n_overlap` annotators label each."""
+    """The order of pages; `overlap` is the share of pages that `n_overlap` annotators label each."""
 
     order: str = "random"
     overlap: float = 0.0
@@ -29,12 +34,12 @@ class Plan:
 
     def __post_init__(self) -> None:
         if self.order not in ORDERS:
-            raise UsageError(f"--order is one of {', '.join(ORDERS)}")
+            raise UsageError(f"--order must be one of {', '.join(ORDERS)}")
         if not 0.0 <= self.overlap <= 1.0 or self.n_overlap < 2:
-            raise UsageError("--overlap is a share from 0 to 1, --overlap-annotators at least 2")
+            raise UsageError("--overlap must be between 0 and 1, --overlap-annotators at least 2")
 
     def wanted(self, draw: float) -> int:
-        """How many annotators a page with this draw is for."""
+        """How many annotators label a page with this draw."""
         return self.n_overlap if draw < self.overlap else 1
 
 
@@ -56,7 +61,7 @@ ORDER BY {order} LIMIT 1
 
 
 def next_page(store: Store, plan: Plan, name: Any, after: Any = None) -> dict[str, Any]:
-    """The state of the annotator's next page: her open one, else a new one; with `after`, a new one first."""
+    """The state of the annotator's next page: the open one, else a new one; with `after`, a new one first."""
     annotator, _ = annotations.annotator_number(store, name)
     values = {
         "annotator": annotator,
@@ -68,7 +73,7 @@ def next_page(store: Store, plan: Plan, name: Any, after: Any = None) -> dict[st
     statements = [_OPEN, _NEW.format(order=ORDERS[plan.order])]
     if after is not None:
         statements.reverse()
-    with store.writing():  # claimed in the same transaction: no other annotator gets it meanwhile
+    with store.writing():  # the same transaction reserves the page
         for statement in statements:
             if row := store.row(statement, values):
                 return annotations.state(store, row["page"], name)
@@ -77,12 +82,12 @@ def next_page(store: Store, plan: Plan, name: Any, after: Any = None) -> dict[st
 
 def _nothing_left(store: Store) -> str:
     if not store.row("SELECT 1 FROM page WHERE NOT practice LIMIT 1"):
-        return "The store has no pages yet: start `victor annotate` with pages to label."
-    return "No page is left for you: everything is labelled, or others are at work on it."
+        return "The store has no pages yet: start `victor annotate` with INPUT."
+    return "No page is left for you: all pages are labelled or reserved for others."
 
 
 def listing(store: Store, plan: Plan, name: Any, offset: int = 0, limit: int = 100) -> dict[str, Any]:
-    """The pages in the order of the queue, as the annotator sees them."""
+    """The pages in the order of the queue, with their state for this annotator."""
     annotator, _ = annotations.annotator_number(store, name)
     rows = store.rows(
         "SELECT page.id, page.title, page.url, page.host, page.n_blocks, page.draw, prelabel.uncertainty,"
@@ -118,3 +123,52 @@ def history(store: Store, name: Any) -> dict[str, Any]:
         annotator,
     )
     return {"pages": [row["page"] for row in rows]}
+
+
+def progress(store: Store, plan: Plan, name: str | None = None) -> dict[str, Any]:
+    """Pages done and wanted; pages per hour (of active time) of all annotators, or of one."""
+    pages = store.rows(
+        "SELECT id, draw, (SELECT count(*) FROM annotation a"
+        " WHERE a.page = page.id AND a.judge = 0 AND a.state = 'done') AS n_done FROM page WHERE NOT practice"
+    )
+    n_wanted = sum(plan.wanted(page["draw"]) for page in pages)
+    n_annotations = sum(page["n_done"] for page in pages)
+    unfinished = {page["id"] for page in pages if page["n_done"] < plan.wanted(page["draw"])}
+    rows = store.rows("SELECT id, name FROM annotator ORDER BY name")
+    return {
+        "n_pages": len(pages),
+        "n_done": sum(page["n_done"] > 0 for page in pages),
+        "n_annotations": n_annotations,
+        "n_wanted": n_wanted,
+        "annotators": [
+            {"name": row["name"], **_of_annotator(store, row["id"], unfinished)}
+            for row in rows
+            if name is None or row["name"] == name
+        ],
+    }
+
+
+def _of_annotator(store: Store, annotator: int, unfinished: set[int]) -> dict[str, Any]:
+    rows = store.rows(
+        "SELECT annotation.page, state, active_seconds,"
+        " (SELECT count(*) FROM action WHERE action.annotation = annotation.id) AS n_actions"
+        " FROM annotation JOIN page ON page.id = annotation.page"
+        " WHERE annotator = ? AND judge = 0 AND NOT practice ORDER BY done, annotation.id",
+        annotator,
+    )
+    seconds = [row["active_seconds"] for row in rows if row["state"] == "done"]
+    return {
+        "n_done": len(seconds),
+        "n_left": len(unfinished - {row["page"] for row in rows if row["state"] != "open"}),
+        "n_skipped": sum(row["state"] == "skipped" for row in rows),
+        "active_seconds": round(sum(row["active_seconds"] for row in rows), 1),
+        "median_seconds": round(median(seconds), 1) if seconds else None,
+        "pages_per_hour": _per_hour(seconds),
+        "pages_per_hour_recent": _per_hour(seconds[-RECENT:]),
+        "n_actions": sum(row["n_actions"] for row in rows),
+    }
+
+
+def _per_hour(seconds: Sequence[float]) -> float | None:
+    total = sum(seconds)
+    return round(3600 * len(seconds) / total, 1) if total > 0 else None

@@ -1,10 +1,10 @@
 """The annotation store: one SQLite file that holds pages, labels and every action that made them.
 
-It also holds the server's token and names of people, so only its owner can read it.
+It also holds the server's token and names of annotators, so only its owner can read it.
 
-Written in WAL mode with synchronous=FULL: an action that the browser was told is saved is on the disk, also
-after a power cut; at a person's speed the fsync it costs is nothing. kill -9 between two statements loses an
-action that was never confirmed, and the browser sends it again.
+It is written in WAL mode with synchronous=FULL, so a confirmed action is on disk, also after a power failure;
+at human speed the cost of an fsync does not matter. kill -9 loses at most an unconfirmed action, which the
+browser sends again.
 """
 
 import json
@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from victor_spark.annotation.labels import Label
+from victor_spark.annotation.labels import DEFAULT, Label
 from victor_spark.errors import AnnotationError
 
 APPLICATION_ID: Final = 0x56494341  # "VICA"
@@ -67,11 +67,11 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction (or a part of the one around it): all of it is on the disk afterwards, or (with an
-        AnnotationError) nothing.
+        """A transaction (or a part of the enclosing one): afterwards all of it is on disk, or, with an
+        AnnotationError, nothing.
         """
-        with self._lock, _clear_words(self.path):
-            if self._n_around:  # within another one of this thread: part of that
+        with self._lock, _clear_errors(self.path):
+            if self._n_around:  # nested: part of the enclosing transaction
                 yield self._connection
                 return
             self._connection.execute("BEGIN IMMEDIATE")
@@ -81,36 +81,36 @@ class Store:
                 self._connection.execute("COMMIT")
             finally:
                 self._n_around = 0
-                if self._connection.in_transaction:  # it did not come to the commit, or that failed
+                if self._connection.in_transaction:  # COMMIT was not reached, or failed
                     self._connection.execute("ROLLBACK")
 
     def rows(self, statement: str, *values: Any) -> list[Row]:
-        """What a SELECT finds; `values` are for its question marks, or one dict for its names."""
+        """The rows of a SELECT; `values` are its parameters, or one dict of named parameters."""
         named = values[0] if len(values) == 1 and isinstance(values[0], dict) else values
-        with self._lock, _clear_words(self.path):
+        with self._lock, _clear_errors(self.path):
             return self._connection.execute(statement, named).fetchall()
 
     def row(self, statement: str, *values: Any) -> Row | None:
-        """The first row that a SELECT finds."""
+        """The first row of a SELECT, or None."""
         found = self.rows(statement, *values)
         return found[0] if found else None
 
     def close(self) -> None:
-        """Closes the file; SQLite folds its log into it."""
+        """Closes the file; SQLite merges its log into it."""
         with self._lock:
             self._connection.close()
 
 
 def now() -> str:
-    """The time as the store writes it."""
+    """The current time in the form of the store."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def create_or_open(path: Path, labels: Sequence[Label] | None = None) -> Store:
-    """The store at `path`, made if there is none; `labels` are those asked for (None: the store's own).
+    """The store at `path`, created if there is none, with these labels (None: those of the store).
 
-    Raises AnnotationError for a file that is no store, for another schema version, for a folder that can't be
-    written, and for labels that a store with annotations does not have.
+    Raises AnnotationError for a file that is not a store, for another schema version, for a folder without
+    write permission, and for labels that conflict with those of the store.
     """
     store = _opened(path, is_new=not path.exists() or path.stat().st_size == 0)
     try:
@@ -124,16 +124,16 @@ def create_or_open(path: Path, labels: Sequence[Label] | None = None) -> Store:
 
 
 def open_existing(path: Path) -> Store:
-    """The store at `path`; AnnotationError when there is none."""
+    """The store at `path`; AnnotationError if there is none."""
     if not path.is_file():
-        raise AnnotationError(f"{path}: no annotation store there", "not_found")
+        raise AnnotationError(f"{path}: no such annotation store", "not_found")
     return create_or_open(path)
 
 
 def _opened(path: Path, *, is_new: bool) -> Store:
-    with _clear_words(path):
+    with _clear_errors(path):
         if is_new:
-            with suppress(OSError):  # SQLite says better what is wrong
+            with suppress(OSError):  # SQLite's own error is clearer
                 os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE))
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
         try:
@@ -156,9 +156,9 @@ def _opened(path: Path, *, is_new: bool) -> Store:
 
 
 def _make_private(path: Path) -> None:
-    """Takes a store, and the files that SQLite keeps beside it, from everybody but its owner."""
+    """Makes a store, and the files of SQLite beside it, readable by its owner only."""
     for suffix in ("", "-wal", "-shm", "-journal"):
-        with suppress(OSError):  # not there, or another's
+        with suppress(OSError):  # missing, or of another owner
             path.with_name(path.name + suffix).chmod(_PRIVATE)
 
 
@@ -174,26 +174,24 @@ def _check_version(connection: sqlite3.Connection, path: Path) -> None:
             else "export it with the victor-spark that made it"
         )
         raise AnnotationError(
-            f"{path}: a store of schema version {version}, this victor-spark writes version"
-            f" {SCHEMA_VERSION}; {hint}. Nothing was changed."
+            f"{path}: the store has schema version {version}, this victor-spark needs version"
+            f" {SCHEMA_VERSION}: {hint}. The store is unchanged."
         )
 
 
 def _choose_labels(store: Store, labels: Sequence[Label] | None) -> None:
-    """Keeps the labels in the store; more can be added, those in use stay what they are."""
+    """Stores the labels; labels can be added, existing ones cannot change."""
     row = store.row("SELECT value FROM setting WHERE name = 'labels'")
     kept = tuple(Label(**label) for label in json.loads(row["value"])) if row else ()
     chosen = tuple(labels) if labels is not None else kept
     if chosen[: len(kept)] != kept:
         if labels is not None and kept[: len(chosen)] == chosen:
-            chosen = kept  # fewer were asked for: the store's stay
+            chosen = kept  # fewer were given: those of the store stay
         else:
             raise AnnotationError(
-                f"{store.path}: the store has the labels {', '.join(_say(kept))}: only add to them"
+                f"{store.path}: the store has the labels {', '.join(_shown(kept))}; labels can only be added"
             )
     if not chosen:
-        from victor_spark.annotation.labels import DEFAULT
-
         chosen = DEFAULT
     if chosen != kept:
         written = json.dumps([label.as_json() for label in chosen])
@@ -203,10 +201,10 @@ def _choose_labels(store: Store, labels: Sequence[Label] | None) -> None:
 
 
 def _kept(store: Store, name: str, first: str) -> str:
-    """A setting that stays what it was at first.
+    """A setting that never changes once it is stored.
 
-    `id` identifies the store, so that no window sends its saved-up work to another one; an unchanged `token`
-    keeps open windows valid when the server starts again.
+    `id` identifies the store, so that no window sends waiting actions to another one. A constant `token`
+    keeps open windows valid when the server is restarted.
     """
     with store.writing() as connection:
         connection.execute("INSERT OR IGNORE INTO setting VALUES (?, ?)", (name, first))
@@ -214,13 +212,13 @@ def _kept(store: Store, name: str, first: str) -> str:
     return str(row["value"])
 
 
-def _say(labels: Sequence[Label]) -> list[str]:
+def _shown(labels: Sequence[Label]) -> list[str]:
     return [label.name if label.name == label.role else f"{label.name}={label.role}" for label in labels]
 
 
 @contextmanager
-def _clear_words(path: Path) -> Iterator[None]:
-    """SQLite's errors as one line that says what to do."""
+def _clear_errors(path: Path) -> Iterator[None]:
+    """Turns errors of SQLite into one line that says what to do."""
     try:
         yield
     except sqlite3.Error as error:
@@ -228,7 +226,7 @@ def _clear_words(path: Path) -> Iterator[None]:
         if name == "SQLITE_FULL" or name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN")):
             if name.startswith("SQLITE_CANTOPEN") and not path.parent.is_dir():
                 raise AnnotationError(f"{path}: no folder {path.parent}", "not_found") from error
-            message = f"{path}: can't be written: {error}. Is the disk full? What was saved before is safe."
+            message = f"{path}: cannot be written: {error}. Is the disk full? Saved actions are safe."
             raise AnnotationError(message, "disk_full") from error
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             raise AnnotationError(
@@ -237,5 +235,5 @@ def _clear_words(path: Path) -> Iterator[None]:
         if name in ("SQLITE_NOTADB", "SQLITE_CORRUPT"):
             raise AnnotationError(f"{path}: not an annotation store, or a damaged one ({error})") from error
         if name.startswith("SQLITE_READONLY"):
-            raise AnnotationError(f"{path}: may not be written", "disk_full") from error
+            raise AnnotationError(f"{path}: no permission to write", "disk_full") from error
         raise

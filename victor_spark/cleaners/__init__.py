@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Final, TypeAlias
 
 from victor_spark.cleaners import cascade, extractor, kimatu, line_block, ncleaner, peers, template, victor
-from victor_spark.errors import UsageError
+from victor_spark.errors import UsageError, suggestion
 from victor_spark.page import Page, Scores
 
 Cleaner: TypeAlias = Callable[[Page], Scores]
@@ -42,7 +42,8 @@ def check_name(name: str) -> None:
         if part in peers.PEERS:
             peers.check_installed(part)
         elif part not in CLEANERS:
-            raise UsageError(f"no cleaner {part!r}; there are: {', '.join(available())}, and cascades a+b")
+            names = f"; there are: {', '.join(available())}, and cascades a+b"
+            raise UsageError(f"no cleaner {part!r}{suggestion(part, available()) or names}")
 
 
 def models_of(name: str) -> tuple[str, ...]:

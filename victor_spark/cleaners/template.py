@@ -1,4 +1,7 @@
-"""`template`: all of a page's text minus the templates of its site (Foschini, section 3.4)."""
+"""Site templates in cleaning: the cleaner `template`, and the template step around any other cleaner.
+
+`template` keeps all of a page's text minus the templates of its site (Foschini, section 3.4).
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,13 +13,15 @@ from victor_spark.cleaners import cascade
 from victor_spark.crf.decision import n_words
 from victor_spark.errors import InputError, UsageError
 from victor_spark.page import HEADER, LABELS, OTHER, TEXT, Bool, Page, Scores
-from victor_spark.templates import trimming
-from victor_spark.warc.opening import one_line, open_file
+from victor_spark.templates import coverage, table
+from victor_spark.templates.coverage import SiteTemplates
+from victor_spark.warc.storage import one_line, open_file
 
 NAME: Final = "template"
 AFTER, BEFORE, EVIDENCE = "after", "before", "evidence"
 USES: Final = (AFTER, BEFORE, EVIDENCE)
-"""Take templates out of what the cleaner kept; don't show it what they cover; only tell it their share."""
+"""`after`: templates are taken out of the blocks that the cleaner kept; `before`: the cleaner sees the page
+without them; `evidence`: the cleaner sees the share of each block that they cover, and keeps the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +58,36 @@ def table_bytes(path: str) -> bytes:
         raise InputError(f"{path}: {one_line(error)}") from error
 
 
+@dataclass(frozen=True, slots=True)
+class TemplateStep:
+    """What the templates of a table do before and after a cleaner; `use` is one of USES."""
+
+    templates: SiteTemplates
+    use: str
+
+    @classmethod
+    def from_bytes(cls, source: bytes, name: str, use: str) -> "TemplateStep":
+        """Reads the table; InputError with its `name` where it is none."""
+        return cls(SiteTemplates(table.from_bytes(source, name)), use)
+
+    def cleaner(self, cleaner: Callable[[Page], Scores]) -> Callable[[Page], Scores]:
+        """The cleaner, behind the cleaner `template` where templates are taken out before it."""
+        return cascade.compose([load(), cleaner]) if self.use == BEFORE else cleaner
+
+    def before(self, page: Page) -> Page:
+        """The page with what templates cover of it."""
+        return self.templates.marked(page)
+
+    def after(self, page: Page, kept: Bool, scores: Scores) -> tuple[Page, Bool, Bool | None]:
+        """The page, the kept blocks that stay, and which code points are cut out of these."""
+        page = self.templates.marked(page, kept)
+        if self.use == EVIDENCE:
+            return page, kept, None
+        return page, *taken_out(page, kept, scores, self.templates.n_pages(page))
+
+
 def load() -> Callable[[Page], Scores]:
-    """Keeps what still says something without the templates, which the pipeline then cuts out."""
+    """Keeps the blocks that have text outside of templates; `TemplateStep.after` cuts the templates out."""
 
     def clean(page: Page) -> Scores:
         kept = keeps(page)
@@ -67,10 +100,10 @@ def load() -> Callable[[Page], Scores]:
 def taken_out(
     page: Page, kept: Bool, scores: Scores, n_pages: int, guard: Guard = GUARD
 ) -> tuple[Bool, Bool | None]:
-    """What is left of the kept blocks, and which code points of the text are cut out of these.
+    """The kept blocks that stay, and which code points of the text are cut out of these.
 
-    `n_pages`: how many pages of the site the templates come from. Where a trained cleaner judged, templates
-    only settle what it doubts (Guard). Headings are spared, too: a site's lists hold its articles' titles.
+    `n_pages`: how many pages of the site the templates come from. After a trained cleaner, templates remove
+    only blocks with a high P(other) (Guard). Headings stay, too: a site's lists hold its articles' titles.
     """
     blocks, cut = page.blocks, page.in_template
     if cut is None or not (kept & (blocks.template_share > 0)).any():
@@ -78,15 +111,15 @@ def taken_out(
     if not scores.graded:
         return kept & keeps(page), cut
     spared = (scores.probabilities[:, OTHER] < guard.sure) | (blocks.heading_level > 0)
-    left = kept & (spared | trimming.left(blocks, cut))
+    left = kept & (spared | coverage.left(blocks, cut))
     words = n_words(blocks)
     if n_pages < guard.min_pages or words[left].sum() < (1 - guard.most) * words[kept].sum():
         return kept, None
-    return left, trimming.outside(blocks, cut, spared)
+    return left, coverage.outside(blocks, cut, spared)
 
 
 def keeps(page: Page) -> Bool:
-    """Which blocks templates leave something of; all, where none are known."""
+    """Which blocks have text outside of templates; all, where no templates are known."""
     if page.in_template is None:
         return np.ones(len(page.blocks), dtype=bool)
-    return trimming.left(page.blocks, page.in_template)
+    return coverage.left(page.blocks, page.in_template)

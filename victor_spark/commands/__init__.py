@@ -1,28 +1,25 @@
-"""Every command of `victor`, each defined once: a module with `add_arguments(parser)` and `run(arguments)`.
+"""Every command of `victor`. A command is a module with `add_arguments(parser)` and `run(arguments)`.
 
-A module's docstring is the command's help; `EXAMPLES`, if it has them, end it.
+A module's docstring is the command's help; its `EXAMPLES` are printed after the options.
 """
 
 from typing import Final
 
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
-    "clean": ("victor_spark.commands.clean", "clean pages: one to stdout, or archives to Parquet on Spark"),
-    "explain": ("victor_spark.commands.explain", "show why a page was cleaned as it was, block by block"),
-    "plan": ("victor_spark.commands.plan", "check the inputs, and say what cleaning them will take"),
-    "status": ("victor_spark.commands.status", "say how far a run is: waves done, missing and failed"),
+    "clean": ("victor_spark.commands.clean", "clean one page to stdout, or archives to Parquet on Spark"),
+    "explain": ("victor_spark.commands.explain", "show block by block why a page was cleaned as it was"),
+    "plan": ("victor_spark.commands.plan", "check inputs; estimate pages, time, disk and memory of a run"),
+    "status": ("victor_spark.commands.status", "show the waves of a run that are done, missing and failed"),
     "package": ("victor_spark.commands.package", "pack victor-spark for the executors of a cluster"),
-    "evaluate": ("victor_spark.commands.evaluate", "judge cleaners on annotated pages: results and a report"),
-    "fetch": ("victor_spark.commands.fetch", "fetch a list of addresses into a WARC, politely"),
+    "evaluate": ("victor_spark.commands.evaluate", "measure cleaners on annotated pages and write a report"),
+    "fetch": ("victor_spark.commands.fetch", "fetch a list of addresses into a WARC file"),
     "templates mine": ("victor_spark.commands.templates_mine", "find what many pages of a site repeat"),
-    "templates show": (
-        "victor_spark.commands.templates_show",
-        "look at a site's templates and their cut-off",
-    ),
-    "templates apply": ("victor_spark.commands.templates_apply", "take their site's templates out of pages"),
+    "templates show": ("victor_spark.commands.templates_show", "print a site's templates and its cut-off"),
+    "templates apply": ("victor_spark.commands.templates_apply", "remove a site's templates from its pages"),
     "templates diff": ("victor_spark.commands.templates_diff", "compare two templates tables"),
     "templates evaluate": (
         "victor_spark.commands.templates_evaluate",
-        "judge templates, a cleaner, and both on annotated pages",
+        "measure templates, a cleaner, and both on annotated pages",
     ),
     "train crf": ("victor_spark.commands.train_crf", "train a cleaner from annotated pages"),
     "train langid": ("victor_spark.commands.train_langid", "build language profiles from text files"),
@@ -30,12 +27,13 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "annotate": ("victor_spark.commands.annotate", "label the blocks of pages in the browser"),
     "annotate export": (
         "victor_spark.commands.annotate_export",
-        "labels out of the store: gold, CleanEval text, html",
+        "export labels: gold pages, CleanEval text, or html",
     ),
     "annotate agreement": (
         "victor_spark.commands.annotate_agreement",
-        "how far annotators agree, and where they differ",
+        "measure how far annotators agree, and list where they differ",
     ),
-    "cleaners": ("victor_spark.commands.cleaners", "list the cleaners that can be used here"),
+    "cleaners": ("victor_spark.commands.cleaners", "list the cleaners that are installed"),
+    "languages": ("victor_spark.commands.languages", "list the languages that can be identified"),
 }
-"""Name as typed (one or two words) → module, and what it does in a line."""
+"""Name as typed (one or two words) → module, and one line of help."""

@@ -1,7 +1,7 @@
-"""Says how far the annotators of a store agree: Cohen's kappa in pairs, Fleiss' kappa for all, pages that
-differ.
+"""Measures how far the annotators of a store agree: Cohen's kappa of pairs, Fleiss' kappa of all; lists pages
+that differ.
 
-Counted over all blocks of pages that two or more finished (see `victor annotate --overlap`).
+Counts all blocks of pages that two or more annotators finished (see `victor annotate --overlap`).
 """
 
 import argparse
@@ -22,19 +22,19 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
     parser.add_argument("--store", metavar="FILE", required=True, help="the annotation store")
-    parser.add_argument("--json", action="store_true", help="everything as one JSON object")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the report."""
-    from victor_spark.annotation import agreement, progress, queue, store
+    from victor_spark.annotation import agreement, queue, store
 
     kept = store.open_existing(Path(arguments.store))
     try:
         report = {
             **agreement.agreement(kept),
             "disagreements": agreement.disagreements(kept)["pages"],
-            "annotators": progress.progress(kept, queue.Plan())["annotators"],
+            "annotators": queue.progress(kept, queue.Plan())["annotators"],
         }
     finally:
         kept.close()
@@ -44,9 +44,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _lines(report: Mapping[str, Any]) -> Iterator[str]:
     for who in report["annotators"]:
-        speed = f"{who['pages_per_hour']:g} pages an hour" if who["pages_per_hour"] else "no speed yet"
+        speed = f"{who['pages_per_hour']:g} pages an hour" if who["pages_per_hour"] else "speed unknown"
         yield f"{who['name']}: {who['n_done']} pages done, {who['n_skipped']} skipped, {speed}"
-    yield f"{report['n_pages']} pages done by several, {report['n_blocks']} blocks"
+    yield f"{report['n_pages']} pages done by two or more, {report['n_blocks']} blocks"
     for pair in report["pairs"]:
         first, second = pair["annotators"]
         yield (
@@ -56,7 +56,7 @@ def _lines(report: Mapping[str, Any]) -> Iterator[str]:
     if report["pairs"]:
         yield f"Fleiss' kappa: {_number(report['fleiss'])}"
     for page in report["disagreements"]:
-        judged = f"judged by {page['judged']}" if page["judged"] else "not judged yet"
+        judged = f"decided by {page['judged']}" if page["judged"] else "not decided"
         where = page["url"] or page["title"] or f"page {page['page']}"
         yield f"{page['n_differing']} of {page['n_blocks']} blocks differ, {judged}: {where}"
     yield from report["messages"]

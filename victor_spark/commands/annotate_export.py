@@ -1,9 +1,9 @@
-"""Takes the finished pages out of an annotation store.
+"""Exports the finished pages of an annotation store.
 
-gold: JSON lines that `victor train` and `victor evaluate` read (a name ending in .xz is compressed).
-cleaneval: a directory with gold/ (CleanEval's <h>, <p>, <l>) and html/. html: a directory of the pages as
-they were parsed, each block with its label in an attribute. A page that several finished has the judge's
-labels, else the majority's.
+gold: JSON lines that `victor train` and `victor evaluate` read (compressed if the name ends in .xz).
+cleaneval: a directory with gold/ (CleanEval's <h>, <p>, <l>) and html/. html: a directory of the parsed
+pages, with the label of each block in an attribute. A page that several annotators finished has the labels
+of the judge, or else of the majority.
 """
 
 import argparse
@@ -25,7 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
     parser.add_argument("--store", metavar="FILE", required=True, help="the annotation store")
     parser.add_argument("--form", choices=("gold", "cleaneval", "html"), default="gold", help="default: gold")
-    parser.add_argument("--output", metavar="PATH", required=True, help="a file for gold, else a directory")
+    parser.add_argument(
+        "--output", metavar="PATH", required=True, help="a file for gold, otherwise a directory"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

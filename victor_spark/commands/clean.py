@@ -1,9 +1,9 @@
-"""Cleans web pages of boilerplate.
+"""Removes boilerplate from web pages.
 
-One html page (or - for stdin) without --output is printed as text, and no Spark is started. Everything else
-needs --output: a directory that gets pages/ (Parquet, one row per html record, also for those dropped) and
-_run/ (the record of the run). INPUT is a WARC or ARC file, an html page, a directory, a glob, a text file of
-paths, a table of records, or a URL of these (http, https, s3, hdfs): what it is, is detected.
+One html page (or - for stdin) without --output is printed as text, without Spark. All other inputs need
+--output: a directory that gets pages/ (Parquet, one row per html record, also for dropped ones) and _run/
+(the record of the run). INPUT is a WARC or ARC file, an html page, a directory, a glob, a text file of paths,
+a table of records, or a URL of these (http, https, s3, hdfs); its kind is detected.
 """
 
 import argparse
@@ -19,7 +19,7 @@ examples:
   victor clean page.html                                   text on stdout
   victor clean page.html --format markdown                 also: cleaneval, html
   curl -s https://example.com/ | victor clean -
-  victor clean crawl.warc.gz --output out                  rows in out/pages/, run again: already done
+  victor clean crawl.warc.gz --output out                  rows in out/pages/; run again to resume
   victor clean 'crawl/*.warc.gz' more.warc --output out --threshold 0.3 --blocks
   victor clean 'crawl/*.warc.gz' --output sure --prefer precision --fail-below 0.6
   victor clean 'crawl/*.warc.gz' --output czech --lang cs,sk

@@ -1,4 +1,4 @@
-"""The options of `victor clean`, and of commands that clean as it does: defined, and read back."""
+"""The options of `victor clean` and of commands that share them: added to a parser, and read from it."""
 
 import argparse
 import dataclasses
@@ -11,7 +11,7 @@ from victor_spark.crf import decision
 from victor_spark.spark.budget import Budget
 from victor_spark.spark.layout import PARTITION_COLUMNS, Layout
 from victor_spark.spark.limits import Limits
-from victor_spark.warc import records
+from victor_spark.warc.shard import ReadOptions
 
 FORMATS: Final = ("text", "cleaneval", "markdown", "html")
 ENGINES: Final = ("arrow", "rdd")
@@ -20,7 +20,7 @@ ALL_STATUSES: Final = tuple(range(100, 600))
 
 @dataclasses.dataclass(frozen=True)
 class OutputOptions:
-    """What the rows hold beside the columns that are always there, and how they become files."""
+    """Optional columns of the rows, and how rows are written to files."""
 
     blocks: bool = False
     html: bool = False
@@ -38,20 +38,20 @@ class CleanOptions:
     """The options of a run, from conf/cleaning.toml and the command line."""
 
     settings: pipeline.Settings
-    reading: records.ReadOptions
+    reading: ReadOptions
     output: OutputOptions
     limits: Limits
     budget: Budget
 
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
-    """What is read and where rows go."""
+    """Adds INPUT and --output."""
     parser.add_argument("inputs", metavar="INPUT", nargs="+", help="what to clean; - is a page on stdin")
     parser.add_argument("--output", metavar="OUT", help="directory for pages/ and _run/")
 
 
 def add_cleaner(parser: argparse.ArgumentParser) -> None:
-    """Who decides what is kept."""
+    """Adds the options that decide which blocks are kept."""
     parser.add_argument("--cleaner", metavar="NAME", help="see `victor cleaners` (default: victor)")
     parser.add_argument(
         "--threshold",
@@ -60,15 +60,17 @@ def add_cleaner(parser: argparse.ArgumentParser) -> None:
         help="keep a block when P(other) < P; lower is stricter (default: the cleaner decides page by page)",
     )
     parser.add_argument(
-        "--prefer", choices=tuple(decision.PREFERENCES), help="instead of their balance, page by page"
+        "--prefer",
+        choices=tuple(decision.PREFERENCES),
+        help="decide page by page, but weigh one higher than the other (default: F1)",
     )
     parser.add_argument(
         "--fail-below",
         type=argument_types.probability,
         metavar="F1",
-        help="drop pages whose expected F1 is lower: status empty (the column expected_f1 has it anyway)",
+        help="drop pages with a lower expected F1, with status empty (column expected_f1 holds the value)",
     )
-    parser.add_argument("--model", metavar="DIR", help="a trained model instead of the cleaner's own")
+    parser.add_argument("--model", metavar="DIR", help="use this trained model instead of the cleaner's own")
     known = parser.add_argument_group("site templates (see `victor templates mine`)")
     known.add_argument(
         "--templates", metavar="FILE", help="a templates table: what many pages of a site repeat"
@@ -76,39 +78,48 @@ def add_cleaner(parser: argparse.ArgumentParser) -> None:
     known.add_argument(
         "--templates-use",
         choices=template.USES,
-        help="take them out of what the cleaner kept (default), don't show the cleaner what they cover, or "
-        "only tell it and --blocks their share",
+        help="after: remove them from what the cleaner kept (default); before: remove them first; evidence: "
+        "only give each block its template_share",
     )
 
 
-def add_running(parser: argparse.ArgumentParser) -> None:
-    """How it is read and run, whoever decides."""
+def add_language(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of language identification."""
     language = parser.add_argument_group("language")
     language.add_argument(
         "--lang",
         type=argument_types.words,
         metavar="CODE,CODE",
-        help="keep pages in these languages (ISO 639: cs,sk)",
+        help="keep pages in these languages (ISO 639: cs,sk; see `victor languages`)",
     )
     language.add_argument(
-        "--lid-model", metavar="FILE", help="tell languages by this fastText model (lid.176, GlotLID)"
+        "--lid-model", metavar="FILE", help="identify languages with this fastText model (lid.176, GlotLID)"
     )
+
+
+def add_running(parser: argparse.ArgumentParser) -> None:
+    """Adds everything but inputs and the choice of a cleaner: languages, rows, reading, limits, Spark."""
+    add_language(parser)
     page = parser.add_argument_group("one page to stdout")
     page.add_argument("--format", choices=FORMATS, help="default: text")
-    page.add_argument("--url", help="the page's address, if it is known")
+    page.add_argument("--url", help="the address of the page")
     rows = parser.add_argument_group("rows")
-    rows.add_argument("--blocks", action="store_true", default=None, help="keep every block with its label")
-    rows.add_argument("--html", action="store_true", default=None, help="keep the page as it was fetched")
+    rows.add_argument(
+        "--blocks", action="store_true", default=None, help="add the column blocks: every block and its label"
+    )
+    rows.add_argument(
+        "--html", action="store_true", default=None, help="add the column html: the page as fetched"
+    )
     rows.add_argument(
         "--partition-by",
         choices=PARTITION_COLUMNS,
-        help="a folder for every language or crawl (in Hive's form)",
+        help="write one folder per language or crawl (Hive partitions)",
     )
     rows.add_argument(
         "--target-file-size",
         type=argument_types.n_bytes,
         metavar="SIZE",
-        help="such as 256M (default: a file a task)",
+        help="such as 256M (default: one file per task)",
     )
     add_reading(parser)
     add_limits(parser)
@@ -116,22 +127,26 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     spark = parser.add_argument_group("Spark (spark-submit jobs/clean.py takes the same options and its own)")
     spark.add_argument("--master", metavar="URL", help="default: spark-defaults.conf, else local[*]")
     spark.add_argument(
-        "--partitions", type=argument_types.positive, metavar="N", help="tasks, and output files, of a wave"
+        "--partitions", type=argument_types.positive, metavar="N", help="tasks, and output files, per wave"
     )
     spark.add_argument(
         "--wave-bytes",
         type=argument_types.n_bytes,
         metavar="SIZE",
-        help="input committed together, such as 500M or 2G",
+        help="input per wave (rows of a wave are committed together), such as 500M or 2G",
     )
     spark.add_argument(
-        "--split-bytes", type=argument_types.n_bytes, metavar="SIZE", help="input read by a task at a time"
+        "--split-bytes", type=argument_types.n_bytes, metavar="SIZE", help="input per task, such as 64M"
     )
-    spark.add_argument("--engine", choices=ENGINES, help="mapInArrow (default) or mapPartitions: same rows")
+    spark.add_argument(
+        "--engine",
+        choices=ENGINES,
+        help="arrow: mapInArrow (default); rdd: mapPartitions; the rows are the same",
+    )
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    """Which records are pages."""
+    """Adds the options that decide which records are pages."""
     reading = parser.add_argument_group("reading")
     status = reading.add_mutually_exclusive_group()
     status.add_argument(
@@ -148,50 +163,58 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         help="WARC records that are pages (default: response)",
     )
     reading.add_argument(
-        "--max-bytes", type=argument_types.positive, metavar="N", help="longer pages are dropped: oversize"
+        "--max-bytes",
+        type=argument_types.n_bytes,
+        metavar="SIZE",
+        help="drop longer pages, with status oversize (default: 10M)",
     )
-    reading.add_argument("--input-base-url", metavar="URL", help="put before relative paths of a list")
+    reading.add_argument(
+        "--input-base-url", metavar="URL", help="prefix of relative paths in a list of paths"
+    )
 
 
 def add_limits(parser: argparse.ArgumentParser) -> None:
-    """What one page may take."""
-    limits = parser.add_argument_group("limits for one page, which is cleaned in a child process (rows only)")
+    """Adds the limits for one page."""
+    limits = parser.add_argument_group(
+        "limits per page; pages are cleaned in a child process (only with rows)"
+    )
     limits.add_argument(
         "--page-seconds",
-        type=float,
+        type=argument_types.seconds,
         metavar="S",
-        help="CPU time, and as much again per megabyte of the page; then: timeout (default: 20)",
+        help="CPU seconds, plus as many per megabyte of the page; beyond: status timeout (default: 20)",
     )
     limits.add_argument(
         "--page-memory",
-        type=argument_types.positive,
-        metavar="MB",
-        help="then: out_of_memory (default: 1024)",
+        type=argument_types.megabytes,
+        metavar="SIZE",
+        help="memory, such as 512M or 2G (a bare number is megabytes); beyond: status out_of_memory "
+        "(default: 1G)",
     )
     limits.add_argument(
         "--no-sandbox",
         action="store_true",
         default=None,
-        help="no child process and no limits: a page that crashes or hangs fails the run",
+        help="no child process, no limits: a page that crashes or hangs fails the run",
     )
 
 
 def add_budget(parser: argparse.ArgumentParser) -> None:
-    """What may fail."""
+    """Adds the failure budget."""
     built_in = Budget()
     budget = parser.add_argument_group(
-        "failure budget: a share such as 1%%, a count, or '1%% or 20', whichever allows more; a run that "
-        "fails more stops with exit code 3, and goes on when started again with a larger one"
+        "failure budget: a share such as 1%%, a count, or '1%% or 20' (the larger of both). A run with more "
+        "failures stops with exit code 3; run again with a larger budget, it resumes"
     )
     budget.add_argument(
         "--max-failed-shards",
         metavar="N",
-        help=f"of shards that can't be read (default: {built_in.max_failed_shards})".replace("%", "%%"),
+        help=f"shards that cannot be read (default: {built_in.max_failed_shards})".replace("%", "%%"),
     )
     budget.add_argument(
         "--max-failed-pages",
         metavar="N",
-        help="of pages: corrupt_record, timeout, crash, out_of_memory, error "
+        help="pages with status corrupt_record, timeout, crash, out_of_memory or error "
         f"(default: {built_in.max_failed_pages})".replace("%", "%%"),
     )
 
@@ -236,7 +259,7 @@ def chosen_options(arguments: argparse.Namespace) -> CleanOptions:
     )
 
 
-def reading(arguments: argparse.Namespace) -> records.ReadOptions:
+def reading(arguments: argparse.Namespace) -> ReadOptions:
     """How records are read, by conf/cleaning.toml and what `add_reading` added."""
     statuses = ALL_STATUSES if arguments.all_statuses else arguments.status
     given = {
@@ -245,7 +268,7 @@ def reading(arguments: argparse.Namespace) -> records.ReadOptions:
         "record_types": arguments.record_types,
         "max_bytes": arguments.max_bytes,
     }
-    return configuration.merged(records.ReadOptions(), _configured().get("reading", {}), given)
+    return configuration.merged(ReadOptions(), _configured().get("reading", {}), given)
 
 
 def limits(arguments: argparse.Namespace) -> Limits:
@@ -261,7 +284,7 @@ def limits(arguments: argparse.Namespace) -> Limits:
 def _configured() -> configuration.Tables:
     sections = {
         "cleaning": pipeline.Settings,
-        "reading": records.ReadOptions,
+        "reading": ReadOptions,
         "output": OutputOptions,
         "limits": Limits,
         "budget": Budget,

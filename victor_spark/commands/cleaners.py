@@ -1,4 +1,4 @@
-"""Lists the cleaners that can be used here, one name a line; `a+b` makes a cascade of two."""
+"""Lists the cleaners that are installed, one name per line; `a+b` is a cascade of two."""
 
 import argparse
 from typing import Final
@@ -6,6 +6,7 @@ from typing import Final
 EXAMPLES: Final = """\
 examples:
   victor cleaners
+  victor clean page.html --cleaner kimatu
 """
 
 

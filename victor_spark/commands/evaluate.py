@@ -1,11 +1,11 @@
-"""Judges cleaners on annotated pages: how well each does, how sure that is, and where it goes wrong.
+"""Measures cleaners on annotated pages, with confidence intervals and a report of their errors.
 
 --gold takes .jsonl(.xz) files of annotated pages or directories of them; a folder of CleanEval gold texts,
-with the folder of their html in --pages (or texts that were already cleaned in --cleaned, as CleanEval's own
-script has it); or a .json of with/without snippets, with --pages. DIR gets results.json, results.csv (a line
-per page and cleaner) and report.html. A page on which a cleaner fails counts as empty and is listed.
+with the folder of their html in --pages (or of already cleaned texts in --cleaned); or a .json of
+with/without snippets, with --pages. DIR gets results.json, results.csv (one line per page and cleaner) and
+report.html. A page on which a cleaner fails counts as empty and is listed.
 
---model judges a model that `victor train` wrote, in the place of the cleaner's own.
+--model measures a model that `victor train` wrote instead of the cleaner's own.
 """
 
 import argparse
@@ -19,11 +19,11 @@ from typing import Any, Final
 
 from victor_spark.commands import outputs
 from victor_spark.errors import EXIT_DONE, UsageError
-from victor_spark.evaluation import evaluate, gold_formats, judging, terminal
-from victor_spark.evaluation.evaluate import Gold, Judge
+from victor_spark.evaluation import evaluate, gold_formats, measuring, report_tables
+from victor_spark.evaluation.evaluate import Gold, Runner
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.gold_formats import Choice
-from victor_spark.evaluation.judging import Judgement, Plan
+from victor_spark.evaluation.measuring import Measurement, Plan
 
 EXAMPLES: Final = """\
 examples:
@@ -40,22 +40,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
     parser.add_argument("--gold", metavar="PATH", nargs="+", required=True, help="annotated pages, see above")
     parser.add_argument(
-        "--pages", metavar="FOLDER", help="html of the gold texts or snippets, matched by name"
+        "--pages", metavar="FOLDER", help="html files of the gold texts or snippets, matched by name"
     )
     parser.add_argument(
-        "--cleaner", metavar="NAME", nargs="+", default=[], help="see `victor cleaners`; also cascades a+b"
+        "--cleaner", metavar="NAME", nargs="+", default=[], help="see `victor cleaners`; a+b is a cascade"
     )
     parser.add_argument(
         "--model",
         metavar="DIR",
-        help="a trained model for the one cleaner that has a model (default: victor)",
+        help="a trained model for the cleaner (default: victor; --cleaner may name one with a model)",
     )
     parser.add_argument(
         "--cleaned",
         metavar="FOLDER",
         nargs="+",
         default=[],
-        help="folders of cleaned texts to judge as they are",
+        help="folders of cleaned texts to measure",
     )
     parser.add_argument("--output", metavar="DIR", required=True, help="directory for results and report")
     outputs.add_overwrite(parser)
@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         nargs="+",
         default=[],
-        help=f"default: all ({', '.join(judging.MEASURES)})",
+        help=f"default: all ({', '.join(measuring.MEASURES)})",
     )
     wanted = parser.add_argument_group("pages")
     wanted.add_argument("--sets", metavar="SET", nargs="+", default=[], help="only these sets")
@@ -77,24 +77,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         type=float,
         default=evaluate.SECONDS,
-        help="seconds a cleaner may take for a page (default: %(default)s)",
+        help="limit per page and cleaner, in seconds (default: %(default)s)",
     )
-    running.add_argument("--spark", action="store_true", help="judge on Spark, as jobs/evaluate.py does")
+    running.add_argument("--spark", action="store_true", help="run on Spark, as jobs/evaluate.py does")
     running.add_argument(
-        "--master", metavar="URL", help="with --spark: default spark-defaults.conf, else local[*]"
+        "--master", metavar="URL", help="with --spark (default: spark-defaults.conf, else local[*])"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Checks everything, judges, writes, prints the table."""
+    """Checks the arguments, measures, writes the results, prints the table."""
     _check(arguments)
     if arguments.model and not arguments.cleaner:
         arguments.cleaner = ["victor"]
-    plan = judging.plan(arguments.cleaner, arguments.cleaned, arguments.measures, arguments.model)
+    plan = measuring.plan(arguments.cleaner, arguments.cleaned, arguments.measures, arguments.model)
     gold = _gold(arguments)
     with outputs.directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
-        results = evaluate.run(gold, plan, _judge(arguments), output, _options(arguments))
-    sys.stdout.write("\n".join(["", *terminal.lines(results), f"report in {output / 'report.html'}", ""]))
+        results = evaluate.run(gold, plan, _runner(arguments), output, _options(arguments))
+    sys.stdout.write(
+        "\n".join(["", *report_tables.terminal_lines(results), f"report in {output / 'report.html'}", ""])
+    )
     return EXIT_DONE
 
 
@@ -102,11 +104,11 @@ def _check(arguments: argparse.Namespace) -> None:
     for name in ("limit", "jobs", "timeout"):
         value = getattr(arguments, name)
         if value is not None and value <= 0:
-            raise UsageError(f"--{name} is positive")
+            raise UsageError(f"--{name} must be positive")
     if arguments.master and not arguments.spark:
-        raise UsageError("--master belongs to --spark")
+        raise UsageError("--master needs --spark")
     if arguments.spark and arguments.jobs:
-        raise UsageError("--jobs is for this machine; on Spark the master says how many")
+        raise UsageError("--jobs cannot be combined with --spark: the master sets the number of processes")
 
 
 def _gold(arguments: argparse.Namespace) -> Gold:
@@ -117,7 +119,7 @@ def _gold(arguments: argparse.Namespace) -> Gold:
     return evaluate.check(sources, choice)
 
 
-def _judge(arguments: argparse.Namespace) -> Judge:
+def _runner(arguments: argparse.Namespace) -> Runner:
     if arguments.spark:
         return partial(_on_spark, master=arguments.master, seconds=arguments.timeout)
     return partial(evaluate.locally, n_jobs=arguments.jobs or cpu_count() or 1, seconds=arguments.timeout)
@@ -125,14 +127,14 @@ def _judge(arguments: argparse.Namespace) -> Judge:
 
 def _on_spark(
     pages: Iterator[GoldPage], plan: Plan, *, master: str | None, seconds: float
-) -> Iterator[Judgement]:
-    from victor_spark.spark.evaluate import judgements  # Spark is loaded only where it is used
+) -> Iterator[Measurement]:
+    from victor_spark.spark.evaluate import measurements  # Spark is loaded only where it is used
 
-    return judgements(pages, plan, master=master, seconds=seconds)
+    return measurements(pages, plan, master=master, seconds=seconds)
 
 
 def _options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """What results.json and the report say of how they came about; names of files, not where they lie."""
+    """The command, for results.json and the report; files are named without their folders."""
     words = ["victor", "evaluate", "--gold", *(Path(path).name for path in arguments.gold)]
     if arguments.pages:
         words += ["--pages", Path(arguments.pages).name]

@@ -1,7 +1,7 @@
-"""Shows why a page was cleaned the way it was: one html file, every block coloured by its label.
+"""Writes an html file that shows why a page was cleaned as it was: each block is coloured by its label.
 
-Point at a block: its probabilities, stage by stage, and the features that weighed most. The file is
-self-contained; nothing of the page runs or loads in it.
+Point at a block to see its probabilities, stage by stage, and the features with the largest weights. The file
+is self-contained; it runs no script of the page and loads nothing.
 """
 
 import argparse
@@ -10,32 +10,39 @@ from typing import Final
 
 from victor_spark import pipeline
 from victor_spark.annotation import explained
-from victor_spark.commands import clean_options, one_page
+from victor_spark.commands import argument_types, clean_options, one_page
 from victor_spark.crf import model as crf_model
 from victor_spark.crf.explanation import Explanation, explain
 from victor_spark.errors import EXIT_BUDGET, EXIT_DONE, InputError, OutputError
 from victor_spark.html.charset import decode
 from victor_spark.html.styles import sheets
 from victor_spark.page import Document
-from victor_spark.warc import opening
+from victor_spark.warc import storage
 
 EXAMPLES: Final = """\
 examples:
   victor explain page.html                       writes page.explained.html
   victor explain page.html --output why.html --cleaner victor-2008
-  victor explain page.html --fail-below 0.6 || echo "a doubtful page"
+  victor explain page.html --fail-below 0.6 || echo "the model is unsure of this page"
   victor explain page.html --url http://example.org/a --templates templates.parquet
 
---fail-below: the exit code is 3 when the page's expected F1 is lower.
+With --fail-below, the exit code is 3 if the page's expected F1 is lower.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
     parser.add_argument("inputs", metavar="PAGE", nargs=1, help="an html page; - is stdin")
-    parser.add_argument("--output", metavar="FILE", help="default: the page's name with .explained.html")
+    parser.add_argument("--output", metavar="FILE", help="default: NAME.explained.html, here")
+    parser.add_argument("--url", help="the address of the page")
+    parser.add_argument(
+        "--max-bytes", type=argument_types.n_bytes, metavar="SIZE", help="refuse a longer page (default: 10M)"
+    )
     clean_options.add_cleaner(parser)
-    clean_options.add_running(parser)
+    clean_options.add_language(parser)
+    for_rows = argparse.ArgumentParser()
+    clean_options.add_running(for_rows)
+    parser.set_defaults(**vars(for_rows.parse_args([])))  # the other options of a run keep their defaults
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -52,10 +59,10 @@ def run(arguments: argparse.Namespace) -> int:
         content = explained.page(document, _explanation(document, models), name=name, sheets=sheets(markup))
         path.write_text(content, encoding="utf-8")
     except OSError as error:
-        raise OutputError(f"{path}: can't write there: {error.strerror or error}") from error
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
     print(f"{name}: {explained.verdict(document)}\n{path}")
-    doubtful = chosen.settings.fail_below is not None and document.status != "ok"
-    return EXIT_BUDGET if doubtful else EXIT_DONE
+    is_unsure = chosen.settings.fail_below is not None and document.status != "ok"
+    return EXIT_BUDGET if is_unsure else EXIT_DONE
 
 
 def _output(arguments: argparse.Namespace) -> Path:
@@ -64,12 +71,12 @@ def _output(arguments: argparse.Namespace) -> Path:
     return Path(
         "page.explained.html"
         if arguments.inputs == ["-"]
-        else f"{Path(opening.public(arguments.inputs[0], arguments.inputs[0])).stem}.explained.html"
+        else f"{Path(storage.public(arguments.inputs[0], arguments.inputs[0])).stem}.explained.html"
     )
 
 
 def _explanation(document: Document, models: dict[str, bytes]) -> Explanation | None:
-    """What the CRF's features say, where a CRF alone decided."""
+    """The weights of the CRF's features; None if the cleaner is not a single CRF."""
     trained = [content for name, content in models.items() if name.startswith("crf/")]
     if len(trained) != 1 or not document.n_blocks:
         return None

@@ -1,7 +1,7 @@
-"""Fetches a list of addresses into a WARC, politely: many hosts at once, each asked once a second at most.
+"""Fetches a list of addresses into a WARC file: many hosts in parallel, each at most once per second.
 
-URLS.txt holds one http or https address a line. robots.txt is obeyed, redirects are followed, what fails for
-a while is tried again later. The same command run again fetches only what the WARC does not hold yet.
+URLS.txt holds one http or https address per line. Obeys robots.txt, follows redirects, and retries after
+temporary errors. The same command run again fetches only what the WARC file does not hold yet.
 """
 
 import argparse
@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from victor_spark import __version__
-from victor_spark.commands.argument_types import positive
+from victor_spark.commands.argument_types import n_bytes, positive, seconds
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
 from victor_spark.redaction import redacted_message
 
 if TYPE_CHECKING:
-    from victor_spark.fetch.crawl import Outcome, Politeness
+    from victor_spark.fetch.crawl import Outcome
     from victor_spark.fetch.exchange import Limits
+    from victor_spark.fetch.politeness import Politeness
 
 EXAMPLES: Final = """\
 examples:
@@ -35,56 +36,56 @@ _SHOWN: Final = 10
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
-    parser.add_argument("urls", metavar="URLS.txt", help="a text file: one address a line")
-    parser.add_argument("--output", metavar="FILE.warc.gz", required=True, help="made, or added to")
+    parser.add_argument("urls", metavar="URLS.txt", help="a text file, one address per line")
+    parser.add_argument("--output", metavar="FILE.warc.gz", required=True, help="created, or appended to")
     polite = parser.add_argument_group("politeness")
     polite.add_argument(
         "--delay", metavar="S", type=seconds, default=1.0,
         help="seconds between two requests to a host (default: %(default)s; a longer crawl-delay is obeyed)",
     )  # fmt: skip
     polite.add_argument(
-        "--user-agent", default=USER_AGENT, help="who asks, best with an address (default: %(default)s)"
+        "--user-agent", default=USER_AGENT, help="best with a contact address (default: %(default)s)"
     )
     polite.add_argument(
-        "--tries", metavar="N", type=positive, default=3, help="per address (default: %(default)s)"
+        "--tries", metavar="N", type=positive, default=3, help="tries per address (default: %(default)s)"
     )
     polite.add_argument(
         "--back-off", metavar="S", type=seconds, default=5.0,
-        help="seconds before the second try, doubled with each (default: %(default)s)",
+        help="seconds before the second try, doubled each time (default: %(default)s)",
     )  # fmt: skip
     limits = parser.add_argument_group("limits")
     limits.add_argument(
-        "--timeout", metavar="S", type=seconds, default=60.0, help="per page (default: %(default)s)"
+        "--timeout", metavar="S", type=seconds, default=60.0, help="seconds per page (default: %(default)s)"
     )
     limits.add_argument(
-        "--max-bytes", metavar="N", type=positive, default=10 << 20, help="per page (default: %(default)s)"
+        "--max-bytes", metavar="SIZE", type=n_bytes, default=10 << 20, help="largest page (default: 10M)"
     )
     limits.add_argument(
         "--parallel",
         metavar="N",
         type=positive,
         default=50,
-        help="requests at once, over all hosts (%(default)s)",
+        help="parallel requests over all hosts (default: %(default)s)",
     )
     limits.add_argument(
-        "--allow-private", action="store_true", help="also ask this machine and its own network (tests)"
+        "--allow-private", action="store_true", help="allow addresses of this machine and of private networks"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Fetches, and tells how every address ended."""
+    """Fetches, and prints how many addresses ended with which status."""
     if not all(map(find_spec, ("protego", "yarl"))):
         raise UsageError("fetching needs an extra: pip install 'victor-spark[fetch]'")
-    from victor_spark.fetch import urls
-    from victor_spark.fetch.crawl import Politeness
+    from victor_spark.fetch import addresses
     from victor_spark.fetch.exchange import Limits
+    from victor_spark.fetch.politeness import Politeness
 
     output = Path(arguments.output)
     if not output.name.endswith(".warc.gz"):
-        raise UsageError(f"--output {output}: a name that ends in .warc.gz")
-    listed = urls.read(Path(arguments.urls))
+        raise UsageError(f"--output {output}: the name must end in .warc.gz")
+    listed = addresses.read(Path(arguments.urls))
     if n := len(listed.bad):
-        _say(f"{n} line{'s' * (n != 1)} of {arguments.urls} left out: {listed.bad[0]}{', …' * (n > 1)}")
+        _say(f"{n} line{'s' * (n != 1)} of {arguments.urls} skipped: {listed.bad[0]}{', …' * (n > 1)}")
     limits = Limits(
         seconds=arguments.timeout,
         connect_seconds=min(15.0, arguments.timeout),
@@ -99,13 +100,13 @@ def run(arguments: argparse.Namespace) -> int:
 def fetch(
     listed: Sequence[str], output: Path, user_agent: str, limits: "Limits", polite: "Politeness"
 ) -> tuple["Outcome", bool]:
-    """Runs the fetch; how the addresses ended, and whether it came to its end."""
+    """Runs the fetch. Returns the outcome of each address, and whether all were tried."""
     from victor_spark.fetch.crawl import Crawl
     from victor_spark.fetch.warc_file import WarcFile
 
     warc = WarcFile(output, user_agent)
     if warc.n_cut:
-        _say(f"{output}: a clipped record of {warc.n_cut} bytes at its end was cut off")
+        _say(f"{output}: removed an incomplete record of {warc.n_cut} bytes at its end")
     progress = _Progress(len(listed))
     crawl: Crawl | None = None
 
@@ -118,7 +119,7 @@ def fetch(
     try:
         asyncio.run(work())
     except KeyboardInterrupt:
-        _say("stopped; the same command goes on")
+        _say("stopped; run the same command again to resume")
         complete = False
     finally:
         warc.close()
@@ -130,23 +131,23 @@ def fetch(
 
 
 class _Progress:
-    """A line every few seconds: how many addresses are done, how fast."""
+    """Prints every few seconds how many addresses are done, and the rate."""
 
     def __init__(self, n_listed: int) -> None:
         self.n_listed = n_listed
         self.n_done = 0
-        self.started = self.told = time.monotonic()
+        self.started = self.printed = time.monotonic()
 
     def count(self, _url: str, _status: str) -> None:
-        """One more address is done."""
+        """Counts one address as done."""
         self.n_done += 1
         now = time.monotonic()
-        if now - self.told >= 5.0:
-            self.told = now
+        if now - self.printed >= 5.0:
+            self.printed = now
             _say(f"{self.n_done} of {self.n_listed} ({self.n_done / (now - self.started):.1f} a second)")
 
     def end(self) -> None:
-        """The last line."""
+        """Prints the last line."""
         _say(f"{self.n_done} of {self.n_listed} addresses in {time.monotonic() - self.started:.0f} s")
 
 
@@ -160,14 +161,6 @@ def _summary(outcome: "Outcome") -> list[str]:
 
 
 def _say(line: str) -> None:
-    """A line without credentials, and without control characters that a server sent."""
+    """Prints a line without credentials and without control characters that a server sent."""
     shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in redacted_message(line))
     print(f"victor: {shown}", file=sys.stderr)
-
-
-def seconds(text: str) -> float:
-    """Seconds, not negative."""
-    value = float(text)
-    if not 0 <= value < 1e6:
-        raise argparse.ArgumentTypeError(f"{text} is no number of seconds")
-    return value

@@ -9,8 +9,8 @@ from victor_spark import pipeline
 from victor_spark.commands.clean_options import FORMATS, CleanOptions
 from victor_spark.errors import EXIT_DONE, InputError, UsageError
 from victor_spark.page import Document, Record
-from victor_spark.warc import inputs, kinds, records
-from victor_spark.warc.inputs import Shard
+from victor_spark.warc import file_types, inputs, records
+from victor_spark.warc.shard import Shard
 
 _JUDGED: Final = frozenset({"ok", "empty", "wrong_language"})  # the page was read, and this is the answer
 
@@ -43,7 +43,7 @@ def read_page(arguments: argparse.Namespace, chosen: CleanOptions) -> tuple[str,
         payload = sys.stdin.buffer.read()
         if not payload:
             raise InputError("stdin: empty")
-        if what := kinds.only_named(payload.decode("utf-8", "replace")):
+        if what := file_types.only_named(payload.decode("utf-8", "replace")):
             raise InputError(f"stdin holds {what}, not a page: give it as INPUT, or send the page")
         return "stdin", pipeline.handed_over(payload, arguments.url)
     if "-" in arguments.inputs:

@@ -1,4 +1,4 @@
-"""Where commands write what they made."""
+"""The output directory of a command: checked before the work, emptied when the work fails."""
 
 import argparse
 import tempfile
@@ -12,15 +12,15 @@ from victor_spark.errors import OutputError
 def add_overwrite(parser: argparse.ArgumentParser) -> None:
     """Adds --overwrite."""
     parser.add_argument(
-        "--overwrite", action="store_true", help="write over what an earlier command left in --output"
+        "--overwrite", action="store_true", help="replace files of an earlier command in --output"
     )
 
 
 @contextmanager
 def directory(path: Path, *, overwrite: bool) -> Iterator[Path]:
-    """A directory for results, which whoever has them makes; what fails meanwhile leaves nothing there.
+    """A directory for results; the caller creates it. If the body fails, its new files are removed.
 
-    OutputError now, rather than after an hour's work, where it can't be written or holds files.
+    Raises OutputError at once (not after an hour's work) if it cannot be written or holds files.
     """
     missing = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:
@@ -28,9 +28,9 @@ def directory(path: Path, *, overwrite: bool) -> Iterator[Path]:
         with tempfile.TemporaryFile(dir=missing[-1].parent if missing else path) as probe:
             probe.write(b"0")
     except OSError as error:
-        raise OutputError(f"can't write to {path}: {error.strerror or error}") from error
+        raise OutputError(f"cannot write to {path}: {error.strerror or error}") from error
     if before and not overwrite:
-        raise OutputError(f"{path}: holds files ({min(before)}); choose another --output, or add --overwrite")
+        raise OutputError(f"{path}: holds files ({min(before)}); choose another --output or add --overwrite")
     try:
         yield path
     except BaseException:

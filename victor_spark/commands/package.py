@@ -1,10 +1,11 @@
-"""Packs victor-spark for clusters that don't have it.
+"""Packs victor-spark for clusters on which it is not installed. DIST gets three files:
 
-DIST gets victor-env.tar.gz, for the --archives of spark-submit: this Python, the packages of victor-spark and
-its extras that are installed here, its kernels, conf/ and models/. Executors need the same kind of system
-(Linux, processor, C library no older), but no Python. Spark itself is left out. And victor-spark.zip, for
---py-files: victor-spark alone with its kernels, conf/ and models/, where executors have this version of
-Python and the packages. And clean.py, the job.
+victor-env.tar.gz, for --archives of spark-submit: this Python, the packages of victor-spark and its extras as
+installed here, kernels, conf/ and models/, without Spark. Executors need no Python, but the same system
+(Linux, processor, a C library that is not older).
+victor-spark.zip, for --py-files: victor-spark with kernels, conf/ and models/. Executors need this version of
+Python and the packages.
+clean.py, the job.
 """
 
 import argparse
@@ -14,7 +15,6 @@ from pathlib import Path
 from typing import Final
 
 from victor_spark.errors import EXIT_DONE, OutputError, UsageError
-from victor_spark.packing import environment, py_files
 
 ARCHIVE: Final = "victor-env.tar.gz"
 ZIP: Final = "victor-spark.zip"
@@ -42,22 +42,29 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
-    parser.add_argument("--output", metavar="DIST", default="dist", help="a directory (default: dist)")
     parser.add_argument(
-        "--extras", metavar="NAME,NAME", default="s3", help="optional parts, such as s3,gs (default: s3)"
+        "--output", metavar="DIST", default="dist", help="directory to write to (default: dist)"
+    )
+    parser.add_argument(
+        "--extras", metavar="NAME,NAME", default="s3", help="extras to include, such as s3,gs (default: s3)"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
+    from victor_spark.packing import archives
+
     folder = Path(arguments.output)
     extras = frozenset(filter(None, arguments.extras.split(",")))
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        sizes = {ARCHIVE: environment.pack(folder / ARCHIVE, extras), ZIP: py_files.pack(folder / ZIP)}
+        sizes = {
+            ARCHIVE: archives.pack_environment(folder / ARCHIVE, extras),
+            ZIP: archives.pack_zip(folder / ZIP),
+        }
         (folder / JOB).write_text(_JOB, encoding="utf-8")
     except PackageNotFoundError as error:
-        raise UsageError(f"{error.name} isn't installed here: nothing to pack it from") from error
+        raise UsageError(f"{error.name} is not installed here, so it cannot be packed") from error
     except (OSError, shutil.Error) as error:
         raise OutputError(f"{folder}: {error}") from error
     for name, n_bytes in sizes.items():

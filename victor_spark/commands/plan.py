@@ -1,10 +1,9 @@
-"""Checks the inputs of a victor clean command, and says what it will take, before anything is spent.
+"""Checks the inputs of a victor clean command and estimates pages, time, disk and memory of the run.
 
-Takes what victor clean takes: put plan where clean stands. Every path is looked up, parts of the crawl are
-really cleaned (a minute at most, without Spark), and pages, hours, disk and memory are told from them. With
---output, it is seen whether a run can write there (an output in a store starts Spark for that).
-The exit code is the one that victor clean will end with, as far as the sample tells: 0; 2: an input, an
-option, the output or the master is no good; 3: more shards or pages fail than may.
+Takes the arguments of victor clean. Looks up every path, cleans a sample of the crawl (at most a minute,
+without Spark) and extrapolates. With --output, also checks that a run can write there (for an output in an
+object store, this starts Spark). The exit code is the one that victor clean would end with, according to the
+sample: 0; 2: an input, an option, the output or the master is invalid; 3: failure budget exceeded.
 """
 
 import argparse
@@ -24,8 +23,8 @@ EXAMPLES: Final = """\
 examples:
   victor plan 'crawl/*.warc.gz'
   victor plan warc.paths --input-base-url s3://crawl/ --cores 400
-  victor plan crawl --lang cs,sk --blocks --output out       as victor clean will be called
-  victor plan warc.paths --json                              everything, for programs
+  victor plan crawl --lang cs,sk --blocks --output out       the arguments of victor clean
+  victor plan warc.paths --json                              the same as JSON
 """
 
 
@@ -34,15 +33,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     clean.add_arguments(parser)
     plan = parser.add_argument_group("plan")
     plan.add_argument(
-        "--cores", type=argument_types.positive, metavar="N", help="cores of the cluster (default: here)"
+        "--cores",
+        type=argument_types.positive,
+        metavar="N",
+        help="cores of the cluster (default: those of this machine)",
     )
-    plan.add_argument("--json", action="store_true", help="everything as JSON")
+    plan.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
     if "-" in arguments.inputs:
-        raise UsageError("- (stdin) needs no plan")
+        raise UsageError("- (stdin) is one page: victor plan is for archives")
     told, failed = _told(arguments)
     if arguments.json:
         print(json.dumps(told, ensure_ascii=False, indent=2))

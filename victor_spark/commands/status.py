@@ -1,8 +1,8 @@
-"""Tells how far a run is: which waves are done, missing or failed, pages by status, shards that failed.
+"""Prints the progress of a run: waves that are done, missing or failed, pages by status, failed shards.
 
-OUT is what was given to victor clean --output. Nothing is changed; a run that goes on meanwhile is not
-disturbed. Exit code 0: complete; 4: incomplete, the same victor clean command goes on from here (with a
-larger failure budget, if more failed than may).
+OUT is the --output of victor clean. Changes nothing; safe while the run is active. Exit code 0: complete; 4:
+incomplete: run the same victor clean command again to resume (with a larger failure budget, if it was
+exceeded).
 """
 
 import argparse
@@ -14,17 +14,17 @@ from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE
 EXAMPLES: Final = """\
 examples:
   victor status out                   a few lines
-  victor status out --waves           a line for every wave as well
-  victor status out --json            everything, for programs
-  victor status out && publish out    go on only when it is complete
+  victor status out --waves           one line per wave as well
+  victor status out --json            the same as JSON
+  victor status out && publish out    continue only if it is complete
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
-    parser.add_argument("output", metavar="OUT", help="what victor clean was given as --output")
-    parser.add_argument("--waves", action="store_true", help="a line for every wave")
-    parser.add_argument("--json", action="store_true", help="everything as JSON")
+    parser.add_argument("output", metavar="OUT", help="the --output of victor clean")
+    parser.add_argument("--waves", action="store_true", help="print one line per wave")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,7 +1,7 @@
-"""Takes their site's templates out of pages: all of the text stays but what many pages of the site repeat.
+"""Removes the templates of its site from each page; all other text is kept.
 
 The rows are those of `victor clean`, with cleaner = template. To use templates together with a trained
-cleaner, give them to `victor clean --templates` instead. Pages of sites without templates keep everything.
+cleaner, use `victor clean --templates` instead. Pages of sites without templates keep all text.
 """
 
 import argparse

@@ -1,6 +1,6 @@
-"""Compares two templates tables: what is new, what is gone, what stayed, site by site.
+"""Compares two templates tables site by site: templates that were added, that vanished, that were kept.
 
-A site that redesigns its pages loses most of its templates at once. --output writes all rows as Parquet.
+When a site is redesigned, most of its templates vanish at once. --output writes all rows as Parquet.
 """
 
 import argparse
@@ -30,10 +30,10 @@ _MARKS: Final = {"added": "+", "vanished": "-", "kept": " "}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
     parser.add_argument("old", metavar="OLD", help="a templates table")
-    parser.add_argument("new", metavar="NEW", help="a later one")
-    parser.add_argument("--site", metavar="SITE", help="only this site, with what stayed too")
+    parser.add_argument("new", metavar="NEW", help="a later templates table")
+    parser.add_argument("--site", metavar="SITE", help="only this site, kept templates included")
     parser.add_argument(
-        "--limit", metavar="N", type=int, default=_LIMIT, help="lines a site; 0: all (default: %(default)s)"
+        "--limit", metavar="N", type=int, default=_LIMIT, help="lines per site; 0: all (default: %(default)s)"
     )
     parser.add_argument("--output", metavar="FILE", help="all changes as Parquet")
 
@@ -56,7 +56,7 @@ def _write(changes: pa.Table, path: Path) -> None:
     try:
         pq.write_table(changes, path, compression="zstd")
     except OSError as error:
-        raise OutputError(f"can't write {path}: {error.strerror or error}") from error
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def _lines(by_site: dict[str, list[dict[str, Any]]], arguments: argparse.Namespace) -> Iterator[str]:
@@ -65,11 +65,11 @@ def _lines(by_site: dict[str, list[dict[str, Any]]], arguments: argparse.Namespa
     for site, rows in by_site.items():
         counts = {change: sum(row["change"] == change for row in rows) for change in _MARKS}
         yield f"{site}: {', '.join(f'{n} {change}' for change, n in counts.items())}"
-        told = [row for row in rows if arguments.site is not None or row["change"] != "kept"]
-        for row in told[: arguments.limit or None]:
+        shown = [row for row in rows if arguments.site is not None or row["change"] != "kept"]
+        for row in shown[: arguments.limit or None]:
             yield f"  {_MARKS[row['change']]} {_frequencies(row)}  {row['regex'][:_WIDTH]}"
-        if arguments.limit and len(told) > arguments.limit:
-            yield f"  {len(told) - arguments.limit} more: --limit 0"
+        if arguments.limit and len(shown) > arguments.limit:
+            yield f"  {len(shown) - arguments.limit} more: --limit 0"
     if not by_site:
         yield "no templates in either table"
 

@@ -1,7 +1,8 @@
-"""Judges templates on annotated pages, site by site: templates alone, a cleaner alone, and both.
+"""Measures templates on annotated pages, site by site: templates alone, a cleaner alone, and both.
 
---gold takes .jsonl(.xz) files of annotated pages or directories of them; sites with enough gold pages are
-judged. A site's templates are mined from the html of its own pages. DIR gets results.json and results.csv.
+--gold takes .jsonl(.xz) files of annotated pages or directories of them; sites with fewer than --min-pages
+are left out. A site's templates are mined from the html of its own pages. DIR gets results.json and
+results.csv.
 """
 
 import argparse
@@ -17,7 +18,7 @@ from victor_spark.errors import EXIT_DONE, OutputError
 from victor_spark.evaluation import gold_formats, template_gain
 from victor_spark.evaluation.gold_formats import Choice
 from victor_spark.templates.mine import MiningSettings
-from victor_spark.templates.template import VIEWS
+from victor_spark.templates.tokens import VIEWS
 
 EXAMPLES: Final = """\
 examples:
@@ -31,7 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
     parser.add_argument("--gold", metavar="PATH", nargs="+", required=True, help="annotated pages, see above")
     parser.add_argument("--cleaner", metavar="NAME", default="victor", help="default: %(default)s")
-    parser.add_argument("--view", choices=VIEWS, default="text", help="what is mined (default: %(default)s)")
+    parser.add_argument(
+        "--view", choices=VIEWS, default="text", help="the text to mine (default: %(default)s)"
+    )
     add_grouping(parser)
     parser.add_argument(
         "--min-pages",
@@ -46,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Mines, cleans, judges, writes, prints the table."""
+    """Mines, cleans, measures, writes the results, prints the table."""
     sources = gold_formats.sources(arguments.gold)
     pages = gold_formats.chosen(sources, Choice(tuple(arguments.sets)))
     of_sites = template_gain.by_site(pages, arguments.group_by, arguments.min_pages)
@@ -65,4 +68,4 @@ def _write(found: list[template_gain.SiteGain], cleaner: str, output: Path) -> N
         (output / "results.json").write_text(results + "\n", encoding="utf-8")
         template_gain.write_csv(found, output / "results.csv")
     except OSError as error:
-        raise OutputError(f"can't write to {output}: {error.strerror or error}") from error
+        raise OutputError(f"cannot write to {output}: {error.strerror or error}") from error

@@ -1,9 +1,9 @@
-"""Finds what many pages of one site repeat: menus, footers, notices, with the dates and numbers in them.
+"""Finds strings that many pages of a site repeat: menus, footers, notices, with varying dates and numbers.
 
-Pages are grouped by site, a sample of each site is mined, and FILE gets one row a template: its regular
-expression, how many pages have it, an example. FILE.sites.parquet beside it says of every site how many pages
-it had and, where nothing was mined, why. --update brings an older table up to date with a new crawl: what is
-still there counts on, what vanished is kept and marked. INPUT is what `victor clean` takes.
+Groups pages by site, mines a sample of each site, and writes one row per template to FILE: regular
+expression, document frequency, example. FILE.sites.parquet holds one row per site: its number of pages and,
+if nothing was mined, the reason. --update merges the templates of an earlier crawl: those that are found
+again are counted on, those that vanished are kept and marked. INPUT is what `victor clean` takes.
 """
 
 import argparse
@@ -14,9 +14,9 @@ from victor_spark import configuration, pipeline
 from victor_spark.commands import clean_options
 from victor_spark.commands.argument_types import positive
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
-from victor_spark.templates import sample, sites
+from victor_spark.templates import sites
 from victor_spark.templates.mine import MiningSettings
-from victor_spark.templates.template import VIEWS
+from victor_spark.templates.tokens import VIEWS
 
 EXAMPLES: Final = """\
 examples:
@@ -24,7 +24,7 @@ examples:
   victor templates mine 'crawl/*.warc.gz' --output templates.parquet --group-by host --max-pages-per-site 200
   victor templates mine crawl.warc.gz --output t.parquet --pattern 'session=sid=[0-9a-f]{32}'
   victor templates mine crawl-2.warc.gz --update templates.parquet --output templates-2.parquet
-  victor templates mine crawl.warc.gz --view cleaned --output t.parquet     in what the cleaner keeps
+  victor templates mine crawl.warc.gz --view cleaned --output t.parquet     from kept text only
   spark-submit --master spark://host:7077 jobs/mine_templates.py warc.paths --output hdfs:///t.parquet
 then:
   victor templates show example.org --templates templates.parquet
@@ -36,9 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
     parser.add_argument("inputs", metavar="INPUT", nargs="+", help="archives, pages, folders, globs, lists")
     parser.add_argument("--output", metavar="FILE", required=True, help="the templates table to write")
-    parser.add_argument(
-        "--update", metavar="OLD", help="a table of an earlier crawl that goes into the new one"
-    )
+    parser.add_argument("--update", metavar="OLD", help="the table of an earlier crawl, to be merged")
     mining = parser.add_argument_group("mining")
     mining.add_argument(
         "--view", choices=VIEWS, default="text", help="text of all blocks (default), html, or cleaned text"
@@ -48,11 +46,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--max-pages-per-site",
         type=positive,
         metavar="N",
-        default=sample.MAX_PAGES,
-        help="more pages are sampled (default: %(default)s)",
+        default=sites.MAX_PAGES,
+        help="sample at most N pages of a site (default: %(default)s)",
     )
     mining.add_argument(
-        "--min-pages", type=positive, metavar="N", help="fewer distinct pages are not mined (default: 3)"
+        "--min-pages", type=positive, metavar="N", help="distinct pages that a site needs (default: 3)"
     )
     mining.add_argument(
         "--pattern",
@@ -60,9 +58,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=REGEX",
         action="append",
         default=[],
-        help="a part that changes from page to page, beside those of conf/; may be given again",
+        help="text that varies from page to page, in addition to conf/ (may be repeated)",
     )
-    mining.add_argument("--cleaner", metavar="NAME", help="with --view cleaned: whose text (default: victor)")
+    mining.add_argument("--cleaner", metavar="NAME", help="for --view cleaned (default: victor)")
     clean_options.add_reading(parser)
     clean_options.add_limits(parser)
     spark = parser.add_argument_group("Spark")
@@ -73,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
     if arguments.cleaner and arguments.view != "cleaned":
-        raise UsageError("--cleaner is for --view cleaned: the other views look at whole pages")
+        raise UsageError("--cleaner needs --view cleaned")
     from victor_spark.spark.mine_templates import MiningJob, run
     from victor_spark.spark.site_pages import Sampling
 
@@ -104,7 +102,7 @@ def _mining(arguments: argparse.Namespace) -> MiningSettings:
 
 
 def add_grouping(parser: argparse._ActionsContainer) -> None:
-    """Adds --group-by: what a site is."""
+    """Adds --group-by."""
     parser.add_argument(
         "--group-by",
         type=sites.check_grouping,
@@ -118,5 +116,5 @@ def pattern(text: str) -> tuple[str, str]:
     """NAME=REGEX."""
     name, equals, expression = text.partition("=")
     if not name or not equals or not expression:
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=REGEX")
+        raise argparse.ArgumentTypeError(f"{text!r}: expected NAME=REGEX")
     return name, expression

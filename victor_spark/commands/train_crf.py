@@ -38,13 +38,11 @@ from victor_spark.evaluation import (
     labelling,
     out_of_fold,
     pictures,
-    preferences,
     summary,
 )
 from victor_spark.evaluation.cross_validation import Results
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import reporter, track
-from victor_spark.evaluation.template_evidence import with_shares
 from victor_spark.page import OTHER
 from victor_spark.templates.mine import MiningSettings
 
@@ -121,7 +119,7 @@ def _train(arguments: argparse.Namespace, recipe: "Recipe", output: Path) -> Non
     if why_not:
         print(f"victor: not measured: {why_not}", file=sys.stderr)
     if TEMPLATE_SHARE in recipe.features:
-        pages = with_shares(pages, MiningSettings())
+        pages = crf.with_shares(pages, MiningSettings())
     results: Results = {}
     if arguments.folds:
         results = cross_validation.cross_validate(
@@ -282,7 +280,7 @@ def _metrics(
 def _preferences(pages: Sequence[LabelledPage], results: Results) -> dict[str, Any]:
     """How precision and recall trade, of a cleaner that decides page by page."""
     judged = results.get(crf.DECIDES_BY_PAGE)
-    return {"preferences": preferences.curve(pages, judged)} if judged else {}
+    return {"preferences": summary.preference_curve(pages, judged)} if judged else {}
 
 
 def _command(arguments: argparse.Namespace) -> str:

@@ -1,7 +1,7 @@
-"""Builds language profiles from text files, adds a language to them, or lists what one holds.
+"""Builds language profiles from text files, adds a language to profiles, or prints a profile.
 
 A text file is UTF-8 (plain, .gz, .xz or .bz2) and its name begins with its language: cs.txt, sr_latn.txt.xz.
-A directory stands for the text files in it. A language's profile depends on its own text alone.
+A directory stands for its text files. The profile of a language depends on its own text only.
 """
 
 import argparse
@@ -23,7 +23,7 @@ examples:
   victor train langid texts/cs.txt texts/sk.txt.xz --output profiles.npz
   victor train langid --add gsw=swiss.txt --output profiles.npz    the shipped profiles and one more
   victor train langid --add cs=new.txt --profiles mine.npz --output mine.npz
-  victor train langid --list cs | head -50                    the commonest n-grams of a profile
+  victor train langid --list cs | head -50                    the most frequent n-grams
   victor train langid texts/ --fasttext --output lid.ftz      a small fastText model (extra: fasttext)
 """
 
@@ -41,10 +41,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="LANG=FILE",
         action="append",
         default=[],
-        help="add or replace one language and leave the others as they are (can be repeated)",
+        help="add or replace one language, keep the others (may be repeated)",
     )
     parser.add_argument(
-        "--profiles", metavar="FILE", type=Path, help="profiles for --add and --list (default: those shipped)"
+        "--profiles",
+        metavar="FILE",
+        type=Path,
+        help="profiles for --add and --list (default: the shipped ones)",
     )
     parser.add_argument("--list", metavar="LANG", help="print a language's profile and stop")
     parser.add_argument("--fasttext", action="store_true", help="train a quantised fastText model instead")
@@ -57,14 +60,16 @@ def run(arguments: argparse.Namespace) -> int:
             print(line)
         return EXIT_DONE
     if arguments.output is None:
-        raise UsageError("--output FILE is needed (or --list LANG)")
+        raise UsageError("--output FILE or --list LANG is required")
     if bool(arguments.inputs) == bool(arguments.add):
-        raise UsageError("give either text files and directories, or --add LANG=FILE")
+        raise UsageError("give either FILE_OR_DIR or --add LANG=FILE")
     if arguments.add and arguments.fasttext:
-        raise UsageError("--add is for profiles; a fastText model is trained on all languages at once")
+        raise UsageError(
+            "--add cannot be combined with --fasttext: a fastText model is trained on all languages at once"
+        )
     updates = arguments.add and arguments.output == arguments.profiles
     if arguments.output.exists() and not (updates or arguments.overwrite):
-        raise OutputError(f"{arguments.output}: exists; choose another --output, or add --overwrite")
+        raise OutputError(f"{arguments.output}: exists; choose another --output or add --overwrite")
     if arguments.fasttext:
         return _train_fasttext(arguments)
     profiles = _added(arguments) if arguments.add else training.train(_texts(_files(arguments.inputs)))
@@ -89,7 +94,7 @@ def _added(arguments: argparse.Namespace) -> Profiles:
     for pair in arguments.add:
         language, equals, path = pair.partition("=")
         if not equals or not path:
-            raise UsageError(f"--add {pair}: not LANG=FILE")
+            raise UsageError(f"--add {pair}: expected LANG=FILE")
         profiles = training.add(profiles, _checked(language, path), training.read(Path(path)))
     return profiles
 
@@ -113,7 +118,8 @@ def _files(inputs: Sequence[str]) -> list[tuple[str, Path]]:
 def _checked(language: str, source: str) -> str:
     if not _LANGUAGE.fullmatch(language):
         raise UsageError(
-            f"{source}: {language!r} is no language code (two or three small letters, like cs, ast, sr_latn)"
+            f"{source}: {language!r} is not a language code "
+            "(two or three lower-case letters, such as cs, ast, sr_latn)"
         )
     return language
 
@@ -126,11 +132,11 @@ def _texts(files: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, str]]:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Writes the file whole or not at all."""
+    """Writes a temporary file and renames it, so that a failure leaves no partial file."""
     partial = path.with_name(f"{path.name}.partial")
     try:
         partial.write_bytes(content)
         partial.replace(path)
     except OSError as error:
         partial.unlink(missing_ok=True)
-        raise OutputError(f"can't write {path}: {error.strerror}") from error
+        raise OutputError(f"cannot write {path}: {error.strerror}") from error

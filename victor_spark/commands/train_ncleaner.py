@@ -7,22 +7,26 @@ from: the model is measured on them. The model directory gets weights.npz, CARD.
 """
 
 import argparse
+import hashlib
 import json
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 from victor_spark.cleaners import ncleaner as cleaner
 from victor_spark.cleaners import ncleaner_model, ncleaner_training
 from victor_spark.cleaners.ncleaner_model import Model
+from victor_spark.cleaners.ncleaner_training import Example
 from victor_spark.commands import outputs
 from victor_spark.crf.model import FILE_NAME
 from victor_spark.errors import EXIT_DONE, InputError, UsageError
-from victor_spark.evaluation import gold, ncleaner, summary
+from victor_spark.evaluation import card, cross_validation, gold, labelling, summary
 from victor_spark.evaluation.gold import GoldPage
-from victor_spark.evaluation.ncleaner import Lesson
+from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import track
 
 EXAMPLES: Final = """\
@@ -66,12 +70,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _train(arguments: argparse.Namespace, output: Path) -> None:
     pages = _read(Path(arguments.data), arguments.sets)
-    lesson = _lesson(pages, arguments)
-    model = _trained(lesson, arguments)
-    held_out = [page for page in pages if gold.usable(page) and page.split == ncleaner.HELD_OUT]
-    judged = ncleaner.judge(held_out, cleaner.load(ncleaner_model.to_bytes(model)))
-    results = list(track(judged, "measuring", len(held_out)))
-    metrics = _metrics(lesson, summary.by_set(results) if results else {}, arguments)
+    training_pages = _training_pages(pages, arguments)
+    model = _trained(training_pages, arguments)
+    held_out = [page for page in pages if gold.usable(page) and page.split == card.HELD_OUT]
+    clean = cleaner.load(ncleaner_model.to_bytes(model))
+    labelled = map(labelling.label, track(held_out, "measuring", len(held_out)))
+    results = [cross_validation.result(page, clean(page.page)) for page in labelled]
+    metrics = _metrics(training_pages, summary.by_set(results) if results else {}, arguments)
     if results:
         print(summary.table(metrics["held_out"]))
     else:
@@ -80,7 +85,7 @@ def _train(arguments: argparse.Namespace, output: Path) -> None:
     (output / FILE_NAME).write_bytes(ncleaner_model.to_bytes(model))
     (output / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n", encoding="utf-8")
     (output / "CARD.md").write_text(
-        ncleaner.write_card(f"ncleaner/{output.resolve().name}", metrics), encoding="utf-8"
+        card.write_ncleaner(f"ncleaner/{output.resolve().name}", metrics), encoding="utf-8"
     )
 
 
@@ -88,24 +93,27 @@ def _read(directory: Path, names: Sequence[str]) -> list[GoldPage]:
     return [page for path in gold.find(directory, names).values() for page in gold.read(path)]
 
 
-def _lesson(pages: Sequence[GoldPage], arguments: argparse.Namespace) -> Lesson:
-    chosen = ncleaner.training_pages(pages)
+def _training_pages(pages: Sequence[GoldPage], arguments: argparse.Namespace) -> list[LabelledPage]:
+    """The first `--pairs` pages (default: all) whose html holds their gold, ordered by hash of their ids."""
+    chosen = [page for page in pages if gold.usable(page) and page.split != card.HELD_OUT]
+    chosen.sort(key=lambda page: hashlib.sha256(f"{page.set} {page.id}".encode()).hexdigest())
     wanted = arguments.pairs
-    lesson = ncleaner.lesson(chosen if wanted else track(chosen, "labelling", len(chosen)), wanted)
-    n = len(lesson.examples)
-    if not n:
+    labelled = map(labelling.label, chosen if wanted else track(chosen, "labelling", len(chosen)))
+    found = list(islice(filter(labelling.trainable, labelled), wanted))
+    if not found:
         raise InputError(f"no page in {arguments.data} has a gold text that its html holds")
+    n = len(found)
     if wanted and n < wanted:
         raise InputError(
             f"only {n} pages in {arguments.data} have a gold text that their html holds, not {wanted}"
         )
-    return lesson
+    return found
 
 
-def _trained(lesson: Lesson, arguments: argparse.Namespace) -> Model:
+def _trained(pages: Sequence[LabelledPage], arguments: argparse.Namespace) -> Model:
     try:
         return ncleaner_training.train(
-            lesson.examples,
+            [Example(page.page.blocks, page.labels, page.site) for page in pages],
             lexical=not arguments.non_lexical,
             calibrated=not arguments.uncalibrated,
             about={"command": _command(arguments)},
@@ -114,13 +122,15 @@ def _trained(lesson: Lesson, arguments: argparse.Namespace) -> Model:
         raise InputError(f"{arguments.data}: {error}") from error
 
 
-def _metrics(lesson: Lesson, held_out: dict[str, Any], arguments: argparse.Namespace) -> dict[str, Any]:
+def _metrics(
+    pages: Sequence[LabelledPage], held_out: dict[str, Any], arguments: argparse.Namespace
+) -> dict[str, Any]:
     return {
         "command": _command(arguments),
         "lexical": not arguments.non_lexical,
         "calibrated": not arguments.uncalibrated,
-        "n_training_pages": len(lesson.examples),
-        "training_pages": dict(sorted(lesson.n_by_set.items())),
+        "n_training_pages": len(pages),
+        "training_pages": dict(sorted(Counter(page.gold.set for page in pages).items())),
         "held_out": held_out,
     }
 

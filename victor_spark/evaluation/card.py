@@ -1,6 +1,6 @@
-"""The model card: what a model learnt from, under which licences, and how well it does on unseen sites."""
+"""Model cards: what a model was trained on, under which licences, and its quality on unseen sites."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from victor_spark import configuration, resources
@@ -15,6 +15,9 @@ PAPER: Final[Mapping[str, Mapping[str, float]]] = {
         "accuracy": 0.9592, "unlabelled_accuracy": 0.9615, "precision": 0.7478, "recall": 0.6695},
 }  # fmt: skip
 """Victor (2008), 10-fold cross-validation on its own, unpublished Czech pages."""
+
+HELD_OUT: Final = "dev"
+"""NCleaner is not trained on pages of this split."""
 
 _MEASURES: Final = ("accuracy", "unlabelled_accuracy", "precision", "recall")
 
@@ -53,9 +56,9 @@ def training_data(metrics: Mapping[str, Any], *, also_left_out: str = "") -> str
 
 
 def unseen(metrics: Mapping[str, Any]) -> str:
-    """The section on quality out of fold, with its pictures beside the model."""
-    judged = metrics.get("cross_validation")
-    if not judged:
+    """The section on quality out of fold; its pictures are files beside the card."""
+    results = metrics.get("cross_validation")
+    if not results:
         return f"## Quality\n\nNot measured: {metrics.get('not_measured', '`--folds 0`')}."
     parts = [
         (
@@ -64,8 +67,8 @@ def unseen(metrics: Mapping[str, Any]) -> str:
             f"(bag of words against the gold text), its interval a bootstrap over sites. "
             f"`shingles` is F1 over runs of four words, `empty` the share of pages with no output."
         ),
-        *(_words(cleaner, rows) for cleaner, rows in judged.items()),
-        _blocks(judged),
+        *(_words(cleaner, rows) for cleaner, rows in results.items()),
+        _blocks(results),
         "![Precision and recall by threshold](curve.png)\n\n![Word F1 per set](word_f1.png)",
         *_calibration(metrics),
     ]
@@ -73,7 +76,7 @@ def unseen(metrics: Mapping[str, Any]) -> str:
 
 
 def _calibration(metrics: Mapping[str, Any]) -> list[str]:
-    """How far the marginals can be believed."""
+    """The section on the calibration of the marginals; nothing where it was not measured."""
     errors = metrics.get("calibration_error")
     if not errors:
         return []
@@ -102,7 +105,7 @@ def _words(cleaner: str, rows: Mapping[str, Mapping[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def _blocks(judged: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
+def _blocks(results: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
     lines = [
         "### Blocks, with the measures of the paper\n",
         (
@@ -111,7 +114,7 @@ def _blocks(judged: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
         ),
         "| | accuracy | unlabelled accuracy | precision | recall |\n|---|---|---|---|---|",
     ]
-    for cleaner, rows in judged.items():
+    for cleaner, rows in results.items():
         every = rows[summary.ALL]
         lines.append(block_row(f"`{cleaner}`, pages with content", every["blocks_of_pages_with_content"]))
         lines.append(block_row(f"`{cleaner}`, all pages", every["blocks"]))
@@ -134,3 +137,56 @@ _LIMITS: Final = """\
 The sets disagree on conventions (title in or out, comments, captions); the model learns the majority. Index
 pages with next to nothing to keep, forums and product listings are where it loses most. Labels are aligned,
 not annotated by hand: a block is content when half of its words are."""
+
+
+def write_ncleaner(name: str, metrics: Mapping[str, Any]) -> str:
+    """The model card, from what `victor train ncleaner` puts into metrics.json."""
+    alphabet = "its letters told apart" if metrics["lexical"] else "all letters `a`, all digits `0`"
+    decision = "its length weighed in" if metrics["calibrated"] else "nothing else weighed in"
+    lines = [
+        f"# {name}",
+        "",
+        (
+            f"Character trigram models of clean and of dirty text, {alphabet}, after NCleaner (Evert 2008) "
+            "as Lejeune and Zhu (2018) describe it. A paragraph is kept when its characters are likelier in "
+            f"clean text, {decision}. Trained with `{metrics['command']}`."
+        ),
+        "",
+        training_data(metrics),
+        "",
+        "## Quality on pages it has not seen",
+        "",
+        *_held_out(metrics["held_out"]),
+        "",
+        "## Limits",
+        "",
+        _NCLEANER_LIMITS,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _held_out(rows: Mapping[str, Mapping[str, Any]]) -> Sequence[str]:
+    if not rows:
+        return ["Not measured: no page of the data is held out."]
+    n_sites = rows[summary.ALL]["n_sites"]
+    lines = [
+        (
+            f"Pages of the split `{HELD_OUT}`, of {n_sites} sites that it has not seen. Word F1 is the mean "
+            "over pages, its interval a bootstrap over sites."
+        ),
+        "",
+        "| set | pages | word F1 | 95 % interval | precision | recall | empty |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, row in rows.items():
+        words, means = row["word_f1"], row["words_macro"]
+        lines.append(
+            f"| {name} | {row['n_pages']} | {words['mean']:.3f} | {words['low']:.3f} – {words['high']:.3f} | "
+            f"{means['precision']:.3f} | {means['recall']:.3f} | {row['empty_ratio']:.3f} |"
+        )
+    return lines
+
+
+_NCLEANER_LIMITS: Final = """\
+No markup is looked at, and every paragraph is judged by itself. A language or script that the training pages
+lack is judged by its length, spaces and punctuation."""

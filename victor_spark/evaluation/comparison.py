@@ -1,6 +1,6 @@
-"""Judgements of many pages → figures per cleaner, over all pages and per set, language and page type.
+"""Measurements of many pages → figures per cleaner, over all pages and per set, language and page type.
 
-Everything comes out as plain dicts, ready for results.json, the terminal table and the report.
+All figures are plain dicts, for results.json, the terminal table and the report.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,14 +11,14 @@ from typing import Any, Final
 import numpy as np
 
 from victor_spark.evaluation import measures, resampling
-from victor_spark.evaluation.judging import BLOCKS, THRESHOLDS, Judgement
 from victor_spark.evaluation.measures import ThresholdCurve
+from victor_spark.evaluation.measuring import BLOCKS, THRESHOLDS, Measurement
 from victor_spark.page import Float64
 
 ALL: Final = "all"
 UNKNOWN: Final = "unknown"
 
-GROUPINGS: Final[Mapping[str, Callable[[Judgement], str]]] = {
+GROUPINGS: Final[Mapping[str, Callable[[Measurement], str]]] = {
     ALL: lambda _: ALL,
     "set": lambda page: page.set,
     "language": lambda page: page.language or UNKNOWN,
@@ -26,13 +26,13 @@ GROUPINGS: Final[Mapping[str, Callable[[Judgement], str]]] = {
 }
 """How pages are grouped → the group of a page."""
 
-Table = dict[str, list[Judgement]]
-"""Name of the cleaner → a judgement a page, every cleaner's in the same order of pages."""
+Table = dict[str, list[Measurement]]
+"""Name of the cleaner → a measurement a page, every cleaner's in the same order of pages."""
 
 
-def table(judgements: Sequence[Judgement], names: Sequence[str]) -> Table:
-    """The judgements by cleaner, pages in the order of set and id, whatever order they were made in."""
-    ordered = sorted(judgements, key=lambda each: (each.set, each.id))
+def table(measurements: Sequence[Measurement], names: Sequence[str]) -> Table:
+    """The measurements by cleaner, pages in the order of set and id, whatever order they were made in."""
+    ordered = sorted(measurements, key=lambda each: (each.set, each.id))
     return {name: [each for each in ordered if each.cleaner == name] for name in names}
 
 
@@ -47,24 +47,25 @@ def compare(rows: Table, wanted: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def f1_table(rows: Table, measure: str) -> Float64:
-    """F1 by page and cleaner, shape (n_pages, n_cleaners); NaN where a page hasn't the measure."""
-    return np.array([[f1(page, measure) for page in pages] for pages in rows.values()]).T
+def main_measure(results: Mapping[str, Any]) -> str | None:
+    """The measure that charts and the worst pages go by: word F1, or the first that pages have."""
+    figures = next(iter(results["figures"][ALL][ALL].values()))
+    return "words" if "words" in figures["measures"] else next(iter(figures["measures"]), None)
 
 
-def f1(page: Judgement, measure: str) -> float:
+def f1(page: Measurement, measure: str) -> float:
     """The page's F1 in one measure, NaN where it hasn't got it."""
     overlap = page.overlaps.get(measure)
     return measures.quality(overlap).f1 if overlap else np.nan
 
 
-def is_failure(page: Judgement) -> bool:
-    """Whether the cleaner gave this page up, instead of finding content or none."""
+def is_failure(page: Measurement) -> bool:
+    """Whether the cleaner failed on this page, instead of finding content or none."""
     return page.status not in {"ok", "empty"}
 
 
 def failures(rows: Table) -> list[dict[str, Any]]:
-    """Every page that a cleaner failed on: it counts as an empty output."""
+    """The pages on which a cleaner failed; they count as an empty output."""
     return [
         {"cleaner": name, "set": page.set, "id": page.id, "status": page.status, "reason": page.reason}
         for name, pages in rows.items()
@@ -74,7 +75,7 @@ def failures(rows: Table) -> list[dict[str, Any]]:
 
 
 def curves(rows: Table) -> dict[str, ThresholdCurve]:
-    """Victor's Figure 2 of every cleaner whose probabilities are more than yes and no."""
+    """Victor's Figure 2 for every cleaner with probabilities other than 0 and 1."""
     found = {}
     for name, pages in rows.items():
         each = [page.curve for page in pages if page.curve]
@@ -105,7 +106,7 @@ def differences(rows: Table, measured: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _grouped(
-    rows: Table, measured: Sequence[str], group: Callable[[Judgement], str]
+    rows: Table, measured: Sequence[str], group: Callable[[Measurement], str]
 ) -> dict[str, dict[str, Any]]:
     groups = [group(page) for page in next(iter(rows.values()))]
     return {
@@ -132,14 +133,14 @@ def _figures(rows: Table, measured: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _columns(tables: Sequence[Sequence[Judgement]], measured: Sequence[str]) -> Float64:
+def _columns(tables: Sequence[Sequence[Measurement]], measured: Sequence[str]) -> Float64:
     """F1 with a row a page, and a column a measure of each of the tables, one table after the other."""
     columns = [[f1(page, name) for page in pages] for pages in tables for name in measured]
     return np.array(columns).reshape(len(columns), -1).T
 
 
 def _cleaner_figures(
-    pages: Sequence[Judgement], measured: Sequence[str], lows: Sequence[float], highs: Sequence[float]
+    pages: Sequence[Measurement], measured: Sequence[str], lows: Sequence[float], highs: Sequence[float]
 ) -> dict[str, Any]:
     seconds = sum(page.seconds for page in pages)
     counts = [page.blocks for page in pages if page.blocks]
@@ -161,7 +162,7 @@ def _cleaner_figures(
     }
 
 
-def _measure_figures(pages: Sequence[Judgement], measure: str) -> dict[str, Any]:
+def _measure_figures(pages: Sequence[Measurement], measure: str) -> dict[str, Any]:
     """Means over pages (macro), the median, and all pages taken as one (micro)."""
     overlaps = [page.overlaps[measure] for page in pages if measure in page.overlaps]
     macro, micro = measures.macro(overlaps), measures.micro(overlaps)

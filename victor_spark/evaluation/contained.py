@@ -1,6 +1,6 @@
-"""Work in child processes that may fail, hang or die: the step that did is named, and the rest goes on.
+"""Work in child processes that may fail, hang or crash: the failed step is reported, the rest continues.
 
-Children are fresh interpreters, not forks, so that they start wherever threads or a JVM run already.
+Children are new interpreters, not forks, so that they can start beside threads or a JVM.
 """
 
 import contextlib
@@ -51,7 +51,7 @@ def results(tasks: Iterable[T], work: Work[T, R], *, n_jobs: int) -> Iterator[R]
 
 
 def _round(children: "list[_Child[T, R]]", waiting: Iterator[T]) -> Iterator[R]:
-    """Takes what the children have to say until now; those without further tasks leave the list."""
+    """Receives the pending messages of the children; children without further tasks leave the list."""
     ready = wait([child.connection for child in children], timeout=_TICK)
     for child in list(children):
         if child.connection in ready:
@@ -67,7 +67,7 @@ def _round(children: "list[_Child[T, R]]", waiting: Iterator[T]) -> Iterator[R]:
 
 
 class _Child(Generic[T, R]):
-    """A process, the task in its hands, and how far it is."""
+    """A process, its current task and the current step."""
 
     def __init__(self, work: Work[T, R], task: T) -> None:
         self.work = work
@@ -85,7 +85,7 @@ class _Child(Generic[T, R]):
         self._due = float("inf")
 
     def give(self, task: T) -> None:
-        """Hands over the next task."""
+        """Sends the next task."""
         self.task, self.step = task, 0
         if self.process.exitcode is not None:
             self._start()
@@ -94,24 +94,24 @@ class _Child(Generic[T, R]):
 
     def _send(self) -> None:
         self._due = time.monotonic() + self.work.seconds
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # a dead child is noticed by `hear`
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # `hear` notices the end
             self.connection.send((self.task, self.step))
 
     def is_done(self) -> bool:
-        """Whether the task in hand has all its results."""
+        """Whether the current task has all its results."""
         return self.step >= self.work.n_steps
 
     def is_late(self) -> bool:
-        """Whether the present step takes too long."""
+        """Whether the current step has exceeded its time."""
         return time.monotonic() > self._due
 
     def hear(self) -> Iterator[R]:
-        """One message: the child is ready, has a result, failed at one; or it died."""
+        """Handles one message: the child is ready, has a result, failed at a step; or it crashed."""
         try:
             kind, content = self.connection.recv()
         except (EOFError, OSError):
             if not self.ready:
-                raise RuntimeError("a child process ended before it began") from None
+                raise RuntimeError("a child process ended before it was ready") from None
             self.process.join()
             yield self.lost("crash", f"the process ended with {_ending(self.process.exitcode)}")
             return
@@ -130,7 +130,7 @@ class _Child(Generic[T, R]):
                 self._send()
 
     def lost(self, status: str, reason: str) -> R:
-        """Gives the present step up, and has a new process go on with the next one."""
+        """Ends the process and records the step as failed; a new process continues with the next step."""
         self.end()
         result = self._failed(status, reason)
         if not self.is_done():
@@ -150,8 +150,8 @@ class _Child(Generic[T, R]):
 
 
 def _serve(connection: Connection, make: Callable[[], Callable[[Any, int], Iterator[Any]]]) -> None:
-    """The child: a task comes in, its results go out, one by one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business, which ends its children
+    """The loop of a child: receives tasks, sends their results one by one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and ends its children
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         try:
             run = make()

@@ -1,4 +1,4 @@
-"""How labelled pages make the CRF cleaners: for cross-validation, the gate and `victor train crf`."""
+"""Training of the CRF cleaners on labelled pages: for cross-validation, the gate and `victor train crf`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,10 +13,14 @@ from victor_spark.crf.table import FeatureTable
 from victor_spark.crf.training import Progress, TrainingOptions
 from victor_spark.evaluation.cross_validation import Train
 from victor_spark.evaluation.labelling import LabelledPage
+from victor_spark.evaluation.progress import track
 from victor_spark.page import Page, Scores
+from victor_spark.templates import coverage, sites
+from victor_spark.templates.matcher import Matcher
+from victor_spark.templates.mine import MiningSettings, mine
 
 CRF_CLEANERS: Final = tuple(name for name, folder in MODELS.items() if folder.startswith("crf/"))
-"""The cleaners that a CRF model makes: they differ in how they decide."""
+"""The cleaners built from a CRF model; they differ in how they decide."""
 
 
 def train(
@@ -44,9 +48,7 @@ def cleaners(trained: Model) -> dict[str, Cleaner]:
 
 
 def recipe(table: FeatureTable, options: TrainingOptions) -> Train:
-    """What cross-validation runs on each fold's pages: the cleaners, and those that decide page by page also
-    with each preference.
-    """
+    """Trains the cleaners on the pages of a fold; `victor` also with each preference."""
     return lambda pages: with_preferences(cleaners(train(pages, table, options)))
 
 
@@ -67,3 +69,27 @@ DECIDES_BY_PAGE: Final = "victor"
 def _preferring(clean: Cleaner, beta: float, page: Page) -> Scores:
     scores, words = clean(page), decision.n_words(page.blocks)
     return replace(scores, kept=decision.by_expected_f1(scores.probabilities, words, beta))
+
+
+MIN_PAGES: Final = 5
+"""Sites with fewer pages get no templates, as in a small crawl."""
+
+
+def with_shares(pages: Sequence[LabelledPage], settings: MiningSettings) -> list[LabelledPage]:
+    """The pages in their order, with `template_share` where their site has enough pages; no gold is used."""
+    by_site: dict[str, list[int]] = {}
+    for row, page in enumerate(pages):
+        by_site.setdefault(page.site, []).append(row)
+    large = [rows for rows in by_site.values() if len(rows) >= MIN_PAGES]
+    marked = list(pages)
+    for rows in track(large, "mining sites", len(large)):
+        texts = [coverage.view(settings.view, pages[row].page) for row in rows]
+        found = mine(pages[rows[0]].site, sites.sample(texts), settings)
+        matcher = Matcher(((each.tokens, each.regex) for each in found.templates), settings.view)
+        for row in rows:
+            marked[row] = replace(pages[row], page=_marked(pages[row].page, matcher, settings.view))
+    return marked
+
+
+def _marked(page: Page, matcher: Matcher, view: str) -> Page:
+    return coverage.marked(page, coverage.covered(view, page, matcher.intervals(coverage.view(view, page))))

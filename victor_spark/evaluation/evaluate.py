@@ -1,4 +1,4 @@
-"""An evaluation from gold to written results: `victor evaluate` without Spark, and what both ways share."""
+"""An evaluation from gold to written results: `victor evaluate`, with and without Spark."""
 
 import csv
 import json
@@ -10,23 +10,23 @@ from typing import Any, Final, TypeAlias
 
 from victor_spark import __version__
 from victor_spark.errors import InputError, OutputError
-from victor_spark.evaluation import comparison, contained, gold_formats, judging, measures, report, sample
+from victor_spark.evaluation import comparison, contained, gold, gold_formats, measures, measuring, report
 from victor_spark.evaluation.comparison import Table
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.gold_formats import Choice, Source
-from victor_spark.evaluation.judging import Judgement, Plan
+from victor_spark.evaluation.measuring import Measurement, Plan
 from victor_spark.evaluation.progress import track
 
 SECONDS: Final = 120.0
 """How long a cleaner may take for one page, its measures included."""
 
-Judge: TypeAlias = Callable[[Iterator[GoldPage], Plan], Iterator[Judgement]]
-"""Judges pages, in any order: in processes of this machine, or on Spark."""
+Runner: TypeAlias = Callable[[Iterator[GoldPage], Plan], Iterator[Measurement]]
+"""Measures all pages, in any order: in processes of this machine, or on Spark."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """The gold that was asked for, checked: what to read, how many pages that is, and their hash."""
+    """The chosen gold after a check: its sources, the number of pages and their hash."""
 
     sources: Sequence[Source]
     choice: Choice
@@ -34,25 +34,25 @@ class Gold:
     fingerprint: str
 
     def pages(self) -> Iterator[GoldPage]:
-        """The pages, read anew."""
+        """Reads the pages again."""
         return gold_formats.chosen(self.sources, self.choice)
 
 
 def check(sources: Sequence[Source], choice: Choice) -> Gold:
-    """Reads all gold once, so that nothing can be wrong with it later; InputError if no page is left."""
+    """Reads all gold once, so that errors in it are found before the first page; InputError without pages."""
     known = {source.set for source in sources}
     if unknown := [name for name in choice.sets if name not in known]:
-        raise InputError(f"no set {', '.join(unknown)} in the gold (there: {', '.join(sorted(known))})")
+        raise InputError(f"no set {', '.join(unknown)} in the gold; there are: {', '.join(sorted(known))}")
     ids: set[tuple[str, str]] = set()
     hashes: list[str] = []
     for page in gold_formats.chosen(sources, choice):
         if (page.set, page.id) in ids:
             raise InputError(f"two gold pages of the set {page.set} have the id {page.id}")
         ids.add((page.set, page.id))
-        hashes.append(sample.fingerprint([page]))
+        hashes.append(gold.fingerprint([page]))
     if not ids:
-        raise InputError(f"no page with gold is left to evaluate on{_named(choice)}")
-    return Gold(sources, choice, len(ids), sample.of_hashes(hashes))
+        raise InputError(f"no page with gold to evaluate on{_named(choice)}")
+    return Gold(sources, choice, len(ids), gold.of_hashes(hashes))
 
 
 def _named(choice: Choice) -> str:
@@ -63,22 +63,22 @@ def _named(choice: Choice) -> str:
 
 def locally(
     pages: Iterable[GoldPage], plan: Plan, *, n_jobs: int, seconds: float = SECONDS
-) -> Iterator[Judgement]:
-    """Judges in child processes: a page that a cleaner hangs or dies on is a failure and nothing else."""
+) -> Iterator[Measurement]:
+    """Measures in child processes: a page on which a cleaner hangs or crashes is recorded as a failure."""
     work = contained.Work(
-        make=partial(judging.judge_of, plan),
+        make=partial(measuring.measurer, plan),
         n_steps=len(plan.names),
-        failed=partial(judging.failed, plan),
+        failed=partial(measuring.failed, plan),
         seconds=seconds,
     )
     return contained.results(pages, work, n_jobs=n_jobs)
 
 
-def run(gold: Gold, plan: Plan, judge: Judge, output: Path, about: dict[str, Any]) -> dict[str, Any]:
-    """Judges every page with every cleaner, writes OUTPUT, and returns what is in its results.json."""
+def run(gold: Gold, plan: Plan, runner: Runner, output: Path, about: dict[str, Any]) -> dict[str, Any]:
+    """Runs every cleaner on every page, writes OUTPUT, and returns the content of its results.json."""
     n = gold.n_pages * len(plan.names)
-    judged = list(track(judge(gold.pages(), plan), "evaluating", n))
-    rows = comparison.table(judged, plan.names)
+    measurements = list(track(runner(gold.pages(), plan), "evaluating", n))
+    rows = comparison.table(measurements, plan.names)
     results = {
         "version": __version__,
         "options": about,
@@ -101,7 +101,7 @@ def write(output: Path, results: dict[str, Any], rows: Table, gold: Gold, plan: 
         worst = report.worst_pages(rows, gold.pages(), plan, results)
         (output / "report.html").write_text(report.html(results, rows, worst), encoding="utf-8")
     except OSError as error:
-        raise OutputError(f"can't write to {output}: {error.strerror or error}") from error
+        raise OutputError(f"{output}: cannot be written: {error.strerror or error}") from error
 
 
 def _json(results: dict[str, Any]) -> str:
@@ -109,7 +109,7 @@ def _json(results: dict[str, Any]) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """Numbers that JSON doesn't know as null."""
+    """The value with null for NaN, which JSON lacks."""
     if isinstance(value, dict):
         return {key: _finite(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -123,7 +123,7 @@ _PAGE_COLUMNS: Final = (
 
 
 def _write_csv(file: Any, rows: Table, plan: Plan) -> None:
-    names = [name for name in plan.measures if name != judging.BLOCKS]
+    names = [name for name in plan.measures if name != measuring.BLOCKS]
     writer = csv.writer(file)
     head = [f"{name}_{part}" for name in names for part in ("precision", "recall", "f1")]
     writer.writerow([*_PAGE_COLUMNS, *head, "block_accuracy", "block_f1"])
@@ -132,12 +132,12 @@ def _write_csv(file: Any, rows: Table, plan: Plan) -> None:
             writer.writerow([*_page_cells(page), *_measure_cells(page, names), *_block_cells(page)])
 
 
-def _page_cells(page: Judgement) -> list[Any]:
+def _page_cells(page: Measurement) -> list[Any]:
     cells = [getattr(page, column) for column in _PAGE_COLUMNS]
     return [round(cell, 5) if isinstance(cell, float) else cell for cell in cells]
 
 
-def _measure_cells(page: Judgement, names: Sequence[str]) -> Iterator[str]:
+def _measure_cells(page: Measurement, names: Sequence[str]) -> Iterator[str]:
     for name in names:
         overlap = page.overlaps.get(name)
         quality = measures.quality(overlap) if overlap else None
@@ -145,7 +145,7 @@ def _measure_cells(page: Judgement, names: Sequence[str]) -> Iterator[str]:
             yield f"{getattr(quality, part):.5f}" if quality else ""
 
 
-def _block_cells(page: Judgement) -> list[str]:
+def _block_cells(page: Measurement) -> list[str]:
     if page.blocks is None:
         return ["", ""]
     found = measures.block_measures(page.blocks)

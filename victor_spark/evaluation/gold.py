@@ -1,15 +1,18 @@
 """Annotated pages: one JSON object a line in `<set>.jsonl` or `<set>.jsonl.xz`, read as a stream."""
 
+import hashlib
 import json
 import lzma
 import os
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from victor_spark.errors import InputError
-from victor_spark.evaluation import sites
+from victor_spark.hosts import host_name, registered_domain
 
 _ENDINGS: Final = (".jsonl.xz", ".jsonl")
 _REPOSITORY: Final = Path(__file__).resolve().parents[2]
@@ -17,7 +20,7 @@ _REPOSITORY: Final = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True, slots=True)
 class GoldPage:
-    """One annotated page: its html, and the text a person kept of it (paragraphs by newline).
+    """One annotated page: its html, and the text that annotators kept (paragraphs by newline).
 
     `gold` is None where only snippets are annotated; `comments` are readers' comments that the
     gold leaves out; `gold_markup` is CleanEval markup or a labelled DOM, as the set has it.
@@ -37,13 +40,37 @@ class GoldPage:
 
 
 def usable(page: GoldPage) -> bool:
-    """Whether scores over this page mean anything: it has gold, and its html holds that gold."""
+    """Whether the page can be scored: it has gold, and its html holds that gold."""
     return page.gold is not None and not page.meta.get("hard")
 
 
 def site(page: GoldPage) -> str:
-    """The site that the page comes from; a page that doesn't say is a site of its own."""
-    return sites.site(page.host, page.url, page.html) or page.id
+    """The site of the page, whose pages share a fold; a page without an address is a site of its own."""
+    return site_of(page.host, page.url, page.html) or page.id
+
+
+_OWN_ADDRESS: Final = re.compile(
+    r"""<link[^>]{0,200}\brel=["']?canonical\b[^>]{0,200}\bhref=["']?https?://([^/"'\s>]+)"""
+    r"""|<meta[^>]{0,200}\bproperty=["']?og:url\b[^>]{0,200}\bcontent=["']?https?://([^/"'\s>]+)"""
+    r"""|<base[^>]{0,200}\bhref=["']?https?://([^/"'\s>]+)""",
+    re.IGNORECASE,
+)
+_LINKED: Final = re.compile(r"""\bhref=["']?https?://([^/"'\s>?#]+)""", re.IGNORECASE)
+
+
+def site_of(host: str | None, url: str | None, html: str) -> str | None:
+    """The registered domain of the page's host; without a host, of the address in its html."""
+    name = host or host_name(url) or _host_in(html)
+    return (registered_domain(name) or name) if name else None
+
+
+def _host_in(html: str) -> str | None:
+    """The host of the canonical, og:url or base address, else the one that is linked most often."""
+    own = _OWN_ADDRESS.search(html)
+    if own:
+        return next(host for host in own.groups() if host)
+    linked = Counter(registered_domain(host) or host for host in _LINKED.findall(html))
+    return linked.most_common(1)[0][0] if linked else None
 
 
 def data_directory() -> Path | None:
@@ -120,3 +147,26 @@ def _page(row: Any, set_name: str) -> GoldPage:
         split=row.get("split"),
         meta=meta,
     )
+
+
+def fixed_sample(directory: Path, per_set: int) -> list[GoldPage]:
+    """At most `per_set` usable pages of every set: those of the dev split first, by hash of their id."""
+    chosen = []
+    for path in find(directory).values():
+        pages = [page for page in read(path) if usable(page)]
+        chosen += sorted(pages, key=lambda page: (page.split != "dev", _hash(page.id)))[:per_set]
+    return chosen
+
+
+def fingerprint(pages: Sequence[GoldPage]) -> str:
+    """A hash of the pages' ids, html and gold, whatever their order."""
+    return of_hashes([_hash(json.dumps([page.set, page.id, page.html, page.gold])) for page in pages])
+
+
+def of_hashes(hashes: Sequence[str]) -> str:
+    """One hash of those of many pages, whatever their order."""
+    return _hash("\n".join(sorted(hashes)))
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,4 +1,4 @@
-"""Gold data in every form that `victor evaluate` takes, as pages read one by one.
+"""Gold data in every format that `victor evaluate` reads, page by page.
 
 - JSON lines, plain or .xz: one annotated page a line, as `gold` reads them (a file, or a directory of them);
 - CleanEval's folders: a folder of gold texts, one file a page, and the folder of their pages (or of texts
@@ -38,7 +38,7 @@ _N_EXAMPLES: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which of the pages are wanted: of these sets, of this split, the first so many of each set."""
+    """Which pages to use: the sets, the split, and the first `limit` of each set."""
 
     sets: tuple[str, ...] = ()
     split: str | None = None
@@ -48,7 +48,7 @@ class Choice:
 def sources(paths: Sequence[str], pages: str | None = None, *, without_pages: bool = False) -> list[Source]:
     """The sets of `--gold PATH...` and `--pages FOLDER`; `without_pages`: gold texts alone will do.
 
-    InputError for what isn't there or can't be gold, UsageError where --pages is missing or too much.
+    InputError for missing or unreadable gold, UsageError where --pages is missing or not needed.
     """
     folder = _folder(pages) if pages is not None else None
     found: list[Source] = []
@@ -68,22 +68,22 @@ def sources(paths: Sequence[str], pages: str | None = None, *, without_pages: bo
             found.append(_cleaneval_source(path, None if without_pages else _needed(folder, path)))
     if folder is not None and not needs_pages:
         raise UsageError(
-            "--pages belongs to a folder of gold texts or a .json of snippets: these hold their own"
+            "--pages is for a folder of gold texts or a .json of snippets: this gold holds its own pages"
         )
     return found
 
 
 def chosen(found: Sequence[Source], choice: Choice) -> Iterator[GoldPage]:
-    """The pages that are wanted and that scores over mean anything for: with gold, and not hard."""
+    """The chosen pages that have a reference."""
     for source in found:
         if choice.sets and source.set not in choice.sets:
             continue
         of_split = (page for page in source.read() if choice.split in {None, page.split})
-        yield from islice(filter(judgeable, of_split), choice.limit)
+        yield from islice(filter(has_reference, of_split), choice.limit)
 
 
-def judgeable(page: GoldPage) -> bool:
-    """Whether there is something to compare with: a gold text that the page holds, or snippets."""
+def has_reference(page: GoldPage) -> bool:
+    """Whether the page has a reference: a gold text that its html holds, or snippets."""
     has_snippets = bool(page.meta.get("with") or page.meta.get("without"))
     return not page.meta.get("hard") and (page.gold is not None or has_snippets)
 
@@ -96,7 +96,7 @@ def marked(page: GoldPage) -> str | None:
 
 
 def stem(name: str) -> str:
-    """What matches the files of a page: `12` of 12.html, 12.txt, 12-cleaned.txt."""
+    """The part of a file name that identifies a page: `12` of 12.html, 12.txt, 12-cleaned.txt."""
     return _CLEANED.sub("", Path(name).name.partition(".")[0])
 
 
@@ -109,7 +109,7 @@ def texts(folder: Path) -> dict[str, Path]:
 
 
 def read_text(path: Path) -> str:
-    """A text file, UTF-8 or else whatever it turns out to be; InputError if it can't be read."""
+    """A text file in UTF-8 or a detected charset; InputError if it can't be read."""
     return _decoded(_bytes(path))
 
 
@@ -157,7 +157,7 @@ def _url(markup: str) -> str | None:
 
 
 def _page(path: Path) -> str:
-    """The html of a page without CleanEval's `<text …>` around it, whose encoding is believed."""
+    """The html of a page without CleanEval's `<text …>` around it, decoded by the encoding stated there."""
     source = _bytes(path)
     wrapper = _WRAPPER.match(source)
     charset = wrapper[1].decode("ascii", "replace") if wrapper and wrapper[1] else None
@@ -195,7 +195,7 @@ def _folder(path: str) -> Path:
 
 def _needed(folder: Path | None, path: Path) -> Path:
     if folder is None:
-        raise UsageError(f"{path} holds no pages: give the folder of their html with --pages FOLDER")
+        raise UsageError(f"{path} holds no pages: add --pages FOLDER with their html")
     return folder
 
 

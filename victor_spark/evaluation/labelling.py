@@ -1,24 +1,30 @@
-"""Gold pages → labelled pages: canonical HTML, blocks, and a label per block from the gold text."""
+"""Gold pages → labelled pages: canonical HTML, blocks, and a label per block from the gold text.
+
+The blocks that hold the gold's words are content, those in h1–h6 headers.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Final
 
 import numpy as np
 
-from victor_spark import pipeline
+from victor_spark import alignment, pipeline
 from victor_spark.crf.model import read_bytes
-from victor_spark.evaluation import alignment, gold
-from victor_spark.evaluation.alignment import Alignment
+from victor_spark.evaluation import gold
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.langid.pages import Linguist, linguist
-from victor_spark.page import Page, UInt8
+from victor_spark.page import HEADER, OTHER, TEXT, Blocks, Page, UInt8
 from victor_spark.resources import directory
+
+FOUND_RATIO: Final = 0.7
+"""Pages whose gold is found to a smaller share are not used for training."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledPage:
-    """A page as cleaners see it, with what a person would keep of it.
+    """A page as cleaners see it, with the labels of its annotation.
 
     `gold` is the annotation without its html (the page has the canonical one), `labels` the label
     of each block, `found` the share of the gold's words that the blocks hold.
@@ -32,26 +38,31 @@ class LabelledPage:
 
 
 def label(page: GoldPage) -> LabelledPage:
-    """Cuts a page with gold text into blocks and labels them."""
+    """Segments a page with gold text into blocks and labels them."""
     prepared, _ = pipeline.prepare(page.html, _linguist(), page.url)
-    aligned = _given(page, len(prepared.blocks)) or alignment.label(prepared.blocks, page.gold or "")
+    labels, found = _given(page, len(prepared.blocks)) or aligned_labels(prepared.blocks, page.gold or "")
     return LabelledPage(
         gold=replace(page, html=""),
         site=gold.site(page),
         page=prepared,
-        labels=aligned.labels,
-        found=aligned.found,
+        labels=labels,
+        found=found,
     )
 
 
-def _given(page: GoldPage, n_blocks: int) -> Alignment | None:
-    """The labels that annotators gave the blocks themselves (meta.block_labels, a digit of LABELS a
-    block).
-    """
+def _given(page: GoldPage, n_blocks: int) -> tuple[UInt8, float] | None:
+    """The labels from annotators (meta.block_labels, a digit of LABELS a block), and 1; None without."""
     given = page.meta.get("block_labels")
     if not isinstance(given, str) or len(given) != n_blocks or not set(given) <= set("012"):
         return None
-    return Alignment(np.array([int(digit) for digit in given], dtype=np.uint8), 1.0)
+    return np.array([int(digit) for digit in given], dtype=np.uint8), 1.0
+
+
+def aligned_labels(blocks: Blocks, gold_text: str) -> tuple[UInt8, float]:
+    """A label per block from the gold text (paragraphs by newline), and the share of its words found."""
+    located = alignment.locate(blocks, gold_text)
+    content = np.where(blocks.heading_level > 0, HEADER, TEXT)
+    return np.where(located.kept, content, OTHER).astype(np.uint8), located.found
 
 
 @cache
@@ -65,5 +76,5 @@ def label_all(pages: Iterable[GoldPage]) -> Iterator[LabelledPage]:
 
 
 def trainable(page: LabelledPage) -> bool:
-    """Whether the labels are good enough to learn from, or to score blocks against."""
-    return page.found >= alignment.FOUND_RATIO and len(page.page.blocks) > 0
+    """Whether the labels are reliable enough for training and for measures over blocks."""
+    return page.found >= FOUND_RATIO and len(page.page.blocks) > 0

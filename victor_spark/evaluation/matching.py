@@ -1,4 +1,4 @@
-"""What two sequences have in common: Ratcliff–Obershelp matching blocks, and the longest subsequence.
+"""Ratcliff–Obershelp matching blocks and the longest common subsequence of two sequences.
 
 The blocks are exactly those of `difflib.SequenceMatcher(None, a, b, autojunk=False)`, which the
 CleanEval measures are defined by; the time is nearly linear, so whole pages compare by character.
@@ -23,7 +23,7 @@ def blocks(a: Sequence[Hashable], b: Sequence[Hashable]) -> Int32:
 
 
 def n_matched(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:
-    """How many tokens the matching blocks hold."""
+    """The number of tokens in the matching blocks."""
     return int(_found(a, b)[:, 2].sum())
 
 

@@ -1,6 +1,6 @@
-"""The numbers: overlap of words and shingles, Victor's block measures, the threshold curve, intervals.
+"""The measures: overlap of words and shingles, Victor's block measures, threshold curve, reliability.
 
-Nothing here knows of cleaners or pages; words come from `words`, labels are columns of page.LABELS.
+Independent of cleaners and pages; words come from `words`, labels are columns of page.LABELS.
 """
 
 from collections import Counter
@@ -164,50 +164,6 @@ def curve_of_counts(thresholds: Float64, n_kept: Counts, n_right: Counts, n_cont
     right = n_right.astype(np.float64)
     precision = np.where(n_kept > 0, right / np.maximum(n_kept, 1), 1.0)
     return ThresholdCurve(thresholds, precision, right / max(n_content, 1))
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A mean over pages, their median, and the mean's bootstrap interval."""
-
-    mean: float
-    median: float
-    low: float
-    high: float
-    n: int
-
-
-def bootstrap(
-    values: Sequence[float] | Float64,
-    sites: Sequence[str] | None = None,
-    *,
-    n_resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Interval:
-    """Mean and median of the values, and the percentile interval of the mean.
-
-    With `sites` whole sites are drawn, since pages of one site are right or wrong together: the
-    interval is then about sites nobody has seen, and wider. Pages of a single site are drawn one
-    by one, for want of others.
-    """
-    column = np.asarray(values, dtype=np.float64)
-    if not len(column):
-        return Interval(np.nan, np.nan, np.nan, np.nan, 0)
-    by_site = sites is not None and len(set(sites)) > 1
-    groups = np.unique(np.asarray(sites), return_inverse=True)[1] if by_site else np.arange(len(column))
-    sums = np.bincount(groups, column).astype(np.float64)
-    means = _resampled_means(sums, np.bincount(groups), n_resamples, seed)
-    tail = (1 - level) / 2
-    low, high = np.quantile(means, [tail, 1 - tail]).tolist()
-    return Interval(float(column.mean()), float(np.median(column)), low, high, len(column))
-
-
-def _resampled_means(sums: Float64, sizes: npt.NDArray[np.int64], n_resamples: int, seed: int) -> Float64:
-    random = np.random.default_rng(seed)
-    drawn = random.integers(0, len(sums), size=(n_resamples, len(sums)))
-    means: Float64 = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
-    return means
 
 
 @dataclass(frozen=True, slots=True)

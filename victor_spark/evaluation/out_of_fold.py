@@ -1,6 +1,6 @@
-"""What every page of a cross-validation came to, kept beside the model: numbers and ids, no text.
+"""The results of a cross-validation page by page, written beside the model: numbers and ids, no text.
 
-One JSON object a line, gzipped: figures over any pages can be made of it without training again.
+One JSON object a line, gzipped: figures over any group of pages can be computed without training again.
 """
 
 import gzip
@@ -32,10 +32,10 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class PageRow:
-    """A page that was judged by a cleaner that never saw its site.
+    """A page cleaned by a model that was trained without its site.
 
-    `decided` is the cleaner's output, `unrejected` what it would have been without the page-level reject
-    (the same, but where the output is empty). `n_gold` are the words of the gold text.
+    `decided` is the cleaner's output, `unrejected` the output without the page-level reject (different only
+    where the output is empty). `n_gold` are the words of the gold text.
     """
 
     set: str
@@ -55,7 +55,7 @@ class PageRow:
 
     @property
     def words_unrejected(self) -> Overlap:
-        """The same, had the page not been given up."""
+        """The same without the page-level reject."""
         return Overlap(self.unrejected.n_common, self.unrejected.n_found, self.n_gold)
 
     @property
@@ -76,7 +76,7 @@ class PageRow:
         return cls(**known)  # type: ignore[arg-type]
 
     def as_json(self) -> dict[str, object]:
-        """The row, and what follows from it for those who read the file without this code."""
+        """The row, with word F1 and whether it is empty, for readers without this code."""
         return asdict(self) | {"word_f1": round(self.word_f1, 6), "empty": self.decided.n_found == 0}
 
 

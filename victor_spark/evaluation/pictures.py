@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from victor_spark.evaluation.measures import Interval, Reliability, ThresholdCurve
+from victor_spark.evaluation.measures import Reliability, ThresholdCurve
+from victor_spark.evaluation.resampling import Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes  # heavy, and needed only where a picture is drawn
@@ -26,21 +27,6 @@ def draw_reliability(drawn: Reliability, path: Path, *, title: str) -> None:
     axes.set(xlabel="P(content) stated", ylabel="share that is content", xlim=(0, 1), ylim=(0, 1))
     axes.set_title(title)
     axes.grid(alpha=0.3)
-    save(figure, path)
-
-
-def draw_lines(
-    drawn: Mapping[str, Sequence[tuple[float, float]]], path: Path, *, title: str, names: tuple[str, str]
-) -> None:
-    """A line a name through its points (x, y), the axes called `names`; a file as above."""
-    figure, axes = figure_of(6, 4)
-    for name, points in drawn.items():
-        axes.plot([x for x, _ in points], [y for _, y in points], marker="o", markersize=4, label=name)
-    axes.set(xlabel=names[0], ylabel=names[1])
-    axes.set_title(title)
-    axes.grid(alpha=0.3)
-    if len(drawn) > 1:
-        axes.legend(fontsize="small")
     save(figure, path)
 
 
@@ -102,6 +88,28 @@ def scatter(
     axes.grid(alpha=0.3)
     axes.legend(fontsize="x-small")
     return figure
+
+
+def draw_histogram(histogram: Sequence[int], cut_off: int, n_pages: int, path: Path, *, title: str) -> None:
+    """The histogram of a site's repeated strings with its cut-off (Foschini, Figure 3.2); a file as above."""
+    figure, axes = figure_of(7, 4)
+    n_bins = len(histogram)
+    left = [100 * number / n_bins for number in range(n_bins)]
+    axes.bar(left, list(histogram), width=100 / n_bins, align="edge")
+    cut = 100 * cut_bin(histogram, cut_off, n_pages) / n_bins
+    axes.axvline(cut, color="tab:red", label=f"cut-off: {cut_off} of {n_pages} pages")
+    axes.set_yscale("symlog", linthresh=1)
+    axes.set(
+        xlabel="% of the site's pages that hold a string", ylabel="strings", xlim=(0, 100), ylim=(0, None)
+    )
+    axes.set_title(title)
+    axes.legend()
+    save(figure, path)
+
+
+def cut_bin(histogram: Sequence[int], cut_off: int, n_pages: int) -> int:
+    """The bin of the histogram that a document frequency of `cut_off` falls into."""
+    return min(len(histogram) - 1, cut_off * len(histogram) // max(n_pages, 1))
 
 
 def svg(figure: "Figure", name: str) -> str:

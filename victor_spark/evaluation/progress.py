@@ -1,4 +1,4 @@
-"""Progress on stderr: a bar that redraws itself on a terminal, a plain line now and then elsewhere."""
+"""Progress on stderr: a bar on a terminal, a plain line every 20 seconds elsewhere."""
 
 import sys
 import time
@@ -7,7 +7,7 @@ from typing import Final, TextIO, TypeAlias, TypeVar
 
 T = TypeVar("T")
 Report: TypeAlias = Callable[[int, str], None]
-"""Called with how many are done and a word on how it goes; the call with all of them ends the bar."""
+"""Called with the number done and a short note; the call with the total ends the bar."""
 
 _WIDTH: Final = 30
 _REDRAW_SECONDS: Final = 0.1
@@ -15,7 +15,7 @@ _LINE_SECONDS: Final = 20.0
 
 
 def track(rows: Iterable[T], label: str, n: int, stream: TextIO | None = None) -> Iterator[T]:
-    """The rows as they are, while `label` and how many of `n` are done are shown."""
+    """Yields the rows unchanged and shows `label` and how many of `n` are done."""
     report = reporter(label, n, stream)
     for done, row in enumerate(rows):
         report(done, "")
@@ -24,7 +24,7 @@ def track(rows: Iterable[T], label: str, n: int, stream: TextIO | None = None) -
 
 
 def reporter(label: str, n: int, stream: TextIO | None = None) -> Report:
-    """A function that shows how many of `n` are done, no more often than can be read."""
+    """A function that shows how many of `n` are done, at a limited rate."""
     out = stream or sys.stderr
     terminal = out.isatty()
     started = time.monotonic()

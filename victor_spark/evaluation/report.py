@@ -11,9 +11,9 @@ import numpy as np
 from victor_spark.evaluation import comparison, pictures, report_tables, report_worst
 from victor_spark.evaluation.comparison import ALL, Table
 from victor_spark.evaluation.gold import GoldPage
-from victor_spark.evaluation.judging import BLOCKS, Plan
-from victor_spark.evaluation.measures import Interval
+from victor_spark.evaluation.measuring import BLOCKS, Plan
 from victor_spark.evaluation.report_worst import WorstPage
+from victor_spark.evaluation.resampling import Interval
 
 _CSS: Final = Path(__file__).with_name("report.css")
 _MAX_SCATTERS: Final = 3
@@ -34,17 +34,11 @@ _LEGEND: Final = (
 )
 
 
-def main_measure(results: Mapping[str, Any]) -> str | None:
-    """The measure that charts and the worst pages go by: word F1, or the first that pages have."""
-    figures = next(iter(results["figures"][ALL][ALL].values()))
-    return "words" if "words" in figures["measures"] else next(iter(figures["measures"]), None)
-
-
 def worst_pages(
     rows: Table, pages: Iterable[GoldPage], plan: Plan, results: Mapping[str, Any]
 ) -> dict[str, list[WorstPage]]:
     """Cleaner → its worst pages by the main measure."""
-    measure = main_measure(results)
+    measure = comparison.main_measure(results)
     return report_worst.find(rows, pages, plan, measure) if measure else {}
 
 
@@ -66,7 +60,7 @@ def _sections(
     results: Mapping[str, Any], rows: Table, worst: Mapping[str, Sequence[WorstPage]]
 ) -> Iterator[str]:
     figures = results["figures"][ALL][ALL]
-    measure = main_measure(results)
+    measure = comparison.main_measure(results)
     measured = [
         name for name in results["measures"] if any(name in each["measures"] for each in figures.values())
     ]

@@ -1,4 +1,4 @@
-"""The pages that a cleaner does worst: its text and the gold's side by side, differences coloured."""
+"""The pages with the lowest F1 of a cleaner: its text and the gold side by side, differences coloured."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,49 +8,50 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark.evaluation import comparison, judging, matching, measures
+from victor_spark import scripts
+from victor_spark.evaluation import comparison, matching, measures, measuring
 from victor_spark.evaluation.comparison import Table
 from victor_spark.evaluation.gold import GoldPage
-from victor_spark.evaluation.judging import Judgement, Plan
+from victor_spark.evaluation.measuring import Measurement, Plan
 
 N_PAGES: Final = 20
 MAX_CHARACTERS: Final = 12_000
-"""What is shown of a text; the measures always see all of it."""
+"""Of a text that are shown; the measures use all of it."""
 
-_UNSPACED: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff\uf900-\ufaff"
+_UNSPACED: Final = scripts.character_class(scripts.WORD_CHARACTERS)
 _PIECE: Final = re.compile(rf"\s+|[^\W{_UNSPACED}]+|.", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class WorstPage:
-    """A judgement, and the two texts it is about; `gold` is the snippets where there is no gold text."""
+    """A measurement and the two texts compared; `gold` is the snippets where there is no gold text."""
 
-    judgement: Judgement
+    measurement: Measurement
     ours: str
     gold: str
 
 
 def find(rows: Table, pages: Iterable[GoldPage], plan: Plan, measure: str) -> dict[str, list[WorstPage]]:
     """Cleaner → its pages of lowest F1, the worst first. These pages are read and cleaned again."""
-    chosen = {name: _lowest(judged, measure) for name, judged in rows.items()}
-    wanted = {(page.set, page.id) for judged in chosen.values() for page in judged}
+    chosen = {name: _lowest(measurements, measure) for name, measurements in rows.items()}
+    wanted = {(page.set, page.id) for measurements in chosen.values() for page in measurements}
     gold_pages = {(page.set, page.id): page for page in pages if (page.set, page.id) in wanted}
-    cleaners = judging.cleaners_of(plan)
+    cleaners = measuring.cleaners_of(plan)
     return {
-        name: [_worst(page, gold_pages[page.set, page.id], cleaners[name]) for page in judged]
-        for name, judged in chosen.items()
+        name: [_worst(page, gold_pages[page.set, page.id], cleaners[name]) for page in measurements]
+        for name, measurements in chosen.items()
     }
 
 
-def _lowest(judged: Sequence[Judgement], measure: str) -> list[Judgement]:
-    measured = [page for page in judged if not np.isnan(comparison.f1(page, measure))]
+def _lowest(measurements: Sequence[Measurement], measure: str) -> list[Measurement]:
+    measured = [page for page in measurements if not np.isnan(comparison.f1(page, measure))]
     return sorted(measured, key=lambda page: (comparison.f1(page, measure), page.set, page.id))[:N_PAGES]
 
 
-def _worst(judgement: Judgement, page: GoldPage, clean: judging.Clean) -> WorstPage:
-    """What failed isn't tried again: it might end this process."""
-    ours = "" if comparison.is_failure(judgement) else clean(page).text
-    return WorstPage(judgement, ours, page.gold if page.gold is not None else _snippets(page))
+def _worst(measurement: Measurement, page: GoldPage, clean: measuring.Clean) -> WorstPage:
+    """A page that failed is not cleaned again, since it could crash this process."""
+    ours = "" if comparison.is_failure(measurement) else clean(page).text
+    return WorstPage(measurement, ours, page.gold if page.gold is not None else _snippets(page))
 
 
 def _snippets(page: GoldPage) -> str:
@@ -64,14 +65,14 @@ def html(worst: Sequence[WorstPage], measure: str) -> str:
 
 
 def _page(page: WorstPage, measure: str) -> str:
-    judged = page.judgement
-    overlap = judged.overlaps[measure]
+    measured = page.measurement
+    overlap = measured.overlaps[measure]
     quality = measures.quality(overlap)
     figures = f"F1 {quality.f1:.3f}, precision {quality.precision:.3f}, recall {quality.recall:.3f}"
-    facts = ", ".join(filter(None, [judged.set, judged.language, judged.page_type]))
-    if judged.status != "ok":
-        facts += f" — {judged.status}: {judged.reason or ''}"
-    title = f"{figures} · {escape(judged.id)} <small>{escape(facts)}</small>"
+    facts = ", ".join(filter(None, [measured.set, measured.language, measured.page_type]))
+    if measured.status != "ok":
+        facts += f" — {measured.status}: {measured.reason or ''}"
+    title = f"{figures} · {escape(measured.id)} <small>{escape(facts)}</small>"
     ours, gold = sides(page.ours, page.gold)
     return (
         f"<details><summary>{title}</summary>\n"

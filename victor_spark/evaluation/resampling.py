@@ -1,7 +1,7 @@
-"""How sure a mean is, and whether two cleaners differ: bootstrap and randomisation by site, seeded.
+"""Confidence intervals of means, and tests of differences: bootstrap and randomisation by site, seeded.
 
 Sites are drawn, not pages, since pages of one site are right or wrong together; pages of a single
-site are drawn one by one, for want of others. All columns share their draws, so they stay paired.
+site are drawn one by one. All columns share their draws, so they stay paired.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,6 +30,28 @@ class Difference:
     high: float
     p: float
     n_pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean over pages, their median, and the mean's bootstrap interval."""
+
+    mean: float
+    median: float
+    low: float
+    high: float
+    n: int
+
+
+def interval(values: Sequence[float], sites: Sequence[str]) -> Interval:
+    """Mean and median of values, one a page, and the interval of the mean; NaN without pages."""
+    if not len(values):
+        return Interval(np.nan, np.nan, np.nan, np.nan, 0)
+    column = np.asarray(values, dtype=np.float64)
+    low, high = intervals(column[:, None], sites)
+    return Interval(
+        float(column.mean()), float(np.median(column)), float(low[0]), float(high[0]), len(column)
+    )
 
 
 def intervals(values: Float64, sites: Sequence[str], *, seed: int = 0) -> tuple[Float64, Float64]:

@@ -1,6 +1,6 @@
-"""What templates bring on annotated pages, site by site: alone, and after a cleaner (METHODS, section 4).
+"""The gain from templates on annotated pages, site by site: alone, and before or after a cleaner.
 
-A site's templates are mined from the html of its own pages, as in a crawl; no gold text is looked at.
+A site's templates are mined from the html of its own pages, as in a crawl, without any gold text.
 """
 
 import csv
@@ -20,12 +20,12 @@ from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.measures import Overlap, Quality
 from victor_spark.evaluation.progress import track
 from victor_spark.page import Document, Page, Record
-from victor_spark.templates import sample, sites, table, views
+from victor_spark.templates import coverage, sites, table, tokens
 from victor_spark.templates.mine import MiningSettings, mine
-from victor_spark.templates.template import Mined
+from victor_spark.templates.table import Mined
 
 MIN_PAGES: Final = 10
-"""Gold pages of a site, for its figures to say something."""
+"""Gold pages that a site needs."""
 
 TEMPLATES: Final = "templates"
 ALL_TEXT: Final = "all text"
@@ -34,7 +34,7 @@ TOLD: Final = "told the shares"
 Pages: TypeAlias = Mapping[str, Sequence[GoldPage]]
 """Site → its gold pages."""
 Known: TypeAlias = Callable[[Sequence[GoldPage]], Mapping[str, bytes]]
-"""Answers one question: which models may clean these pages?"""
+"""The models that may clean these pages: trained without their site."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class SiteGain:
 
 
 def by_site(pages: Iterable[GoldPage], grouping: str, min_pages: int) -> Pages:
-    """The sites with enough judgeable gold pages; InputError if there is none."""
+    """The sites with enough usable gold pages; InputError if there is none."""
     found: dict[str, list[GoldPage]] = {}
     for page in pages:
         if gold.usable(page) and (site := sites.site(address(page), grouping)):
@@ -96,7 +96,7 @@ def _gain(
     told: Mapping[str, bytes] | None,
 ) -> SiteGain:
     documents = cleaned(pages, pipeline.Settings(cleaner), known)
-    found = mine(site, sample.sample(view_of(mining.view, document) for document in documents), mining)
+    found = mine(site, sites.sample(view_of(mining.view, document) for document in documents), mining)
     mined = table.to_bytes(templates([found], grouping))
     outputs = {ALL_TEXT: cleaned(pages, pipeline.EVERYTHING, known), cleaner: documents}
     for name, settings in ways(cleaner, mining.view).items():
@@ -119,7 +119,7 @@ def cleaned(
 def ways(cleaner: str, view: str) -> dict[str, pipeline.Settings]:
     """What is compared with the cleaner alone."""
     with_cleaner = pipeline.Settings(cleaner, templates=TEMPLATES)
-    if view == views.CLEANED:
+    if view == tokens.CLEANED:
         return {f"{cleaner}, then templates": with_cleaner}
     return {
         TEMPLATES: pipeline.Settings(template.NAME, templates=TEMPLATES),
@@ -143,7 +143,7 @@ def record(page: GoldPage) -> Record:
 
 def view_of(name: str, document: Document) -> str:
     """A cleaned page in a view."""
-    return views.view(name, Page(document.html, document.columns), document.kept)
+    return coverage.view(name, Page(document.html, document.columns), document.kept)
 
 
 def _overlap(document: Document, page: GoldPage) -> Overlap:

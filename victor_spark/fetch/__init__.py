@@ -1,1 +1,1 @@
-"""A polite fetcher: a list of addresses in, a WARC out."""
+"""A polite fetcher: from a list of addresses to a WARC."""

@@ -1,13 +1,22 @@
-"""Which addresses of the net may be asked: not this machine, not its network, unless somebody says so.
+"""Web addresses to fetch, from a list; and the IP addresses that may be contacted.
 
-The check sits where a socket is made for one resolved address, so a name that resolves to something else at
-the next look (DNS rebinding), a redirect and a number for a name all meet it.
+By default neither this machine nor its network is contacted. The check is made for each resolved address
+where its socket is opened, so that redirects, numeric hosts and names that resolve to another address the
+next time (DNS rebinding) all meet it.
 """
 
 import errno
 import ipaddress
+import re
 import socket
-from typing import Any, Final
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+from urllib.parse import urljoin
+
+from yarl import URL
+
+from victor_spark.errors import InputError
 
 REFUSED: Final = "private address refused"
 
@@ -37,13 +46,84 @@ _NOT_PUBLIC_6: Final = tuple(
 _TRANSLATED: Final = ipaddress.IPv6Network("64:ff9b::/96")
 _6TO4: Final = ipaddress.IPv6Network("2002::/16")
 
+_SENDABLE: Final = re.compile(r"https?://(?:[A-Za-z0-9._~-]+|\[[0-9a-f:.]+\])(?::\d+)?/[!-~]{0,16384}")
+
 AddrInfo = tuple[Any, Any, int, str, tuple[Any, ...]]
 
 
-def is_public(address: str) -> bool:
-    """Whether an IP address belongs to the public net; an IPv4 one within an IPv6 one decides.
+class UrlList(NamedTuple):
+    """The addresses in a list, and for each invalid line its number and the reason."""
 
-    Not for what is no address as the resolver writes them (such as 0x7f.1).
+    urls: tuple[str, ...]
+    bad: tuple[str, ...]
+
+
+def read(path: Path) -> UrlList:
+    """The addresses in a text file; blank lines and # comments are left out.
+
+    Raises InputError for a file that can't be read or holds no address at all.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8-sig", errors="surrogateescape").split("\n")
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
+    found = of_lines(lines)
+    if not found.urls:
+        why = "; ".join(("holds no http:// or https:// address", *found.bad[:1]))
+        raise InputError(f"{path}: {why}")
+    return found
+
+
+def of_lines(lines: Iterable[str]) -> UrlList:
+    """The addresses in lines, each once."""
+    urls: dict[str, None] = {}
+    bad: list[str] = []
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        url = normal(text)
+        if url is None:
+            reason = "has no valid host or port, or is too long"
+            if not re.match("https?://", text, re.IGNORECASE):
+                reason = "does not begin with http:// or https://"
+            elif re.match("[^/]*//[^/?#]*@", text):
+                reason = "has a user name"
+            bad.append(f"line {number} {reason}")
+        else:
+            urls.setdefault(url)
+    return UrlList(tuple(urls), tuple(bad))
+
+
+def normal(text: str, base: str | None = None) -> str | None:
+    """The address as requested and written to the WARC: no fragment, printable ASCII; None if invalid."""
+    try:
+        joined = urljoin(base, text) if base else text
+        joined.encode("utf-8")  # no half of a surrogate pair
+        url = URL(joined).with_fragment(None)
+        if url.scheme not in ("http", "https") or not url.host or url.user or url.password or not url.port:
+            return None
+        is_root = url.raw_path in ("", "/") and not url.raw_query_string
+        address = f"{url.origin()}/" if is_root else str(url)
+        return address if _SENDABLE.fullmatch(address) and host(address) else None
+    except (LookupError, ValueError):  # the library's own, for hosts such as "[]..@"
+        return None
+
+
+def host(url: str) -> str:
+    """The host, in lower case."""
+    return (URL(url).host or "").lower().rstrip(".")
+
+
+def origin(url: str) -> str:
+    """Scheme, host and port, to which one robots.txt applies."""
+    return str(URL(url).origin())
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address is public; of an IPv6 address that embeds an IPv4 one, whether that is.
+
+    False for other spellings than the resolver's (such as 0x7f.1).
     """
     try:
         ip = ipaddress.ip_address(address)
@@ -62,7 +142,7 @@ def is_public(address: str) -> bool:
 
 
 def open_socket(address: AddrInfo, *, allow_private: bool) -> socket.socket:
-    """A socket for one resolved address, not connected yet; OSError for a private address."""
+    """An unconnected socket for one resolved address; OSError for a private address."""
     family, kind, protocol, _, target = address
     if not allow_private and not is_public(str(target[0])):
         raise OSError(errno.EACCES, f"{REFUSED}: {target[0]}")

@@ -1,6 +1,4 @@
-"""The fetch of a list: robots.txt first, redirects followed, failures tried again, every request in its
-host's turn.
-"""
+"""Fetches a list of addresses: robots.txt first, redirects followed, failures retried, hosts spared."""
 
 import asyncio
 import random
@@ -12,11 +10,11 @@ from email.utils import parsedate_to_datetime
 from typing import Final
 
 from victor_spark.errors import OutputError
-from victor_spark.fetch import exchange, robots, urls
+from victor_spark.fetch import addresses, exchange
 from victor_spark.fetch.exchange import Answer, Client, Failure, Limits
-from victor_spark.fetch.robots import Rules
-from victor_spark.fetch.schedule import Schedule
+from victor_spark.fetch.politeness import MAX_ROBOTS_BYTES, Politeness, Rules, Schedule, rules_of
 from victor_spark.fetch.warc_file import Fetched, WarcFile
+from victor_spark.warc import headers, http_body
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 AGAIN: Final = frozenset({429, 500, 502, 503, 504})
@@ -26,23 +24,8 @@ MAX_ROBOTS_HOPS: Final = 5
 
 
 @dataclass(frozen=True)
-class Politeness:
-    """Seconds between an answer of a host and the next request to it; how often and when to try again; how
-    many requests at once over all hosts; the longest wait (seconds) that a site may ask for before we leave
-    it alone.
-    """
-
-    delay: float = 1.0
-    n_tries: int = 3
-    back_off: float = 5.0
-    parallel: int = 50
-    longest_wait: float = 300.0
-    obey_robots: bool = True
-
-
-@dataclass(frozen=True)
 class Visit:
-    """One request to come: for an address of the list (`listed`), or for the robots.txt of an origin."""
+    """A request to send: for an address of the list (`listed`), or for the robots.txt of an origin."""
 
     url: str
     listed: str
@@ -53,22 +36,22 @@ class Visit:
 
 @dataclass
 class Outcome:
-    """How each address of the list ended: an HTTP status, or a word."""
+    """The result of each address of the list: an HTTP status, or the status of a failure; and the reason."""
 
     of: dict[str, str] = field(default_factory=dict)
     why: dict[str, str] = field(default_factory=dict)
 
     def counts(self) -> dict[str, int]:
-        """How many addresses ended how, the commonest first."""
+        """The number of addresses per result, the most frequent first."""
         return dict(Counter(self.of.values()).most_common())
 
 
 Report = Callable[[str, str], None]
-"""Called when an address of the list is done, with how it ended."""
+"""Called with an address of the list and its result."""
 
 
 class Crawl:
-    """The state of a fetch: whose turn it is, which rules are known, what has ended."""
+    """The state of a fetch: the schedule, the known rules, the results."""
 
     def __init__(self, warc: WarcFile, limits: Limits, politeness: Politeness, report: Report) -> None:
         self.outcome = Outcome()
@@ -83,7 +66,7 @@ class Crawl:
         self._changed = asyncio.Event()
 
     async def run(self, listed: Iterable[str], user_agent: str) -> None:
-        """Fetches what the WARC does not hold; ends when every address has ended."""
+        """Fetches the addresses that the WARC does not hold; returns when each has a result."""
         for url in listed:
             self._go_to(Visit(url, url))
         running: set[asyncio.Task[None]] = set()
@@ -101,7 +84,7 @@ class Crawl:
             await asyncio.gather(*running, return_exceptions=True)
 
     def _start(self, client: Client, running: set[asyncio.Task[None]]) -> None:
-        """Sends out all whose turn it is."""
+        """Starts all requests that may be sent now."""
         while len(running) < self._politeness.parallel:
             turn = self._schedule.take(time.monotonic())
             if turn is None:
@@ -111,19 +94,19 @@ class Crawl:
             running.add(task)
 
     async def _wait(self) -> None:
-        """Until something ended, or the next host's time has come."""
+        """Waits until a request ends or the next host may be asked."""
         at = self._schedule.next_time()
         seconds = None if at is None else max(0.0, at - time.monotonic())
         try:
-            # Never long: a host may have come up while all places were taken.
+            # At most a second: a host may have become free while all places were taken.
             await asyncio.wait_for(self._changed.wait(), min(1.0, max(0.01, seconds or 1.0)))
         except TimeoutError:
             return
         self._changed.clear()
 
     async def _visit(self, client: Client, host: str, visit: Visit) -> None:
-        """One request, and what follows from its answer; an unexpected error ends this visit alone."""
-        answer = await exchange.ask(client, visit.url, robots.MAX_BYTES if visit.robots_of else None)
+        """Sends one request and handles its answer; an unexpected error ends this visit alone."""
+        answer = await exchange.ask(client, visit.url, MAX_ROBOTS_BYTES if visit.robots_of else None)
         try:
             if isinstance(answer, Answer) and not self._wait_before_next_try(visit, answer):
                 self._write(visit, answer)
@@ -144,7 +127,7 @@ class Crawl:
         self._warc.add(answer, facts)
 
     def _take(self, visit: Visit, answer: Answer | Failure) -> None:
-        """Follows, tries again, or ends."""
+        """Follows a redirect, retries, or ends."""
         if wait := self._wait_before_next_try(visit, answer):
             self._queue(replace(visit, n_tries=visit.n_tries + 1), time.monotonic() + wait)
         elif visit.robots_of is not None:
@@ -155,11 +138,11 @@ class Crawl:
             self._follow(visit, Fetched(answer.status, answer.header("Location")))
 
     def _follow(self, visit: Visit, fetched: Fetched) -> None:
-        """Goes where a redirect leads; any other answer is the end."""
+        """Follows a redirect; any other answer is the result."""
         if fetched.status not in REDIRECTS or fetched.location is None:
             self._end(visit, str(fetched.status))
             return
-        target = urls.normal(fetched.location, visit.url)
+        target = addresses.normal(fetched.location, visit.url)
         seen = (*visit.seen, visit.url)
         if target is None:
             self._end(visit, "bad_redirect", fetched.location[:200])
@@ -171,14 +154,12 @@ class Crawl:
             self._go_to(Visit(target, visit.listed, seen))
 
     def _go_to(self, visit: Visit) -> None:
-        """To the next address of a page: from the WARC if it is there, else when its site's rules are
-        known.
-        """
+        """Continues with an address: from the WARC if it is there, else when its site's rules are known."""
         known = self._warc.known.get(visit.url)
         if known is not None and known.status not in AGAIN:
             self._follow(visit, known)
             return
-        origin = urls.origin(visit.url)
+        origin = addresses.origin(visit.url)
         if not self._politeness.obey_robots:
             self._queue(visit)
         elif origin in self._rules:
@@ -198,21 +179,21 @@ class Crawl:
             self._queue(visit)
 
     def _take_robots(self, visit: Visit, answer: Answer | Failure) -> None:
-        """The rules of an origin are known: those who waited for them go on."""
+        """Continues the visits that waited for the rules of an origin."""
         origin = visit.robots_of
         assert origin is not None
         if isinstance(answer, Answer) and answer.status in REDIRECTS and len(visit.seen) < MAX_ROBOTS_HOPS:
-            target = urls.normal(answer.header("Location") or "", visit.url)
+            target = addresses.normal(answer.header("Location") or "", visit.url)
             if target is not None and target not in (*visit.seen, visit.url):
                 self._queue(Visit(target, visit.listed, (*visit.seen, visit.url), robots_of=origin))
                 return
-        rules = (
-            robots.of_answer(answer.status, exchange.decoded(answer))
-            if isinstance(answer, Answer)
-            else robots.of_answer(None, b"")
-        )
+        rules = rules_of(None, b"")
+        if isinstance(answer, Answer):
+            encodings = headers.tokens(answer.header("Content-Encoding") or "")
+            body = http_body.decode(answer.body, encodings, (), limit=MAX_ROBOTS_BYTES)
+            rules = rules_of(answer.status, body.payload)
         self._rules[origin] = rules
-        host = urls.host(origin)
+        host = addresses.host(origin)
         if rules.crawl_delay <= self._politeness.longest_wait:
             self._delays[host] = max(self._delays[host], rules.crawl_delay)
         for waiting in self._parked.pop(origin, []):
@@ -236,7 +217,7 @@ class Crawl:
     def _queue(self, visit: Visit, not_before: float = 0.0) -> None:
         if not_before:
             not_before += random.uniform(0, 0.1) * self._politeness.back_off
-        self._schedule.add(urls.host(visit.url), visit, not_before)
+        self._schedule.add(addresses.host(visit.url), visit, not_before)
 
     def _end(self, visit: Visit, status: str, why: str = "") -> None:
         self.outcome.of[visit.listed] = status

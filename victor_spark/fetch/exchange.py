@@ -1,7 +1,7 @@
-"""One HTTP request and what came of it, bounded in time and size; heads as the bytes that were sent.
+"""One HTTP exchange, limited in time and size; heads are kept as the bytes that were sent.
 
-The client takes what browsers take: header lines without a colon, folded lines, bytes of any charset. It
-answers whatever a server or the net does with an `Answer` or a `Failure`.
+The client accepts what browsers accept: header lines without a colon, folded lines, bytes of any charset. Any
+behaviour of a server or the network ends in an `Answer` or a `Failure`.
 """
 
 import asyncio
@@ -9,7 +9,6 @@ import re
 import socket
 import ssl
 import time
-import zlib
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
@@ -28,11 +27,19 @@ _LENGTH: Final = re.compile(r"\d{1,18}", re.ASCII)
 _CHUNKS_AT_A_TIME: Final = 256
 _SWITCHING_PROTOCOLS: Final = 101
 _WITHOUT_BODY: Final = frozenset({_SWITCHING_PROTOCOLS, 204, 304})
+_STATUSES: Final = (
+    (socket.gaierror, "dns"),
+    (UnicodeError, "dns"),  # a host name with an empty label
+    (ssl.SSLError, "tls"),
+    (OSError, "connection"),
+    (ValueError, "bad_answer"),
+)
+"""The status of a failure by its exception, the first that fits."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds for a whole exchange and for a connection, bytes of a body, and who may be asked."""
+    """Seconds for a whole exchange and for a connection; bytes of a body; whether hosts may be private."""
 
     seconds: float = 60.0
     connect_seconds: float = 15.0
@@ -42,7 +49,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Client:
-    """Who asks, and what it trusts."""
+    """The user agent of all requests, their limits, and the trusted certificates."""
 
     user_agent: str
     limits: Limits
@@ -51,10 +58,10 @@ class Client:
 
 @dataclass(frozen=True)
 class Answer:
-    """An exchange with an answer: heads as they went over the line, the body without its transfer encoding.
+    """An exchange with a response: heads as sent, the body without its transfer encoding.
 
-    `truncated` is why the body is not whole (a WARC-Truncated reason: length, time, disconnect, or
-    unspecified for chunks that make no sense), None where it is.
+    `truncated`: the WARC-Truncated reason of an incomplete body (length, time, disconnect, or unspecified for
+    invalid chunks); None: it is complete.
     """
 
     url: str
@@ -74,8 +81,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Failure:
-    """An exchange without an answer: a short status (dns, private_address, tls, timeout, connection,
-    bad_answer, error) and why.
+    """An exchange without a response: a short status and the reason.
+
+    The status is one of dns, private_address, tls, timeout, connection, bad_answer, error.
     """
 
     url: str
@@ -107,7 +115,7 @@ def _text(value: bytes) -> str:
 
 
 async def ask(client: Client, url: str, max_bytes: int | None = None) -> Answer | Failure:
-    """GETs one address; never raises for what a server or the net does."""
+    """GETs one address; never raises, whatever the server or the network does."""
     limits = client.limits
     started, at = time.monotonic(), datetime.now(UTC)
     deadline = asyncio.get_running_loop().time() + limits.seconds
@@ -142,31 +150,12 @@ async def ask(client: Client, url: str, max_bytes: int | None = None) -> Answer 
 
 
 def _failure(url: str, error: Exception) -> Failure:
-    """The failure that an exception stands for."""
+    """An exception as a Failure."""
     why = " ".join(str(error).split())[:300] or type(error).__name__
-    if isinstance(error, socket.gaierror | UnicodeError):  # UnicodeError: a host name with an empty label
-        return Failure(url, "dns", why)
-    if isinstance(error, ssl.SSLError):
-        return Failure(url, "tls", why)
+    status = next((status for kind, status in _STATUSES if isinstance(error, kind)), "error")
     if addresses.REFUSED in why:
-        return Failure(url, "private_address", why)
-    if isinstance(error, OSError):
-        return Failure(url, "connection", why)
-    if isinstance(error, ValueError):
-        return Failure(url, "bad_answer", why)
-    return Failure(url, "error", f"{type(error).__name__}: {why}")
-
-
-def decoded(answer: Answer) -> bytes:
-    """The body without its content encoding, as far as it can be read."""
-    if (answer.header("Content-Encoding") or "").strip().lower() not in ("gzip", "x-gzip", "deflate"):
-        return answer.body
-    for window in (47, -15):  # gzip and zlib, or bare deflate
-        try:
-            return zlib.decompressobj(window).decompress(answer.body, 10 << 20)
-        except zlib.error:
-            continue
-    return b""
+        status = "private_address"
+    return Failure(url, status, f"{type(error).__name__}: {why}" if status == "error" else why)
 
 
 def _request(target: URL, user_agent: str) -> bytes:
@@ -182,7 +171,7 @@ def _request(target: URL, user_agent: str) -> bytes:
 
 
 async def _connected(target: URL, client: Client) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A connection to the first of the host's addresses that takes one; none to a private address."""
+    """A connection to the first of the host's addresses that accepts one; none to a private address."""
     loop = asyncio.get_running_loop()
     host, seconds = target.raw_host, client.limits.connect_seconds
     tls = client.tls if target.scheme == "https" else None
@@ -209,7 +198,7 @@ async def _connected(target: URL, client: Client) -> tuple[asyncio.StreamReader,
 
 
 async def _head(reader: asyncio.StreamReader) -> tuple[bytes, int]:
-    """The head of the answer and its status; ValueError for what is no HTTP/1."""
+    """The head of the response and its status; ValueError for anything but HTTP/1."""
     lines: list[bytes] = []
     n_bytes = 0
     while True:
@@ -240,7 +229,7 @@ async def _head(reader: asyncio.StreamReader) -> tuple[bytes, int]:
 async def _body(
     reader: asyncio.StreamReader, head: bytes, status: int, limit: int, deadline: float
 ) -> tuple[bytes, str | None]:
-    """As much of the body as comes within the limits, and why it is not whole."""
+    """As much of the body as arrives within the limits, and the reason why it is incomplete."""
     body = bytearray()
     try:
         async with asyncio.timeout_at(deadline):
@@ -260,7 +249,7 @@ async def _body(
 
 
 def _length(head: bytes) -> int | None:
-    """The length that the head announces; None where it announces none, or several, or nonsense."""
+    """The declared length of the body; None where there is none, several, or an invalid one."""
     announced = {one.strip() for value in values(head, "Content-Length") for one in value.split(",")}
     only = announced.pop() if len(announced) == 1 else ""
     return int(only) if _LENGTH.fullmatch(only) else None
@@ -280,7 +269,7 @@ async def _bytes(reader: asyncio.StreamReader, body: bytearray, end: int | None,
 
 
 async def _chunks(reader: asyncio.StreamReader, body: bytearray, limit: int) -> str | None:
-    """Appends what chunks hold until the last one; lets others work between them, they may be tiny."""
+    """Appends the content of all chunks; yields to other tasks now and then, as chunks may be tiny."""
     n_chunks = 0
     while True:
         n_chunks += 1

@@ -1,4 +1,4 @@
-"""The WARC that a fetch writes: taken up where it was left, a clipped last record cut off."""
+"""The WARC that a fetch writes and resumes: a truncated last record is removed first."""
 
 import base64
 import fcntl
@@ -7,7 +7,7 @@ import hashlib
 import os
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,24 +17,23 @@ from uuid import uuid4
 from victor_spark.errors import InputError, OutputError
 from victor_spark.fetch import exchange
 from victor_spark.fetch.exchange import Answer
+from victor_spark.warc.headers import MAX_HEADER, WARC, http_head
+from victor_spark.warc.members import open_member
+from victor_spark.warc.source import CorruptError, Source, SourceError
 
-_PART: Final = 1 << 20
-_STATUS: Final = re.compile(rb"HTTP/\S+[ \t]+(\d{3})(?!\d)")
 _LINE_END: Final = re.compile(rb"(?<=\n)")
 
 
 @dataclass(frozen=True)
 class Fetched:
-    """What a WARC says of an address: the status of its answer, and where a redirect leads."""
+    """An address that the WARC holds: the status of its response, and where a redirect leads."""
 
     status: int
     location: str | None
 
 
 class WarcFile:
-    """An open WARC to add to; `known` is what it held already, `n_cut` the bytes of a clipped record cut
-    off.
-    """
+    """An open WARC to add to; `known`: the addresses in it, `n_cut`: the bytes removed from its end."""
 
     def __init__(self, path: Path, software: str) -> None:
         self.path = path
@@ -45,18 +44,15 @@ class WarcFile:
             self._file.truncate(end)
             self._file.seek(end)
             if end == 0:
-                self._write_info(software)
-        except OSError as error:
+                about = {"software": software, "format": "WARC File Format 1.0", "robots": "obey"}
+                named = {"WARC-Filename": path.name, "Content-Type": "application/warc-fields"}
+                self._file.write(_record("warcinfo", _now(datetime.now(UTC)) | named, _lines(about)))
+        except (OSError, SourceError) as error:
             self._file.close()
-            raise OutputError(f"{path}: {error.strerror or error}") from error
+            raise OutputError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
         except BaseException:
             self._file.close()
             raise
-
-    def _write_info(self, software: str) -> None:
-        about = {"software": software, "format": "WARC File Format 1.0", "robots": "obey"}
-        named = {"WARC-Filename": self.path.name, "Content-Type": "application/warc-fields"}
-        self._file.write(_record("warcinfo", _now(datetime.now(UTC)) | named, _lines(about)))
 
     def add(self, answer: Answer, facts: Mapping[str, str]) -> None:
         """Writes response, request and metadata of an exchange; OutputError when the disk is full."""
@@ -121,9 +117,7 @@ def _record(kind: str, fields: Mapping[str, str], block: bytes) -> bytes:
 
 
 def _head(answer: Answer) -> bytes:
-    """The answer's head as it was sent, but true of the body as it is kept: no chunks, and the length of
-    what there is.
-    """
+    """The response's head as sent, except that it declares the stored body: not chunked, its real length."""
     kept, length = [], b"Content-Length: %d\r\n" % len(answer.body)
     for line in _LINE_END.split(answer.head):
         name, _, value = line.partition(b":")
@@ -150,25 +144,30 @@ def _locked(path: Path) -> BinaryIO:
 
 
 def _scanned(file: BinaryIO, path: Path) -> tuple[dict[str, Fetched], int, int]:
-    """What the file holds, where its last whole record ends, and its size."""
+    """The addresses that the file holds, where its last complete record ends, and its size."""
     known: dict[str, Fetched] = {}
     end = 0
-    size = file.seek(0, os.SEEK_END)
-    for after, record in _records(file):
-        if not record.startswith(b"WARC/"):
+    source = Source(file)
+    source.compression = "gzip"
+    while end < source.size:
+        try:
+            member = open_member(source, end)
+            record = member.read()
+            after, complete = member.end()
+        except CorruptError:
+            break
+        if not complete or not record.startswith(b"WARC/"):
             break
         end = after
         if found := _fetched(record):
             known[found[0]] = found[1]
-    if end == 0 and size > 0 and not _begins_like_ours(file):
+    if end == 0 and source.size > 0 and not _begins_like_ours(file):
         raise InputError(f"{path}: not a .warc.gz that can be added to")
-    return known, end, size
+    return known, end, source.size
 
 
 def _begins_like_ours(file: BinaryIO) -> bool:
-    """Whether the file begins with a gzip member that is cut off before its end: a killed run's first
-    record.
-    """
+    """Whether the file begins with an incomplete gzip member: the first record of a killed run."""
     file.seek(0)
     try:
         start = zlib.decompressobj(31).decompress(file.read(1 << 16))
@@ -177,40 +176,14 @@ def _begins_like_ours(file: BinaryIO) -> bool:
     return b"WARC/1.".startswith(start[:7]) or start.startswith(b"WARC/1.")
 
 
-def _records(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """(offset after it, its content) of each whole gzip member from the start."""
-    file.seek(0)
-    position, buffer = 0, b""
-    while True:
-        member = zlib.decompressobj(31)
-        content = bytearray()
-        while not member.eof:
-            buffer = buffer or file.read(_PART)
-            if not buffer:
-                return
-            try:
-                content += member.decompress(buffer)
-            except zlib.error:
-                return
-            position += len(buffer) - len(member.unused_data)
-            buffer = member.unused_data
-        yield position, bytes(content)
-
-
 def _fetched(record: bytes) -> tuple[str, Fetched] | None:
-    """The address and the answer of a response record."""
-    head, _, block = record.partition(b"\r\n\r\n")
-    fields = _fields(head)
-    if fields.get(b"warc-type") != b"response" or b"warc-target-uri" not in fields:
+    """The address and the response of a response record."""
+    header = WARC.parse(record[:MAX_HEADER])
+    if header is None or header.fields.get("warc-type") != "response":
         return None
-    status = _STATUS.match(block)
-    if status is None:
+    url, block = header.fields.get("warc-target-uri"), record[header.length :]
+    head = http_head(block)
+    if url is None or head is None or head.status is None:
         return None
-    http = re.split(rb"\r?\n\r?\n", block, maxsplit=1)[0]
-    location = next(iter(exchange.values(http, "Location")), None)
-    return fields[b"warc-target-uri"].decode("utf-8", "replace"), Fetched(int(status[1]), location)
-
-
-def _fields(head: bytes) -> dict[bytes, bytes]:
-    pairs = (line.partition(b":") for line in head.split(b"\r\n")[1:])
-    return {name.strip().lower(): value.strip() for name, _, value in pairs}
+    location = next(iter(exchange.values(block[: head.length], "Location")), None)
+    return url, Fetched(head.status, location)

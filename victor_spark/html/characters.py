@@ -12,35 +12,21 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from victor_spark import scripts
+
 OTHER, LETTER, DIGIT, PUNCTUATION, WHITE = range(5)
 CLASS_MASK: Final = 7
 UPPER: Final = 8
 """An upper- or title-case letter, or one without case: what a sentence may begin with."""
 SENTENCE_END: Final = 16
 UNSPACED: Final = 32
-"""A letter of a script written without spaces (Han, kana, Thai, Lao, Khmer, Burmese, Tibetan)."""
+"""A letter of a script written without spaces between words (scripts.UNSPACED)."""
 CLOSING: Final = 64
 """Closing quotes and brackets, which may follow a sentence's end mark."""
 GREEK: Final = 128
 
-UNSPACED_LETTERS_PER_WORD: Final = 2
-"""How many letters of an unspaced script count as one word (rounded up), everywhere."""
-
 _SENTENCE_ENDS: Final = ".!?…。！？．｡؟۔।॥։።፧။។༎‼⁇⁈⁉"
 _CLOSING_EXTRA: Final = "\"'”’»“‹›«」』）】〉》"
-_UNSPACED_RANGES: Final = (
-    (0x0E00, 0x0EFF),  # Thai, Lao
-    (0x0F00, 0x0FFF),  # Tibetan
-    (0x1000, 0x109F),  # Burmese
-    (0x1780, 0x17FF),  # Khmer
-    (0x3005, 0x3007),
-    (0x3040, 0x30FF),  # kana
-    (0x31F0, 0x31FF),
-    (0x3400, 0x9FFF),  # Han
-    (0xF900, 0xFAFF),
-    (0xFF66, 0xFF9F),
-    (0x20000, 0x3FFFF),
-)
 _ASSIGNED: Final = 0x33480
 """Above this come only marks (the selectors), tags and private use: class OTHER."""
 _VARIATION_SELECTORS: Final = slice(0xE0100, 0xE01F0)
@@ -54,7 +40,7 @@ def properties() -> npt.NDArray[np.uint8]:
     by_category = {name: _of_category(name) for name in set(categories)}
     table[:_ASSIGNED] = [by_category[name] for name in categories]
     table[_VARIATION_SELECTORS] = LETTER
-    for start, end in _UNSPACED_RANGES:
+    for start, end in scripts.UNSPACED:
         part = table[start : end + 1]
         part[(part & CLASS_MASK) == LETTER] |= UNSPACED
     for start, end in ((0x0370, 0x03FF), (0x1F00, 0x1FFF)):

@@ -120,11 +120,13 @@ def _by_its_bytes(source: bytes) -> Decoded | None:
     if max(even, odd) > max(_FEW, len(source[:_META_WINDOW]) / 20, 10 * min(even, odd)):
         codec = "utf-16-le" if odd > even else "utf-16-be"
         return Decoded(source.decode(codec, "replace").encode(), codec)
-    if (b"\x1b$" in source or b"\x1b(I" in source) and source.isascii():
+    if not source.isascii():
+        return None
+    if b"\x1b" in source and (b"\x1b$" in source or b"\x1b(I" in source):
         codec = "iso2022_kr" if b"\x1b$)C" in source else "iso2022_jp_ext"
         markup = _as_declared(source, codec, is_utf8=True)
         return Decoded(markup, name(codec)) if markup and not markup.isascii() else None
-    if b"~{" in source and source.isascii():
+    if b"~{" in source:
         pairs = b"".join(_HZ.findall(source))[::2]
         if len(pairs) >= _FEW and len(_COMMON_HZ.findall(pairs)) >= 0.8 * len(pairs):
             return Decoded(_HZ.sub(lambda run: run[0].decode("hz", "replace").encode(), source), "hz")

@@ -303,6 +303,9 @@ class Builder:
     @cython.ccall
     def end(self) -> cython.int:
         """Ends the page: what every page has is there. How many nodes there are, -1: left aside."""
+        while self.templates and self.leaves_nothing:
+            self._end_template()
+            self.aside = False
         while self.mode < _IN_BODY:
             self._go_on()
         return -1 if self.aside else self.n_nodes
@@ -328,6 +331,7 @@ class Builder:
                 return -1
             t = self.n_done
             kind = self.tokens[t, 1]
+            self.steps += self.depth  # the library may search all open elements for each token
             if kind == _TEXT:
                 self._text(t)
             elif kind == _START or kind == _END:
@@ -636,6 +640,8 @@ class Builder:
                 break
             k -= 1
         self.steps += self.n_formatting - k
+        if self.leaves_nothing:  # the library searches all open elements for each entry
+            self.steps += cython.cast(cython.longlong, self.n_formatting - k) * self.depth
         while k < self.n_formatting and not self.aside and self.copied <= self.most_copied:
             entry = self.formatting[k]
             self._count_copy(entry)

@@ -132,19 +132,29 @@ def words_with(
 ) -> cython.Py_ssize_t:
     """Fills `words` with those that hold all the kinds wanted, each with the space before it; their length.
 
-    `wanted` are bits of KINDS, and `space` is the kind that parts words.
+    `wanted` are bits of KINDS, and `space` is the kind that separates words. Where words are left out before
+    a doubtful one, the letter a-z that ends them stays, after a space: ftfy finds `a Â ` bad, `a  Â ` not.
     """
     n: cython.Py_ssize_t = 0
     start: cython.Py_ssize_t = 0
+    end: cython.Py_ssize_t = 0  # of the last word that was copied
     i: cython.Py_ssize_t
     k: cython.Py_ssize_t
     held: cython.int = 0
     for i in range(text.shape[0] + 1):
         if i == text.shape[0] or kinds[i] & space:
             if held & wanted == wanted:
+                if wanted & _DOUBTFUL and start > end:  # other words stand before it
+                    if n:
+                        words[n] = 32
+                        n += 1
+                    if 97 <= text[start - 1] <= 122:
+                        words[n] = text[start - 1]
+                        n += 1
                 for k in range(start, i):
                     words[n] = text[k]
                     n += 1
+                end = i
             start = i
             held = 0
         if i < text.shape[0]:

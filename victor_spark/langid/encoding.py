@@ -7,7 +7,7 @@
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -15,14 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from victor_spark.kernels import code_points, letters
-from victor_spark.langid import beesley, identify
+from victor_spark.langid import identify, scores
 from victor_spark.langid.normalise import Int32, UInt32, folded, folding_table, joined
 from victor_spark.langid.profiles import STEP, Profiles
 from victor_spark.langid.repair import CONTROLS, EAST_ASIAN, TWICE, Misreading, again, bytes_of, parts, whole
 from victor_spark.langid.settings import Encoding, settings
-
-Bool = npt.NDArray[np.bool_]
-UInt8 = npt.NDArray[np.uint8]
+from victor_spark.page import Bool, UInt8
 
 _READ_AS: Final = (
     "windows-1252",
@@ -65,36 +63,46 @@ def examined(text: str, profiles: Profiles, points: UInt32) -> Finding:
     if text.isascii():
         return Finding()
     n_replaced, n_controls, n_high, n_twice = _census(points)
-    found = Finding(misreading=_whole(text, profiles))
-    if n_twice and not found.misreading:
-        found = Finding(misreading=parts(text))
-    if n_controls and not found.misreading and again(text, CONTROLS) != text:
-        found = Finding(misreading=CONTROLS)
-    if found.misreading:
-        return found
+    possible = whole(text) if _has_pairs(points) else []
+    in_parts = parts(text, everywhere=TWICE in possible) if n_twice or TWICE in possible else None
+    misreading = None
+    if TWICE not in possible or in_parts == TWICE:
+        misreading = _best(possible, text, profiles)
+    if n_twice and not misreading:
+        misreading = in_parts
+    if n_controls and not misreading and again(text, CONTROLS) != text:
+        misreading = CONTROLS
+    if misreading:
+        return Finding(misreading=misreading)
     found = _verdict(points, profiles, n_replaced + n_controls, n_high)
     if found.problem is None:
         return found
     if found.misreading and problem(again(text, found.misreading), profiles) is None:
         return Finding(misreading=found.misreading)
     few = n_controls + n_high < settings().encoding.lost_signs_ratio * len(points)
-    if few and _language(points, profiles) in _ASCII:
+    if few and identify.page(points, profiles).language in _ASCII:
         return Finding(lost=found.lost)
     return Finding(found.problem)
 
 
-def _whole(text: str, profiles: Profiles) -> Misreading | None:
-    """The charset that the text was read in as a whole, where it is UTF-8; of several the best fit."""
-    possible = whole(text)
-    if not possible or (TWICE in possible and parts(text) != TWICE):
-        return None
-    if possible == [TWICE]:
-        return TWICE
+def _has_pairs(points: UInt32) -> bool:
+    """Whether two characters beyond ASCII stand side by side anywhere, as misread UTF-8 always has them."""
+    high = points > _LAST_ASCII
+    return bool((high[1:] & high[:-1]).any())
+
+
+_LAST_ASCII: Final = 0x7F
+
+
+def _best(possible: Sequence[Misreading], text: str, profiles: Profiles) -> Misreading | None:
+    """The one whose reading fits a language best; None where the text as it stands fits better."""
+    if not possible or possible == [TWICE]:
+        return next(iter(possible), None)
     numbers = settings().encoding
 
     def gain(text: str) -> float:
         sample = _sample(code_points(text), numbers.sample)
-        return _gain(profiles, _enough_high_words(sample, _kinds(sample)[0], numbers.misread_sample))
+        return _gain(profiles, _high_words(sample, _kinds(sample)[0], numbers.misread_sample))
 
     def fit(misreading: Misreading) -> tuple[int, float]:
         reading = again(text, misreading)
@@ -145,10 +153,6 @@ def _verdict(points: UInt32, profiles: Profiles, n_lost: int, n_high: int) -> Fi
     read_as, written_in, _ = reading.misreading
     reason = found or f"looks like {written_in} read as {read_as}"
     return Finding(reason, reading.misreading if reading.is_good else None)
-
-
-def _language(points: UInt32, profiles: Profiles) -> str | None:
-    return identify.page(points, profiles).language
 
 
 _ASCII: Final = frozenset({"en"})
@@ -204,7 +208,7 @@ def _misreading(sample: UInt32, kinds: UInt8, profiles: Profiles, good_fit: floa
     numbers = settings().encoding
     n_letters = np.count_nonzero(kinds & _LETTER)
     n_high = np.count_nonzero(kinds & _HIGH)
-    words = _enough_high_words(sample, kinds, numbers.misread_sample)
+    words = _high_words(sample, kinds, numbers.misread_sample)
     high = words[(_kinds(words)[0] & _HIGH) != 0]
     if len(high) < numbers.misread_least or np.count_nonzero(high >= _LOWEST_ELSEWHERE) > len(high) / 2:
         return None
@@ -248,15 +252,13 @@ def _distinct(words: UInt32) -> UInt32:
     return code_points(" ".join(by_letters.values()))
 
 
-def _enough_high_words(sample: UInt32, kinds: UInt8, length: int) -> UInt32:
-    """`_high_words`; in most scripts a small part of the sample has enough of them."""
-    some = _high_words(sample[: 2 * length], kinds[: 2 * length], length)
-    return some if len(some) == length else _high_words(sample, kinds, length)
-
-
 def _high_words(sample: UInt32, kinds: UInt8, length: int) -> UInt32:
-    """The words with letters and with high characters, so many characters at most."""
-    return _words_with(sample, kinds, _HIGH | _LETTER, _SPACE)[:length]
+    """The words with letters and with high characters, at most `length` characters."""
+    for end in (2 * length, len(sample)):  # in most scripts a small part of the sample has enough of them
+        words = _words_with(sample[:end], kinds[:end], _HIGH | _LETTER, _SPACE)[:length]
+        if len(words) == length:
+            break
+    return words
 
 
 def _decoded(points: UInt32) -> str:
@@ -307,7 +309,7 @@ def _letters(charset: str) -> Bool:
 
 def _fit(profiles: Profiles, text: UInt32, starts: Int32, ends: Int32) -> Any:
     """Each text's gain in its best language, in nats."""
-    gains, _ = beesley.gains(profiles, *folded(text, starts, ends))
+    gains, _ = scores.gains(profiles, *folded(text, starts, ends))
     return gains.max(axis=1) * STEP
 
 

@@ -1,4 +1,4 @@
-"""Which language is this text in? Several methods behind one function type.
+"""Which language a text is in, by Beesley's trigrams; the function type that other methods share.
 
 A guess names the best language, how much better it is than the best rival outside its confusable
 group, and a score like a probability. Texts with hardly any letters, and texts no profile fits, are
@@ -6,22 +6,19 @@ never guessed: their language is None.
 """
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.kernels import ngrams
-from victor_spark.langid import beesley, cavnar_trenkle
-from victor_spark.langid.normalise import Int32, UInt32, folded, joined
+from victor_spark.langid import scores
+from victor_spark.langid.normalise import Int32, UInt32, folded
 from victor_spark.langid.profiles import STEP, Profiles
 from victor_spark.langid.settings import settings
-
-Float64 = npt.NDArray[np.float64]
-Bool = npt.NDArray[np.bool_]
+from victor_spark.page import Float64
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +38,6 @@ Identifier: TypeAlias = Callable[[Sequence[str]], list[Guess]]
 """Answers one question for each of many texts: which language is it in?"""
 
 UNKNOWN: Final = Guess(None, 0.0, 0.0)
-
-
-def identifier_beesley(profiles: Profiles) -> Identifier:
-    """Identification by trigrams."""
-    return partial(_by_trigrams, profiles)
-
-
-def identifier_cavnar_trenkle(profiles: Profiles) -> Identifier:
-    """Identification by ranks of n-grams."""
-    return partial(_by_ranks, profiles)
-
-
-IDENTIFIERS: Final[Mapping[str, Callable[[Profiles], Identifier]]] = {
-    "beesley": identifier_beesley,
-    "cavnar-trenkle": identifier_cavnar_trenkle,
-}
 
 
 def page(text: UInt32, profiles: Profiles) -> Guess:
@@ -82,7 +63,7 @@ def _windows(text: UInt32, starts: Sequence[int], length: int) -> UInt32:
 
 def _guess(text: UInt32, profiles: Profiles) -> Guess:
     whole = np.array([0], dtype=np.int32), np.array([len(text)], dtype=np.int32)
-    return guesses(*beesley.gains(profiles, *folded(text, *whole)), profiles)[0]
+    return guesses(*scores.gains(profiles, *folded(text, *whole)), profiles)[0]
 
 
 def shares(text: UInt32, starts: Int32, ends: Int32, profiles: Profiles) -> dict[str, float]:
@@ -93,16 +74,17 @@ def shares(text: UInt32, starts: Int32, ends: Int32, profiles: Profiles) -> dict
     fits, count to no language.
     """
     numbers = settings().blocks
-    gains, n_letters = beesley.gains(profiles, *folded(text, starts, ends), numbers.most_letters)
     if not len(starts):
         return {}
+    gains, n_letters = scores.gains(profiles, *folded(text, starts, ends), numbers.most_letters)
     common = gains.sum(axis=0).argmax()
     best = gains.argmax(axis=1)
     rows = np.arange(len(starts))
     unclear = (gains[rows, best] - gains[:, common]) * STEP < numbers.switch
     best[unclear] = common
-    told = (n_letters >= numbers.least_letters) & _fits(gains[rows, best], n_letters)
-    weights = np.bincount(best[told], weights=(ends - starts)[told], minlength=len(profiles.languages))
+    fits = gains[rows, best] * STEP >= settings().page.least_gain * np.maximum(n_letters, 1)
+    known = fits & (n_letters >= numbers.least_letters)
+    weights = np.bincount(best[known], weights=(ends - starts)[known], minlength=len(profiles.languages))
     return _by_group(weights / max(weights.sum(), 1), profiles.languages)
 
 
@@ -128,7 +110,7 @@ def guesses(gains: Int32, n_letters: Int32, profiles: Profiles) -> list[Guess]:
 
 def _by_gains(gains: Int32, n_letters: int, languages: tuple[str, ...]) -> Guess:
     numbers = settings().page
-    best, rival = _best_and_rival(gains, languages)
+    best, rival = best_and_rival(gains, languages)
     gain = float(gains[best]) * STEP
     if n_letters < numbers.least_letters or gain < numbers.least_gain * n_letters:
         return UNKNOWN
@@ -137,29 +119,7 @@ def _by_gains(gains: Int32, n_letters: int, languages: tuple[str, ...]) -> Guess
     return Guess(languages[best], lead / n_letters, score)
 
 
-def _by_trigrams(profiles: Profiles, texts: Sequence[str]) -> list[Guess]:
-    return guesses(*beesley.gains(profiles, *folded(*joined(texts))), profiles)
-
-
-def _by_ranks(profiles: Profiles, texts: Sequence[str]) -> list[Guess]:
-    table = profiles.table(cavnar_trenkle.rank_table, profiles.languages, False)
-    text, starts, ends = folded(*joined(texts))
-    letters = np.concatenate([[0], np.cumsum(text != ord(" "))])
-    n_letters = letters[ends] - letters[starts]
-    distances, n_ngrams = cavnar_trenkle.distances(table, text, starts, ends, np.iinfo(np.int32).max)
-    columns = zip(-distances.astype(np.int32), n_letters.tolist(), n_ngrams.tolist(), strict=True)
-    return [_by_nearness(row, n, ngrams_read, profiles.languages) for row, n, ngrams_read in columns]
-
-
-def _by_nearness(nearness: Int32, n_letters: int, n_ngrams: int, languages: tuple[str, ...]) -> Guess:
-    if n_letters < settings().page.least_letters or not n_ngrams:
-        return UNKNOWN
-    best, rival = _best_and_rival(nearness, languages)
-    lead = (float(nearness[best]) - rival) / (min(n_ngrams, ngrams.N_RANKED) * ngrams.FARTHEST)
-    return Guess(languages[best], lead, 1 / (1 + math.exp(-lead * math.sqrt(n_letters) * 10)))
-
-
-def _best_and_rival(points: Int32, languages: tuple[str, ...]) -> tuple[int, int]:
+def best_and_rival(points: Int32, languages: tuple[str, ...]) -> tuple[int, int]:
     """The best column, and the points of its best rival outside the best one's group."""
     best = int(points.argmax())
     rivals = points.copy()
@@ -175,7 +135,3 @@ def _group_columns(languages: tuple[str, ...], column: int) -> npt.NDArray[np.in
     """The columns of the languages that letters hardly tell from that of a column, its own included."""
     group = settings().group(languages[column])
     return np.array([number for number, name in enumerate(languages) if name in group])
-
-
-def _fits(best: Int32, n_letters: Int32) -> Bool:
-    return np.asarray(best * STEP >= settings().page.least_gain * np.maximum(n_letters, 1))

@@ -31,6 +31,26 @@ _GLOTLID_ONLY: Final = {"als": "sq"}
 
 ISO_639_1: Final = dict(zip(_PAIRS.split()[::2], _PAIRS.split()[1::2], strict=True))
 _TO_SHORT: Final = ISO_639_1 | dict(zip(_MEMBERS.split()[::2], _MEMBERS.split()[1::2], strict=True))
+_NAMES: Final = """
+af Afrikaans, am Amharic, ar Arabic, as Assamese, ast Asturian, az Azerbaijani, ba Bashkir, be Belarusian,
+bg Bulgarian, bn Bengali, bo Tibetan, br Breton, bs Bosnian, ca Catalan, ckb Central Kurdish, cs Czech, cv
+Chuvash, cy Welsh, da Danish, de German, dv Dhivehi, dz Dzongkha, el Greek, en English, eo Esperanto, es
+Spanish, et Estonian, eu Basque, fa Persian, fi Finnish, fo Faroese, fr French, fy Western Frisian, ga
+Irish, gd Scottish Gaelic, gl Galician, gn Guarani, gu Gujarati, ha Hausa, he Hebrew, hi Hindi, hr Croatian,
+hsb Upper Sorbian, hu Hungarian, hy Armenian, ia Interlingua, id Indonesian, ig Igbo, is Icelandic, it
+Italian, ja Japanese, ka Georgian, kab Kabyle, kk Kazakh, km Khmer, kmr Northern Kurdish, kn Kannada, ko
+Korean, ky Kyrgyz, la Latin, lb Luxembourgish, lg Ganda, lo Lao, lt Lithuanian, lv Latvian, mg Malagasy, mi
+Maori, mk Macedonian, ml Malayalam, mn Mongolian, mr Marathi, ms Malay, mt Maltese, my Burmese, nb Norwegian
+Bokmål, ne Nepali, nl Dutch, nn Norwegian Nynorsk, nso Northern Sotho, ny Chichewa, om Oromo, or Odia, pa
+Punjabi, pl Polish, ps Pashto, pt Portuguese, ro Romanian, ru Russian, rw Kinyarwanda, sah Yakut, sd Sindhi,
+si Sinhala, sk Slovak, sl Slovenian, sm Samoan, sn Shona, so Somali, sq Albanian, sr Serbian, sr_latn
+Serbian in Latin script, sv Swedish, sw Swahili, ta Tamil, te Telugu, tg Tajik, th Thai, ti Tigrinya, tk
+Turkmen, tl Tagalog, tn Tswana, tr Turkish, tt Tatar, ug Uyghur, uk Ukrainian, ur Urdu, uz Uzbek, vi
+Vietnamese, wo Wolof, xh Xhosa, yi Yiddish, yo Yoruba, zh Chinese, zu Zulu
+"""
+NAMES: Final[dict[str, str]] = dict(entry.split(maxsplit=1) for entry in " ".join(_NAMES.split()).split(", "))
+"""Label of a shipped profile → the language's English name."""
+
 _VALID: Final = re.compile(r"(?:__label__)?([a-z]{2,3})(?:[_-]([a-z]{4}))?(?:[_-].*)?", re.IGNORECASE)
 
 
@@ -61,6 +81,10 @@ def resolve(codes: Collection[str], languages: Collection[str]) -> tuple[str, ..
 
 
 def closest(code: str, languages: Collection[str]) -> str:
-    """A hint for an error message: the nearest codes, or how many there are."""
-    near = difflib.get_close_matches(code.lower(), sorted(languages), n=3, cutoff=0.5)
-    return f" (did you mean {' or '.join(near)}?)" if near else f" ({len(languages)} languages are known)"
+    """The end of an error line: the codes most like a mistyped one, or those of a language's name."""
+    wanted = code.strip().lower()
+    names = {NAMES[label].lower(): label for label in languages if label in NAMES}
+    near = [names[name] for name in difflib.get_close_matches(wanted, names, n=3, cutoff=0.7)]
+    near += difflib.get_close_matches(wanted, sorted(languages), n=3, cutoff=0.5)
+    shown = [f"{label} ({NAMES[label]})" if label in NAMES else label for label in dict.fromkeys(near)][:3]
+    return f" (did you mean {' or '.join(shown)}?)" if shown else " (`victor languages` lists them)"

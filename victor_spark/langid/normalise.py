@@ -69,13 +69,7 @@ def folded(text: UInt32, starts: Int32, ends: Int32) -> tuple[UInt32, Int32, Int
         return output, starts, ends
     segments = zip(starts.tolist(), ends.tolist(), strict=True)
     composed = joined([unicodedata.normalize("NFC", decoded[start:end]) for start, end in segments])
-    return _folded_again(*composed)
-
-
-def _folded_again(text: UInt32, starts: Int32, ends: Int32) -> tuple[UInt32, Int32, Int32]:
-    output = np.empty(len(text), dtype=np.uint32)
-    ngrams.fold(text, folding_table(), output)
-    return output, starts, ends
+    return folded(*composed)
 
 
 def normalised(text: str) -> str:

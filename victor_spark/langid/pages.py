@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from victor_spark.langid import encoding, fasttext_model, features, identify
+from victor_spark.langid import encoding, fasttext_model, identify, scores
 from victor_spark.langid.identify import Guess, Identifier
 from victor_spark.langid.labels import iso, resolve
 from victor_spark.langid.profiles import Profiles
@@ -104,7 +104,7 @@ def _with_features(blocks: Blocks, targets: tuple[str, ...], guess: Guess, profi
     targets = targets or ((own,) if own is not None and own in profiles.profiles else ())
     if not targets:
         return blocks
-    langid1, langid2, _ = features.block_scores(
+    langid1, langid2, _ = scores.block_scores(
         blocks.points, blocks.text_start, blocks.text_end, targets, profiles
     )
     return replace(blocks, langid1=langid1, langid2=langid2)

@@ -22,8 +22,8 @@ from victor_spark.errors import ModelError, UsageError
 from victor_spark.kernels import ngrams
 from victor_spark.langid.labels import closest
 from victor_spark.langid.settings import settings
+from victor_spark.page import UInt8, UInt64
 
-UInt8 = npt.NDArray[np.uint8]
 UInt32 = npt.NDArray[np.uint32]
 
 FORMAT: Final = 1
@@ -178,12 +178,12 @@ def _nearest(profiles: Mapping[str, Profile], languages: tuple[str, ...]) -> dic
     }
 
 
-def _commonest(profile: Profile) -> npt.NDArray[np.uint64]:
+def _commonest(profile: Profile) -> UInt64:
     top = np.argsort(-profile.gains.astype(np.int32), kind="stable")[:_COMMONEST]
     return packed(profile.trigrams[top])
 
 
-def packed(trigrams: UInt32) -> npt.NDArray[np.uint64]:
+def packed(trigrams: UInt32) -> UInt64:
     """Trigrams (n, 3) as one number each."""
     wide = trigrams.astype(np.uint64)
     return (wide[:, 0] << np.uint64(42)) | (wide[:, 1] << np.uint64(21)) | wide[:, 2]

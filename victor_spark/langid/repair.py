@@ -86,7 +86,8 @@ def whole(text: str) -> list[Misreading]:
     Other text hardly ever is, by chance: a look at its first letters beyond ASCII is enough.
     """
     head = " ".join(run[0][:_HEAD] for run in islice(_HIGH.finditer(text), _HEAD))
-    if not head or not (possible := [read_as for read_as in _READ_AS if _is_half(head, read_as)]):
+    n_letters = len(_LETTER.findall(head))
+    if not head or not (possible := [read_as for read_as in _READ_AS if _is_half(head, n_letters, read_as)]):
         return []
     common = Counter(_HIGH.findall(text)).most_common(_MOST_RUNS)
     runs = [(run, n, n * len(_LETTER.findall(run))) for run, n in common]
@@ -116,10 +117,10 @@ def whole(text: str) -> list[Misreading]:
     return [misreading for misreading in likely if shares[misreading] > shares[likely[0]] - _AS_LIKELY]
 
 
-def _is_half(text: str, read_as: str) -> bool:
+def _is_half(text: str, n_letters: int, read_as: str) -> bool:
     """Whether at least half of the letters beyond ASCII look like UTF-8 read in a charset."""
     inside = "".join(_sequences(read_as).findall(text))
-    return len(inside) >= len(_LETTER.findall(text)) - len(_LETTER.findall(inside))
+    return len(inside) >= n_letters - (len(_LETTER.findall(inside)) if inside else 0)
 
 
 _LETTER: Final = re.compile(r"[^\W\d_A-Za-z]|[\u2500-\u25ff]")
@@ -164,11 +165,11 @@ def _badness(run: str) -> int:
     return CERTAIN if _CONTROLS.search(run) else UNLIKELY
 
 
-def parts(text: str) -> Misreading | None:
+def parts(text: str, *, everywhere: bool) -> Misreading | None:
     """How the runs of characters are read again that are UTF-8 read as windows-1252 or iso-8859-1.
 
     Runs that are unlikely as they stand (`É»` in `CAFÉ»` is not), if they are no quotations: some have C1
-    controls, or most are parts of words. Where the whole text was misread, all runs are read again.
+    controls, or most are parts of words. `everywhere` (`whole` found this misreading): all runs.
     """
     runs, in_words, in_others = Counter[str](), Counter[str](), Counter[str]()
     for run in _sequences(TWICE.read_as).finditer(text):
@@ -176,7 +177,7 @@ def parts(text: str) -> Misreading | None:
         around = text[max(run.start() - 1, 0) : run.start()] + text[run.end() : run.end() + 1]
         in_words[run[0]] += len(run[0]) > _LONGEST or any(map(str.isalpha, around))
         in_others[run[0]] += _BESIDE.search(around) is not None
-    least_bad = ANY if TWICE in whole(text) else UNLIKELY
+    least_bad = ANY if everywhere else UNLIKELY
     bad = {run: _badness(run) for run in runs if _utf8(run, TWICE.read_as)}
     chosen = [run for run in bad if bad[run] >= least_bad]
     n_runs, n_in_words, n_in_others = (

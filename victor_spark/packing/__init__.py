@@ -1,1 +1,1 @@
-"""victor-spark made ready to travel: with all it needs for --archives, or alone for --py-files."""
+"""victor-spark packed for clusters: for --archives and for --py-files."""

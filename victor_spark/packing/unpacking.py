@@ -1,8 +1,8 @@
-"""What a zip for --py-files has as its victor_spark/__init__.py: the package unpacks itself when imported.
+"""The victor_spark/__init__.py of a zip for --py-files: the package unpacks itself when imported.
 
-Neither compiled kernels nor models can be read inside a zip. So the first process that imports the package
-writes it into a folder beside the zip (an executor's own work directory), or where nobody may write there
-into the one for temporary files; all others find it. Needs nothing but the standard library.
+Compiled kernels and models can't be read inside a zip. The first process that imports the package writes it
+into a folder beside the zip (an executor's work directory), or, where that is read-only, into the folder for
+temporary files; all others find it there. Imports the standard library only.
 """
 
 import hashlib

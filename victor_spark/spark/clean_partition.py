@@ -22,8 +22,7 @@ from victor_spark.spark.rows import Row, RowBatch, document_row, record_row, sha
 from victor_spark.spark.sandbox import Sandbox
 from victor_spark.spark.stages import Laps
 from victor_spark.warc import records
-from victor_spark.warc.inputs import Shard
-from victor_spark.warc.raw import FIRST, Attempt
+from victor_spark.warc.shard import FIRST, Attempt, ReadOptions, Shard
 
 Models = dict[str, bytes]
 
@@ -33,7 +32,7 @@ class CleanTask:
     """How to clean, the same for all tasks of a run; `models_hash` stands for the content of `models`."""
 
     settings: pipeline.Settings
-    reading: records.ReadOptions
+    reading: ReadOptions
     models: Broadcast[Models] | None
     models_hash: str
     blocks: bool = False

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 from victor_spark.spark.lease import Leased
-from victor_spark.warc import cloud, opening
-from victor_spark.warc.retrying import persistently
+from victor_spark.warc import fsspec_files
+from victor_spark.warc.remote_files import with_retries
 
 SCHEMES: Final = frozenset({"s3", "s3a", "s3n", "gs", "gcs"})
 
@@ -17,8 +17,7 @@ class CloudFiles:
 
     def __init__(self, location: str) -> None:
         self.location = location.rstrip("/")
-        self._scheme = opening.scheme(location) or ""
-        self._system, self._root = cloud.file_system(self.location, self._scheme)
+        self._system, self._root = fsspec_files.file_system(self.location)
         self._lease = Leased(self)
 
     def _path(self, name: str) -> str:
@@ -28,10 +27,10 @@ class CloudFiles:
         """What an action gives, tried again where that may help; OSError where it can't be."""
 
         def translated() -> T:
-            with cloud.translated(self.location, self._scheme):
+            with fsspec_files.translated(self.location):
                 return action()
 
-        return persistently(translated)
+        return with_retries(translated)
 
     def is_file(self) -> bool:
         """Whether something else than a directory has the name."""

@@ -24,7 +24,7 @@ from victor_spark import tables
 from victor_spark.errors import ShardError, UsageError
 from victor_spark.spark.rows import RowBatch, record_row, shard_row
 from victor_spark.warc import inputs, records
-from victor_spark.warc.inputs import Shard
+from victor_spark.warc.shard import ReadOptions, Shard
 
 SPLIT_BYTES: Final = 128 << 20
 """Larger shards are read by several partitions, smaller ones share one."""
@@ -123,7 +123,7 @@ def _columns(names: Sequence[str]) -> pa.Schema:
     return pa.schema([tables.RECORDS.field(name) for name in names])
 
 
-def _read_options(options: Mapping[str, str]) -> records.ReadOptions:
+def _read_options(options: Mapping[str, str]) -> ReadOptions:
     unknown = sorted(options.keys() - _READING.keys() - _OTHERS)
     if unknown:
         known = ", ".join(sorted(_READING.keys() | _OTHERS))

@@ -28,7 +28,7 @@ from victor_spark.spark.rows import record_row
 from victor_spark.spark.sandbox import Sandbox
 from victor_spark.spark.spending import Failed
 from victor_spark.warc import records
-from victor_spark.warc.inputs import Shard
+from victor_spark.warc.shard import Shard
 
 N_RANGES: Final = 32
 RANGE_BYTES: Final = 1 << 20

@@ -1,6 +1,6 @@
-"""An evaluation on Spark: pages of gold go out to the executors in waves, judgements come back.
+"""An evaluation on Spark: pages of gold go out to the executors in waves, measurements come back.
 
-Gold lies where the driver is, so the pages travel, a limited amount at a time; every task judges its
+Gold lies where the driver is, so the pages travel, a limited amount at a time; every task measures its
 pages as a local run does, in a child process of its own.
 """
 
@@ -14,7 +14,7 @@ from pyspark import Broadcast, SparkContext
 
 from victor_spark.evaluation import evaluate
 from victor_spark.evaluation.gold import GoldPage
-from victor_spark.evaluation.judging import Judgement, Plan
+from victor_spark.evaluation.measuring import Measurement, Plan
 from victor_spark.spark.interrupts import interruptible
 from victor_spark.spark.session import session
 
@@ -24,10 +24,10 @@ WAVE_CHARACTERS: Final = 200_000_000
 _PAGES_PER_TASK: Final = 50
 
 
-def judgements(
+def measurements(
     pages: Iterator[GoldPage], plan: Plan, *, master: str | None, seconds: float
-) -> Iterator[Judgement]:
-    """The judgements of all pages, as `evaluate.locally` gives them, in any order."""
+) -> Iterator[Measurement]:
+    """The measurements of all pages, as `evaluate.locally` gives them, in any order."""
     group = f"victor evaluate {uuid4()}"
     with session(master=master) as spark:
         context = spark.sparkContext
@@ -49,17 +49,17 @@ def waves(pages: Iterator[GoldPage]) -> Iterator[list[GoldPage]]:
 
 def _judged(
     context: SparkContext, wave: list[GoldPage], plan: "Broadcast[Plan]", seconds: float, group: str
-) -> list[Judgement]:
+) -> list[Measurement]:
     context.setJobGroup(group, "victor evaluate", interruptOnCancel=True)
     n_tasks = max(min(context.defaultParallelism, len(wave)), len(wave) // _PAGES_PER_TASK)
     return (
         context.parallelize(wave, n_tasks)
-        .mapPartitions(partial(_judge, plan=plan, seconds=seconds))
+        .mapPartitions(partial(_runner, plan=plan, seconds=seconds))
         .collect()
     )
 
 
-def _judge(pages: Iterator[GoldPage], *, plan: "Broadcast[Plan]", seconds: float) -> Iterator[Judgement]:
+def _runner(pages: Iterator[GoldPage], *, plan: "Broadcast[Plan]", seconds: float) -> Iterator[Measurement]:
     first = next(pages, None)
     if first is None:
         return iter(())

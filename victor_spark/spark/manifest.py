@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from victor_spark.errors import InputError
-from victor_spark.warc import identities, inputs, opening
-from victor_spark.warc.inputs import Shard
+from victor_spark.warc import inputs, storage
+from victor_spark.warc.shard import Shard
 
 SHARDS: Final = pa.schema(
     [
@@ -71,7 +71,7 @@ def collect(
     missing: list[int] = []
 
     def known() -> Iterator[Shard]:
-        looked_up = identities.checked(inputs.found(arguments, base_url=base_url), tell=tell)
+        looked_up = inputs.checked(inputs.found(arguments, base_url=base_url), tell=tell)
         for row, one in enumerate(looked_up):
             if one.problem is not None:
                 missing.append(row)
@@ -106,7 +106,7 @@ def _public(table: pa.Table) -> pa.Table:
     """The shards without the credentials in their addresses."""
     paths = table["path"].to_pylist()
     for column in ("path", "name"):
-        names = map(opening.public, table[column].to_pylist(), paths)
+        names = map(storage.public, table[column].to_pylist(), paths)
         table = table.set_column(
             SHARDS.get_field_index(column), SHARDS.field(column), pa.array(names, pa.string())
         )

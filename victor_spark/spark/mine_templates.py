@@ -26,13 +26,11 @@ from victor_spark.spark.limits import Limits
 from victor_spark.spark.progress import Tally, clock, many, progress
 from victor_spark.spark.session import session
 from victor_spark.spark.site_pages import SITE_PAGES, Sampling, gathered, sample_partition
-from victor_spark.templates import across, history, table, views
-from victor_spark.templates.across import AcrossSettings
+from victor_spark.templates import history, table, tokens
 from victor_spark.templates.mine import MiningSettings, check, mine
-from victor_spark.templates.template import NO_TEMPLATES
+from victor_spark.templates.table import NO_TEMPLATES, AcrossSettings
 from victor_spark.warc import inputs
-from victor_spark.warc.inputs import Shard
-from victor_spark.warc.records import ReadOptions
+from victor_spark.warc.shard import ReadOptions, Shard
 
 MINED: Final = pa.schema(
     [
@@ -95,7 +93,7 @@ def _old(job: MiningJob) -> pa.Table | None:
 
 def _models(job: MiningJob) -> dict[str, bytes]:
     """What cleaning needs: for `cleaned` the cleaner's models, otherwise nothing but languages."""
-    if job.mining.view == views.CLEANED:
+    if job.mining.view == tokens.CLEANED:
         return pipeline.models(job.settings)
     return pipeline.language_models()
 
@@ -125,14 +123,14 @@ def _run_on_spark(
 
 
 def _task(spark: SparkSession, job: MiningJob, models: dict[str, bytes]) -> CleanTask:
-    cleaned = job.mining.view == views.CLEANED
+    cleaned = job.mining.view == tokens.CLEANED
     return CleanTask(
         settings=job.settings if cleaned else pipeline.EVERYTHING,
         reading=job.reading,
         models=spark.sparkContext.broadcast(models),
         models_hash=repr(models_hashes(models)),
         blocks=True,
-        html=job.mining.view == views.HTML,
+        html=job.mining.view == tokens.HTML,
         limits=job.limits,
     )
 
@@ -158,7 +156,7 @@ def mined(
             rows.unpersist()
     sites = of_sites.filter(pc.is_valid(of_sites["site"]))
     n_mined = pc.sum(pc.equal(sites["status"], "ok")).as_py() or 0
-    kept = across.filter_across(_ordered(templates), n_mined, job.across)
+    kept = table.filter_across(_ordered(templates), n_mined, job.across)
     return MiningResult(kept, _sites_report(sites, kept), _problems(of_sites))
 
 
@@ -210,23 +208,7 @@ def _with_n_sites(templates: DataFrame) -> DataFrame:
 
 
 def _only_of_templates() -> list[str]:
-    return [name for name in MINED.names if name not in _OF_SITES]
-
-
-_OF_SITES: Final = frozenset(
-    {
-        "site",
-        "view",
-        "status",
-        "reason",
-        "n_seen",
-        "n_pages",
-        "cut_off",
-        "histogram",
-        "first_seen",
-        "last_seen",
-    }
-)
+    return [name for name in MINED.names if name not in template_files.SITES.names]
 
 
 @contextmanager

@@ -28,9 +28,8 @@ from victor_spark.page import Record
 from victor_spark.spark.limits import OPEN_FACTOR, REMOTE_SECONDS, WALL_FACTOR, Limits
 from victor_spark.spark.rows import Row, RowBatch, shard_row
 from victor_spark.spark.stages import Laps
-from victor_spark.warc import opening
-from victor_spark.warc.inputs import Shard
-from victor_spark.warc.raw import Attempt, Passed, Place
+from victor_spark.warc import storage
+from victor_spark.warc.shard import Attempt, Passed, Place, Shard
 
 FLUSH_BYTES: Final = 1 << 20
 FLUSH_SECONDS: Final = 1.0
@@ -282,7 +281,7 @@ class _Worker:
             fast=number not in assignment.slow,
             passed=assignment.passed.get(number),
         )
-        self._least = REMOTE_SECONDS if opening.scheme(shard.path) else 0.0
+        self._least = REMOTE_SECONDS if storage.scheme(shard.path) else 0.0
         seconds = self._limits.page_seconds * OPEN_FACTOR
         position = Position(number, 0)
         records = self._work.read(shard, attempt)

@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from victor_spark.spark import manifest
-from victor_spark.warc.inputs import Shard
+from victor_spark.warc.shard import Shard
 
 SPLIT_BYTES: Final = 64 << 20
 SMALLEST_SPLIT: Final = 4 << 20

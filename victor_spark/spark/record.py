@@ -13,7 +13,7 @@ from pyspark.sql import functions as sf
 import victor_spark
 from victor_spark import pipeline, tables
 from victor_spark.spark.limits import Limits
-from victor_spark.warc.records import ReadOptions
+from victor_spark.warc.shard import ReadOptions
 
 N_REASONS: Final = 200
 """At most so many different (status, reason) pairs are named; they are counted in `statuses` anyway."""

@@ -9,7 +9,7 @@ import pyarrow as pa
 from victor_spark import tables
 from victor_spark.hosts import host_name, registered_domain
 from victor_spark.page import LABELS, BlockSequence, Document, Record
-from victor_spark.warc import crawls
+from victor_spark.warc import file_types
 
 Row = dict[str, Any]
 
@@ -107,7 +107,7 @@ def document_row(record: Record, document: Document, *, blocks: bool) -> Row:
 
 def shard_row(warc_filename: str, *, reason: str) -> Row:
     """The row of a shard that can't be read (on): no offset, and nothing known but the reason."""
-    crawl = crawls.of_path(warc_filename)
+    crawl = file_types.crawl_of_path(warc_filename)
     return {"warc_filename": warc_filename, "crawl": crawl, "status": "error", "reason": reason}
 
 

@@ -31,7 +31,7 @@ from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import Tally, many, progress
 from victor_spark.spark.session import check_master, session
 from victor_spark.spark.spending import Spending
-from victor_spark.warc.records import ReadOptions
+from victor_spark.warc.shard import ReadOptions
 
 _PATIENCE_SECONDS: Final = 10.0
 

@@ -47,8 +47,7 @@ from victor_spark.spark.page_process import (
     serve,
 )
 from victor_spark.spark.rows import RowBatch, shard_row
-from victor_spark.warc.inputs import Shard
-from victor_spark.warc.raw import Passed, Place
+from victor_spark.warc.shard import Passed, Place, Shard
 
 MAX_DEATHS: Final = 10
 """So many in a row without a row or a verdict between them are no page's fault: the task fails."""

@@ -15,7 +15,7 @@ import pyarrow as pa
 from victor_spark.html.canonical import canonical
 from victor_spark.spark.clean_partition import CleanTask, clean_partition
 from victor_spark.spark.rows import RowBatch
-from victor_spark.templates import sample, sites, views
+from victor_spark.templates import sites, tokens
 
 SITE_PAGES: Final = pa.schema(
     [
@@ -38,10 +38,10 @@ _UNJUDGED: Final = frozenset({"ok", "empty", "wrong_language"})
 class Sampling:
     """How pages become sites and samples of these."""
 
-    view: str = views.TEXT
+    view: str = tokens.TEXT
     grouping: str = sites.REGISTERED_DOMAIN
-    max_pages: int = sample.MAX_PAGES
-    max_characters: int = sample.MAX_CHARACTERS
+    max_pages: int = sites.MAX_PAGES
+    max_characters: int = sites.MAX_CHARACTERS
 
 
 @dataclass(slots=True)
@@ -61,7 +61,7 @@ class Counts:
 
 @dataclass(slots=True)
 class _Site:
-    smallest: sample.Smallest
+    smallest: sites.Smallest
     counts: Counts = field(default_factory=Counts)
 
 
@@ -80,8 +80,8 @@ def sample_partition(
             continue
         known = found.setdefault(site, _new_site(sampling))
         known.counts.add(1, row["fetch_time"], row["fetch_time"])
-        text = sample.ends(_text(row, sampling.view))
-        key = sample.key(text)
+        text = sites.ends(_text(row, sampling.view))
+        key = sites.key(text)
         if known.smallest.take(key, len(text))[0]:
             waiting.add({"site": site, "key": key, "text": text})
         if waiting.full:
@@ -93,7 +93,7 @@ def sample_partition(
 
 
 def _new_site(sampling: Sampling) -> _Site:
-    return _Site(sample.Smallest(sampling.max_pages, sampling.max_characters))
+    return _Site(sites.Smallest(sampling.max_pages, sampling.max_characters))
 
 
 def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
@@ -115,11 +115,11 @@ def _problem(row: dict[str, Any]) -> str | None:
 
 
 def _text(row: dict[str, Any], view: str) -> str:
-    """The page in a view, as `views.view` has it."""
-    if view == views.HTML:
+    """The page in a view, as `coverage.view` has it."""
+    if view == tokens.HTML:
         return canonical(row["html"] or b"", http_charset=row["content_charset"]).html
     blocks = row["blocks"] or []
-    if view == views.CLEANED:
+    if view == tokens.CLEANED:
         blocks = [block for block in blocks if block["label"] != "other"]
     return "".join([f"{block['text']}\n" for block in blocks])
 
@@ -157,4 +157,4 @@ def gathered(batches: Iterable[pa.RecordBatch], sampling: Sampling) -> SiteSampl
                 else:
                     yield row["text"]
 
-    return SiteSample(sample.sample(texts(), sampling.max_pages, sampling.max_characters), counts)
+    return SiteSample(sites.sample(texts(), sampling.max_pages, sampling.max_characters), counts)

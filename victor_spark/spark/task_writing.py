@@ -25,7 +25,7 @@ from pyspark.sql import DataFrame
 from victor_spark.spark import record
 from victor_spark.spark.clean_partition import CleanTask, Spent, clean_partition
 from victor_spark.spark.record import Counts
-from victor_spark.warc import cloud, opening
+from victor_spark.warc import fsspec_files
 
 NO_VALUE: Final = "__HIVE_DEFAULT_PARTITION__"
 _TOLD: Final = pa.schema([("told", pa.string())])
@@ -161,8 +161,7 @@ class _File:
 
 
 def _in_store(url: str) -> Any:
-    scheme = opening.scheme(url) or ""
-    system, path = cloud.file_system(url, scheme)
+    system, path = fsspec_files.file_system(url)
     system.retries = _N_TRIES  # of a part; what still fails, fails the task, which Spark tries again
     return system.open(path, "wb")
 

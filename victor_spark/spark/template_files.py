@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from victor_spark.errors import InputError, OutputError, UsageError
 from victor_spark.spark.files import Files, java_errors_as_output_errors, open_files
-from victor_spark.templates import lookup, table
+from victor_spark.templates import coverage, table
 
 SITES: Final = pa.schema(
     [
@@ -82,7 +82,7 @@ def _parquet(rows: pa.Table) -> bytes:
 def check_same(old: pa.Table, view: str, grouping: str, *, name: str) -> None:
     """UsageError unless a table can be brought up to date with templates of this view and grouping."""
     for what, theirs, ours in (
-        ("view", lookup.view(old) if len(old) else view, view),
+        ("view", coverage.view_of(old) if len(old) else view, view),
         ("group-by", table.grouping(old), grouping),
     ):
         if theirs != ours:

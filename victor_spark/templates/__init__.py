@@ -1,12 +1,12 @@
 """Site templates: mined from many pages of one site, applied to any page of it (Foschini's thesis).
 
-mine      texts of one site → templates        tokens, suffixes, repeats, cutoff, selection, twins
-matcher   templates + text → intervals         one automaton over token symbols
-table     the published artefact: write, read, update with a second crawl, diff
-sites     which site a page belongs to
-sample    which pages of a large site are looked at
-views     what templates are looked for in, and which characters of a page's blocks they cover
-lookup    table + page → the page that knows what the templates of its site cover
-trimming  what is left of blocks without that
-across    the second-level filter: strings that many sites share are idioms, no templates
+sites      which site a page belongs to, and which of its pages are mined
+tokens     texts as symbols
+mine       texts of one site → templates: repeats, selection, patterns
+matcher    templates + text → intervals: one automaton over token symbols
+table      the published table: read, check, write; idioms of many sites left out
+history    the table after a second crawl, and how two tables differ
+coverage   table + page → which characters of its blocks templates cover, and what is left of these
+
+The cleaner `template` and the template step after other cleaners are in cleaners.template.
 """

@@ -7,14 +7,16 @@ order of templates doesn't matter); the intervals of all matches are united, and
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from victor_spark.page import Int32
-from victor_spark.templates import regexes
-from victor_spark.templates.tokens import TOKENISERS, Vocabulary, spans, words
-from victor_spark.templates.trie import Trie, trie
+from victor_spark.kernels import trie as kernel
+from victor_spark.kernels import views
+from victor_spark.page import Int32, UInt8
+from victor_spark.templates import patterns
+from victor_spark.templates.tokens import TEXT, TOKENISERS, Vocabulary, spans, words
 
 NEAR: Final = 10
 """Intervals at most so many characters apart are one."""
@@ -30,19 +32,19 @@ class Matcher:
     """
 
     def __init__(
-        self, templates: Iterable[tuple[Sequence[str], str]], view: str = "text", *, near: int = NEAR
+        self, templates: Iterable[tuple[Sequence[str], str]], view: str = TEXT, *, near: int = NEAR
     ) -> None:
         self._tokeniser = TOKENISERS[view]
         self._near = near
         self._symbols: dict[str, int] = {}
-        rows = [(tuple(tokens), regexes.anchors_of(regex, self._tokeniser)) for tokens, regex in templates]
+        rows = [(tuple(tokens), patterns.anchors_of(regex, self._tokeniser)) for tokens, regex in templates]
         strings = [
             tuple(self._symbols.setdefault(token, len(self._symbols)) for token in row) for row, _ in rows
         ]
-        self._trie: Trie = trie(strings, [anchors for _, anchors in rows])
-        spoken = {token: regexes.said_literally(token) for token in self._symbols}
-        self._literals = {word: self._symbols[token] for token, word in spoken.items() if word is not None}
-        mutable = [token for token, word in spoken.items() if word is None]
+        self._trie = trie(strings, [anchors for _, anchors in rows])
+        literals = {token: patterns.literal_token(token) for token in self._symbols}
+        self._literals = {word: self._symbols[token] for token, word in literals.items() if word is not None}
+        mutable = [token for token, word in literals.items() if word is None]
         self._mutable = [(self._symbols[token], re.compile(token)) for token in mutable]
         self._any_mutable = re.compile("|".join(mutable) or "(?!)")
         self._forget()
@@ -97,17 +99,64 @@ def unite(starts: Int32, ends: Int32, near: int) -> Int32:
     return np.stack([starts[first], reached[last]], axis=1).astype(np.int32)
 
 
-def remove(text: str, intervals: Int32) -> str:
-    """`text` without the intervals."""
-    kept, position = [], 0
-    for start, end in intervals.tolist():
-        kept.append(text[position:start])
-        position = end
-    return "".join(kept) + text[position:]
-
-
 def by_expressions(text: str, expressions: Iterable[str], near: int = NEAR) -> Int32:
     """What `Matcher.intervals` gives, by Python's `re`, one expression after the other: the rule itself."""
     matches = sorted(match.span() for regex in expressions for match in re.finditer(regex, text))
     columns = np.array(matches, dtype=np.int32).reshape(-1, 2)
     return unite(columns[:, 0], columns[:, 1], near)
+
+
+@dataclass(frozen=True, slots=True)
+class Trie:
+    """Many strings of symbols, sought all at once: the arrays of kernels.trie; `stack` is its work space."""
+
+    heads: Int32
+    children: Int32
+    symbols: Int32
+    strings: Int32
+    following: Int32
+    anchors: UInt8
+    stack: Int32
+
+    def covered(
+        self, sets: Int32, edges: UInt8, set_heads: Int32, set_symbols: Int32, before: int | None = None
+    ) -> Int32:
+        """For each token, the token before which the longest match that starts there ends (0: none starts).
+
+        Token i is any of the symbols set_symbols[set_heads[s]:set_heads[s + 1]] with s = sets[i]. Only
+        strings numbered less than `before` are sought.
+        """
+        last, covered = np.zeros(len(self.anchors), dtype=np.int32), np.empty(len(sets), dtype=np.int32)
+        tokens = (sets, edges, set_heads, set_symbols)
+        tree = (self.heads, self.children, self.symbols, self.strings, self.following, self.anchors)
+        limit = len(self.anchors) if before is None else before
+        work = (last, self.stack, covered)
+        kernel.spans(*views(*tokens, *tree), limit, *views(*work))
+        return covered
+
+
+def trie(strings: Sequence[tuple[int, ...]], anchors: Sequence[int]) -> Trie:
+    """The trie of strings; equal ones, differently anchored, share a path."""
+    members: dict[tuple[int, ...], list[int]] = {}
+    for number, string in enumerate(strings):
+        members.setdefault(string, []).append(number)
+    distinct = sorted(members)
+    firsts = np.cumsum([0, *map(len, distinct)]).astype(np.int32)
+    flat = np.array([symbol for string in distinct for symbol in string], dtype=np.int32)
+    symbols, parents = np.empty(len(flat) + 1, dtype=np.int32), np.empty(len(flat) + 1, dtype=np.int32)
+    ends = np.empty(len(distinct), dtype=np.int32)
+    n = kernel.build(*views(flat, firsts, symbols, parents, ends))
+    by_parent = np.lexsort((symbols[1:n], parents[1:n])) + 1
+    held, following = np.full(n, -1, dtype=np.int32), np.full(len(strings), -1, dtype=np.int32)
+    held[ends] = [members[string][0] for string in distinct]
+    for numbers in members.values():
+        following[numbers[:-1]] = numbers[1:]
+    return Trie(
+        heads=np.searchsorted(parents[by_parent], np.arange(n + 1)).astype(np.int32),
+        children=by_parent.astype(np.int32),
+        symbols=symbols[by_parent],
+        strings=held,
+        following=following,
+        anchors=np.array(anchors, dtype=np.uint8),
+        stack=np.empty((2, n + 1), dtype=np.int32),
+    )

@@ -7,12 +7,11 @@ import numpy as np
 
 from victor_spark.errors import UsageError
 from victor_spark.page import Int32, UInt8
-from victor_spark.templates import cutoff, regexes, selection, twins
-from victor_spark.templates.patterns import Patterns, patterns
-from victor_spark.templates.repeats import Repeats, repeats
-from victor_spark.templates.suffixes import Corpus, corpus
-from victor_spark.templates.template import NO_TEMPLATES, OK, TOO_FEW_PAGES, VIEWS, Mined, Template
-from victor_spark.templates.tokens import TOKENISERS, Spans, Vocabulary, cut, kinds_of, spans, words
+from victor_spark.templates import patterns, selection, sites
+from victor_spark.templates.patterns import Patterns
+from victor_spark.templates.repeats import Corpus, Repeats, corpus, repeats
+from victor_spark.templates.table import NO_TEMPLATES, OK, TOO_FEW_PAGES, Mined, Template
+from victor_spark.templates.tokens import TEXT, TOKENISERS, VIEWS, Spans, Vocabulary, spans, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ class MiningSettings:
     site republishes (unless most pages have it).
     """
 
-    view: str = "text"
+    view: str = TEXT
     patterns: tuple[tuple[str, str], ...] = ()
     min_pages: int = 3
     min_documents: int = 3
@@ -45,13 +44,13 @@ class MiningSettings:
 def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSettings()) -> Mined:
     """The templates of one site. UsageError for settings that make no sense; never fails on a text."""
     check(settings)
-    mutable = patterns(settings.patterns)
+    mutable = patterns.patterns(settings.patterns)
     pages = _read(texts, settings, mutable)
     n_pages = len(pages.numbers)
     if n_pages < settings.min_pages:
         reason = f"{n_pages} distinct pages of {len(texts)}, at least {settings.min_pages} are needed"
         return Mined(
-            site, settings.view, TOO_FEW_PAGES, reason, len(texts), n_pages, 0, (0,) * cutoff.N_BINS, ()
+            site, settings.view, TOO_FEW_PAGES, reason, len(texts), n_pages, 0, (0,) * selection.N_BINS, ()
         )
     ground = corpus(pages.symbols, pages.n_symbols)
     edges = np.zeros(len(ground.symbols), dtype=np.uint8)
@@ -62,7 +61,7 @@ def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSetti
     eligible = how.document_frequency >= 2
     eligible &= ~selection.republished(found, n_pages, most=settings.max_page_share)
     frequencies = how.document_frequency[eligible]
-    cut_off = max(cutoff.cut_off(frequencies, n_pages), _guard(n_pages, settings.min_share, settings))
+    cut_off = max(selection.cut_off(frequencies, n_pages), _guard(n_pages, settings.min_share, settings))
     chosen = how.document_frequency >= cut_off
     below = min(cut_off, _guard(n_pages, settings.min_section_share, settings))
     chosen |= (how.document_frequency >= below) & selection.of_sections(edges, found, how.anchors)
@@ -80,7 +79,7 @@ def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSetti
         n_seen=len(texts),
         n_pages=n_pages,
         cut_off=cut_off,
-        histogram=tuple(cutoff.histogram(frequencies, n_pages).tolist()),
+        histogram=tuple(selection.histogram(frequencies, n_pages).tolist()),
         templates=templates,
     )
 
@@ -94,7 +93,7 @@ def check(settings: MiningSettings) -> None:
     for name in ("min_share", "min_section_share", "max_page_share", "line_ratio", "twin_likeness"):
         if not 0 <= getattr(settings, name) <= 1:
             raise UsageError(f"{name} is a share between 0 and 1, not {getattr(settings, name)}")
-    patterns(settings.patterns)
+    patterns.patterns(settings.patterns)
 
 
 def _guard(n_pages: int, least_share: float, settings: MiningSettings) -> int:
@@ -123,11 +122,11 @@ def _read(texts: Sequence[str], settings: MiningSettings, mutable: Patterns) -> 
         known, n = vocabulary.n - len(new), vocabulary.n
         if n > len(symbol_of):
             symbol_of = np.concatenate([symbol_of, np.empty(max(n, len(symbol_of)), dtype=np.int32)])
-        kinds = kinds_of(words(text, found, new), mutable.first_match)
+        kinds = np.array([mutable.first_match(word) for word in words(text, found, new)], dtype=np.int32)
         symbol_of[known:n] = np.where(kinds >= 0, kinds, n_patterns + np.arange(known, n, dtype=np.int32))
         symbols.append(symbol_of[ids])
         edges.append(found.edges.copy())
-    numbers = np.flatnonzero(twins.distinct(symbols, settings.twin_likeness)).tolist()
+    numbers = np.flatnonzero(sites.distinct(symbols, settings.twin_likeness)).tolist()
     kept = [symbols[number] for number in numbers]
     return _Pages(numbers, kept, [edges[number] for number in numbers], n_patterns + vocabulary.n)
 
@@ -163,17 +162,17 @@ def _templates(
         symbols = ground.symbols[position : position + length].tolist()
         places = np.arange(begin, begin + length, dtype=np.int32)
         tokens = tuple(
-            regexes.mutable(mutable.expressions[symbol])
+            patterns.mutable(mutable.expressions[symbol])
             if symbol < len(mutable.names)
-            else regexes.literal(word)
+            else patterns.literal(word)
             for symbol, word in zip(symbols, words(text, of_page, places), strict=True)
         )
         yield Template(
-            regex=regexes.glue(tokens, int(how.anchors[row]), tokeniser),
+            regex=patterns.glue(tokens, int(how.anchors[row]), tokeniser),
             tokens=tokens,
             n_tokens=length,
             document_frequency=int(how.document_frequency[row]),
             n_occurrences=int(found.n_occurrences[row, max(0, int(how.anchors[row]))]),
             whole_lines=float(found.n_occurrences[row, 3] / found.n_occurrences[row, 0]),
-            example=cut(text, of_page, begin, begin + length),
+            example=text[int(of_page.starts[begin]) : int(of_page.ends[begin + length - 1])],
         )

@@ -1,8 +1,13 @@
-"""Mutable patterns: what a token is like when it changes from page to page (conf/mutable.toml).
+"""Templates as regular expressions, and the mutable patterns in them (Foschini, section 3.4).
 
-A mutable pattern stands for one whole token. Of those that match a token the strictest counts when
-templates are mined; when they are applied, each matches what its expression matches. One that is not from
-conf/ must be cheap on any token, as must those in templates tables that others made.
+A template's tokens are expressions of one token each: an escaped literal or a mutable pattern. Between
+them stands what may stand between tokens; at its ends, that a token ends there, and, for short templates,
+that a line begins or ends there. Every match begins and ends at a token's edge.
+
+A mutable pattern (conf/mutable.toml) stands for one whole token that changes from page to page. Of those
+that match a token the strictest counts when templates are mined; when they are applied, each matches what
+its expression matches. One that is not from conf/ must be cheap on any token, also in a templates table
+that somebody else made.
 """
 
 import math
@@ -18,6 +23,7 @@ from typing import Any, Final
 from victor_spark import configuration
 from victor_spark.errors import ConfigurationError, UsageError
 from victor_spark.resources import directory
+from victor_spark.templates.tokens import BEGINS_LINE, ENDS_LINE, Tokeniser
 
 DIVIDING: Final = "".join(chr(point) for point in range(0x3001) if chr(point).isspace()) + "<>"
 """Characters that are in no token beside others: no mutable pattern may match them."""
@@ -231,3 +237,40 @@ _CATEGORIES: Final = {
     "CATEGORY_WORD": r"\w",
     "CATEGORY_NOT_WORD": r"\W",
 }
+
+
+_ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
+
+
+def literal(token: str) -> str:
+    """The expression that matches this token alone."""
+    return re.escape(token)
+
+
+def mutable(expression: str) -> str:
+    """A mutable pattern as one part of a longer expression."""
+    return f"(?:{expression})"
+
+
+def literal_token(expression: str) -> str | None:
+    """The token that `literal` made into this expression; None for a mutable pattern."""
+    token = _ESCAPED.sub(r"\1", expression)
+    return token if re.escape(token) == expression else None
+
+
+def glue(tokens: Sequence[str], anchors: int, tokeniser: Tokeniser) -> str:
+    """One expression for all tokens in a row; `anchors`: BEGINS_LINE, ENDS_LINE, both or 0."""
+    begin, end = (
+        f"(?:{look}{tokeniser.edge})" if tokeniser.edge else look for look in (r"(?<!\S)", r"(?!\S)")
+    )
+    if anchors & BEGINS_LINE:
+        begin = tokeniser.line_begin
+    if anchors & ENDS_LINE:
+        end = tokeniser.line_end
+    return begin + tokeniser.between.join(tokens) + end
+
+
+def anchors_of(regex: str, tokeniser: Tokeniser) -> int:
+    """Whether a template's expression asks for the beginning or end of a line."""
+    begins = BEGINS_LINE if regex.startswith(tokeniser.line_begin) else 0
+    return begins | (ENDS_LINE if regex.endswith(tokeniser.line_end) else 0)

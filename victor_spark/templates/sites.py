@@ -1,15 +1,28 @@
-"""Which site a page belongs to: pages of one site share its templates.
+"""Which site a page belongs to, and which of a site's pages are mined: a sample, near-identical ones once.
 
 A grouping is written `registered-domain`, `host`, or `path-prefix:N` (the host and the first N folders of the
 path: a blog farm, the courses of a university). Pages from files have no host: their site is their folder.
+
+The sample depends on the pages alone, not on their order, nor on which task read which. A page's key is a
+hash of its text, so a text counts once however often it was fetched. The sample is the longest run of
+smallest keys that keeps to a number of pages and a number of characters.
 """
 
+import heapq
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cache
+from hashlib import blake2b
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
+import numpy as np
+import numpy.typing as npt
+
 from victor_spark.errors import UsageError
 from victor_spark.hosts import host_name, registered_domain
+from victor_spark.page import Bool, Int32, UInt64
 
 REGISTERED_DOMAIN: Final = "registered-domain"
 HOST: Final = "host"
@@ -59,3 +72,134 @@ def _n_folders(grouping: str) -> int:
     raise UsageError(
         f"no grouping {grouping!r}: registered-domain, host or path-prefix:N with N from 1 to 20"
     )
+
+
+MAX_PAGES: Final = 500
+MAX_CHARACTERS: Final = 20_000_000
+"""Of a site's sample: bounds the memory of mining it."""
+MAX_PAGE_CHARACTERS: Final = 1_000_000
+"""Of one page; a longer one is looked at by its two ends, where templates are."""
+
+KEY_BYTES: Final = 16
+
+
+def key(text: str) -> bytes:
+    """A hash that orders texts at random."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES).digest()
+
+
+def ends(text: str, length: int = MAX_PAGE_CHARACTERS) -> str:
+    """The text, or the two ends of a longer one."""
+    return text if len(text) <= length else f"{text[: length // 2]}\n{text[-(length // 2) :]}"
+
+
+@dataclass(slots=True)
+class Smallest:
+    """Which texts of a stream are in its sample so far; holds keys and lengths, no texts.
+
+    A text that is not in the sample of a part of the stream is not in the sample of the whole: each task
+    sends on what it takes, and the receiver of all tasks takes again. A text that ends the run of smallest
+    keys is sent on too, since later keys are out even where they are short enough.
+    """
+
+    max_pages: int = MAX_PAGES
+    max_characters: int = MAX_CHARACTERS
+    _heap: list[tuple[bytes, int]] = field(default_factory=list, repr=False)  # largest key first
+    _keys: set[bytes] = field(default_factory=set, repr=False)
+    _n_characters: int = 0
+    _bar: bytes | None = None
+
+    def take(self, key: bytes, length: int) -> tuple[bool, list[bytes]]:
+        """Whether the text matters, and the keys that are out now (the text's own may be among them)."""
+        if key in self._keys or (self._bar is not None and key >= self._bar):
+            return False, []
+        heapq.heappush(self._heap, (_inverted(key), length))
+        self._keys.add(key)
+        self._n_characters += length
+        gone = []
+        while len(self._heap) > self.max_pages or (
+            self._n_characters > self.max_characters and len(self._heap) > 1
+        ):
+            gone.append(self._drop_largest())
+        return True, gone
+
+    def _drop_largest(self) -> bytes:
+        inverted, length = heapq.heappop(self._heap)
+        largest = _inverted(inverted)
+        self._keys.discard(largest)
+        self._n_characters -= length
+        self._bar = largest
+        return largest
+
+
+def sample(
+    texts: Iterable[str], max_pages: int = MAX_PAGES, max_characters: int = MAX_CHARACTERS
+) -> list[str]:
+    """The sample of these texts, in the order of their keys; holds no more than that at a time."""
+    smallest, kept = Smallest(max_pages, max_characters), dict[bytes, str]()
+    for text in map(ends, texts):
+        own = key(text)
+        matters, gone = smallest.take(own, len(text))
+        if matters:
+            kept[own] = text
+        for each in gone:
+            del kept[each]
+    return [kept[each] for each in sorted(kept)]
+
+
+def _inverted(key: bytes) -> bytes:
+    """The key that sorts the other way round."""
+    return bytes(255 - byte for byte in key)
+
+
+N_BANDS: Final = 6
+N_ROWS: Final = 6
+MOST_COMPARED: Final = 16
+"""With how many pages of one band's bucket a page is compared."""
+
+
+def distinct(pages: Sequence[Int32], least_likeness: float) -> Bool:
+    """Which pages, given as symbols, have no near-identical page before them; empty pages do not count.
+
+    Two pages are alike when the share of distinct symbols that both have (Jaccard) is at least
+    `least_likeness`. Candidates are found by MinHash: `N_BANDS` bands of `N_ROWS` values.
+    """
+    sets = [np.unique(page) for page in pages]
+    buckets: dict[tuple[int, int], list[int]] = defaultdict(list)
+    first = np.zeros(len(pages), dtype=bool)
+    for number, symbols in enumerate(sets):
+        if not len(symbols):
+            continue
+        keys = list(enumerate(_bands(symbols)))
+        others = {other for key in keys for other in buckets[key][-MOST_COMPARED:]}
+        if any(_likeness(symbols, sets[other]) >= least_likeness for other in others):
+            continue
+        first[number] = True
+        for key in keys:
+            buckets[key].append(number)
+    return first
+
+
+def _likeness(one: Int32, other: Int32) -> float:
+    if min(len(one), len(other)) < 0.5 * max(len(one), len(other)):
+        return 0.0
+    common = len(np.intersect1d(one, other, assume_unique=True))
+    return common / (len(one) + len(other) - common)
+
+
+_SEEDS: Final = np.random.default_rng(20070504).integers(
+    1, 2**63, N_BANDS * N_ROWS, dtype=np.uint64
+) | np.uint64(1)
+
+
+def _bands(symbols: Int32) -> list[int]:
+    """One number a band, equal for two sets with the probability likeness ** N_ROWS."""
+    mixed: UInt64 = (symbols.astype(np.uint64)[:, None] + np.uint64(1)) * _SEEDS
+    mixed ^= mixed >> np.uint64(32)
+    mixed *= np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(29)
+    least: npt.NDArray[np.uint64] = mixed.min(axis=0).reshape(N_BANDS, N_ROWS)
+    folded = least[:, 0].copy()
+    for row in range(1, N_ROWS):
+        folded = folded * np.uint64(0x100000001B3) ^ least[:, row]
+    return [int(value) for value in folded.tolist()]

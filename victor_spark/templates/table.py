@@ -1,9 +1,8 @@
-"""The published artefact: a Parquet table of templates, one row each."""
+"""Templates: what mining a site gives, and the published Parquet table of them, one row each."""
 
-import json
 import os
 from collections import OrderedDict
-from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -13,26 +12,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from victor_spark import tables
 from victor_spark.errors import InputError, OutputError
 from victor_spark.page import Int32
-from victor_spark.templates import regexes
+from victor_spark.templates import patterns
 from victor_spark.templates.matcher import Matcher
-from victor_spark.templates.patterns import is_cheap
 from victor_spark.templates.sites import REGISTERED_DOMAIN, check_grouping
-from victor_spark.templates.template import Mined
-from victor_spark.templates.tokens import TOKENISERS
+from victor_spark.templates.tokens import TEXT, TOKENISERS
 
 VERSION_KEY: Final = "victor_spark.templates_version"
 VERSION: Final = "1"
+VERSION_COLUMN: Final = "site"
 _MOST_MUTABLE: Final = 100
 GROUPING_KEY: Final = "victor_spark.grouping"
 """How the pages were grouped into sites (sites.GROUPINGS)."""
-_SPARK_FOOTER: Final = b"org.apache.spark.sql.parquet.row.metadata"
 
 TEMPLATES: Final = pa.schema(
     [
-        # Spark writes footers of its own but keeps a column's metadata: the version stands in both places.
-        pa.field("site", pa.string(), metadata={VERSION_KEY: VERSION}),
+        pa.field(VERSION_COLUMN, pa.string(), metadata={VERSION_KEY: VERSION}),
         ("view", pa.string()),
         ("regex", pa.string()),
         ("tokens", pa.list_(pa.string())),
@@ -53,19 +50,46 @@ TEMPLATES: Final = pa.schema(
     metadata={VERSION_KEY: VERSION},
 )
 
-SITES: Final = pa.schema(
-    [
-        ("site", pa.string()),
-        ("view", pa.string()),
-        ("status", pa.string()),
-        ("reason", pa.string()),
-        ("n_seen", pa.int32()),
-        ("n_pages", pa.int32()),
-        ("cut_off", pa.int32()),
-        ("n_templates", pa.int32()),
-    ]
-)
-"""One row a site, also for those that were not mined."""
+OK, TOO_FEW_PAGES, NO_TEMPLATES = "ok", "too_few_pages", "no_templates"
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A string of tokens that a site repeats.
+
+    `tokens`: one regular expression a token: an escaped literal, or the mutable pattern that stands
+    there. `regex`: the same as one expression, for Python's `re`. `document_frequency`: the distinct
+    pages that hold it; `n_occurrences`: how often it occurs in them; `whole_lines`: the share of
+    occurrences that fill whole lines. `example`: one occurrence, as it stands in a page.
+    """
+
+    regex: str
+    tokens: tuple[str, ...]
+    n_tokens: int
+    document_frequency: int
+    n_occurrences: int
+    whole_lines: float
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mined:
+    """What mining one site gave.
+
+    `n_seen` pages were given, `n_pages` of them distinct (near-identical pages count once).
+    `cut_off`: the document frequency from which on a string is a template; `histogram`: strings by
+    the share of pages they occur in, 100 bins. `status` other than "ok": no templates, and `reason` says why.
+    """
+
+    site: str
+    view: str
+    status: str
+    reason: str | None
+    n_seen: int
+    n_pages: int
+    cut_off: int
+    histogram: tuple[int, ...]
+    templates: tuple[Template, ...]
 
 
 def rows(mined: Mined, mined_at: datetime, n_sites_seen: int = 1) -> pa.Table:
@@ -81,15 +105,6 @@ def rows(mined: Mined, mined_at: datetime, n_sites_seen: int = 1) -> pa.Table:
     columns["histogram"] = [list(mined.histogram), *[None] * (n - 1)] if n else []
     columns |= {name: [value] * n for name, value in once.items()}
     return pa.table([pa.array(columns[f.name], f.type) for f in TEMPLATES], schema=TEMPLATES)
-
-
-def sites(mined: Iterable[Mined]) -> pa.Table:
-    """One row a site: whether it was mined, and if not, why."""
-    records = [
-        {name: len(site.templates) if name == "n_templates" else getattr(site, name) for name in SITES.names}
-        for site in mined
-    ]
-    return pa.Table.from_pylist(records, schema=SITES)
 
 
 def read(path: str | Path) -> pa.Table:
@@ -114,7 +129,7 @@ def from_bytes(source: bytes, name: str = "templates") -> pa.Table:
 
 def checked(table: pa.Table, name: str) -> pa.Table:
     """The table with exactly our columns; InputError where it has others, or is of another version."""
-    version = _version(table.schema)
+    version = tables.schema_version(table.schema, VERSION_KEY, VERSION_COLUMN)
     if version is None:
         raise InputError(f"{name}: Parquet, but no templates table (it has no {VERSION_KEY})")
     if version != VERSION:
@@ -137,10 +152,10 @@ def _fault(table: pa.Table) -> str | None:
     """A token, expression or view of other forms than `mine` writes, which may take any time to match."""
     mutable = set()
     for token in pc.unique(table["tokens"].combine_chunks().flatten()).to_pylist():
-        word = None if token is None else regexes.said_literally(token)
+        word = None if token is None else patterns.literal_token(token)
         if word is None:
             inner = (token or "").removeprefix("(?:").removesuffix(")")
-            if token != regexes.mutable(inner) or not is_cheap(inner):
+            if token != patterns.mutable(inner) or not patterns.is_cheap(inner):
                 return str(token)
             mutable.add(token)
         elif len(word.split()) != 1:
@@ -155,7 +170,7 @@ def _fault(table: pa.Table) -> str | None:
         between = pc.binary_join(rows["tokens"].combine_chunks(), tokeniser.between)
         same = pa.array(np.zeros(rows.num_rows, dtype=bool))
         for anchors in range(4):
-            begin, end = regexes.glue(["\0"], anchors, tokeniser).split("\0")
+            begin, end = patterns.glue(["\0"], anchors, tokeniser).split("\0")
             written = pc.binary_join_element_wise(begin, between, end, "")
             same = pc.or_(same, pc.fill_null(pc.equal(rows["regex"].combine_chunks(), written), False))
         if (number := pc.index(same, False).as_py()) >= 0:
@@ -198,17 +213,6 @@ def _ours(table: pa.Table) -> pa.Table:
     return with_grouping(table.cast(TEMPLATES), grouping(table))
 
 
-def _version(schema: pa.Schema) -> str | None:
-    metadata = schema.metadata or {}
-    if version := metadata.get(VERSION_KEY.encode()):
-        return str(version.decode())
-    if footer := metadata.get(_SPARK_FOOTER):
-        columns = {column["name"]: column["metadata"] for column in json.loads(footer)["fields"]}
-        found: str | None = columns.get("site", {}).get(VERSION_KEY)
-        return found
-    return None
-
-
 def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 
@@ -216,7 +220,7 @@ def _first_line(error: Exception) -> str:
 class Matchers:
     """The matcher of each site in a table, built when it is first asked for; the last used are kept."""
 
-    def __init__(self, table: pa.Table, view: str = "text", *, n_kept: int = 256) -> None:
+    def __init__(self, table: pa.Table, view: str = TEXT, *, n_kept: int = 256) -> None:
         chosen = table.filter(pc.equal(table["view"], view)).select(["site", "tokens", "regex"])
         self._table, self._rows = chosen.combine_chunks(), by_site(chosen["site"])
         self._view, self._n_kept = view, n_kept
@@ -246,3 +250,24 @@ def by_site(column: pa.ChunkedArray) -> dict[str, Int32]:
     names = encoded.dictionary.to_pylist()
     parts = np.split(order, np.searchsorted(numbers[order], np.arange(1, len(names))))
     return dict(zip(names, parts, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class AcrossSettings:
+    """When a string is an idiom: many sites have it, and it does not fill lines.
+
+    A template goes when at least `min_sites` sites and `min_site_share` of all mined sites have it,
+    unless `whole_lines` of its occurrences fill whole lines, as "Read more" does and "as much as" does not.
+    """
+
+    min_sites: int = 5
+    min_site_share: float = 0.1
+    whole_lines: float = 0.5
+
+
+def filter_across(table: pa.Table, n_sites: int, settings: AcrossSettings = AcrossSettings()) -> pa.Table:
+    """The rows that stay: no idioms (Foschini, 3.3). Needs n_sites_seen over the whole table."""
+    least = max(settings.min_sites, settings.min_site_share * n_sites)
+    rare = pc.less(table["n_sites_seen"], least)
+    lines = pc.greater_equal(table["whole_lines"], settings.whole_lines)
+    return table.filter(pc.or_(rare, lines))

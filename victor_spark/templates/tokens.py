@@ -1,10 +1,10 @@
-r"""Texts as symbols: tokens, a vocabulary of distinct tokens, and their mutable patterns.
+r"""Texts as symbols: tokens and a vocabulary of distinct tokens.
 
 A token is a run of characters that are not white space (the expression `\S+`); in markup a tag's < and >
 divide too. A symbol is a mutable pattern's number, or n_patterns + the token's number in the vocabulary.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -79,8 +79,11 @@ _MARKUP: Final = Tokeniser(
         (_GREATER, _WHITE, 2),
     ),
 )
-TOKENISERS: Final = {"text": _WORDS, "cleaned": _WORDS, "html": _MARKUP}
+TEXT, HTML, CLEANED = "text", "html", "cleaned"
+TOKENISERS: Final = {TEXT: _WORDS, HTML: _MARKUP, CLEANED: _WORDS}
 """View → how it is divided into tokens."""
+VIEWS: Final = tuple(TOKENISERS)
+"""What is mined: the text of all blocks, the canonical HTML, or the text a cleaner kept."""
 
 
 def spans(text: str, tokeniser: Tokeniser) -> Spans:
@@ -134,13 +137,3 @@ def words(text: str, found: Spans, places: Int32) -> list[str]:
     """The tokens at some places, as strings."""
     starts, ends = found.starts[places].tolist(), found.ends[places].tolist()
     return [text[start:end] for start, end in zip(starts, ends, strict=True)]
-
-
-def cut(text: str, found: Spans, begin: int, end: int) -> str:
-    """The text from token `begin` to before token `end`."""
-    return text[int(found.starts[begin]) : int(found.ends[end - 1])]
-
-
-def kinds_of(new_words: Sequence[str], first_match: Callable[[str], int]) -> Int32:
-    """The mutable pattern of each word, -1 for none."""
-    return np.fromiter(map(first_match, new_words), dtype=np.int32, count=len(new_words))

@@ -1,4 +1,4 @@
-"""Tables of records: (filename, offset, length) a row, as the Common Crawl index has them.
+"""Tables of record coordinates: (filename, offset, length) per row, as in the Common Crawl index.
 
 Parquet, or CSV and TSV with a header (also gzipped). Columns are found by name, others are ignored.
 """
@@ -6,8 +6,7 @@ Parquet, or CSV and TSV with a header (also gzipped). Columns are found by name,
 import gzip
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from victor_spark.errors import InputError
-from victor_spark.warc import kinds, opening
-from victor_spark.warc.remote import Window
+from victor_spark.warc import file_types, storage
+from victor_spark.warc.compression import HEAD_LENGTH, compression_of, unpacked
+from victor_spark.warc.remote_files import Window
+from victor_spark.warc.shard import Shard
 
 Int64 = npt.NDArray[np.int64]
 
@@ -31,22 +32,13 @@ PARQUET_MAGIC: Final = b"PAR1"
 PARQUET_NAMES: Final = (".parquet", ".parq")
 NAMES: Final = (*PARQUET_NAMES, ".csv", ".csv.gz", ".tsv", ".tsv.gz")
 N_RECORDS: Final = 1000
-"""At most so many records of a file, lying one after the other, are one task's."""
-
 N_BYTES: Final = 64 << 20
+"""A shard has at most so many consecutive records, and bytes of them, of a file."""
+
 _NEAR: Final = 256 << 10
-"""Bytes between two records that are sooner fetched than skipped."""
+"""So few bytes between two records are fetched, not skipped."""
 
 _SCHEMA: Final = pa.schema([("filename", pa.string()), ("offset", pa.int64()), ("length", pa.int64())])
-
-
-@dataclass(frozen=True, slots=True)
-class Picked:
-    """Records of one file: (offset, length) of each, in order, each once."""
-
-    path: str
-    name: str
-    records: tuple[tuple[int, int], ...]
 
 
 def is_table(path: str, head: bytes) -> bool:
@@ -62,8 +54,8 @@ def is_table(path: str, head: bytes) -> bool:
 
 
 def _first_line(head: bytes) -> str | None:
-    start = kinds.unpacked(head)
-    if not kinds.is_text(start):
+    start = unpacked(head)
+    if not file_types.is_text(start):
         return None
     return start.partition(b"\n")[0].decode("utf-8-sig", "replace").strip()
 
@@ -73,15 +65,15 @@ def _column(names: Sequence[str], key: str) -> str | None:
 
 
 def read(path: str) -> pa.Table:
-    """The table's three columns under our names; InputError for what is no such table."""
-    with opening.open_file(path) as file:
-        head = file.read(kinds.HEAD_LENGTH)
+    """The table's three columns under our names; InputError for an invalid table."""
+    with storage.open_file(path) as file:
+        head = file.read(HEAD_LENGTH)
         file.seek(0)
         try:
             table = _parquet(file, path) if head.startswith(PARQUET_MAGIC) else _text(file, path, head)
             columns = [table[key].cast(_SCHEMA.field(key).type) for key in COLUMNS]
         except (pa.ArrowException, EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise InputError(f"{path}: a damaged table of records ({opening.one_line(error)})") from None
+            raise InputError(f"{path}: a damaged table of records ({storage.one_line(error)})") from None
     return _checked(pa.table(columns, schema=_SCHEMA), path)
 
 
@@ -100,9 +92,9 @@ def _text(file: BinaryIO, path: str, head: bytes) -> pa.Table:
     first = _first_line(head) or ""
     delimiter = "\t" if "\t" in first else ","
     chosen = _chosen([name.strip('" ') for name in first.split(delimiter)], path)
-    unpacked: Any = gzip.GzipFile(fileobj=file) if kinds.compression_of(head) == "gzip" else file
+    text: Any = gzip.GzipFile(fileobj=file) if compression_of(head) == "gzip" else file
     table = csv.read_csv(
-        unpacked,
+        text,
         parse_options=csv.ParseOptions(delimiter=delimiter),
         convert_options=csv.ConvertOptions(
             include_columns=list(chosen.values()),
@@ -138,28 +130,30 @@ def _checked(table: pa.Table, path: str) -> pa.Table:
     return table
 
 
-def picked(tables: Sequence[pa.Table], locate: Sequence[Callable[[str], str]]) -> Iterator[Picked]:
+def shards(tables: Sequence[pa.Table], locate: Sequence[Callable[[str], str]]) -> Iterator[Shard]:
     """The records of all tables, file by file in the order of first mention, each record once.
 
-    `locate` says for each table which path a filename stands for.
+    `locate` gives, for each table, the path of a filename.
     """
     paths: dict[str, tuple[int, str]] = {}
     columns: list[tuple[Any, ...]] = []
     for table, where in zip(tables, locate, strict=True):
         names = table["filename"].combine_chunks().dictionary_encode()
         ours = [paths.setdefault(where(name), (len(paths), name))[0] for name in names.dictionary.to_pylist()]
-        files = np.array(ours, dtype=np.int64)[names.indices.to_numpy()]
-        columns.append((files, table["offset"].to_numpy(), table["length"].to_numpy()))
-    files, offsets, lengths = _each_once(*(np.concatenate(column) for column in zip(*columns, strict=True)))
-    bounds = [*np.flatnonzero(np.diff(files, prepend=-1)), len(files)]
+        files_of = np.array(ours, dtype=np.int64)[names.indices.to_numpy()]
+        columns.append((files_of, table["offset"].to_numpy(), table["length"].to_numpy()))
+    numbers, offsets, lengths = _each_once(*(np.concatenate(one) for one in zip(*columns, strict=True)))
+    bounds = [*np.flatnonzero(np.diff(numbers, prepend=-1)), len(numbers)]
     for (path, (_, name)), start, stop in zip(paths.items(), bounds[:-1], bounds[1:], strict=True):
+        kind: Literal["warc", "arc"] = "arc" if file_types.by_name(path) == "arc" else "warc"
         records = zip(offsets[start:stop].tolist(), lengths[start:stop].tolist(), strict=True)
         for some in _portions(records):
-            yield Picked(path, name, tuple(some))
+            end = sum(some[-1])
+            yield Shard(path, None, kind, name, some[0][0], end, records=tuple(some))
 
 
 def _each_once(files: Int64, offsets: Int64, lengths: Int64) -> tuple[Int64, Int64, Int64]:
-    """The rows sorted by file and offset, of those with the same the longest."""
+    """The rows sorted by file and offset; of rows with equal ones the longest."""
     order = np.lexsort((-lengths, offsets, files))
     files, offsets, lengths = files[order], offsets[order], lengths[order]
     is_new = np.ones(len(files), dtype=bool)

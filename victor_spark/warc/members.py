@@ -1,125 +1,80 @@
-"""One gzip member, zstd or lz4 frame of a shard, as a stream of what it holds."""
+"""One gzip member, zstd or lz4 frame of a shard, as a stream of its content."""
 
 import struct
 import zlib
-from collections.abc import Callable
-from typing import Final, Protocol
+from collections.abc import Callable, Generator
+from typing import Final
 
 from fastwarc.stream_io import Lz4Reader, ZstdReader
 
-from victor_spark.warc import kinds
-from victor_spark.warc.damage import CorruptError, SourceError
-from victor_spark.warc.source import Source, View
+from victor_spark.warc.compression import (
+    SKIPPABLE_MAGICS,
+    STEPS,
+    ZSTD_DICTIONARY_MAGIC,
+    ZSTD_MAGIC,
+    Reader,
+    decompressed,
+)
+from victor_spark.warc.source import CorruptError, Source, SourceError, View
 
 NAMES: Final = {"gzip": "gzip member", "zstd": "zstd frame", "lz4": "lz4 frame"}
-SHORTEST: Final = 4
-"""Bytes that say that a member begins."""
+MAGIC_LENGTH: Final = 4
+"""Bytes that show that a member begins."""
 
 _WINDOW: Final = 64 << 10
 _KEPT: Final = 256 << 10
-_STEPS: Final = (_WINDOW, 512, 1)
-"""Bytes that are asked of a frame at a time, the smaller numbers at the end of a file that cuts it off."""
+
+Parts = Generator[bytes, None, tuple[int, bool]]
+"""Yields what a member holds; returns the offset after it, and whether it ends there and not the file."""
 
 
-class Inflater(Protocol):
-    """Reads a packed member forward.
-
-    `end` is the offset after it once it was read to its end, `complete` whether that end was its own and not
-    the file's.
-    """
-
-    end: int | None
-    complete: bool
-
-    def read(self, n: int, /) -> bytes:
-        """At most `n` bytes from here on, fewer at the end."""
-        ...
-
-
-class GzipInflater:
-    """Inflates the gzip member at an offset and not a byte further."""
-
-    def __init__(self, source: Source, start: int) -> None:
-        self._source, self._next = source, start
-        self._inflate = zlib.decompressobj(wbits=31)
-        self.end: int | None = None
-        self.complete = False
-
-    def read(self, n: int, /) -> bytes:
-        """At most `n` bytes from here on, fewer at the end."""
-        while self.end is None and n > 0:
-            packed = self._inflate.unconsumed_tail
-            if not packed:
-                packed = self._source.read_at(self._next, _WINDOW)
-                self._next += len(packed)
-            if not packed:  # the file ends within the member
-                self.end = self._next
-                return b""
-            try:
-                part = self._inflate.decompress(packed, n)
-            except zlib.error as error:
-                raise CorruptError(str(error)) from None
-            if self._inflate.eof:
-                self.end = self._next - len(self._inflate.unused_data)
-                self.complete = True
-            if part:
-                return part
-        return b""
+def _inflated(source: Source, start: int) -> Parts:
+    """The content of the gzip member at an offset."""
+    inflate = zlib.decompressobj(wbits=31)
+    position = start
+    while not inflate.eof:
+        packed = inflate.unconsumed_tail
+        if not packed:
+            packed = source.read_at(position, _WINDOW)
+            position += len(packed)
+        if not packed:
+            return position, False
+        try:
+            part = inflate.decompress(packed, _WINDOW)
+        except zlib.error as error:
+            raise CorruptError(str(error)) from None
+        if part:
+            yield part
+    return position - len(inflate.unused_data), True
 
 
-class FrameInflater:
-    """Decompresses the zstd or lz4 frame at an offset; a skippable frame holds nothing."""
-
-    def __init__(self, source: Source, start: int, dictionary: bytes | None) -> None:
-        self._source, self._start, self._dictionary = source, start, dictionary
-        frame_end = end_of_lz4 if source.compression == "lz4" else end_of_zstd
-        self._frame_end = end_of_skippable(source, start) or frame_end(source, start)
-        self.end: int | None = None
-        self.complete = self._frame_end <= source.size
-        self._n_read, self._steps = 0, list(_STEPS)
-        self._reader = None
-        if not source.read_at(start, 4).startswith(kinds.SKIPPABLE_MAGICS):
-            self._reader = self._opened()
-
-    def _opened(self) -> Lz4Reader | ZstdReader:
-        view = View(self._source, self._start, min(self._frame_end, self._source.size))
-        if self._source.compression == "lz4":
-            return Lz4Reader(view)
-        return ZstdReader(view, dictionary=self._dictionary)
-
-    def read(self, n: int, /) -> bytes:
-        """At most `n` bytes from here on, fewer at the end."""
-        part = b""
-        while self._reader is not None and self.end is None and not part and self._steps:
-            try:
-                part = self._reader.read(min(n, self._steps[0]))
-                break
-            except OSError as error:
-                if self._source.failure is not None:
-                    raise SourceError(str(self._source.failure)) from error
-                if self.complete:
-                    raise CorruptError(str(error)) from None
-            # A read that meets the file's end gives nothing of what came before: smaller ones give more.
-            self._reader, n_before = self._opened(), self._n_read
-            self._steps.pop(0)
-            while n_before:
-                n_before -= len(self._reader.read(min(n_before, _STEPS[0])))
-        self._n_read += len(part)
-        if not part:
-            self.end = min(self._frame_end, self._source.size)
-        return part
-
-
-def end_of_skippable(source: Source, start: int) -> int | None:
-    """Where the skippable frame at `start` ends; None for another frame."""
+def _frame(source: Source, start: int, dictionary: bytes | None) -> Parts:
+    """The content of the zstd or lz4 frame at an offset; a skippable frame has none."""
+    is_lz4 = source.compression == "lz4"
     head = source.read_at(start, 8)
-    if not head.startswith(kinds.SKIPPABLE_MAGICS):
-        return None
-    return start + 8 + (struct.unpack_from("<I", head, 4)[0] if len(head) == 8 else 1)
+    is_skippable = head.startswith(SKIPPABLE_MAGICS)
+    if is_skippable:
+        frame_end = start + 8 + (struct.unpack_from("<I", head, 4)[0] if len(head) == 8 else 1)
+    else:
+        frame_end = _end_of_lz4(source, start) if is_lz4 else _end_of_zstd(source, start)
+    end, complete = min(frame_end, source.size), frame_end <= source.size
+
+    def opened() -> Reader:
+        view = View(source, start, end)
+        return Lz4Reader(view) if is_lz4 else ZstdReader(view, dictionary=dictionary)
+
+    if not is_skippable:
+        # A frame that the file's end cuts off is read on in smaller steps; a damaged one is not.
+        error = yield from decompressed(opened, steps=STEPS[:1] if complete else STEPS)
+        if source.failure is not None:
+            raise SourceError(str(source.failure))
+        if error is not None and complete:
+            raise CorruptError(error)
+    return end, complete
 
 
-def end_of_zstd(source: Source, start: int) -> int:
-    """Where the zstd frame at `start` ends, by its block heads alone (RFC 8878, 3.1.1).
+def _end_of_zstd(source: Source, start: int) -> int:
+    """Where the zstd frame at `start` ends, by its block headers alone (RFC 8878, 3.1.1).
 
     A frame that the file's end cuts off ends behind it.
     """
@@ -143,8 +98,8 @@ def end_of_zstd(source: Source, start: int) -> int:
     return position + 4 * (descriptor >> 2 & 1)
 
 
-def end_of_lz4(source: Source, start: int) -> int:
-    """Where the lz4 frame at `start` ends, by its block heads alone; as `end_of_zstd`."""
+def _end_of_lz4(source: Source, start: int) -> int:
+    """Where the lz4 frame at `start` ends, by its block headers alone; as `_end_of_zstd`."""
     head = source.read_at(start, 5)
     if len(head) < 5:
         return source.size + 1
@@ -159,22 +114,29 @@ def end_of_lz4(source: Source, start: int) -> int:
 
 
 class Member:
-    """A packed member as a stream. Going back a little is free, going back further inflates it again."""
+    """A compressed member as a stream. Going back a little is free, going back further inflates it again."""
 
-    def __init__(self, inflater: Callable[[], Inflater]) -> None:
-        self._new = inflater
+    def __init__(self, parts: Callable[[], Parts]) -> None:
+        self._new = parts
         self._start()
 
     def _start(self) -> None:
-        self._inflater = self._new()
+        self._parts = self._new()
+        self._end: tuple[int, bool] | None = None
         self._position = self._n_inflated = 0
         self._kept = b""  # the last bytes inflated
 
     def _advance(self) -> bool:
-        part = self._inflater.read(_WINDOW)
+        if self._end is not None:
+            return False
+        try:
+            part = next(self._parts)
+        except StopIteration as stop:
+            self._end = stop.value
+            return False
         self._n_inflated += len(part)
         self._kept = (self._kept + part)[-_KEPT:]
-        return bool(part)
+        return True
 
     def read(self, n: int = -1, /) -> bytes:
         """At most `n` bytes from here on, fewer at the end."""
@@ -200,26 +162,20 @@ class Member:
         """The position."""
         return self._position
 
-    def end(self) -> int:
-        """The offset in the shard after this member; inflates what is left of it."""
-        while self._inflater.end is None and self._advance():
-            pass
-        assert self._inflater.end is not None
-        return self._inflater.end
-
-    @property
-    def complete(self) -> bool:
-        """Whether the member read to its end was closed there, not cut off by the end of the file."""
-        return self._inflater.complete
+    def end(self) -> tuple[int, bool]:
+        """The offset in the shard after this member, and whether it ends there and not the file."""
+        while self._end is None:
+            self._advance()
+        return self._end
 
 
 def dictionary_of(source: Source) -> bytes | None:
     """The dictionary frame that a .warc.zst may begin with, unpacked."""
     head = source.read_at(0, 8)
-    if not head.startswith(kinds.ZSTD_DICTIONARY_MAGIC) or len(head) < 8:
+    if not head.startswith(ZSTD_DICTIONARY_MAGIC) or len(head) < 8:
         return None
     content = source.read_at(8, struct.unpack_from("<I", head, 4)[0])
-    if not content.startswith(kinds.ZSTD_MAGIC):
+    if not content.startswith(ZSTD_MAGIC):
         return content
     try:
         return ZstdReader(View(source, 8, 8 + len(content))).read()
@@ -229,9 +185,9 @@ def dictionary_of(source: Source) -> bytes | None:
 
 def open_member(source: Source, start: int) -> Member:
     """The gzip member, zstd or lz4 frame at an offset; CorruptError when none begins there."""
-    if source.size - start < SHORTEST or not source.begins_member(start):
+    if source.size - start < MAGIC_LENGTH or not source.begins_member(start):
         raise CorruptError(f"no {NAMES[source.compression]} begins here")
     if source.compression == "gzip":
-        return Member(lambda: GzipInflater(source, start))
+        return Member(lambda: _inflated(source, start))
     dictionary = dictionary_of(source)
-    return Member(lambda: FrameInflater(source, start, dictionary))
+    return Member(lambda: _frame(source, start, dictionary))

@@ -1,34 +1,35 @@
-"""Where the records of a byte range begin, so that the ranges of a file give together what the file gives.
+"""Which records of an archive a task reads: all, those of a byte range, or those at coordinates.
 
-A reader goes through a shard in steps: from the beginning of a record (or packed member) to that of the
-next, over damage if need be. A range owns the steps that begin in it. From the same beginning all readers go
-the same way, so a range needs only the first step that begins in it, as a reader from the start finds it.
+The ranges of a file yield together what the whole file yields. A shard is read in steps: from the beginning
+of a record (or compressed member) to that of the next, damage included. A range owns the steps that begin in
+it. From one beginning all readers make the same steps, so a range needs only its first step as a reader from
+the file's start finds it.
 
-What looks like a record's beginning need not be one: archives hold archives. Packed data shows an inner
-archive's bytes only within one stored block, 64 or 128 KiB long at most. So the search begins well before the
-range, and a way without damage that is longer than such a block is the outer one's. Where there is no such
-way, it begins further back, at last at the file's start.
+What looks like the beginning of a record need not be one: archives hold archives. In compressed data the
+bytes of an inner archive appear only within one stored block, at most 64 or 128 KiB long. So the search
+begins well before the range, and a path of steps without damage that is longer than such a block belongs to
+the outer archive. Without such a path, the search begins further back, at last at the file's start.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from dataclasses import replace
 from typing import Final, NamedTuple, TypeVar
 
 from victor_spark.page import Record
-from victor_spark.warc import careful, fast, resync
-from victor_spark.warc.damage import CutError, Damage
-from victor_spark.warc.inputs import Shard
-from victor_spark.warc.layouts import Layout
-from victor_spark.warc.raw import FIRST, Attempt, Place, RawRecord
-from victor_spark.warc.source import Source, View
+from victor_spark.warc import boundaries, page_records, readers
+from victor_spark.warc.headers import Syntax
+from victor_spark.warc.page_records import RawRecord
+from victor_spark.warc.readers import Archive, Found, Steps
+from victor_spark.warc.shard import Passed, Place, Shard
+from victor_spark.warc.source import CutError, Damage, Source, View
 
 T = TypeVar("T")
 
 LOOK_BACK: Final = {"gzip": 512 << 10, "zstd": 1 << 20, "plain": 8 << 20}
-"""Where the search begins, in bytes before the range; doubled until the way from there can be trusted."""
+"""Where the search begins, in bytes before the range; doubled until the path from there is trusted."""
 
 TRUSTED: Final = {"gzip": 128 << 10, "zstd": 512 << 10, "plain": 4 << 20}
-"""A way without damage so long belongs to no archive within the archive (plain: hardly to one)."""
-
+"""A path of so many bytes without damage belongs to no inner archive (plain: hardly ever)."""
 
 FIRST_RECORD: Final = 64 << 20
 """A packed file without another beginning in its first bytes is read as a whole."""
@@ -41,77 +42,172 @@ class Range(NamedTuple):
     end: int
 
 
-def within(source: Source, layout: Layout, shard: Shard, attempt: Attempt = FIRST) -> Range | None:
+def found(archive: Archive, shard: Shard) -> Iterator[Found]:
+    """The records and the damage of a shard, of its byte range, or at its coordinates.
+
+    Raises CutError at the end where the file ends too early.
+    """
+    passed = archive.attempt.passed
+    if shard.records:
+        yield from _at_coordinates(archive, shard)
+        return
+    if passed is None:
+        owned = _owned(archive, shard)
+    else:
+        steps = _skipping(archive, shard.filename, passed)
+        is_ours = passed.place.start >= shard.start
+        position = (yield from steps) if is_ours else _exhausted(steps)[1]
+        owned = _owned_from(archive, shard, position)
+    if owned is not None:
+        yield from _in_range(archive, owned)
+
+
+def _in_range(archive: Archive, owned: Range) -> Iterator[Found]:
+    """FastWARC as far as it goes, one step of our own reader where it stops, FastWARC again."""
+
+    def begun(raw: RawRecord) -> Record | None:
+        archive.attempt.begin(Place(raw.offset, 0))
+        return archive.convert(raw)
+
+    fast = replace(archive, convert=begun) if archive.is_fast else None
+    position: int | None = owned.start
+    while position is not None and position < owned.end:
+        if fast is not None:
+            position = yield from readers.fastwarc_records(fast, position, owned.end)
+        if position < owned.end:
+            position = yield from readers.step(archive, Place(position, 0))
+
+
+def _skipping(archive: Archive, filename: str, passed: Passed) -> Steps:
+    """The record to skip, and those that share its member; returns where the next step begins."""
+    start, position = passed.place
+    source, syntax = archive.source, archive.syntax
+    is_plain = source.compression == "plain"
+    if not passed.blind:
+        offset = start if is_plain else position
+        convert = page_records.skipping(archive.convert, offset, passed, filename)
+        return (yield from readers.step(replace(archive, convert=convert), passed.place))
+    archive.attempt.begin(passed.place)
+    if is_plain:
+        following = boundaries.next_record(View(source, 0, source.size), start + 1, syntax)
+    else:
+        following = boundaries.next_member(source, start + 1, syntax)
+    stop = source.size if following is None else following
+    yield Damage(start + position, stop - start, passed.reason, passed.status)
+    return following
+
+
+def _at_coordinates(archive: Archive, shard: Shard) -> Iterator[Found]:
+    """A record or damage for each of the shard's coordinates in its range.
+
+    Raises CutError at the end where the file ends within one of them.
+    """
+    source, passed = archive.source, archive.attempt.passed
+    whole, within = source.size, None
+    for offset, length in shard.records:
+        if offset < shard.start or (shard.end is not None and offset >= shard.end):
+            continue
+        if passed is not None and offset < passed.place.start:
+            continue
+        reading = archive
+        if passed is not None and offset == passed.place.start:
+            if passed.blind or passed.place.position:
+                yield Damage(offset, length, passed.reason, passed.status)
+                continue
+            key = offset if source.compression == "plain" else 0
+            convert = page_records.skipping(archive.convert, key, passed, shard.filename)
+            reading = replace(archive, convert=convert)
+        if offset >= whole:
+            yield Damage(offset, length, "behind the end of the file")
+            continue
+        source.size = min(offset + length, whole)  # nothing behind it is read
+        try:
+            steps = readers.step(reading, Place(offset, 0))
+            yield from _first(steps, offset)
+            if source.size == whole:
+                _exhausted(steps)
+        except CutError as error:  # the file's end, or that of coordinates shorter than the record
+            within = str(error) if source.size == whole else within
+        finally:
+            source.size = whole
+    if within is not None:
+        raise CutError(within)
+
+
+def _first(steps: Steps, offset: int) -> Iterator[Found]:
+    """The record or damage at an offset, not those after it in a member."""
+    for one in steps:
+        if one.warc_record_offset == offset:
+            yield one
+            return
+
+
+def _owned(archive: Archive, shard: Shard) -> Range | None:
     """The steps of a shard's byte range; None when no record begins in it.
 
     A file that can't be divided (lz4, one gzip stream for all records) belongs to the range it begins in.
     """
+    source = archive.source
     end = source.size if shard.end is None else min(shard.end, source.size)
     if shard.start >= end:
         return None
     if shard.aligned or (shard.start == 0 and end == source.size):
         return Range(shard.start, end)
-    if not is_divisible(source, layout):
+    if not is_divisible(source, archive.syntax):
         return Range(0, source.size) if shard.start == 0 else None
-    start = first_step(source, layout, shard.start, attempt)
+    start = _first_step(archive, shard.start)
     return Range(start, end) if start is not None and start < end else None
 
 
-def is_divisible(source: Source, layout: Layout) -> bool:
+def is_divisible(source: Source, syntax: Syntax) -> bool:
     """Whether reading can begin elsewhere than at the start: another record has a beginning of its own."""
     if source.compression in ("plain", "lz4"):
         return source.compression == "plain"
-    return resync.next_member(source, 1, layout, FIRST_RECORD) is not None
+    return boundaries.next_member(source, 1, syntax, FIRST_RECORD) is not None
 
 
-def behind(
-    source: Source, layout: Layout, shard: Shard, position: int | None, attempt: Attempt
-) -> Range | None:
+def _owned_from(archive: Archive, shard: Shard, position: int | None) -> Range | None:
     """The steps of a shard's byte range from `position` on, which may lie before the range."""
     if position is not None and position < shard.start:
-        position = _walk(source, layout, position, shard.start, attempt)[1]
+        position = _walk(archive, position, shard.start)[1]
     if position is None:
         return None
-    is_whole = shard.end is None or (shard.start == 0 and not is_divisible(source, layout))
-    return Range(position, source.size if is_whole or shard.end is None else min(shard.end, source.size))
+    size = archive.source.size
+    is_whole = shard.end is None or (shard.start == 0 and not is_divisible(archive.source, archive.syntax))
+    return Range(position, size if is_whole or shard.end is None else min(shard.end, size))
 
 
-def first_step(source: Source, layout: Layout, start: int, attempt: Attempt = FIRST) -> int | None:
+def _first_step(archive: Archive, start: int) -> int | None:
     """Where the first step from `start` on begins; None when the file ends before."""
+    source, syntax = archive.source, archive.syntax
     back = LOOK_BACK[source.compression]
     while True:
-        anchor = _anchor(source, layout, max(start - back, 0), start)
+        first = max(start - back, 0)
+        anchor: int | None = 0
+        if first and source.compression == "plain":
+            anchor = boundaries.next_record(View(source, 0, start), first, syntax)
+        elif first:
+            anchor = boundaries.next_member(source, first, syntax, start)
         if anchor is not None:
-            trusted, position = _walk(source, layout, anchor, start, attempt)
+            trusted, position = _walk(archive, anchor, start)
             if trusted or anchor == 0:
                 return position
         back *= 2
 
 
-def _anchor(source: Source, layout: Layout, first: int, start: int) -> int | None:
-    """Where a way to `start` may begin; None: nothing looks like a record's beginning there."""
-    if first == 0:
-        return 0
-    if source.compression != "plain":
-        return resync.next_member(source, first, layout, start)
-    return resync.next_record(View(source, 0, start), first, layout)
-
-
-def _walk(
-    source: Source, layout: Layout, anchor: int, start: int, attempt: Attempt
-) -> tuple[bool, int | None]:
-    """Whether the way from `anchor` can be trusted, and where its first step from `start` on begins."""
-    always_careful = not attempt.fast or careful.is_needed(source, layout)
+def _walk(archive: Archive, anchor: int, start: int) -> tuple[bool, int | None]:
+    """Whether the path from `anchor` is trusted, and where its first step from `start` on begins."""
+    archive = replace(archive, convert=_no_page)
+    source, fast = archive.source, archive.is_fast
     trusted, healthy_since, position = False, anchor, anchor
     following: int | None = anchor
     while following is not None and following < start:
         position = following
-        if not always_careful:
-            following = position = last(fast.records(source, position, overlook, start))[1]
+        if fast:
+            following = position = _exhausted(readers.fastwarc_records(archive, position, start))[1]
         if position < start:
-            steps = careful.step(source, Place(position, 0), layout, overlook, attempt)
             try:
-                damaged, following = last(steps)
+                damaged, following = _exhausted(readers.step(archive, Place(position, 0)))
             except CutError:
                 damaged, following = False, None
             if damaged:
@@ -121,8 +217,8 @@ def _walk(
     return trusted or stop - healthy_since >= TRUSTED[source.compression], following
 
 
-def last(steps: Generator[Record | Damage, None, T]) -> tuple[bool, T]:
-    """Whether there was damage, and what the reader returned."""
+def _exhausted(steps: Generator[Found, None, T]) -> tuple[bool, T]:
+    """Whether a reader yields damage, and what it returns."""
     damaged = False
     while True:
         try:
@@ -131,5 +227,5 @@ def last(steps: Generator[Record | Damage, None, T]) -> tuple[bool, T]:
             return damaged, stop.value
 
 
-def overlook(raw: RawRecord) -> None:
-    """No record is a page."""
+def _no_page(_: RawRecord) -> None:
+    """Converts no record to a page."""

@@ -1,4 +1,4 @@
-"""One shard to page records: every html record yields exactly one, with a status if it can't be cleaned."""
+"""One shard to page records: each html record yields exactly one, with a status if it can't be cleaned."""
 
 import os
 from collections.abc import Iterator
@@ -9,27 +9,13 @@ from typing import Final
 
 from victor_spark.errors import InputError, ShardError
 from victor_spark.page import Record
-from victor_spark.warc import (
-    bodies,
-    careful,
-    coordinates,
-    crawls,
-    fast,
-    kinds,
-    opening,
-    picking,
-    ranges,
-    resync,
-    understanding,
-)
-from victor_spark.warc.damage import CorruptError, CutError, Damage, SourceError
-from victor_spark.warc.inputs import Shard
-from victor_spark.warc.layouts import LAYOUTS, Layout
-from victor_spark.warc.raw import FIRST, Attempt, Passed, Place, RawRecord, Understand
-from victor_spark.warc.source import Source, View
-from victor_spark.warc.understanding import HTML_TYPES, ReadOptions
-
-__all__ = ["DEFAULTS", "ReadOptions", "read"]
+from victor_spark.warc import boundaries, coordinates, file_types, http_body, page_records, ranges, storage
+from victor_spark.warc.compression import HEAD_LENGTH, compression_of
+from victor_spark.warc.headers import SYNTAXES, Syntax
+from victor_spark.warc.page_records import RawRecord
+from victor_spark.warc.readers import Archive
+from victor_spark.warc.shard import FIRST, HTML_TYPES, Attempt, Place, ReadOptions, Shard
+from victor_spark.warc.source import CorruptError, CutError, Damage, Source, SourceError
 
 DEFAULTS: Final = ReadOptions()
 
@@ -37,65 +23,60 @@ DEFAULTS: Final = ReadOptions()
 def read(shard: Shard, options: ReadOptions = DEFAULTS, attempt: Attempt = FIRST) -> Iterator[Record]:
     """The page records of a shard, or of its byte range, in file order.
 
-    The ranges of a file give together exactly what the whole file gives, each record once. Damage costs the
-    records it hits: each damaged range gives one Record with status "corrupt_record". `attempt` may pass over
-    a record and what lies before it.
+    The ranges of a file yield together exactly what the whole file yields, each record once. Damage costs
+    only the records it hits: each damaged range yields one Record with status "corrupt_record". `attempt` may
+    skip a record and what lies before it.
     Raises ShardError, and nothing else (MemoryError in an attempt that is watched), when the shard can't be
-    opened, is empty or can't be read on, when it isn't any more what `shard.etag` says, and after its last
-    record when it ends too early.
+    opened, is empty, becomes unreadable or is not the content of `shard.etag`, and after its last record when
+    it ends too early.
     """
     try:
-        _check(shard)
+        _check_unchanged(shard)
         if shard.kind == "html":
             if shard.start == 0 and shard.end != 0:
                 yield _page(shard, options, attempt)
         else:
             yield from _of_archive(shard, options, attempt)
-        if opening.scheme(shard.path) is None:
-            _check(shard)  # nobody wrote to it meanwhile
+        if storage.scheme(shard.path) is None:
+            _check_unchanged(shard)  # while it was read; of a remote file each response is checked
     except ShardError:
         raise
     except MemoryError as error:
         if attempt is not FIRST:
-            raise  # whoever watches passes over the record
+            raise  # the watching process skips the record
         raise ShardError(f"{shard.filename}: no memory to read on") from error
     except InputError as error:
         raise ShardError(str(error)) from error
     except Exception as error:
-        raise ShardError(f"{shard.filename}: {opening.one_line(error)}") from error
+        raise ShardError(f"{shard.filename}: {storage.one_line(error)}") from error
 
 
-def _check(shard: Shard) -> None:
-    if shard.etag is not None and opening.identity(shard.path) != shard.etag:
+def _check_unchanged(shard: Shard) -> None:
+    if shard.etag is not None and storage.about(shard.path)[1] != shard.etag:
         raise ShardError(f"{shard.filename}: changed since the run was planned")
 
 
 def is_divisible(shard: Shard) -> bool:
     """Whether an archive can be read by several tasks; OSError or ShardError where it can't be read."""
-    with opening.open_file(shard.path) as file:
+    with storage.open_file(shard.path) as file:
         source = Source(file)
-        return source.size > 0 and ranges.is_divisible(source, _layout(source, shard))
+        return source.size > 0 and ranges.is_divisible(source, _syntax(source, shard))
 
 
 def _page(shard: Shard, options: ReadOptions, attempt: Attempt) -> Record:
     """An html file as a record."""
-    url = (
-        opening.public(shard.path, shard.path)
-        if opening.scheme(shard.path)
-        else Path(shard.path).absolute().as_uri()
-    )
-    if attempt.passed is not None:
-        passed = attempt.passed
-        return replace(
-            _lost(Damage(0, shard.size or 0, passed.reason, passed.status), shard.filename), url=url
-        )
+    is_local = storage.scheme(shard.path) is None
+    url = Path(shard.path).absolute().as_uri() if is_local else storage.public(shard.path, shard.path)
+    if (passed := attempt.passed) is not None:
+        damage = Damage(0, shard.size or 0, passed.reason, passed.status)
+        return replace(_record(damage, shard.filename), url=url)
     attempt.begin(Place(0, 0))
-    with opening.open_file(shard.path) as file:
+    with storage.open_file(shard.path) as file:
         content = file.read(options.max_bytes + 1)
         size = file.seek(0, os.SEEK_END)
     if not content:
         raise ShardError(f"{shard.filename}: empty file")
-    body = bodies.decode(content, (), (), limit=options.max_bytes)
+    body = http_body.decode(content, (), (), limit=options.max_bytes)
     record = Record(
         id=None,
         url=url,
@@ -105,24 +86,28 @@ def _page(shard: Shard, options: ReadOptions, attempt: Attempt) -> Record:
         payload=None,
         content_mime_type=HTML_TYPES[0],
     )
-    return understanding.judged(record, body, "unspecified" if body.truncated else None, options)
+    return page_records.with_payload(record, body, "unspecified" if body.truncated else None, options)
 
 
 def _of_archive(shard: Shard, options: ReadOptions, attempt: Attempt) -> Iterator[Record]:
     first = shard.records[0][0] if shard.records else 0
-    with opening.open_file(shard.path, coordinates.windows(shard.records)) as file:
+    with storage.open_file(shard.path, coordinates.windows(shard.records)) as file:
         source = Source(file, first, attempt.progress)
         if source.size == 0:
             raise ShardError(f"{shard.filename}: empty file")
-        layout = picking.layout(source, shard) or _layout(source, shard)
-        head = b"" if shard.records else source.read_at(0, crawls.WARCINFO)
-        if kinds.is_wet(shard.filename, head):
-            options = understanding.in_wet(options)
-        understand = partial(_understood, options=options, filename=shard.filename)
-        crawl = crawls.of_path(shard.path) or crawls.of_path(shard.filename) or crawls.of_warcinfo(head)
+        syntax = _syntax(source, shard)
+        head = b"" if shard.records else source.read_at(0, file_types.WARCINFO_LENGTH)
+        if file_types.is_wet(shard.filename, head) and options.record_types == DEFAULTS.record_types:
+            options = replace(options, record_types=("conversion",))
+        convert = partial(_converted, options=options, filename=shard.filename)
+        crawl = (
+            file_types.crawl_of_path(shard.path)
+            or file_types.crawl_of_path(shard.filename)
+            or file_types.crawl_of_warcinfo(head)
+        )
         try:
-            for found in _all_found(source, layout, understand, shard, attempt):
-                record = found if isinstance(found, Record) else _lost(found, shard.filename)
+            for found in ranges.found(Archive(source, syntax, convert, attempt), shard):
+                record = found if isinstance(found, Record) else _record(found, shard.filename)
                 yield record if crawl is None else replace(record, crawl=crawl)
         except CutError as error:
             where = f"at byte {source.size}, within a {error}"
@@ -133,94 +118,40 @@ def _of_archive(shard: Shard, options: ReadOptions, attempt: Attempt) -> Iterato
             )
 
 
-def _layout(source: Source, shard: Shard) -> Layout:
-    """The shard's format, by its content; where it begins with rubbish, by the first record that follows."""
-    head = source.read_at(0, kinds.HEAD_LENGTH)
-    source.compression = kinds.compression_of(head)
-    kind = kinds.kind_of(head)
-    if kind in LAYOUTS:
-        return LAYOUTS[kind]
-    packing = resync.packing_within(source)
-    if packing is None:
+def _syntax(source: Source, shard: Shard) -> Syntax:
+    """The syntax of a shard's records, by the first of them; sets the source's compression."""
+    windows = [(offset, min(length, HEAD_LENGTH)) for offset, length in shard.records[:10]]
+    for offset, length in [*windows, (0, HEAD_LENGTH)]:
+        head = source.read_at(offset, length)
+        kind = file_types.kind_of(head)
+        if kind in SYNTAXES:
+            source.compression = compression_of(head)
+            return SYNTAXES[kind]
+    found = boundaries.packing_within(source)  # it begins with other bytes
+    if found is None:
         raise ShardError(f"{shard.filename}: ends at byte {source.size}, and holds no WARC or ARC record")
-    source.compression, layout = packing
-    return layout
+    source.compression, syntax = found
+    return syntax
 
 
-def _understood(raw: RawRecord, options: ReadOptions, filename: str) -> Record | None:
-    """The page record of a raw record; what goes wrong with it beyond damage is its status."""
+def _converted(raw: RawRecord, options: ReadOptions, filename: str) -> Record | None:
+    """The page record of a raw record; an unexpected error becomes its status."""
     try:
-        return understanding.understand(raw, options, filename)
+        return page_records.page_record(raw, options, filename)
     except (CorruptError, SourceError, MemoryError):
         raise
-    except Exception as error:  # noqa: BLE001 - it costs the record, whose row tells it
-        reason = f"{type(error).__name__}: {opening.one_line(error)}"
-        return understanding.unread(raw, filename, "error", reason)
+    except Exception as error:  # noqa: BLE001 - it costs this record, whose row has the reason
+        reason = f"{type(error).__name__}: {storage.one_line(error)}"
+        return page_records.unread(raw, filename, "error", reason)
 
 
-def _all_found(
-    source: Source, layout: Layout, understand: Understand, shard: Shard, attempt: Attempt
-) -> Iterator[Record | Damage]:
-    """The records of a shard, of its byte range, or those at its coordinates."""
-    if shard.records:
-        yield from picking.records(source, layout, understand, shard, attempt)
-        return
-    if attempt.passed is None:
-        within = ranges.within(source, layout, shard, attempt)
-    else:
-        steps = _passing(source, layout, understand, shard.filename, attempt, attempt.passed)
-        is_ours = attempt.passed.place.start >= shard.start
-        position = (yield from steps) if is_ours else ranges.last(steps)[1]
-        within = ranges.behind(source, layout, shard, position, attempt)
-    if within is not None:
-        yield from _found(source, layout, understand, within, attempt)
-
-
-def _passing(
-    source: Source, layout: Layout, understand: Understand, filename: str, attempt: Attempt, passed: Passed
-) -> careful.Steps:
-    """The record that is passed over, and those that share its member; where the next step begins."""
-    start, position = passed.place
-    is_plain = source.compression == "plain"
-    if not passed.blind:
-        understand = understanding.passing(understand, start if is_plain else position, passed, filename)
-        return (yield from careful.step(source, passed.place, layout, understand, attempt))
-    attempt.begin(passed.place)
-    if is_plain:
-        following = resync.next_record(View(source, 0, source.size), start + 1, layout)
-    else:
-        following = resync.next_member(source, start + 1, layout)
-    stop = source.size if following is None else following
-    yield Damage(start + position, stop - start, passed.reason, passed.status)
-    return following
-
-
-def _found(
-    source: Source, layout: Layout, understand: Understand, within: ranges.Range, attempt: Attempt
-) -> Iterator[Record | Damage]:
-    """FastWARC as far as it goes, one careful step at whatever stops it, FastWARC again."""
-
-    def begun(raw: RawRecord) -> Record | None:
-        attempt.begin(Place(raw.offset, 0))
-        return understand(raw)
-
-    always_careful = not attempt.fast or careful.is_needed(source, layout)
-    position: int | None = within.start
-    while position is not None and position < within.end:
-        if not always_careful:
-            position = yield from fast.records(source, position, begun, within.end)
-        if position < within.end:
-            place = Place(position, 0)
-            position = yield from careful.step(source, place, layout, understand, attempt)
-
-
-def _lost(damage: Damage, filename: str) -> Record:
+def _record(damage: Damage, filename: str) -> Record:
     return Record(
         id=None,
         url=None,
         warc_filename=filename,
-        warc_record_offset=damage.offset,
-        warc_record_length=damage.length,
+        warc_record_offset=damage.warc_record_offset,
+        warc_record_length=damage.warc_record_length,
         payload=None,
         status=damage.status,
         reason=damage.reason,

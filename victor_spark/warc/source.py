@@ -1,53 +1,53 @@
-"""A shard's bytes: one seekable file that remembers what it read last and whether reading failed."""
+"""A shard's bytes as one seekable file, and how reading them fails."""
 
 import os
 from collections import deque
 from collections.abc import Callable
-from typing import BinaryIO, Final, Protocol
+from dataclasses import dataclass
+from typing import BinaryIO
 
-from victor_spark.warc import kinds
-from victor_spark.warc.damage import SourceError
-
-_MAGIC: Final = {
-    "gzip": (kinds.GZIP_MAGIC,),
-    "zstd": (kinds.ZSTD_MAGIC, *kinds.SKIPPABLE_MAGICS),
-    "lz4": (kinds.LZ4_MAGIC, *kinds.SKIPPABLE_MAGICS),
-}
+from victor_spark.warc.compression import MAGICS, compression_of
 
 
-class Stream(Protocol):
-    """Bytes that can be read forward and sought in; reading past the end gives less, or b""."""
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A byte range of the shard that can't be read, and the reason and status of its row."""
 
-    def read(self, n: int = -1, /) -> bytes:
-        """At most `n` bytes from here on, fewer at the end."""
-        ...
+    warc_record_offset: int
+    warc_record_length: int
+    reason: str
+    status: str = "corrupt_record"
 
-    def seek(self, position: int, /) -> int:
-        """Goes to a position."""
-        ...
 
-    def tell(self) -> int:
-        """The position."""
-        ...
+class CorruptError(Exception):
+    """The archive is damaged here; reading may continue elsewhere."""
+
+
+class CutError(Exception):
+    """The file ends before its last record or member does; the message names the part it ends in."""
+
+
+class SourceError(Exception):
+    """The file can't be read here (disk, network). The archive is not damaged; reading the shard ends."""
 
 
 class Source:
-    """The file object that FastWARC and the careful reader share.
+    """The file object that both readers share.
 
-    It keeps the last two windows read, so that the claim "a member begins here" can be checked without
-    reading twice, and the exception of a failed read, which FastWARC would pass on as damage.
+    It keeps the last two windows read, so that FastWARC's record offsets can be checked without reading
+    twice, and the exception of a failed read, which FastWARC would report as damage.
     """
 
     def __init__(
         self, file: BinaryIO, start: int = 0, progress: Callable[[int], None] = lambda _: None
     ) -> None:
-        """`start`: where the bytes stand that tell the packing; `progress` is told of bytes read anew."""
+        """`start`: the offset whose bytes show the compression; `progress`: called with bytes read anew."""
         self._file, self._progress, self._furthest = file, progress, start
         self._windows: deque[tuple[int, bytes]] = deque(maxlen=2)
         self.failure: Exception | None = None
         self.size = file.seek(0, os.SEEK_END)
         self._position = file.seek(start)
-        self.compression = kinds.compression_of(self.read(4))
+        self.compression = compression_of(self.read(4))
         self.seek(0)
 
     def read(self, n: int = -1, /) -> bytes:
@@ -78,21 +78,21 @@ class Source:
         return self._position
 
     def close(self) -> None:
-        """Nothing to do: whoever opened the file closes it."""
+        """Does nothing: the caller that opened the file closes it."""
 
     def read_at(self, position: int, n: int) -> bytes:
-        """`n` bytes from `position`, fewer at the end: the file's, or what `size` was set to."""
+        """`n` bytes from `position`, fewer at the end, which `size` sets."""
         self.seek(position)
         return self.read(max(min(n, self.size - position), 0))
 
     def begins_member(self, position: int) -> bool:
-        """Whether a member begins at `position`, or may: the file ends within what its magic would be."""
+        """Whether a member begins at `position`, or may: the file ends within a magic number."""
         head = self.read_at(position, 4)
-        return any(head.startswith(magic) or magic.startswith(head) for magic in _MAGIC[self.compression])
+        return any(head.startswith(magic) or magic.startswith(head) for magic in MAGICS[self.compression])
 
     def surely_no_member_at(self, position: int) -> bool:
-        """Whether the bytes read lately show that no gzip member, zstd or lz4 frame begins at `position`."""
-        magics = _MAGIC.get(self.compression)
+        """Whether the last bytes read show that no gzip member, zstd or lz4 frame begins at `position`."""
+        magics = MAGICS.get(self.compression)
         if magics is None:
             return False
         for start, window in self._windows:
@@ -102,7 +102,7 @@ class Source:
 
 
 class View:
-    """The bytes [start, end) of a source as a stream of their own; positions past its end are its end."""
+    """The bytes [start, end) of a source as a stream; positions past its end are its end."""
 
     def __init__(self, source: Source, start: int, end: int) -> None:
         self._source, self._start, self._end = source, start, end
@@ -123,7 +123,7 @@ class View:
         return self._position
 
     def close(self) -> None:
-        """Nothing to do: the source stays open."""
+        """Does nothing: the source stays open."""
 
     def tell(self) -> int:
         """The position."""

@@ -116,6 +116,16 @@ def test_keys_typed_while_another_view_loads_are_not_lost(desk: Sit) -> None:
     expect(anna.page.locator("#page iframe")).to_have_count(1)
 
 
+def test_keys_that_reach_the_old_view_after_its_successor_was_asked_for_count_too(desk: Sit) -> None:
+    anna = desk("Ella").open("Late boat")
+    anna.click(FIRST)
+    anna.frame.locator("html").evaluate(
+        "() => [...'hhhhh2'].forEach(key => document.dispatchEvent(new KeyboardEvent('keydown', {key})))"
+    )
+    anna.ready("plain=1").expect(marks((FIRST, FIRST, 1)))
+    expect(anna.page.locator("#page iframe")).to_have_count(1)
+
+
 def test_undo_and_redo_go_back_beyond_a_reload(desk: Sit, server: Server) -> None:
     anna = desk("Fina").open("Late boat")
     anna.click(FIRST)

@@ -110,7 +110,7 @@ def test_a_full_disk_is_told_and_waited_for(context: BrowserContext, frail: Serv
     frail.fill_the_disk()
     anna.click(LAST)
     anna.press("1")
-    expect(anna.page.locator("#notice")).to_contain_text("Is the disk full? What was saved before is safe.")
+    expect(anna.page.locator("#notice")).to_contain_text("Is the disk full? Saved actions are safe.")
     expect(anna.page.locator("#notice")).to_contain_text("1 action kept in this browser")
     anna.page.reload()  # looking needs no room
     anna.ready()
@@ -133,7 +133,7 @@ def test_what_waits_for_one_store_never_comes_into_another(
         anna.click(FIRST)
         anna.press("2")
         other.start(str(folder / "Late boat.html"))
-        expect(anna.page.locator("#notice")).to_contain_text("here is another store now (other.sqlite)")
+        expect(anna.page.locator("#notice")).to_contain_text("another store is served now (other.sqlite)")
         expect(anna.page.locator("#save")).to_have_class(FAILED)
         anna.page.reload()  # the other store's own work, with nothing in it
         anna.ready().expect(marks())

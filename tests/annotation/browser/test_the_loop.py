@@ -124,7 +124,7 @@ def test_the_whole_loop_runs_as_it_is_written(
     assert "212 pages added" in shell.said
     assert "Anna and Ben: kappa 1.000" in shell.said
     assert shell.said.count("victor, before") == 2
-    assert "pages labelled beforehand by adapted" in shell.said
+    assert "pages have new initial labels by adapted" in shell.said
     exported = (shell.folder / "annotations.jsonl").read_text(encoding="utf-8")
     assert exported.count("\n") >= 60
     for output in ("out", "out-spark"):

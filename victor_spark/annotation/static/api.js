@@ -1,4 +1,4 @@
-// The HTTP interface (described in app.py), as functions.
+// The HTTP interface (docs/annotate-api.md), as functions.
 
 /** What the server said no to, or that it could not be reached (status 0). */
 export class Refused extends Error {
@@ -23,11 +23,11 @@ async function ask(path, options = {}) {
   try {
     found = JSON.parse(text);
   } catch {
-    if (answer.ok) throw new Refused(0, "lost", "The server's answer was cut off.");
+    if (answer.ok) throw new Refused(0, "lost", "The server's answer was incomplete.");
   }
   if (answer.ok) return found;
   const error = found?.error;
-  throw new Refused(answer.status, error?.code ?? "error", error?.message ?? `The server said ${answer.status}.`, found);
+  throw new Refused(answer.status, error?.code ?? "error", error?.message ?? `The server answered ${answer.status}.`, found);
 }
 
 async function send(path, { body }) {

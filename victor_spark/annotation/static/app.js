@@ -88,7 +88,7 @@ class App {
     for (const name of ["hover", "click", "drag", "key", "scrolled"]) view.addEventListener(name, () => (this.lastInput = Date.now()));
     work.addEventListener("message", ({ detail }) => notify(detail));
     work.addEventListener("finished", () => this.#next());
-    this.outbox.addEventListener("refused", ({ detail }) => notify(`Not taken by the server: ${detail.refusal.message}`, { isBad: true }));
+    this.outbox.addEventListener("refused", ({ detail }) => notify(`The server refused an action: ${detail.refusal.message}`, { isBad: true }));
     this.outbox.addEventListener("sent", ({ detail }) => {
       if (["done", "skip", "reopen"].includes(detail.body.kind)) void this.#figures();
     });
@@ -191,7 +191,7 @@ class App {
     this.lastInput = Date.now();
     this.work.open(state, judged);
     document.title = `${state.title ?? state.url ?? `Page ${state.page}`} – Victor`;
-    notify(state.message ?? (state.practice ? "Practice: label this page, then press Enter to see how it compares with the gold annotation." : ""));
+    notify(state.message ?? (state.practice ? "Practice: label this page, then press Enter to compare it with the gold annotation." : ""));
     void this.#figures();
   }
 
@@ -206,11 +206,11 @@ class App {
 
   #failed(error) {
     if (error.isPassing) {
-      notify(`${error.message} What you labelled is kept; trying again.`, { isBad: true });
+      notify(`${error.message} Your labels are kept; retrying.`, { isBad: true });
       setTimeout(() => this.route === location.hash && this.#route(), 2000);
     } else {
       this.#nothing(error.message);
-      $("#overview h1").textContent = "That did not work";
+      $("#overview h1").textContent = "Error";
     }
   }
 
@@ -231,7 +231,7 @@ class App {
     } catch (error) {
       if (!(error instanceof api.Refused)) throw error;
       if (!error.isPassing) return this.#failed(error);
-      notify(`${error.message} What you labelled is kept; trying again.`, { isBad: true });
+      notify(`${error.message} Your labels are kept; retrying.`, { isBad: true });
       await new Promise((resolve) => setTimeout(resolve, 1500));
       if (turn === this.turn) await this.#next(isAfter);
     }
@@ -311,7 +311,7 @@ class App {
     const { pages } = await api.history(this.annotator);
     const at = pages.lastIndexOf(this.work.page.page);
     const before = pages[at < 0 ? pages.length - 1 : at - 1];
-    if (before === undefined) notify("There is no page before this one.");
+    if (before === undefined) notify("This is the first page.");
     else this.#go(`#/page/${before}`);
   }
 

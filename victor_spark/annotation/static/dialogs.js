@@ -25,7 +25,7 @@ export function askName({ session, known, join, canCancel }) {
     "form",
     { method: "dialog" },
     h("h2", {}, "Who annotates?"),
-    h("p", {}, `${plural(session.n_pages, "page")} wait${session.n_pages === 1 ? "s" : ""} here. Your name goes with what you label, so that annotators can be compared.`),
+    h("p", {}, `${plural(session.n_pages, "page")} wait${session.n_pages === 1 ? "s" : ""} here. Your name is stored with your labels, so that annotators can be compared.`),
     h("label", { for: "name" }, "Your name"),
     name,
     h("datalist", { id: "names" }, session.annotators.map((known) => h("option", { value: known }))),

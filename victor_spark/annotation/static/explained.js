@@ -34,8 +34,8 @@ function show(number) {
     `P(header) ${one.p[0].toFixed(3)}, P(text) ${one.p[1].toFixed(3)}, P(other) ${one.p[2].toFixed(3)}` +
     `<br>P(content): ${stages.join(" → ")}` +
     (one.template ? `<br>${Math.round(100 * one.template)} % of it is a template of its site` : "") +
-    rows("What weighed most, beside the page's median block", one.why) +
-    rows("What the last trees looked at", one.last);
+    rows("Features with the largest effect, relative to the page's median block", one.why) +
+    rows("Features with the largest effect in the last trees", one.last);
   why.hidden = false;
 }
 

@@ -48,7 +48,7 @@ function progressPart(progress) {
   const meter = h("div", { class: "meter large", role: "progressbar", "aria-label": "Pages done", "aria-valuenow": n_done, "aria-valuemax": n_pages }, h("span"));
   meter.firstElementChild.style.width = `${n_pages ? (100 * n_done) / n_pages : 0}%`;
   return h("section", {}, h("h2", {}, "Progress"), meter,
-    h("p", {}, `${n_done} of ${plural(n_pages, "page")} done; ${n_annotations} of ${n_wanted} annotations, with those wanted twice.`),
+    h("p", {}, `${n_done} of ${plural(n_pages, "page")} done; ${n_annotations} of ${n_wanted} annotations, overlap included.`),
     table(["Annotator", "Done", "Left", "Median time", "Pages/h", "Actions"], rows, "Nobody has annotated yet."));
 }
 

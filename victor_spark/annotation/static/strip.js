@@ -42,7 +42,7 @@ export class Strip {
     const { selection, chosen } = this.work;
     if (selection.anchor < 0) return null;
     const { name, key } = this.session.labels[chosen];
-    return `A run begins here: click its last block to label it ${name} (or ${key} for what is selected, Esc to let go)`;
+    return `A run begins here: click its last block to label it ${name} (or press ${key} for the selection, Esc to cancel)`;
   }
 
   #verdict(block) {

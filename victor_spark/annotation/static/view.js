@@ -2,6 +2,8 @@
 
 import { h } from "./dom.js";
 
+const SETTLE_TIMEOUT = 10_000; // a crashed frame never answers, and must not cover the next page
+
 /** Shows one page at a time. Events: ready, geometry, scrolled, hover, click, drag, key, described. */
 export class View extends EventTarget {
   constructor(place) {
@@ -13,12 +15,12 @@ export class View extends EventTarget {
     addEventListener("message", (event) => this.#hear(event));
   }
 
-  /** Loads a page; "ready" follows. The old one stays in sight until then, and hears nobody any more. */
+  /** Loads a page; "ready" follows. The old frame stays visible until then. */
   load(source, { colours, other, title }) {
     this.#leave();
     this.start = { colours, other };
     const frame = h("iframe", { sandbox: "allow-scripts", title, referrerpolicy: "no-referrer", src: source });
-    frame.addEventListener("load", () => this.#uncover()); // also where an error came instead of the page
+    frame.addEventListener("load", () => this.#uncover()); // also if the response is an error
     this.place.append(frame);
     this.frame = frame;
   }
@@ -31,17 +33,19 @@ export class View extends EventTarget {
 
   #leave() {
     if (!this.frame) return;
-    if (document.activeElement === this.frame) this.place.focus({ preventScroll: true }); // keys are not lost meanwhile
-    const old = this.isReady ? this.leaving : [this.frame];
+    if (document.activeElement === this.frame) this.place.focus({ preventScroll: true }); // the parent gets the next keys
     if (this.isReady) this.frame.classList.add("leaving");
-    old.forEach((frame) => frame.remove());
+    else this.frame.remove();
     this.isReady = false;
   }
 
-  /** Takes the old frame away once it says that it has done with what was typed: a browser (or what drives
-      it) may wait for the end of a key press in vain where the frame that heard its beginning is gone. */
+  /** Removes the old frames, each after it has sent all keys that were typed into it: a browser (or the tool
+      that drives it) may wait forever for the end of a key press if the frame that got its start is gone. */
   #uncover() {
-    for (const { contentWindow } of this.leaving) contentWindow.postMessage({ type: "settle" }, "*");
+    for (const frame of this.leaving) {
+      frame.contentWindow.postMessage({ type: "settle" }, "*");
+      setTimeout(() => frame.remove(), SETTLE_TIMEOUT);
+    }
   }
 
   get leaving() {
@@ -57,8 +61,13 @@ export class View extends EventTarget {
   }
 
   #hear({ source, data }) {
-    if (data?.type === "settled") this.leaving.find(({ contentWindow }) => contentWindow === source)?.remove();
-    if (!this.frame || source !== this.frame.contentWindow || typeof data?.type !== "string") return;
+    if (typeof data?.type !== "string") return;
+    const left = this.leaving.find(({ contentWindow }) => contentWindow === source);
+    if (left && data.type === "settled") left.remove();
+    // Keys typed before the focus moved arrive from the old frame. They count only if both frames show the same
+    // page: on the next page, Enter would finish what nobody has seen.
+    const isLateKey = left && data.type === "key" && isSamePage(left, this.frame);
+    if (source !== this.frame?.contentWindow && !isLateKey) return;
     if (data.type === "ready") {
       this.isReady = true;
       this.frame.dataset.ready = "";
@@ -68,3 +77,6 @@ export class View extends EventTarget {
     this.dispatchEvent(new CustomEvent(data.type, { detail: data }));
   }
 }
+
+/** Whether two frames are views (styled or plain) of one page. */
+const isSamePage = (one, other) => one.src.split("?")[0] === other?.src.split("?")[0];

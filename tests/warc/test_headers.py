@@ -1,0 +1,92 @@
+"""HTTP heads and WARC fields are read as leniently as archives demand."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from victor_spark.warc import headers
+
+
+@pytest.mark.parametrize(
+    ("date", "expected"),
+    [
+        ("2024-02-29T12:34:56Z", datetime(2024, 2, 29, 12, 34, 56, tzinfo=UTC)),
+        (" 2024-02-29T12:34:56.789123456Z ", datetime(2024, 2, 29, 12, 34, 56, 789123, tzinfo=UTC)),
+        ("2024-02-29T12:34:56+02:00", datetime(2024, 2, 29, 10, 34, 56, tzinfo=UTC)),
+        ("2024-02-29 12:34:56", datetime(2024, 2, 29, 12, 34, 56, tzinfo=UTC)),
+        ("20240229123456", datetime(2024, 2, 29, 12, 34, 56, tzinfo=UTC)),
+        ("2024-02-29", datetime(2024, 2, 29, tzinfo=UTC)),
+        ("2024-02", datetime(2024, 2, 1, tzinfo=UTC)),
+        ("2024", datetime(2024, 1, 1, tzinfo=UTC)),
+        ("2024-02-30T00:00:00Z", None),
+        ("20241301", None),
+        ("yesterday", None),
+        ("0000", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_dates_of_any_precision(date: str | None, expected: datetime | None) -> None:
+    assert headers.fetch_time(date) == expected
+
+
+@given(date=st.text(max_size=40))
+def test_no_date_raises(date: str) -> None:
+    time = headers.fetch_time(date)
+    assert time is None or time.tzinfo is UTC
+
+
+@given(
+    block=st.binary(max_size=300),
+    start=st.sampled_from([b"", b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 100\r\n\r\nHTTP/1.1 "]),
+)
+def test_no_head_raises_or_reaches_beyond_its_block(block: bytes, start: bytes) -> None:
+    head = headers.http_head(start + block)
+    assert head is None or 0 < head.length <= len(start + block)
+
+
+def test_the_last_of_several_heads_counts() -> None:
+    head = headers.http_head(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 404 No\r\nContent-Type: a/b\r\n\r\nbody")
+    assert head is not None
+    assert (head.status, head.content_type) == (404, "a/b")
+
+
+def test_encodings_of_several_lines_stack() -> None:
+    head = headers.http_head(
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Encoding: BR, zstd\r\n\r\n"
+    )
+    assert head is not None
+    assert head.content_encodings == ("gzip", "br", "zstd")
+
+
+def test_many_heads_and_fields_are_read() -> None:
+    head = headers.http_head(b"HTTP/1.1 100 Continue\r\n\r\n" * 9999 + b"HTTP/1.1 200 OK\r\n\r\n")
+    assert head is not None
+    assert (head.status, head.is_interim) == (200, False)
+    head = headers.http_head(b"HTTP/1.1 103 Early Hints\r\n" + b"Content-Encoding: br\r\n" * 9999 + b"\r\n")
+    assert head is not None
+    assert (head.content_encodings, head.is_interim) == (("br",) * 9999, True)
+
+
+def test_a_charset_behind_a_million_blanks_is_looked_for_once() -> None:
+    assert headers.charset(f"text/html; charset={' ' * 10**6};") is None
+
+
+@pytest.mark.parametrize(
+    ("content_type", "mime", "charset"),
+    [
+        ("text/html", "text/html", None),
+        ('Text/HTML ; Charset = "UTF-8"', "text/html", "UTF-8"),
+        ("text/html; charset='cp1250'; x=y", "text/html", "cp1250"),
+        ("text/html, text/html; charset=koi8-r", "text/html", "koi8-r"),
+        ("text/html;charset=", "text/html", None),
+        ("nonsense", None, None),
+        ("", None, None),
+        (None, None, None),
+    ],
+)
+def test_content_types(content_type: str | None, mime: str | None, charset: str | None) -> None:
+    assert headers.mime_type(content_type) == mime
+    assert headers.charset(content_type) == charset

@@ -1,0 +1,242 @@
+"""How well folded text fits each language: Beesley's trigrams, Cavnar and Trenkle's ranks, block features.
+
+Beesley (1988): a language's score is the sum over the text's trigrams of log P(trigram) above a floor that
+all languages share, so a trigram that a profile doesn't have adds nothing. Tables for all languages are
+sparse: only the languages that have a trigram are visited for it. Tables for few languages ("lanes") are
+dense rows, one gather and one vector addition a letter.
+
+Cavnar and Trenkle (1994): how far a text's ranking of n-grams is from each language's. N-grams that no
+profile has are left out: they would add the same to every language. Equal counts share their middle rank,
+so that short texts don't depend on the order of ties.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from victor_spark.kernels import ngrams
+from victor_spark.langid.normalise import Int32, UInt32, folded
+from victor_spark.langid.profiles import STEP, Profiles, packed
+from victor_spark.langid.settings import settings
+from victor_spark.page import Float32, UInt8, UInt64
+
+UInt16 = npt.NDArray[np.uint16]
+
+_ALL: Final = 2**31 - 1
+_LOAD: Final = 3
+"""Slots per n-gram, at least: fewer collisions for more memory."""
+_REST_TRIGRAMS: Final = 400
+"""How many trigrams of each language outside the lanes stand for it in the last lane."""
+_N_COUNTS: Final = 256
+"""Higher counts are equal: the commonest n-grams of a page share a rank."""
+_REST_NGRAMS: Final = 50
+"""The same for n-grams."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrigramTable:
+    """All languages' trigrams: hash slots and their (language << 8 | gain) entries."""
+
+    languages: tuple[str, ...]
+    slots: UInt64
+    entries: UInt16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LaneTable:
+    """Trigrams of few languages: hash slots and rows of gains, one column a lane."""
+
+    slots: UInt64
+    rows: UInt8
+
+
+def slots_of(grams: UInt32, first: UInt32, counts: UInt32) -> UInt64:
+    """A hash table of n-grams (rows of three numbers, all different) for the kernels."""
+    slots = np.zeros(1 << (_LOAD * len(grams)).bit_length(), dtype=np.uint64)
+    ngrams.insert(slots, grams, first, counts)
+    return slots
+
+
+def trigram_table(profiles: Profiles) -> TrigramTable:
+    """The sparse table of all languages."""
+    loaded = [profiles.profiles[name] for name in profiles.languages]
+    trigrams = np.concatenate([profile.trigrams for profile in loaded])
+    gains = np.concatenate([profile.gains for profile in loaded]).astype(np.uint16)
+    lengths = [len(profile.gains) for profile in loaded]
+    languages = np.repeat(np.arange(len(loaded), dtype=np.uint16), lengths)
+    keys = packed(trigrams)
+    order = np.argsort(keys, kind="stable")
+    first = np.flatnonzero(np.diff(keys[order], prepend=np.uint64(0)))
+    counts = np.diff(first, append=len(keys))
+    grams = np.ascontiguousarray(trigrams[order[first]])
+    slots = slots_of(grams, first.astype(np.uint32), counts.astype(np.uint32))
+    entries = (languages[order] << np.uint16(8)) | gains[order]
+    return TrigramTable(profiles.languages, slots, entries)
+
+
+def gains(
+    profiles: Profiles, text: UInt32, starts: Int32, ends: Int32, most_letters: int = _ALL
+) -> tuple[Int32, Int32]:
+    """Folded text's gains by segment and language (n_segments, n_languages), and the letters read."""
+    expanded = profiles.table(trigram_table)
+    output = np.zeros((len(starts), len(profiles.languages)), dtype=np.int32)
+    n_letters = np.zeros(len(starts), dtype=np.int32)
+    ngrams.score_trigrams(
+        text, starts, ends, expanded.slots, expanded.entries, most_letters, output, n_letters
+    )
+    return output, n_letters
+
+
+def lane_table(profiles: Profiles, lanes: tuple[str, ...]) -> LaneTable:
+    """Rows of the lanes' gains; the last column is for trigrams that only other languages have."""
+    own = [profiles.profiles[name] for name in lanes]
+    others = [profiles.profiles[name] for name in profiles.languages if name not in lanes]
+    tops = [np.argsort(-profile.gains.astype(np.int32), kind="stable")[:_REST_TRIGRAMS] for profile in others]
+    trigrams = np.concatenate(
+        [profile.trigrams for profile in own]
+        + [profile.trigrams[top] for profile, top in zip(others, tops, strict=True)]
+    )
+    gains = [profile.gains for profile in own]
+    gains += [profile.gains[top] for profile, top in zip(others, tops, strict=True)]
+    columns = [*range(len(own)), *[len(own)] * len(others)]
+    column = np.repeat(columns, [len(part) for part in gains])
+    keys, first, inverse = np.unique(packed(trigrams), return_index=True, return_inverse=True)
+    rows = np.zeros((len(keys), len(own) + 1), dtype=np.uint8)
+    np.maximum.at(rows, (inverse, column), np.concatenate(gains))
+    rows[(rows[:, :-1] > 0).any(axis=1), -1] = 0
+    numbers = np.arange(len(keys), dtype=np.uint32)
+    grams = np.ascontiguousarray(trigrams[first])
+    return LaneTable(slots_of(grams, numbers, np.ones_like(numbers)), rows)
+
+
+def lane_gains(
+    profiles: Profiles, lanes: tuple[str, ...], text: UInt32, starts: Int32, ends: Int32, most_letters: int
+) -> tuple[UInt16, Int32]:
+    """Gains of the lanes and the last lane (n_segments, n_lanes + 1) in the first letters; letters."""
+    expanded = profiles.table(lane_table, lanes)
+    output = np.zeros((len(starts), len(lanes) + 1), dtype=np.uint16)
+    n_letters = np.zeros(len(starts), dtype=np.int32)
+    ngrams.score_lanes(text, starts, ends, expanded.slots, expanded.rows, most_letters, output, n_letters)
+    return output, n_letters
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankTable:
+    """A trie over the lanes' n-grams, each with its rank in every lane."""
+
+    slots: UInt64
+    roots: UInt64
+    ranks: UInt8
+
+
+def rank_table(profiles: Profiles, lanes: tuple[str, ...], with_rest: bool) -> RankTable:
+    """The lanes' n-grams; with_rest: a last column for n-grams that only other languages have."""
+    nodes: dict[str, int] = {}
+    edges: list[tuple[int, int, int]] = []
+    cells: list[tuple[int, int, int]] = []
+    for column, name in enumerate(lanes):
+        for rank, ngram in enumerate(profiles.profiles[name].ngrams):
+            cells.append((_node(nodes, edges, ngram), column, rank))
+    if with_rest:
+        n_own = len(nodes)
+        for name in profiles.languages:
+            for rank, ngram in enumerate(profiles.profiles[name].ngrams[:_REST_NGRAMS]):
+                node = _node(nodes, edges, ngram)
+                if node >= n_own:
+                    cells.append((node, len(lanes), rank))
+    ranks = np.full((len(nodes), len(lanes) + with_rest), ngrams.ABSENT, dtype=np.uint8)
+    node, column, rank = np.array(cells).T
+    np.minimum.at(ranks, (node, column), (rank // ngrams.RANK_STEP).astype(np.uint8))
+    grams, numbers = np.array(edges, np.uint32), np.arange(len(nodes), dtype=np.uint32)
+    goes_on = np.isin(numbers + 1, grams[:, 0])
+    kinds = (ngrams.LEAF + goes_on).astype(np.uint32)
+    first = grams[:, 0] == 0
+    roots = np.zeros(grams[first, 2].max() + 1, np.uint64)
+    roots[grams[first, 2]] = (numbers[first].astype(np.uint64) << np.uint64(10)) | kinds[first]
+    return RankTable(slots_of(grams, numbers, kinds), roots, ranks)
+
+
+def _node(nodes: dict[str, int], edges: list[tuple[int, int, int]], ngram: str) -> int:
+    """The n-gram's node, made with those of its beginnings where they are missing."""
+    if ngram not in nodes:
+        parent = _node(nodes, edges, ngram[:-1]) if len(ngram) > 1 else -1
+        edges.append((parent + 1, 0, ord(ngram[-1])))
+        nodes[ngram] = len(nodes)
+    return nodes[ngram]
+
+
+def distances(
+    table: RankTable, text: UInt32, starts: Int32, ends: Int32, most_letters: int
+) -> tuple[UInt16, Int32]:
+    """Out-of-place distances by segment and lane in the first letters, and the known n-grams."""
+    n_nodes, n_lanes = table.ranks.shape
+    counts, seen = np.zeros(n_nodes, dtype=np.int32), np.empty(n_nodes, dtype=np.int32)
+    output = np.zeros((len(starts), n_lanes), dtype=np.uint16)
+    histogram, rank_of = np.zeros(_N_COUNTS, dtype=np.int32), np.empty(_N_COUNTS, dtype=np.int32)
+    n_ngrams = np.zeros(len(starts), dtype=np.int32)
+    ngrams.rank_distances(
+        text,
+        starts,
+        ends,
+        table.slots,
+        table.roots,
+        table.ranks,
+        most_letters,
+        counts,
+        seen,
+        histogram,
+        rank_of,
+        output,
+        n_ngrams,
+    )
+    return output, n_ngrams
+
+
+def block_scores(
+    text: UInt32, starts: Int32, ends: Int32, targets: Sequence[str], profiles: Profiles
+) -> tuple[Float32, Float32, Int32]:
+    """Victor's langid1 and langid2 (section 3.2) of every block, and how many letters they were read from.
+
+    They are differences from the best rival, since the probability that a block is in a language says more
+    about the block's length and letters than about the language.
+
+    langid1 is the best target's trigram log-probability less the best rival's, in nats a letter;
+    langid2 the best rival's out-of-place distance less the best target's, as a share of the
+    greatest possible (-1 to 1). Rivals are the targets' nearest languages outside their confusable
+    groups and, as one, all other languages. Both are shrunk by n / (n + 10) for n letters, and 0
+    without letters. `targets` are labels of `profiles`; only a block's first letters are read.
+    """
+    numbers = settings().blocks
+    lanes = profiles.table(lanes_of, tuple(targets))
+    ranks = profiles.table(rank_table, lanes, True)
+    letters = folded(text, starts, ends)
+    gains, n_letters = lane_gains(profiles, lanes, *letters, numbers.most_letters)
+    out_of_place, n_ngrams = distances(ranks, *letters, numbers.most_letters)
+    weight = 1 / np.maximum(n_letters + numbers.shrink, 1)
+    langid1 = _lead(gains.astype(np.int32), len(targets)) * STEP * weight
+    most = np.maximum(n_ngrams, 1) * ngrams.FARTHEST
+    langid2 = _lead(-out_of_place.astype(np.int32), len(targets)) / most * n_letters * weight
+    return langid1.astype(np.float32), langid2.astype(np.float32), n_letters
+
+
+def lanes_of(profiles: Profiles, targets: tuple[str, ...]) -> tuple[str, ...]:
+    """The targets and then their rivals: as many lanes as conf/ says, less one for all the rest."""
+    numbers = settings()
+    excluded = frozenset[str]().union(*(numbers.group(target) for target in targets))
+    nearest = [profiles.nearest[target] for target in targets]
+    n_ranks = max(map(len, nearest), default=0)
+    ranked = [names[rank] for rank in range(n_ranks) for names in nearest if rank < len(names)]
+    rivals = dict.fromkeys(
+        name for name in [*ranked, *numbers.anchors.languages] if name in profiles.profiles
+    )
+    wanted = max(numbers.blocks.n_lanes - 1, len(targets) + 1)
+    return (*targets, *[name for name in rivals if name not in excluded])[:wanted]
+
+
+def _lead(points: Int32, n_targets: int) -> Int32:
+    """The best of the first columns less the best of the others."""
+    best = points[:, :n_targets].max(axis=1)
+    return np.asarray(best - points[:, n_targets:].max(axis=1))

@@ -1,0 +1,46 @@
+"""Scripts that are written without spaces between words: code point ranges and languages, listed once.
+
+Published models count letters of `UNSPACED`, so that list never changes. `WORD_CHARACTERS` is what text
+comparison splits into single characters; it has the rarer blocks of the same scripts too, which were added
+after the models were trained.
+"""
+
+from collections.abc import Iterable
+from typing import Final, TypeAlias
+
+Ranges: TypeAlias = tuple[tuple[int, int], ...]
+"""First and last code point of each range."""
+
+UNSPACED: Final[Ranges] = (
+    (0x0E00, 0x0EFF),  # Thai, Lao
+    (0x0F00, 0x0FFF),  # Tibetan
+    (0x1000, 0x109F),  # Burmese
+    (0x1780, 0x17FF),  # Khmer
+    (0x3005, 0x3007),  # ideographic iteration mark, closing mark and zero
+    (0x3040, 0x30FF),  # kana
+    (0x31F0, 0x31FF),  # kana, phonetic extensions
+    (0x3400, 0x9FFF),  # Han
+    (0xF900, 0xFAFF),  # Han, compatibility ideographs
+    (0xFF66, 0xFF9F),  # kana, halfwidth
+    (0x20000, 0x3FFFF),  # Han, supplementary planes
+)
+"""Letters here count as unspaced in features and in cleaners."""
+
+WORD_CHARACTERS: Final[Ranges] = (
+    *UNSPACED,
+    (0x3100, 0x312F),  # Bopomofo
+    (0xA9E0, 0xA9FF),  # Burmese, extended
+    (0xAA60, 0xAA7F),  # Burmese, extended
+)
+"""Every character here is a word of its own where texts are compared."""
+
+LANGUAGES: Final = frozenset(["bo", "ja", "km", "lo", "my", "th", "zh"])
+"""Languages written in these scripts (ISO 639-1)."""
+
+LETTERS_PER_WORD: Final = 2
+"""How many letters of an unspaced script count as one word (rounded up), everywhere."""
+
+
+def character_class(ranges: Iterable[tuple[int, int]]) -> str:
+    """The ranges as they stand between [ and ] of a regular expression."""
+    return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)

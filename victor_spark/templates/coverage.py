@@ -1,0 +1,166 @@
+"""Which characters of a page the templates of its site cover, and what is left of its blocks without them.
+
+Templates are sought in a view of the page: `text`, the text of all blocks; `html`, the canonical HTML; or
+`cleaned`, the text of the kept blocks. In the texts every block ends in a newline. What a template covers in
+a view is mapped onto the text of the blocks.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from victor_spark.errors import InputError, UsageError
+from victor_spark.html.characters import CLASS_MASK, DIGIT, LETTER, WHITE, properties
+from victor_spark.page import Blocks, Bool, Float32, Int32, Page, UInt8
+from victor_spark.templates import sites, table
+from victor_spark.templates.tokens import CLEANED, HTML, TEXT, VIEWS
+
+
+def view_of(templates: pa.Table) -> str:
+    """The one view that the templates are of; InputError where they are of several."""
+    names = pc.unique(templates["view"]).to_pylist()
+    if len(names) > 1:
+        raise InputError(f"a templates table of several views ({', '.join(names)}): mine one at a time")
+    return str(names[0]) if names else TEXT
+
+
+class SiteTemplates:
+    """Built once per process; the matcher of a site is made when its first page comes."""
+
+    def __init__(self, templates: pa.Table) -> None:
+        self.view = view_of(templates)
+        self._grouping = table.grouping(templates)
+        self._matchers = table.Matchers(templates, self.view)
+        counted = templates.group_by("site").aggregate([("n_pages", "max")])
+        self._n_pages = dict(
+            zip(counted["site"].to_pylist(), counted["n_pages_max"].to_pylist(), strict=True)
+        )
+
+    def n_pages(self, page: Page) -> int:
+        """How many pages of this page's site its templates come from."""
+        return int(self._n_pages.get(sites.site(page.url, self._grouping), 0))
+
+    def marked(self, page: Page, kept: Bool | None = None) -> Page:
+        """The page with what the templates of its site cover; the view `cleaned` needs what was `kept`."""
+        if self.view == CLEANED and kept is None:
+            return page
+        site = sites.site(page.url, self._grouping)
+        matcher = self._matchers.of(site) if site else None
+        if matcher is None or not len(page.blocks):
+            return page
+        found = matcher.intervals(view(self.view, page, kept))
+        return marked(page, covered(self.view, page, found, kept)) if len(found) else page
+
+
+def view(name: str, page: Page, kept: Bool | None = None) -> str:
+    """The page in a view; `kept`, one a block, is what `cleaned` needs."""
+    if name == HTML:
+        return page.html
+    if name == TEXT:
+        return page.blocks.text
+    if name != CLEANED or kept is None:
+        raise UsageError(f"no view {name!r}: one of {', '.join(VIEWS)}")
+    return page.blocks.points[_of_blocks(page.blocks, kept)].tobytes().decode("utf-32-le", "surrogatepass")
+
+
+def covered(name: str, page: Page, intervals: Int32, kept: Bool | None = None) -> Bool:
+    """Which code points of `page.blocks.text` lie in the intervals, shape (n, 2), of the view."""
+    if name == HTML:
+        return _from_html(page, _mask(len(page.html), intervals))
+    if name == TEXT:
+        return _mask(len(page.blocks.points), intervals)
+    rows = _of_blocks(page.blocks, kept if kept is not None else np.ones(len(page.blocks), dtype=bool))
+    result = np.zeros(len(page.blocks.points), dtype=bool)
+    result[rows] = _mask(len(rows), intervals)
+    return result
+
+
+def shares(blocks: Blocks, in_template: Bool) -> Float32:
+    """The share of each block's characters, white space apart, that are in templates."""
+    solid = _classes(blocks) != WHITE
+    n_all, n_covered = _sums(blocks, solid), _sums(blocks, solid & in_template)
+    return np.asarray(n_covered / np.maximum(n_all, 1), dtype=np.float32)
+
+
+def marked(page: Page, in_template: Bool) -> Page:
+    """The page with what templates cover of it: `in_template` and the blocks' `template_share`."""
+    blocks = replace(page.blocks, template_share=shares(page.blocks, in_template))
+    return replace(page, blocks=blocks, in_template=in_template)
+
+
+def _mask(length: int, intervals: Int32) -> Bool:
+    steps = np.zeros(length + 1, dtype=np.int32)
+    np.add.at(steps, intervals[:, 0], 1)
+    np.add.at(steps, intervals[:, 1], -1)
+    return np.asarray(np.cumsum(steps[:-1]) > 0)
+
+
+def _classes(blocks: Blocks) -> UInt8:
+    """The character class of each code point of the text."""
+    known = np.minimum(blocks.points, len(properties()) - 1)
+    classes: UInt8 = properties()[known] & np.uint8(CLASS_MASK)
+    return classes
+
+
+def _sums(blocks: Blocks, counted: Bool) -> Int32:
+    total = np.concatenate([[0], np.cumsum(counted, dtype=np.int32)])
+    return np.asarray(total[blocks.text_end] - total[blocks.text_start], dtype=np.int32)
+
+
+def _of_blocks(blocks: Blocks, kept: Bool) -> Int32:
+    """The places in `blocks.text` of the kept blocks, each with the newline that follows it."""
+    steps = np.zeros(len(blocks.points) + 1, dtype=np.int32)
+    np.add.at(steps, blocks.text_start[kept], 1)
+    np.add.at(steps, np.minimum(blocks.text_end[kept] + 1, len(blocks.points)), -1)
+    return np.asarray(np.flatnonzero(np.cumsum(steps[:-1])), dtype=np.int32)
+
+
+def _from_html(page: Page, mask: Bool) -> Bool:
+    """The same for the blocks' text; a block with character references is covered if most of its html is."""
+    blocks = page.blocks
+    result = np.zeros(len(blocks.points), dtype=bool)
+    total = np.concatenate([[0], np.cumsum(mask, dtype=np.int32)])
+    n_covered = total[blocks.end] - total[blocks.start]
+    for row in np.flatnonzero(n_covered).tolist():
+        place = slice(int(blocks.text_start[row]), int(blocks.text_end[row]))
+        source = mask[blocks.start[row] : blocks.end[row]]
+        if len(source) == place.stop - place.start:
+            result[place] = source
+        else:
+            result[place] = 2 * n_covered[row] > len(source)
+    return result
+
+
+_SPACE: Final = ord(" ")
+
+
+def left(blocks: Blocks, in_template: Bool) -> Bool:
+    """Which blocks have a letter or digit outside of templates, or no templates at all."""
+    classes = _classes(blocks)
+    outside_templates = ((classes == LETTER) | (classes == DIGIT)) & ~in_template
+    return np.asarray((_sums(blocks, outside_templates) > 0) | (blocks.template_share == 0), dtype=bool)
+
+
+def outside(blocks: Blocks, in_template: Bool, spared: Bool) -> Bool:
+    """What templates cover, except in the `spared` blocks."""
+    result = in_template.copy()
+    for row in np.flatnonzero(spared & (blocks.template_share > 0)).tolist():
+        result[blocks.text_start[row] : blocks.text_end[row]] = False
+    return result
+
+
+def trimmed(blocks: Blocks, in_template: Bool | None) -> Blocks:
+    """The blocks without what templates cover: white space inside them, nothing at their ends."""
+    if in_template is None:
+        return blocks
+    points = np.where(in_template, np.uint32(_SPACE), blocks.points)
+    text = points.tobytes().decode("utf-32-le", "surrogatepass")
+    starts, ends = blocks.text_start.copy(), blocks.text_end.copy()
+    for row in np.flatnonzero(blocks.template_share).tolist():
+        own = text[starts[row] : ends[row]]
+        starts[row] += len(own) - len(own.lstrip())
+        ends[row] = starts[row] + len(own.strip())
+    return replace(blocks, points=points, text=text, text_start=starts, text_end=ends)

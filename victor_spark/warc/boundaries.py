@@ -1,0 +1,194 @@
+"""Where records begin and end in bytes that may be damaged: block ends, the search for the next record."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from victor_spark.warc import members
+from victor_spark.warc.compression import MAGICS, Compression, inflated_prefix
+from victor_spark.warc.headers import ARC, MAX_HEADER, WARC, Header, Syntax
+from victor_spark.warc.source import CorruptError, Source, View
+
+Stream = View | members.Member
+
+END: Final = 1 << 62
+"""A position to seek for the end of a stream."""
+
+_WINDOW: Final = 1 << 20
+_PROBE: Final = 16 << 10  # packed bytes that must inflate to a record's first line
+_SEARCHED: Final = 64 << 20  # of a file that begins with other bytes
+_HEADER_STEP: Final = 8 << 10
+_TAIL: Final = 4096
+_FILLING: Final = b"\r\n\x00 "  # bytes allowed between records: newlines, and padding of tapes and disks
+_EMPTY_LINE: Final = b"\r\n\r\n"
+_NEWLINES = re.compile(rb"(?:\r?\n){1,2}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """A block ends at `end`, its record at `stop`; the next begins at `next`; between them is damage."""
+
+    end: int
+    stop: int
+    next: int | None
+
+
+def read_header(stream: Stream, start: int, syntax: Syntax) -> Header | None:
+    """The header at `start`; None when no valid one begins there."""
+    stream.seek(start)
+    head = stream.read(_HEADER_STEP)
+    if not syntax.start.match(head):
+        return None
+    header = syntax.parse(head)
+    if header is None and len(head) == _HEADER_STEP:
+        header = syntax.parse(head + stream.read(MAX_HEADER - _HEADER_STEP))
+    return header
+
+
+def confirmed_extent(stream: Stream, end: int, syntax: Syntax) -> Extent | None:
+    """The extent of a block declared to end at `end`, if another record or the stream's end follows there."""
+    if stream.seek(end) < end:
+        return None
+    position = end
+    while tail := stream.read(_TAIL):
+        rest = tail.lstrip(_FILLING)
+        position += len(tail) - len(rest)
+        if rest:
+            stream.seek(position)
+            return Extent(end, position, position) if syntax.start.match(stream.read(syntax.reach)) else None
+    return Extent(end, position, None)
+
+
+def searched_extent(stream: Stream, block: int, declared: int | None, syntax: Syntax) -> Extent:
+    """The extent of a block whose declared length is wrong, or which is followed by other bytes."""
+    if declared is not None and stream.seek(block + declared) == block + declared:
+        separator = syntax.separator.match(stream.read(4))
+        if separator:
+            gap = block + declared + separator.end()
+            return Extent(block + declared, gap, next_record(stream, gap, syntax))
+    following = next_record(stream, block, syntax)
+    if following is None:
+        stop = stream.seek(END)
+        return Extent(stop, stop, None)
+    tail_start = max(block, following - 4)
+    stream.seek(tail_start)
+    newlines = _NEWLINES.search(stream.read(following - tail_start))
+    return Extent(following - len(newlines[0]) if newlines else following, following, following)
+
+
+def next_record(stream: Stream, start: int, syntax: Syntax) -> int | None:
+    """The first position from `start` on where a record begins; None: there is none."""
+    position = max(start - 1, 0)
+    stream.seek(position)
+    window = stream.read(_WINDOW)
+    while window:
+        more = stream.read(_WINDOW)
+        for found in syntax.search.finditer(window):
+            at = position + found.start()
+            if at >= start and (found.start() > 0 or position == start):
+                return at
+        kept = window[-syntax.reach - 1 :] if more else b""
+        position += len(window) - len(kept)
+        window = kept + more if more else b""
+    return None
+
+
+def next_member(source: Source, start: int, syntax: Syntax, end: int | None = None) -> int | None:
+    """The first offset in [start, end) where a gzip member, zstd or lz4 frame holding a record begins."""
+    magic = MAGICS[source.compression][0]
+    end = source.size if end is None else min(end, source.size)
+    position = start
+    while position + len(magic) <= end:
+        window = source.read_at(position, min(_WINDOW, end - position))
+        found = window.find(magic)
+        while found >= 0:
+            if _begins_record(source, position + found, syntax):
+                return position + found
+            found = window.find(magic, found + 1)
+        position += max(len(window) - len(magic) + 1, 1)
+    return None
+
+
+def _begins_record(source: Source, offset: int, syntax: Syntax) -> bool:
+    if source.compression == "gzip":
+        packed = source.read_at(offset, _PROBE)
+        return syntax.start.match(inflated_prefix(packed, syntax.reach)) is not None
+    try:
+        return syntax.start.match(members.open_member(source, offset).read(syntax.reach)) is not None
+    except CorruptError:
+        return False
+
+
+def packing_within(source: Source) -> tuple[Compression, Syntax] | None:
+    """Compression and syntax of a file that begins with other bytes, by its first record; None: no record."""
+    end = min(source.size, _SEARCHED)
+    for source.compression in ("gzip", "zstd"):
+        for syntax in (WARC, ARC):
+            if next_member(source, 0, syntax, end) is not None:
+                return source.compression, syntax
+    for syntax in (WARC, ARC):
+        if next_record(View(source, 0, end), 0, syntax) is not None:
+            return "plain", syntax
+    return None
+
+
+def is_filling(stream: Stream, start: int, end: int) -> bool:
+    """Whether [start, end) holds only what may stand between records."""
+    position = stream.seek(start)
+    while position < end:
+        window = stream.read(min(_TAIL, end - position))
+        if not window or window.strip(_FILLING):
+            return not window
+        position += len(window)
+    return True
+
+
+def cut_header(stream: Stream, start: int, syntax: Syntax) -> str | None:
+    """ "record header" if all from `start` on may be one that the end of the stream cuts off; else None."""
+    stream.seek(start)
+    rest = stream.read(MAX_HEADER + 1).lstrip(_FILLING)
+    return "record header" if len(rest) <= MAX_HEADER and syntax.cut_start.fullmatch(rest) else None
+
+
+def is_cut(stream: Stream, start: int, block: int, end: int, declared: int | None, syntax: Syntax) -> bool:
+    """Whether the stream ends within the record at `start`, its last one, of the block [block, end)."""
+    if declared is None or end > block + declared:  # no length, or a wrong one
+        stream.seek(max(end - _TAIL, 0))
+        tail = stream.read(_TAIL).rstrip(b"\x00 ")
+        return re.search(syntax.separator.pattern + rb"\Z", tail) is None
+    return end < block + declared or _lacks_newlines(stream, start, block, end, syntax)
+
+
+def _lacks_newlines(stream: Stream, start: int, block: int, end: int, syntax: Syntax) -> bool:
+    """Whether the two line ends after a WARC file's last block [block, end) are cut off.
+
+    They are not where the header's own lines end in a bare newline (files edited by hand); where the file's
+    first record has no more line ends either; or where the block's length includes them: the block then ends
+    in line ends that do not belong to an HTTP head. (ARC has them before a record.) The record begins at
+    `start`.
+    """
+    stream.seek(block - len(_EMPTY_LINE))
+    header_end = stream.read(len(_EMPTY_LINE))
+    stream.seek(end)
+    rest = stream.read(len(_EMPTY_LINE))
+    if syntax is ARC or header_end != _EMPTY_LINE or rest == _EMPTY_LINE or not _EMPTY_LINE.startswith(rest):
+        return False
+    if start > 0 and len(rest) >= _first_gap(stream, syntax):
+        return False
+    stream.seek(end - len(_EMPTY_LINE))
+    if rest or stream.read(len(_EMPTY_LINE)) != _EMPTY_LINE:
+        return True
+    stream.seek(block)
+    head = stream.read(min(end - block, MAX_HEADER)).find(_EMPTY_LINE)
+    return head < 0 or block + head + len(_EMPTY_LINE) >= end
+
+
+def _first_gap(stream: Stream, syntax: Syntax) -> int:
+    """The number of bytes between the file's first two records; that of two line ends if unknown."""
+    header = read_header(stream, 0, syntax)
+    if header is not None and header.block_length is not None:
+        end = header.length + header.block_length
+        extent = confirmed_extent(stream, end, syntax)
+        if extent is not None and extent.next is not None:
+            return extent.next - end
+    return len(_EMPTY_LINE)

@@ -1,0 +1,247 @@
+"""Headers, parsed leniently: of WARC and ARC records, of HTTP messages, and the values of their fields."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from io import BytesIO
+from typing import Final
+
+from warcio.recordloader import ARCHeadersParser
+from warcio.statusandheaders import StatusAndHeadersParserException
+
+MAX_HEADER: Final = 256 << 10
+_ARC_2 = re.compile(rb"(.* \S+ \d{14} \S+) \d{3} \S+ \S+ \d+ \S+ (\d+)\s*")
+_ARC_SCHEMES: Final = (
+    "http", "https", "ftp", "dns", "whois", "filedesc", "gopher", "news", "metadata", "warcinfo"
+)  # fmt: skip
+_HEADER_END = re.compile(rb"\r?\n\r?\n")
+
+_STATUS_LINE = re.compile(rb"[\r\n]*HTTP/\d[\d.]*[ \t]*(\d{3})?[^\r\n]*", re.IGNORECASE)
+_HTTP_END = re.compile(rb"\r?\n[ \t]*\r?\n|\r\r")
+_HTTP_FIELDS: Final = frozenset(
+    {b"content-type", b"content-encoding", b"transfer-encoding", b"content-length"}
+)
+_CHARSET = re.compile(r"""charset\s*=\s*+["']?\s*+([^\s"';,]+)""", re.IGNORECASE)
+_MIME = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
+_DIGITS = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A record's header: fields by lower-case WARC name, its length, and the block's (None: invalid)."""
+
+    fields: dict[str, str]
+    length: int
+    block_length: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """How the records of one archive format are written: WARC or ARC.
+
+    `start` matches where a record is expected. `search` is stricter: it finds a record in damaged bytes and
+    matches at most `reach` of them. `cut_start` matches what is left of a record whose header is cut off.
+    `separator` follows every block. `parse` reads a header from the first MAX_HEADER bytes of a record; None
+    for other bytes.
+    """
+
+    start: re.Pattern[bytes]
+    search: re.Pattern[bytes]
+    reach: int
+    cut_start: re.Pattern[bytes]
+    separator: re.Pattern[bytes]
+    parse: Callable[[bytes], Header | None]
+
+
+@dataclass(frozen=True, slots=True)
+class HttpHead:
+    """The fields of an HTTP head that matter, encodings in the order they were applied.
+
+    `length`: its bytes; `complete`: its empty line is there.
+    """
+
+    status: int | None = None
+    content_type: str | None = None
+    content_encodings: tuple[str, ...] = ()
+    transfer_encodings: tuple[str, ...] = ()
+    content_length: int | None = None
+    length: int = 0
+    complete: bool = True
+
+    @property
+    def is_interim(self) -> bool:
+        """Whether another head has to follow (100 Continue, 103 Early Hints)."""
+        return self.status is not None and 100 <= self.status < 200 and self.status != 101
+
+
+def _length(text: str) -> int | None:
+    """The number of bytes that a field declares, None for an invalid one."""
+    return int(text) if text.isdecimal() and len(text) < 19 else None
+
+
+def _warc_header(block: bytes) -> Header | None:
+    """A WARC header; a folded line belongs to the field before it, the first of equal fields counts."""
+    end = _HEADER_END.search(block)
+    if end is None:
+        return None
+    lines = block[: end.start()].decode("utf-8", "replace").splitlines()
+    folded: dict[str, list[str]] = {}
+    name = ""
+    for line in lines[1:]:
+        if line[:1] in (" ", "\t") and name in folded:
+            folded[name].append(line.strip())
+            continue
+        name, colon, value = line.partition(":")
+        name = name.strip().lower()
+        if colon:
+            folded.setdefault(name, [value.strip()])
+    fields = {name: " ".join(parts) for name, parts in folded.items()}
+    return Header(fields, end.end(), _length(fields.get("content-length", "")))
+
+
+def _arc_header(block: bytes) -> Header | None:
+    """The one line of an ARC record, version 1 or 2, as WARC fields."""
+    line, newline, _ = block.partition(b"\n")
+    if not newline:
+        return None
+    second = _ARC_2.fullmatch(line)
+    try:
+        parsed = ARCHeadersParser().parse(BytesIO(b"\n\n"), b"%b %b" % second.groups() if second else line)
+    except StatusAndHeadersParserException:
+        return None
+    values = dict(parsed.headers)
+    uri = values["uri"]
+    fields = {
+        "warc-type": "warcinfo" if uri.startswith("filedesc:") else "response",
+        "warc-target-uri": uri,
+        "warc-date": values["archive-date"],
+        "content-type": values["content-type"],
+    }
+    return Header(fields, len(line) + 1, _length(values["length"]))
+
+
+def _prefixes(word: str) -> bytes:
+    """A pattern of all prefixes of a word."""
+    return "|".join(re.escape(word[:length]) for length in range(1, len(word) + 1)).encode()
+
+
+WARC: Final = Syntax(
+    start=re.compile(rb"WARC/\d", re.IGNORECASE),
+    search=re.compile(
+        rb"WARC/\d\.\d{1,2}[ \t]{0,8}\r?\n[A-Za-z][A-Za-z0-9_-]{0,40}[ \t]{0,8}:", re.IGNORECASE
+    ),
+    reach=128,
+    cut_start=re.compile(_prefixes("WARC/") + rb"|WARC/\d.*", re.IGNORECASE | re.DOTALL),
+    separator=re.compile(rb"(?:\r?\n){2}"),
+    parse=_warc_header,
+)
+ARC: Final = Syntax(
+    start=re.compile(rb"(?:%b):[^\r\n]{0,16384} \S+ \d+\r?\n" % "|".join(_ARC_SCHEMES).encode()),
+    search=re.compile(
+        rb"(?:\A|(?<=[\r\n\x00]))[A-Za-z][A-Za-z0-9+.-]{0,20}:[^\r\n\x00]{0,8192}"
+        rb" [0-9A-Fa-f.:]{3,45} \d{14} [^ \r\n\x00]{1,256}(?: [^\r\n\x00]{1,512})? \d{1,18}\r?\n"
+    ),
+    reach=9000,
+    cut_start=re.compile(
+        b"|".join(_prefixes(f"{scheme}:") for scheme in _ARC_SCHEMES)
+        + rb"|(?:%b):[^\r\n]*\r?" % "|".join(_ARC_SCHEMES).encode()
+    ),
+    separator=re.compile(rb"\r?\n"),
+    parse=_arc_header,
+)
+SYNTAXES: Final = {"warc": WARC, "arc": ARC}
+
+
+def http_head(block: bytes) -> HttpHead | None:
+    """The HTTP head that a record block begins with; None when there is none.
+
+    Interim heads (100 Continue) are skipped. A head without an empty line ends where a tag begins.
+    """
+    start = 0
+    while line := _STATUS_LINE.match(block, start):
+        head = _http_fields(block, line.end(), int(line[1]) if line[1] else None)
+        if head.status is None or head.status >= 200 or not _STATUS_LINE.match(block, head.length):
+            return head
+        start = head.length
+    return None
+
+
+def _http_fields(block: bytes, start: int, status: int | None) -> HttpHead:
+    """The head whose fields begin at `start`; of repeated fields the last counts, encodings add up."""
+    end = _HTTP_END.search(block, start)
+    if end is not None:
+        stop, length = end.start(), end.end()
+    else:
+        tag = block.find(b"<", start)
+        stop = length = tag if tag >= 0 else len(block)
+    values: dict[bytes, list[str]] = {}
+    for line in block[start:stop].splitlines():
+        name, colon, value = line.partition(b":")
+        name = name.strip().lower()
+        if colon and name in _HTTP_FIELDS:
+            if not name.endswith(b"encoding"):
+                values.pop(name, None)
+            values.setdefault(name, []).append(value.strip().decode("latin-1"))
+    found = {name: ",".join(parts) for name, parts in values.items()}
+    return HttpHead(
+        status=status,
+        content_type=found.get(b"content-type"),
+        content_encodings=tokens(found.get(b"content-encoding", "")),
+        transfer_encodings=tokens(found.get(b"transfer-encoding", "")),
+        content_length=_length(found.get(b"content-length", "").split(",")[0].strip()),
+        length=length,
+        complete=end is not None,
+    )
+
+
+def tokens(value: str) -> tuple[str, ...]:
+    """The lower-case names in a comma-separated field."""
+    return tuple(token.strip().lower() for token in value.split(",") if token.strip())
+
+
+def mime_type(content_type: str | None) -> str | None:
+    """The type of a Content-Type value, lower case, without parameters; None when there is none."""
+    if not content_type:
+        return None
+    found = _MIME.match(content_type.strip(" \t\"'").lower())
+    return found[0] if found else None
+
+
+def charset(content_type: str | None) -> str | None:
+    """The charset parameter of a Content-Type value."""
+    found = _CHARSET.search(content_type) if content_type else None
+    return found[1] if found else None
+
+
+def fetch_time(date: str | None) -> datetime | None:
+    """A WARC-Date or ARC date in UTC: ISO 8601 of any precision, or 14 digits; None for anything else."""
+    if not date:
+        return None
+    date = date.strip()
+    try:
+        time = datetime.fromisoformat(date)
+    except ValueError:
+        return _from_digits(date)
+    try:
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except OverflowError:
+        return None
+
+
+def _from_digits(date: str) -> datetime | None:
+    """The date whose leading digits are year, month, day, hour, minute, second, as far as they go."""
+    digits = "".join(_DIGITS.findall(date.partition(".")[0]))[:14]
+    if len(digits) < 4 or len(digits) % 2:
+        return None
+    parts = [int(digits[:4]), *(int(digits[i : i + 2]) for i in range(4, len(digits), 2))]
+    parts += [1] * (3 - len(parts))
+    try:
+        return datetime(*parts, tzinfo=UTC)  # type: ignore[arg-type, misc]  # 3 to 6 integers
+    except ValueError:
+        return None
+
+
+def without_brackets(value: str | None) -> str | None:
+    """A WARC-Record-ID or WARC-Target-URI without the angle brackets around it."""
+    return (value.strip().removeprefix("<").removesuffix(">").strip() or None) if value else None

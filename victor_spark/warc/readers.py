@@ -1,0 +1,244 @@
+"""The two readers of archives: FastWARC for healthy WARC, and our own for damage, ARC and byte positions.
+
+`step` reads one record (or one compressed member) and the damage after it. Records that share a member have
+no offset of their own in the file: theirs is the member's offset plus their position in the member's content,
+and their length is the inflated one.
+"""
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeVar
+
+from fastwarc.warc import ArchiveIterator, WarcRecord
+
+from victor_spark.page import Record
+from victor_spark.warc import boundaries, members
+from victor_spark.warc.boundaries import END, Stream
+from victor_spark.warc.headers import ARC, Header, Syntax
+from victor_spark.warc.page_records import Convert, RawRecord
+from victor_spark.warc.shard import Attempt, Place
+from victor_spark.warc.source import CorruptError, CutError, Damage, Source, SourceError, View
+
+T = TypeVar("T")
+Found = Record | Damage
+Steps = Generator[Found, None, int | None]
+"""Yields what is at an offset; returns where the next record or member begins (None: the shard ends).
+
+Raises CutError at the end where the file ends too early; a record cut off there has `content_truncated`.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """An open shard: its bytes, the syntax of its records, how they are converted, and the attempt."""
+
+    source: Source
+    syntax: Syntax
+    convert: Convert
+    attempt: Attempt
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether FastWARC reads it; it reads neither ARC nor zstd with a dictionary."""
+        return self.attempt.fast and self.syntax is not ARC and members.dictionary_of(self.source) is None
+
+
+def fastwarc_records(archive: Archive, start: int, end: int | None = None) -> Generator[Record, None, int]:
+    """Yields the page records that begin in [start, end); returns where `step` has to continue.
+
+    That is one of the shard's last two records, or of the last two before any sign of damage: the end of a
+    record is certain only when the next one is seen, FastWARC takes a truncated last record for a healthy
+    one, and it gives records that share a member the offset of that member's end, where two then meet.
+    A returned offset from `end` on is the first record behind the range: nothing is left to read.
+    """
+    source = archive.source
+    source.seek(start)
+    seen: list[tuple[int, Record | None]] = []  # the last two records: where they begin, what they are
+    try:
+        iterator = _guarded(source, lambda: iter(ArchiveIterator(source, parse_http=False)))
+        while (warc := _guarded(source, lambda: next(iterator, None))) is not None:
+            offset = warc.stream_pos
+            last = seen[-1][0] if seen else start - 1
+            if offset < start or offset <= last or source.surely_no_member_at(offset):
+                break
+            if len(seen) == 2:
+                (before, record), _ = seen
+                if record is not None:
+                    yield replace(record, warc_record_length=last - before)
+                del seen[0]
+                if end is not None and last >= end:
+                    break
+            is_ours = end is None or offset < end
+            seen.append((offset, _converted(archive, warc) if is_ours else None))
+    except CorruptError:
+        pass
+    return seen[0][0] if seen else start
+
+
+def _converted(archive: Archive, warc: WarcRecord) -> Record | None:
+    """The page record of a WARC record, its block read to the end; CorruptError if that comes early."""
+    source, reader = archive.source, warc.reader
+    n_read = 0
+
+    def read(n: int) -> bytes:
+        nonlocal n_read
+        part = _guarded(source, lambda: reader.read(n))
+        n_read += len(part)
+        return part
+
+    headers = warc.headers
+    kind = (headers.get("WARC-Type") or "").lower()
+    if "\n" in kind:  # FastWARC takes a header whose lines end in a bare newline for one line
+        raise CorruptError("the header is not read as lines")
+    record = archive.convert(RawRecord(warc.stream_pos, kind, headers.get, read, warc.content_length))
+    n_read += _guarded(source, reader.consume)
+    if n_read < warc.content_length:
+        raise CorruptError("the block is shorter than declared")
+    return record
+
+
+def _guarded(source: Source, call: Callable[[], T]) -> T:
+    """The result of a FastWARC call; its exceptions and panics become CorruptError or SourceError."""
+    try:
+        return call()
+    except (SourceError, CorruptError, MemoryError):
+        raise
+    except BaseException as error:
+        if source.failure is not None:
+            raise SourceError(str(source.failure)) from error
+        # A Rust panic is a BaseException of a class that can't be imported.
+        if isinstance(error, Exception) or type(error).__name__ == "PanicException":
+            raise CorruptError(str(error)) from error
+        raise
+
+
+def step(archive: Archive, place: Place) -> Steps:
+    """Reads the record at a place, or a member's records from there on, and the damage after them."""
+    source = archive.source
+    if source.compression != "plain":
+        return (yield from _member_step(archive, place))
+    archive.attempt.begin(place)
+    at = _at(View(source, 0, source.size), place.start, archive)
+    if at.cut is None:
+        yield from at.found
+        return at.following
+    yield from _cut(at.found, at.cut)
+    raise CutError(at.cut)
+
+
+def _member_step(archive: Archive, place: Place) -> Steps:
+    source = archive.source
+    start, position = place
+    name = members.NAMES[source.compression]
+    try:
+        archive.attempt.begin(place)
+        member = members.open_member(source, start)
+        while True:
+            at = _at(member, position, archive)
+            if at.following is None:
+                break
+            yield from (_moved(one, start) for one in at.found)
+            position = at.following
+            archive.attempt.begin(Place(start, position))
+        end, complete = member.end()
+    except CorruptError as error:
+        return (yield from _skipped(archive, start, position, str(error)))
+    if not complete and boundaries.next_member(source, start + 1, archive.syntax) is not None:
+        return (yield from _skipped(archive, start, position, "runs into the next member"))
+    found = [_moved(one, start) for one in at.found]
+    if position == 0 and found:
+        found[0] = replace(found[0], warc_record_length=end - start)
+    if complete:
+        yield from found
+        return end if end < source.size else None
+    if member.seek(END) == 0:
+        found = [Damage(start, end - start, "")]
+    yield from _cut(found, name) if position == 0 or at.cut else found
+    raise CutError(name)
+
+
+def _cut(found: list[Found], within: str) -> list[Found]:
+    """`found`, its last element marked as cut off: the file ends within it."""
+    if not found:
+        return found
+    last = found[-1]
+    if isinstance(last, Damage):
+        return [*found[:-1], replace(last, reason=f"the file ends within this {within}")]
+    return [*found[:-1], replace(last, content_truncated=last.content_truncated or "unspecified")]
+
+
+def _moved(found: Found, start: int) -> Found:
+    """What was found in a member, its offset in the file; `start` is the member's."""
+    return replace(found, warc_record_offset=start + found.warc_record_offset)
+
+
+def _skipped(archive: Archive, start: int, position: int, reason: str) -> Steps:
+    """The damage from a member that does not decompress up to the next one that does."""
+    source = archive.source
+    following = boundaries.next_member(source, start + 1, archive.syntax)
+    stop = source.size if following is None else following
+    if stop - start < members.MAGIC_LENGTH and source.begins_member(start):
+        name = members.NAMES[source.compression]
+        yield from _cut([Damage(start, stop - start, reason)], name)
+        raise CutError(name)
+    if not boundaries.is_filling(View(source, start, stop), 0, stop - start):
+        yield Damage(start + position, stop - start, reason)
+    return following
+
+
+class _At(NamedTuple):
+    """What lies at a position, where the next record begins, and the part within which the stream ends."""
+
+    found: list[Found]
+    following: int | None
+    cut: str | None = None
+
+
+def _at(stream: Stream, start: int, archive: Archive) -> _At:
+    """What lies at `start` of a stream: a record, damage or both."""
+    syntax, convert = archive.syntax, archive.convert
+    header = boundaries.read_header(stream, start, syntax)
+    if header is None:
+        following = boundaries.next_record(stream, start + 1, syntax)
+        found = _damage(stream, start, following, "no intelligible record begins here")
+        cut = boundaries.cut_header(stream, start, syntax) if following is None else None
+        return _At(found, following, cut)
+    block = start + header.length
+    declared = header.block_length
+    record, extent = None, None
+    if declared is not None:
+        record = convert(_raw(stream, start, header, block + declared, declared))
+        extent = boundaries.confirmed_extent(stream, block + declared, syntax)
+    if extent is None:
+        extent = boundaries.searched_extent(stream, block, declared, syntax)
+        length = extent.end - block
+        if extent.next is None and declared is not None:
+            length = max(length, declared)  # the stream's end came too early
+        record = convert(_raw(stream, start, header, extent.end, length))
+    found = _damage(stream, extent.stop, extent.next, "rubbish between records")
+    is_rubbish = bool(found)
+    if record is not None:
+        found.insert(0, replace(record, warc_record_length=extent.stop - start))
+    if extent.next is not None:
+        return _At(found, extent.next)
+    if is_rubbish:
+        return _At(found, None, boundaries.cut_header(stream, extent.stop, syntax))
+    is_cut = boundaries.is_cut(stream, start, block, extent.end, declared, syntax)
+    return _At(found, None, "record" if is_cut else None)
+
+
+def _raw(stream: Stream, start: int, header: Header, end: int, block_length: int) -> RawRecord:
+    """The record at `start` whose block ends at `end` of the stream."""
+    stream.seek(start + header.length)
+
+    def read(n: int) -> bytes:
+        return stream.read(max(min(n, end - stream.tell()), 0))
+
+    kind = header.fields.get("warc-type", "").lower()
+    return RawRecord(start, kind, lambda name: header.fields.get(name.lower()), read, block_length)
+
+
+def _damage(stream: Stream, start: int, stop: int | None, reason: str) -> list[Found]:
+    """The damage in [start, stop) (None: to the end); none where only filling stands there."""
+    end = stream.seek(END) if stop is None else stop
+    return [] if boundaries.is_filling(stream, start, end) else [Damage(start, end - start, reason)]

@@ -1,0 +1,103 @@
+"""What a task reads: a shard, the options that choose its records, and the state of one attempt."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+
+from victor_spark.warc import storage
+
+HTML_TYPES: Final = ("text/html", "application/xhtml+xml")
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One file, or a byte range of one, that one task reads; it pickles.
+
+    `path` opens from any working directory and may hold credentials. `name` is the file as the input named
+    it; without credentials it becomes `warc_filename`. `size` is the file's in bytes, None where no server
+    was asked. `kind` "warc" covers gzip, zstd, lz4 and plain WARC, "html" is a single page. A range
+    [start, end) owns the records whose first byte lies in it; `end` None is the file's end.
+    `aligned`: a record is known to begin at `start`. `etag` identifies the content (`storage.about`); a file
+    with another one is not read.
+    `records`, unless empty, are the only records to read: (offset, length) of each, in order.
+    """
+
+    path: str
+    size: int | None
+    kind: Literal["warc", "arc", "html"]
+    name: str = ""
+    start: int = 0
+    end: int | None = None
+    etag: str | None = None
+    aligned: bool = False
+    records: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def filename(self) -> str:
+        """The name in the rows."""
+        return storage.public(self.name or self.path, self.path)
+
+    @property
+    def n_bytes(self) -> int | None:
+        """Bytes to read; None where neither the file's size nor the range's end is known."""
+        if self.records:
+            return sum(length for _, length in self.records)
+        ends = [end for end in (self.size, self.end) if end is not None]
+        return max(min(ends) - self.start, 0) if ends else None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """Which records become pages: HTTP statuses, declared MIME types, WARC types; the payload limit (bytes).
+
+    A record of another HTTP status becomes a row with status "http_status"; one of another MIME type becomes
+    no row. With "conversion" in `record_types` the text of such records is a page as well; in a WET file
+    nothing else is read.
+    """
+
+    statuses: tuple[int, ...] = (200,)
+    mime_types: tuple[str, ...] = HTML_TYPES
+    record_types: tuple[str, ...] = ("response",)
+    max_bytes: int = 10 << 20
+
+
+class Place(NamedTuple):
+    """Where a record begins: at `position` of what the member at offset `start` holds; plain: position 0."""
+
+    start: int
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A record that cannot be read: reading begins at it and skips its block; its row gives the reason.
+
+    `blind`: its header is not read either; reading resumes at the next record or member that a search finds.
+    """
+
+    place: Place
+    status: str
+    reason: str
+    blind: bool = False
+
+
+def _ignore(_: object) -> None:
+    """The callback of an attempt that nobody watches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """How a shard is read, the first time or after it killed a process.
+
+    `begin` is called with the place of each record before it is read, `progress` with the number of bytes
+    that were read for the first time. Without `fast` nothing is read ahead, so that a failure belongs to the
+    record of the last call of `begin`.
+    """
+
+    begin: Callable[[Place], None] = _ignore
+    progress: Callable[[int], None] = _ignore
+    fast: bool = True
+    passed: Passed | None = None
+
+
+FIRST: Final = Attempt()

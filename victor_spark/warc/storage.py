@@ -1,0 +1,178 @@
+"""Opens, looks up and lists files: local, http(s)://, s3://, hdfs:// and other file systems of fsspec.
+
+Remote reads are retried with back-off when a server is busy or a connection breaks (`remote_files`); a file
+that changes while it is read is an error.
+"""
+
+import errno
+import glob
+import logging
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from itertools import dropwhile
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from victor_spark.redaction import redacted
+from victor_spark.warc import fsspec_files
+from victor_spark.warc.remote_files import Window
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
+one_line: Final = fsspec_files.one_line
+_WEB: Final = ("http", "https")
+_SPECIAL: Final = {
+    stat.S_IFIFO: "FIFO",
+    stat.S_IFSOCK: "socket",
+    stat.S_IFCHR: "device",
+    stat.S_IFBLK: "device",
+}
+_LOGGER = logging.getLogger(__name__)
+
+
+def scheme(path: str) -> str | None:
+    """The URL scheme of a remote path, None for a local one."""
+    found = _SCHEME.match(path)
+    return found[1].lower() if found else None
+
+
+def public(name: str, path: str) -> str:
+    """The name of the file at `path` for outputs and messages: without credentials if it is remote."""
+    return name if scheme(path) is None else redacted(name)
+
+
+def open_file(path: str, windows: Sequence[Window] = ()) -> BinaryIO:
+    """A seekable binary file; OSError when it can't be opened, InputError when an extra is missing.
+
+    `windows`: the byte ranges that will be read, sorted; of a remote file no others are fetched.
+    """
+    name = scheme(path)
+    if name is None:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # opening a FIFO would wait for a writer
+            raise IsADirectoryError(None, unusable(path) or "not a regular file")
+        return open(path, "rb")
+    if name in _WEB:
+        from victor_spark.warc import http_files
+
+        return http_files.open_file(path, windows)
+    return fsspec_files.open_file(path, windows)
+
+
+def first_bytes(path: str, n: int) -> bytes:
+    """The first `n` bytes of a file, without fetching the rest of a remote one; errors as `open_file`'s."""
+    if scheme(path) in _WEB:
+        from victor_spark.warc import http_files
+
+        return http_files.first_bytes(path, n)
+    with open_file(path, [(0, n)]) as file:
+        return file.read(n)
+
+
+def about(path: str) -> tuple[int | None, str | None]:
+    """Size in bytes and what identifies the content (etag, or time of the last change), in one request.
+
+    Each is None where a server does not report it; OSError when there is no such file.
+    """
+    name = scheme(path)
+    if name is None:
+        found = os.stat(path)
+        return found.st_size, f"mtime:{found.st_mtime_ns}"
+    if name in _WEB:
+        from victor_spark.warc import http_files
+
+        return http_files.about(path)
+    return fsspec_files.about(path)
+
+
+def is_directory(path: str) -> bool:
+    """Whether the path is a local folder, or a prefix with files below it in a remote store."""
+    name = scheme(path)
+    if name is None:
+        return os.path.isdir(path)
+    return name not in _WEB and bool(fsspec_files.call(path, "isdir"))
+
+
+def unusable(path: str) -> str | None:
+    """Why a local path cannot be an input; None for files, folders and remote paths."""
+    if scheme(path) is not None:
+        return None
+    try:
+        os.path.abspath(path).encode()
+        mode = os.stat(path).st_mode
+    except ValueError as error:
+        return "a name that is not UTF-8" if isinstance(error, UnicodeError) else one_line(error)
+    except FileNotFoundError:
+        return "a link to nothing" if os.path.islink(path) else "no such file"
+    except OSError as error:
+        return one_line(error)
+    why = None if os.access(path, os.R_OK) else os.strerror(errno.EACCES)
+    if kind := _SPECIAL.get(stat.S_IFMT(mode)):
+        why = f"a {kind}, not a regular file"
+    elif os.path.islink(path) and Path(path).parent.resolve().is_relative_to(os.path.realpath(path)):
+        why = "a link to a folder around it"
+    return why
+
+
+def printable(path: str) -> str:
+    """A path as one line of valid text: bytes that are not UTF-8 and control characters escaped."""
+    text = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+def files_below(directory: str) -> list[str]:
+    """All files below a folder, recursively, sorted; hidden ones are left out, unusable ones logged."""
+    if scheme(directory) is not None:
+        return fsspec_files.listed(directory, "find")
+    found: list[str] = []
+    for folder, names in _walked(directory):
+        paths = (os.path.join(folder, name) for name in names if not name.startswith("."))
+        found += [path for path in paths if _is_usable(path, unusable(path))]
+    return sorted(found)
+
+
+def matching(pattern: str) -> list[str]:
+    """The files a glob matches, sorted (`**` matches folders of any depth); unusable ones are logged."""
+    if scheme(pattern) is not None:
+        return fsspec_files.listed(pattern, "glob")
+    return sorted(path for path in _locally_matching(pattern) if _is_usable(path, unusable(path)))
+
+
+def _is_usable(path: str, why: str | None) -> bool:
+    """Whether an entry of a folder is usable; logs the reason why it is skipped."""
+    if why is not None:
+        _LOGGER.warning("skipped %s: %s", printable(path), why)
+    return why is None
+
+
+def _walked(top: str) -> Iterator[tuple[str, list[str]]]:
+    """Each folder from `top` on with its files; links to folders, which may form loops, are not followed."""
+
+    def refuse(error: OSError) -> None:
+        if error.filename == top:
+            raise error
+        _is_usable(error.filename, one_line(error))
+
+    for folder, folders, names in os.walk(top, onerror=refuse):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for path in (os.path.join(folder, name) for name in folders):
+            _is_usable(path, "a link to a folder, not followed" if os.path.islink(path) else None)
+        yield folder, names
+
+
+def _locally_matching(pattern: str) -> set[str]:
+    """What a local glob matches. Python's `**` would follow links to folders, in two loops forever."""
+    parts = pattern.split("/")
+    if "**" not in parts:
+        return set(glob.glob(pattern))
+    number = parts.index("**")
+    above = "/".join(parts[:number])
+    below = "/".join(dropwhile(("**", "").__contains__, parts[number:])) or "*"
+    found: set[str] = set()
+    tops = glob.glob(above) if above else ["/" if pattern.startswith("/") else "."]
+    for top in filter(os.path.isdir, tops):
+        for folder, _ in _walked(top):
+            found |= _locally_matching(os.path.join(glob.escape(folder), below))
+    if parts[-1] in ("*", "**"):  # the files below a folder are matches themselves
+        found = {path for path in found if not os.path.isdir(path)}
+    return found if above or pattern.startswith("/") else {path.removeprefix("./") for path in found}
