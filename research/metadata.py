@@ -3,8 +3,8 @@
 python -m research.metadata --data DATA
 
 The pages of DATA/more/{aed,fundus} and, with the annotations of DATA/more/wcxb-metadata.jsonl, of
-DATA/pages/wcxb. A title is right when its word F1 with the annotated one is at least 0.8, a day when it is the
-same; authors count by the F1 of the words of their names. CPU time is that of reading the metadata alone.
+DATA/pages/wcxb. A title is right when its word F1 with the annotated one is at least 0.8, a day when it is
+the same; authors count by the F1 of the words of their names. CPU time is that of reading the metadata alone.
 With the extra `peers`, trafilatura is measured on the same pages.
 """
 

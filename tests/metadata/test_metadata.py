@@ -86,7 +86,7 @@ def test_the_heading_that_resembles_the_stated_title_is_the_title() -> None:
     "markup",
     [
         "<meta name=author content='By Anna Kos and Bo Lind'>",
-        "<meta name=twitter:label1 content='Written by'><meta name=twitter:data1 content='Anna Kos, Bo Lind'>",
+        ("<meta name=twitter:label1 content='By'><meta name=twitter:data1 content='Anna Kos, Bo Lind'>"),
         "<p><i itemprop='author'><b itemprop='name'>Anna Kos</b></i> <b itemprop=author>Bo Lind</b>",
         "<a rel=author href=/a>Anna Kos</a> <a rel='author' href=/b>Bo Lind</a>",
         "<div class='post-byline'>Von Anna Kos und Bo Lind · 3. Mai 2024</div>",

@@ -7,7 +7,7 @@ bounded, so that the cost grows with the page alone.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from html import unescape
 from typing import Final
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from victor_spark.kernels import statements as kernel
 from victor_spark.kernels import views
+from victor_spark.metadata.vocabulary import vocabulary
 
 MAX_VALUE: Final = 2_000
 """Characters of a value that are kept."""
@@ -52,10 +53,14 @@ class Evidence:
     def meta(self) -> dict[str, list[str]]:
         """Contents of `meta` by lower-cased property, name or itemprop."""
         found: dict[str, list[str]] = {}
-        for attributes, _ in self._each(kernel.META):
-            name = attributes.get("property") or attributes.get("name") or attributes.get("itemprop") or ""
-            if name and (content := _tidy(attributes.get("content", ""))):
-                found.setdefault(name.lower(), []).append(content)
+        for start, end in self._tags.get(kernel.META, ()):
+            name = _META_NAME.search(self._markup, start, end)
+            if name is None or name[1].lower() not in _known_names():
+                continue
+            attributes = self._attributes(start, end)
+            stated = attributes.get("property") or attributes.get("name") or attributes.get("itemprop") or ""
+            if content := _tidy(attributes.get("content", "")):
+                found.setdefault(stated.lower(), []).append(content)
         return found
 
     @cached_property
@@ -149,6 +154,12 @@ class Evidence:
         return None
 
 
+@cache
+def _known_names() -> frozenset[bytes]:
+    """Names of `meta` elements that say something about the page."""
+    return frozenset(name.encode() for name in vocabulary().meta_names)
+
+
 def _tidy(text: str) -> str:
     return " ".join(text[:MAX_VALUE].split())
 
@@ -158,6 +169,7 @@ _MARKUP: Final = re.compile(
     r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--|[^>]*)>", re.DOTALL
 )
 _SCRIPT_END: Final = re.compile(rb"</script", re.IGNORECASE)
+_META_NAME: Final = re.compile(rb"""\b(?:property|name|itemprop)\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
 _RELATION: Final = re.compile(rb"canonical|licen[cs]e", re.IGNORECASE)
 _NAME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9]*")
 _NOT_TEXT: Final = frozenset((b"body", b"img", b"input", b"form"))

@@ -212,9 +212,9 @@ def _images(page: Statements) -> Candidates[str | None]:
 
 
 def _tags(page: Statements) -> Candidates[tuple[str, ...]]:
-    yield "meta article:tag", _each(page.evidence.meta.get("article:tag", ()))
+    for name in vocabulary().tags:
+        yield f"meta {name}", _each(page.evidence.meta.get(name, ()))
     yield "json-ld keywords", _each(value for _, value in page.of_works("keywords"))
-    yield "meta keywords", _each(value for _, value in page.meta(("keywords", "news_keywords")))
 
 
 def _each(values: Any) -> tuple[str, ...]:

@@ -23,12 +23,22 @@ class Vocabulary:
     image: tuple[str, ...]
     language: tuple[str, ...]
     license: tuple[str, ...]
+    tags: tuple[str, ...]
+    card: tuple[str, ...]
     author_label: tuple[str, ...]
     introduction: tuple[str, ...]
     between: tuple[str, ...]
     degrees: tuple[str, ...]
     nobody: frozenset[str]
     months: tuple[tuple[str, ...], ...]
+
+    @property
+    def meta_names(self) -> tuple[str, ...]:
+        """All names of `meta` elements that are asked for."""
+        titles, sites = (*self.title, *self.other_title), (*self.site, *self.other_site)
+        dates = (*self.published, *self.modified)
+        others = (*self.description, *self.image, *self.language, *self.license, *self.tags)
+        return (*titles, *sites, *self.author, *dates, *others, *self.card)
 
 
 @cache
