@@ -89,4 +89,4 @@ def strings(value: Any, key: str, by_id: dict[str, Thing]) -> Iterator[str]:
             inner = inner.get(key) or inner.get("@value")
             inner = inner[0] if isinstance(inner, list) and inner else inner
         if isinstance(inner, str) and inner.strip():
-            yield " ".join(unescape(inner).split())
+            yield " ".join(unescape(inner).encode("utf-8", "replace").decode().split())
