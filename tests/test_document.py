@@ -1,11 +1,13 @@
-"""The four forms of a cleaned page: text, CleanEval markup, Markdown, the page without its other blocks."""
+"""The forms of a cleaned page: text, CleanEval markup, Markdown, the page without its other blocks, JSON."""
 
+import json
 from html import unescape
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import victor_spark
 from tests.documents import document
 from tests.html.pages import articles
 from victor_spark.document import FORMS, Document, paragraphs
@@ -90,10 +92,27 @@ def test_an_unknown_form_is_a_value_error(page: Document) -> None:
         page.render("pdf")
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", sorted(set(FORMS) - {"json"}))
 def test_a_page_without_blocks_renders_to_no_text(form: str) -> None:
     empty = document("")
     assert empty.render(form) == (empty.html if form == "html" else "")
+
+
+def test_a_document_as_json_has_its_metadata_its_text_and_every_block() -> None:
+    head = "<title>Ferry is late</title><meta name=author content='Anna Kos'>"
+    value = json.loads(
+        victor_spark.clean(f"{head}<p>{'The ferry is late again today. ' * 9}</p>").render("json")
+    )
+    assert value["metadata"]["authors"] == ["Anna Kos"]
+    assert value["metadata"]["sources"]["authors"] == "meta author"
+    assert value["text"].startswith("The ferry")
+    assert [block["label"] for block in value["blocks"]][-1] == "text"
+
+
+def test_metadata_of_a_page_read_in_the_wrong_charset_are_repaired_with_its_text() -> None:
+    page = f"<title>Přívoz má zpoždění</title><p>{'Přívoz má dnes opět velké zpoždění. ' * 9}</p>"
+    document = victor_spark.clean(page.encode().decode("windows-1252", "ignore").encode())
+    assert document.title == document.metadata.title
 
 
 def test_backquotes_in_code_do_not_end_the_code() -> None:

@@ -16,7 +16,7 @@ FLOORS = (
     ("blocks", "configuration", "errors", "hosts", "redaction", "resources", "scripts", "tables"),
     ("kernels",),
     ("words", "alignment"),
-    ("warc", "html", "langid"),
+    ("warc", "html", "langid", "metadata"),
     ("fetch",),
     ("document", "model", "templates"),
     ("extractors",),

@@ -3,20 +3,23 @@
 The pipeline makes the plain text of every page; the other forms are made on demand.
 """
 
+import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from html import escape
 from itertools import groupby, pairwise
-from typing import Final, overload
+from typing import Any, Final, overload
 
 import numpy as np
 
 from victor_spark.blocks import CODE, LABELS, LINES, PROSE, Blocks, Bool, Float64, Scores, UInt8, labels
 from victor_spark.html.characters import properties
 from victor_spark.kernels import assemble, views
+from victor_spark.metadata.extract import Metadata, metadata
 
-FORMS: Final = ("text", "cleaneval", "markdown", "html")
+FORMS: Final = ("text", "cleaneval", "markdown", "html", "json")
 _MARKDOWN_SPECIAL: Final = str.maketrans({mark: "\\" + mark for mark in "\\`*_[]<>"})
 
 _BACKQUOTES: Final = re.compile("``+")
@@ -74,14 +77,15 @@ class BlockSequence(Sequence[Block]):
         return (self[i] for i in range(len(self)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Document:
     """A cleaned page: its text, and the label and probabilities of every block.
 
     `text` holds paragraphs separated by newlines, preformatted text as it is, and is "" unless `status`
     is "ok". `html` is the canonical HTML that all offsets refer to. `p_content` is the mean marginal
     probability of content over the kept text, weighted by characters. `kept` has one row per block. `cut`:
-    which code points of `columns.text` were removed from kept blocks, as templates of the site.
+    which code points of `columns.text` were removed from kept blocks, as templates of the site. `markup`
+    gives the page's source as UTF-8.
     """
 
     status: str
@@ -100,6 +104,12 @@ class Document:
     p_content: float | None = None
     expected_f1: float | None = None
     cut: Bool | None = None
+    markup: Callable[[], bytes] | None = field(default=None, repr=False)
+
+    @cached_property
+    def metadata(self) -> Metadata:
+        """What the page states about itself: title, authors, dates and more; read when first asked for."""
+        return Metadata() if self.markup is None else metadata(self.markup(), self.url)
 
     @property
     def blocks(self) -> BlockSequence:
@@ -124,6 +134,18 @@ class Document:
         points = np.where(self.cut, np.uint32(ord(" ")), self.columns.points)
         return points.tobytes().decode("utf-32-le", "surrogatepass")
 
+    def to_dict(self) -> dict[str, Any]:
+        """The document as values that JSON has: facts about the page, metadata, text, and all blocks."""
+        facts = ("url", "status", "reason", "language", "language_score", "charset", "cleaner", "title")
+        return {
+            **{name: getattr(self, name) for name in facts},
+            "p_content": self.p_content,
+            "expected_f1": self.expected_f1,
+            "metadata": asdict(self.metadata),
+            "text": self.text,
+            "blocks": [asdict(block) for block in self.blocks],
+        }
+
     def render(self, form: str = "text") -> str:
         """The kept text in one of FORMS; raises ValueError for any other form."""
         if form == "text":
@@ -134,6 +156,8 @@ class Document:
             return "".join(f"<{_CLEANEVAL[p.kind]}>{escape(p.text, quote=False)}\n" for p in paragraphs(self))
         if form == "markdown":
             return "\n\n".join(_join_lists([_markdown(p) for p in paragraphs(self)]))
+        if form == "json":
+            return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
         raise ValueError(f"unknown form {form!r}: one of {', '.join(FORMS)}")
 
 

@@ -230,6 +230,7 @@ def _document(
         cut=cut,
         p_content=decision.mean_content(scores.probabilities, page.blocks, kept) if kept.any() else None,
         expected_f1=expected,
+        markup=facts.markup,
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from victor_spark.blocks import Page, Record
@@ -27,13 +28,15 @@ def unmeasured(stage: str) -> None:
 class PageFacts:
     """What is known about a page beside what cleaners need.
 
-    `misreadings`: the wrong character sets that were found and repaired; `mixed_with`: see `Canonical`.
+    `misreadings`: the wrong character sets that were found and repaired; `mixed_with`: see `Canonical`;
+    `markup`: reads the page's source again, as UTF-8.
     """
 
     charset: str | None
     language: PageLanguage
     misreadings: tuple[Misreading, ...] = ()
     mixed_with: str | None = None
+    markup: Callable[[], bytes] | None = None
 
     @property
     def repairs(self) -> str | None:
@@ -69,7 +72,16 @@ def prepare(
         blocks, language = look(segment(html, document.elements))
     lap("language")
     page = Page(html, blocks, url, blocks.title, language.language)
-    return page, PageFacts(read_as, language, misreadings, document.mixed_with)
+    markup = partial(_markup, source, http_charset, misreadings)
+    return page, PageFacts(read_as, language, misreadings, document.mixed_with, markup)
+
+
+def _markup(source: bytes | str, http_charset: str | None, misreadings: tuple[Misreading, ...]) -> bytes:
+    """The source of a page as UTF-8, with its character set repaired as that of its text was."""
+    markup = charset.as_utf8(source, http_charset).markup if isinstance(source, bytes) else source.encode()
+    for misreading in misreadings:
+        markup = reread(markup.decode(), misreading).encode()
+    return markup
 
 
 def prepare_text(

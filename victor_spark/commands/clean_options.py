@@ -18,12 +18,12 @@ from victor_spark.commands.argument_types import (
     seconds,
     words,
 )
+from victor_spark.document import FORMS
 from victor_spark.errors import FAILURES, UsageError
 from victor_spark.extractors import template
 from victor_spark.model import decision
 from victor_spark.spark.request import ENGINES, PARTITION_COLUMNS, Budget, CleanRequest
 
-FORMATS: Final = ("text", "cleaneval", "markdown", "html")
 ALL_STATUSES: Final = tuple(range(100, 600))
 
 TABLES: Final = {
@@ -138,7 +138,7 @@ LANGUAGE: Final = Group(
         metavar="FILE",
     ),
 )
-PAGE: Final = Group("one page to stdout", option("--format", "format", "default: text", choices=FORMATS), URL)
+PAGE: Final = Group("one page to stdout", option("--format", "format", "default: text", choices=FORMS), URL)
 ROWS: Final = Group(
     "rows",
     switch("--blocks", "rows.blocks", "add the column blocks: every block and its label"),

@@ -5,7 +5,7 @@ import sys
 
 from victor_spark import pipeline
 from victor_spark.blocks import Record
-from victor_spark.commands.clean_options import FORMATS
+from victor_spark.document import FORMS
 from victor_spark.errors import ANSWERED, EXIT_DONE, InputError, UsageError
 from victor_spark.preparation import handed_over
 from victor_spark.spark.request import CleanRequest
@@ -22,7 +22,7 @@ def print_page(request: CleanRequest, *, url: str | None, form: str | None) -> i
     verdict = f"{name}: {status}{f' ({reason})' if reason else ''}"
     if document is None or status not in ANSWERED:
         raise InputError(verdict)
-    text = document.render(form or FORMATS[0]) if status == "ok" else ""
+    text = document.render(form or FORMS[0]) if status == "ok" else ""
     sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
     sys.stdout.write(text if not text or text.endswith("\n") else f"{text}\n")
     sys.stdout.flush()
