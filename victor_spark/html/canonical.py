@@ -13,10 +13,10 @@ from typing import Final
 import numpy as np
 from resiliparse.parse.html import HTMLParserException, HTMLTree
 
+from victor_spark.blocks import UInt8
 from victor_spark.html.charset import as_utf8
 from victor_spark.kernels import attributes, preclean
 from victor_spark.kernels import source as kernel
-from victor_spark.page import UInt8
 from victor_spark.parser.elements import ELEMENTS
 from victor_spark.parser.parse import beyond_budget, parse
 

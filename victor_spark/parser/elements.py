@@ -1,4 +1,4 @@
-"""What the tokenizer, the tree construction and the serialiser know: elements and character references."""
+"""Tables of the tokenizer, the tree construction and the serialiser: elements and character references."""
 
 import re
 from functools import cache
@@ -169,8 +169,8 @@ def elements() -> Elements:
 def in_source(markup: bytes) -> npt.NDArray[np.uint8]:
     """Which of ELEMENTS begin anywhere in a page's source: 1 or 0, shape (n_elements,).
 
-    For the few pages that the tokenizer doesn't read. What only looks like a tag counts, too, in scripts,
-    styles, comments and drawings, which the tokenizer knows better.
+    For the few pages that the tokenizer does not read. Unlike the tokenizer, it also counts text that looks
+    like a tag in scripts, styles, comments and drawings.
     """
     found = {tag[1].lower() for tag in _TAG.finditer(markup)}
     return np.array([bool(name) and name.encode() in found for name in ELEMENTS], dtype=np.uint8)
@@ -181,7 +181,7 @@ _TAG: Final = re.compile(rb"<([a-zA-Z][^\s/>]*)")
 
 @cache
 def references() -> References:
-    """The character references of the standard, made once per process."""
+    """The character references of the standard, built once per process."""
     names = tuple(sorted({name.rstrip(";") for name in html5}))
     slots, rows = hashed({name: row for row, name in enumerate(names)}, 8192)
     expansions = np.zeros((len(names), 3), dtype=np.uint32)

@@ -1,0 +1,208 @@
+"""What a page states about itself is found, whichever way it states it; no statement breaks the reader."""
+
+import json
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from victor_spark.metadata import days, json_ld, names
+from victor_spark.metadata.extract import Metadata, metadata
+
+URL = "https://www.harbour-news.example/2024/05/03/ferry-is-late"
+
+
+def page(head: str = "", body: str = "") -> Metadata:
+    return metadata(
+        f"<!doctype html><html lang='en-GB'><head>{head}</head><body>{body}</body></html>".encode(), URL
+    )
+
+
+def linked_data(value: object) -> str:
+    return f'<script type="application/ld+json">{json.dumps(value)}</script>'
+
+
+def test_a_graph_with_references_gives_every_field_and_its_source() -> None:
+    found = page(
+        linked_data(
+            {
+                "@context": "https://schema.org",
+                "@graph": [
+                    {"@type": "WebSite", "@id": "#site", "name": "Harbour News"},
+                    {"@type": "Person", "@id": "#anna", "name": "Anna Kos"},
+                    {
+                        "@type": ["NewsArticle"],
+                        "headline": "Ferry is late",
+                        "author": [{"@id": "#anna"}, {"@type": "Person", "name": "Bo Lind"}],
+                        "datePublished": "2024-05-03T07:30:00+0200",
+                        "dateModified": "2024-05-04",
+                        "publisher": {"@id": "#site"},
+                        "image": {"@type": "ImageObject", "url": "/ferry.jpg"},
+                        "keywords": "ferries, delays",
+                    },
+                ],
+            }
+        )
+        + '<link rel="canonical" href="/ferry-is-late"><meta name="description" content="Fog &amp; tide">'
+    )
+    assert found.title == "Ferry is late"
+    assert found.authors == ("Anna Kos", "Bo Lind")
+    assert (found.date, found.date_modified) == ("2024-05-03T07:30:00+02:00", "2024-05-04")
+    assert (found.site_name, found.description) == ("Harbour News", "Fog & tide")
+    assert found.canonical_url == "https://www.harbour-news.example/ferry-is-late"
+    assert found.image == "https://www.harbour-news.example/ferry.jpg"
+    assert (found.tags, found.language) == (("ferries", "delays"), "en-GB")
+    assert found.sources["authors"] == "json-ld NewsArticle.author"
+    assert found.sources["description"] == "meta description"
+
+
+@pytest.mark.parametrize(
+    ("head", "title"),
+    [
+        (
+            "<title>Ferry is late | Harbour News</title><meta property=og:site_name content='Harbour News'>",
+            "Ferry is late",
+        ),
+        ("<title>Harbour News – Ferry is late</title>", "Ferry is late"),
+        ("<title>Ferry is late - a report - Harbour News</title>", "Ferry is late - a report"),
+        ("<title>Ferries: Late again</title>", "Ferries: Late again"),
+        ("<TITLE>Ferry\n is&nbsp;late</TITLE>", "Ferry is late"),
+    ],
+)
+def test_the_title_has_not_the_name_of_its_site(head: str, title: str) -> None:
+    assert page(head).title == title
+
+
+def test_the_heading_that_resembles_the_stated_title_is_the_title() -> None:
+    body = "<h1>Harbour News</h1><h1>Fog makes the <em>ferry</em> late</h1>"
+    assert (
+        page("<meta property='og:title' content='Why fog makes ferries late'>", body).title
+        == "Fog makes the ferry late"
+    )
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<meta name=author content='By Anna Kos and Bo Lind'>",
+        ("<meta name=twitter:label1 content='By'><meta name=twitter:data1 content='Anna Kos, Bo Lind'>"),
+        "<p><i itemprop='author'><b itemprop='name'>Anna Kos</b></i> <b itemprop=author>Bo Lind</b>",
+        "<a rel=author href=/a>Anna Kos</a> <a rel='author' href=/b>Bo Lind</a>",
+        "<div class='post-byline'>Von Anna Kos und Bo Lind · 3. Mai 2024</div>",
+    ],
+)
+def test_authors_are_a_list_of_names_wherever_they_stand(markup: str) -> None:
+    assert page(markup, markup).authors == ("Anna Kos", "Bo Lind")
+
+
+def test_a_person_in_a_byline_goes_before_the_site_as_author() -> None:
+    head = linked_data(
+        {"@type": "Article", "headline": "x", "author": {"@type": "Organization", "name": "Harbour News"}}
+    )
+    site = "<meta property='og:site_name' content='Harbour News'>"
+    assert page(head + site, "<p class=byline>by Anna Kos</p>").authors == ("Anna Kos",)
+    assert page(head + site).authors == ("Harbour News",)
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        (["By Anna Kos, M.D., and Bo Lind"], ("Anna Kos, M.D", "Bo Lind")),
+        (["admin", "https://harbour-news.example/anna", "@anna"], ()),
+        (["Anna Kos", "ANNA KOS"], ("Anna Kos",)),
+        (["Anna Kos 12/03/2024 05:00"], ("Anna Kos",)),
+    ],
+)
+def test_names_have_no_introductions_addresses_or_handles(value: list[str], found: tuple[str, ...]) -> None:
+    assert names.authors(value) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("2024-05-03", "2024-05-03"),
+        ("2024-05-03T07:30:00.123Z", "2024-05-03T07:30:00+00:00"),
+        ("2024/5/3 07:30", "2024-05-03T07:30:00"),
+        ("20240503", "2024-05-03"),
+        ("1714721400", "2024-05-03T07:30:00+00:00"),
+        ("3.5.2024", "2024-05-03"),
+        ("Updated May 3rd, 2024 by us", "2024-05-03"),
+        ("3 de mayo de 2024", "2024-05-03"),
+        ("3. května 2024", "2024-05-03"),
+        ("3 мая 2024 г.", "2024-05-03"),
+        ("2024年5月3日", "2024-05-03"),
+        ("2024년 5월 3일", "2024-05-03"),
+        ("0000-00-00", None),
+        ("99999-01-01", None),
+        ("2024-13-45", None),
+        ("in May", None),
+        ("", None),
+    ],
+)
+def test_dates_are_read_in_the_ways_that_pages_write_them(text: str, found: str | None) -> None:
+    assert days.iso(text) == found
+
+
+def test_a_date_of_numbers_is_read_as_its_country_does() -> None:
+    assert days.iso("3/4/2024", month_first=True) == "2024-03-04"
+    assert days.iso("3/4/2024") == "2024-04-03"
+    assert days.iso("13/4/2024", month_first=True) == "2024-04-13"
+
+
+@given(st.dates(date(days.FIRST_YEAR, 1, 1), date(days.LAST_YEAR, 12, 31)))
+def test_every_day_written_as_iso_is_read_as_it_is(day: date) -> None:
+    assert days.iso(day.isoformat()) == day.isoformat()
+
+
+def test_the_address_tells_the_day_where_nothing_else_does() -> None:
+    assert page().date == "2024-05-03"
+    assert page().sources["date"] == "address"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"@type": "Article", "headline": "Ferry is late",}',
+        '<!-- {"@type": "Article", "headline": "Ferry is late"} -->',
+        '//<![CDATA[\n{"@type": "Article", "headline": "Ferry is late"}\n//]]>',
+        '{"@type": "Article", "headline": "Ferry is late"};',
+        "{&quot;@type&quot;: &quot;Article&quot;, &quot;headline&quot;: &quot;Ferry is late&quot;}",
+        '{"@type": "Article", "description": "two\nlines", "headline": "Ferry is late"}',
+        r'{"@type": "Article", "description": "it\'s", "headline": "Ferry is late"}',
+    ],
+)
+def test_broken_json_is_mended_where_one_reading_is_possible(text: str) -> None:
+    value = json_ld.read(text)
+    assert isinstance(value, dict)
+    assert value["headline"] == "Ferry is late"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        linked_data({}) + "<script type=application/ld+json>" + "[" * 10_000 + "]" * 10_000 + "</script>",
+        linked_data({"@type": "Article", "author": [{"name": str(n)} for n in range(20_000)]}),
+        "<script type=application/ld+json>" + '{"a":' * 10_000,
+        "<script type=application/ld+json>{" + '"a": "' + "x" * 5_000_000 + '"}</script>',
+        "<link rel=canonical href='javascript:alert(1)'><link rel=canonical href='http://[bad'>",
+        "<meta property=article:published_time content='0000-99-99'>",
+        "<meta name=author content='" + "a," * 100_000 + "'>",
+        "<meta " * 50_000,
+        "<h1><h1 class=author " * 20_000,
+        linked_data({"@type": {"a": 1}, "@id": ["x"], "author": {"@id": {"y": 2}}, "headline": [[["x"]]]}),
+    ],
+)
+def test_hostile_statements_give_a_sane_answer(head: str) -> None:
+    found = page(head)
+    assert found.date == "2024-05-03"
+    assert found.canonical_url is None
+    assert len(found.authors) <= names.MAX_AUTHORS
+
+
+@given(
+    st.text(alphabet="<>/\"'= \nametlinkscriptdateauthor!-h1:{}[],@", max_size=300).map(str.encode)
+    | st.binary()
+)
+def test_any_bytes_give_metadata(markup: bytes) -> None:
+    assert isinstance(metadata(markup, "http://x.example/"), Metadata)

@@ -1,0 +1,1 @@
+"""What a page says about itself: title, authors, dates, site, from its head, structured data and bylines."""

@@ -1,0 +1,105 @@
+"""Reads dates and times as pages write them; gives them as ISO 8601, as precise as they are stated."""
+
+import re
+from datetime import UTC, date, datetime
+from functools import cache
+from typing import Final
+
+from victor_spark.metadata.vocabulary import vocabulary
+
+FIRST_YEAR: Final = 1990
+LAST_YEAR: Final = 2100
+"""A page is of a year between these; others are errors of the page."""
+
+
+def iso(text: str, *, month_first: bool = False) -> str | None:
+    """The first date in `text` as YYYY-MM-DD, with the time where one follows; None where there is none.
+
+    `month_first`: whether 3/4/2024 is the 4th of March (as in the United States) where both are possible.
+    """
+    text = text[:200]
+    if (found := _ISO.search(text)) is not None and (day := _day(found[1], found[2], found[3])):
+        return day + _time(found)
+    if (found := _COMPACT.search(text)) is not None and (day := _day(found[1], found[2], found[3])):
+        return day
+    if (found := _NUMBERS.search(text)) is not None:
+        first, second, year = found[1], found[2], found[3]
+        if int(second) > 12 or (month_first and found[0].count("/") and int(first) <= 12):
+            first, second = second, first
+        return _day(year, second, first)
+    if (day := _with_month(text)) is not None:
+        return day
+    if (found := _SECONDS.fullmatch(text.strip())) is not None:
+        stamp = datetime.fromtimestamp(int(found[1]), UTC)
+        return stamp.isoformat() if FIRST_YEAR <= stamp.year <= LAST_YEAR else None
+    return None
+
+
+def in_address(url: str) -> str | None:
+    """The day that the path of an address states (/2024/05/03/, /2024-05-03-, /20240503/)."""
+    for pattern in _ADDRESS:
+        if (found := pattern.search(url[:2000])) is not None and (day := _day(found[1], found[2], found[3])):
+            return day
+    return None
+
+
+_ISO: Final = re.compile(
+    r"(?<!\d)(\d{4})\s?[-/.年년]\s?(\d{1,2})\s?[-/.月월]\s?(\d{1,2})(?!\d)"
+    r"(?:[일日]?[T ,]+(\d{1,2}):(\d\d)(?::(\d\d))?(?:[.,]\d+)?\s?(Z|[+-]\d\d:?\d\d)?)?"
+)
+_COMPACT: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)([01]\d)([0-3]\d)(?=T\d|\b)")
+_NUMBERS: Final = re.compile(r"(?<![\d.])(\d{1,2})[./-]\s?(\d{1,2})[./-]\s?(\d{4})(?!\d)")
+_SECONDS: Final = re.compile(r"(\d{10})(?:\d{3})?")
+_ADDRESS: Final = (
+    re.compile(r"/(\d{4})[/-](\d{1,2})[/-](\d{1,2})(?=\D|\Z)"),
+    re.compile(r"[/_-]((?:19|20)\d\d)([01]\d)([0-3]\d)(?=\D|\Z)"),
+    re.compile(r"[/_-]((?:19|20)\d\d)-([01]\d)-([0-3]\d)(?=\D|\Z)"),
+)
+
+
+def _day(year: str, month: str, day: str) -> str | None:
+    try:
+        found = date(int(year), int(month), int(day))
+    except ValueError:
+        return None
+    return found.isoformat() if FIRST_YEAR <= found.year <= LAST_YEAR else None
+
+
+def _time(found: re.Match[str]) -> str:
+    hours, minutes, seconds, zone = found[4], found[5], found[6], found[7]
+    if hours is None or int(hours) > 23 or int(minutes) > 59 or int(seconds or 0) > 59:
+        return ""
+    if zone and zone != "Z" and ":" not in zone:
+        zone = f"{zone[:3]}:{zone[3:]}"
+    return f"T{int(hours):02}:{minutes}:{seconds or '00'}{'+00:00' if zone == 'Z' else zone or ''}"
+
+
+def _with_month(text: str) -> str | None:
+    """A date with the month's name: `3 May 2024`, `May 3rd, 2024`, `3. května 2024`, `3 de mayo de 2024`."""
+    for found in _YEAR.finditer(text):
+        before = text[: found.start()][-40:].casefold()
+        if (day := _DAY_MONTH.search(before)) is not None and (month := _month(day[2])):
+            return _day(found[1], str(month), day[1])
+        if (day := _MONTH_DAY.search(before)) is not None and (month := _month(day[1])):
+            return _day(found[1], str(month), day[2])
+    return None
+
+
+_YEAR: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
+_DAY_MONTH: Final = re.compile(
+    r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|º|ος|η|\.)?[\s,-]*(?:de |of |ta' )?\s*([^\W\d_]{3,})\.?"
+    r"[\s,'-]*(?:de |del |г)?\s*\Z"
+)
+_MONTH_DAY: Final = re.compile(r"([^\W\d_]{3,})\.?\s+(\d{1,2})(?:st|nd|rd|th|er|\.)?\s*,?\s*(?:at\s)?\Z")
+
+
+def _month(word: str) -> int | None:
+    """The month whose name begins as the word does, by the longest beginning that is known."""
+    months = _months()
+    return next((months[word[:n]] for n in range(min(len(word), 8), 2, -1) if word[:n] in months), None)
+
+
+@cache
+def _months() -> dict[str, int]:
+    names = enumerate(vocabulary().months, start=1)
+    return {name.casefold(): number for number, beginnings in names for name in beginnings}

@@ -1,0 +1,251 @@
+"""Chooses one value for each field among all that a page states about itself, and keeps its source."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from html import unescape
+from typing import Any, Final
+
+from victor_spark.metadata import days, names
+from victor_spark.metadata.evidence import Evidence
+from victor_spark.metadata.statements import Candidates, Statements, key, source
+from victor_spark.metadata.vocabulary import vocabulary
+
+MIN_HEADING_F1: Final = 0.3
+"""The F1 by different words with a stated title from which on an `h1` is the title."""
+MAX_TAGS: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What is known about a page; None or () where nothing is.
+
+    `date`, `date_modified`: ISO 8601, a day or a time, as precise as the page states it. `sources`: where
+    each value is from, by the field's name.
+    """
+
+    title: str | None = None
+    authors: tuple[str, ...] = ()
+    date: str | None = None
+    date_modified: str | None = None
+    site_name: str | None = None
+    description: str | None = None
+    canonical_url: str | None = None
+    image: str | None = None
+    tags: tuple[str, ...] = ()
+    language: str | None = None
+    license: str | None = None
+    sources: dict[str, str] = field(default_factory=dict)
+
+
+def metadata(markup: bytes, url: str | None = None) -> Metadata:
+    """The metadata of a page from its UTF-8 source. `url`: its address; relative addresses need it."""
+    page = Statements(Evidence(markup), url)
+    values: dict[str, Any] = {}
+    sources: dict[str, str] = {}
+    for name, candidates in _FIELDS.items():
+        for where, value in candidates(page):
+            if value:
+                values[name], sources[name] = value, where
+                break
+    return Metadata(**values, sources=sources)
+
+
+def _titles(page: Statements) -> Candidates[str]:
+    """A heading that resembles what the head states; else what the head states."""
+    stated = list(_stated_titles(page))
+    words = [set(_WORD.findall(title.casefold())) for _, title in stated]
+    headings = [(heading, set(_WORD.findall(heading.casefold()))) for heading in page.evidence.headings]
+    for heading, own in headings:
+        if own and any(2 * len(own & other) >= MIN_HEADING_F1 * (len(own) + len(other)) for other in words):
+            yield "h1", _without_site(page, heading)
+    for where, title in stated:
+        yield where, _without_site(page, title)
+    for heading, own in headings:
+        if own:
+            yield "h1", heading
+
+
+_WORD: Final = re.compile(r"\w+")
+
+
+def _stated_titles(page: Statements) -> Candidates[str]:
+    yield from page.meta(vocabulary().title)
+    yield from page.of_works("headline")
+    yield from page.meta(vocabulary().other_title)
+    if page.evidence.title:
+        yield "title", page.evidence.title
+
+
+def _without_site(page: Statements, title: str) -> str:
+    """The title without the name of its site, which stands before or after a bar or a dash."""
+    title = " ".join(unescape(title).split())
+    headings = {key(heading) for heading in page.evidence.headings}
+    if key(title) in headings:
+        return title
+    sites = _site_keys(page)
+    parts = _BARS.split(title)
+    for bar in range(1, len(parts), 2):
+        before, after = "".join(parts[:bar]), "".join(parts[bar + 1 :])
+        if key(before) in headings or _is_site(after, sites):
+            return before
+        if key(after) in headings or _is_site(before, sites):
+            return after
+    return title
+
+
+_BARS: Final = re.compile(r"(\s+[|–—\-·•»«]+\s+|\s*[|»«]\s*)")
+
+
+def _site_keys(page: Statements) -> set[str]:
+    return {key(name) for _, name in _site_names(page)} | {key(page.host)}
+
+
+def _is_site(name: str, sites: set[str]) -> bool:
+    """Whether a name is a site's, a part of it, or little more than it."""
+    own = key(name)
+    return any(
+        own == site or (len(own) > 3 and own in site) or (site in own and 2 * len(own) <= 3 * len(site))
+        for site in sites
+        if own and site
+    )
+
+
+def _authors(page: Statements) -> Candidates[tuple[str, ...]]:
+    """Persons first; an organisation or the site itself where no person is named."""
+    sites = _site_keys(page)
+    others: list[tuple[str, tuple[str, ...]]] = []
+    for where, found in _named_authors(page):
+        if persons := tuple(name for name in found if not _is_site(name, sites)):
+            yield where, persons
+        others.append((where, found))
+    yield from others
+
+
+def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
+    for work in page.works:
+        for role in ("author", "creator"):
+            yield source(work, role), names.authors(page.texts(work, role, "name"))
+    for name in vocabulary().author:
+        yield f"meta {name}", names.authors(page.evidence.meta.get(name, ()))
+    for number in "12":
+        label = " ".join(page.evidence.meta.get(f"twitter:label{number}", ())).casefold()
+        if any(word in label for word in vocabulary().author_label):
+            data = f"twitter:data{number}"
+            yield f"meta {data}", names.authors(page.evidence.meta.get(data, ()))
+    for mark in ("itemprop=author", "rel=author"):
+        yield mark, names.authors(text for _, text in page.marked(f"^{mark}", _LONGEST_NAME))
+    for pattern in _BYLINES:
+        for mark, text in page.marked(pattern, _LONGEST_BYLINE):
+            if len(found := names.authors([text])) <= _MAX_IN_BYLINE:
+                yield mark, found
+
+
+_BYLINES: Final = (
+    r"=.*\b(?:author-?name|byline-?(?:name|author)|author__name)",
+    r"class=.*\bbyline",
+    r"class=.*\bauthor\b",
+    r"class=.*author",
+)
+"""Marks of elements that hold authors, the surest first."""
+_LONGEST_NAME: Final = 80
+_LONGEST_BYLINE: Final = 120
+_MAX_IN_BYLINE: Final = 5
+
+
+def _dates(page: Statements) -> Candidates[str]:
+    yield from _days(page, _stated_dates(page))
+    if page.url and (day := days.in_address(page.url)):
+        yield "address", day
+    yield from _days(page, _visible_dates(page))
+
+
+def _days(page: Statements, candidates: Candidates[str]) -> Candidates[str]:
+    """Those of the candidates that are dates, as ISO 8601."""
+    for where, text in candidates:
+        if (day := days.iso(text, month_first=page.month_first)) is not None:
+            yield where, day
+
+
+def _stated_dates(page: Statements) -> Candidates[str]:
+    yield from page.of_works("datePublished")
+    yield from page.meta(vocabulary().published)
+    yield from page.of_works("dateCreated")
+    yield from page.of_works("uploadDate")
+    yield from page.marked("itemprop=datepublished", _LONGEST_NAME)
+
+
+def _visible_dates(page: Statements) -> Candidates[str]:
+    times = [(f"time {time.mark}".strip(), time.text) for time in page.evidence.times]
+    yield from (time for time in times if re.search("publish|entry-date|created", time[0]))
+    yield from (time for time in times if not re.search("updated|modified", time[0]))
+    yield from page.marked("publish(?!.*modified)", _LONGEST_NAME)
+    yield from page.marked("date(?!.*update)", _LONGEST_NAME)
+    yield from _modified(page)
+
+
+def _modified(page: Statements) -> Candidates[str]:
+    yield from _days(page, page.of_works("dateModified"))
+    yield from _days(page, page.meta(vocabulary().modified))
+
+
+def _site_names(page: Statements) -> Candidates[str]:
+    yield from page.meta(vocabulary().site)
+    yield from page.of_type("WebSite", "name")
+    yield from page.of_works("publisher")
+    yield from page.meta(vocabulary().other_site)
+
+
+def _descriptions(page: Statements) -> Candidates[str]:
+    yield from page.meta(vocabulary().description)
+    yield from page.of_works("description")
+
+
+def _canonical_urls(page: Statements) -> Candidates[str | None]:
+    for where, value in (*page.linked("canonical"), *page.meta(("og:url",))):
+        yield where, page.address(value)
+
+
+def _images(page: Statements) -> Candidates[str | None]:
+    for where, value in (*page.meta(vocabulary().image), *page.of_works("image", "url")):
+        yield where, page.address(value)
+
+
+def _tags(page: Statements) -> Candidates[tuple[str, ...]]:
+    for name in vocabulary().tags:
+        yield f"meta {name}", _each(page.evidence.meta.get(name, ()))
+    yield "json-ld keywords", _each(value for _, value in page.of_works("keywords"))
+
+
+def _each(values: Any) -> tuple[str, ...]:
+    """The words of lists with commas, once each."""
+    words = (word.strip() for value in values for word in re.split(r"[,;]", value))
+    return tuple(dict.fromkeys(filter(None, words)))[:MAX_TAGS]
+
+
+def _languages(page: Statements) -> Candidates[str | None]:
+    yield "html lang", page.evidence.language
+    yield from page.meta(vocabulary().language)
+    yield from page.of_works("inLanguage")
+
+
+def _licenses(page: Statements) -> Candidates[str]:
+    yield from page.linked("license", "licence")
+    yield from page.of_works("license", "url")
+    yield from page.meta(vocabulary().license)
+
+
+_FIELDS: Final[dict[str, Callable[[Statements], Candidates[Any]]]] = {
+    "title": _titles,
+    "authors": _authors,
+    "date": _dates,
+    "date_modified": _modified,
+    "site_name": _site_names,
+    "description": _descriptions,
+    "canonical_url": _canonical_urls,
+    "image": _images,
+    "tags": _tags,
+    "language": _languages,
+    "license": _licenses,
+}
+"""The candidates for each field of Metadata: a new field is an entry here, and one there."""

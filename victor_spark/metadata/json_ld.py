@@ -1,0 +1,92 @@
+"""Reads the JSON-LD of a page: broken JSON mended where only one reading is possible, graphs made flat."""
+
+import json
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
+from html import unescape
+from typing import Any, Final
+
+MAX_THINGS: Final = 2_000
+"""Objects of a page that are looked at."""
+
+Thing = dict[str, Any]
+
+
+def things(texts: Iterable[str]) -> list[Thing]:
+    """All objects of a page's JSON-LD, breadth first: what encloses comes before what it holds."""
+    found: list[Thing] = []
+    waiting: deque[Any] = deque(value for text in texts if (value := read(text)) is not None)
+    while waiting and len(found) < MAX_THINGS:
+        value = waiting.popleft()
+        if isinstance(value, dict):
+            found.append(value)
+            waiting.extend(inner for inner in value.values() if isinstance(inner, dict | list))
+        elif isinstance(value, list):
+            waiting.extend(value[:MAX_THINGS])
+    return found
+
+
+def read(text: str) -> Any:
+    """The value of one script; None where it can't be read."""
+    text = _WRAPPING.sub("", text.strip())
+    for attempt in _attempts(text):
+        try:
+            return json.loads(attempt, strict=False)
+        except RecursionError:
+            return None
+        except ValueError:
+            continue
+    return None
+
+
+def _attempts(text: str) -> Iterator[str]:
+    yield text
+    mended = _TRAILING_COMMA.sub(r"\1", _BAD_ESCAPE.sub(r"\\\\", text)).rstrip("; \n")
+    yield mended
+    if "&quot;" in mended:
+        yield unescape(mended)
+    try:
+        _, end = json.JSONDecoder(strict=False).raw_decode(mended)
+    except (ValueError, RecursionError):
+        return
+    yield mended[:end]
+
+
+_WRAPPING: Final = re.compile(
+    r"\A(?:<!--|/\*.*?\*/|//\s*)?\s*(?:<!\[CDATA\[)?\s*(?:\*/)?"
+    r"|(?://)?\s*(?:\]\]>|-->|/\*.*?\*/)\s*\Z",
+    re.DOTALL,
+)
+_TRAILING_COMMA: Final = re.compile(r",(\s*[}\]])")
+_BAD_ESCAPE: Final = re.compile(r'\\(?!["\\/bfnrtu])')
+
+
+def types(thing: Thing) -> tuple[str, ...]:
+    """The types of an object, without the vocabulary's address."""
+    stated = thing.get("@type", thing.get("type", ()))
+    if isinstance(stated, str):
+        stated = [stated]
+    return (
+        tuple(one.rsplit("/", 1)[-1].rsplit(":", 1)[-1] for one in stated if isinstance(one, str))
+        if isinstance(stated, list)
+        else ()
+    )
+
+
+def resolved(value: Any, by_id: dict[str, Thing]) -> Any:
+    """The object that a bare reference ({"@id": …}) means, else the value itself."""
+    if isinstance(value, dict) and "@id" in value and len(value) <= 2:
+        return by_id.get(str(value["@id"]), value)
+    return value
+
+
+def strings(value: Any, key: str, by_id: dict[str, Thing]) -> Iterator[str]:
+    """The texts of a value: itself, `key` of objects, or those of a list."""
+    for one in (value if isinstance(value, list) else [value])[:100]:
+        inner = resolved(one, by_id)
+        if isinstance(inner, dict):
+            inner = inner.get(key) or inner.get("@value")
+            inner = inner[0] if isinstance(inner, list) and inner else inner
+        if isinstance(inner, str) and inner.strip():
+            yield " ".join(unescape(inner).encode("utf-8", "replace").decode().split())

@@ -1,0 +1,64 @@
+"""Names of authors as pages write them: lists apart, without introductions, addresses and handles."""
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import Final
+
+from victor_spark.metadata.vocabulary import vocabulary
+
+MAX_AUTHORS: Final = 50
+_LONGEST: Final = 100
+
+
+def authors(values: Iterable[str]) -> tuple[str, ...]:
+    """The names in `values`, each a name or a list of names, once each and in their order."""
+    found: dict[str, str] = {}
+    for value in values:
+        for name in _apart(value):
+            key = name.casefold()
+            if key not in found and len(found) < MAX_AUTHORS:
+                found[key] = name
+    return tuple(found.values())
+
+
+def _apart(value: str) -> Iterable[str]:
+    value = _TIME.split(_NO_NAME.sub(" ", value[:2_000]))[0]
+    if (introduced := _introduction().match(value)) is not None:
+        value = value[introduced.end() :]
+    for part in _between().split(value):
+        name = part.strip(" \t\r\n.,;:|·•–—-/()[]\"'“”")
+        if (introduced := _introduction().match(name)) is not None:
+            name = name[introduced.end() :].strip()
+        if (
+            name
+            and len(name) <= _LONGEST
+            and any(c.isalpha() for c in name)
+            and not name[0].isdigit()
+            and name.casefold() not in vocabulary().nobody
+        ):
+            yield " ".join(name.split())
+
+
+_NO_NAME: Final = re.compile(r"https?://\S+|www\.\S+|\S+@\S+\.\S+|(?<!\w)@\w+|<[^>]*>")
+_TIME: Final = re.compile(
+    r"\b(?:\d{1,2}[.:/-]\d{1,2}|\d{4}|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? \d"
+    r"|Posted|Published|Updated|Last updated|\d+ min)\b",
+    re.IGNORECASE,
+)
+"""What follows a name in a byline."""
+
+
+@cache
+def _introduction() -> re.Pattern[str]:
+    """Words before a name: apart from it by a space or a colon."""
+    words = "|".join(re.escape(word) for word in sorted(vocabulary().introduction, key=len, reverse=True))
+    return re.compile(rf"\s*(?:(?:{words})\s*[:：/／]\s*|(?:{words})\s+)", re.IGNORECASE)
+
+
+@cache
+def _between() -> re.Pattern[str]:
+    """What stands between two names; a comma before an academic degree does not."""
+    words = "|".join(map(re.escape, vocabulary().between))
+    degrees = "|".join(map(re.escape, vocabulary().degrees))
+    return re.compile(rf"\s*(?:[;|/•·\n、]|,?\s(?:{words})\s|,(?!\s*(?:{degrees})\b))\s*", re.IGNORECASE)

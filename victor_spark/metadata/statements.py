@@ -1,0 +1,119 @@
+"""What the JSON-LD, the `meta` elements and the marked elements of a page say, as candidates with sources."""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from html import unescape
+from typing import TypeVar
+from urllib.parse import urljoin, urlsplit
+
+from victor_spark.metadata import json_ld
+from victor_spark.metadata.evidence import Evidence
+from victor_spark.metadata.json_ld import Thing
+from victor_spark.metadata.vocabulary import vocabulary
+
+T = TypeVar("T")
+Candidates = Iterator[tuple[str, T]]
+"""Pairs of a source, such as `meta og:title`, and a value; the best first."""
+
+_MAX_WORKS = 5
+
+
+class Statements:
+    """The evidence of one page with its JSON-LD read. `url`: the address of the page, where it is known."""
+
+    def __init__(self, evidence: Evidence, url: str | None) -> None:
+        self.evidence = evidence
+        self.url = url
+        things = json_ld.things(evidence.json_ld)
+        self._things = [(types, thing) for thing in things if (types := json_ld.types(thing))]
+        self._by_id = {str(thing["@id"]): thing for thing in things if "@id" in thing and len(thing) > 2}
+
+    @cached_property
+    def works(self) -> list[Thing]:
+        """The things that the page is about: those named like its title first, works before pages."""
+        known = vocabulary()
+        stated = (*self.evidence.meta.get("og:title", ()), *self.evidence.headings, self.evidence.title or "")
+        titles = {key(title) for title in stated} - {""}
+        ranked = []
+        for types, thing in self._things:
+            if not (known.works.isdisjoint(types) and known.pages.isdisjoint(types)):
+                name = key(str(thing.get("headline") or thing.get("name") or ""))
+                is_titled = bool(name) and any(name in title or title in name for title in titles)
+                is_page = known.works.isdisjoint(types)
+                ranked.append((2 * (not is_titled) + 3 * is_page, thing))
+        ranked.sort(key=lambda one: one[0])
+        return [thing for _, thing in ranked[:_MAX_WORKS]]
+
+    def meta(self, names: Iterable[str]) -> Candidates[str]:
+        """Contents of `meta` elements by these names."""
+        for name in names:
+            for value in self.evidence.meta.get(name, ()):
+                yield f"meta {name}", value
+
+    def linked(self, *relations: str) -> Candidates[str]:
+        """Addresses of `link` elements by these relations."""
+        for relation in relations:
+            for value in self.evidence.links.get(relation, ()):
+                yield f"link {relation}", value
+
+    def of_works(self, field: str, inner: str = "name") -> Candidates[str]:
+        """Texts of a field of the works; of an object its `inner` field."""
+        for work in self.works:
+            for value in self.texts(work, field, inner):
+                yield source(work, field), value
+
+    def of_type(self, kind: str, field: str) -> Candidates[str]:
+        """Texts of a field of all things of a type."""
+        for types, thing in self._things:
+            if kind in types:
+                for value in self.texts(thing, field, "name"):
+                    yield source(thing, field), value
+
+    def texts(self, thing: Thing, field: str, inner: str) -> Iterator[str]:
+        """Texts of a field of one thing."""
+        return json_ld.strings(thing.get(field), inner, self._by_id)
+
+    def marked(self, pattern: str, longest: int) -> Candidates[str]:
+        """Texts of elements whose mark the pattern finds, at most `longest` characters long."""
+        search = re.compile(pattern).search
+        for element in self.evidence.marked:
+            if len(element.text) <= longest and search(element.mark):
+                yield element.mark, element.text
+
+    def address(self, value: str) -> str | None:
+        """A web address, resolved against the page's; None for any other scheme."""
+        try:
+            whole = urljoin(self.url or "", value.strip())
+            return whole if urlsplit(whole).scheme in ("http", "https") else None
+        except ValueError:
+            return None
+
+    @cached_property
+    def host(self) -> str:
+        """The host of the page's address without `www.` and top-level domain; "" where there is none."""
+        return _host(self.url).removeprefix("www.").rpartition(".")[0]
+
+    @cached_property
+    def month_first(self) -> bool:
+        """Whether 3/4/2024 is a day of March here, as in the United States."""
+        language = (self.evidence.language or "").casefold().replace("_", "-")
+        elsewhere = (".uk", ".au", ".nz", ".ie", ".in", ".za")
+        return language in ("", "en", "en-us") and not _host(self.url).endswith(elsewhere)
+
+
+def source(thing: Thing, field: str) -> str:
+    """How the source of a value in JSON-LD is called."""
+    return f"json-ld {'/'.join(json_ld.types(thing)) or 'thing'}.{field}"
+
+
+def key(text: str) -> str:
+    """What two spellings of one name or title share: its letters and digits."""
+    return "".join(c for c in unescape(text).casefold() if c.isalnum())
+
+
+def _host(url: str | None) -> str:
+    try:
+        return urlsplit(url or "").hostname or ""
+    except ValueError:
+        return ""
