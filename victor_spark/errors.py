@@ -50,6 +50,7 @@ EXTRAS: Final = {
     "packaging": "spark",
     "pandas": "spark",
     "protego": "fetch",
+    "pycrfsuite": "train",
     "pydivsufsort": "spark",
     "pyspark": "spark",
     "sklearn": "train",
