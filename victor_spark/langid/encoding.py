@@ -63,7 +63,7 @@ def examined(text: str, profiles: Profiles, points: UInt32) -> Finding:
     if text.isascii():
         return Finding()
     n_replaced, n_controls, n_high, n_twice = _census(points)
-    possible = whole(text)
+    possible = whole(text) if _has_pairs(points) else []
     in_parts = parts(text, everywhere=TWICE in possible) if n_twice or TWICE in possible else None
     misreading = None
     if TWICE not in possible or in_parts == TWICE:
@@ -83,6 +83,15 @@ def examined(text: str, profiles: Profiles, points: UInt32) -> Finding:
     if few and identify.page(points, profiles).language in _ASCII:
         return Finding(lost=found.lost)
     return Finding(found.problem)
+
+
+def _has_pairs(points: UInt32) -> bool:
+    """Whether two characters beyond ASCII stand side by side anywhere, as misread UTF-8 always has them."""
+    high = points > _LAST_ASCII
+    return bool((high[1:] & high[:-1]).any())
+
+
+_LAST_ASCII: Final = 0x7F
 
 
 def _best(possible: Sequence[Misreading], text: str, profiles: Profiles) -> Misreading | None:

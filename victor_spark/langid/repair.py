@@ -86,7 +86,8 @@ def whole(text: str) -> list[Misreading]:
     Other text hardly ever is, by chance: a look at its first letters beyond ASCII is enough.
     """
     head = " ".join(run[0][:_HEAD] for run in islice(_HIGH.finditer(text), _HEAD))
-    if not head or not (possible := [read_as for read_as in _READ_AS if _is_half(head, read_as)]):
+    n_letters = len(_LETTER.findall(head))
+    if not head or not (possible := [read_as for read_as in _READ_AS if _is_half(head, n_letters, read_as)]):
         return []
     common = Counter(_HIGH.findall(text)).most_common(_MOST_RUNS)
     runs = [(run, n, n * len(_LETTER.findall(run))) for run, n in common]
@@ -116,10 +117,10 @@ def whole(text: str) -> list[Misreading]:
     return [misreading for misreading in likely if shares[misreading] > shares[likely[0]] - _AS_LIKELY]
 
 
-def _is_half(text: str, read_as: str) -> bool:
+def _is_half(text: str, n_letters: int, read_as: str) -> bool:
     """Whether at least half of the letters beyond ASCII look like UTF-8 read in a charset."""
     inside = "".join(_sequences(read_as).findall(text))
-    return len(inside) >= len(_LETTER.findall(text)) - len(_LETTER.findall(inside))
+    return len(inside) >= n_letters - (len(_LETTER.findall(inside)) if inside else 0)
 
 
 _LETTER: Final = re.compile(r"[^\W\d_A-Za-z]|[\u2500-\u25ff]")
