@@ -1,7 +1,7 @@
 # cython: language_level=3
 """Features of single blocks: what their counts, ancestors and twins on the page say, and the title in them.
 
-The names of the rows, in their order, stand in crf.surroundings. Cython pure Python mode.
+The names of the rows, in their order, stand in model.surroundings. Cython pure Python mode.
 """
 
 import cython
@@ -62,7 +62,7 @@ def of_blocks(
 ) -> cython.int:
     """Fills `rows`: one for each container, each row of `hints`, each count, and the ratios of counts.
 
-    `counts` are columns of Blocks in the order of crf.surroundings.COUNTS, the first `n_counts` of them
+    `counts` are columns of Blocks in the order of model.surroundings.COUNTS, the first `n_counts` of them
     features themselves; these, `containers`, `hints`, `of_block` and `rows` are of the blocks from `first`
     on, the other columns those of the whole page. Returns how many rows.
     """
