@@ -9,7 +9,7 @@ from victor_spark.evaluation import crf, cross_validation, labelling
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import track
-from victor_spark.evaluation.template_gain import Known
+from victor_spark.evaluation.template_gain import ModelsFor
 from victor_spark.extractors import MODELS
 from victor_spark.model import files as model_files
 from victor_spark.model.feature_sets import TEMPLATE_SHARE
@@ -39,7 +39,7 @@ def split(pages: Sequence[GoldPage], n_folds: int) -> Folds:
     return Folds(labelled, fold_of.tolist(), n_folds)
 
 
-def out_of_fold(given: Folds, feature_set: str, kept: Path | None = None) -> Known:
+def out_of_fold(given: Folds, feature_set: str, kept: Path | None = None) -> ModelsFor:
     """For pages of a site the models, `victor`'s own trained on the pages of other folds alone.
 
     Models that lie in the folder `kept` are not trained again.

@@ -58,7 +58,6 @@ DOORS = {
     "starlette": "annotation",
     "trafilatura": "extractors",
     "uvicorn": "annotation",
-    "warcio": "warc",
     "yarl": "fetch",
     "zstandard": "warc",
 }

@@ -5,6 +5,8 @@ import gzip
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import cache
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -59,8 +61,13 @@ FIELDS: dict[str, Any] = {
 
 def cleaned(chosen: Settings, source: str) -> Document:
     """A page cleaned with these settings."""
-    payload = source.encode("utf-8", "replace")
-    return pipeline.cleaning(chosen, pipeline.models(chosen))(record(payload))
+    return cleaning(chosen)(record(source.encode("utf-8", "replace")))
+
+
+@cache
+def cleaning(chosen: Settings) -> Callable[[Record], Document]:
+    """Loads the models of these settings once, not for each page."""
+    return pipeline.cleaning(chosen, pipeline.models(chosen))
 
 
 def record(payload: Any, **fields: Any) -> Record:

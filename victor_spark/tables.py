@@ -73,6 +73,9 @@ CRAWL: Final = pa.field("crawl", pa.string())
 
 PAGES_WITH_BLOCKS: Final = PAGES.append(pa.field("blocks", pa.list_(BLOCK)))
 
+ON_REQUEST: Final = {"html": HTML, "crawl": CRAWL, "blocks": PAGES_WITH_BLOCKS.field("blocks")}
+"""Columns that the pages table has if they are asked for, in their order."""
+
 _DDL_NAMES: Final = {
     pa.string(): "string",
     pa.binary(): "binary",
@@ -84,11 +87,11 @@ _DDL_NAMES: Final = {
 }
 
 
-def pages(*, blocks: bool, html: bool = False, crawl: bool = False) -> pa.Schema:
-    """The schema of the pages table with optional columns; the version is the same."""
+def pages(*on_request: str) -> pa.Schema:
+    """The schema of the pages table with columns of `ON_REQUEST`; the version is the same."""
     schema = PAGES
-    for wanted, field in ((html, HTML), (crawl, CRAWL), (blocks, PAGES_WITH_BLOCKS.field("blocks"))):
-        schema = schema.append(field) if wanted else schema
+    for field in [ON_REQUEST[name] for name in ON_REQUEST if name in on_request]:
+        schema = schema.append(field)
     return schema
 
 

@@ -142,7 +142,7 @@ def test_a_rule_that_is_never_in_doubt_has_no_say() -> None:
     ("settings", "message"),
     [
         (Settings("template"), "needs a templates table"),
-        (Settings("kimatu", templates_use="around"), "no use of templates 'around'"),
+        (Settings("kimatu", templates_use="around"), "unknown use of templates 'around'"),
         (Settings("kimatu", templates="nowhere.parquet"), "nowhere.parquet: No such file"),
     ],
 )

@@ -160,7 +160,8 @@ def _add(store: Store, record: Record, look: Linguist, predictor: Assistant | No
         added.n_without_blocks += 1
         return
     with store.writing() as connection:
-        number = pages.add(connection, page, markup, pages.source_of(record))
+        source = Source(record.warc_filename, record.warc_record_offset, record.id, record.url)
+        number = pages.add(connection, page, markup, source)
         if number is None:
             added.n_known += 1
             return

@@ -17,6 +17,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -111,6 +112,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Labels, cross-validates, trains on everything, writes the model directory."""
+    import_module("matplotlib")  # a missing extra is reported before the work
     recipe = _adapting(arguments) if arguments.start_from else _from_scratch(arguments)
     with outputs.directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
         _train(arguments, recipe, output)

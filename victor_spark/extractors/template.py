@@ -26,10 +26,10 @@ without them; `evidence`: the cleaner sees the share of each block that they cov
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """When templates may not take from a page what a trained cleaner kept of it.
+    """Limits for the removal of templates from what a trained cleaner kept.
 
-    `sure`: blocks with a smaller P(other) stay. `most`: a page that would lose a larger part of its kept
-    words stays as it is. `min_pages`: so do pages of sites whose templates come from fewer pages.
+    `sure`: blocks with a smaller P(other) stay. Pages stay unchanged where more than `most` of their kept
+    words would be removed, or where the site's templates come from fewer than `min_pages` pages.
     Chosen on half of the sites with gold, measured on the other half: docs/templates.md.
     """
 
@@ -42,15 +42,15 @@ GUARD: Final = Guard()
 
 
 def check(cleaner: str, templates: str | None, use: str) -> None:
-    """UsageError for a use that there isn't, and for a cleaner that needs a table and has none."""
+    """UsageError for an unknown use, and for a cleaner that needs a table where there is none."""
     if use not in USES:
-        raise UsageError(f"no use of templates {use!r}; there are: {', '.join(USES)}")
+        raise UsageError(f"unknown use of templates {use!r}; there are: {', '.join(USES)}")
     if NAME in cascade.parts(cleaner) and not templates:
         raise UsageError(f"the cleaner {cleaner} needs a templates table: --templates FILE")
 
 
 def table_bytes(path: str) -> bytes:
-    """A templates table as it lies in a file, here or elsewhere."""
+    """The bytes of a templates table in a local or remote file."""
     try:
         with open_file(path) as file:
             return file.read()

@@ -18,10 +18,9 @@ from tests.spark import file_systems
 from tests.warc import storage
 from victor_spark import tables
 from victor_spark.errors import OutputError
-from victor_spark.spark import ledger, output, task_writing
-from victor_spark.spark.cloud_files import CloudFiles
-from victor_spark.spark.files import LocalFiles, java_errors_as_output_errors
-from victor_spark.spark.task_writing import Target
+from victor_spark.spark import ledger, output
+from victor_spark.spark.files import CloudFiles, LocalFiles, java_errors_as_output_errors
+from victor_spark.spark.tasks import Target, write_partition
 
 ROWS: list[dict[str, Any]] = [
     {
@@ -53,8 +52,8 @@ def batches(rows: list[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
 
 
 def written(rows: Iterator[pa.RecordBatch], target: Target) -> dict[str, Any]:
-    (batch,) = task_writing.write_partition(rows, target=target)
-    told: dict[str, Any] = json.loads(batch.column("told")[0].as_py())
+    (batch,) = write_partition(rows, target=target)
+    told: dict[str, Any] = json.loads(batch.column("report")[0].as_py())
     return told
 
 
