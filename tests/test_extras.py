@@ -74,6 +74,7 @@ def test_the_base_installation_cleans_a_page_and_names_the_extra_for_spark(
 def test_the_named_extra_installs_the_package(package: str, project: dict[str, Any]) -> None:
     optional = project["optional-dependencies"]
     lines = optional[EXTRAS[package]] + (optional["executors"] if EXTRAS[package] == "spark" else [])
-    distribution = {"sklearn": "scikit-learn", "py4j": "pyspark"}.get(package, package)
+    renamed = {"py4j": "pyspark", "pycrfsuite": "python-crfsuite", "sklearn": "scikit-learn"}
+    distribution = renamed.get(package, package)
     assert distribution in names(lines)
     assert distribution not in names(project["dependencies"])

@@ -56,6 +56,7 @@ EXTRAS: Final = {
     "pandas": "spark",
     "protego": "fetch",
     "py4j": "spark",
+    "pycrfsuite": "train",
     "pydivsufsort": "spark",
     "pyspark": "spark",
     "sklearn": "train",

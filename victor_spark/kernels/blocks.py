@@ -1,7 +1,7 @@
 # cython: language_level=3
 """Features of single blocks: what their counts, ancestors and twins on the page say, and the title in them.
 
-The names of the rows, in their order, stand in crf.surroundings. Cython pure Python mode.
+The names of the rows, in their order, stand in model.surroundings. Cython pure Python mode.
 """
 
 import cython

@@ -1,7 +1,7 @@
 # cython: language_level=3
 """What a first guess says of a block's neighbours, elements and kin, as rows of features.
 
-The names of the rows, in their order, and what they are for stand in crf.context; a paragraph's `places`
+The names of the rows, in their order, and what they are for stand in model.revision; a paragraph's `places`
 and `sums` are those of kernels.surroundings. Cython pure Python mode.
 """
 

@@ -1,7 +1,7 @@
 # cython: language_level=3
 """What stands around a block: paragraphs, elements, windows, runs and kin, as rows of features.
 
-The names of the rows, in their order, and what they mean stand in crf.surroundings. A paragraph is a run
+The names of the rows, in their order, and what they mean stand in model.surroundings. A paragraph is a run
 of blocks without a paragraph break; an element is a block-level element. Cython pure Python mode.
 """
 

@@ -1,1 +1,1 @@
-"""The CRF: features, bins and template, model, dense decoding, training. The door to python-crfsuite."""
+"""Scores pages with trained models: feature sets, CRF and trees, model files, decisions, explanations."""

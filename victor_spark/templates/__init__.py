@@ -8,5 +8,5 @@ table      the published table: read, check, write; idioms of many sites left ou
 history    the table after a second crawl, and how two tables differ
 coverage   table + page → which characters of its blocks templates cover, and what is left of these
 
-The cleaner `template` and the template step after other cleaners are in cleaners.template.
+The cleaner `template` and the template step after other cleaners are in extractors.template.
 """
