@@ -12,10 +12,10 @@ from typing import Any, Final
 from research import injection, template_agreement, template_folds
 from research import template_guard as guard
 from victor_spark import pipeline
-from victor_spark.crf.model import FORMAT
 from victor_spark.evaluation import gold, template_gain
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.template_gain import SiteGain
+from victor_spark.model.files import FORMAT
 from victor_spark.templates import sites, tokens
 from victor_spark.templates.mine import MiningSettings
 

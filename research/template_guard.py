@@ -10,13 +10,14 @@ from itertools import product
 from typing import Any, Final
 
 from victor_spark import pipeline, words
-from victor_spark.cleaners import template
-from victor_spark.cleaners.template import Guard
+from victor_spark.blocks import Page
+from victor_spark.document import Document, plain_text
 from victor_spark.evaluation import measures, template_gain
 from victor_spark.evaluation.measures import Overlap, Quality
 from victor_spark.evaluation.progress import track
 from victor_spark.evaluation.template_gain import ModelsFor, Pages
-from victor_spark.page import Document, Page
+from victor_spark.extractors import template
+from victor_spark.extractors.template import Guard
 from victor_spark.templates import coverage, sites
 from victor_spark.templates.coverage import SiteTemplates
 from victor_spark.templates.mine import MiningSettings, mine
@@ -88,7 +89,7 @@ def _after(judged: Judged, guard: Guard) -> Overlap:
     kept, cut = template.taken_out(judged.page, document.kept, document.scores, judged.n_pages, guard)
     if cut is None:
         return judged.alone
-    text = pipeline.plain_text(coverage.trimmed(blocks, cut), kept)
+    text = plain_text(coverage.trimmed(blocks, cut), kept)
     return measures.overlap(words.words(text), judged.gold)
 
 

@@ -15,9 +15,9 @@ from typing import Any, Final
 
 from research import template_figures
 from research.template_folds import CLEANER
-from victor_spark.crf.model import FORMAT
 from victor_spark.evaluation.pictures import figure_of, save
 from victor_spark.evaluation.template_gain import ALL_TEXT, TEMPLATES, WITH_SHARES
+from victor_spark.model.files import FORMAT
 
 COMMAND: Final = "python -m research.template_page --data DATA --output docs/templates.md"
 CURVE: Final = "pictures/templates-injection.svg"

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from victor_spark.blocks import Page, Scores
 from victor_spark.errors import InputError
 from victor_spark.evaluation import cross_validation, out_of_fold, summary
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage, label
 from victor_spark.evaluation.measures import Quality
-from victor_spark.page import Page, Scores
 
 STORY = "A long walk along the river bank ends where the old bridge was."
 MENU = "Home and contact and everything else"
@@ -75,7 +75,9 @@ def test_files_come_back_hold_no_text_and_are_the_same_bytes_each_time(tmp_path:
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"no gzip", gzip.compress(b'{"set": "news"}\n'), gzip.compress(b"[1]\n")]
+    "content",
+    [b"", b"no gzip", gzip.compress(b'{"set": "news"}\n', mtime=0), gzip.compress(b"[1]\n", mtime=0)],
+    ids=["empty", "no gzip", "no labels", "no object"],
 )
 def test_a_file_that_is_none_is_one_clear_line(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "x.gz").write_bytes(content)

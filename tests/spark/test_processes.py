@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.spark.crawl import rows
-from victor_spark.spark.interrupts import interruptible
+from victor_spark.spark.session import interruptible
 
 pytestmark = pytest.mark.spark
 
@@ -32,7 +32,8 @@ def submit(
 ) -> subprocess.CompletedProcess[str]:
     program = shutil.which("spark-submit", path=environment["PATH"])
     assert program
-    flags = ["--master", "local[2]", "--conf", "spark.ui.enabled=false"]
+    flags = ["--master", "local[2]", "--properties-file", str(root / "conf" / "spark-defaults.conf")]
+    flags += ["--conf", "spark.ui.enabled=false", "--conf", "spark.sql.shuffle.partitions=2"]
     command = [program, *flags, str(root / "jobs" / job), *map(str, arguments)]
     # spark-submit shows a Python program's stderr on its own stdout.
     return subprocess.run(

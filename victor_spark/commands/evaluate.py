@@ -13,6 +13,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from functools import partial
+from importlib import import_module
 from os import cpu_count
 from pathlib import Path
 from typing import Any, Final
@@ -88,6 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Checks the arguments, measures, writes the results, prints the table."""
     _check(arguments)
+    import_module("matplotlib")  # a missing extra is reported before the work
     if arguments.model and not arguments.cleaner:
         arguments.cleaner = ["victor"]
     plan = measuring.plan(arguments.cleaner, arguments.cleaned, arguments.measures, arguments.model)

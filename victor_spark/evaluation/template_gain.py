@@ -13,13 +13,14 @@ from typing import Final, TypeAlias
 import pyarrow as pa
 
 from victor_spark import pipeline, words
-from victor_spark.cleaners import template
+from victor_spark.blocks import Page, Record
+from victor_spark.document import Document
 from victor_spark.errors import InputError
 from victor_spark.evaluation import gold, measures
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.measures import Overlap, Quality
 from victor_spark.evaluation.progress import track
-from victor_spark.page import Document, Page, Record
+from victor_spark.extractors import template
 from victor_spark.templates import coverage, sites, table, tokens
 from victor_spark.templates.mine import MiningSettings, mine
 from victor_spark.templates.table import Mined

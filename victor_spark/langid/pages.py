@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from victor_spark.blocks import Blocks
 from victor_spark.langid import encoding, fasttext_model, identify, scores
 from victor_spark.langid.identify import Guess, Identifier
 from victor_spark.langid.labels import iso, resolve
 from victor_spark.langid.profiles import Profiles
 from victor_spark.langid.repair import Misreading
 from victor_spark.langid.settings import settings
-from victor_spark.page import Blocks
 
 MIXED_BELOW: Final = 0.9
 """Where the guess over the whole page has a lower score, the language is guessed block by block."""

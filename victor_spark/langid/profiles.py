@@ -18,11 +18,11 @@ from typing import Any, Final, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from victor_spark.blocks import UInt8, UInt64
 from victor_spark.errors import ModelError, UsageError
 from victor_spark.kernels import ngrams
 from victor_spark.langid.labels import closest
 from victor_spark.langid.settings import settings
-from victor_spark.page import UInt8, UInt64
 
 UInt32 = npt.NDArray[np.uint32]
 

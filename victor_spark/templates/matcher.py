@@ -12,9 +12,9 @@ from typing import Final
 
 import numpy as np
 
+from victor_spark.blocks import Int32, UInt8
 from victor_spark.kernels import trie as kernel
 from victor_spark.kernels import views
-from victor_spark.page import Int32, UInt8
 from victor_spark.templates import patterns
 from victor_spark.templates.tokens import TEXT, TOKENISERS, Vocabulary, spans, words
 

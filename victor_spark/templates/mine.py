@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from victor_spark.blocks import Int32, UInt8
 from victor_spark.errors import UsageError
-from victor_spark.page import Int32, UInt8
 from victor_spark.templates import patterns, selection, sites
 from victor_spark.templates.patterns import Patterns
 from victor_spark.templates.repeats import Corpus, Repeats, corpus, repeats

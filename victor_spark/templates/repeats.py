@@ -9,10 +9,10 @@ from typing import Final
 
 import numpy as np
 
+from victor_spark.blocks import Float64, Int32, UInt8
 from victor_spark.errors import UsageError
 from victor_spark.kernels import repeats as kernel
 from victor_spark.kernels import views
-from victor_spark.page import Float64, Int32, UInt8
 
 MOST_TOKENS: Final = (2**31 - 1) // 4
 

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.page import Bool, Float64, Int32, UInt8
+from victor_spark.blocks import Bool, Float64, Int32, UInt8
 from victor_spark.templates.matcher import trie
 from victor_spark.templates.repeats import Corpus, Repeats
 from victor_spark.templates.tokens import BEGINS_LINE, ENDS_LINE

@@ -20,9 +20,9 @@ from urllib.parse import SplitResult, urlsplit
 import numpy as np
 import numpy.typing as npt
 
+from victor_spark.blocks import Bool, Int32, UInt64
 from victor_spark.errors import UsageError
 from victor_spark.hosts import host_name, registered_domain
-from victor_spark.page import Bool, Int32, UInt64
 
 REGISTERED_DOMAIN: Final = "registered-domain"
 HOST: Final = "host"

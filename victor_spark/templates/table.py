@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from victor_spark import tables
+from victor_spark.blocks import Int32
 from victor_spark.errors import InputError, OutputError
-from victor_spark.page import Int32
 from victor_spark.templates import patterns
 from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.sites import REGISTERED_DOMAIN, check_grouping

@@ -2,7 +2,7 @@
 
     python tests/annotation/browser/chromium.py      prints its path; gets one where there is none
 
-`./dev test` does that. Where no Chromium, Chrome or Edge is on the PATH (nor in $VICTOR_CHROMIUM): a
+`./dev test-browser` does that. Where no Chromium, Chrome or Edge is on the PATH (nor in $VICTOR_CHROMIUM): a
 headless build of Chromium from the npm package @sparticuz/chromium (Linux, x86-64; 66 MB, needs nothing
 but glibc) goes to .venv/chromium; npm is the one on the PATH, or comes from PyPI. Where that fails, root
 installs Debian's package.
