@@ -9,15 +9,15 @@ import numpy as np
 from resiliparse.parse.html import HTMLTree
 
 from victor_spark import pipeline
-from victor_spark.cleaners import MODELS
-from victor_spark.crf import decision, revision
-from victor_spark.crf import decode as crf
-from victor_spark.crf.model import from_bytes
+from victor_spark.document import plain_text
+from victor_spark.extractors import MODELS
 from victor_spark.html import canonical
 from victor_spark.html.charset import as_utf8
 from victor_spark.html.parse import parse
 from victor_spark.html.segment import segment
 from victor_spark.langid.pages import linguist
+from victor_spark.model import crf, decision, revision
+from victor_spark.model.files import from_bytes
 from victor_spark.warc import records
 from victor_spark.warc.shard import Shard
 
@@ -88,6 +88,6 @@ def spent(shards: Sequence[Shard]) -> tuple[dict[str, float], int]:
             lap("last trees")
             kept = decision.by_expected_f1(probabilities, decision.n_words(blocks))
             lap("decide")
-            pipeline.plain_text(blocks, kept)
+            plain_text(blocks, kept)
             lap("text")
     return {step: seconds[step] for step in (*STEPS, FLOOR)}, n_records

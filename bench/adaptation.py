@@ -19,13 +19,13 @@ from statistics import mean
 from typing import Final
 
 from victor_spark.commands.adapting import C2, STRENGTH, adapt
-from victor_spark.crf import model as crf_model
-from victor_spark.crf.model import Model
-from victor_spark.crf.table import from_conf
-from victor_spark.crf.training import TrainingOptions
 from victor_spark.evaluation import crf, cross_validation, gold, labelling, measures
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import track
+from victor_spark.model import files as model_files
+from victor_spark.model.crf import Model
+from victor_spark.model.table import from_conf
+from victor_spark.train.crfsuite import TrainingOptions
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 FEATURES: Final = "victor-2"
@@ -67,11 +67,11 @@ def _labelled(folder: Path) -> Iterator[LabelledPage]:
 
 def _base(pages: Sequence[LabelledPage], path: Path | None) -> Model:
     if path is not None and path.exists():
-        return crf_model.from_bytes(path.read_bytes(), str(path))
+        return model_files.from_bytes(path.read_bytes(), str(path))
     options = TrainingOptions("lbfgs", 60)
     made = crf.train([page for page in pages if labelling.trainable(page)], from_conf(FEATURES), options)
     if path is not None:
-        path.write_bytes(crf_model.to_bytes(made))
+        path.write_bytes(model_files.to_bytes(made))
     return made
 
 

@@ -35,9 +35,9 @@ from playwright.sync_api import expect, sync_playwright  # noqa: E402
 
 from tests.annotation.browser import chromium, pages  # noqa: E402 - needs the path
 from tests.annotation.browser.desk import Desk, Server  # noqa: E402
+from victor_spark.blocks import OTHER, TEXT  # noqa: E402
 from victor_spark.evaluation import labelling  # noqa: E402
 from victor_spark.evaluation.gold import GoldPage  # noqa: E402
-from victor_spark.page import OTHER, TEXT  # noqa: E402
 
 K, P, B, M = 0.20, 1.10, 0.10, 1.35
 SECONDS: Final = {"K": K, "P": P, "B": B, "M": M}

@@ -21,7 +21,7 @@ from _shards import add_argument, make, shards
 
 from victor_spark import pipeline
 from victor_spark.evaluation import gold
-from victor_spark.spark.limits import Limits
+from victor_spark.spark.request import Limits
 from victor_spark.warc import inputs, records
 from victor_spark.warc.shard import Shard
 

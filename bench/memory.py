@@ -15,7 +15,7 @@ from typing import Final
 from _shards import add_argument, shards
 
 from victor_spark import pipeline
-from victor_spark.page import Record
+from victor_spark.blocks import Record
 from victor_spark.warc import records
 from victor_spark.warc.shard import Shard
 

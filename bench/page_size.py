@@ -16,7 +16,8 @@ import numpy as np
 from _shards import add_argument, shards
 
 from victor_spark import pipeline
-from victor_spark.page import Document, Record
+from victor_spark.blocks import Record
+from victor_spark.document import Document
 from victor_spark.warc import records
 
 SIZES: Final = (10_000, 100_000, 1_000_000, 10_000_000)

@@ -19,9 +19,8 @@ from _shards import add_argument, shards
 
 from victor_spark import pipeline
 from victor_spark.spark import manifest
-from victor_spark.spark.clean_partition import CleanTask, clean_partition
-from victor_spark.spark.limits import Limits
-from victor_spark.warc.shard import ReadOptions
+from victor_spark.spark.request import CleanRequest, Limits
+from victor_spark.spark.tasks import CleanTask, clean_partition
 
 ALLOWED: Final = 1.12
 
@@ -34,10 +33,9 @@ def main() -> int:
     arguments = parser.parse_args()
     with shards(arguments.shards) as chosen:
         table = manifest.collect([shard.path for shard in chosen]).table
-        settings = pipeline.Settings()
-        models: Any = SimpleNamespace(value=pipeline.models(settings))
+        models: Any = SimpleNamespace(value=pipeline.models(pipeline.Settings()))
         tasks = [
-            CleanTask(settings, ReadOptions(), models, "bench", limits=Limits(sandbox=sandbox))
+            CleanTask(CleanRequest(limits=Limits(sandbox=sandbox)), "bench", models)
             for sandbox in (False, True)
         ]
         for task in tasks:  # the first call loads models, and forks
@@ -47,7 +45,7 @@ def main() -> int:
             print(f"round {number + 1} of {arguments.rounds}", file=sys.stderr)
             # In turn: whoever comes second finds the files in memory, and the machine as the first left it.
             order = tasks if number % 2 else tasks[::-1]
-            by_task = {task.limits.sandbox: spent(table, task) for task in order}
+            by_task = {task.request.limits.sandbox: spent(table, task) for task in order}
             pairs.append((by_task[False], by_task[True]))
     ratio = median(inside[0] / alone[0] for alone, inside in pairs)
     print("## The child process that page work is done in\n")

@@ -58,16 +58,15 @@ import json, sys, time
 import pyarrow.parquet as pq
 from victor_spark import pipeline
 from victor_spark.warc import inputs
-from victor_spark.warc.shard import ReadOptions
-from victor_spark.spark.clean_partition import CleanTask, _batches, page_work
-settings = pipeline.Settings()
-models = pipeline.models(settings)
-task = CleanTask(settings, ReadOptions(), None, "")
-work = page_work(task, models)
+from victor_spark.spark.rows import page_work
+from victor_spark.spark.request import CleanRequest
+from victor_spark.spark.tasks import in_process
+request = CleanRequest()
+work = page_work(request, pipeline.models(request.cleaning))
 sys.stdin.readline()
 started, used, n = time.monotonic(), time.process_time(), 0
-with pq.ParquetWriter(sys.argv[1], task.schema, compression="zstd") as writer:
-    for batch in _batches(inputs.resolve([sys.argv[2]]), work):
+with pq.ParquetWriter(sys.argv[1], work.schema, compression="zstd") as writer:
+    for batch in in_process(inputs.resolve([sys.argv[2]]), work):
         writer.write_batch(batch)
         n += batch.num_rows
 print(json.dumps([n, time.monotonic() - started, time.process_time() - used]))

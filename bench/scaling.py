@@ -1,9 +1,9 @@
-"""What 30 million pages and a petabyte take: the arithmetic, written as docs/scale.md.
+"""Computes runs of 30 million pages and of a petabyte, and writes docs/scale.md.
 
     python bench/scaling.py [--output FILE]
 
-Goes on from the figures of bench/scale.json (measured by `python bench/scale.py --write`), and asks the
-planner itself about invented shards of 1 GB. Nothing is read or run; what is multiplied is shown.
+Uses the figures of bench/scale.json (measured by `python bench/scale.py --write`), and the planner for
+invented shards of 1 GB. Nothing is read or run; the document shows the arithmetic.
 """
 
 import argparse
@@ -30,53 +30,52 @@ N_PAGES: Final = 30_000_000
 CORES: Final = (8, 100, 1000)
 
 INTRODUCTION: Final = """\
-# How far it scales
+# Scale
 
-Written by `python bench/scaling.py`: figures of a page are those of `python bench/scale.py --write`
-([bench/RESULTS.md](../bench/RESULTS.md), {n_pages:,} pages on a cluster of two cores), plans are made by the
-planner itself for invented shards of 1 GB. Nothing here was run at that size. The start of Java and of
-workers is in the processor time of a page: the fewer pages were measured, the more of it.
+Written by `python bench/scaling.py`. The figures per page were measured by `python bench/scale.py --write`
+([bench/RESULTS.md](../bench/RESULTS.md), {n_pages:,} pages on a cluster of two cores). The planner computes
+the plans for invented shards of 1 GB; no run of this size was made. The CPU time per page includes the
+start of Java and of workers, whose share shrinks with more pages.
 
-## What a page takes
+## Cost per page
 
-| | measured | a page |
+| | measured | per page |
 |---|---:|---:|
 | archives read | {read} | {read_page:.1f} kB |
 | Parquet written | {written} | {written_page:.2f} kB |
-| processor time, everything included | | {milliseconds:.1f} ms, so {rate:.0f} pages a second and core |
+| CPU time, everything included | | {milliseconds:.1f} ms, so {rate:.0f} pages per second and core |
 
-Resident memory at most: {memory}.
-Of a core these are one Python worker and its child. Java takes of its heap what its limit allows; what is in
-use there is in [bench/RESULTS.md](../bench/RESULTS.md).
+Maximum resident memory: {memory}. A core needs one Python worker and its child. Java's heap grows to its
+limit; [bench/RESULTS.md](../bench/RESULTS.md) has the part in use.
 
-Your pages are others, and so is your processor: `victor plan` cleans a sample of them and says the same for
-your crawl.
+Pages and processors differ: `victor plan` cleans a sample of your crawl and computes the same figures for
+it.
 
 """
 
 LAST: Final = """\
 ## Skew
 
-**Shards.** Tasks get even numbers of bytes: shards are cut into splits of {split} at record boundaries,
-splits go largest first to the task with the fewest bytes. Of {n_shards:,} invented shards from 1 kB to 5 GB
-(sizes even on a logarithmic scale), planned for 100 cores, the largest task of a wave has on average
-{skew:.3f} times the bytes of the mean one, at worst {worst:.3f} times. What can't be cut: a shard compressed
-as one stream, and tables of records, whose coordinates of one file are one split.
+**Shards.** Tasks get about equal numbers of bytes: shards are cut into splits of {split} at record
+boundaries, and the largest remaining split goes to the task with the fewest bytes. For {n_shards:,}
+invented shards from 1 kB to 5 GB (uniform on a logarithmic scale) and 100 cores, the largest task of a wave
+has on average {skew:.3f} times the mean bytes, at worst {worst:.3f} times. Two inputs cannot be cut: a
+shard compressed as one stream, and the records of one file in a table of records.
 
-**Pages.** A page takes at most its deadline (20 s of processor time, and as much again for each megabyte);
-the task that holds it is so much longer, and others of the same wave and of the next go on beside it.
+**Pages.** A page takes at most its time limit (20 s of CPU time, plus as much per megabyte). Only its task
+is delayed; other tasks of the same wave and of the next continue.
 
-**Sites.** Cleaning never groups by site: a host with half of all pages costs what other pages cost. Mining
-of templates groups, and takes a sample of each site that is capped.
+**Sites.** Cleaning does not group by site, so a host with half of all pages has no extra cost. Mining of
+templates groups by site, but takes a sample of limited size from each.
 
-**Waves** overlap by two: while the last tasks of one run, those of the next begin, so that a slow task
-leaves no core idle. Losing the driver costs the waves in flight, two at most.
+**Waves.** Two waves run concurrently, so that slow last tasks leave no core idle. If the driver dies, the
+waves in flight (at most two) are repeated.
 """
 
 
 @dataclass(frozen=True)
 class Case:
-    """A crawl of a size: its plan, what of it the driver keeps, and what it writes."""
+    """A crawl of a given size, and the cores of its plan."""
 
     title: str
     n_pages: int
@@ -132,7 +131,7 @@ def _of_case(case: Case, measured: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield "| what | how | |"
     yield "|---|---|---:|"
-    yield f"| pages | archives of {size(case.n_bytes)} at {_kb(case)} a page | {case.n_pages:,} |"
+    yield f"| pages | archives of {size(case.n_bytes)} at {_kb(case)} per page | {case.n_pages:,} |"
     yield f"| shards | of 1 GB | {n_shards:,} |"
     for n in CORES:
         hours = seconds / n / 3600
@@ -140,25 +139,25 @@ def _of_case(case: Case, measured: dict[str, Any]) -> Iterator[str]:
         yield f"| time on {n:,} cores | pages ÷ {rate} ÷ {n:,} | {_time(hours)} |"
     yield f"| written | pages × {written / case.n_pages:.0f} bytes | {size(written)} |"
     yield (
-        f"| plan in the driver | columns; {in_driver / n_shards:.0f} bytes a shard, "
-        f"{in_driver / n_shards:.0f} MB a million | {size(in_driver)} |"
+        f"| plan in the driver | columns; {in_driver / n_shards:.0f} bytes per shard, "
+        f"{in_driver / n_shards:.0f} MB per million | {size(in_driver)} |"
     )
-    yield f"| `manifest.parquet` | {stored / n_shards:.0f} bytes a shard | {size(stored)} |"
+    yield f"| `manifest.parquet` | {stored / n_shards:.0f} bytes per shard | {size(stored)} |"
     yield f"| waves (for {case.n_cores:,} cores) | of {size(planned.wave_bytes)} | {n_waves:,} |"
     each = f"of at most {size(planned.split_bytes)}; {splits.num_rows:,} in a wave"
     yield f"| splits | {each} | {_n_splits(planned):,} |"
     yield f"| tasks | {n_tasks:,} in a wave | {n_files:,} |"
-    yield f"| files | one a task: waves × tasks, {size(written / n_files)} each | {n_files:,} |"
+    yield f"| files | one per task: waves × tasks, {size(written / n_files)} each | {n_files:,} |"
     yield f"| ledger | {n_waves:,} entries of {size(entry)} | {size(n_waves * entry)} |"
     yield (
-        f"| names of all files in the driver | once, when it starts; {name:.0f} bytes each | "
+        f"| names of all files in the driver | once, at the start; {name:.0f} bytes each | "
         f"{size(n_files * name)} |"
     )
-    yield f"| lost with the driver | two waves of {n_waves:,} | {2 / n_waves:.2%} of the work |"
+    yield f"| repeated if the driver dies | two waves of {n_waves:,} | {2 / n_waves:.2%} of the work |"
 
 
 def _bytes_of_a_name(n: int = 20_000) -> float:
-    """What a driver needs for the name of a file and its size, measured."""
+    """The measured memory of the driver for the name and size of one file."""
     tracemalloc.start()
     names = {f"wave-{i:05}-part-{i:05}-{'0' * 36}-c000.zstd.parquet": (1 << 24) + i for i in range(n)}
     n_bytes = tracemalloc.get_traced_memory()[0]

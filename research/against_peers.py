@@ -23,12 +23,12 @@ import numpy as np
 import research
 from research import peers_raw
 from research.peers_raw import PeerRow
+from victor_spark.blocks import Float64
 from victor_spark.errors import EXIT_DONE, InputError, VictorError
 from victor_spark.evaluation import gold, out_of_fold, resampling
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.out_of_fold import PageRow
 from victor_spark.evaluation.progress import track
-from victor_spark.page import Float64
 
 OURS: Final = "victor"
 PER_PAGE: Final = "peers.jsonl.gz"

@@ -8,11 +8,11 @@ from typing import Final
 from research import daniel, ncleaners
 from research.daniel import Evidence
 from victor_spark import pipeline
-from victor_spark.cleaners import models_of
 from victor_spark.evaluation import cleaneval, contained, gold_formats, measuring
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.measures import Overlap
 from victor_spark.evaluation.measuring import Output
+from victor_spark.extractors import models_of
 
 SECONDS: Final = 120.0
 """How long a cleaner may take for one page, its measures included."""

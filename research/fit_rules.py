@@ -21,12 +21,12 @@ import numpy as np
 from research import search
 from research.search import Grid, PageBag
 from victor_spark import configuration, resources
-from victor_spark.cleaners import kimatu, kimatu_blocks, line_block, lines
+from victor_spark.blocks import Bool, Float64
 from victor_spark.errors import EXIT_DONE, InputError, VictorError
 from victor_spark.evaluation import gold, labelling
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import track
-from victor_spark.page import Bool, Float64
+from victor_spark.extractors import kimatu, kimatu_blocks, line_block, lines
 
 PAGES_PER_SET: Final = 60
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark.page import Bool, Int32
+from victor_spark.blocks import Bool, Int32
 from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.mine import MiningSettings, mine
 

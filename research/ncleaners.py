@@ -3,7 +3,7 @@
 from typing import Final
 
 from research import FOLDER
-from victor_spark.cleaners import CLEANERS, MODELS
+from victor_spark.extractors import CLEANERS, MODELS
 
 SETTINGS: Final = {"ncleaner-2008": "english", "ncleaner-5": "pairs-5", "ncleaner-25": "pairs-25"}
 """Name of the cleaner → its folder in research/models/ncleaner."""

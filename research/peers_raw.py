@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Final
 
 from victor_spark import words
-from victor_spark.cleaners import peers
+from victor_spark.blocks import Page
 from victor_spark.errors import InputError
 from victor_spark.evaluation import contained, labelling, measures
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.measures import Overlap
-from victor_spark.page import Page
+from victor_spark.extractors import peers
 
 NAMES: Final = ("trafilatura", "readability", "resiliparse", "justext", "boilerpipe")
 """The cleaners compared; jusText with the stop list of the page's language."""

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from research import against_peers, rejecting
 from research.trials import ALL_STAGES, STAGES
-from victor_spark.crf import decision
 from victor_spark.evaluation.out_of_fold import PageRow
 from victor_spark.evaluation.summary import BY_THEMSELVES
+from victor_spark.model import decision
 
 Row = Mapping[str, Any]
 
@@ -40,7 +40,7 @@ def reject(rows: Sequence[PageRow]) -> Iterator[str]:
         f"(of {len(rows) - n_empty}) | word F1, all pages |\n|---|---|---|---|"
     )
     for bar in rejecting.curve(rows):
-        mark = " (in use)" if bar.least == decision.LEAST_EXPECTED_F1 else ""
+        mark = " (in use)" if bar.least == decision.MIN_EXPECTED_F1 else ""
         yield (
             f"| {bar.least:g}{mark} | {bar.n_empty_rejected} | {bar.n_content_rejected} | {bar.word_f1:.4f} |"
         )

@@ -10,12 +10,12 @@ from typing import Final
 
 import numpy as np
 
+from victor_spark.blocks import Float64
 from victor_spark.evaluation import measures
 from victor_spark.evaluation.out_of_fold import PageRow
-from victor_spark.page import Float64
 
 BARS: Final = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6)
-"""Values of LEAST_EXPECTED_F1 that are tried."""
+"""Values of MIN_EXPECTED_F1 that are tried."""
 
 FAIL_BELOW: Final = (0.0, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95)
 """Values of --fail-below that are tried."""

@@ -17,11 +17,11 @@ from typing import Final
 from research import extrinsic, findings, published, reproduction, unseen
 from research.findings import Finding, Plan
 from research.reproduction import Judged
-from victor_spark.cleaners import CLEANERS, MODELS, template
 from victor_spark.errors import EXIT_DONE, InputError, OutputError, UsageError, VictorError
 from victor_spark.evaluation import gold
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.progress import track
+from victor_spark.extractors import CLEANERS, MODELS, template
 
 TOOLS: Final = tuple(published.TOOLS.values())
 PAIRS: Final = tuple(f"{first}+{second}" for first, second in permutations(TOOLS, 2))

@@ -10,10 +10,10 @@ from research import FOLDER, claims, daniel, extrinsic, published, wrong_words, 
 from research.extrinsic import REFERENCE, percent
 from research.findings import Finding
 from research.published import Triple
-from victor_spark.cleaners import MODELS, models_of
 from victor_spark.evaluation import measures
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.measures import Quality
+from victor_spark.extractors import MODELS, models_of
 from victor_spark.resources import directory
 
 _NAMES: Final = {

@@ -7,8 +7,8 @@ from typing import Any, Final, TypeAlias, TypeVar
 import numpy as np
 
 from victor_spark import words
+from victor_spark.blocks import Bool, Float64, Int32
 from victor_spark.evaluation.labelling import LabelledPage
-from victor_spark.page import Bool, Float64, Int32
 
 T = TypeVar("T")
 Grid: TypeAlias = Mapping[str, Sequence[Any]]

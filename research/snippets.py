@@ -21,12 +21,12 @@ import numpy as np
 import research
 from research import peers_raw
 from research.against_peers import FEWEST, OURS, UNKNOWN, verdict
+from victor_spark.blocks import Float64
 from victor_spark.errors import EXIT_DONE, VictorError
 from victor_spark.evaluation import comparison, evaluate, gold, measuring, resampling
 from victor_spark.evaluation.comparison import Table
 from victor_spark.evaluation.measuring import SNIPPETS
 from victor_spark.evaluation.progress import track
-from victor_spark.page import Float64
 
 RESULTS: Final = "snippets.json"
 SET: Final = "trafilatura_eval"

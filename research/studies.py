@@ -29,13 +29,13 @@ import numpy as np
 import research
 from research import trials
 from research.trials import ALL_STAGES, STAGES, Trial
-from victor_spark.crf.table import FeatureTable, from_conf
-from victor_spark.crf.training import TrainingOptions
-from victor_spark.crf.trees import KINDS
 from victor_spark.errors import EXIT_DONE, InputError, VictorError
 from victor_spark.evaluation import gold, labelling, out_of_fold, resampling
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import reporter, track
+from victor_spark.model.table import FeatureTable, from_conf
+from victor_spark.model.trees import KINDS
+from victor_spark.train.crfsuite import TrainingOptions
 
 N_FOLDS: Final = 5
 MAX_ITERATIONS: Final = 20

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pyarrow as pa
 
+from victor_spark.blocks import Int32
 from victor_spark.evaluation.progress import track
-from victor_spark.page import Int32
 from victor_spark.templates import table
 from victor_spark.templates.matcher import by_expressions
 from victor_spark.templates.mine import MiningSettings, mine

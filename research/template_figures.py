@@ -12,10 +12,10 @@ from typing import Any, Final
 from research import injection, template_agreement, template_folds
 from research import template_guard as guard
 from victor_spark import pipeline
-from victor_spark.crf.model import FORMAT
 from victor_spark.evaluation import gold, template_gain
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.template_gain import SiteGain
+from victor_spark.model.files import FORMAT
 from victor_spark.templates import sites, tokens
 from victor_spark.templates.mine import MiningSettings
 
@@ -26,7 +26,7 @@ CLEAN_SETS: Final = ("dragnet", "wcxb")
 N_FOLDS: Final = 3
 MIN_PAGES: Final = 3
 OTHERS: Final = ("kimatu", "line-block")
-FEATURES, FEATURES_TOLD = "victor-2", "victor-2-templates"
+FEATURES, FEATURES_WITH_SHARES = "victor-2", "victor-2-templates"
 _LENGTHS: Final = range(300, 8000)
 
 
@@ -50,17 +50,19 @@ def on_gold(data: Path, models: Path | None = None) -> dict[str, Any]:
     pages = list(_gold_pages(data, GOLD_SETS))
     of_sites = template_gain.by_site(pages, GROUPING, MIN_PAGES)
     split = template_folds.split(pages, N_FOLDS)
-    known = template_folds.out_of_fold(split, FEATURES, models)
-    told = template_folds.out_of_fold(split, FEATURES_TOLD, models)
+    models_for = template_folds.out_of_fold(split, FEATURES, models)
+    share_models_for = template_folds.out_of_fold(split, FEATURES_WITH_SHARES, models)
     cleaner = template_folds.CLEANER
-    gains = list(template_gain.gains(of_sites, cleaner, MiningSettings(), GROUPING, known, told))
+    gains = list(
+        template_gain.gains(of_sites, cleaner, MiningSettings(), GROUPING, models_for, share_models_for)
+    )
     return {
         "n_pages": len(pages),
         "n_folds": N_FOLDS,
         "kinds": {site: _kind(of_site) for site, of_site in of_sites.items()},
         "sites": [_site(gain) for gain in gains],
         "model_format": FORMAT,
-        "guard": guard.figures(guard.judged(of_sites, cleaner, GROUPING, known)),
+        "guard": guard.figures(guard.judged(of_sites, cleaner, GROUPING, models_for)),
     }
 
 

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from victor_spark import pipeline
-from victor_spark.cleaners import MODELS
-from victor_spark.crf import model as crf_model
-from victor_spark.crf.feature_sets import TEMPLATE_SHARE
-from victor_spark.crf.table import FeatureTable, from_conf
-from victor_spark.crf.training import TrainingOptions
 from victor_spark.evaluation import crf, cross_validation, labelling
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import track
-from victor_spark.evaluation.template_gain import Known
+from victor_spark.evaluation.template_gain import ModelsFor
+from victor_spark.extractors import MODELS
+from victor_spark.model import files as model_files
+from victor_spark.model.feature_sets import TEMPLATE_SHARE
+from victor_spark.model.table import FeatureTable, from_conf
 from victor_spark.templates.mine import MiningSettings
+from victor_spark.train.crfsuite import TrainingOptions
 
 CLEANER = "victor"
 OPTIONS = TrainingOptions("lbfgs", 60)
@@ -39,7 +39,7 @@ def split(pages: Sequence[GoldPage], n_folds: int) -> Folds:
     return Folds(labelled, fold_of.tolist(), n_folds)
 
 
-def out_of_fold(given: Folds, feature_set: str, kept: Path | None = None) -> Known:
+def out_of_fold(given: Folds, feature_set: str, kept: Path | None = None) -> ModelsFor:
     """For pages of a site the models, `victor`'s own trained on the pages of other folds alone.
 
     Models that lie in the folder `kept` are not trained again.
@@ -67,7 +67,7 @@ def out_of_fold(given: Folds, feature_set: str, kept: Path | None = None) -> Kno
 def _stored(path: Path | None, pages: Sequence[LabelledPage], features: FeatureTable) -> bytes:
     if path and path.is_file():
         return path.read_bytes()
-    stored = crf_model.to_bytes(crf.train(pages, features, OPTIONS))
+    stored = model_files.to_bytes(crf.train(pages, features, OPTIONS))
     if path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(stored)

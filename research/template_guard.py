@@ -10,13 +10,14 @@ from itertools import product
 from typing import Any, Final
 
 from victor_spark import pipeline, words
-from victor_spark.cleaners import template
-from victor_spark.cleaners.template import Guard
+from victor_spark.blocks import Page
+from victor_spark.document import Document, plain_text
 from victor_spark.evaluation import measures, template_gain
 from victor_spark.evaluation.measures import Overlap, Quality
 from victor_spark.evaluation.progress import track
-from victor_spark.evaluation.template_gain import Known, Pages
-from victor_spark.page import Document, Page
+from victor_spark.evaluation.template_gain import ModelsFor, Pages
+from victor_spark.extractors import template
+from victor_spark.extractors.template import Guard
 from victor_spark.templates import coverage, sites
 from victor_spark.templates.coverage import SiteTemplates
 from victor_spark.templates.mine import MiningSettings, mine
@@ -39,11 +40,11 @@ class Judged:
     alone: Overlap
 
 
-def judged(pages: Pages, cleaner: str, grouping: str, known: Known) -> dict[str, list[Judged]]:
+def judged(pages: Pages, cleaner: str, grouping: str, models_for: ModelsFor) -> dict[str, list[Judged]]:
     """The pages of every site, cleaned, with the templates of the site."""
     found = {}
     for site, of_site in track(pages.items(), "sites for the guard", len(pages)):
-        documents = template_gain.cleaned(of_site, pipeline.Settings(cleaner), known(of_site))
+        documents = template_gain.cleaned(of_site, pipeline.Settings(cleaner), models_for(of_site))
         mined = mine(site, sites.sample(document.columns.text for document in documents), MiningSettings())
         templates = SiteTemplates(template_gain.templates([mined], grouping))
         found[site] = [
@@ -88,7 +89,7 @@ def _after(judged: Judged, guard: Guard) -> Overlap:
     kept, cut = template.taken_out(judged.page, document.kept, document.scores, judged.n_pages, guard)
     if cut is None:
         return judged.alone
-    text = pipeline.plain_text(coverage.trimmed(blocks, cut), kept)
+    text = plain_text(coverage.trimmed(blocks, cut), kept)
     return measures.overlap(words.words(text), judged.gold)
 
 

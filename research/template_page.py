@@ -1,4 +1,4 @@
-"""docs/templates.md: what site templates bring, measured.
+"""docs/templates.md: measurements of site templates.
 
 python -m research.template_page --data DATA --output docs/templates.md
 
@@ -15,9 +15,9 @@ from typing import Any, Final
 
 from research import template_figures
 from research.template_folds import CLEANER
-from victor_spark.crf.model import FORMAT
 from victor_spark.evaluation.pictures import figure_of, save
-from victor_spark.evaluation.template_gain import ALL_TEXT, TEMPLATES, TOLD
+from victor_spark.evaluation.template_gain import ALL_TEXT, TEMPLATES, WITH_SHARES
+from victor_spark.model.files import FORMAT
 
 COMMAND: Final = "python -m research.template_page --data DATA --output docs/templates.md"
 CURVE: Final = "pictures/templates-injection.svg"
@@ -90,9 +90,9 @@ def _guard(figures: Mapping[str, Any]) -> Iterator[str]:
     chosen, in_use = figures["chosen"]["guard"], figures["in_use"]["guard"]
     other = figures["in_use"]["halves"][1]
     yield (
-        f"Chosen on the first half: {_said(chosen)}; in use: {_said(in_use)}. On the other half it changes "
-        f"mean F1 by {100 * other['f1']:+.2f} points and costs at most {100 * other['most_lost']:.2f} points "
-        f"of recall, on {other['worst']}."
+        f"Chosen on the first half: {_guard_text(chosen)}; in use: {_guard_text(in_use)}. On the other half "
+        f"it changes mean F1 by {100 * other['f1']:+.2f} points and costs at most "
+        f"{100 * other['most_lost']:.2f} points of recall, on {other['worst']}."
     )
 
 
@@ -102,8 +102,8 @@ _OF_HALF: Final = ("Δ F1", "most recall lost", "sites above .5")
 def _guard_name(row: Mapping[str, Any], figures: Mapping[str, Any]) -> list[str]:
     guard = row["guard"]
     marks = [mark for mark in ("chosen", "in_use") if figures[mark]["guard"] == guard]
-    said = ", ".join(mark.replace("_", " ") for mark in marks)
-    return [f"{guard['sure']}", f"{100 * guard['most']:.0f} %", str(guard["min_pages"]), said]
+    marks_text = ", ".join(mark.replace("_", " ") for mark in marks)
+    return [f"{guard['sure']}", f"{100 * guard['most']:.0f} %", str(guard["min_pages"]), marks_text]
 
 
 def _halves(halves: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -114,7 +114,7 @@ def _halves(halves: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _said(guard: Mapping[str, Any]) -> str:
+def _guard_text(guard: Mapping[str, Any]) -> str:
     return (
         f"P(other) of {guard['sure']} or more, at most {100 * guard['most']:.0f} % of a page, "
         f"{guard['min_pages']} pages"
@@ -125,9 +125,9 @@ def _kinds(figures: Mapping[str, Any]) -> Iterator[str]:
     """Where templates do bring something."""
     yield _SETTINGS
     names = list(figures["sites"][0]["ways"])
-    told = [row for row in figures["sites"] if TOLD in row["ways"]]
+    with_shares = [row for row in figures["sites"] if WITH_SHARES in row["ways"]]
     rows = []
-    for label, of_sites in _groups(figures, told):
+    for label, of_sites in _groups(figures, with_shares):
         pages = sum(row["n_pages"] for row in of_sites)
         rows.append([label, str(len(of_sites)), str(pages), *_means(of_sites, names)])
     yield _table(("sites", "n", "pages", *names), rows)
@@ -233,7 +233,7 @@ def _draw_curve(points: Sequence[Mapping[str, Any]], path: Path) -> None:
 
 
 _HEAD: Final = """\
-# Site templates: what they bring
+# Site templates: measurements
 
 Made by `{command}`
 (CPU minutes: {minutes}). `--only PART` measures a part again; `--models DIR` keeps the models of the folds,
@@ -256,9 +256,10 @@ _GOLD: Final = """\
 
 Sites by host, from the sets with several pages of a site. Templates are mined from the html of a site's
 gold pages. The CRF is out of fold: the {n_folds} models behind these figures are trained on {n_pages} pages
-less those of a third of the sites, so none has seen a site that it cleans. `told the shares` is a model
-with the feature set `victor-2-templates`, out of fold as well: it sees what share of every block templates
-cover, and no text is taken out. Sites with {least} gold pages or more have a row each."""
+less those of a third of the sites, so none has seen a site that it cleans. `with template shares` is a
+model with the feature set `victor-2-templates`, out of fold as well: it has the share of every block that
+templates cover as a feature, and no text is removed. Sites with {least} gold pages or more have a row
+each."""
 
 _OLDER: Final = """\
 These models are of format {theirs}, today's of format {ours}: figures of today's will differ a little."""
@@ -273,13 +274,13 @@ and the site's templates come from enough pages; headings stay. The guard is cho
 of recall."""
 
 _SETTINGS: Final = f"""\
-## Where they bring something
+## Where templates help
 
-After the CRF templates bring next to nothing: what they cover it has mostly dropped already, and what it kept
-of that is mostly content. They bring more as evidence: a model that is told the share of every block
-(`{TOLD}`: `victor train crf --features victor-2-templates`, then `victor clean --model DIR --templates T
---templates-use evidence`); and most on raw text (`{TEMPLATES}` against `{ALL_TEXT}`), where no trained model
-is. No model with that feature set is shipped yet.
+After the CRF, templates gain little: the CRF has dropped most of the text they cover, and what it kept of
+that text is mostly content. They gain more as a feature: a model that knows the share of every block
+(`{WITH_SHARES}`: `victor train crf --features victor-2-templates`, then
+`victor clean --model DIR --templates T --templates-use evidence`); and most on raw text
+(`{TEMPLATES}` against `{ALL_TEXT}`), without a trained model. No model with that feature set is shipped.
 Means over sites, by kind of site:"""
 
 _RULES: Final = (

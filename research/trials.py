@@ -11,13 +11,13 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark.crf import decision, decode
-from victor_spark.crf.model import Model
-from victor_spark.crf.table import FeatureTable, without
-from victor_spark.crf.training import TrainingOptions
+from victor_spark.blocks import Blocks, Float64
 from victor_spark.evaluation import crf, cross_validation, labelling, measures
 from victor_spark.evaluation.labelling import LabelledPage
-from victor_spark.page import Blocks, Float64
+from victor_spark.model import decision
+from victor_spark.model.crf import Model, chain_marginals, marginals
+from victor_spark.model.table import FeatureTable, without
+from victor_spark.train.crfsuite import TrainingOptions
 
 FEATURE_SET: Final = "victor-2"
 
@@ -91,13 +91,13 @@ def _first_alone(model: Model, blocks: Blocks) -> Float64:
 
 
 def _with_crf(model: Model, blocks: Blocks) -> Float64:
-    return decode.chain_marginals(model, model.values(blocks))
+    return chain_marginals(model, model.values(blocks))
 
 
 STAGES: Final[Mapping[str, Marginals]] = {
     FIRST_TREES: _first_alone,
     WITH_CRF: _with_crf,
-    ALL_STAGES: decode.marginals,
+    ALL_STAGES: marginals,
 }
 """How far a page goes → P(header), P(text), P(other) there."""
 

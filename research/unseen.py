@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Final
 
 from victor_spark import resources
-from victor_spark.crf import model as crf_model
-from victor_spark.crf.table import from_conf
-from victor_spark.crf.training import TrainingOptions
 from victor_spark.evaluation import crf, gold, labelling
 from victor_spark.evaluation.progress import track
+from victor_spark.model import files as model_files
+from victor_spark.model.table import from_conf
+from victor_spark.train.crfsuite import TrainingOptions
 
 MAX_ITERATIONS: Final = 60
 PAGES_PER_SET: Final = 60
@@ -29,6 +29,6 @@ def model(directory: Path, folder: str, without: Collection[str]) -> bytes:
         for page in track(labelling.label_all(pages), "labelling other sets", len(pages))
         if labelling.trainable(page)
     ]
-    shipped = crf_model.from_bytes(crf_model.read_bytes(resources.directory("models") / folder), folder)
+    shipped = model_files.from_bytes(model_files.read_bytes(resources.directory("models") / folder), folder)
     table = from_conf(shipped.table.feature_set)
-    return crf_model.to_bytes(crf.train(labelled, table, TrainingOptions(max_iterations=MAX_ITERATIONS)))
+    return model_files.to_bytes(crf.train(labelled, table, TrainingOptions(max_iterations=MAX_ITERATIONS)))

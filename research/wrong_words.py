@@ -6,10 +6,11 @@ from typing import Final
 import numpy as np
 
 from victor_spark import pipeline
+from victor_spark.blocks import OTHER, Bool, Float64
+from victor_spark.document import Document
 from victor_spark.evaluation import labelling, measuring
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.html.tags import CONTAINERS
-from victor_spark.page import OTHER, Bool, Document, Float64
 
 KINDS: Final = ("right", "in paragraphs that are mostly links", "in others under 25 words", "in longer ones")
 _SHORT: Final = 25

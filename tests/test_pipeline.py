@@ -19,14 +19,14 @@ from hypothesis import strategies as st
 import victor_spark
 from tests.html.pages import HOSTILE, articles, pages
 from victor_spark import pipeline
+from victor_spark.blocks import LABELS, Record
+from victor_spark.document import FORMS, Block, Document
 from victor_spark.errors import STATUSES, InputError, ModelError, UsageError
-from victor_spark.page import LABELS, Block, Document, Record
 from victor_spark.pipeline import Settings
-from victor_spark.render import FORMS
 from victor_spark.warc import inputs, records
 from victor_spark.warc.shard import ReadOptions
 
-ALONE = tuple(name for name in victor_spark.cleaners() if name != "template")  # type: ignore[attr-defined]
+ALONE = tuple(name for name in victor_spark.cleaners() if name != "template")
 """Cleaners that need nothing but the page."""
 
 SENTENCES = (
@@ -303,10 +303,10 @@ def test_cleaners_are_named_before_and_after_use() -> None:
 import victor_spark
 before = victor_spark.cleaners()
 victor_spark.clean("<p>a</p>")
-import victor_spark.cleaners
+import victor_spark.extractors
 from victor_spark import cleaners
 assert before == victor_spark.cleaners() == cleaners()
-assert set(before) >= set(cleaners.CLEANERS)
+assert set(before) >= set(victor_spark.extractors.CLEANERS)
 print(*before)
 """
     shown = subprocess.run(
@@ -321,7 +321,7 @@ def _root() -> Path:
 
 def test_the_package_has_no_other_lazy_attributes() -> None:
     with pytest.raises(AttributeError, match="washers"):
-        victor_spark.washers  # type: ignore[attr-defined]  # noqa: B018
+        victor_spark.washers  # noqa: B018
 
 
 def test_a_record_with_a_status_keeps_it(clean_record: Any) -> None:

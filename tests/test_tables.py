@@ -34,7 +34,7 @@ CONTRACT = [
 
 def test_the_columns_are_the_contracts_in_its_order() -> None:
     assert tables.PAGES.names == CONTRACT
-    assert tables.pages(blocks=True).names == [*CONTRACT, "blocks"]
+    assert tables.pages("blocks").names == [*CONTRACT, "blocks"]
 
 
 def test_offsets_hold_more_than_two_gigabytes() -> None:
@@ -42,8 +42,8 @@ def test_offsets_hold_more_than_two_gigabytes() -> None:
 
 
 def test_both_schemas_carry_the_version() -> None:
-    for blocks in (False, True):
-        assert tables.schema_version(tables.pages(blocks=blocks)) == tables.PAGES_VERSION
+    for columns in ((), ("blocks",), tables.ON_REQUEST):
+        assert tables.schema_version(tables.pages(*columns)) == tables.PAGES_VERSION
 
 
 def test_a_table_of_someone_else_has_no_version() -> None:
@@ -51,7 +51,7 @@ def test_a_table_of_someone_else_has_no_version() -> None:
 
 
 def test_ddl_names_every_column_with_sparks_type() -> None:
-    ddl = tables.ddl(tables.pages(blocks=True))
+    ddl = tables.ddl(tables.pages("blocks"))
     assert ddl.startswith("id string, url string, ")
     assert "warc_record_offset bigint" in ddl
     assert "fetch_time timestamp" in ddl

@@ -1,10 +1,9 @@
 """victor-spark: web crawls into clean text, with the reason for every block kept or dropped."""
 
-import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from victor_spark.page import Document
+    from victor_spark.document import Document
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "clean", "cleaners", "language_shares"]
@@ -20,21 +19,24 @@ def clean(
 
 
 def language_shares(document: "Document") -> dict[str, float]:
-    """The share of a cleaned page's letters per language; see `victor_spark.pipeline.language_shares`."""
+    """The share of a page's letters in each language (ISO 639), largest first, at any status of the page.
+
+    Languages are identified block by block; blocks that are too short are left out.
+    """
     from victor_spark import pipeline
+    from victor_spark.langid import identify
+    from victor_spark.langid.labels import iso
 
-    return pipeline.language_shares(document)
+    blocks = document.columns
+    by_code: dict[str, float] = {}
+    found = identify.shares(blocks.points, blocks.text_start, blocks.text_end, pipeline.profiles())
+    for label, share in found.items():
+        by_code[iso(label)] = by_code.get(iso(label), 0.0) + share
+    return by_code
 
 
-if TYPE_CHECKING:
+def cleaners() -> tuple[str, ...]:
+    """The names of the cleaners that can be loaded here; `a+b` makes a cascade of two."""
+    from victor_spark import extractors
 
-    def cleaners() -> tuple[str, ...]:
-        """The names of the cleaners that can be loaded here."""
-
-else:
-
-    def __getattr__(name):
-        # The package of that name is callable; it is imported when somebody asks for it.
-        if name == "cleaners":
-            return importlib.import_module("victor_spark.cleaners")
-        raise AttributeError(f"module 'victor_spark' has no attribute {name!r}")
+    return extractors.available()

@@ -1,7 +1,7 @@
 """Where a text stands in a page: its words aligned, in order, with the words of the blocks.
 
-A match scores 1 and opening a run of matches costs 2, so that a stray word in a menu costs more
-than it brings. A block holds the text when at least half of its words are matched; blocks without
+A match scores 1 and opening a run of matches costs 2, so that a single matching word in a menu lowers the
+score. A block holds the text when at least half of its words are matched; blocks without
 words follow when the blocks around them do.
 """
 
@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from victor_spark import words
+from victor_spark.blocks import Blocks, Bool, Int32
 from victor_spark.kernels import alignment as kernel
-from victor_spark.page import Blocks, Bool, Int32
 
 OPEN_COST: Final = 2
 KEPT_RATIO: Final = 0.5
@@ -40,7 +40,7 @@ def locate(blocks: Blocks, text: str) -> Match:
 
 
 def match(page: Sequence[str], gold: Sequence[str]) -> Int32:
-    """For every page word the position of its gold word, or -1; positions that are there ascend."""
+    """For every page word the position of its gold word, or -1; positions ascend."""
     ids = {word: row for row, word in enumerate(dict.fromkeys(gold))}
     gold_ids = np.fromiter((ids[word] for word in gold), np.int32, len(gold))
     page_ids = np.fromiter((ids.get(word, -1) for word in page), np.int32, len(page))

@@ -41,6 +41,11 @@ STATUSES: Final = (
     "out_of_memory",  # the page needed more memory than allowed
     "error",  # an unexpected error, named in `reason`
 )
+FAILURES: Final = ("corrupt_record", "timeout", "crash", "out_of_memory", "error")
+"""Statuses of pages that count in the failure budget: the run failed on them."""
+
+ANSWERED: Final = frozenset({"ok", "empty", "wrong_language"})
+"""Statuses of pages that were read and segmented as they should be, whatever was kept of them."""
 
 
 EXTRAS: Final = {

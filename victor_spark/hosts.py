@@ -1,4 +1,4 @@
-"""Hosts and registered domains: which part of a URL names its site."""
+"""Hosts and registered domains of URLs."""
 
 from functools import cache, lru_cache
 from urllib.parse import urlsplit
@@ -18,8 +18,8 @@ def host_name(url: str | None) -> str | None:
 def registered_domain(host: str | None) -> str | None:
     """The registered domain of a host name (a port is ignored); None for addresses and bare suffixes.
 
-    By the public suffix list with its private part: alice.blogspot.com is a domain of its own. Where the list
-    has no rule for the top-level domain, the last two labels count (its default rule).
+    Follows the public suffix list with its private part: alice.blogspot.com is a registered domain. Where the
+    list has no rule for the top-level domain, the result is the last two labels (the list's default rule).
     """
     name = (host or "").lower().partition(":")[0].rstrip(".")
     found = _suffixes()(name)
@@ -31,5 +31,5 @@ def registered_domain(host: str | None) -> str | None:
 
 @cache
 def _suffixes() -> TLDExtract:
-    """The public suffix list that tldextract ships: nothing is fetched, nothing is written."""
+    """The public suffix list that tldextract ships; nothing is downloaded or cached on disk."""
     return TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)

@@ -1,4 +1,4 @@
-"""What one page goes through, from bytes to Document, without Spark."""
+"""The way of a page from bytes to Document, without Spark."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -8,26 +8,22 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark.cleaners import Cleaner, check_name, load, models_of, template
-from victor_spark.cleaners.template import TemplateStep
-from victor_spark.cleaners.victor import reads_language
-from victor_spark.crf import decision
-from victor_spark.crf.model import read_bytes
+from victor_spark.blocks import OTHER, TEXT, Bool, Page, Record, Scores, no_blocks, uniform
+from victor_spark.document import Document, plain_text
 from victor_spark.errors import InputError, ModelError, UsageError
-from victor_spark.html import charset, plain
-from victor_spark.html.canonical import canonical
-from victor_spark.html.characters import properties
-from victor_spark.html.segment import segment
-from victor_spark.kernels import assemble, warn_if_uncompiled
-from victor_spark.langid import identify
-from victor_spark.langid.labels import iso
-from victor_spark.langid.pages import Linguist, PageLanguage, linguist
+from victor_spark.extractors import Cleaner, check_name, load, models_of, template
+from victor_spark.extractors.template import TemplateStep
+from victor_spark.extractors.victor import reads_language
+from victor_spark.html import plain
+from victor_spark.kernels import warn_if_uncompiled
+from victor_spark.langid.pages import PageLanguage, linguist
 from victor_spark.langid.profiles import Profiles
-from victor_spark.langid.repair import CONTROLS, Misreading, reread
-from victor_spark.page import LABELS, OTHER, TEXT, Blocks, Bool, Document, Page, Record, Scores, no_blocks
+from victor_spark.model import decision
+from victor_spark.model.files import read_bytes
+from victor_spark.preparation import Lap, PageFacts, handed_over, prepare, prepare_text, unmeasured
 from victor_spark.resources import directory
 from victor_spark.templates import coverage
-from victor_spark.warc import compression, file_types
+from victor_spark.warc import file_types
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +31,11 @@ class Settings:
     """How pages are cleaned; equal settings and models give equal documents.
 
     `threshold`: keep a block when P(other) is below it; None: the cleaner's own decision. `prefer`:
-    "precision" or "recall" instead of their balance, for cleaners that know probabilities. `fail_below`:
+    "precision" or "recall" instead of their balance, for cleaners that give probabilities. `fail_below`:
     a page with a lower expected F1 is dropped.
     `model`: a model directory instead of the cleaner's own. `languages`: ISO codes of the pages to
-    keep, empty for all. `lid_model`: a fastText file that tells languages instead of our profiles.
-    `templates`: a templates table; `templates_use`: one of cleaners.template.USES.
+    keep, empty for all. `lid_model`: a fastText file that identifies languages instead of our profiles.
+    `templates`: a templates table; `templates_use`: one of extractors.template.USES.
     """
 
     cleaner: str = "victor"
@@ -54,7 +50,7 @@ class Settings:
 
 
 EVERYTHING: Final = Settings(cleaner=template.NAME)
-"""Keeps all blocks, as long as no templates are known; needs `language_models` only."""
+"""Keeps all blocks, unless a templates table is given; needs `language_models` only."""
 
 PROFILES: Final = "langid/profiles.npz"
 LID_MODEL: Final = "lid-model"
@@ -63,19 +59,10 @@ NO_CLEANER: Final = "none"
 """The cleaner of plain text."""
 
 
-Lap = Callable[[str], None]
-"""Is told the name of the stage that ends now."""
-
-
-def unmeasured(stage: str) -> None:
-    """The lap of a run that nobody measures."""
-
-
 def models(settings: Settings) -> dict[str, bytes]:
     """The bytes of every model the settings need, by name: read once, sent to every process.
 
-    Raises UsageError for settings that make no sense and ModelError for a bad model, so that
-    nothing of that kind can happen at the first page.
+    Raises UsageError for wrong settings and ModelError for a bad model, before the first page is cleaned.
     """
     check_name(settings.cleaner)
     _check(settings)
@@ -107,23 +94,23 @@ def language_models() -> dict[str, bytes]:
 
 
 def _check(settings: Settings) -> None:
-    """Raises UsageError for numbers and names that mean nothing."""
+    """Raises UsageError for values out of range and unknown names."""
     if settings.threshold is not None and not 0.0 <= settings.threshold <= 1.0:
-        raise UsageError(f"the threshold is a probability between 0 and 1, not {settings.threshold}")
+        raise UsageError(f"the threshold must be between 0 and 1, not {settings.threshold}")
     if settings.prefer not in {None, *decision.PREFERENCES}:
-        raise UsageError(f"prefer {' or '.join(decision.PREFERENCES)}, not {settings.prefer!r}")
+        raise UsageError(f"prefer must be {' or '.join(decision.PREFERENCES)}, not {settings.prefer!r}")
     if settings.prefer and settings.threshold is not None:
-        raise UsageError("a threshold settles what is kept: nothing is left to prefer")
+        raise UsageError("threshold and prefer cannot be combined")
     if settings.fail_below is not None and not 0.0 <= settings.fail_below <= 1.0:
-        raise UsageError(f"an expected F1 is between 0 and 1, not {settings.fail_below}")
+        raise UsageError(f"fail_below, an expected F1, must be between 0 and 1, not {settings.fail_below}")
 
 
 def cleaning(
     settings: Settings, models: Mapping[str, bytes], lap: Lap = unmeasured
 ) -> Callable[[Record], Document]:
-    """The function that cleans one record; it answers any fault of a page with a status.
+    """The function that cleans one record; where a page fails, its document has a status.
 
-    `lap` is told where a stage ends: canonical, segment, language, decide, render.
+    `lap` is called at the end of each stage: canonical, segment, language, decide, render.
     """
     cleaner, templates = load(settings.cleaner, models), None
     if TEMPLATES in models:
@@ -147,7 +134,7 @@ def cleaning(
             if record.content_mime_type == plain.MIME_TYPE:
                 page, facts = prepare_text(record.payload, look, record.url, record.http_charset)
                 chosen = replace(settings, cleaner=NO_CLEANER)
-                return _document(page, facts, keep_all, chosen, templates, lap)
+                return _document(page, facts, _keep_all, chosen, templates, lap)
             page, facts = prepare(record.payload, look, record.url, record.http_charset, lap)
             return _document(page, facts, cleaner, settings, templates, lap)
         except MemoryError:
@@ -158,75 +145,6 @@ def cleaning(
             return dropped(record, settings, "error", f"{type(error).__name__}: {error}"[:500])
 
     return clean
-
-
-@dataclass(frozen=True, slots=True)
-class PageFacts:
-    """What is known of a page beside what cleaners need.
-
-    `misreadings`: what was wrong with its text, and was repaired; `mixed_with`: see `Canonical`.
-    """
-
-    charset: str | None
-    language: PageLanguage
-    misreadings: tuple[Misreading, ...] = ()
-    mixed_with: str | None = None
-
-    @property
-    def repairs(self) -> str | None:
-        """What was done about damage of the charset, and what is left of it, in a few words."""
-        parts = [f"{self.mixed_with} in {self.charset}: repaired"] if self.mixed_with else []
-        for read_as, written_in in dict.fromkeys(misreading[:2] for misreading in self.misreadings):
-            parts.append(f"{charset.name(written_in)} read as {charset.name(read_as)}: repaired")
-        if lost := self.language.lost:
-            parts.append(f"{lost:.1%} of the letters are lost" if lost >= 0.001 else "a few letters are lost")
-        return "; ".join(parts) or None
-
-
-def prepare(
-    source: bytes | str,
-    look: Linguist,
-    url: str | None = None,
-    http_charset: str | None = None,
-    lap: Lap = unmeasured,
-) -> tuple[Page, PageFacts]:
-    """A page as cleaners see it: canonical HTML, blocks, language; the same in training and cleaning."""
-    document = canonical(source, http_charset=http_charset)
-    lap("canonical")
-    html, read_as = document.html, document.charset
-    segmented = segment(html, document.elements)
-    lap("segment")
-    blocks, language = look(segmented)
-    misreadings: tuple[Misreading, ...] = ()
-    while language.misreading and len(misreadings) < _MOST_MISREADINGS:
-        if language.misreading != CONTROLS or (not misreadings and blocks.points.max() < _LATIN_1):
-            read_as = charset.name(language.misreading.written_in)
-        misreadings += (language.misreading,)
-        html = reread(html, language.misreading)
-        blocks, language = look(segment(html, document.elements))
-    lap("language")
-    page = Page(html, blocks, url, blocks.title, language.language)
-    return page, PageFacts(read_as, language, misreadings, document.mixed_with)
-
-
-_MOST_MISREADINGS: Final = 4
-_LATIN_1: Final = 0x100
-
-
-def prepare_text(
-    source: bytes, look: Linguist, url: str | None = None, charset: str | None = None
-) -> tuple[Page, PageFacts]:
-    """A plain text as a page without a title, one block a line."""
-    html, found = plain.as_html(source, charset)
-    page, facts = prepare(html, look, url)
-    return page, replace(facts, charset=facts.charset or found)
-
-
-def keep_all(page: Page) -> Scores:
-    """What becomes of a plain text: others have taken the boilerplate out, or nobody can."""
-    probabilities = np.zeros((len(page.blocks), len(LABELS)))
-    probabilities[:, TEXT] = 1.0
-    return Scores(probabilities, np.ones(len(page.blocks), dtype=bool))
 
 
 def clean(
@@ -249,37 +167,20 @@ def clean(
     return _loaded(Settings(cleaner, threshold))(record)
 
 
-def handed_over(payload: bytes, url: str | None, charset: str | None = None) -> Record:
-    """The record of a page that no archive holds; it has a status where it is a file of another kind."""
-    record = Record(None, url, "", 0, len(payload), payload, http_charset=charset)
-    if payload.startswith(compression.GZIP_MAGIC) and charset is None:
-        other: str | None = "application/gzip"
-    else:
-        other = file_types.binary_type(payload[:512])
-    return replace(record, payload=None, status="not_html", reason=other) if other else record
-
-
-def language_shares(document: Document) -> dict[str, float]:
-    """The share of the page's letters in each language (ISO 639), told block by block, largest first.
-
-    Blocks too short to tell are left out; so a page in two languages has both, at any status.
-    """
-    blocks = document.columns
-    shares = identify.shares(blocks.points, blocks.text_start, blocks.text_end, _profiles())
-    by_code: dict[str, float] = {}
-    for label, share in shares.items():
-        by_code[iso(label)] = by_code.get(iso(label), 0.0) + share
-    return by_code
-
-
 @cache
-def _profiles() -> Profiles:
+def profiles() -> Profiles:
+    """The language profiles that are shipped."""
     return Profiles.from_bytes(read_bytes(directory("models") / PROFILES))
 
 
 @lru_cache(maxsize=8)
 def _loaded(settings: Settings) -> Callable[[Record], Document]:
     return cleaning(settings, models(settings))
+
+
+def _keep_all(page: Page) -> Scores:
+    """Scores of plain text: it has no boilerplate that could be found."""
+    return uniform(len(page.blocks), TEXT)
 
 
 def _document(
@@ -292,7 +193,7 @@ def _document(
 ) -> Document:
     page = templates.before(page) if templates else page
     status, reason = _unfit(page, facts.language, settings)
-    scores = cleaner(page) if status is None else _nothing(page)
+    scores = cleaner(page) if status is None else uniform(len(page.blocks), OTHER)
     kept = _kept(page, scores, settings)
     if scores.text is None and (kept & page.blocks.line_number).any():
         kept = kept & ~page.blocks.line_number
@@ -304,7 +205,9 @@ def _document(
     own = scores.text if cut is None and np.array_equal(kept, scores.kept) else None
     text = plain_text(coverage.trimmed(page.blocks, cut), kept) if own is None else own
     lap("render")
-    expected = scores.expected_f1 if kept is scores.kept else _expected_f1(page, scores, kept)
+    expected = scores.expected_f1
+    if expected is not None and kept is not scores.kept:
+        expected = decision.expected_f1(scores.probabilities, decision.n_words(page.blocks), kept)
     if status is None and not text:
         repeated = chosen.any() or page.blocks.template_share.all()
         status, reason = "empty", "only templates of its site" if repeated else "no block kept"
@@ -331,7 +234,7 @@ def _document(
 
 
 def _kept(page: Page, scores: Scores, settings: Settings) -> Bool:
-    """The blocks to keep: the cleaner's own choice, unless the settings ask for another."""
+    """The blocks to keep: by the settings, or the cleaner's own decision."""
     if settings.threshold is not None:
         return decision.by_threshold(scores.probabilities, settings.threshold)
     if settings.prefer is not None and scores.expected_f1 is not None:
@@ -354,42 +257,6 @@ def _unfit(page: Page, language: PageLanguage, settings: Settings) -> tuple[str 
     return "wrong_language", f"{language.language or 'no known language'}, not {wanted}"
 
 
-def _nothing(page: Page) -> Scores:
-    """Scores of a page that is dropped whole."""
-    probabilities = np.zeros((len(page.blocks), len(LABELS)))
-    probabilities[:, OTHER] = 1.0
-    return Scores(probabilities, np.zeros(len(page.blocks), dtype=bool))
-
-
-def _expected_f1(page: Page, scores: Scores, kept: Bool) -> float | None:
-    if scores.expected_f1 is None:
-        return None
-    return decision.expected_f1(scores.probabilities, decision.n_words(page.blocks), kept)
-
-
-def plain_text(blocks: Blocks, kept: Bool) -> str:
-    """The kept blocks' text, paragraphs separated by newlines, preformatted text as it is."""
-    out = np.empty(len(blocks.points) + len(blocks.gaps) + 1, dtype=np.uint32)
-    if not len(blocks):
-        return ""
-    n = assemble.assemble(
-        memoryview(blocks.points),
-        memoryview(blocks.text_start),
-        memoryview(blocks.text_end),
-        memoryview(blocks.paragraph),
-        memoryview(blocks.space_before),
-        memoryview(blocks.white_space),
-        memoryview(blocks.listing),
-        memoryview(blocks.line_number.view(np.uint8)),
-        memoryview(blocks.gaps),
-        memoryview(blocks.gap_ends),
-        memoryview(kept.view(np.uint8)),
-        memoryview(properties()),
-        memoryview(out),
-    )
-    return out[:n].tobytes().decode("utf-32-le", "replace")
-
-
 def dropped(record: Record, settings: Settings, status: str, reason: str | None) -> Document:
     """The document of a record that was not cleaned, or could not be."""
     return Document(
@@ -404,6 +271,6 @@ def dropped(record: Record, settings: Settings, status: str, reason: str | None)
         charset=record.http_charset,
         cleaner=settings.cleaner,
         columns=no_blocks(),
-        scores=Scores(np.zeros((0, len(LABELS))), np.zeros(0, dtype=bool)),
+        scores=uniform(0, OTHER),
         kept=np.zeros(0, dtype=bool),
     )

@@ -1,6 +1,6 @@
-"""Addresses and messages without credentials: no user, no password, no signed or secret query parameter.
+"""Removes credentials from addresses and messages: user, password, signed and secret query parameters.
 
-What is left of an address is the same each time it is signed anew, so it can name a file.
+A redacted address is the same each time the address is signed anew, so it can name a file.
 """
 
 import re
@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import unquote
 
 _SECRET: Final = re.compile(
-    # Signatures of S3 and what speaks like it, Google, CloudFront, Alibaba, Tencent, Akamai, nginx:
+    # Signatures of S3 and compatible stores, Google, CloudFront, Alibaba, Tencent, Akamai, nginx:
     r"x-(?:amz|goog|oss|obs|cos|tos|bce|ms|ibm)-.*|q-(?:sign|ak|key|header|url)-?.*|key-pair-id|policy|expires"
     r"|googleaccessid|hdn\w*|__gda__|__token__|md5|s?hmac|mac"
     # and any name that contains one of these.
@@ -21,7 +21,7 @@ _SHARED_ACCESS: Final = re.compile(
     r"s[veiprst]|spr|sip|ss|srt|sdd|sks|skoid|sktid|skt|ske|skv|saoid|suoid|scid|ses|rsc[cdelt]",
     re.IGNORECASE,
 )
-"""What stands beside `sig` in Azure's shared access signatures, and means other things elsewhere."""
+"""Parameters of Azure's shared access signatures; they are secret only beside `sig`."""
 
 _BRACKETS: Final = re.compile(r"[\[\]]")
 _SEPARATORS: Final = re.compile(r"[,|(]")
@@ -30,23 +30,23 @@ _WEB_TOKEN: Final = re.compile(r"eyJ[\w-]{10,}(?:\.[\w-]*)*")
 _SCHEME: Final = (
     r"(?<![\w+.-])([A-Za-z][\w+.-]*://|(?:https?|ftps?|sftp|s3[an]?|gs|hdfs|webhdfs):/)"  # as paths
 )
-# All up to the last @ before the path; where no port can stand, of a password with / ? # in it, too.
+# Up to the last @ before the path; without a port also a password that contains / ? or #.
 _USER: Final = re.compile(_SCHEME + r"(?:[^/?#\s]*@|[^/?#\s:@\[]*:(?!\d*(?:[/?#\s]|$))\S{0,1000}@)")
 _USER_IN_ADDRESS: Final = re.compile(_SCHEME + r"(?:[^/?#]*@|[^/?#:@\[]*:(?!\d*(?:[/?#]|$)).*@)", re.DOTALL)
-# Up to the end of the word, without what ends a sentence there; in linear time.
+# Up to the end of the word, without punctuation at its end; in linear time.
 _QUERY: Final = re.compile(r"([?#;])((?:[^\s\"'<>:,.;)\]]|[:,.;)\]]++(?![\s\"'<>]|$))*+)")
 _QUERY_IN_ADDRESS: Final = re.compile(r"([?#;])([^#]*)", re.DOTALL)
 _CONTAINERS: Final = ("abfs://", "abfss://", "wasb://", "wasbs://")
-"""Where the name before the @ is a container's."""
+"""Schemes where the name before the @ is a container's."""
 
 
 def redacted(address: str) -> str:
-    """An address without what gives access to it; a path stays as it is."""
+    """An address without credentials; a path stays as it is."""
     return _redacted(address, _USER_IN_ADDRESS, _QUERY_IN_ADDRESS)
 
 
 def redacted_message(text: str) -> str:
-    """A text without what gives access to the addresses in it."""
+    """A text whose addresses have no credentials."""
     return _redacted(text, _USER, _QUERY)
 
 

@@ -1,7 +1,7 @@
-"""The tables this house writes, as Arrow schemas, and the same for Spark.
+"""The tables that victor-spark writes, as Arrow schemas and as Spark DDL.
 
-A schema's version stands in its metadata. Spark writes Parquet footers of its own and drops that, but
-keeps a column's metadata: there the version hangs on the column `id` (`schema_version` finds both).
+A schema's version stands in its metadata. Spark writes Parquet footers of its own and drops that, but keeps a
+column's metadata: there the version is in the metadata of the column `id` (`schema_version` reads both).
 """
 
 import json
@@ -69,9 +69,12 @@ RECORDS: Final = pa.schema(
 """One row per HTML record, not cleaned; `status` is ok where it can be."""
 
 CRAWL: Final = pa.field("crawl", pa.string())
-"""The crawl a shard belongs to, where its path or its first record says so."""
+"""The crawl a shard belongs to, where its path or its first record names it."""
 
 PAGES_WITH_BLOCKS: Final = PAGES.append(pa.field("blocks", pa.list_(BLOCK)))
+
+ON_REQUEST: Final = {"html": HTML, "crawl": CRAWL, "blocks": PAGES_WITH_BLOCKS.field("blocks")}
+"""Columns that the pages table has if they are asked for, in their order."""
 
 _DDL_NAMES: Final = {
     pa.string(): "string",
@@ -84,16 +87,16 @@ _DDL_NAMES: Final = {
 }
 
 
-def pages(*, blocks: bool, html: bool = False, crawl: bool = False) -> pa.Schema:
-    """The schema of the pages table, with the columns that are there on request; the version is the same."""
+def pages(*on_request: str) -> pa.Schema:
+    """The schema of the pages table with columns of `ON_REQUEST`; the version is the same."""
     schema = PAGES
-    for wanted, field in ((html, HTML), (crawl, CRAWL), (blocks, PAGES_WITH_BLOCKS.field("blocks"))):
-        schema = schema.append(field) if wanted else schema
+    for field in [ON_REQUEST[name] for name in ON_REQUEST if name in on_request]:
+        schema = schema.append(field)
     return schema
 
 
 def ddl(schema: pa.Schema) -> str:
-    """The columns of `schema` in Spark's words: `id string, warc_record_offset bigint, …`."""
+    """The columns of `schema` as Spark DDL: `id string, warc_record_offset bigint, …`."""
     return ", ".join(f"{field.name} {_ddl_type(field.type)}" for field in schema)
 
 

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from victor_spark import scripts
-from victor_spark.page import Blocks, Bool, Int32
+from victor_spark.blocks import Blocks, Bool, Int32
 
 _UNSPACED: Final = scripts.character_class(scripts.WORD_CHARACTERS)
 _WORD: Final = re.compile(rf"(?=\w)[{_UNSPACED}]|[^\W{_UNSPACED}]+")

@@ -6,7 +6,7 @@ import pytest
 
 from tests.conftest import annotated, pytest_configure, root
 from tests.langid.conftest import shipped
-from victor_spark.cleaners import CLEANERS, MODELS
+from victor_spark.extractors import CLEANERS, MODELS
 
 __all__ = ["annotated", "pytest_configure", "root", "shipped"]
 

@@ -10,9 +10,9 @@ import pytest
 from research import fit_rules, search
 from tests.evaluation.invented import write_sets
 from victor_spark import configuration, resources
-from victor_spark.cleaners import kimatu, line_block
+from victor_spark.blocks import Float64
 from victor_spark.evaluation import gold, labelling, measures
-from victor_spark.page import Float64
+from victor_spark.extractors import kimatu, line_block
 from victor_spark.words import block_words, words
 
 LOADERS = {"kimatu": kimatu.load, "line-block": line_block.load}

@@ -11,13 +11,13 @@ import pytest
 
 from research import studies, trials
 from tests.evaluation.invented import write_sets
-from victor_spark.cleaners import cascade
-from victor_spark.crf.table import from_conf, without
 from victor_spark.evaluation import gold, labelling, out_of_fold
 from victor_spark.evaluation.crf import training_pages
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.out_of_fold import Decided, PageRow
+from victor_spark.extractors import cascade
 from victor_spark.kernels.construction import ELEMENTS
+from victor_spark.model.table import from_conf, without
 
 
 @pytest.fixture(scope="module")

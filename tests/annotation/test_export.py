@@ -120,7 +120,7 @@ def test_nothing_finished_is_one_clear_line(tmp_path: Path, capsys: pytest.Captu
     assert main(["annotate", str(pages), "--store", str(kept), "--no-prelabels", "--import-only"]) == 0
     out = tmp_path / "g.jsonl"
     assert main(["annotate", "export", "--store", str(kept), "--output", str(out)]) == 2
-    assert "no page is finished" in capsys.readouterr().err
+    assert "no page is done" in capsys.readouterr().err
     assert not out.exists()
     assert main(["annotate", "export", "--store", str(tmp_path / "none"), "--output", str(out)]) == 2
     assert "no such annotation store" in capsys.readouterr().err

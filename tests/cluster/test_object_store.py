@@ -13,7 +13,7 @@ import pytest
 from tests.cluster.runs import ROOT, undisturbed, write_crawl
 from tests.cluster.standalone import QUICK
 from tests.warc import storage
-from victor_spark.spark.cloud_files import CloudFiles
+from victor_spark.spark.files import CloudFiles
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(900)]
 

@@ -15,17 +15,16 @@ import pytest
 from tests.cluster.runs import ROOT, Job, Outcome, Run, environment, undisturbed, write_crawl
 from tests.cluster.standalone import QUICK
 from tests.warc import storage
-from victor_spark.spark.cloud_files import CloudFiles
+from victor_spark.spark.files import CloudFiles
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(900)]
 
 # A second run looks for signs of the first for a minute; here for little more than the time between two.
 _COMMAND = """
 import sys
-from functools import partial
 from victor_spark.cli import main
-from victor_spark.spark import lease
-lease.acquire = partial(lease.acquire, beat=2.0, patience=8.0)
+from victor_spark.spark import lock
+lock.BEAT_SECONDS, lock.PATIENCE_SECONDS = 2.0, 8.0
 sys.exit(main(sys.argv[1:]))
 """
 REFUSED = "another run is writing there"

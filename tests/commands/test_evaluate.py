@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from tests.evaluation.invented import write_sets
-from victor_spark.cleaners import MODELS, peers
 from victor_spark.cli import main
 from victor_spark.evaluation import report
 from victor_spark.evaluation.measuring import MEASURES
+from victor_spark.extractors import MODELS, peers
 from victor_spark.resources import directory
 
 

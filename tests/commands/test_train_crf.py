@@ -7,10 +7,14 @@ from pathlib import Path
 import pytest
 
 from tests.evaluation.invented import write_sets
+from victor_spark import train
+from victor_spark.blocks import Record
 from victor_spark.commands import train_crf
-from victor_spark.errors import VictorError
-from victor_spark.page import Record
+from victor_spark.errors import UsageError, VictorError
+from victor_spark.extractors import MODELS
+from victor_spark.model.files import from_bytes, read_bytes
 from victor_spark.pipeline import Settings, cleaning, models
+from victor_spark.resources import directory
 
 
 def run(*words: str) -> int:
@@ -23,7 +27,8 @@ def run(*words: str) -> int:
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("train")
     data, output = write_sets(directory / "pages"), directory / "mine"
-    assert run("--data", str(data), "--output", str(output), "--folds", "3", "--iterations", "30") == 0
+    words = ("--features", "victor-2008", "--folds", "3", "--iterations", "30")
+    assert run("--data", str(data), "--output", str(output), *words) == 0
     return output
 
 
@@ -54,6 +59,28 @@ def test_the_model_cleans_a_page_of_another_site(trained: Path) -> None:
     html = f"<body><ul><li><a href='/'>Home</a></li></ul><p>{text}</p><div>Copyright x</div></body>".encode()
     document = cleaning(settings, models(settings))(Record(None, None, "", 0, len(html), html))
     assert document.text == text
+
+
+def test_without_further_options_the_features_are_those_of_victor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipes: list[train_crf.Recipe] = []
+    monkeypatch.setattr(train_crf, "_train", lambda _arguments, recipe, _output: recipes.append(recipe))
+    assert run("--data", str(tmp_path), "--output", str(tmp_path / "mine")) == 0
+    shipped = from_bytes(read_bytes(directory("models") / MODELS["victor"]))
+    assert recipes[0].feature_set == shipped.table.feature_set
+    assert recipes[0].features == shipped.table.names
+
+
+@pytest.mark.parametrize("words", [[], ["--start-from", "victor"]])
+def test_without_the_extra_one_line_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    missing = {"catboost", "sklearn"}
+    there = train.find_spec
+    monkeypatch.setattr(train, "find_spec", lambda name: None if name in missing else there(name))
+    with pytest.raises(UsageError, match=r"needs catboost and sklearn: pip install 'victor-spark\[train\]'"):
+        run("--data", str(tmp_path), "--output", str(tmp_path / "mine"), *words)
 
 
 def test_a_model_may_look_at_site_templates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,6 +129,7 @@ def test_a_model_that_is_there_is_overwritten_only_when_asked(tmp_path: Path) ->
     output.mkdir()
     (output / "weights.npz").write_text("mine")
     words = ["--data", str(data), "--output", str(output), "--folds", "0", "--iterations", "2"]
+    words += ["--features", "victor-2008"]
     with pytest.raises(VictorError, match=r"holds files \(weights\.npz\).*--overwrite"):
         run(*words)
     assert (output / "weights.npz").read_text() == "mine"
@@ -109,7 +137,7 @@ def test_a_model_that_is_there_is_overwritten_only_when_asked(tmp_path: Path) ->
     assert models(Settings(model=str(output)))
 
 
-@pytest.mark.parametrize("start", [[], ["--start-from", "victor"]])
+@pytest.mark.parametrize("start", [["--features", "victor-2008"], ["--start-from", "victor"]])
 def test_of_one_site_nothing_is_measured_and_the_reason_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], start: list[str]
 ) -> None:
@@ -169,9 +197,9 @@ def test_a_trained_model_is_adapted_and_measured_beside_what_it_was(trained: Pat
     ("options", "message"),
     [
         (["--start-from", "nobody"], "neither a CRF cleaner"),
-        (["--start-from", "victor", "--features", "victor-2008"], "settled by --start-from"),
-        (["--strength", "0.5"], "belongs to --start-from"),
-        (["--sets", "news"], "--sets chooses among those in --data"),
+        (["--start-from", "victor", "--features", "victor-2008"], "cannot be combined with --start-from"),
+        (["--strength", "0.5"], "--strength needs --start-from"),
+        (["--sets", "news"], "--sets selects files in --data"),
     ],
 )
 def test_options_that_do_not_go_together_are_one_clear_line(

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.evaluation.invented import write_sets
-from victor_spark.cleaners.ncleaner_model import from_bytes
+from victor_spark.blocks import Record
 from victor_spark.commands import train_ncleaner
 from victor_spark.errors import VictorError
-from victor_spark.page import Record
+from victor_spark.extractors.ncleaner import from_bytes
 from victor_spark.pipeline import Settings, cleaning, models
 
 

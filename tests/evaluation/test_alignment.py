@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from victor_spark.blocks import LABELS
 from victor_spark.evaluation.labelling import aligned_labels
 from victor_spark.html.segment import segment
-from victor_spark.page import LABELS
 
 ARTICLE = "<h1>The bridge is open</h1><p>People walked over it on Sunday, <b>rain</b> or not.</p>"
 GOLD = "The bridge is open\nPeople walked over it on Sunday, rain or not."

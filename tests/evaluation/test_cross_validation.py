@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from victor_spark.blocks import OTHER, Page, Scores
 from victor_spark.evaluation import cross_validation, pictures, summary
 from victor_spark.evaluation.cross_validation import Cleaner, PageResult
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage, label, label_all
 from victor_spark.evaluation.progress import track
 from victor_spark.evaluation.resampling import Interval
-from victor_spark.page import OTHER, Page, Scores
 
 MENU = "<ul><li><a href='/'>Home</a></li><li><a href='/contact'>Contact</a></li></ul>"
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from victor_spark.blocks import HEADER, OTHER, TEXT, UInt8
 from victor_spark.evaluation import measures
 from victor_spark.evaluation.measures import Overlap, Quality
-from victor_spark.page import HEADER, OTHER, TEXT, UInt8
 
 bags = st.lists(st.sampled_from("abcd"), max_size=12)
 labels = st.lists(st.sampled_from([HEADER, TEXT, OTHER]), max_size=30)

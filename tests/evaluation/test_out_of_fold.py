@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from victor_spark.blocks import Page, Scores
 from victor_spark.errors import InputError
 from victor_spark.evaluation import cross_validation, out_of_fold, summary
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage, label
 from victor_spark.evaluation.measures import Quality
-from victor_spark.page import Page, Scores
 
 STORY = "A long walk along the river bank ends where the old bridge was."
 MENU = "Home and contact and everything else"

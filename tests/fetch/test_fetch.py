@@ -219,7 +219,7 @@ def test_what_the_archive_holds_is_not_fetched_again(tmp_path: Path) -> None:
         assert site.paths()[n_asked:] == ["/robots.txt", "/c"]
 
 
-def test_a_clipped_last_record_is_cut_off_and_fetched_again(
+def test_an_incomplete_last_record_is_removed_and_fetched_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with serving("127.0.0.1") as site:
@@ -229,7 +229,7 @@ def test_a_clipped_last_record_is_cut_off_and_fetched_again(
         starts = [at for at in range(len(whole)) if whole.startswith(b"\x1f\x8b\x08", at)]
         output.write_bytes(whole[: starts[-3] + 100])  # within the last response
         fetch(tmp_path, urls)
-        assert "a clipped record of 100 bytes" in capsys.readouterr().err
+        assert "removed an incomplete record of 100 bytes" in capsys.readouterr().err
         assert sorted(responses(output)) == [f"{site.base}/{name}" for name in ("a", "b")]
         assert site.paths().count("/a") == 1
         assert site.paths().count("/b") == 2
@@ -248,7 +248,7 @@ def test_a_stopped_fetch_clipped_anywhere_goes_on(tmp_path: Path, site: Site) ->
     ("listed", "name", "said"),
     [
         ("just words\nftp://x.example/\n", "x.warc.gz", "holds no http:// or https:// address"),
-        ("http://x.example/", "x.warc", "ends in .warc.gz"),
+        ("http://x.example/", "x.warc", "must end in .warc.gz"),
         ("http://x.example/", "no/folder/x.warc.gz", "No such file"),
     ],
 )

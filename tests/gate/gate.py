@@ -17,10 +17,6 @@ from typing import Final
 from tests.gate import floors
 from tests.gate.floors import Key
 from victor_spark import resources
-from victor_spark.cleaners import CLEANERS, MODELS, template
-from victor_spark.crf import model as crf_model
-from victor_spark.crf.table import from_conf
-from victor_spark.crf.training import TrainingOptions
 from victor_spark.errors import EXIT_DONE, EXIT_INTERNAL, VictorError
 from victor_spark.evaluation import (
     comparison,
@@ -37,6 +33,10 @@ from victor_spark.evaluation import (
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.progress import track
 from victor_spark.evaluation.resampling import Interval
+from victor_spark.extractors import CLEANERS, MODELS, template
+from victor_spark.model import files as model_files
+from victor_spark.model.table import from_conf
+from victor_spark.train.crfsuite import TrainingOptions
 
 N_FOLDS: Final = 3
 PAGES_PER_SET: Final = 60
@@ -113,7 +113,9 @@ def unseen(pages: Sequence[GoldPage], *, n_jobs: int) -> dict[Key, Interval]:
     labelled = list(track(labelling.label_all(pages), "labelling", len(pages)))
     intervals: dict[Key, Interval] = {}
     for folder in sorted({MODELS[name] for name in crf.CRF_CLEANERS}):
-        shipped = crf_model.from_bytes(crf_model.read_bytes(resources.directory("models") / folder), folder)
+        shipped = model_files.from_bytes(
+            model_files.read_bytes(resources.directory("models") / folder), folder
+        )
         recipe = crf.recipe(
             from_conf(shipped.table.feature_set), TrainingOptions(max_iterations=MAX_ITERATIONS)
         )

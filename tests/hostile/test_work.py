@@ -10,8 +10,9 @@ from tests.hostile import making
 from tests.hostile.making import Part
 from tests.warc import making as archives
 from victor_spark import pipeline
+from victor_spark.blocks import Record
+from victor_spark.document import Document
 from victor_spark.html.canonical import canonical
-from victor_spark.page import Document, Record
 from victor_spark.warc import inputs, records
 
 N = 1000

@@ -6,9 +6,9 @@ from html import escape
 import numpy as np
 from hypothesis import strategies as st
 
+from victor_spark.blocks import Blocks
 from victor_spark.html.canonical import canonical
 from victor_spark.html.segment import segment
-from victor_spark.page import Blocks
 
 INLINE = ("a", "b", "i", "u", "em", "strong", "span", "label", "font", "x-y")
 BLOCK_LEVEL = (

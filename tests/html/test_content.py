@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.html.pages import blocks_of, pages, texts_of
+from victor_spark.blocks import Blocks
 from victor_spark.html import characters
-from victor_spark.page import Blocks
 
 CHARACTERS = ("n_letters", "n_digits", "n_punctuation", "n_white", "n_other")
 TOKENS = ("n_alpha_tokens", "n_num_tokens", "n_mix_tokens", "n_other_tokens")

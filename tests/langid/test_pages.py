@@ -11,11 +11,12 @@ import pytest
 
 import victor_spark
 from research.langid_measure import misread
-from victor_spark import pipeline
+from victor_spark import pipeline, preparation
+from victor_spark.blocks import Record
+from victor_spark.document import Document
 from victor_spark.errors import ModelError, UsageError
 from victor_spark.langid.identify import Guess
 from victor_spark.langid.pages import linguist
-from victor_spark.page import Document, Record
 
 CZECH = "Starosta obce včera slavnostně otevřel nový most přes řeku, na který občané čekali déle než pět let."
 ENGLISH = (
@@ -97,7 +98,7 @@ def test_markup_survives_a_repair_and_offsets_refer_to_the_repaired_page() -> No
 def test_a_repair_is_the_same_for_bytes_and_for_text() -> None:
     source = page(misread(CZECH, "utf-8", "windows-1252")).decode()
     look = linguist(pipeline.language_models()[pipeline.PROFILES])
-    assert pipeline.prepare(source, look)[0].html == pipeline.prepare(source.encode(), look)[0].html
+    assert preparation.prepare(source, look)[0].html == preparation.prepare(source.encode(), look)[0].html
 
 
 def test_c1_controls_are_signs_of_windows_1252() -> None:

@@ -11,10 +11,9 @@ from typing import Final
 
 from tests.warc import making
 from victor_spark import tables
+from victor_spark.blocks import Record
 from victor_spark.errors import STATUSES
-from victor_spark.page import Record
-from victor_spark.spark.page_process import Work
-from victor_spark.spark.rows import Row, record_row
+from victor_spark.spark.rows import Row, Work, record_row
 from victor_spark.warc import records
 from victor_spark.warc.inputs import resolve
 from victor_spark.warc.shard import Attempt, Shard

@@ -11,10 +11,8 @@ from tests.spark.crawl import PARAGRAPH, Response, Victor, page, rows, tree, wri
 from victor_spark.cli import main
 from victor_spark.errors import BudgetError, UsageError
 from victor_spark.spark import waves
-from victor_spark.spark.budget import Budget, allowed
-from victor_spark.spark.ledger import Entry
-from victor_spark.spark.record import Counts
-from victor_spark.spark.spending import Spending
+from victor_spark.spark.record import BudgetTracker, Counts, Entry
+from victor_spark.spark.request import Budget, allowed
 
 N_SHARDS = 6
 
@@ -52,20 +50,20 @@ def wave(number: int, n_pages: int, **failed: int) -> Entry:
 
 
 def test_a_run_stops_as_soon_as_more_failed_than_may_of_all_its_pages() -> None:
-    spending = Spending(Budget(max_failed_pages="10%"), n_shards=10, n_bytes=1000)
-    spending.add(wave(0, 50, crash=20, http_status=30))  # of about 500 pages 50 may; 30 didn't fail
-    spending.add(wave(1, 50, timeout=20, empty=5))
+    tracker = BudgetTracker(Budget(max_failed_pages="10%"), n_shards=10, n_bytes=1000)
+    tracker.add(wave(0, 50, crash=20, http_status=30))  # of about 500 pages 50 may fail; 30 didn't fail
+    tracker.add(wave(1, 50, timeout=20, empty=5))
     with pytest.raises(
-        BudgetError, match=r"60 pages failed \(timeout 20, crash 40\).* about 500 pages 50 may"
+        BudgetError, match=r"60 pages failed \(timeout 20, crash 40\).* about 500 pages 50 may fail"
     ):
-        spending.add(wave(2, 50, crash=20))
+        tracker.add(wave(2, 50, crash=20))
 
 
 def test_the_row_of_a_failed_shard_is_no_failed_page() -> None:
     counts = Counts(10, 1, {"ok": 9, "error": 1}, failed_shards={"a.warc.gz": "gone"})
-    Spending(Budget("1", "0"), n_shards=2, n_bytes=100).add(Entry(0, {}, 1, 100, counts))
+    BudgetTracker(Budget("1", "0"), n_shards=2, n_bytes=100).add(Entry(0, {}, 1, 100, counts))
     with pytest.raises(BudgetError, match=r"1 of 2 shards couldn't be read, and 0 may fail .*such as: gone"):
-        Spending(Budget("10%", "0"), n_shards=2, n_bytes=100).add(Entry(0, {}, 1, 100, counts))
+        BudgetTracker(Budget("10%", "0"), n_shards=2, n_bytes=100).add(Entry(0, {}, 1, 100, counts))
 
 
 @pytest.fixture
@@ -87,11 +85,11 @@ def broken_crawl(tmp_path: Path) -> Path:
 def test_no_wave_begins_once_too_much_has_failed(spark: SparkSession) -> None:
     """The waves under way end and are committed; of a hundred, that is a few."""
     assert spark
-    spending, begun, committed = Spending(Budget("0", "5%"), n_shards=9, n_bytes=10_000), [], []
+    tracker, begun, committed = BudgetTracker(Budget("0", "5%"), n_shards=9, n_bytes=10_000), [], []
 
     def commit(number: int, entry: Entry) -> None:
         committed.append(number)
-        spending.add(entry)
+        tracker.add(entry)
 
     def clean(number: int) -> Entry:
         begun.append(number)
@@ -143,7 +141,7 @@ def test_over_budget_ends_with_exit_code_3_and_a_larger_one_goes_on(
     shown = capfd.readouterr().out
     assert "out: incomplete: more failed than the budget allows; the same command with a larger one" in shown
     assert "(--max-failed-shards 0; repeat the command with a larger one)" in shown
-    assert "goes on from here" not in shown
+    assert "command resumes it" not in shown
 
     before = tree(output / "pages")
     assert clean("--max-failed-shards", "0%").code == 3  # at once: nothing more is cleaned

@@ -11,8 +11,8 @@ from pyspark.sql import SparkSession
 
 from tests.spark.crawl import CZECH, FETCHED, PARAGRAPH, Response, Victor, page, rows, write_warc
 from victor_spark import pipeline, tables
-from victor_spark.spark.pages import literal
 from victor_spark.spark.record import count
+from victor_spark.spark.waves import literal
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 
@@ -20,10 +20,11 @@ pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 @pytest.fixture(scope="module")
 def cleaned(spark: SparkSession, crawl: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The crawl, cleaned with block rows, into a path that is hard on globs and on ASCII."""
-    from victor_spark.spark.run import CleanJob, run
+    from victor_spark.spark.request import CleanRequest, RowOptions
+    from victor_spark.spark.run import run
 
     output = tmp_path_factory.mktemp("out") / "výstup [1] a*b"
-    run(CleanJob(inputs=(str(crawl),), output=str(output), blocks=True))
+    run(CleanRequest(inputs=(str(crawl),), output=str(output), rows=RowOptions(blocks=True)))
     return output
 
 

@@ -102,7 +102,7 @@ def test_a_run_is_resumed_with_addresses_that_are_signed_anew(
     with nothing_leaks(out, capfd):
         outcome = victor("clean", *[signed(site, name, 1) for name in names], "--output", out, *cut)
     assert outcome.code == 0, outcome.lines
-    assert "going on" in outcome.lines[0]
+    assert "resuming" in outcome.lines[0]
     assert rows(out) == whole
     again = victor("clean", *[signed(site, name, 1) for name in names], "--output", out)
     assert "already done" in again.lines[0]

@@ -42,11 +42,12 @@ def expected(
     spark: SparkSession, shards: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> list[dict[str, object]]:
     """The rows of a run that nobody disturbed."""
-    from victor_spark.spark.run import CleanJob, run
+    from victor_spark.spark.request import CleanRequest
+    from victor_spark.spark.run import run
 
     assert spark
     output = tmp_path_factory.mktemp("whole") / "out"
-    run(CleanJob(inputs=(str(shards),), output=str(output)))
+    run(CleanRequest(inputs=(str(shards),), output=str(output)))
     return rows(output)
 
 

@@ -65,7 +65,7 @@ def test_pages_records_and_shards_of_unknown_size_are_not_split() -> None:
         Shard("/c.warc.gz", 900 * MB, "warc", start=7, end=600 * MB, aligned=True),
     ]
     planned = plan.plan(manifest.of_shards(whole), n_cores=4, split_bytes=MB, wave_bytes=10_000 * MB)
-    assert [plan.shard(row) for row in plan.splits(planned, 0).to_pylist()] == whole
+    assert [manifest.shard(row) for row in plan.splits(planned, 0).to_pylist()] == whole
 
 
 def test_many_tiny_shards_share_tasks_evenly() -> None:

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from tests.spark.crawl import PARAGRAPH, Response, Victor, page, rows, tree, write_warc
 from tests.warc import storage
 from victor_spark.cli import main
-from victor_spark.spark import estimate, manifest, plan, status
+from victor_spark.spark import estimate, ledger, manifest, plan
 from victor_spark.spark.record import Counts
 from victor_spark.warc import retrying
 from victor_spark.warc.shard import Shard
@@ -46,11 +46,13 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def output(spark: SparkSession, shards: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What cleaning them gives, in several waves."""
-    from victor_spark.spark.run import CleanJob, run
+    from victor_spark.spark.request import CleanRequest, SparkOptions
+    from victor_spark.spark.run import run
 
     assert spark
     output = tmp_path_factory.mktemp("out") / "out"
-    run(CleanJob(inputs=(str(shards),), output=str(output), wave_bytes=100 << 10, split_bytes=50 << 10))
+    sizes = SparkOptions(wave_bytes=100 << 10, split_bytes=50 << 10)
+    run(CleanRequest(inputs=(str(shards),), output=str(output), spark=sizes))
     return output
 
 
@@ -261,14 +263,14 @@ def test_what_is_missing_lost_or_failed_is_told(
     assert main(["status", str(partly), "--waves"]) == 4
     shown = capsys.readouterr().out
     assert "wave 1 failed: No space left on device" in shown
-    assert "incomplete: the same command goes on from here" in shown
+    assert "incomplete: the same command resumes it" in shown
 
 
 @pytest.mark.parametrize("is_complete", [True, False])
 def test_counts_of_pages_add_up_and_failed_shards_are_told_apart(is_complete: bool) -> None:
     failed = {f"{n}.warc.gz": f"{n}.warc.gz: gone" for n in range(11)}
     counts = Counts(30, 11, {"ok": 18, "error": 12}, failed_shards=failed)
-    shown = list(status.as_lines(status.Status("out", is_complete, 40, (), counts)))
+    shown = list(ledger.as_lines(ledger.Status("out", is_complete, 40, (), counts)))
     assert "  pages   19: ok 18, error 1" in shown
     so_far = "" if is_complete else " (so far)"
     assert f"  shards  40, 11 of them couldn't be read to the end{so_far}" in shown

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.spark.crawl import rows
-from victor_spark.spark.interrupts import interruptible
+from victor_spark.spark.session import interruptible
 
 pytestmark = pytest.mark.spark
 

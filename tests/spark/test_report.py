@@ -11,9 +11,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark.crawl import rows
-from victor_spark.spark import pace, report
-from victor_spark.spark.run import CleanJob, run
-from victor_spark.spark.stages import STAGES
+from victor_spark.spark import report
+from victor_spark.spark.request import CleanRequest, SparkOptions
+from victor_spark.spark.rows import STAGES
+from victor_spark.spark.run import run
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +22,7 @@ def finished(spark: SparkSession, crawl: Path, tmp_path_factory: pytest.TempPath
     """The crawl cleaned in three waves."""
     assert spark
     output = tmp_path_factory.mktemp("report") / "out"
-    run(CleanJob(inputs=(str(crawl),), output=str(output), wave_bytes=2000))
+    run(CleanRequest(inputs=(str(crawl),), output=str(output), spark=SparkOptions(wave_bytes=2000)))
     return output
 
 
@@ -103,18 +104,18 @@ def wave(finished_at: str, seconds: float, n_pages: int) -> dict[str, Any]:
 
 def test_the_curve_leaves_out_the_time_between_runs_and_loses_no_page() -> None:
     waves = [wave("10:01:00", 60, 600), wave("10:01:30", 60, 300), wave("19:00:10", 10, 50)]
-    begins, ends, pages, cuts = pace.spans(waves)
+    begins, ends, pages, cuts = report.spans(waves)
     assert (begins.tolist(), ends.tolist(), cuts) == ([0.0, 30.0, 90.0], [60.0, 90.0, 100.0], [90.0])
-    bounds, rate = pace.rates(begins, ends, pages)
+    bounds, rate = report.rates(begins, ends, pages)
     assert float((rate * np.diff(bounds)).sum()) == pytest.approx(950)
     assert rate[0] == pytest.approx(10)
 
 
 def test_a_clock_that_was_put_back_bends_no_curve_below_zero() -> None:
     waves = [wave("10:01:00", 60, 600), wave("09:00:10", 10, 50)]
-    begins, ends, pages, _ = pace.spans(waves)
-    bounds, rate = pace.rates(begins, ends, pages)
+    begins, ends, pages, _ = report.spans(waves)
+    bounds, rate = report.rates(begins, ends, pages)
     assert begins.min() >= 0
     assert (rate >= 0).all()
     assert float((rate * np.diff(bounds)).sum()) == pytest.approx(650)
-    assert "nan" not in (pace.svg(waves) or "")
+    assert "nan" not in (report.curve(waves) or "")

@@ -33,8 +33,8 @@ def test_the_same_command_again_changes_nothing(done: Path, crawl: Path, victor:
 @pytest.mark.parametrize(
     ("options", "difference"),
     [
-        (("--threshold", "0.3"), "cleaning.threshold null, not 0.3"),
-        (("--blocks",), "blocks false, not true"),
+        (("--threshold", "0.3"), "cleaning.threshold = null (now 0.3)"),
+        (("--blocks",), "blocks = false (now true)"),
         (("--max-bytes", "5000"), "reading.max_bytes"),
     ],
 )
@@ -92,9 +92,9 @@ def test_two_runs_at_once_the_second_refuses(done: Path, crawl: Path, victor: Vi
     (done / "_run" / "run.json").unlink()
     before = tree(done)
     other = LocalFiles(str(done))
-    assert other.lock()
+    assert other.lock.acquire()
     outcome = victor("clean", crawl / "b.warc.gz", "--output", done)
-    other.unlock()
+    other.lock.release()
     assert (outcome.code, len(outcome.lines)) == (2, 1)
     assert "another run" in outcome.lines[0]
     assert tree(done) == before
@@ -126,9 +126,9 @@ def test_sparks_own_filesystem_does_for_files_what_the_local_one_does(
         assert files.below("pages") == {"language=čeština/a b.parquet": len("druhý".encode())}
         assert files.below("_run") == files.below("nothing") == {}
         assert files.names("pages") == ["language=čeština"]
-        assert files.lock()
-        assert not files.lost()
-        files.unlock()
+        assert files.lock.acquire()
+        assert not files.lock.lost()
+        files.lock.release()
         files.remove("_run")
         files.remove("pages")
         assert files.names() == []

@@ -35,11 +35,13 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def whole(spark: SparkSession, shards: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The output of a run in several waves that nobody disturbed."""
-    from victor_spark.spark.run import CleanJob, run
+    from victor_spark.spark.request import CleanRequest, SparkOptions
+    from victor_spark.spark.run import run
 
     assert spark
     output = tmp_path_factory.mktemp("whole") / "out"
-    run(CleanJob(inputs=(str(shards),), output=str(output), wave_bytes=5 << 10, split_bytes=2 << 10))
+    sizes = SparkOptions(wave_bytes=5 << 10, split_bytes=2 << 10)
+    run(CleanRequest(inputs=(str(shards),), output=str(output), spark=sizes))
     return output
 
 
@@ -113,7 +115,7 @@ def test_a_shard_of_another_content_is_refused(
     os.utime(folder / "b.warc.gz", ns=(1, 1))
     outcome = victor("clean", folder, "--output", tmp_path / "out")
     assert (outcome.code, len(outcome.lines)) == (2, 1)
-    assert "made of another content of" in outcome.lines[0]
+    assert "b.warc.gz changed since" in outcome.lines[0]
     assert "b.warc.gz" in outcome.lines[0]
     assert tree(tmp_path / "out") == before
 

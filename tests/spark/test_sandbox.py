@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from tests.spark.hostile_work import WORK, row, write
+from victor_spark.blocks import Record
 from victor_spark.errors import ShardError, UsageError
-from victor_spark.page import Record
-from victor_spark.spark.limits import Limits
+from victor_spark.spark.request import Limits
 from victor_spark.spark.rows import Row
 from victor_spark.spark.sandbox import MAX_DEATHS, Sandbox, SandboxError
 from victor_spark.warc import records
@@ -196,7 +196,7 @@ def test_the_time_a_page_may_take_grows_with_it(tmp_path: Path) -> None:
     "limits", [{"page_seconds": 0.0}, {"page_seconds": float("nan")}, {"page_megabytes": 1}]
 )
 def test_limits_that_no_page_could_keep_are_refused(limits: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="for a page"):
+    with pytest.raises(UsageError, match=r"--page-(seconds|memory) must be between"):
         Limits(**limits)
 
 
@@ -216,7 +216,7 @@ import os, sys
 from dataclasses import replace
 from tests.spark.hostile_work import WORK, row
 from victor_spark.warc.inputs import resolve
-from victor_spark.spark.limits import Limits
+from victor_spark.spark.request import Limits
 from victor_spark.spark.sandbox import Sandbox
 def told(record):
     os.write(1, b"%d\\n" % os.getpid())

@@ -14,8 +14,8 @@ from tests.warc import flaky, making
 from tests.warc.flaky import Site, cut_after, status
 from victor_spark import tables
 from victor_spark.errors import UsageError
-from victor_spark.spark.layout import Layout
-from victor_spark.spark.writing import write
+from victor_spark.spark.request import RowOptions
+from victor_spark.spark.waves import write
 from victor_spark.warc.inputs import resolve
 from victor_spark.warc.records import read
 
@@ -106,7 +106,7 @@ def test_files_have_about_the_size_that_was_asked_for(
     # Rows go from task to task in blocks. So few rows in many blocks would be mostly the blocks' own bytes.
     n_blocks = "spark.sql.adaptive.coalescePartitions.initialPartitionNum"
     spark.conf.set(n_blocks, "64")
-    write(pages, str(tmp_path / "out"), Layout(partition_by, asked))
+    write(pages, str(tmp_path / "out"), RowOptions(partition_by=partition_by, target_file_size=asked))
     spark.conf.unset(n_blocks)
     sizes: dict[Path, list[int]] = {}
     for path in (tmp_path / "out").rglob("*.parquet"):
@@ -121,4 +121,4 @@ def test_files_have_about_the_size_that_was_asked_for(
 
 def test_a_layout_that_makes_no_sense_is_named() -> None:
     with pytest.raises(UsageError, match="partitioned by language or crawl, not by host"):
-        Layout("host")
+        RowOptions(partition_by="host")

@@ -9,7 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark.crawl import Outcome, Response, Victor, page, rows, write_warc
-from victor_spark.spark.mine_templates import MiningJob, MiningResult, run
+from victor_spark.spark.mine_templates import MiningRequest, MiningResult, run
+from victor_spark.spark.request import CleanRequest, SparkOptions
 from victor_spark.templates import table
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
@@ -62,7 +63,8 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def gathered(spark: SparkSession, shards: Path, target: Path) -> MiningResult:
     """What mining the shards in one task gave."""
-    return run(MiningJob(inputs=(str(shards),), output=str(target), partitions=1))
+    one = SparkOptions(partitions=1)
+    return run(MiningRequest(clean=CleanRequest(inputs=(str(shards),), output=str(target), spark=one)))
 
 
 @pytest.fixture(scope="module")
@@ -202,7 +204,7 @@ def test_another_table_refuses_to_mix_into_an_old_output(mined: Path, tmp_path: 
         "templates", "apply", shards, "--templates", tmp_path / "other.parquet", "--output", output
     )
     assert outcome.code == 2
-    assert "was made with models.templates" in outcome.lines[-1]
+    assert "was written with models.templates" in outcome.lines[-1]
 
 
 def test_a_second_crawl_brings_the_table_up_to_date(mined: Path, tmp_path: Path, victor: Victor) -> None:

@@ -13,8 +13,8 @@ from fastwarc.warc import WarcRecord
 
 from tests.spark.hostile_work import DEEDS, WORK
 from tests.warc import making
-from victor_spark.page import Record
-from victor_spark.spark.limits import Limits
+from victor_spark.blocks import Record
+from victor_spark.spark.request import Limits
 from victor_spark.spark.sandbox import Sandbox
 from victor_spark.warc import members, page_records, readers, records
 from victor_spark.warc.inputs import resolve

@@ -202,7 +202,7 @@ def test_markup_is_mined_with_its_changing_addresses() -> None:
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
-        (MiningSettings(view="pdf"), "the view is one of text, html, cleaned"),
+        (MiningSettings(view="pdf"), "the view must be one of text, html, cleaned"),
         (MiningSettings(patterns=(("mine", "("),)), "mutable pattern mine"),
         (MiningSettings(min_pages=1), "at least 2"),
         (MiningSettings(min_share=2.0), "min_share"),

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.kernels.test_uncompiled import from_source
-from victor_spark.page import Int32
+from victor_spark.blocks import Int32
 from victor_spark.templates import repeats as module
 from victor_spark.templates.repeats import Corpus, Repeats, corpus, lcp_array, repeats, suffix_array
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from victor_spark.page import Int32
+from victor_spark.blocks import Int32
 from victor_spark.templates import sites
 
 symbols = st.lists(st.integers(0, 50), max_size=40).map(lambda row: np.array(row, dtype=np.int32))

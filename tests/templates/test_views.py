@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.cleaners.pages import page
+from tests.extractors.pages import page
 from tests.html.pages import articles
+from victor_spark.blocks import Int32, Page
 from victor_spark.errors import UsageError
-from victor_spark.page import Int32, Page
 from victor_spark.templates import coverage
 
 HTML = (

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from victor_spark.blocks import Record
 from victor_spark.errors import ShardError
-from victor_spark.page import Record
 from victor_spark.warc import remote_files
 from victor_spark.warc.inputs import resolve
 from victor_spark.warc.records import DEFAULTS, read

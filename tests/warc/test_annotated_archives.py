@@ -9,8 +9,8 @@ from typing import Any, Final
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+from victor_spark.blocks import Record
 from victor_spark.errors import InputError, ShardError
-from victor_spark.page import Record
 from victor_spark.warc.inputs import resolve
 from victor_spark.warc.records import read
 from victor_spark.warc.shard import ReadOptions

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.warc import making
+from victor_spark.blocks import Record
 from victor_spark.errors import ShardError
-from victor_spark.page import Record
 from victor_spark.warc import ranges, storage
 from victor_spark.warc.records import read
 from victor_spark.warc.shard import Shard

@@ -17,8 +17,8 @@ import numpy as np
 from victor_spark.annotation import labels as label_strings
 from victor_spark.annotation.labels import Runs
 from victor_spark.annotation.store import Row, Store, now
+from victor_spark.blocks import LABELS, OTHER
 from victor_spark.errors import AnnotationError
-from victor_spark.page import LABELS, OTHER
 
 IDLE_SECONDS: Final = 60.0
 """A longer gap between two requests about a page is not working time."""
@@ -85,7 +85,12 @@ def open_page(store: Store, number: int, name: Any, *, judge: bool = False) -> R
     page = page_row(store, number)
     found = _annotation(store, number, annotator, judge=judge)
     if found is not None:
-        _seen(store, found)
+        try:
+            with store.writing() as connection:
+                _touch(connection, found, found["active_seconds"])
+        except AnnotationError as error:
+            if error.code != "disk_full":  # a full disk does not prevent viewing the page
+                raise
     else:
         with store.writing() as connection:
             initial = majority(store, number, page) if judge else _prelabels(page)
@@ -136,6 +141,9 @@ def state(store: Store, number: int, name: Any, *, judge: bool = False) -> dict[
     row = open_page(store, number, name, judge=judge)
     page = page_row(store, number)
     undoable, redoable = _stacks(_log(store, row["id"]))
+    marginals = None
+    if page["marginals"] is not None:
+        marginals = np.frombuffer(page["marginals"], np.uint8).reshape(-1, len(LABELS)).tolist()
     return {
         "page": number,
         "frame": f"/frame/{number}",
@@ -143,7 +151,7 @@ def state(store: Store, number: int, name: Any, *, judge: bool = False) -> dict[
         "labels": row["labels"],
         "prelabels": page["prelabels"],
         "uncertain": json.loads(page["uncertain"] or "[]") if not page["practice"] else [],
-        "marginals": _triples(page["marginals"]),
+        "marginals": marginals,
         "annotator": checked_name(name),
         "judge": judge,
         "practice": bool(page["practice"]),
@@ -151,11 +159,6 @@ def state(store: Store, number: int, name: Any, *, judge: bool = False) -> dict[
         "message": None,
         **_standing(row, undoable, redoable),
     }
-
-
-def _triples(marginals: bytes | None) -> list[list[int]] | None:
-    """Percentages of header, text and other for each block."""
-    return None if marginals is None else np.frombuffer(marginals, np.uint8).reshape(-1, len(LABELS)).tolist()
 
 
 def _standing(row: Row | Mapping[str, Any], undoable: list[int], redoable: list[int]) -> dict[str, Any]:
@@ -166,16 +169,6 @@ def _standing(row: Row | Mapping[str, Any], undoable: list[int], redoable: list[
         "state": row["state"],
         "active_seconds": round(row["active_seconds"], 1),
     }
-
-
-def _seen(store: Store, row: Row) -> None:
-    """Records the time of the request; a full disk does not prevent viewing the page."""
-    try:
-        with store.writing() as connection:
-            _touch(connection, row, row["active_seconds"])
-    except AnnotationError as error:
-        if error.code != "disk_full":
-            raise
 
 
 def _touch(connection: sqlite3.Connection, row: Row, active: float) -> float:
@@ -240,7 +233,7 @@ def _logged(
         "labels": label_strings.apply(row["labels"], changed),
         "revision": row["revision"] + 1,
         "state": _STATES.get(action.kind, "open" if changed else row["state"]),
-        "note": _note(action.text) if action.kind == "note" else row["note"],
+        "note": action.text if action.kind == "note" else row["note"],
         "active_seconds": _touch(connection, row, row["active_seconds"]),
     }
     done = now() if action.kind == "done" else row["done"] if updated["state"] == "done" else None
@@ -275,12 +268,6 @@ def _wanted(store: Store, page: Row, row: Row, action: Action) -> Runs:
     return label_strings.runs_of(row["initial"], range(n_blocks))
 
 
-def _note(text: Any) -> str:
-    if not isinstance(text, str) or len(text) > MAX_NOTE:
-        raise AnnotationError(f"a note must be a text of at most {MAX_NOTE} characters")
-    return text
-
-
 def checked_action(sent: Mapping[str, Any]) -> Action:
     """The action that a browser sent; AnnotationError if it is invalid."""
     kind, client_id, revision = sent.get("kind"), sent.get("id"), sent.get("revision")
@@ -290,7 +277,10 @@ def checked_action(sent: Mapping[str, Any]) -> Action:
         raise AnnotationError("id must have 1 to 64 characters and be unique")
     if type(revision) is not int:
         raise AnnotationError("revision must be the number of the state that the action changes")
-    return Action(client_id, kind, revision, sent.get("runs"), sent.get("label"), sent.get("text"))
+    text = sent.get("text")
+    if kind == "note" and not (isinstance(text, str) and len(text) <= MAX_NOTE):
+        raise AnnotationError(f"a note must be a text of at most {MAX_NOTE} characters")
+    return Action(client_id, kind, revision, sent.get("runs"), sent.get("label"), text)
 
 
 def _log(store: Store, annotation: int) -> list[Row]:

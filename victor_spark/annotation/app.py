@@ -28,9 +28,9 @@ from victor_spark.annotation import agreement, annotations, frame, guard, import
 from victor_spark.annotation.guard import Access, Guard
 from victor_spark.annotation.queue import Plan
 from victor_spark.annotation.store import Store
+from victor_spark.blocks import OTHER
 from victor_spark.errors import AnnotationError, UsageError
 from victor_spark.html import styles
-from victor_spark.page import OTHER
 
 LOG: Final = logging.getLogger("victor.annotate")
 MAX_LISTED: Final = 1000

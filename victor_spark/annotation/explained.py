@@ -8,8 +8,9 @@ from typing import Any, Final
 import numpy as np
 
 from victor_spark.annotation import frame
-from victor_spark.crf.explanation import Effect, Explanation
-from victor_spark.page import HEADER, LABELS, OTHER, TEXT, Document, labels
+from victor_spark.blocks import HEADER, LABELS, OTHER, TEXT, labels
+from victor_spark.document import Document
+from victor_spark.model.explanation import Effect, Explanation
 
 
 def page(

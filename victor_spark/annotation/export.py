@@ -9,14 +9,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from victor_spark import pipeline
 from victor_spark.annotation import annotations, pages
 from victor_spark.annotation.labels import DIGITS, decode, encode
 from victor_spark.annotation.store import Row, Store
+from victor_spark.blocks import HEADER, LABELS, OTHER, Blocks, Bool, Scores, UInt8
+from victor_spark.document import Document, plain_text
 from victor_spark.errors import AnnotationError, OutputError
 from victor_spark.html.canonical import restored
 from victor_spark.html.segment import segment
-from victor_spark.page import HEADER, LABELS, OTHER, Blocks, Bool, Document, Scores, UInt8
 
 FORMS: Final = ("gold", "cleaneval", "html")
 
@@ -133,7 +133,7 @@ def _document(html: str, blocks: Blocks, labels: UInt8, row: Row) -> Document:
     return Document(
         status="ok",
         reason=None,
-        text=pipeline.plain_text(columns, kept),
+        text=plain_text(columns, kept),
         html=html,
         title=row["title"],
         url=row["url"],

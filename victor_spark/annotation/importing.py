@@ -11,20 +11,20 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from victor_spark import pipeline
+from victor_spark import pipeline, preparation
 from victor_spark.annotation import annotations, pages
 from victor_spark.annotation.labels import DIGITS, decode, differing
 from victor_spark.annotation.pages import Added, Prelabel, Source
 from victor_spark.annotation.store import Store
-from victor_spark.cleaners import load
-from victor_spark.cleaners.victor import reads_language
-from victor_spark.crf.decision import n_words
+from victor_spark.blocks import LABELS, OTHER, Page, Record, labels
 from victor_spark.errors import AnnotationError, InputError, ShardError
+from victor_spark.extractors import load
+from victor_spark.extractors.victor import reads_language
 from victor_spark.html import charset
 from victor_spark.html.canonical import canonical
 from victor_spark.html.segment import segment
 from victor_spark.langid.pages import Linguist, linguist
-from victor_spark.page import LABELS, OTHER, Page, Record, labels
+from victor_spark.model.decision import n_words
 from victor_spark.pipeline import PROFILES, Settings
 from victor_spark.warc import file_types, inputs, path_lists, records, storage
 from victor_spark.warc.shard import Shard
@@ -74,7 +74,7 @@ def renew(store: Store, predictor: Assistant) -> int:
     )
     n_renewed = 0
     for row in rows:
-        page, _ = pipeline.prepare(pages.content(store, row["id"]).markup, predictor.look, row["url"])
+        page, _ = preparation.prepare(pages.content(store, row["id"]).markup, predictor.look, row["url"])
         if len(page.blocks) != row["n_blocks"]:
             continue  # imported by another version of the segmentation: keeps its offsets and labels
         with store.writing() as connection:
@@ -155,12 +155,13 @@ def _add(store: Store, record: Record, look: Linguist, predictor: Assistant | No
         added.dropped[status] = added.dropped.get(status, 0) + 1
         return
     markup, _ = charset.decode(record.payload, record.http_charset)
-    page, _ = pipeline.prepare(markup, look, record.url)
+    page, _ = preparation.prepare(markup, look, record.url)
     if not len(page.blocks):
         added.n_without_blocks += 1
         return
     with store.writing() as connection:
-        number = pages.add(connection, page, markup, pages.source_of(record))
+        source = Source(record.warc_filename, record.warc_record_offset, record.id, record.url)
+        number = pages.add(connection, page, markup, source)
         if number is None:
             added.n_known += 1
             return

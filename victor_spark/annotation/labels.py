@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
+from victor_spark.blocks import LABELS
 from victor_spark.errors import AnnotationError, UsageError
-from victor_spark.page import LABELS
 
 DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 ROLES: Final = LABELS

@@ -13,9 +13,9 @@ import numpy as np
 
 from victor_spark.annotation.labels import encode
 from victor_spark.annotation.store import Store, now
+from victor_spark.blocks import Int32, Page
 from victor_spark.errors import AnnotationError
 from victor_spark.evaluation.gold import site_of
-from victor_spark.page import Int32, Page, Record
 
 PRACTICE: Final = "practice"
 
@@ -65,11 +65,6 @@ class Source:
     offset: int = 0
     record_id: str | None = None
     url: str | None = None
-
-
-def source_of(record: Record) -> Source:
-    """The source of an archive's record."""
-    return Source(record.warc_filename, record.warc_record_offset, record.id, record.url)
 
 
 def add(

@@ -77,13 +77,11 @@ def next_page(store: Store, plan: Plan, name: Any, after: Any = None) -> dict[st
         for statement in statements:
             if row := store.row(statement, values):
                 return annotations.state(store, row["page"], name)
-    return {"page": None, "message": _nothing_left(store)}
-
-
-def _nothing_left(store: Store) -> str:
     if not store.row("SELECT 1 FROM page WHERE NOT practice LIMIT 1"):
-        return "The store has no pages yet: start `victor annotate` with INPUT."
-    return "No page is left for you: all pages are labelled or reserved for others."
+        message = "The store has no pages yet: start `victor annotate` with INPUT."
+    else:
+        message = "No page is left for you: all pages are labelled or reserved for others."
+    return {"page": None, "message": message}
 
 
 def listing(store: Store, plan: Plan, name: Any, offset: int = 0, limit: int = 100) -> dict[str, Any]:

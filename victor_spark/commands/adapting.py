@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from victor_spark.cleaners import MODELS, Cleaner
-from victor_spark.crf import adaptation
-from victor_spark.crf import model as crf_model
-from victor_spark.crf.model import Model
-from victor_spark.crf.training import Progress, TrainingOptions
 from victor_spark.errors import UsageError
 from victor_spark.evaluation import crf
 from victor_spark.evaluation.cross_validation import Train
 from victor_spark.evaluation.labelling import LabelledPage
+from victor_spark.extractors import MODELS, Cleaner
+from victor_spark.model import files as model_files
+from victor_spark.model.crf import Model
 from victor_spark.resources import directory
+from victor_spark.train import adaptation, check_installed
+from victor_spark.train.crfsuite import Progress, TrainingOptions
 
 C2: Final = adaptation.C2
 STRENGTH: Final = adaptation.STRENGTH
@@ -29,7 +29,9 @@ def start_model(name: str) -> Model:
         known = ", ".join(key for key, value in MODELS.items() if value.startswith("crf/"))
         raise UsageError(f"--start-from {name}: neither a CRF cleaner ({known}) nor a model directory")
     path = directory("models") / folder if folder.startswith("crf/") else Path(name)
-    return crf_model.from_bytes(crf_model.read_bytes(path), str(path))
+    start = model_files.from_bytes(model_files.read_bytes(path), str(path))
+    check_installed(start.table)
+    return start
 
 
 def adapt(

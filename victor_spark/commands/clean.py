@@ -11,7 +11,7 @@ import sys
 from typing import Final
 
 from victor_spark.commands import clean_options, one_page
-from victor_spark.commands.clean_options import ENGINES, CleanOptions
+from victor_spark.commands.clean_options import CLEANER, RUNNING, TEMPLATES
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
 
 EXAMPLES: Final = """\
@@ -28,72 +28,26 @@ examples:
   spark-submit --master spark://host:7077 jobs/clean.py warc.paths --output hdfs:///out
 """
 
-_ONLY_WITH_OUTPUT: Final = (
-    "blocks",
-    "html",
-    "partition_by",
-    "target_file_size",
-    "page_seconds",
-    "page_memory",
-    "no_sandbox",
-    "engine",
-    "master",
-    "partitions",
-    "wave_bytes",
-    "split_bytes",
-    "max_failed_shards",
-    "max_failed_pages",
-)
-_ONLY_WITHOUT_OUTPUT: Final = ("format", "url")
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's arguments; None everywhere means: as configured."""
+    """Adds the command's arguments."""
     clean_options.add_inputs(parser)
-    clean_options.add_cleaner(parser)
-    clean_options.add_running(parser)
+    clean_options.add(parser, CLEANER, TEMPLATES, *RUNNING)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
-    chosen = clean_options.chosen_options(arguments)
+    request = clean_options.request(arguments)
     if arguments.output is None:
-        _refuse(arguments, _ONLY_WITH_OUTPUT, "needs --output OUT")
-        return one_page.print_page(arguments, chosen)
-    _refuse(arguments, _ONLY_WITHOUT_OUTPUT, "is for one page without --output")
-    return _run_job(arguments, chosen)
-
-
-def _refuse(arguments: argparse.Namespace, names: tuple[str, ...], why: str) -> None:
-    for name in names:
-        if getattr(arguments, name) is not None:
-            raise UsageError(f"--{name.replace('_', '-')} {why}")
-
-
-def _run_job(arguments: argparse.Namespace, chosen: CleanOptions) -> int:
+        clean_options.refuse_given(arguments, "needs --output OUT", starting=clean_options.NEED_OUTPUT)
+        return one_page.print_page(request, url=arguments.url, form=arguments.format)
+    clean_options.refuse_given(arguments, "is for one page without --output", starting=("format", "url"))
     if "-" in arguments.inputs:
         raise UsageError("- (stdin) is for one page without --output")
-    from victor_spark.spark.run import CleanJob, run
+    from victor_spark.spark import run as job
 
-    job = CleanJob(
-        inputs=tuple(arguments.inputs),
-        output=arguments.output,
-        settings=chosen.settings,
-        reading=chosen.reading,
-        blocks=chosen.output.blocks,
-        html=chosen.output.html,
-        layout=chosen.output.layout,
-        limits=chosen.limits,
-        budget=chosen.budget,
-        base_url=arguments.input_base_url,
-        master=arguments.master,
-        partitions=arguments.partitions,
-        split_bytes=arguments.split_bytes,
-        wave_bytes=arguments.wave_bytes,
-        engine=arguments.engine or ENGINES[0],
-    )
     try:
-        run(job)
+        job.run(request)
     except KeyboardInterrupt:
         print("victor: stopped; run the same command again to resume", file=sys.stderr)
         return EXIT_INCOMPLETE

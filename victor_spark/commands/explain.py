@@ -10,13 +10,14 @@ from typing import Final
 
 from victor_spark import pipeline
 from victor_spark.annotation import explained
-from victor_spark.commands import argument_types, clean_options, one_page
-from victor_spark.crf import model as crf_model
-from victor_spark.crf.explanation import Explanation, explain
+from victor_spark.commands import clean_options, one_page
+from victor_spark.commands.clean_options import CLEANER, LANGUAGE, MAX_BYTES, TEMPLATES, URL, Group
+from victor_spark.document import Document
 from victor_spark.errors import EXIT_BUDGET, EXIT_DONE, InputError, OutputError
 from victor_spark.html.charset import decode
 from victor_spark.html.styles import sheets
-from victor_spark.page import Document
+from victor_spark.model import files as model_files
+from victor_spark.model.explanation import Explanation, explain
 from victor_spark.warc import storage
 
 EXAMPLES: Final = """\
@@ -34,25 +35,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
     parser.add_argument("inputs", metavar="PAGE", nargs=1, help="an html page; - is stdin")
     parser.add_argument("--output", metavar="FILE", help="default: NAME.explained.html, here")
-    parser.add_argument("--url", help="the address of the page")
-    parser.add_argument(
-        "--max-bytes", type=argument_types.n_bytes, metavar="SIZE", help="refuse a longer page (default: 10M)"
-    )
-    clean_options.add_cleaner(parser)
-    clean_options.add_language(parser)
-    for_rows = argparse.ArgumentParser()
-    clean_options.add_running(for_rows)
-    parser.set_defaults(**vars(for_rows.parse_args([])))  # the other options of a run keep their defaults
+    clean_options.add(parser, CLEANER, TEMPLATES, LANGUAGE, Group("the page", URL, MAX_BYTES))
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
-    chosen = clean_options.chosen_options(arguments)
-    name, record = one_page.read_page(arguments, chosen)
+    request = clean_options.request(arguments)
+    name, record = one_page.read_page(request, arguments.url)
     if record.status is not None or record.payload is None:
         raise InputError(f"{name}: {record.status or 'error'} ({record.reason})")
-    models = pipeline.models(chosen.settings)
-    document = pipeline.cleaning(chosen.settings, models)(record)
+    models = pipeline.models(request.cleaning)
+    document = pipeline.cleaning(request.cleaning, models)(record)
     markup, _ = decode(record.payload, record.http_charset)
     path = _output(arguments)
     try:
@@ -61,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
     print(f"{name}: {explained.verdict(document)}\n{path}")
-    is_unsure = chosen.settings.fail_below is not None and document.status != "ok"
+    is_unsure = request.cleaning.fail_below is not None and document.status != "ok"
     return EXIT_BUDGET if is_unsure else EXIT_DONE
 
 
@@ -80,4 +73,4 @@ def _explanation(document: Document, models: dict[str, bytes]) -> Explanation | 
     trained = [content for name, content in models.items() if name.startswith("crf/")]
     if len(trained) != 1 or not document.n_blocks:
         return None
-    return explain(crf_model.from_bytes(trained[0]), document.columns)
+    return explain(model_files.from_bytes(trained[0]), document.columns)

@@ -1,29 +1,28 @@
 """One page, given as a file, an address or on stdin: read, cleaned, printed."""
 
-import argparse
 import dataclasses
 import sys
-from typing import Final
 
 from victor_spark import pipeline
-from victor_spark.commands.clean_options import FORMATS, CleanOptions
-from victor_spark.errors import EXIT_DONE, InputError, UsageError
-from victor_spark.page import Document, Record
+from victor_spark.blocks import Record
+from victor_spark.commands.clean_options import FORMATS
+from victor_spark.errors import ANSWERED, EXIT_DONE, InputError, UsageError
+from victor_spark.preparation import handed_over
+from victor_spark.spark.request import CleanRequest
 from victor_spark.warc import file_types, inputs, records
-from victor_spark.warc.shard import Shard
-
-_JUDGED: Final = frozenset({"ok", "empty", "wrong_language"})  # the page was read, and this is the answer
 
 
-def print_page(arguments: argparse.Namespace, chosen: CleanOptions) -> int:
+def print_page(request: CleanRequest, *, url: str | None, form: str | None) -> int:
     """Prints the text of the one page that INPUT is, and returns the exit code."""
-    name, record = read_page(arguments, chosen)
-    document = _clean(record, chosen) if record.status is None else None
+    name, record = read_page(request, url)
+    document = None
+    if record.status is None:
+        document = pipeline.cleaning(request.cleaning, pipeline.models(request.cleaning))(record)
     status, reason = (document or record).status, (document or record).reason
     verdict = f"{name}: {status}{f' ({reason})' if reason else ''}"
-    if document is None or status not in _JUDGED:
+    if document is None or status not in ANSWERED:
         raise InputError(verdict)
-    text = document.render(arguments.format or FORMATS[0]) if status == "ok" else ""
+    text = document.render(form or FORMATS[0]) if status == "ok" else ""
     sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
     sys.stdout.write(text if not text or text.endswith("\n") else f"{text}\n")
     sys.stdout.flush()
@@ -32,32 +31,22 @@ def print_page(arguments: argparse.Namespace, chosen: CleanOptions) -> int:
     return EXIT_DONE
 
 
-def _clean(record: Record, chosen: CleanOptions) -> Document:
-    models = pipeline.models(chosen.settings)
-    return pipeline.cleaning(chosen.settings, models)(record)
-
-
-def read_page(arguments: argparse.Namespace, chosen: CleanOptions) -> tuple[str, Record]:
-    """The name and the record of the one page that INPUT is."""
-    if arguments.inputs == ["-"]:
+def read_page(request: CleanRequest, url: str | None) -> tuple[str, Record]:
+    """The name and the record of the one page that INPUT is; `url` is its address, if it is known."""
+    if request.inputs == ("-",):
         payload = sys.stdin.buffer.read()
         if not payload:
             raise InputError("stdin: empty")
         if what := file_types.only_named(payload.decode("utf-8", "replace")):
             raise InputError(f"stdin holds {what}, not a page: give it as INPUT, or send the page")
-        return "stdin", pipeline.handed_over(payload, arguments.url)
-    if "-" in arguments.inputs:
-        raise UsageError("- (stdin) is a page by itself: no other INPUT beside it")
-    shards = inputs.resolve(arguments.inputs, base_url=arguments.input_base_url)
-    shard = _the_page(shards)
-    for record in records.read(shard, chosen.reading):
-        return shard.filename, dataclasses.replace(record, url=arguments.url or record.url)
+        return "stdin", handed_over(payload, url)
+    if "-" in request.inputs:
+        raise UsageError("- (stdin) cannot be combined with other inputs")
+    shard, *others = inputs.resolve(request.inputs, base_url=request.base_url)
+    if others:
+        raise UsageError(f"{len(others) + 1} inputs: give --output OUT for their rows, or one html page")
+    if shard.kind != "html":
+        raise UsageError(f"{shard.filename} is an archive: give --output OUT for its rows")
+    for record in records.read(shard, request.reading):
+        return shard.filename, dataclasses.replace(record, url=url or record.url)
     raise InputError(f"{shard.filename}: holds no page")
-
-
-def _the_page(shards: tuple[Shard, ...]) -> Shard:
-    if len(shards) > 1:
-        raise UsageError(f"{len(shards)} inputs: give --output OUT for their rows, or one html page")
-    if shards[0].kind != "html":
-        raise UsageError(f"{shards[0].filename} is an archive: give --output OUT for its rows")
-    return shards[0]

@@ -45,89 +45,78 @@ def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
     if "-" in arguments.inputs:
         raise UsageError("- (stdin) is one page: victor plan is for archives")
-    told, failed = _told(arguments)
+    found, failed = _estimate(arguments)
     if arguments.json:
-        print(json.dumps(told, ensure_ascii=False, indent=2))
+        print(json.dumps(found, ensure_ascii=False, indent=2))
     else:
-        print("\n".join(_lines(told)))
-    for problem in told["problems"]:
+        print("\n".join(_lines(found)))
+    for problem in found["problems"]:
         print(f"victor: {problem}", file=sys.stderr)
     if failed:
         raise BudgetError(f"by the sample, victor clean would stop: {failed}")
     return EXIT_DONE
 
 
-def _told(arguments: argparse.Namespace) -> tuple[dict[str, Any], str | None]:
-    """Everything there is to tell, and why the run would fail if it would."""
-    from victor_spark.spark import estimate, manifest, output, plan, spending
-    from victor_spark.spark.clean_partition import CleanTask
+def _estimate(arguments: argparse.Namespace) -> tuple[dict[str, Any], str | None]:
+    """The content of --json, and the reason if the run is expected to fail."""
+    from victor_spark.spark import estimate, manifest, output, plan, record
     from victor_spark.spark.files import opened
     from victor_spark.spark.progress import many
     from victor_spark.spark.session import check_master
 
-    chosen = clean_options.chosen_options(arguments)
-    check_master(arguments.master)
-    models = pipeline.models(chosen.settings)
+    request = clean_options.request(arguments)
+    check_master(request.spark.master)
+    models = pipeline.models(request.cleaning)
     if arguments.output is not None:
         with opened(arguments.output) as files:
             output.check(files)
     started = time.monotonic()
     shards = manifest.collect(
-        arguments.inputs,
-        arguments.input_base_url,
-        tell=lambda n: print(f"victor: {many(n, 'shard')} looked up", file=sys.stderr, flush=True),
+        request.inputs,
+        request.base_url,
+        report=lambda n: print(f"victor: {many(n, 'shard')} looked up", file=sys.stderr, flush=True),
     )
     seconds = time.monotonic() - started
     n_cores = arguments.cores or len(os.sched_getaffinity(0))
     planned = plan.plan(
         shards.available,
         n_cores=n_cores,
-        split_bytes=arguments.split_bytes,
-        wave_bytes=arguments.wave_bytes,
-        least_wave_bytes=chosen.output.layout.wave_bytes,
-    )
-    task = CleanTask(
-        settings=chosen.settings,
-        reading=chosen.reading,
-        models=None,
-        models_hash="",
-        blocks=chosen.output.blocks,
-        html=chosen.output.html,
-        limits=chosen.limits,
+        split_bytes=request.spark.split_bytes,
+        wave_bytes=request.spark.wave_bytes,
+        min_wave_bytes=request.rows.min_wave_bytes,
     )
     print("victor: cleaning a sample", file=sys.stderr, flush=True)
-    sampled = estimate.sample(planned, task, models)
-    found = estimate.estimate(planned, sampled, n_cores=n_cores, look_up_seconds=seconds)
-    failing = estimate.failing(found, sampled, n_shards=len(shards), n_missing=len(shards.missing))
+    sampled = estimate.sample(planned, request, models)
+    estimated = estimate.estimate(planned, sampled, n_cores=n_cores, look_up_seconds=seconds)
+    failing = estimate.failing(estimated, sampled, n_shards=len(shards), n_missing=len(shards.missing))
     failed = None
     try:
-        spending.check(
-            chosen.budget, replace(failing, reason=failing.reason or next(iter(shards.problems), None))
-        )
+        reason = failing.reason or next(iter(shards.problems), None)
+        record.check_budget(request.budget, replace(failing, reason=reason))
     except BudgetError as error:
         failed = str(error)
-    told = {
+    found = {
         "n_shards": len(shards),
         "n_unavailable": len(shards.missing),
         "look_up_seconds": round(seconds, 1),
         **manifest.figures(shards.table),
-        **estimate.as_json(found, sampled),
+        **estimate.as_json(estimated, sampled),
         "problems": list(shards.problems),
     }
-    return told, failed
+    return found, failed
 
 
-def _lines(told: dict[str, Any]) -> Iterator[str]:
-    """The plan as a table for people."""
+def _lines(found: dict[str, Any]) -> Iterator[str]:
+    """The plan in lines for people."""
     from victor_spark.spark.estimate import divided
     from victor_spark.spark.progress import many, size
 
-    sample = told["sample"]
-    kinds = ", ".join(f"{n:,} {kind}" for kind, n in told["kinds"].items())
-    sizes = f"{size(told['n_bytes'])}; largest {size(told['largest'])}"
-    yield f"shards   {told['n_shards']:,} ({kinds}), {sizes}"
-    yield f"         looked up in {told['look_up_seconds']} s: {told['n_unavailable']:,} can't be had"
-    if told["n_pages"] is None:
+    sample = found["sample"]
+    kinds = ", ".join(f"{n:,} {kind}" for kind, n in found["kinds"].items())
+    sizes = f"{size(found['n_bytes'])}; largest {size(found['largest'])}"
+    yield f"shards   {found['n_shards']:,} ({kinds}), {sizes}"
+    yield f"         looked up in {found['look_up_seconds']} s: {found['n_unavailable']:,} can't be read"
+    if found["n_pages"] is None:
         yield "sample   no page could be read, so there is no estimate"
     else:
         read = f"{many(sample['n_ranges'], 'range')}, {size(sample['n_bytes'])}"
@@ -140,24 +129,24 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
     if sample["indivisible"]:
         name = sample["indivisible"][0]
         yield f"         {many(len(sample['indivisible']), 'shard')} can't be split, such as {name}"
-    if told["n_pages"] is None:
+    if found["n_pages"] is None:
         return
-    error = told["error"]
+    error = found["error"]
     margin = "" if error == 0 else f" ± {error:.0%}" if error is not None else ", roughly"
-    yield f"pages    {told['n_pages']:,}{margin}"
-    if tenths := divided(1000, told["statuses"]):
+    yield f"pages    {found['n_pages']:,}{margin}"
+    if tenths := divided(1000, found["statuses"]):
         yield f"         {', '.join(f'{status} {n / 10}%' for status, n in tenths.items())}"
-    rate = 1 / told["seconds_per_page"] if told["seconds_per_page"] else 0
-    start = f"{told['start_seconds']:.0f} s of it to start; {rate:.0f} pages/s a core here"
-    yield f"time     {_time(told['hours'])} on {many(told['n_cores'], 'core')} ({start})"
-    yield f"tasks    {many(told['n_splits'], 'split')} in {many(told['n_waves'], 'wave')}"
-    yield f"disk     {size(told['n_output'])} of Parquet"
-    core, driver = size(told["core_bytes"]), size(told["driver_bytes"])
+    rate = 1 / found["seconds_per_page"] if found["seconds_per_page"] else 0
+    start = f"{found['start_seconds']:.0f} s of it to start; {rate:.0f} pages/s a core here"
+    yield f"time     {_time(found['hours'])} on {many(found['n_cores'], 'core')} ({start})"
+    yield f"tasks    {many(found['n_splits'], 'split')} in {many(found['n_waves'], 'wave')}"
+    yield f"disk     {size(found['n_output'])} of Parquet"
+    core, driver = size(found["core_bytes"]), size(found["driver_bytes"])
     yield f"memory   {core} a core beside the JVM; {driver} for the plan in the driver beside its 1 GB"
 
 
 def _time(hours: float) -> str:
-    """Hours as people say them."""
+    """Hours in the unit that people would use."""
     if hours < 1 / 60:
         return f"{hours * 3600:.0f} s"
     return f"{hours * 60:.0f} minutes" if hours < 2 else f"{hours:,.1f} hours"

@@ -29,11 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
-    from victor_spark.spark import status
+    from victor_spark.spark import ledger
 
-    found = status.status(arguments.output)
+    found = ledger.status(arguments.output)
     if arguments.json:
-        print(json.dumps(status.as_json(found), ensure_ascii=False, indent=2))
+        print(json.dumps(ledger.as_json(found), ensure_ascii=False, indent=2))
     else:
-        print("\n".join(status.as_lines(found, every_wave=arguments.waves)))
+        print("\n".join(ledger.as_lines(found, every_wave=arguments.waves)))
     return EXIT_DONE if found.is_complete else EXIT_INCOMPLETE

@@ -7,8 +7,8 @@ cleaner, use `victor clean --templates` instead. Pages of sites without template
 import argparse
 from typing import Final
 
-from victor_spark.cleaners import template
 from victor_spark.commands import clean, clean_options
+from victor_spark.extractors import template
 
 EXAMPLES: Final = """\
 examples:
@@ -20,14 +20,18 @@ examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's arguments: those of `victor clean` but for the choice of a cleaner."""
+    """Adds the command's arguments: those of `victor clean` without the choice of a cleaner."""
     clean_options.add_inputs(parser)
     parser.add_argument(
-        "--templates", metavar="FILE", required=True, help="a table that `victor templates mine` wrote"
+        "--templates",
+        dest="cleaning.templates",
+        metavar="FILE",
+        required=True,
+        help="a table that `victor templates mine` wrote",
     )
-    clean_options.add_running(parser)
-    parser.set_defaults(cleaner=template.NAME, templates_use=template.AFTER)
-    parser.set_defaults(threshold=None, prefer=None, fail_below=None, model=None)
+    clean_options.add(parser, *clean_options.RUNNING)
+    chosen = {"cleaning.cleaner": template.NAME, "cleaning.templates_use": template.AFTER}
+    parser.set_defaults(**chosen)
 
 
 def run(arguments: argparse.Namespace) -> int:

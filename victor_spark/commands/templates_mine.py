@@ -8,11 +8,13 @@ again are counted on, those that vanished are kept and marked. INPUT is what `vi
 
 import argparse
 import sys
+from dataclasses import replace
 from typing import Final
 
 from victor_spark import configuration, pipeline
 from victor_spark.commands import clean_options
 from victor_spark.commands.argument_types import positive
+from victor_spark.commands.clean_options import Group
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
 from victor_spark.templates import sites
 from victor_spark.templates.mine import MiningSettings
@@ -61,44 +63,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="text that varies from page to page, in addition to conf/ (may be repeated)",
     )
     mining.add_argument("--cleaner", metavar="NAME", help="for --view cleaned (default: victor)")
-    clean_options.add_reading(parser)
-    clean_options.add_limits(parser)
-    spark = parser.add_argument_group("Spark")
-    spark.add_argument("--master", metavar="URL", help="default: spark-defaults.conf, else local[*]")
-    spark.add_argument("--partitions", type=positive, metavar="N", help="tasks that read")
+    spark = Group("Spark", clean_options.MASTER, clean_options.PARTITIONS)
+    clean_options.add(parser, clean_options.READING, clean_options.LIMITS, spark)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
     if arguments.cleaner and arguments.view != "cleaned":
         raise UsageError("--cleaner needs --view cleaned")
-    from victor_spark.spark.mine_templates import MiningJob, run
+    from victor_spark.spark.mine_templates import MiningRequest, run
     from victor_spark.spark.site_pages import Sampling
 
-    job = MiningJob(
-        inputs=tuple(arguments.inputs),
-        output=arguments.output,
-        mining=_mining(arguments),
+    mining = {"view": arguments.view, "patterns": tuple(arguments.pattern), "min_pages": arguments.min_pages}
+    request = MiningRequest(
+        clean=replace(
+            clean_options.request(arguments), cleaning=pipeline.Settings(arguments.cleaner or "victor")
+        ),
+        mining=configuration.merged(MiningSettings(), {}, mining),
         sampling=Sampling(arguments.view, arguments.group_by, arguments.max_pages_per_site),
-        settings=pipeline.Settings(arguments.cleaner or "victor"),
-        reading=clean_options.reading(arguments),
-        limits=clean_options.limits(arguments),
         update=arguments.update,
-        base_url=arguments.input_base_url,
-        master=arguments.master,
-        partitions=arguments.partitions,
     )
     try:
-        run(job)
+        run(request)
     except KeyboardInterrupt:
         print("victor: stopped; nothing was written", file=sys.stderr)
         return EXIT_INCOMPLETE
     return EXIT_DONE
-
-
-def _mining(arguments: argparse.Namespace) -> MiningSettings:
-    given = {"view": arguments.view, "patterns": tuple(arguments.pattern), "min_pages": arguments.min_pages}
-    return configuration.merged(MiningSettings(), {}, given)
 
 
 def add_grouping(parser: argparse._ActionsContainer) -> None:

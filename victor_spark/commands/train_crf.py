@@ -1,14 +1,13 @@
-"""Trains a CRF from annotated pages, and measures it by cross-validation over sites it has not seen.
+"""Trains a CRF from annotated pages, and measures it by cross-validation on unseen sites.
 
---data is a directory of <set>.jsonl or <set>.jsonl.xz: one page a line with id, html, gold (the text worth
-keeping, paragraphs by newline) and, where known, host and url. The model directory gets weights.npz, CARD.md,
-metrics.json, pictures and out_of_fold.jsonl.gz (a line a page, numbers only); it is written when everything
-is done, and `victor clean --model DIR` uses it.
+--data is a directory of <set>.jsonl or <set>.jsonl.xz: one page a line with id, html, gold (the text to keep,
+paragraphs separated by newline) and, optionally, host and url. The model directory gets weights.npz, CARD.md,
+metrics.json, figures and out_of_fold.jsonl.gz (a line a page, numbers only); it is written at the end.
+`victor clean --model DIR` uses it.
 
---gold takes such files one by one, as `victor annotate export` writes them (their block labels are taken as
-they are).
+--gold takes such files one by one, as `victor annotate export` writes them; their block labels are used.
 --start-from adapts a trained model to a few dozen pages of a new kind: its features, trees and weights are
-kept, and the CRF learns what to change. The cross-validation then has the model as it was beside it.
+kept, and the CRF learns corrections. The cross-validation then also measures the model before adaptation.
 """
 
 import argparse
@@ -22,14 +21,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
+from victor_spark.blocks import OTHER
 from victor_spark.commands import adapting, outputs
 from victor_spark.commands.adapting import STRENGTH
 from victor_spark.commands.argument_types import probability
-from victor_spark.crf import model as crf_model
-from victor_spark.crf.feature_sets import TEMPLATE_SHARE
-from victor_spark.crf.model import Model
-from victor_spark.crf.table import from_conf, without
-from victor_spark.crf.training import ALGORITHMS, MAX_BLOCKS, Progress, TrainingOptions
 from victor_spark.errors import EXIT_DONE, InputError, UsageError
 from victor_spark.evaluation import (
     card,
@@ -44,8 +39,15 @@ from victor_spark.evaluation import (
 from victor_spark.evaluation.cross_validation import Results
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import reporter, track
-from victor_spark.page import OTHER
+from victor_spark.extractors import MODELS
+from victor_spark.model import files as model_files
+from victor_spark.model.crf import Model
+from victor_spark.model.feature_sets import TEMPLATE_SHARE
+from victor_spark.model.table import from_conf, without
 from victor_spark.templates.mine import MiningSettings
+from victor_spark.train import check_installed
+from victor_spark.train.crf import MAX_BLOCKS
+from victor_spark.train.crfsuite import ALGORITHMS, Progress, TrainingOptions
 
 EXAMPLES: Final = """\
 examples:
@@ -53,11 +55,12 @@ examples:
   victor train crf --data pages/ --sets canola wcxb --folds 5 --jobs 2 --output mine
   victor train crf --data pages/ --folds 0 --iterations 30 --output quick      no cross-validation
   victor train crf --gold annotations.jsonl --start-from victor --output adapted
-  victor train crf --data pages/ --features victor-2-templates --output mine
+  victor train crf --data pages/ --features victor-2008 --output mine          the features of the paper
   victor clean page.html --model mine
 """
 
 
+DEFAULT_FEATURES: Final = MODELS["victor"].removeprefix("crf/")
 FOLDS: Final = 10
 FOLDS_OF_FEW: Final = 3
 
@@ -71,7 +74,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     outputs.add_overwrite(parser)
     parser.add_argument("--sets", metavar="SET", nargs="+", default=[], help="only these sets (default: all)")
     parser.add_argument(
-        "--features", metavar="NAME", help="feature set (default: victor-2008, or that of --start-from)"
+        "--features",
+        metavar="NAME",
+        help=f"feature set (default: {DEFAULT_FEATURES}, or that of --start-from)",
     )
     parser.add_argument(
         "--start-from", metavar="MODEL", help="adapt this model: victor, victor-2008, or a model directory"
@@ -83,8 +88,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--folds",
         metavar="K",
         type=int,
-        help=f"folds by site; 0: don't measure (default: {FOLDS}, with --start-from {FOLDS_OF_FEW}; of fewer "
-        "sites as many folds as sites)",
+        help=f"folds by site; 0 skips the measurement (default: {FOLDS}, with --start-from {FOLDS_OF_FEW}; "
+        "with fewer sites as many folds as sites)",
     )
     parser.add_argument(
         "--jobs", metavar="N", type=int, default=1, help="folds at a time (default: %(default)s)"
@@ -145,11 +150,12 @@ class Recipe:
 
 def _from_scratch(arguments: argparse.Namespace) -> Recipe:
     if arguments.strength is not None:
-        raise UsageError("--strength belongs to --start-from")
-    arguments.features = arguments.features or "victor-2008"
+        raise UsageError("--strength needs --start-from")
+    arguments.features = arguments.features or DEFAULT_FEATURES
     arguments.iterations = 100 if arguments.iterations is None else arguments.iterations
     options = _options(arguments)
     table = without(from_conf(arguments.features), arguments.without)
+    check_installed(table)
     return Recipe(
         options,
         arguments.features,
@@ -162,7 +168,7 @@ def _from_scratch(arguments: argparse.Namespace) -> Recipe:
 def _adapting(arguments: argparse.Namespace) -> Recipe:
     for name in ("features", "without"):
         if getattr(arguments, name):
-            raise UsageError(f"--{name} is settled by --start-from: an adapted model keeps its features")
+            raise UsageError(f"--{name} cannot be combined with --start-from: the features stay the same")
     start = adapting.start_model(arguments.start_from)
     arguments.iterations = 30 if arguments.iterations is None else arguments.iterations
     arguments.c2 = adapting.C2 if arguments.c2 is None and arguments.algorithm == "lbfgs" else arguments.c2
@@ -179,7 +185,7 @@ def _adapting(arguments: argparse.Namespace) -> Recipe:
 
 
 def _folds(arguments: argparse.Namespace, pages: Sequence[LabelledPage]) -> tuple[int, str | None]:
-    """The folds asked for, of few sites as many as there are, or none and why."""
+    """The number of folds (no more than sites), and the reason where it is 0."""
     if arguments.folds is not None:
         return int(arguments.folds), None if arguments.folds else "--folds 0"
     sites = {page.site for page in pages if labelling.trainable(page)}
@@ -196,7 +202,7 @@ def _files(arguments: argparse.Namespace) -> dict[str, Path]:
     if arguments.data is not None:
         return gold.find(Path(arguments.data), arguments.sets)
     if arguments.sets:
-        raise UsageError("--sets chooses among those in --data; --gold names its files")
+        raise UsageError("--sets selects files in --data and cannot be combined with --gold")
     return {gold.set_name(path): path for path in map(Path, arguments.gold)}
 
 
@@ -205,11 +211,11 @@ def _options(arguments: argparse.Namespace) -> TrainingOptions:
     if given and arguments.algorithm != "lbfgs":
         raise UsageError(f"--{next(iter(given))} belongs to --algorithm lbfgs")
     if any(value < 0 for value in given.values()):
-        raise UsageError("--c1 and --c2 can't be negative")
+        raise UsageError("--c1 and --c2 must not be negative")
     if arguments.iterations < 1 or arguments.jobs < 1:
-        raise UsageError("--iterations and --jobs are at least 1")
+        raise UsageError("--iterations and --jobs must be at least 1")
     if arguments.folds is not None and (arguments.folds < 0 or arguments.folds == 1):
-        raise UsageError("--folds is 0 (don't measure) or at least 2")
+        raise UsageError("--folds must be 0 (no measurement) or at least 2")
     return TrainingOptions(arguments.algorithm, arguments.iterations, given)
 
 
@@ -234,7 +240,7 @@ def _write(
     arguments: argparse.Namespace,
     why_not: str | None = None,
 ) -> None:
-    """Trains on all pages and writes the model with everything that is known about it."""
+    """Trains on all pages and writes the model, its card and its metrics."""
     learnt = [page for page in pages if labelling.trainable(page)]
     report = reporter("training", recipe.options.max_iterations)
     trained = recipe.train(learnt, lambda number, loss: report(number, f"loss {loss:.0f}"))
@@ -248,7 +254,7 @@ def _write(
         out_of_fold.write(
             output / out_of_fold.FILE_NAME, out_of_fold.rows(pages, next(iter(results.values())))
         )
-    (output / crf_model.FILE_NAME).write_bytes(crf_model.to_bytes(trained))
+    (output / model_files.FILE_NAME).write_bytes(model_files.to_bytes(trained))
     (output / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n", encoding="utf-8")
     (output / "CARD.md").write_text(card.write(output.resolve().name, metrics), encoding="utf-8")
 
@@ -280,13 +286,13 @@ def _metrics(
 
 
 def _preferences(pages: Sequence[LabelledPage], results: Results) -> dict[str, Any]:
-    """How precision and recall trade, of a cleaner that decides page by page."""
+    """The curve of precision and recall of the cleaner that has `--prefer`."""
     judged = results.get(crf.DECIDES_BY_PAGE)
     return {"preferences": summary.preference_curve(pages, judged)} if judged else {}
 
 
 def _command(arguments: argparse.Namespace) -> str:
-    """The command that makes this model again, on whatever machine the data is."""
+    """The command that makes this model again, without paths of this machine."""
     words = ["victor", "train", "crf", *(["--gold", "FILES"] if arguments.gold else ["--data", "PAGES"])]
     if arguments.start_from:
         words += ["--start-from", Path(arguments.start_from).name, "--strength", str(arguments.strength)]

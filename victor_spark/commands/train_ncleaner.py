@@ -1,9 +1,9 @@
 """Trains NCleaner, character n-gram models of clean and dirty text, from annotated pages.
 
-The data is a directory of <set>.jsonl or <set>.jsonl.xz: one page a line with id, html, gold (the text worth
-keeping, paragraphs by newline) and, where known, host, url and split. Pages of the split "dev" are not learnt
-from: the model is measured on them. The model directory gets weights.npz, CARD.md and metrics.json, and
-`victor clean --cleaner ncleaner --model DIR` uses it.
+The data is a directory of <set>.jsonl or <set>.jsonl.xz: one page a line with id, html, gold (the text to
+keep, paragraphs separated by newline) and, optionally, host, url and split. Pages of the split "dev" are not
+used for training: the model is measured on them. The model directory gets weights.npz, CARD.md and
+metrics.json, and `victor clean --cleaner ncleaner --model DIR` uses it.
 """
 
 import argparse
@@ -17,17 +17,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from victor_spark.cleaners import ncleaner as cleaner
-from victor_spark.cleaners import ncleaner_model, ncleaner_training
-from victor_spark.cleaners.ncleaner_model import Model
-from victor_spark.cleaners.ncleaner_training import Example
 from victor_spark.commands import outputs
-from victor_spark.crf.model import FILE_NAME
 from victor_spark.errors import EXIT_DONE, InputError, UsageError
 from victor_spark.evaluation import card, cross_validation, gold, labelling, summary
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import track
+from victor_spark.extractors import ncleaner as cleaner
+from victor_spark.extractors.ncleaner import Model
+from victor_spark.model.files import FILE_NAME
+from victor_spark.train import ncleaner as training
+from victor_spark.train.ncleaner import Example
 
 EXAMPLES: Final = """\
 examples:
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Labels, trains, measures on held-out pages, writes the model directory."""
     if arguments.pairs is not None and arguments.pairs < 1:
-        raise UsageError("--pairs is at least 1")
+        raise UsageError("--pairs must be at least 1")
     with outputs.directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
         _train(arguments, output)
     print(f"model in {output}")
@@ -73,7 +73,7 @@ def _train(arguments: argparse.Namespace, output: Path) -> None:
     training_pages = _training_pages(pages, arguments)
     model = _trained(training_pages, arguments)
     held_out = [page for page in pages if gold.usable(page) and page.split == card.HELD_OUT]
-    clean = cleaner.load(ncleaner_model.to_bytes(model))
+    clean = cleaner.load(cleaner.to_bytes(model))
     labelled = map(labelling.label, track(held_out, "measuring", len(held_out)))
     results = [cross_validation.result(page, clean(page.page)) for page in labelled]
     metrics = _metrics(training_pages, summary.by_set(results) if results else {}, arguments)
@@ -82,7 +82,7 @@ def _train(arguments: argparse.Namespace, output: Path) -> None:
     else:
         print(f"victor: not measured: {arguments.data} has no page of the split dev", file=sys.stderr)
     output.mkdir(parents=True, exist_ok=True)
-    (output / FILE_NAME).write_bytes(ncleaner_model.to_bytes(model))
+    (output / FILE_NAME).write_bytes(cleaner.to_bytes(model))
     (output / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n", encoding="utf-8")
     (output / "CARD.md").write_text(
         card.write_ncleaner(f"ncleaner/{output.resolve().name}", metrics), encoding="utf-8"
@@ -112,7 +112,7 @@ def _training_pages(pages: Sequence[GoldPage], arguments: argparse.Namespace) ->
 
 def _trained(pages: Sequence[LabelledPage], arguments: argparse.Namespace) -> Model:
     try:
-        return ncleaner_training.train(
+        return training.train(
             [Example(page.page.blocks, page.labels, page.site) for page in pages],
             lexical=not arguments.non_lexical,
             calibrated=not arguments.uncalibrated,
@@ -136,7 +136,7 @@ def _metrics(
 
 
 def _command(arguments: argparse.Namespace) -> str:
-    """The command that makes this model again, on whatever machine the data is."""
+    """The command that makes this model again, without paths of this machine."""
     words = ["victor", "train", "ncleaner", "--data", "PAGES"]
     if arguments.sets:
         words += ["--sets", *arguments.sets]

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from victor_spark.blocks import Float64
 from victor_spark.evaluation import measures, resampling
 from victor_spark.evaluation.measures import ThresholdCurve
 from victor_spark.evaluation.measuring import BLOCKS, THRESHOLDS, Measurement
-from victor_spark.page import Float64
 
 ALL: Final = "all"
 UNKNOWN: Final = "unknown"

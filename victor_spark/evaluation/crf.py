@@ -5,19 +5,20 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from victor_spark.cleaners import CLEANERS, MODELS, Cleaner, victor
-from victor_spark.crf import decision, model, training
-from victor_spark.crf.guessing import TrainingPage
-from victor_spark.crf.model import Model
-from victor_spark.crf.table import FeatureTable
-from victor_spark.crf.training import Progress, TrainingOptions
+from victor_spark.blocks import Page, Scores
 from victor_spark.evaluation.cross_validation import Train
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import track
-from victor_spark.page import Page, Scores
+from victor_spark.extractors import CLEANERS, MODELS, Cleaner, victor
+from victor_spark.model import decision, files
+from victor_spark.model.crf import Model
+from victor_spark.model.table import FeatureTable
 from victor_spark.templates import coverage, sites
 from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.mine import MiningSettings, mine
+from victor_spark.train import crf as training
+from victor_spark.train.crf import TrainingPage
+from victor_spark.train.crfsuite import Progress, TrainingOptions
 
 CRF_CLEANERS: Final = tuple(name for name, folder in MODELS.items() if folder.startswith("crf/"))
 """The cleaners built from a CRF model; they differ in how they decide."""
@@ -40,7 +41,7 @@ def training_pages(pages: Sequence[LabelledPage]) -> list[TrainingPage]:
 
 def cleaners(trained: Model) -> dict[str, Cleaner]:
     """The CRF cleaners that use this model's feature set, with this model."""
-    stored = model.to_bytes(trained)
+    stored = files.to_bytes(trained)
     names = [name for name in CRF_CLEANERS if MODELS[name] == f"crf/{trained.table.feature_set}"]
     if not names:  # a feature set that no cleaner of ours has: decided as `victor` decides
         return {trained.table.feature_set: victor.load(stored)}

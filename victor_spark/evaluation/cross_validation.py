@@ -11,12 +11,12 @@ from typing import TypeAlias
 import numpy as np
 
 from victor_spark import words
+from victor_spark.blocks import OTHER, Bool, Int32, Page, Scores, UInt8
 from victor_spark.errors import UsageError
 from victor_spark.evaluation import labelling, measures
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.measures import BlockCounts, Overlap
 from victor_spark.evaluation.progress import track
-from victor_spark.page import OTHER, Bool, Int32, Page, Scores, UInt8
 
 Cleaner: TypeAlias = Callable[[Page], Scores]
 Train: TypeAlias = Callable[[Sequence[LabelledPage]], Mapping[str, Cleaner]]

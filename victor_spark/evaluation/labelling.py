@@ -10,12 +10,12 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark import alignment, pipeline
-from victor_spark.crf.model import read_bytes
+from victor_spark import alignment, pipeline, preparation
+from victor_spark.blocks import HEADER, OTHER, TEXT, Blocks, Page, UInt8
 from victor_spark.evaluation import gold
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.langid.pages import Linguist, linguist
-from victor_spark.page import HEADER, OTHER, TEXT, Blocks, Page, UInt8
+from victor_spark.model.files import read_bytes
 from victor_spark.resources import directory
 
 FOUND_RATIO: Final = 0.7
@@ -39,7 +39,7 @@ class LabelledPage:
 
 def label(page: GoldPage) -> LabelledPage:
     """Segments a page with gold text into blocks and labels them."""
-    prepared, _ = pipeline.prepare(page.html, _linguist(), page.url)
+    prepared, _ = preparation.prepare(page.html, _linguist(), page.url)
     labels, found = _given(page, len(prepared.blocks)) or aligned_labels(prepared.blocks, page.gold or "")
     return LabelledPage(
         gold=replace(page, html=""),

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from victor_spark.blocks import Int32
 from victor_spark.kernels import matching as kernel
-from victor_spark.page import Int32
 
 
 def blocks(a: Sequence[Hashable], b: Sequence[Hashable]) -> Int32:

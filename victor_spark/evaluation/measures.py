@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.page import OTHER, Float64, UInt8
+from victor_spark.blocks import OTHER, Float64, UInt8
 
 Counts: TypeAlias = npt.NDArray[np.int64]
 

@@ -10,13 +10,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, Self
 
-from victor_spark.crf import decision
+from victor_spark.blocks import Bool
 from victor_spark.errors import InputError
 from victor_spark.evaluation import cross_validation, measures
 from victor_spark.evaluation.cross_validation import PageResult
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.measures import Overlap
-from victor_spark.page import Bool
+from victor_spark.model import decision
 
 FILE_NAME: Final = "out_of_fold.jsonl.gz"
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark.page import Float64, Int32
+from victor_spark.blocks import Float64, Int32
 
 N_RESAMPLES: Final = 2000
 LEVEL: Final = 0.95

@@ -7,13 +7,13 @@ from typing import Any, Final
 import numpy as np
 
 from victor_spark import words
-from victor_spark.crf import decision
+from victor_spark.blocks import OTHER, Bool, Float64, UInt8
 from victor_spark.evaluation import measures, resampling
 from victor_spark.evaluation.cross_validation import PageResult
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.measures import Overlap, Quality, Reliability, ThresholdCurve
 from victor_spark.evaluation.resampling import Interval
-from victor_spark.page import OTHER, Bool, Float64, UInt8
+from victor_spark.model import decision
 
 ALL = "all"
 """Name of the row over all pages, beside those of the sets."""
@@ -112,7 +112,7 @@ def by_themselves(marginals: Float64, weights: Float64) -> Bool:
     """The blocks with the highest expected F1 if blocks were content independently of each other.
 
     Of the blocks sorted by P(content) = p, weighing w, a prefix: the one with the highest
-    2·Σ_kept(w·p) / (Σ_kept w + Σ_all(w·p)). Nothing where that is below LEAST_EXPECTED_F1.
+    2·Σ_kept(w·p) / (Σ_kept w + Σ_all(w·p)). Nothing where that is below MIN_EXPECTED_F1.
     """
     p = 1.0 - marginals[:, OTHER]
     order = np.argsort(-p, kind="stable")
@@ -120,7 +120,7 @@ def by_themselves(marginals: Float64, weights: Float64) -> Bool:
     if not len(p) or gained[-1] == 0:
         return np.zeros(len(p), dtype=bool)
     f1 = 2 * gained / (np.cumsum(weights[order]) + gained[-1])
-    return np.asarray((p >= p[order[int(f1.argmax())]]) & (f1.max() >= decision.LEAST_EXPECTED_F1))
+    return np.asarray((p >= p[order[int(f1.argmax())]]) & (f1.max() >= decision.MIN_EXPECTED_F1))
 
 
 def f_measure(quality: Quality, beta: float) -> float:

@@ -13,13 +13,14 @@ from typing import Final, TypeAlias
 import pyarrow as pa
 
 from victor_spark import pipeline, words
-from victor_spark.cleaners import template
+from victor_spark.blocks import Page, Record
+from victor_spark.document import Document
 from victor_spark.errors import InputError
 from victor_spark.evaluation import gold, measures
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.measures import Overlap, Quality
 from victor_spark.evaluation.progress import track
-from victor_spark.page import Document, Page, Record
+from victor_spark.extractors import template
 from victor_spark.templates import coverage, sites, table, tokens
 from victor_spark.templates.mine import MiningSettings, mine
 from victor_spark.templates.table import Mined
@@ -29,11 +30,11 @@ MIN_PAGES: Final = 10
 
 TEMPLATES: Final = "templates"
 ALL_TEXT: Final = "all text"
-TOLD: Final = "told the shares"
+WITH_SHARES: Final = "with template shares"
 
 Pages: TypeAlias = Mapping[str, Sequence[GoldPage]]
 """Site → its gold pages."""
-Known: TypeAlias = Callable[[Sequence[GoldPage]], Mapping[str, bytes]]
+ModelsFor: TypeAlias = Callable[[Sequence[GoldPage]], Mapping[str, bytes]]
 """The models that may clean these pages: trained without their site."""
 
 
@@ -71,53 +72,54 @@ def gains(
     cleaner: str,
     mining: MiningSettings,
     grouping: str,
-    known: Known | None = None,
-    told: Known | None = None,
+    models_for: ModelsFor | None = None,
+    share_models_for: ModelsFor | None = None,
 ) -> Iterator[SiteGain]:
     """The gain on each site, largest first; progress on stderr.
 
-    `known`: the models for the pages of a site (none: those that are shipped). `told`: models that look at
-    template_share, if there are such.
+    `models_for`: the models for the pages of a site (default: the shipped ones). `share_models_for`: models
+    that use template_share, measured as one more way.
     """
     ordered = sorted(pages, key=lambda site: -len(pages[site]))
     shipped = pipeline.models(pipeline.Settings(cleaner))
     for site in track(ordered, f"sites, {cleaner}", len(ordered)):
-        models = known(pages[site]) if known else shipped
-        yield _gain(site, pages[site], cleaner, models, mining, grouping, told and told(pages[site]))
+        models = models_for(pages[site]) if models_for else shipped
+        share_models = share_models_for(pages[site]) if share_models_for else None
+        yield _gain(site, pages[site], cleaner, models, mining, grouping, share_models)
 
 
 def _gain(
     site: str,
     pages: Sequence[GoldPage],
     cleaner: str,
-    known: Mapping[str, bytes],
+    models: Mapping[str, bytes],
     mining: MiningSettings,
     grouping: str,
-    told: Mapping[str, bytes] | None,
+    share_models: Mapping[str, bytes] | None,
 ) -> SiteGain:
-    documents = cleaned(pages, pipeline.Settings(cleaner), known)
+    documents = cleaned(pages, pipeline.Settings(cleaner), models)
     found = mine(site, sites.sample(view_of(mining.view, document) for document in documents), mining)
     mined = table.to_bytes(templates([found], grouping))
-    outputs = {ALL_TEXT: cleaned(pages, pipeline.EVERYTHING, known), cleaner: documents}
+    outputs = {ALL_TEXT: cleaned(pages, pipeline.EVERYTHING, models), cleaner: documents}
     for name, settings in ways(cleaner, mining.view).items():
-        outputs[name] = cleaned(pages, settings, {**known, pipeline.TEMPLATES: mined})
-    if told is not None:
+        outputs[name] = cleaned(pages, settings, {**models, pipeline.TEMPLATES: mined})
+    if share_models is not None:
         settings = pipeline.Settings(cleaner, templates=TEMPLATES, templates_use=template.EVIDENCE)
-        outputs[TOLD] = cleaned(pages, settings, {**told, pipeline.TEMPLATES: mined})
+        outputs[WITH_SHARES] = cleaned(pages, settings, {**share_models, pipeline.TEMPLATES: mined})
     qualities = {name: measures.macro(map(_overlap, made, pages)) for name, made in outputs.items()}
     return SiteGain(site, len(pages), len(found.templates), found.status, qualities)
 
 
 def cleaned(
-    pages: Sequence[GoldPage], settings: pipeline.Settings, known: Mapping[str, bytes]
+    pages: Sequence[GoldPage], settings: pipeline.Settings, models: Mapping[str, bytes]
 ) -> list[Document]:
     """The pages, cleaned with these models."""
-    clean = pipeline.cleaning(settings, known)
+    clean = pipeline.cleaning(settings, models)
     return [clean(record(page)) for page in pages]
 
 
 def ways(cleaner: str, view: str) -> dict[str, pipeline.Settings]:
-    """What is compared with the cleaner alone."""
+    """The ways to clean that are compared with the cleaner alone."""
     with_cleaner = pipeline.Settings(cleaner, templates=TEMPLATES)
     if view == tokens.CLEANED:
         return {f"{cleaner}, then templates": with_cleaner}
@@ -136,7 +138,7 @@ def templates(found: Sequence[Mined], grouping: str) -> pa.Table:
 
 
 def record(page: GoldPage) -> Record:
-    """A gold page as an archive would hold it."""
+    """A gold page as the record of a WARC file."""
     payload = page.html.encode("utf-8", "replace")
     return Record(None, address(page), "", 0, len(payload), payload, http_charset="utf-8")
 

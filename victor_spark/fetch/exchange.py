@@ -16,6 +16,7 @@ from typing import Final
 from yarl import URL
 
 from victor_spark.fetch import addresses
+from victor_spark.warc.headers import decoded
 
 PART: Final = 64 << 10
 MAX_HEAD: Final = 256 << 10
@@ -104,14 +105,7 @@ def values(head: bytes, name: str) -> list[str]:
         ours = bool(colon) and key.strip().lower() == name.lower().encode()
         if ours:
             found.append(value.strip())
-    return [_text(value) for value in found]
-
-
-def _text(value: bytes) -> str:
-    try:
-        return value.decode("utf-8")
-    except UnicodeDecodeError:
-        return value.decode("latin-1")
+    return [decoded(value) for value in found]
 
 
 async def ask(client: Client, url: str, max_bytes: int | None = None) -> Answer | Failure:

@@ -13,11 +13,11 @@ from typing import Final
 import numpy as np
 from resiliparse.parse.html import HTMLParserException, HTMLTree
 
+from victor_spark.blocks import UInt8
 from victor_spark.html.charset import as_utf8
 from victor_spark.html.parse import beyond_budget, parse
 from victor_spark.kernels import attributes, construction, preclean
 from victor_spark.kernels import source as kernel
-from victor_spark.page import UInt8
 
 MAX_ATTRIBUTES: Final = 500
 """Attributes a tag keeps. The parser compares each with all before it: 100,000 cost 18 seconds."""

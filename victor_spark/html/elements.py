@@ -1,4 +1,4 @@
-"""What the tokenizer, the tree construction and the serialiser know: elements and character references."""
+"""Tables of the tokenizer, the tree construction and the serialiser: elements and character references."""
 
 import re
 from functools import cache
@@ -110,7 +110,7 @@ class References(NamedTuple):
 
 @cache
 def elements() -> Elements:
-    """The elements' table, made once per process."""
+    """The table of elements, built once per process."""
     names = construction.ELEMENTS
     slots, slot_names = hashed({name: number for number, name in enumerate(names) if number}, 1024)
     contents = _column(names, _CONTENTS, tokenizer.CONTENTS)
@@ -132,10 +132,10 @@ def elements() -> Elements:
 
 
 def in_source(markup: bytes) -> npt.NDArray[np.uint8]:
-    """Which of construction.ELEMENTS begin anywhere in a page's source: 1 or 0, shape (n_elements,).
+    """Which of construction.ELEMENTS have a start tag in a page's source: 1 or 0, shape (n_elements,).
 
-    For the few pages that the tokenizer doesn't read. What only looks like a tag counts, too, in scripts,
-    styles, comments and drawings, which the tokenizer knows better.
+    For the few pages that the tokenizer does not read. Unlike the tokenizer, it also counts text that looks
+    like a tag in scripts, styles, comments and drawings.
     """
     found = {tag[1].lower() for tag in _TAG.finditer(markup)}
     return np.array([bool(name) and name.encode() in found for name in construction.ELEMENTS], dtype=np.uint8)
@@ -146,7 +146,7 @@ _TAG: Final = re.compile(rb"<([a-zA-Z][^\s/>]*)")
 
 @cache
 def references() -> References:
-    """The character references of the standard, made once per process."""
+    """The character references of the standard, built once per process."""
     names = tuple(sorted({name.rstrip(";") for name in html5}))
     slots, rows = hashed({name: row for row, name in enumerate(names)}, 8192)
     expansions = np.zeros((len(names), 3), dtype=np.uint32)
@@ -161,7 +161,7 @@ def references() -> References:
 
 @cache
 def byte_classes() -> npt.NDArray[np.uint8]:
-    """A byte's class: 1 not white, 2 needs care in text, 4 in attributes, 8 white space, 16 a letter."""
+    """Classes of bytes: 1 not white, 2 special in text, 4 special in attributes, 8 white space, 16 letter."""
     classes = np.ones(256, dtype=np.uint8)
     for byte in b"\t\n\f\r ":
         classes[byte] = 8

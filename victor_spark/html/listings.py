@@ -10,13 +10,12 @@ from typing import Final
 
 import numpy as np
 
+from victor_spark.blocks import CODE, Blocks, Bool, Int32, UInt32
 from victor_spark.html.characters import properties
 from victor_spark.html.hashing import fnv1a
 from victor_spark.html.tags import tables
 from victor_spark.kernels import listings as kernel
 from victor_spark.kernels import views
-from victor_spark.page import Blocks, Bool, Int32, UInt32
-from victor_spark.render import CODE
 
 _NUMBERS, _CODE, _GUTTER, _LINES, _FRAGMENT = 1, 2, 4, 8, 16
 _WORDS: Final = {

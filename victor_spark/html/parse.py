@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from victor_spark.blocks import Int32, UInt8
 from victor_spark.html.elements import byte_classes, elements, in_source, references
 from victor_spark.kernels import construction, serializer, tokenizer
 from victor_spark.kernels import source as kernel
-from victor_spark.page import Int32, UInt8
 
 _STANDARD: Final = re.compile(
     rb"""<!doctype\s+html(?:\s*|\s+public\s+(["'])-//w3c//dtd\s(?:xhtml\s[^"']*|html\s4\.01(?:\stransitional)?//[^"']*)"""

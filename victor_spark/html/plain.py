@@ -1,4 +1,4 @@
-"""Plain text as a page: one block a line, so that whatever reads blocks reads text as well."""
+"""Plain text as a page with one block per line, so that all code for blocks works on text too."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ _ESCAPES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\x00":
 
 
 def as_html(source: bytes, charset: str | None) -> tuple[str, str | None]:
-    """A text as html, a paragraph for each line that isn't blank, and the charset it was decoded with."""
+    """A text as html, with a paragraph per line that is not blank, and the charset of the text."""
     text, found = decode(source, charset)
     lines = (line.strip() for line in text.translate(_ESCAPES).splitlines())
     paragraphs = "".join(f"<p>{line}</p>\n" for line in lines if line)

@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from victor_spark.blocks import Blocks, Int32, UInt8, UInt32
 from victor_spark.html import listings
 from victor_spark.html.characters import properties
 from victor_spark.html.elements import in_source
@@ -14,7 +15,6 @@ from victor_spark.html.tags import BIT, tables
 from victor_spark.html.words import GROUPS
 from victor_spark.html.words import table as word_table
 from victor_spark.kernels import code_points, content, markup
-from victor_spark.page import Blocks, Int32, UInt8, UInt32
 
 _INSIDE: Final = np.array([BIT["li"]], dtype=np.uint64)
 """The container that a column of its own tells of."""

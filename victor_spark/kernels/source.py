@@ -1,8 +1,8 @@
 # cython: language_level=3
-"""What the bytes of a page are, before they are taken apart: UTF-8 or not, and where something stands.
+"""Checks of a page's bytes before parsing: whether they are UTF-8, counts, and positions.
 
-The loops over many bytes end where they end, whatever the bytes are: so a compiler makes them loops over
-sixteen at once. Cython pure Python mode.
+The number of iterations of the inner loops does not depend on the bytes, so compilers vectorise them. Cython
+pure Python mode.
 """
 
 import cython
@@ -12,7 +12,7 @@ _STRIDE = cython.declare(cython.Py_ssize_t, 128)
 
 @cython.ccall
 def count(source: cython.const[cython.uchar][::1], wanted: cython.uchar) -> cython.Py_ssize_t:
-    """How often a byte stands in the source."""
+    """How often a byte occurs in the source."""
     n: cython.Py_ssize_t = 0
     i: cython.Py_ssize_t = 0
     end: cython.Py_ssize_t
@@ -30,7 +30,7 @@ def count(source: cython.const[cython.uchar][::1], wanted: cython.uchar) -> cyth
 
 @cython.ccall
 def iframe_from(source: cython.const[cython.uchar][::1], i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """The place of the first `<iframe` from `i` on, in small letters; -1 where there is none."""
+    """The offset of the first lower-case `<iframe` from `i` on; -1 if there is none."""
     last: cython.Py_ssize_t = source.shape[0] - 7
     end: cython.Py_ssize_t
     k: cython.Py_ssize_t
@@ -58,7 +58,7 @@ def iframe_from(source: cython.const[cython.uchar][::1], i: cython.Py_ssize_t) -
 
 @cython.ccall
 def is_utf8(source: cython.const[cython.uchar][::1]) -> cython.bint:
-    """Whether Python would decode the source as UTF-8: no surrogates, nothing longer than need be."""
+    """Whether Python would decode the source as UTF-8: no surrogates, no overlong sequences."""
     n: cython.Py_ssize_t = source.shape[0]
     i: cython.Py_ssize_t = 0
     end: cython.Py_ssize_t

@@ -114,7 +114,7 @@ def train(
 ) -> None:
     """Trains and quantises our model on (language, text) pairs: two minutes for 122 languages.
 
-    `dim` and `bucket` (how many n-grams are told apart) decide its size. Every run gives a slightly
+    `dim` and `bucket` (the number of hash buckets for n-grams) decide its size. Every run gives a slightly
     different model.
     """
     fasttext = _module()
@@ -124,7 +124,7 @@ def train(
         lines = [
             f"{_LABEL}{_OURS}{language} {piece}\n" for language, text in texts for piece in _pieces(text)
         ]
-        random.Random(_TRAINING["seed"]).shuffle(lines)  # it trains in order, and forgets what came first
+        random.Random(_TRAINING["seed"]).shuffle(lines)  # training goes in order and weighs later lines more
         file = Path(folder) / "train.txt"
         file.write_text("".join(lines), "utf-8")
         model = fasttext.train_supervised(

@@ -1,8 +1,8 @@
 """Which language a text is in, by Beesley's trigrams; the function type that other methods share.
 
 A guess names the best language, how much better it is than the best rival outside its confusable
-group, and a score like a probability. Texts with hardly any letters, and texts no profile fits, are
-never guessed: their language is None.
+group, and a score like a probability. Texts with few letters, and texts that no profile fits, have the
+language None.
 """
 
 import math
@@ -14,11 +14,11 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from victor_spark.blocks import Float64
 from victor_spark.langid import scores
 from victor_spark.langid.normalise import Int32, UInt32, folded
 from victor_spark.langid.profiles import STEP, Profiles
 from victor_spark.langid.settings import settings
-from victor_spark.page import Float64
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Guess:
 
 
 Identifier: TypeAlias = Callable[[Sequence[str]], list[Guess]]
-"""Answers one question for each of many texts: which language is it in?"""
+"""Texts → a guess for each."""
 
 UNKNOWN: Final = Guess(None, 0.0, 0.0)
 
@@ -43,7 +43,7 @@ UNKNOWN: Final = Guess(None, 0.0, 0.0)
 def page(text: UInt32, profiles: Profiles) -> Guess:
     """The language of a whole text, given as code points; of a long one, windows spread over it.
 
-    Half of every other window is read first; where these leave no doubt, that is it.
+    Half of every other window is read first, and the rest only where the score of these is low.
     """
     numbers = settings().page
     n, length = numbers.n_windows, numbers.window
@@ -69,9 +69,8 @@ def _guess(text: UInt32, profiles: Profiles) -> Guess:
 def shares(text: UInt32, starts: Int32, ends: Int32, profiles: Profiles) -> dict[str, float]:
     """The share of the text's characters in each language, by blocks; the largest first.
 
-    A block is in the text's commonest language unless another is clearly better, for the language
-    of a few words is mostly chance. Blocks with hardly any letters, and blocks that no profile
-    fits, count to no language.
+    A block is in the text's commonest language unless another is clearly better, since the language of a
+    few words is uncertain. Blocks with few letters, and blocks that no profile fits, have no language.
     """
     numbers = settings().blocks
     if not len(starts):
@@ -99,7 +98,7 @@ def _by_group(weights: Float64, languages: tuple[str, ...]) -> dict[str, float]:
 
 
 def is_among(language: str | None, targets: Collection[str]) -> bool:
-    """Is this label one of the targets, or one that letters hardly tell from a target?"""
+    """Whether the label is one of the targets or in the confusable group of one."""
     return any(language in settings().group(target) for target in targets)
 
 
@@ -132,6 +131,6 @@ _LOWEST: Final = -(2**30)
 
 @cache
 def _group_columns(languages: tuple[str, ...], column: int) -> npt.NDArray[np.intp]:
-    """The columns of the languages that letters hardly tell from that of a column, its own included."""
+    """The columns of the confusable group of a column's language, its own included."""
     group = settings().group(languages[column])
     return np.array([number for number, name in enumerate(languages) if name in group])

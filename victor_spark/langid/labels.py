@@ -1,4 +1,4 @@
-"""Language labels: ISO 639-1 where there is one, else 639-3, whatever a model calls them."""
+"""Language labels: ISO 639-1 where there is one, else 639-3, from the labels of any model."""
 
 import difflib
 import re

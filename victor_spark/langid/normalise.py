@@ -1,4 +1,4 @@
-"""What every language model here reads: NFC, lower case, letters and marks, the rest one space.
+"""The text that language models read: NFC, lower case, letters and marks; all else is a space.
 
 Marks stay: without them the scripts of India and Thailand break into consonants. Case is folded
 character by character (so final sigma is not treated), which keeps every offset.

@@ -6,28 +6,27 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from victor_spark.blocks import Blocks
 from victor_spark.langid import encoding, fasttext_model, identify, scores
 from victor_spark.langid.identify import Guess, Identifier
 from victor_spark.langid.labels import iso, resolve
 from victor_spark.langid.profiles import Profiles
 from victor_spark.langid.repair import Misreading
 from victor_spark.langid.settings import settings
-from victor_spark.page import Blocks
 
 MIXED_BELOW: Final = 0.9
-"""A guess over the whole page with a lower score is asked again, block by block."""
+"""Where the guess over the whole page has a lower score, the language is guessed block by block."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageLanguage:
-    """What the text of a page says of itself.
+    """The language of a page's text, and problems with its charset.
 
     `language` is ISO 639-1 (or -3), None where there is too little text or none that fits;
-    `is_wanted` says whether it is among the languages asked for, or one that letters hardly tell
-    from them (always, when none are asked for);
-    `misreading` says which charsets were confused, where the page can be read again; nothing else is
-    looked at then. `problem` says why nobody can read the page, `lost` which share of letters a page
-    lacks that people can read.
+    `is_wanted`: it is among the requested languages or confusable with one of them, or none is requested.
+    `misreading`: which charsets were confused, where the text can be repaired; the other fields are not
+    set then. `problem`: why the text cannot be read. `lost`: the share of lost letters in a text that can
+    still be read.
     """
 
     language: str | None
@@ -40,7 +39,7 @@ class PageLanguage:
 
 
 Linguist: TypeAlias = Callable[[Blocks], tuple[Blocks, PageLanguage]]
-"""Answers for a page: which language, is it broken, and langid1 and langid2 of its blocks."""
+"""Blocks → the blocks with langid1 and langid2, and the language of the page."""
 
 
 def linguist(
@@ -65,7 +64,7 @@ def linguist(
         if found.problem or found.misreading:
             return blocks, PageLanguage(None, None, problem=found.problem, misreading=found.misreading)
         guess = by_fasttext([blocks.text])[0] if by_fasttext else _guess(blocks, loaded)
-        page = _judged(guess, targets, int(blocks.n_letters.sum()))
+        page = _page_language(guess, targets, int(blocks.n_letters.sum()))
         if block_features and page.is_wanted:
             blocks = _with_features(blocks, targets, guess, loaded)
         return blocks, replace(page, lost=found.lost) if found.lost else page
@@ -85,7 +84,7 @@ def _guess(blocks: Blocks, profiles: Profiles) -> Guess:
     return Guess(language, guess.difference, share)
 
 
-def _judged(guess: Guess, targets: tuple[str, ...], n_letters: int) -> PageLanguage:
+def _page_language(guess: Guess, targets: tuple[str, ...], n_letters: int) -> PageLanguage:
     has_text = n_letters >= settings().page.least_letters
     if guess.language is None:
         return PageLanguage(None, None, is_wanted=not targets, has_text=has_text)
@@ -111,7 +110,7 @@ def _with_features(blocks: Blocks, targets: tuple[str, ...], guess: Guess, profi
 
 
 def _fasttext(model: bytes) -> Identifier:
-    """fastText reads files only, so the bytes go through a private temporary file."""
+    """The identifier of a model; fastText reads only files, so the bytes go through a temporary one."""
     with tempfile.NamedTemporaryFile(prefix="victor-", suffix=".bin") as file:
         file.write(model)
         file.flush()

@@ -1,6 +1,6 @@
 """One compact profile a language, and all of them in one file without pickles.
 
-A profile is what the language's text says most often: its commonest trigrams with quantised
+A profile holds what is most frequent in a language's text: its commonest trigrams with quantised
 log-probabilities (Beesley 1988), and its commonest n-grams of one to five characters in order of
 rank (Cavnar and Trenkle 1994). The file is a zip of arrays (numpy's npz): three a language, the
 list of languages, each one's nearest languages, and a format number. Text is UTF-8 in uint8 arrays,
@@ -18,11 +18,11 @@ from typing import Any, Final, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from victor_spark.blocks import UInt8, UInt64
 from victor_spark.errors import ModelError, UsageError
 from victor_spark.kernels import ngrams
 from victor_spark.langid.labels import closest
 from victor_spark.langid.settings import settings
-from victor_spark.page import UInt8, UInt64
 
 UInt32 = npt.NDArray[np.uint32]
 
@@ -63,7 +63,7 @@ class Profiles:
 
     @classmethod
     def from_bytes(cls, data: bytes, languages: Collection[str] | None = None) -> "Profiles":
-        """Expands a profiles file, or what telling `languages` from all others needs of it.
+        """Expands a profiles file, or the part that is needed to distinguish `languages` from all others.
 
         That is the languages, their confusable groups, their nearest languages, and the anchors of
         conf/langid.toml. Raises ModelError for a file that is none or has another format, and

@@ -1,4 +1,4 @@
-"""Text that was read in the wrong charset, read again in its own; what was read right stays as it is."""
+"""Repair of text that was decoded in the wrong charset: it is encoded again and decoded in the right one."""
 
 import re
 from collections import Counter
@@ -33,13 +33,13 @@ EAST_ASIAN: Final = {
     "big5": "big5hkscs",
     "euc_kr": "cp949",
 }
-"""Charsets of more than one byte a character, and what browsers read as such."""
+"""Multi-byte charsets → the codecs that browsers use for them."""
 
 _READ_AS: Final = (
     *(TWICE.read_as, "windows-1254", "iso8859-15", "windows-1250", "iso8859-2", "windows-1251"),
     *("koi8-r", "cp866", "windows-1253", "windows-1257", "mac_roman", "cp437", "cp850"),
 )
-"""What UTF-8 is read as by mistake."""
+"""Charsets that UTF-8 is decoded in by mistake."""
 _ALL: Final = 0.9
 """Of the letters beyond ASCII so many are UTF-8 in a text that was read in another charset as a whole,"""
 _MANY: Final = 4
@@ -81,9 +81,9 @@ _CONTROLS: Final = re.compile("[\x80-\x9f]")
 
 
 def whole(text: str) -> list[Misreading]:
-    """The charsets that the text may have been read in as a whole, where it is UTF-8, the likeliest first.
+    """The charsets that UTF-8 may have been decoded in to give this text, the likeliest first; mostly none.
 
-    Other text hardly ever is, by chance: a look at its first letters beyond ASCII is enough.
+    Most texts are excluded by their first letters beyond ASCII.
     """
     head = " ".join(run[0][:_HEAD] for run in islice(_HIGH.finditer(text), _HEAD))
     n_letters = len(_LETTER.findall(head))
@@ -124,7 +124,7 @@ def _is_half(text: str, n_letters: int, read_as: str) -> bool:
 
 
 _LETTER: Final = re.compile(r"[^\W\d_A-Za-z]|[\u2500-\u25ff]")
-"""A letter, or a piece of a box, which is one in charsets of DOS."""
+"""A letter, or a box-drawing character, which is a letter in charsets of DOS."""
 _AS_LIKELY: Final = 0.02
 _LATIN_9: Final = Misreading("iso8859-15", "utf-8")
 _ONLY_LATIN_9: Final = re.compile("[€ŠšŽžŒœŸ]")
@@ -202,7 +202,7 @@ _BESIDE: Final = re.compile("[\x80-\x9f\xa1-\xff]")
 
 
 def _is_bad(text: str) -> bool:
-    from ftfy.badness import is_bad  # most pages never need it
+    from ftfy.badness import is_bad  # most pages do not need it
 
     return bool(is_bad(text))
 
@@ -228,7 +228,7 @@ def _utf8(run: str, read_as: str) -> str | None:
 
 
 def _content(text: str, read_as: str) -> bytes:
-    """The bytes that the text was read from."""
+    """The bytes from which the text was decoded."""
     return text.translate(bytes_of(read_as)).encode("latin-1")
 
 

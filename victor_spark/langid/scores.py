@@ -17,11 +17,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from victor_spark.blocks import Float32, UInt8, UInt64
 from victor_spark.kernels import ngrams
 from victor_spark.langid.normalise import Int32, UInt32, folded
 from victor_spark.langid.profiles import STEP, Profiles, packed
 from victor_spark.langid.settings import settings
-from victor_spark.page import Float32, UInt8, UInt64
 
 UInt16 = npt.NDArray[np.uint16]
 

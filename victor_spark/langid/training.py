@@ -96,9 +96,9 @@ def _trigrams(characters: Int64) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np
     third = characters[1:]
     second = np.where(alone[1:], SPACE, context[:-1])
     first = np.where(second == SPACE, SPACE, np.concatenate([[SPACE], context[:-2]]))
-    told = (second != SPACE) | (third != SPACE)
+    in_word = (second != SPACE) | (third != SPACE)
     keys = (first << 2 * _BITS) | (second << _BITS) | third
-    keys, counts = np.unique(keys[told], return_counts=True)
+    keys, counts = np.unique(keys[in_word], return_counts=True)
     top = np.sort(np.lexsort((keys, -counts))[:N_TRIGRAMS])
     keys, log_probabilities = keys[top], np.log(counts[top] / counts.sum())
     mask = (1 << _BITS) - 1

@@ -1,18 +1,19 @@
-"""`spark.read.format("warc")`: the records of WARC files as a DataFrame, for looking around.
+"""`spark.read.format("warc")`: the records of WARC files as a DataFrame, to explore a crawl.
 
     from victor_spark.spark import datasource
     datasource.register(spark)
     records = spark.read.format("warc").load("crawl/*.warc.gz")
 
 Every html record is a row of `tables.RECORDS` with its html. All columns are read and cross into the JVM
-whatever is selected (Spark tells a Python data source nothing of that), unless `.schema(...)` names fewer; so
-cleaning a crawl is `victor clean`'s business, where no html leaves the Python process.
+even if few are selected, because Spark doesn't pass the selection to a Python data source; `.schema(...)` can
+name fewer. To clean a crawl use `victor clean`, where no html leaves the Python process.
 """
 
 import dataclasses
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import pyarrow as pa
@@ -21,8 +22,10 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from victor_spark import tables
-from victor_spark.errors import ShardError, UsageError
-from victor_spark.spark.rows import RowBatch, record_row, shard_row
+from victor_spark.blocks import Record
+from victor_spark.errors import UsageError
+from victor_spark.spark import manifest, plan
+from victor_spark.spark.rows import Row, record_row, row_batches
 from victor_spark.warc import inputs, records
 from victor_spark.warc.shard import ReadOptions, Shard
 
@@ -51,7 +54,7 @@ _READING: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "recordtypes": ("record_types", _words),
     "maxbytes": ("max_bytes", int),
 }
-"""Option (Spark doesn't tell upper from lower case) → the field of ReadOptions, and how it is read."""
+"""Option (without case, as in Spark) → the field of ReadOptions, and the function that reads the text."""
 
 _OTHERS: Final = frozenset({"path", "paths", "baseurl", "splitbytes"})
 
@@ -84,7 +87,10 @@ class WarcReader(DataSourceReader):
     """Reads records as Arrow batches. It pickles, as it holds names, options and no file."""
 
     def __init__(self, names: Sequence[str], options: Mapping[str, str]) -> None:
-        self._schema = _columns(names)
+        if unknown := [name for name in names if name not in tables.RECORDS.names]:
+            known = ", ".join(tables.RECORDS.names)
+            raise UsageError(f"the format warc has no column {unknown[0]} (it has: {known})")
+        self._schema = pa.schema([tables.RECORDS.field(name) for name in names])
         self._options = {key.lower(): value for key, value in options.items()}
         self._reading = _read_options(self._options)
 
@@ -92,35 +98,19 @@ class WarcReader(DataSourceReader):
         """The shards, large ones in ranges, small ones together."""
         shards = inputs.resolve(_paths(self._options), base_url=self._options.get("baseurl"))
         size = int(self._options.get("splitbytes", SPLIT_BYTES))
-        return [Portion(tuple(some)) for some in _portions(shards, size)]
+        planned = plan.plan(manifest.of_shards(shards), n_cores=1, split_bytes=size, wave_bytes=size)
+        parts = (plan.splits(planned, wave).to_pylist() for wave in plan.waves(planned))
+        return [Portion(tuple(map(manifest.shard, rows))) for rows in parts]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The records of a partition; a shard that can't be read (on) is a row with its reason."""
         assert isinstance(partition, Portion)
-        waiting = RowBatch(self._schema)
-        for shard in partition.shards:
-            for row in self._rows(shard):
-                waiting.add({name: row.get(name) for name in self._schema.names})
-                if waiting.full:
-                    yield waiting.take()
-        if len(waiting):
-            yield waiting.take()
 
-    def _rows(self, shard: Shard) -> Iterator[dict[str, Any]]:
-        try:
-            for record in records.read(shard, self._reading):
-                row = record_row(record, status=record.status or "ok", reason=record.reason)
-                yield {**row, "html": record.payload}
-        except ShardError as error:
-            yield shard_row(shard.filename, reason=str(error))
+        def row(record: Record) -> Row:
+            return record_row(record, status=record.status or "ok", reason=record.reason)
 
-
-def _columns(names: Sequence[str]) -> pa.Schema:
-    unknown = [name for name in names if name not in tables.RECORDS.names]
-    if unknown:
-        known = ", ".join(tables.RECORDS.names)
-        raise UsageError(f"the format warc has no column {unknown[0]} (it has: {known})")
-    return pa.schema([tables.RECORDS.field(name) for name in names])
+        read = partial(records.read, options=self._reading)
+        return row_batches(partition.shards, self._schema, read=read, row=row)
 
 
 def _read_options(options: Mapping[str, str]) -> ReadOptions:
@@ -145,29 +135,3 @@ def _paths(options: Mapping[str, str]) -> list[str]:
     if not paths:
         raise UsageError("nothing to read: spark.read.format('warc').load(PATH)")
     return paths
-
-
-def _portions(shards: Sequence[Shard], size: int) -> Iterator[list[Shard]]:
-    portion: list[Shard] = []
-    n_bytes = 0
-    for shard in (piece for whole in shards for piece in _pieces(whole, size)):
-        weight = size if shard.n_bytes is None else shard.n_bytes
-        if portion and n_bytes + weight > size:
-            yield portion
-            portion, n_bytes = [], 0
-        portion.append(shard)
-        n_bytes += weight
-    if portion:
-        yield portion
-
-
-def _pieces(shard: Shard, size: int) -> Iterator[Shard]:
-    """A large shard as ranges; one of unknown size, of picked records, or of a page stays whole."""
-    whole = shard.records or shard.kind == "html" or shard.start or shard.end is not None
-    if whole or not shard.size or shard.size <= size:
-        yield shard
-        return
-    n = -(-shard.size // size)
-    bounds = [shard.size * number // n for number in range(n)]
-    for start, end in zip(bounds, [*bounds[1:], None], strict=True):
-        yield dataclasses.replace(shard, start=start, end=end)

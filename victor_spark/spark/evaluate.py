@@ -15,8 +15,7 @@ from pyspark import Broadcast, SparkContext
 from victor_spark.evaluation import evaluate
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.measuring import Measurement, Plan
-from victor_spark.spark.interrupts import interruptible
-from victor_spark.spark.session import session
+from victor_spark.spark.session import interruptible, session
 
 WAVE_CHARACTERS: Final = 200_000_000
 """Html that is on its way at a time."""
@@ -33,7 +32,7 @@ def measurements(
         context = spark.sparkContext
         sent = context.broadcast(plan)
         for wave in waves(pages):
-            run = partial(_judged, context, wave, sent, seconds, group)
+            run = partial(_measured, context, wave, sent, seconds, group)
             yield from interruptible(run, group=group)
 
 
@@ -47,7 +46,7 @@ def waves(pages: Iterator[GoldPage]) -> Iterator[list[GoldPage]]:
         yield wave
 
 
-def _judged(
+def _measured(
     context: SparkContext, wave: list[GoldPage], plan: "Broadcast[Plan]", seconds: float, group: str
 ) -> list[Measurement]:
     context.setJobGroup(group, "victor evaluate", interruptOnCancel=True)

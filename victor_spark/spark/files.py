@@ -1,23 +1,23 @@
-"""The few file operations a run's output needs, on this machine or on any filesystem Spark knows."""
+"""The few file operations that a run's output needs: on this machine, by Spark, or by fsspec."""
 
-import fcntl
 import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from victor_spark.errors import InputError, OutputError
-from victor_spark.spark.cloud_files import SCHEMES, CloudFiles
-from victor_spark.spark.lease import Leased
+from victor_spark.spark.lock import FileLock, Lease, Lock
 from victor_spark.spark.session import session
+from victor_spark.warc import fsspec_files
+from victor_spark.warc.remote_files import with_retries
 
 _DISK_FULL: Final = "No space left on device"
 _REMOVAL_TRIES: Final = 20
@@ -25,23 +25,24 @@ _REMOVAL_SECONDS: Final = 0.2
 _OBJECT_STORES: Final = {"s3a", "s3", "s3n", "gs", "abfs", "abfss", "wasb", "wasbs", "oss", "cosn", "obs"}
 """Where a file appears whole when it is closed, and a rename is a copy."""
 
+_CLOUD_SCHEMES: Final = frozenset({"s3", "s3a", "s3n", "gs", "gcs"})
+T = TypeVar("T")
+
 
 class Files(Protocol):
     """One output directory; names are relative to it ("" is the directory itself)."""
 
     location: str
+    lock: Lock
 
     def is_file(self) -> bool: ...  # noqa: D102 - is the output a file?
     def names(self, name: str = "") -> list[str] | None: ...  # noqa: D102 - None: there is no such directory
     def below(self, name: str) -> dict[str, int]: ...  # noqa: D102 - files of a tree and their sizes
-    def move(self, name: str, target: str) -> None: ...  # noqa: D102 - a file, over whatever is there
+    def move(self, name: str, target: str) -> None: ...  # noqa: D102 - a file, which replaces the target
     def read(self, name: str) -> bytes | None: ...  # noqa: D102 - None: there is no such file
     def write(self, name: str, content: bytes) -> None: ...  # noqa: D102 - whole or not at all
     def remove(self, name: str) -> None: ...  # noqa: D102 - a file or a tree, if it is there
     def probe(self) -> None: ...  # noqa: D102 - OSError if nothing can be written; leaves nothing behind
-    def lock(self) -> bool: ...  # noqa: D102 - False: another run holds it
-    def lost(self) -> bool: ...  # noqa: D102 - whether another run took it over meanwhile
-    def unlock(self) -> None: ...  # noqa: D102 - lets others in again
 
 
 def is_local(location: str) -> bool:
@@ -56,11 +57,10 @@ class LocalFiles:
         path = unquote(urlsplit(location).path) if location.startswith("file:/") else location
         self._root = Path(path).absolute()
         self.location = f"file://{self._root}"
-        self._lock: int | None = None
-        self._lease = Leased(self)
+        self.lock: Lock = FileLock(self._root, Lease(self))
 
     def is_file(self) -> bool:
-        """Whether something else than a directory has the name."""
+        """Whether the output is a file."""
         return self._root.exists() and not self._root.is_dir()
 
     def names(self, name: str = "") -> list[str] | None:
@@ -75,7 +75,7 @@ class LocalFiles:
         return {path.relative_to(folder).as_posix(): path.stat().st_size for path in paths}
 
     def move(self, name: str, target: str) -> None:
-        """Gives a file another name, in whatever directory."""
+        """Moves a file; makes the target's directory."""
         path = self._root / target
         path.parent.mkdir(parents=True, exist_ok=True)
         (self._root / name).replace(path)
@@ -115,39 +115,13 @@ class LocalFiles:
                 time.sleep(_REMOVAL_SECONDS)
 
     def probe(self) -> None:
-        """Writes a nameless file where the output goes; OSError if that can't be."""
+        """Writes a file without a name in the output's directory; OSError if that fails."""
         with tempfile.TemporaryFile(dir=self._root if self._root.is_dir() else self._root.parent) as file:
             file.write(b"0")
 
-    def lock(self) -> bool:
-        """Holds the directory until `unlock` or the end of this process; False if another run does."""
-        self._root.mkdir(exist_ok=True)
-        (self._root / "_run").mkdir(exist_ok=True)
-        descriptor = os.open(self._root / "_run" / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            os.close(descriptor)
-            if isinstance(error, BlockingIOError):
-                return False
-            return self._lease.lock()  # some network filesystems know no locks
-        self._lock = descriptor
-        return True
-
-    def lost(self) -> bool:
-        """Whether another run took the directory over meanwhile."""
-        return self._lease.lost()
-
-    def unlock(self) -> None:
-        """Lets other runs in again."""
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
-        self._lease.unlock()
-
 
 class HadoopFiles:
-    """An output directory on hdfs://, s3a:// and whatever else Spark's own filesystem layer reaches."""
+    """An output directory on hdfs://, s3a:// or another filesystem that Spark has jars for."""
 
     def __init__(self, location: str, spark: SparkSession) -> None:
         self.location = location.rstrip("/")
@@ -156,13 +130,13 @@ class HadoopFiles:
         path = self._path("")
         self._system: Any = path.getFileSystem(context._jsc.hadoopConfiguration())
         self._stores_objects = urlsplit(location).scheme in _OBJECT_STORES
-        self._lease = Leased(self)
+        self.lock: Lock = Lease(self)
 
     def _path(self, name: str) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(f"{self.location}/{name}".rstrip("/"))
 
     def is_file(self) -> bool:
-        """Whether something else than a directory has the name."""
+        """Whether the output is a file."""
         return bool(self._system.exists(self._path("")) and not self._is_directory(""))
 
     def _is_directory(self, name: str) -> bool:
@@ -187,7 +161,7 @@ class HadoopFiles:
         return found
 
     def move(self, name: str, target: str) -> None:
-        """Gives a file another name, in whatever directory."""
+        """Moves a file; makes the target's directory."""
         self._system.mkdirs(self._path(target).getParent())
         self._system.delete(self._path(target), False)
         if not self._system.rename(self._path(name), self._path(target)):
@@ -225,45 +199,104 @@ class HadoopFiles:
         self._system.delete(self._path(name), True)
 
     def probe(self) -> None:
-        """Writes and removes an empty file beside the output; OSError if that can't be."""
+        """Writes and removes an empty file beside the output; OSError if that fails."""
         path = self._path("").suffix(".victor-probe")
         self._system.create(path, True).close()
         self._system.delete(path, False)
 
-    def lock(self) -> bool:
-        """Holds the directory by a lease, for there are no locks here; False if another run does."""
-        return self._lease.lock()
 
-    def lost(self) -> bool:
-        """Whether another run took the directory over meanwhile."""
-        return self._lease.lost()
+class CloudFiles:
+    """An output directory in a store that Spark has no jars for, reached as inputs are."""
 
-    def unlock(self) -> None:
-        """Lets other runs in again."""
-        self._lease.unlock()
+    def __init__(self, location: str) -> None:
+        self.location = location.rstrip("/")
+        self._system, self._root = fsspec_files.file_system(self.location)
+        self.lock: Lock = Lease(self)
+
+    def _path(self, name: str) -> str:
+        return f"{self._root}/{name}".rstrip("/")
+
+    def _call(self, action: Callable[[], T]) -> T:
+        """The result of an action, with retries; OSError if all fail."""
+
+        def translated() -> T:
+            with fsspec_files.translated(self.location):
+                return action()
+
+        return with_retries(translated)
+
+    def is_file(self) -> bool:
+        """Whether the output is a file."""
+        return bool(self._call(lambda: self._system.isfile(self._root)))
+
+    def names(self, name: str = "") -> list[str] | None:
+        """What a directory holds; None if it isn't there."""
+        try:
+            found: list[str] = self._call(lambda: self._system.ls(self._path(name), detail=False))
+        except FileNotFoundError:
+            return None
+        names = {path.rstrip("/").rpartition("/")[2] for path in found if path != self._path(name)}
+        return sorted(names) or None
+
+    def below(self, name: str) -> dict[str, int]:
+        """Every file below a directory, named from there, and its size."""
+        path = self._path(name)
+        found: dict[str, dict[str, Any]] = self._call(lambda: self._system.find(path, detail=True))
+        return {key[len(path) + 1 :]: int(info["size"]) for key, info in found.items() if key != path}
+
+    def move(self, name: str, target: str) -> None:
+        """Gives a file another name; the store copies it."""
+        source = self._path(name)
+        self._call(lambda: self._system.cp_file(source, self._path(target)))
+        self._call(lambda: self._system.rm_file(source))
+
+    def read(self, name: str) -> bytes | None:
+        """A file's content, or None."""
+        try:
+            return bytes(self._call(lambda: self._system.cat_file(self._path(name))))
+        except FileNotFoundError:
+            return None
+
+    def write(self, name: str, content: bytes) -> None:
+        """Writes a file whole or not at all."""
+        self._call(lambda: self._system.pipe_file(self._path(name), content))
+
+    def remove(self, name: str) -> None:
+        """Removes a file or a tree, if it is there."""
+        path = self._path(name)
+        if self._call(lambda: self._system.exists(path)):
+            self._call(lambda: self._system.rm(path, recursive=True))
+
+    def probe(self) -> None:
+        """Writes and removes a file beside the output; OSError if that fails."""
+        path = f"{self._root}.victor-probe"
+        try:
+            self._call(lambda: self._system.pipe_file(path, b"0"))
+        except FileNotFoundError as error:
+            raise OSError("no such bucket") from error
+        self._call(lambda: self._system.rm_file(path))
 
 
 @contextmanager
 def java_errors_as_output_errors(location: str) -> Iterator[None]:
-    """Makes what Spark's filesystem layer throws an OutputError of one line."""
+    """Turns errors of Spark's filesystem layer into an OutputError of one line."""
     try:
         yield
     except Py4JJavaError as error:
-        said = error.java_exception.toString()
-        raise OutputError(f"{location}: can't write there: {said}") from error
-    except InputError as error:  # what fsspec lacks for it, or credentials
+        raise OutputError(f"{location}: can't write there: {error.java_exception.toString()}") from error
+    except InputError as error:  # a missing package or credentials
         raise OutputError(str(error)) from error
 
 
 @contextmanager
 def full_disk_as_output_error(location: str) -> Iterator[None]:
-    """Makes the long story of a job that found a disk full an OutputError of one line."""
+    """Turns the errors of a job that found a disk full into an OutputError of one line."""
     try:
         yield
     except Exception as error:
         if _DISK_FULL not in str(error):
             raise
-        line = f"{location}: a disk is full ({_DISK_FULL}); with room, the same command goes on"
+        line = f"{location}: a disk is full ({_DISK_FULL}); make room, and the same command resumes"
         raise OutputError(line) from error
 
 
@@ -276,14 +309,14 @@ def open_files(location: str, spark: SparkSession | None) -> Files:
     try:
         return HadoopFiles(location, spark)
     except Py4JJavaError as error:
-        if urlsplit(location).scheme not in SCHEMES or not _lacks_jars(error):
+        if urlsplit(location).scheme not in _CLOUD_SCHEMES or not _lacks_jars(error):
             raise
         return CloudFiles(location)
 
 
 @contextmanager
 def opened(location: str) -> Iterator[Files]:
-    """The output's files for a look; anything but a local path starts Spark for it."""
+    """The output's files for reading; anything but a local path starts Spark."""
     if is_local(location):
         yield open_files(location, None)
         return
@@ -293,5 +326,5 @@ def opened(location: str) -> Iterator[Files]:
 
 def _lacks_jars(error: Py4JJavaError) -> bool:
     """Whether Spark has no filesystem for the scheme."""
-    said = error.java_exception.toString()
-    return "No FileSystem for scheme" in said or "ClassNotFoundException" in said
+    reason = error.java_exception.toString()
+    return "No FileSystem for scheme" in reason or "ClassNotFoundException" in reason

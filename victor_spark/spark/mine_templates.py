@@ -3,65 +3,66 @@
 The table is small beside the crawl (cleaning broadcasts it), so the driver gathers it and writes it whole.
 """
 
-import sys
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final
+from typing import Final
 from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from victor_spark import pipeline, tables
-from victor_spark.redaction import redacted_message
-from victor_spark.spark import manifest, plan, template_files
-from victor_spark.spark.clean_partition import CleanTask, models_hashes
-from victor_spark.spark.interrupts import interruptible
-from victor_spark.spark.limits import Limits
-from victor_spark.spark.progress import Tally, clock, many, progress
-from victor_spark.spark.session import session
-from victor_spark.spark.site_pages import SITE_PAGES, Sampling, gathered, sample_partition
-from victor_spark.templates import history, table, tokens
-from victor_spark.templates.mine import MiningSettings, check, mine
+from victor_spark.errors import InputError, OutputError, UsageError
+from victor_spark.spark import manifest, plan
+from victor_spark.spark.files import Files, java_errors_as_output_errors, open_files
+from victor_spark.spark.progress import Tally, clock, log, many, progress
+from victor_spark.spark.request import CleanRequest, RowOptions
+from victor_spark.spark.session import interruptible, session
+from victor_spark.spark.site_pages import MINED, SITE_PAGES, Sampling, miner, sample_partition
+from victor_spark.spark.tasks import CleanTask, clean_task
+from victor_spark.templates import coverage, history, table, tokens
+from victor_spark.templates.mine import MiningSettings, check
 from victor_spark.templates.table import NO_TEMPLATES, AcrossSettings
 from victor_spark.warc import inputs
-from victor_spark.warc.shard import ReadOptions, Shard
+from victor_spark.warc.shard import Shard
 
-MINED: Final = pa.schema(
+SITES: Final = pa.schema(
     [
-        *table.TEMPLATES,
+        ("site", pa.string()),
+        ("view", pa.string()),
         ("status", pa.string()),
         ("reason", pa.string()),
         ("n_seen", pa.int64()),
+        ("n_pages", pa.int64()),
+        ("n_templates", pa.int64()),
+        ("cut_off", pa.int64()),
+        ("histogram", pa.list_(pa.int64())),
+        ("first_seen", pa.timestamp("us", tz="UTC")),
+        ("last_seen", pa.timestamp("us", tz="UTC")),
     ]
 )
-"""A template; or, without a regex, what became of a site; or, without a site, records that are no pages."""
+"""One row a site, also for those that were not mined."""
 
 _GROUP_ROWS: Final = 100
-"""Pages that Spark hands over at a time."""
+"""Pages in an Arrow batch of Spark."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class MiningJob:
-    """What `victor templates mine INPUT... --output templates.parquet` was asked for."""
+class MiningRequest:
+    """What `victor templates mine` was asked for; `clean` has inputs, output and how pages are read."""
 
-    inputs: tuple[str, ...]
-    output: str
+    clean: CleanRequest
     mining: MiningSettings = field(default_factory=MiningSettings)
     sampling: Sampling = field(default_factory=Sampling)
     across: AcrossSettings = field(default_factory=AcrossSettings)
-    settings: pipeline.Settings = pipeline.Settings()
-    reading: ReadOptions = ReadOptions()
-    limits: Limits = Limits()
     update: str | None = None
-    base_url: str | None = None
-    master: str | None = None
-    partitions: int | None = None
 
 
 @dataclass(frozen=True)
@@ -73,131 +74,85 @@ class MiningResult:
     problems: dict[str, int]
 
 
-def run(job: MiningJob) -> MiningResult:
+def run(request: MiningRequest) -> MiningResult:
     """Runs the job; whatever is wrong with inputs, options or output raises before the first page."""
-    shards = inputs.resolve(job.inputs, base_url=job.base_url)
-    check(job.mining)  # a pattern that doesn't compile is a UsageError now
-    old = _old(job)
-    models = _models(job)
+    shards = inputs.resolve(request.clean.inputs, base_url=request.clean.base_url)
+    check(request.mining)  # a pattern that doesn't compile is a UsageError now
+    old = None
+    if request.update is not None:
+        old = table.read(request.update)
+        _check_same(old, request.mining.view, request.sampling.grouping, name=request.update)
+    view, clean = request.mining.view, request.clean
+    if view != tokens.CLEANED:  # keeps all blocks
+        clean = replace(clean, cleaning=pipeline.EVERYTHING)
+    clean = replace(clean, rows=RowOptions(blocks=True, html=view == tokens.HTML))
+    models = pipeline.models(clean.cleaning) if view == tokens.CLEANED else pipeline.language_models()
     group = f"victor templates mine {uuid4()}"
-    return interruptible(partial(_run_on_spark, job, shards, models, old, group), group=group)
-
-
-def _old(job: MiningJob) -> pa.Table | None:
-    if job.update is None:
-        return None
-    old = table.read(job.update)
-    template_files.check_same(old, job.mining.view, job.sampling.grouping, name=job.update)
-    return old
-
-
-def _models(job: MiningJob) -> dict[str, bytes]:
-    """What cleaning needs: for `cleaned` the cleaner's models, otherwise nothing but languages."""
-    if job.mining.view == tokens.CLEANED:
-        return pipeline.models(job.settings)
-    return pipeline.language_models()
+    action = partial(_run_on_spark, replace(request, clean=clean), shards, models, old, group)
+    return interruptible(action, group=group)
 
 
 def _run_on_spark(
-    job: MiningJob, shards: tuple[Shard, ...], models: dict[str, bytes], old: pa.Table | None, group: str
+    request: MiningRequest,
+    shards: tuple[Shard, ...],
+    models: dict[str, bytes],
+    old: pa.Table | None,
+    group: str,
 ) -> MiningResult:
-    started = datetime.now(UTC)
-    with session(master=job.master) as spark:
-        files = template_files.opened(job.output, spark)
+    started, output = datetime.now(UTC), request.clean.output
+    with session(master=request.clean.spark.master) as spark:
+        files = _opened(output, spark)
         spark.sparkContext.setJobGroup(group, "victor templates mine", interruptOnCancel=True)
         n_cores = spark.sparkContext.defaultParallelism
         splits = plan.all_splits(manifest.of_shards(shards), n_cores=n_cores)
-        n_tasks = job.partitions or plan.n_tasks(splits, n_cores=n_cores)
+        n_tasks = request.clean.spark.partitions or plan.n_tasks(splits, n_cores=n_cores)
         tally = Tally(1)
         tally.begin(group, weight=1, n_tasks=n_tasks)
-        _say(f"mining {many(len(shards), 'shard')} in {many(n_tasks, 'task')} on {spark.sparkContext.master}")
+        log(f"mining {many(len(shards), 'shard')} in {many(n_tasks, 'task')} on {spark.sparkContext.master}")
+        task = clean_task(spark, request.clean, models)
         with progress(spark.sparkContext, tally):
-            new = mined(spark, splits, _task(spark, job, models), job, n_tasks=n_tasks, mined_at=started)
-        templates = new.templates if old is None else history.update(old, new.templates, _without(new.sites))
-        written = table.with_grouping(templates, job.sampling.grouping)
-        template_files.write(files, job.output, written, new.sites)
+            new = mined(spark, splits, task, request, n_tasks=n_tasks, mined_at=started)
+        templates = new.templates
+        if old is not None:
+            rows = new.sites.to_pylist()
+            without = {(row["site"], row["view"]) for row in rows if row["status"] == NO_TEMPLATES}
+            templates = history.update(old, templates, without)
+        written = table.with_grouping(templates, request.sampling.grouping)
+        _write(files, output, written, new.sites)
     result = replace(new, templates=written)
-    for line in summary(result, job.output, (datetime.now(UTC) - started).total_seconds()):
-        _say(line)
+    for line in summary(result, output, (datetime.now(UTC) - started).total_seconds()):
+        log(line)
     return result
-
-
-def _task(spark: SparkSession, job: MiningJob, models: dict[str, bytes]) -> CleanTask:
-    cleaned = job.mining.view == tokens.CLEANED
-    return CleanTask(
-        settings=job.settings if cleaned else pipeline.EVERYTHING,
-        reading=job.reading,
-        models=spark.sparkContext.broadcast(models),
-        models_hash=repr(models_hashes(models)),
-        blocks=True,
-        html=job.mining.view == tokens.HTML,
-        limits=job.limits,
-    )
 
 
 def mined(
     spark: SparkSession,
     splits: pa.Table,
     task: CleanTask,
-    job: MiningJob,
+    request: MiningRequest,
     *,
     n_tasks: int,
     mined_at: datetime,
 ) -> MiningResult:
     """The templates of all sites of these splits."""
-    sampling = partial(sample_partition, task=task, sampling=job.sampling)
+    sampling = partial(sample_partition, task=task, sampling=request.sampling)
     pages = plan.frame(spark, splits, n=n_tasks).mapInArrow(sampling, tables.ddl(SITE_PAGES))
+    mine_site = miner(request.mining, request.sampling, mined_at)
     with _batches_of(spark, _GROUP_ROWS):
-        rows = pages.groupBy("site").applyInArrow(_miner(job, mined_at), tables.ddl(MINED)).persist()
+        rows = pages.groupBy("site").applyInArrow(mine_site, tables.ddl(MINED)).persist()
         try:
-            of_sites = rows.where("regex is null").drop(*_only_of_templates()).toArrow()
+            of_sites = (
+                rows.where("regex is null")
+                .select(*(name for name in SITES.names if name in MINED.names))
+                .toArrow()
+            )
             templates = _with_n_sites(rows.where("regex is not null")).toArrow()
         finally:
             rows.unpersist()
     sites = of_sites.filter(pc.is_valid(of_sites["site"]))
     n_mined = pc.sum(pc.equal(sites["status"], "ok")).as_py() or 0
-    kept = table.filter_across(_ordered(templates), n_mined, job.across)
+    kept = table.filter_across(_ordered(templates), n_mined, request.across)
     return MiningResult(kept, _sites_report(sites, kept), _problems(of_sites))
-
-
-def _miner(
-    job: MiningJob, mined_at: datetime
-) -> Callable[[tuple[pa.Scalar, ...], Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    settings, sampling = job.mining, job.sampling
-
-    # Spark tells by these hints that pages come in batches, not a site at once.
-    def mine_site(key: tuple[pa.Scalar, ...], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        site = key[0].as_py()
-        if site is None:
-            yield from _problem_rows(batches)
-            return
-        sampled = gathered(batches, sampling)
-        found = replace(mine(site, sampled.texts, settings), n_seen=sampled.counts.n_pages)
-        seen = {
-            "first_seen": sampled.counts.first_seen or mined_at,
-            "last_seen": sampled.counts.last_seen or mined_at,
-        }
-        of_site = {
-            "site": site,
-            "view": found.view,
-            "status": found.status,
-            "reason": found.reason,
-            "n_seen": found.n_seen,
-            "n_pages": found.n_pages,
-            "cut_off": found.cut_off,
-            "histogram": list(found.histogram),
-            "mined_at": mined_at,
-        }
-        rows = [{**row, **seen} for row in table.rows(found, mined_at).to_pylist()]
-        yield pa.RecordBatch.from_pylist([{**of_site, **seen}, *rows], schema=MINED)
-
-    return mine_site
-
-
-def _problem_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        rows = [{"reason": row["problem"], "n_seen": row["n_pages"]} for row in batch.to_pylist()]
-        yield pa.RecordBatch.from_pylist(rows, schema=MINED)
 
 
 def _with_n_sites(templates: DataFrame) -> DataFrame:
@@ -207,13 +162,9 @@ def _with_n_sites(templates: DataFrame) -> DataFrame:
     return joined.select(*table.TEMPLATES.names)
 
 
-def _only_of_templates() -> list[str]:
-    return [name for name in MINED.names if name not in template_files.SITES.names]
-
-
 @contextmanager
 def _batches_of(spark: SparkSession, n_rows: int) -> Iterator[None]:
-    """Lets Spark hand over pages by so many: they may be long."""
+    """Limits the rows of Spark's Arrow batches, as pages may be long."""
     key = "spark.sql.execution.arrow.maxRecordsPerBatch"
     before = str(spark.conf.get(key))
     spark.conf.set(key, n_rows)
@@ -237,40 +188,85 @@ def _sites_report(sites: pa.Table, templates: pa.Table) -> pa.Table:
     rows = sorted(sites.to_pylist(), key=lambda row: str(row["site"]))
     return pa.Table.from_pylist(
         [{**row, "n_templates": n_templates.get(row["site"], 0)} for row in rows],
-        schema=template_files.SITES,
+        schema=SITES,
     )
 
 
-def _without(sites: pa.Table) -> set[tuple[str, str]]:
-    """The sites that were mined and gave nothing."""
-    return {(row["site"], row["view"]) for row in sites.to_pylist() if row["status"] == NO_TEMPLATES}
-
-
 def _problems(of_sites: pa.Table) -> dict[str, int]:
-    found: dict[str, int] = {}
+    found = Counter[str]()
     for row in of_sites.filter(pc.is_null(of_sites["site"])).to_pylist():
-        found[row["reason"]] = found.get(row["reason"], 0) + row["n_seen"]
+        found[row["reason"]] += row["n_seen"]
     return dict(sorted(found.items(), key=lambda each: (-each[1], each[0])))
 
 
 def summary(result: MiningResult, output: str, seconds: float) -> list[str]:
-    """What a run came to, in a few lines for people."""
-    statuses: dict[str, Any] = {}
-    for status in result.sites["status"].to_pylist():
-        statuses[status] = statuses.get(status, 0) + 1
-    counted = ", ".join(f"{status} {n}" for status, n in sorted(statuses.items(), key=lambda each: -each[1]))
+    """The result of a run in a few lines for people."""
+    statuses = Counter(result.sites["status"].to_pylist())
+    counted = ", ".join(f"{status} {n}" for status, n in statuses.most_common())
     n_pages = sum(result.sites["n_seen"].to_pylist())
     pages, sites = many(n_pages, "page"), many(len(result.sites), "site")
-    templates, all_sites = many(len(result.templates), "template"), template_files.sites_path(output)
+    templates, all_sites = many(len(result.templates), "template"), sites_path(output)
     lines = [
         f"{pages} of {sites} in {clock(seconds)}: {counted or 'no site'}",
         f"{templates} in {output}, all sites in {all_sites}",
     ]
     if result.problems:
         named = ", ".join(f"{reason} {n}" for reason, n in list(result.problems.items())[:5])
-        lines.insert(1, f"{sum(result.problems.values())} records are no pages of a site: {named}")
+        lines.insert(1, f"{sum(result.problems.values())} records couldn't be used: {named}")
     return lines
 
 
-def _say(line: str) -> None:
-    print(f"victor: {redacted_message(line)}", file=sys.stderr, flush=True)
+_ENDING: Final = ".parquet"
+
+
+def sites_path(output: str) -> str:
+    """The report of all sites: templates.parquet → templates.sites.parquet."""
+    return f"{output.removesuffix(_ENDING)}.sites{_ENDING}"
+
+
+def _opened(output: str, spark: SparkSession) -> Files:
+    """The folder of the output; OutputError if it can't be written, or would replace something else."""
+    folder, _, name = output.rpartition("/")
+    with java_errors_as_output_errors(output):
+        files = open_files(folder or ("/" if output.startswith("/") else "."), spark)
+        _check(files, name, output)
+    return files
+
+
+def _check(files: Files, name: str, output: str) -> None:
+    names = files.names()
+    if not name:
+        raise OutputError(f"{output}: is a folder; --output is a file, such as templates.parquet")
+    if names is None:
+        raise OutputError(f"{output}: its folder doesn't exist")
+    if name in names:
+        try:
+            table.from_bytes(files.read(name) or b"")
+        except InputError as error:
+            raise OutputError(
+                f"{output}: exists, and is no templates table; choose another --output"
+            ) from error
+    try:
+        files.probe()
+    except OSError as error:
+        raise OutputError(f"{output}: can't write there: {error.strerror or error}") from error
+
+
+def _write(files: Files, output: str, templates: pa.Table, sites: pa.Table) -> None:
+    """Writes both, each whole or not at all."""
+    report = pa.BufferOutputStream()
+    pq.write_table(sites, report, compression="zstd")
+    contents = {sites_path(output): report.getvalue().to_pybytes(), output: table.to_bytes(templates)}
+    for path, content in contents.items():
+        with java_errors_as_output_errors(output):
+            files.write(path.rpartition("/")[2], content)
+
+
+def _check_same(old: pa.Table, view: str, grouping: str, *, name: str) -> None:
+    """UsageError unless a table can be brought up to date with templates of this view and grouping."""
+    for option, theirs, ours in (
+        ("view", coverage.view_of(old) if len(old) else view, view),
+        ("group-by", table.grouping(old), grouping),
+    ):
+        if theirs != ours:
+            raise UsageError(f"{name} was mined with --{option} {theirs}, not {ours}: they can't be mixed")

@@ -1,7 +1,7 @@
-"""What a run leaves behind: OUT/pages/ and OUT/_run/, and what it may do to an OUT it finds.
+"""The output of a run, OUT/pages/ and OUT/_run/, and the checks of an OUT that exists.
 
-A run is complete when `_run/run.json` is there, and it is written last. Until then the next run of the same
-command goes on where this one stopped: with the waves of the plan that the ledger doesn't have.
+A run is complete when `_run/run.json` exists, which is written last. Until then the same command resumes the
+run with the waves of the plan that the ledger doesn't have.
 
     _run/config.json        what decides the rows: options, hashes of models and inputs, versions
     _run/manifest.parquet   the shards with sizes and etags
@@ -9,8 +9,8 @@ command goes on where this one stopped: with the waves of the plan that the ledg
     _run/ledger/00042.json  a wave that is done
     _run/failures/          waves that failed
     _run/staged/            pages of waves that aren't done
-    _run/run.json           what came of it
-    _run/stopped.json       the same of a run that stopped as more had failed than may
+    _run/run.json           the results
+    _run/stopped.json       the same of a run that exceeded its failure budget
     _run/report.html        either of them, for people
 """
 
@@ -25,9 +25,9 @@ import pyarrow as pa
 from victor_spark.errors import OutputError
 from victor_spark.spark import manifest, plan, report
 from victor_spark.spark.files import Files
-from victor_spark.spark.ledger import PAGES
 from victor_spark.spark.plan import Plan
 
+PAGES: Final = "pages"
 CONFIG: Final = "_run/config.json"
 MANIFEST: Final = "_run/manifest.parquet"
 PLAN: Final = "_run/plan.json"
@@ -55,48 +55,51 @@ def check(files: Files) -> None:
 
 
 def finished_run(files: Files, config: Config, shards: pa.Table) -> dict[str, Any] | None:
-    """The run.json of a complete run of this very command; None if there is work to do.
+    """The run.json of a complete run of the same command; None if there is work to do.
 
-    Raises OutputError, with the differences named, if OUT was made by another command or of other content.
+    Raises OutputError with the differences if OUT is of a different command or of shards that changed.
     """
     if not begun(files, config):
         return None
     if changed := manifest.changed(_stored_shards(files), shards):
         more = f" and {len(changed) - 1} more" if changed[1:] else ""
         raise OutputError(
-            f"{_shown(files)} was made of another content of {changed[0]}{more}: choose another --output"
+            f"{changed[0]}{more} changed since {_shown(files)} was begun: choose another --output"
         )
     run = files.read(RUN)
     return None if run is None else _load(run, files)
 
 
 def begun(files: Files, config: Config) -> bool:
-    """Whether a run of this very command began here; OutputError if it was another command's."""
+    """Whether a run of the same command began here; OutputError if it was a different command."""
     found = files.read(CONFIG)
     if found is None:
         return False
     differences = list(_differences(_load(found, files), config))
     if differences:
         shown = "; ".join(differences[:_N_DIFFERENCES_SHOWN])
-        more = f" and {len(differences) - _N_DIFFERENCES_SHOWN} more" if differences[3:] else ""
-        raise OutputError(f"{_shown(files)} was made with {shown}{more}: choose another --output")
+        n_more = len(differences) - _N_DIFFERENCES_SHOWN
+        more = f" and {n_more} more" if n_more > 0 else ""
+        raise OutputError(
+            f"{_shown(files)} was written with {shown}{more}: repeat its options or choose another --output"
+        )
     return True
 
 
 @contextmanager
 def claimed(files: Files) -> Iterator[None]:
-    """Holds OUT for this run."""
+    """Locks OUT for this run."""
     with _writing(files):
-        if not files.lock():
+        if not files.lock.acquire():
             raise OutputError(f"{_shown(files)}: another run is writing there")
     try:
         yield
     finally:
-        files.unlock()
+        files.lock.release()
 
 
 def begin(files: Files, config: Config, planned: Plan) -> Plan:
-    """The plan that an earlier run of the same command left here; else keeps this one, and the config."""
+    """The plan of an earlier run of the same command; without one, stores this plan and the config."""
     with _writing(files):
         if begun(files, config):
             stored = stored_plan(files)
@@ -136,7 +139,7 @@ def stored(files: Files, name: str) -> dict[str, Any] | None:
 
 
 def stop(files: Files, run: Mapping[str, Any], why: str) -> None:
-    """Leaves the record of a run that was given up; the same command may go on with it."""
+    """Stores the record of a run that exceeded its failure budget; the same command resumes it."""
     stopped = {"stopped": why, **run}
     with _writing(files):
         files.write(STOPPED, _dump(stopped))
@@ -170,7 +173,7 @@ def _differences(old: Config, new: Config, prefix: str = "") -> Iterator[str]:
         elif isinstance(before, dict) and isinstance(now, dict):
             yield from _differences(before, now, f"{prefix}{key}.")
         else:
-            yield f"{prefix}{key} {_brief(before)}, not {_brief(now)}"
+            yield f"{prefix}{key} = {_brief(before)} (now {_brief(now)})"
 
 
 def _n_shards(inputs: Any) -> str:

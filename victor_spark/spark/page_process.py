@@ -1,7 +1,7 @@
 """The child process that does the page work of a Python worker: reads records, cleans them, sends rows.
 
-It notes in shared memory which record it is at, and before each one it sets the kernel's timers and, once,
-the cap on its address space; whatever a page does to it, `sandbox` then knows which page that was.
+It caps its address space, sets the kernel's timers for every record, and keeps the record's position in
+shared memory. So whatever a page does to the process, `sandbox` knows which page it was.
 """
 
 import contextlib
@@ -9,37 +9,35 @@ import ctypes
 import faulthandler
 import gc
 import os
-import pickle
 import resource
 import signal
 import struct
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from mmap import mmap
+from multiprocessing.connection import Connection
 from typing import Final, NamedTuple, NoReturn
 
 import pyarrow as pa
 
+from victor_spark.blocks import Record
 from victor_spark.errors import ShardError
-from victor_spark.page import Record
-from victor_spark.spark.limits import OPEN_FACTOR, REMOTE_SECONDS, WALL_FACTOR, Limits
-from victor_spark.spark.rows import Row, RowBatch, shard_row
-from victor_spark.spark.stages import Laps
+from victor_spark.spark.request import OPEN_FACTOR, REMOTE_SECONDS, WALL_FACTOR, Limits
+from victor_spark.spark.rows import RowBatch, Work, shard_row
 from victor_spark.warc import storage
-from victor_spark.warc.shard import Attempt, Passed, Place, Shard
+from victor_spark.warc.shard import Attempt, Place, Shard, Skip
 
 FLUSH_BYTES: Final = 1 << 20
 FLUSH_SECONDS: Final = 1.0
-"""Rows leave by size, or after so much time: what the death of the process undoes is bounded by both."""
+"""Rows are sent by size or after this time, which bounds what is lost with the process."""
 
 ROWS, END, RETIRED, FAILED = b"r", b"e", b"o", b"x"
-HEAD: Final = struct.Struct("<cQQQ")
-"""Of a message to the parent: its kind, the position after its rows, the length of what follows."""
+HEAD: Final = struct.Struct("<cQQ")
+"""Of a message to the parent: its kind, and the position after its rows; a second part has the rows."""
 
-LENGTH: Final = struct.Struct("<Q")
 IDLE, READING, PAGE = range(3)
 NO_MEMORY: Final = 77
 """The exit code of a process that had no memory to read a record."""
@@ -47,7 +45,7 @@ NO_MEMORY: Final = 77
 _NOTE: Final = struct.Struct("<QQBdQqq")
 _NOWHERE: Final = Place(-1, -1)
 _LOOK_AHEAD: Final = 2
-"""So many records FastWARC may be ahead of the one that is read next."""
+"""FastWARC may be this many records ahead of the one that is read next."""
 
 _MEGABYTE: Final = 1_000_000
 _PR_SET_PDEATHSIG: Final = 1
@@ -64,17 +62,17 @@ class Position(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What a record's row says when cleaning it killed the process."""
+    """Status and reason of a record whose cleaning killed the process."""
 
     status: str
     reason: str
 
 
 class Note(NamedTuple):
-    """What a process leaves to those who come after it.
+    """What a process keeps in shared memory, for the time after its death.
 
-    The record it is at, what it does with it, the CPU seconds that may take, its resident bytes when it
-    began to serve, and where the record lies whose reading began last.
+    The position of its record, the phase of the work on it and the CPU seconds that this may take, its
+    resident bytes when it began to serve, and where the record lies whose reading began last.
     """
 
     position: Position
@@ -85,7 +83,7 @@ class Note(NamedTuple):
 
 
 class Suspect(NamedTuple):
-    """What a process was at when it died."""
+    """The record that a process worked on when it died."""
 
     position: Position
     phase: int
@@ -93,22 +91,8 @@ class Suspect(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """What is done with shards; `row` answers for a record, `lost` for one whose cleaning was given up.
-
-    `laps` is where the time goes that all this takes.
-    """
-
-    schema: pa.Schema
-    read: Callable[[Shard, Attempt], Iterator[Record]]
-    row: Callable[[Record], Row]
-    lost: Callable[[Record, str, str], Row]
-    laps: Laps = field(default_factory=Laps)
-
-
-@dataclass(frozen=True, slots=True)
 class Assignment:
-    """Shards, the first record that is still wanted, and what is known from processes that died.
+    """Shards, the first record that has no row yet, and what is known from processes that died.
 
     Everything before `suspect` is sent before that record is read. `passed`: by the number of a shard, the
     record that its reading begins with and passes over. `slow`: the shards that are read without FastWARC.
@@ -118,27 +102,34 @@ class Assignment:
     start: Position
     verdicts: Mapping[Position, Verdict] = field(default_factory=dict)
     suspect: Suspect | None = None
-    passed: Mapping[int, Passed] = field(default_factory=dict)
+    passed: Mapping[int, Skip] = field(default_factory=dict)
     slow: frozenset[int] = frozenset()
 
 
-def noted(desk: mmap) -> Note:
+def noted(shared: mmap) -> Note:
     """The last note of a process."""
-    shard, record, phase, seconds, resident, *place = _NOTE.unpack_from(desk)
+    shard, record, phase, seconds, resident, *place = _NOTE.unpack_from(shared)
     at = Place(*place)
     return Note(Position(shard, record), phase, seconds, resident, None if at == _NOWHERE else at)
 
 
-def serve(  # the child's whole life
-    commands: int, results: int, log: int, desk: mmap, *, work: Work, limits: Limits, parent: int
+def serve(
+    commands: Connection,
+    results: Connection,
+    log: int,
+    shared: mmap,
+    *,
+    work: Work,
+    limits: Limits,
+    parent: int,
 ) -> NoReturn:
     """Works on one assignment after the other until the parent is gone; never returns."""
     code = 1
     try:
         _settle(commands, results, log, parent)
         resident = _cap_memory(limits)
-        while assignment := _next(commands):
-            _Worker(results, desk, work, limits, resident).run(assignment)
+        while (assignment := _next(commands)) is not None:
+            _Worker(results, shared, work, limits, resident).run(assignment)
         code = 0
     except BrokenPipeError:  # the parent is gone
         code = 0
@@ -149,47 +140,23 @@ def serve(  # the child's whole life
         os._exit(code)
 
 
-def send(results: int, kind: bytes, position: Position, payload: "bytes | pa.Buffer" = b"") -> None:
+def send(results: Connection, kind: bytes, position: Position, payload: "bytes | pa.Buffer" = b"") -> None:
     """One message to the parent."""
-    _write(results, HEAD.pack(kind, *position, len(payload)))
-    _write(results, payload)
+    results.send_bytes(HEAD.pack(kind, *position))
+    results.send_bytes(payload)
 
 
-def _write(fd: int, content: "bytes | pa.Buffer") -> None:
-    rest = memoryview(content)
-    while rest:
-        rest = rest[os.write(fd, rest) :]
-
-
-def command(assignment: Assignment) -> bytes:
-    """An assignment as the child reads it."""
-    content = pickle.dumps(assignment)
-    return LENGTH.pack(len(content)) + content
-
-
-def read_exactly(fd: int, n: int) -> bytes:
-    """`n` bytes; EOFError when the other side is gone before."""
-    parts, n_left = [], n
-    while n_left:
-        part = os.read(fd, min(n_left, 1 << 20))
-        if not part:
-            raise EOFError
-        parts.append(part)
-        n_left -= len(part)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
-
-
-def _next(commands: int) -> Assignment | None:
+def _next(commands: Connection) -> Assignment | None:
+    """The next assignment; None if the parent is gone."""
     try:
-        (length,) = LENGTH.unpack(read_exactly(commands, LENGTH.size))
-        assignment: Assignment = pickle.loads(read_exactly(commands, length))
+        assignment: Assignment = commands.recv()
     except EOFError:
         return None
     return assignment
 
 
-def _settle(commands: int, results: int, log: int, parent: int) -> None:
-    """Makes the copy of the parent that fork gives a process of its own."""
+def _settle(commands: Connection, results: Connection, log: int, parent: int) -> None:
+    """Makes the forked copy of the parent a process of its own."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
@@ -200,13 +167,13 @@ def _settle(commands: int, results: int, log: int, parent: int) -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     faulthandler.disable()
     os.dup2(log, 2)
-    _let_go_of_files({0, 1, 2, commands, results})
+    _detach_files({0, 1, 2, commands.fileno(), results.fileno()})
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     gc.freeze()
 
 
-def _let_go_of_files(kept: set[int]) -> None:
-    """Keeps the numbers taken: file objects copied from the parent may still close them."""
+def _detach_files(kept: set[int]) -> None:
+    """Connects other descriptors to /dev/null: file objects copied from the parent may still close them."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     folder = "/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd"
     for fd in [int(name) for name in os.listdir(folder)]:
@@ -232,10 +199,10 @@ def _cap_memory(limits: Limits) -> int:
 
 
 class _Worker:
-    """One assignment under work: the rows that wait, and when the first of them came."""
+    """Works on one assignment, and holds the rows that were not sent yet."""
 
-    def __init__(self, results: int, desk: mmap, work: Work, limits: Limits, resident: int) -> None:
-        self._results, self._desk, self._resident = results, desk, resident
+    def __init__(self, results: Connection, shared: mmap, work: Work, limits: Limits, resident: int) -> None:
+        self._results, self._shared, self._resident = results, shared, resident
         self._work, self._limits = work, limits
         self._waiting = RowBatch(work.schema, flush_bytes=FLUSH_BYTES)
         self._flushed = time.monotonic()
@@ -244,7 +211,7 @@ class _Worker:
         self._sent = Position(0, 0)
 
     def run(self, assignment: Assignment) -> None:
-        """Sends a row for every record from `start` on, or for a shard that can't be read on, then END."""
+        """Sends a row for every record from `start` on, and for every shard that can't be read; then END."""
         position = self._sent = assignment.start
         for number in range(assignment.start.shard, len(assignment.shards)):
             skipped = assignment.start.record if number == assignment.start.shard else 0
@@ -271,7 +238,7 @@ class _Worker:
                 self._flush(Position(number, position.record + 1))
 
     def _records(self, assignment: Assignment, number: int) -> Iterator[tuple[Position, Record]]:
-        """The shard's records; while the next one is read, the clock runs for that."""
+        """The shard's records; reading each one has a time limit of its own."""
         shard, suspect, near = assignment.shards[number], assignment.suspect, range(0)
         if suspect is not None and suspect.position.shard == number:
             near = range(suspect.position.record, suspect.position.record + _LOOK_AHEAD + 1)
@@ -279,7 +246,7 @@ class _Worker:
             self._begin,
             self._progress,
             fast=number not in assignment.slow,
-            passed=assignment.passed.get(number),
+            skip=assignment.passed.get(number),
         )
         self._least = REMOTE_SECONDS if storage.scheme(shard.path) else 0.0
         seconds = self._limits.page_seconds * OPEN_FACTOR
@@ -300,7 +267,7 @@ class _Worker:
             position = Position(number, position.record + 1)
 
     def _begin(self, place: Place) -> None:
-        """Notes which record is read from here on; the clock begins anew."""
+        """Notes which record is read from here on, and restarts the timers."""
         self._enter(READING, self._position, max(self._limits.seconds(0), self._least), place)
 
     def _progress(self, n_bytes: int) -> None:
@@ -314,7 +281,7 @@ class _Worker:
             signal.setitimer(signal.ITIMER_PROF, left + more)
 
     def _page(self, position: Position, record: Record) -> None:
-        """Cleans a record; with little memory left after it, another process goes on."""
+        """Cleans a record; after MemoryError, another process continues behind it."""
         self._enter(PAGE, position, self._limits.seconds(len(record.payload or b"")))
         row = self._work.row(record)
         if row["status"] != "out_of_memory" or record.status is not None:
@@ -327,7 +294,7 @@ class _Worker:
         os._exit(0)
 
     def _enter(self, phase: int, position: Position, seconds: float, place: Place = _NOWHERE) -> None:
-        """Notes what comes next, which may use that much CPU time and last `WALL_FACTOR` times as long."""
+        """Notes the next phase and sets its limits: CPU seconds, `WALL_FACTOR` times as much wall time."""
         signal.setitimer(signal.ITIMER_PROF, 0.0)
         signal.setitimer(signal.ITIMER_REAL, seconds * WALL_FACTOR)
         self._position, self._place = position, place
@@ -336,14 +303,14 @@ class _Worker:
 
     def _note(self, phase: int, seconds: float) -> None:
         self._seconds, self._n_new = seconds, 0
-        _NOTE.pack_into(self._desk, 0, *self._position, phase, seconds, self._resident, *self._place)
+        _NOTE.pack_into(self._shared, 0, *self._position, phase, seconds, self._resident, *self._place)
 
     @property
     def _due(self) -> bool:
         return self._waiting.full or time.monotonic() - self._flushed > FLUSH_SECONDS
 
     def _flush(self, after: Position) -> None:
-        """Sends the rows that wait, or that there are none; `after` is the first record without one."""
+        """Sends the rows that wait, or the position alone; `after` is the first record without a row."""
         self._enter(IDLE, after, 0.0)
         if len(self._waiting):
             send(self._results, ROWS, after, self._waiting.take().serialize())
@@ -354,5 +321,5 @@ class _Worker:
 
 
 def out_of_memory(limits: Limits) -> str:
-    """The reason of a page that needed too much, however that came out."""
+    """The reason of a page that needed too much memory, however that was noticed."""
     return f"needs more than {limits.page_megabytes} MB"

@@ -1,4 +1,4 @@
-"""Which task reads which bytes: paths and ranges travel to the executors, html never does.
+"""Which task reads which bytes: paths and ranges travel to the executors, html doesn't.
 
 Shards are split into ranges of about `split_bytes`, in the order they were found. Along all of them runs one
 scale of bytes, and every `wave_bytes` of it are a wave: what is written and committed together. So a wave's
@@ -6,9 +6,9 @@ splits follow from the manifest and these two numbers, which are stored, and are
 """
 
 import heapq
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,22 +16,21 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from victor_spark.spark import manifest
-from victor_spark.warc.shard import Shard
 
 SPLIT_BYTES: Final = 64 << 20
 SMALLEST_SPLIT: Final = 4 << 20
-"""One shard alone is split smaller, down to this, so that every core has something to do."""
+"""A small input is split down to this size, so that every core has work."""
 
 WAVE_BYTES: Final = 2 << 30
 WAVE_BYTES_PER_CORE: Final = 1 << 30
-"""Three or four minutes of work, which is what losing a wave costs; the larger of the two decides."""
+"""Three or four minutes of work, the most that is lost with a wave; the larger of the two applies."""
 
 MOST_WAVES: Final = 10_000
 TASK_BYTES: Final = 256 << 20
 TASKS_PER_CORE: Final = 4
-"""Tasks of a wave: so many a core, more where they would be longer than TASK_BYTES."""
+"""A wave has this many tasks a core, or more if they would be longer than TASK_BYTES."""
 
-_SMALLEST: Final = 1 << 12  # opening an empty file counts as so many bytes
+_SMALLEST: Final = 1 << 12  # bytes that opening an empty file counts as
 _UNKNOWN: Final = 64 << 20
 
 Int64 = npt.NDArray[np.int64]
@@ -58,19 +57,19 @@ def plan(
     n_cores: int,
     split_bytes: int | None = None,
     wave_bytes: int | None = None,
-    least_wave_bytes: int = 0,
+    min_wave_bytes: int = 0,
 ) -> Plan:
-    """How to cut the shards for so many cores, where the user didn't say."""
+    """How to cut the shards; sizes that are not given follow from the number of cores."""
     begins = np.concatenate([[0], np.cumsum(_weights(shards))]).astype(np.int64)
     n_bytes = int(begins[-1])
     even = n_bytes // (n_cores * TASKS_PER_CORE)
     split_bytes = split_bytes or min(max(even, SMALLEST_SPLIT), SPLIT_BYTES)
-    smallest = max(WAVE_BYTES, WAVE_BYTES_PER_CORE * n_cores, -(-n_bytes // MOST_WAVES), least_wave_bytes)
+    smallest = max(WAVE_BYTES, WAVE_BYTES_PER_CORE * n_cores, -(-n_bytes // MOST_WAVES), min_wave_bytes)
     return Plan(shards, split_bytes, wave_bytes or smallest, begins)
 
 
 def waves(plan: Plan) -> Iterator[int]:
-    """The numbers of the waves, from 0 on; one that a huge shard passes over whole is left out."""
+    """The numbers of the waves, from 0 on, without those in which no split begins."""
     for wave in range(-(-int(plan.begins[-1]) // plan.wave_bytes)):
         if n_splits(plan, wave):
             yield wave
@@ -130,7 +129,7 @@ def _cut(pieces: _Pieces) -> pa.Table:
 
 
 def n_tasks(splits: pa.Table, *, n_cores: int) -> int:
-    """How many tasks are worth starting for a wave's splits."""
+    """The number of tasks for a wave's splits."""
     n_bytes = int(_weights(splits).sum())
     n_splits: int = splits.num_rows
     return max(1, min(n_splits, max(n_cores * TASKS_PER_CORE, -(-n_bytes // TASK_BYTES))))
@@ -154,18 +153,13 @@ def frame(spark: SparkSession, splits: pa.Table, *, n: int) -> DataFrame:
     return spark.createDataFrame(rows).repartitionById(n, "task")
 
 
-def shard(row: Mapping[str, Any]) -> Shard:
-    """One row of the plan as the shard, or the range of one, that it stands for."""
-    return manifest.shard(row)
-
-
 def weight(splits: pa.Table) -> int:
     """Bytes to read, about."""
     return int(_weights(splits).sum())
 
 
 def _weights(shards: pa.Table) -> Int64:
-    """Bytes to read, each; how many may be unknown, and an empty shard has to be opened as well."""
+    """Bytes to read of each shard; `_UNKNOWN` and `_SMALLEST` where the size is unknown or small."""
     return np.maximum(_filled(shards, "n_bytes", _UNKNOWN), _SMALLEST)
 
 

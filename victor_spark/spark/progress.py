@@ -1,4 +1,4 @@
-"""How far a Spark job is: a bar on a terminal, a plain line now and then elsewhere, on stderr."""
+"""Progress of a Spark job on stderr: a bar on a terminal, elsewhere a line every half minute."""
 
 import sys
 import threading
@@ -10,15 +10,17 @@ from typing import Final, TextIO
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
 
+from victor_spark.redaction import redacted_message
+
 _BAR_SECONDS: Final = 0.5
 _LINE_SECONDS: Final = 30.0
 _BAR_WIDTH: Final = 30
 _LEAST_SHARE: Final = 0.002
-"""Less of the work than this tells nothing of the rest: its first task can be a tiny one."""
+"""No estimate of the time left before this share is done: the first task may be tiny."""
 
 
 class Tally:
-    """How much of a run's work is done: of waves that are, and of those whose tasks are running."""
+    """How much of a run's work is done, by the waves that are done and the tasks of those that run."""
 
     def __init__(self, total: int, done: int = 0) -> None:
         self.total = max(total, 1)
@@ -63,7 +65,7 @@ def _watch(context: SparkContext, tally: Tally, stop: threading.Event) -> None:
     while not stop.wait(_BAR_SECONDS if on_terminal else _LINE_SECONDS):
         try:
             done, before = tally.shares(context)
-        except (Py4JError, OSError):  # Spark went away: whoever waits for the job will say so
+        except (Py4JError, OSError):  # Spark ended: the caller that waits for the job reports it
             break
         show(sys.stderr, done, time.monotonic() - start, before=before, bar=on_terminal)
     if on_terminal:
@@ -99,7 +101,7 @@ def show(stream: TextIO, done: float, elapsed: float, *, before: float = 0.0, ba
 
 
 def size(n_bytes: int) -> str:
-    """Bytes as people say them."""
+    """Bytes with a unit: 1.5 GB."""
     size = float(n_bytes)
     for unit in ("bytes", "KB", "MB", "GB", "TB", "PB"):
         if size < 1000 or unit == "PB":
@@ -109,14 +111,19 @@ def size(n_bytes: int) -> str:
 
 
 def many(n: int, noun: str) -> str:
-    """So many of them: 1 shard, 2 shards."""
+    """A number and its noun: 1 shard, 2 shards."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def clock(seconds: float) -> str:
-    """Seconds as people say them: 48 s, 3:05, 2:14:09."""
+    """Seconds as 48 s, 3:05 or 2:14:09."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:
         return f"{hours}:{minutes:02}:{rest:02}"
     return f"{minutes}:{rest:02}" if minutes else f"{rest} s"
+
+
+def log(line: str) -> None:
+    """A line of progress on stderr, without credentials."""
+    print(f"victor: {redacted_message(line)}", file=sys.stderr, flush=True)

@@ -1,27 +1,29 @@
 """The report of a run: one html file that needs nothing else, made of run.json alone."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from html import escape
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from victor_spark.spark import pace, record
+import numpy as np
+import numpy.typing as npt
+
+from victor_spark.errors import FAILURES
+from victor_spark.spark import record
 from victor_spark.spark.progress import clock, many, size
-from victor_spark.spark.spending import FAILURES
+from victor_spark.spark.rows import STAGES
 
 _CSS: Final = Path(__file__).with_name("report.css")
 _N_BARS: Final = 15
 _N_REASONS: Final = 40
-_STAGES: Final = {
-    "read": "read and inflate",
-    "canonical": "canonical html",
-    "segment": "segment",
-    "language": "language",
-    "decide": "features and decoding",
-    "render": "render text",
-    "rows": "make rows",
-    "hand_over": "write rows, or hand them to Spark",
-}
+_WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP = 960, 240, 52, 24, 12
+_N_BINS: Final = 160
+_STEPS: Final = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 43200, 86400)
+
+Floats = npt.NDArray[np.float64]
+
 
 Run = Mapping[str, Any]
 
@@ -59,7 +61,7 @@ def _head(run: Run) -> Iterator[str]:
     if "stopped" in run:
         yield (
             f'<p class="stopped"><b>Stopped.</b> {escape(run["stopped"])}<br>'
-            "What is done stays; the same command with a larger budget goes on from there.</p>"
+            "What is done stays; the same command with a larger budget resumes the run.</p>"
         )
 
 
@@ -93,7 +95,7 @@ def _budget(run: Run, of: str) -> str:
 
 
 def _throughput(run: Run) -> str:
-    chart = pace.svg(run["waves"])
+    chart = curve(run["waves"])
     if chart is None:
         return ""
     several = len(run["waves"]) > 1
@@ -109,11 +111,13 @@ def _throughput(run: Run) -> str:
 
 def _panels(run: Run) -> str:
     n_ok, statuses = run["statuses"].get("ok", 0), record.counts_of(run).page_statuses
-    seconds = {_STAGES[stage]: s for stage, s in run["stages"].items() if s}
+    kinds = {name: "good" if name == "ok" else "bad" if name in FAILURES else "mild" for name in statuses}
+    seconds = {STAGES[stage]: s for stage, s in run["stages"].items() if s}
+    several = ", summed over the largest of each wave" if run["n_waves"] > 1 else ""
     panels = [
-        _bars("What became of the pages", statuses, run["n_pages"], kinds=_kinds(statuses)),
-        _bars("Languages", run["languages"], n_ok, note="Of pages with text, as told by the identifier."),
-        _bars("Sites with most pages", run["sites"], n_ok, note=_site_note(run)),
+        _bars("Statuses of the pages", statuses, run["n_pages"], kinds=kinds),
+        _bars("Languages", run["languages"], n_ok, note="Of pages with text, by the language identifier."),
+        _bars("Sites with most pages", run["sites"], n_ok, note=f"Hosts, of pages with text{several}."),
         _bars(
             "Lengths of texts", dict(_lengths(run["lengths"])), n_ok, note="Characters of the cleaned text."
         ),
@@ -126,15 +130,6 @@ def _panels(run: Run) -> str:
         ),
     ]
     return f'<div class="panels">{"".join(panels)}</div>'
-
-
-def _site_note(run: Run) -> str:
-    several = run["n_waves"] > 1
-    return f"Hosts, of pages with text{', summed over the largest of each wave' if several else ''}."
-
-
-def _kinds(statuses: Iterable[str]) -> dict[str, str]:
-    return {name: "good" if name == "ok" else "bad" if name in FAILURES else "mild" for name in statuses}
 
 
 def _lengths(lengths: Mapping[str, int]) -> Iterator[tuple[str, int]]:
@@ -179,69 +174,150 @@ def _bar(name: str, n: float, largest: float, whole: float, kind: str) -> str:
 
 
 def _failed_shards(run: Run) -> str:
-    failed = list(run["failed_shards"].items())
-    if not failed:
-        return ""
-    rows = "".join(
-        f'<tr><td class="key">{escape(shard)}</td><td>{escape(reason)}</td></tr>'
-        for shard, reason in failed[:_N_REASONS]
-    )
-    more = run["n_failed_shards"] - len(failed[:_N_REASONS])
-    note = f"<figcaption>{more} more; victor status has all.</figcaption>" if more > 0 else ""
-    return (
-        '<section><h2>Shards that failed</h2><div class="scroll"><table><thead><tr>'
-        f"<th>shard</th><th>reason</th></tr></thead>{rows}</table></div>{note}</section>"
-    )
+    rows = [(escape(shard), escape(reason)) for shard, reason in run["failed_shards"].items()]
+    more = run["n_failed_shards"] - len(rows[:_N_REASONS])
+    note = f"{more} more; victor status lists all."
+    return _table("Shards that failed", {"shard": "key", "reason": ""}, rows, note if more > 0 else "")
 
 
 def _reasons(run: Run) -> str:
-    all_reasons = [
-        (n, status, reason) for status, reasons in run["reasons"].items() for reason, n in reasons.items()
-    ]
-    if not all_reasons:
+    counted = [(n, status, reason) for status, found in run["reasons"].items() for reason, n in found.items()]
+    counted.sort(key=lambda row: -row[0])
+    rows = [(f"{n:,}", escape(status), escape(reason)) for n, status, reason in counted]
+    note = f"{len(rows) - _N_REASONS} more in run.json."
+    columns = {"rows": "n", "status": "key", "reason": ""}
+    return _table("Reasons", columns, rows, note if len(rows) > _N_REASONS else "")
+
+
+def _table(title: str, columns: Mapping[str, str], rows: Sequence[tuple[str, ...]], note: str) -> str:
+    """A table of the first rows; `columns` are names with the class of their cells."""
+    if not rows:
         return ""
-    all_reasons.sort(key=lambda row: -row[0])
-    rows = "".join(
-        f'<tr><td class="n">{n:,}</td><td class="key">{escape(status)}</td><td>{escape(reason)}</td></tr>'
-        for n, status, reason in all_reasons[:_N_REASONS]
-    )
-    more = len(all_reasons) - _N_REASONS
-    note = f"<figcaption>{more} more in run.json.</figcaption>" if more > 0 else ""
-    return (
-        '<section><h2>Reasons</h2><div class="scroll"><table><thead><tr>'
-        f'<th class="n">rows</th><th>status</th><th>reason</th></tr></thead>{rows}</table></div>'
-        f"{note}</section>"
-    )
+    head = "".join(f'<th class="{kind}">{name}</th>' for name, kind in columns.items())
+    body = ""
+    for row in rows[:_N_REASONS]:
+        cells = zip(columns.values(), row, strict=True)
+        body += "<tr>" + "".join(f'<td class="{kind}">{cell}</td>' for kind, cell in cells) + "</tr>"
+    caption = f"<figcaption>{note}</figcaption>" if note else ""
+    table = f"<table><thead><tr>{head}</tr></thead>{body}</table>"
+    return f'<section><h2>{title}</h2><div class="scroll">{table}</div>{caption}</section>'
 
 
 def _facts(run: Run) -> str:
-    """What the run ran with."""
+    """Options, models, versions and inputs of the run."""
     config = run["config"]
+    rows = {name: value for name, value in config.items() if isinstance(value, bool)}
     facts = {
-        "options": {
-            **config["cleaning"],
-            **config["reading"],
-            "blocks": config["blocks"],
-            **config["limits"],
-        },
+        "options": {**config["cleaning"], **config["reading"], **rows, **config["limits"]},
         "models": {name: digest[:16] for name, digest in config["models"].items()},
         "versions": run["versions"],
         "inputs": config["inputs"],
     }
-    rows = "".join(
+    table = "".join(
         f'<tr><td class="key">{escape(what)}</td><td class="mono">{escape(_listed(values))}</td></tr>'
         for what, values in facts.items()
     )
-    return f"<section><h2>What it ran with</h2><table>{rows}</table></section>"
+    return f"<section><h2>Options, models, versions and inputs</h2><table>{table}</table></section>"
 
 
 def _listed(values: Mapping[str, Any]) -> str:
-    parts = ((key, value) for key, value in values.items() if value not in (None, [], ""))
-    return ", ".join(
-        f"{key} {', '.join(map(str, value)) if isinstance(value, list) and len(value) < 9 else _short(value)}"
-        for key, value in parts
-    )
+    parts = []
+    for key, value in values.items():
+        if value in (None, "", []):
+            continue
+        several = value if isinstance(value, list) else [value]
+        listed = ", ".join(map(str, several)) if len(several) < 9 else f"({len(several)} values)"
+        parts.append(f"{key} {listed}")
+    return ", ".join(parts)
 
 
-def _short(value: Any) -> str:
-    return f"({len(value)} values)" if isinstance(value, list | dict) else str(value)
+def spans(waves: Sequence[Mapping[str, Any]]) -> tuple[Floats, Floats, Floats, list[float]]:
+    """Begin, end and pages of each wave, in seconds of time in which any wave ran; and where that was cut.
+
+    Without the time between the runs of a command that was stopped, however long; a clock that was put back
+    in between makes no time negative.
+    """
+    known = [wave for wave in waves if wave["finished_at"] and wave["seconds"]]
+    ends = np.array([datetime.fromisoformat(wave["finished_at"]).timestamp() for wave in known])
+    begins = ends - np.array([wave["seconds"] for wave in known])
+    pages = np.array([wave["n_pages"] for wave in known], dtype=np.float64)
+    order = np.argsort(begins, kind="stable")
+    begins, ends, pages = begins[order], ends[order], pages[order]
+    cuts, idle, latest = list[float](), 0.0, begins[0] if len(begins) else 0.0
+    origin = latest
+    shifts = np.zeros(len(begins))
+    for number, (begin, end) in enumerate(zip(begins, ends, strict=True)):
+        if begin > latest + 1.0:
+            idle += begin - latest
+            cuts.append(float(begin - idle - origin))
+        latest = max(latest, end)
+        shifts[number] = idle + origin
+    return begins - shifts, ends - shifts, pages, cuts
+
+
+def rates(begins: Floats, ends: Floats, pages: Floats) -> tuple[Floats, Floats]:
+    """The bounds of even stretches of time, and the pages per second in each."""
+    total = float(ends.max())
+    bounds = np.linspace(0.0, total, min(_N_BINS, max(4 * len(pages), 12)) + 1)
+    rate = np.zeros(len(bounds) - 1)
+    for begin, end, n in zip(begins, ends, pages, strict=True):
+        overlap = np.minimum(bounds[1:], end) - np.maximum(bounds[:-1], begin)
+        rate += np.maximum(overlap, 0.0) * n / (end - begin)
+    return bounds, rate / np.diff(bounds)
+
+
+def curve(waves: Sequence[Mapping[str, Any]]) -> str | None:
+    """The curve as an SVG image; None if no wave has its time."""
+    begins, ends, pages, cuts = spans(waves)
+    if not len(begins):
+        return None
+    bounds, rate = rates(begins, ends, pages)
+    top = _ceiling(float(rate.max()))
+    body = "".join([*_scales(float(bounds[-1]), top), *_curve(bounds, rate, top), *_pauses(cuts, bounds[-1])])
+    label = f"pages per second over {clock(float(bounds[-1]))}, at most {rate.max():.0f}"
+    return f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{label}">{body}</svg>'
+
+
+def _x(seconds: float, total: float) -> float:
+    return _LEFT + (_WIDTH - _LEFT - 12) * seconds / total
+
+
+def _y(rate: float, top: float) -> float:
+    return _TOP + (_HEIGHT - _TOP - _BOTTOM) * (1 - rate / top)
+
+
+def _curve(bounds: Floats, rate: Floats, top: float) -> Iterator[str]:
+    total = float(bounds[-1])
+    points = [
+        f"{_x(x, total):.1f},{_y(r, top):.1f}"
+        for r, (low, high) in zip(rate, pairwise(bounds), strict=True)
+        for x in (low, high)
+    ]
+    floor = f"{_y(0, top):.1f}"
+    yield f'<path class="area" d="M{_LEFT},{floor} L{" L".join(points)} L{_x(total, total):.1f},{floor} Z"/>'
+    yield f'<path class="curve" d="M{" L".join(points)}"/>'
+
+
+def _scales(total: float, top: float) -> Iterator[str]:
+    for rate in np.linspace(0.0, top, 5):
+        y = _y(rate, top)
+        yield f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - 12}" y1="{y:.1f}" y2="{y:.1f}"/>'
+        yield f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{rate:,.10g}</text>'
+    step = next((step for step in _STEPS if total / step <= 9), total / 6)
+    for second in np.arange(0.0, total, step):
+        shown = clock(second) if second else "0"
+        yield f'<text x="{_x(second, total):.1f}" y="{_HEIGHT - 6}" text-anchor="middle">{shown}</text>'
+
+
+def _pauses(cuts: Sequence[float], total: float) -> Iterator[str]:
+    for cut in cuts:
+        x = _x(cut, total)
+        yield f'<line class="pause" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP}" y2="{_HEIGHT - _BOTTOM}"/>'
+
+
+def _ceiling(rate: float) -> float:
+    """The next round number that four even steps lead to."""
+    if rate <= 0:
+        return 4.0
+    unit = 10.0 ** np.floor(np.log10(rate))
+    return float(next(step * unit for step in (1, 2, 4, 8, 10, 20) if step * unit >= rate))

@@ -1,20 +1,45 @@
-"""Record and Document → a row of the pages table, gathered into Arrow batches by size."""
+"""A shard's records → rows of the pages table: read, cleaned, made rows, and gathered into batches."""
 
-from collections.abc import Sequence
-from typing import Any, Final
+import struct
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from mmap import mmap
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from victor_spark import tables
+from victor_spark import pipeline, tables
+from victor_spark.blocks import LABELS, Record
+from victor_spark.document import BlockSequence, Document
+from victor_spark.errors import ShardError
 from victor_spark.hosts import host_name, registered_domain
-from victor_spark.page import LABELS, BlockSequence, Document, Record
-from victor_spark.warc import file_types
+from victor_spark.spark.request import CleanRequest
+from victor_spark.warc import file_types, records
+from victor_spark.warc.shard import Attempt, Shard
+
+STAGES: Final = {
+    "read": "read and inflate",
+    "canonical": "canonical html",
+    "segment": "segment",
+    "language": "language",
+    "decide": "features and decoding",
+    "render": "render text",
+    "rows": "make rows",
+    "hand_over": "write rows, or hand them to Spark",
+}
+"""The stages of a page, and what the report calls them."""
+
+_SLOTS: Final = {stage: 8 * number for number, stage in enumerate(STAGES)}
+_SECONDS: Final = struct.Struct("<d")
+
+T = TypeVar("T")
 
 Row = dict[str, Any]
 
 FLUSH_BYTES: Final = 8 << 20
-"""Of text and markup offsets; more doesn't get faster, and every task's JVM side holds a few batches."""
+"""Larger batches aren't faster, and the JVM side of every task holds a few of them."""
 
 _ROW_BYTES: Final = 200  # a row's other columns, about
 _BLOCK_BYTES: Final = 60
@@ -22,10 +47,10 @@ _INT32_MAX: Final = 2**31 - 1
 
 
 class RowBatch:
-    """Rows waiting to leave as one Arrow batch; `full` once they hold `FLUSH_BYTES`."""
+    """Rows waiting to leave as one Arrow batch; `full` once they hold `flush_bytes`."""
 
     def __init__(self, schema: pa.Schema, *, flush_bytes: int = FLUSH_BYTES) -> None:
-        self._schema = schema
+        self._schema, self._names = schema, schema.names
         self._flush_bytes = flush_bytes
         self._rows: list[Row] = []
         self._n_bytes = 0
@@ -39,31 +64,31 @@ class RowBatch:
         return self._n_bytes >= self._flush_bytes
 
     def add(self, row: Row) -> None:
-        """Keeps one row, with Arrow's idea of a string: no half of a surrogate pair survives."""
-        for name, value in row.items():
+        """Keeps the columns of the schema; in strings, half a surrogate pair becomes a question mark."""
+        kept = {name: row.get(name) for name in self._names}
+        for name, value in kept.items():
             if isinstance(value, str):
-                row[name] = encoded = value.encode("utf-8", "replace")
+                kept[name] = encoded = value.encode("utf-8", "replace")
                 self._n_bytes += len(encoded)
             elif isinstance(value, bytes):
                 self._n_bytes += len(value)
-        self._n_bytes += _ROW_BYTES + _BLOCK_BYTES * len(row.get("blocks") or ())
-        self._rows.append(row)
+        self._n_bytes += _ROW_BYTES + _BLOCK_BYTES * len(kept.get("blocks") or ())
+        self._rows.append(kept)
 
     def take(self) -> pa.RecordBatch:
-        """The rows so far, which then are forgotten."""
+        """The rows so far, which are removed."""
         rows, self._rows, self._n_bytes = self._rows, [], 0
         columns = [
-            _block_lists(rows) if field.name == "blocks" else _column(rows, field) for field in self._schema
+            _block_lists(rows)
+            if field.name == "blocks"
+            else pa.array([row[field.name] for row in rows], field.type)
+            for field in self._schema
         ]
         return pa.RecordBatch.from_arrays(columns, schema=self._schema)
 
 
-def _column(rows: Sequence[Row], field: pa.Field) -> pa.Array:
-    return pa.array([row.get(field.name) for row in rows], field.type)
-
-
 def record_row(record: Record, *, status: str, reason: str | None) -> Row:
-    """What the archive alone says of a record, and why it came to nothing."""
+    """The columns that need no cleaning, of any record; RowBatch keeps those that its schema has."""
     host = host_name(record.url)
     return {
         "id": record.id,
@@ -80,13 +105,14 @@ def record_row(record: Record, *, status: str, reason: str | None) -> Row:
         "content_charset": record.http_charset,
         "content_truncated": record.content_truncated,
         "crawl": record.crawl,
+        "html": record.payload,
         "status": status,
         "reason": reason,
     }
 
 
-def document_row(record: Record, document: Document, *, blocks: bool) -> Row:
-    """A record's row once it was cleaned; `text` only where the status is ok."""
+def document_row(record: Record, document: Document) -> Row:
+    """All columns of a record that was cleaned; `text` only where the status is ok."""
     row = record_row(record, status=document.status, reason=document.reason)
     row.update(
         content_charset=document.charset or record.http_charset,
@@ -99,16 +125,36 @@ def document_row(record: Record, document: Document, *, blocks: bool) -> Row:
         p_content=document.p_content,
         expected_f1=document.expected_f1,
         cleaner=document.cleaner,
+        blocks=document.blocks,
     )
-    if blocks:
-        row["blocks"] = document.blocks
     return row
 
 
 def shard_row(warc_filename: str, *, reason: str) -> Row:
-    """The row of a shard that can't be read (on): no offset, and nothing known but the reason."""
+    """The row of a shard that can't be read, or not to its end: without an offset, with the reason."""
     crawl = file_types.crawl_of_path(warc_filename)
     return {"warc_filename": warc_filename, "crawl": crawl, "status": "error", "reason": reason}
+
+
+def row_batches(
+    shards: Iterable[Shard],
+    schema: pa.Schema,
+    *,
+    read: Callable[[Shard], Iterable[Record]],
+    row: Callable[[Record], Row],
+) -> Iterator[pa.RecordBatch]:
+    """The rows of all records of some shards; a shard that can't be read (on) is a row with its reason."""
+    waiting = RowBatch(schema)
+    for shard in shards:
+        try:
+            for record in read(shard):
+                waiting.add(row(record))
+                if waiting.full:
+                    yield waiting.take()
+        except ShardError as error:
+            waiting.add(shard_row(shard.filename, reason=str(error)))
+    if len(waiting):
+        yield waiting.take()
 
 
 def _int32(value: int | None) -> int | None:
@@ -117,7 +163,7 @@ def _int32(value: int | None) -> int | None:
 
 def _block_lists(rows: Sequence[Row]) -> pa.ListArray:
     """The blocks of all rows as one list column, filled by columns; null where there was no page."""
-    pages: list[BlockSequence | None] = [row.get("blocks") for row in rows]
+    pages: list[BlockSequence | None] = [row["blocks"] for row in rows]
     lengths = [0 if page is None else len(page) for page in pages]
     offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int32)
     filled = [page for page in pages if isinstance(page, BlockSequence) and len(page)]
@@ -135,3 +181,82 @@ def _block_structs(page: BlockSequence) -> pa.StructArray:
     values = [columns.start, columns.end, texts, labels, *scores]
     arrays = [pa.array(value, field.type) for value, field in zip(values, tables.BLOCK, strict=True)]
     return pa.StructArray.from_arrays(arrays, fields=list(tables.BLOCK))
+
+
+class StageTimer:
+    """Seconds by stage, summed in memory that a process shares with the children it forks later.
+
+    Calling it with a stage's name adds the time since the last call, or since `start`, to that stage. It is
+    wall-clock time, so waiting for a busy processor is included.
+    """
+
+    def __init__(self) -> None:
+        self._sums = mmap(-1, _SECONDS.size * len(STAGES))
+        self._last = time.perf_counter()
+
+    def start(self) -> None:
+        """Leaves out the time since the last call."""
+        self._last = time.perf_counter()
+
+    def __call__(self, stage: str) -> None:
+        """Ends a stage."""
+        now = time.perf_counter()
+        self.add(stage, now - self._last)
+        self._last = now
+
+    def add(self, stage: str, seconds: float) -> None:
+        """Adds seconds to a stage; no two processes may add to one stage at the same time."""
+        offset = _SLOTS[stage]
+        _SECONDS.pack_into(self._sums, offset, _SECONDS.unpack_from(self._sums, offset)[0] + seconds)
+
+    def seconds(self) -> dict[str, float]:
+        """The sums so far."""
+        return {stage: _SECONDS.unpack_from(self._sums, offset)[0] for stage, offset in _SLOTS.items()}
+
+    def reading(self, records: Iterator[T]) -> Iterator[T]:
+        """The records; the time to get each one counts as the stage `read`."""
+        while True:
+            self.start()
+            record = next(records, None)
+            self("read")
+            if record is None:
+                return
+            yield record
+
+
+def summed(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
+    """The seconds of both, by stage."""
+    return {stage: one.get(stage, 0.0) + other.get(stage, 0.0) for stage in STAGES}
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is done with shards: `read` gives records, `row` the row of one, `lost` that of one given up."""
+
+    schema: pa.Schema
+    read: Callable[[Shard, Attempt], Iterator[Record]]
+    row: Callable[[Record], Row]
+    lost: Callable[[Record, str, str], Row]
+    timer: StageTimer = field(default_factory=StageTimer)
+
+
+def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
+    """The work of `victor clean`; takes a second or two, as it loads the models."""
+    timer = StageTimer()
+    clean = pipeline.cleaning(request.cleaning, models, timer)
+
+    def read(shard: Shard, attempt: Attempt) -> Iterator[Record]:
+        return timer.reading(records.read(shard, request.reading, attempt))
+
+    def row(record: Record) -> Row:
+        if record.status is not None:
+            made = record_row(record, status=record.status, reason=record.reason)
+        else:
+            made = document_row(record, clean(record))
+        timer("rows")
+        return made
+
+    def lost(record: Record, status: str, reason: str) -> Row:
+        return document_row(record, pipeline.dropped(record, request.cleaning, status, reason))
+
+    return Work(tables.pages(*request.rows.columns), read, row, lost, timer)

@@ -1,13 +1,13 @@
-"""Page work in a child process: whatever a page does to it costs that page alone, and its row says what.
+"""Page work in a child process: a page that kills the process loses only itself, and its row has the reason.
 
-The child is a fork of the Python worker and lives as long, over all its tasks, so that a new one costs
-milliseconds. Html never crosses over: the child opens shards itself and sends rows. How it dies while it
-cleans a page says why. A page that runs out of time is given up at once; any other death is put down to a
-page only when it happens again with the same page in a new process, so that nobody is blamed for what an
-operator, the system or the page before did. The new process goes on behind the last row that arrived.
+The child is a fork of the Python worker and lives as long, over all its tasks; a new one costs milliseconds.
+Html never crosses over: the child opens shards itself and sends rows. A page that runs out of time is given
+up at once. Any other death counts against a page only if a new process dies at the same page again, because
+an operator, the system or the page before may be the cause. The new process continues behind the last row
+that arrived.
 
-Of a record that can't be read, the second death gives up the block, which the next process passes over. Where
-that can't be survived either, two more deaths give up its header and, of a packed member, the rest of it.
+If reading a record kills two processes, the next one passes over the record's block. If that is not enough,
+two more deaths pass over its header and, in a packed member, the rest of it.
 """
 
 import contextlib
@@ -20,11 +20,11 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from mmap import mmap
+from multiprocessing import Pipe
 from typing import Final, NamedTuple
 
 import pyarrow as pa
 
-from victor_spark.spark.limits import WALL_FACTOR, Limits
 from victor_spark.spark.page_process import (
     END,
     FAILED,
@@ -39,34 +39,32 @@ from victor_spark.spark.page_process import (
     Position,
     Suspect,
     Verdict,
-    Work,
-    command,
     noted,
     out_of_memory,
-    read_exactly,
     serve,
 )
-from victor_spark.spark.rows import RowBatch, shard_row
-from victor_spark.warc.shard import Passed, Place, Shard
+from victor_spark.spark.request import WALL_FACTOR, Limits
+from victor_spark.spark.rows import RowBatch, Work, shard_row
+from victor_spark.warc.shard import Place, Shard, Skip
 
 MAX_DEATHS: Final = 10
-"""So many in a row without a row or a verdict between them are no page's fault: the task fails."""
+"""After this many deaths in a row without a row or a verdict between them, the task fails."""
 
 _DIED: Final = b""
 _TIMERS: Final = (signal.SIGPROF, signal.SIGALRM)
 _RSS_UNIT: Final = 1 if sys.platform == "darwin" else 1024
-_DESK_BYTES: Final = 64
+_SHARED_BYTES: Final = 64
 _PIPE_BYTES: Final = 1 << 20
 _LOG_BYTES: Final = 64 << 10
 _NO_MEMORY: Final = (b"memory allocation of", b"bad_alloc", b"out of memory", b"Cannot allocate memory")
 
 
 class SandboxError(RuntimeError):
-    """The child failed outside of any page, which is no page's fault; its traceback is in the message."""
+    """The child failed outside of any page; its traceback is in the message."""
 
 
 class Message(NamedTuple):
-    """What a child says: a kind, the first record that has no row yet, and rows or a traceback."""
+    """A child's message: its kind, the first record that has no row yet, and rows or a traceback."""
 
     kind: bytes
     position: Position
@@ -75,7 +73,7 @@ class Message(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """Where a child ended, how, and whether it had used up its time or most of its memory."""
+    """Where and how a child ended, and whether it had used up its time or most of its memory."""
 
     position: Position
     phase: int
@@ -93,9 +91,9 @@ class Sandbox:
         self._child: _Child | None = None
 
     def batches(self, shards: Sequence[Shard]) -> Iterator[pa.RecordBatch]:
-        """The rows of the shards' records, in order and each once, whatever becomes of the children.
+        """The rows of the shards' records, in order and each once, however often a child dies.
 
-        Raises SandboxError when no page is to blame.
+        Raises SandboxError for failures that no page caused.
         """
         todo, n_deaths, last = Assignment(tuple(shards), Position(0, 0)), 0, _DIED
         try:
@@ -112,17 +110,19 @@ class Sandbox:
                 if last == END:
                     child.relay()
                     continue
-                death = self._buried(child)
+                death = self._reaped(child)
                 if last == RETIRED:
                     continue
-                before, todo = todo, learnt(todo, death, self._limits)
+                before, todo = todo, after_death(todo, death, self._limits)
                 n_deaths = n_deaths + 1 if _is_where_it_was(before, todo) else 0
                 if n_deaths == MAX_DEATHS:
                     raise SandboxError(
                         f"{n_deaths} processes died one after the other, the last by {death.how}"
                     )
                 if todo.start.shard != before.start.shard:
-                    yield self._unreadable(before, death)
+                    filename, rows = before.shards[death.position.shard].filename, RowBatch(self._work.schema)
+                    rows.add(shard_row(filename, reason=f"{filename}: can't be read on: {death.how}"))
+                    yield rows.take()
         finally:
             if last != END:
                 self.close()
@@ -131,24 +131,18 @@ class Sandbox:
         """Ends the child, if there is one."""
         if self._child is not None:
             self._child.kill()
-            self._buried(self._child)
+            self._reaped(self._child)
 
-    def _buried(self, child: "_Child") -> Death:
+    def _reaped(self, child: "_Child") -> Death:
         self._child = None
-        return child.bury()
-
-    def _unreadable(self, todo: Assignment, death: Death) -> pa.RecordBatch:
-        filename = todo.shards[death.position.shard].filename
-        rows = RowBatch(self._work.schema)
-        rows.add(shard_row(filename, reason=f"{filename}: can't be read on: {death.how}"))
-        return rows.take()
+        return child.reap()
 
 
-def learnt(todo: Assignment, death: Death, limits: Limits) -> Assignment:
-    """What is left to do after a death, knowing what it tells.
+def after_death(todo: Assignment, death: Death, limits: Limits) -> Assignment:
+    """What is left to do after a death.
 
-    The page that was under work gets its verdict if it ran out of time or did the same before; a record that
-    can't even be read, twice, is passed over; whatever else was under work is looked at once more.
+    The page being cleaned gets its verdict if it ran out of time, or if it killed a process before; a record
+    whose reading killed two processes is passed over; otherwise the record is tried once more.
     """
     before = todo.suspect
     again = before is not None and before.position == death.position
@@ -166,7 +160,7 @@ def learnt(todo: Assignment, death: Death, limits: Limits) -> Assignment:
 
 
 def _passing(todo: Assignment, death: Death, limits: Limits) -> Assignment:
-    """What is left to do when a record is passed over; its shard is given up if there is no way past it."""
+    """What is left to do when a record is passed over; the shard is given up if it can't be passed over."""
     number = death.position.shard
     known = todo.passed.get(number)
     is_stuck = known is not None and known.place == death.place
@@ -176,7 +170,7 @@ def _passing(todo: Assignment, death: Death, limits: Limits) -> Assignment:
         passed = replace(known, blind=True)
     else:
         verdict = _verdict(death, limits)
-        passed = Passed(death.place, verdict.status, f"{verdict.reason}, while it was read")
+        passed = Skip(death.place, verdict.status, f"{verdict.reason}, while it was read")
     verdicts = {position: verdict for position, verdict in todo.verdicts.items() if position.shard != number}
     passing = {**todo.passed, number: passed}
     return replace(todo, start=Position(number, 0), verdicts=verdicts, suspect=None, passed=passing)
@@ -202,50 +196,47 @@ class _Child:
 
     def __init__(self, work: Work, limits: Limits) -> None:
         self._limits = limits
-        self._desk = mmap(-1, _DESK_BYTES)
+        self._shared = mmap(-1, _SHARED_BYTES)
         self._log = _scratch_file()
-        commands, self._commands = os.pipe()
-        self._results, results = os.pipe()
-        _widen(results)
+        commands, self._commands = Pipe(duplex=False)
+        self._results, results = Pipe(duplex=False)
+        _widen(results.fileno())
         parent = os.getpid()
         with warnings.catch_warnings():
-            # Python 3.12 warns of any other thread, pyarrow's allocator has one, and is ready for forks.
+            # Python 3.12 warns if there is another thread; the one of pyarrow's allocator survives forks.
             warnings.simplefilter("ignore", DeprecationWarning)
             self._pid = os.fork()
         if self._pid == 0:
-            serve(commands, results, self._log, self._desk, work=work, limits=limits, parent=parent)
-        os.close(commands)
-        os.close(results)
+            serve(commands, results, self._log, self._shared, work=work, limits=limits, parent=parent)
+        commands.close()
+        results.close()
 
     def send(self, assignment: Assignment) -> None:
-        """Gives the child its work; where it is dead already, `receive` says so."""
-        content = memoryview(command(assignment))
-        try:
-            while content:
-                content = content[os.write(self._commands, content) :]
-        except BrokenPipeError:
-            return
+        """Gives the child its work."""
+        with contextlib.suppress(BrokenPipeError):  # it is dead: `receive` reports that
+            self._commands.send(assignment)
 
     def receive(self) -> Message:
         """The child's next message; of kind _DIED when there will be none."""
         try:
-            kind, shard, record, length = HEAD.unpack(read_exactly(self._results, HEAD.size))
-            return Message(kind, Position(shard, record), read_exactly(self._results, length))
-        except EOFError:
+            kind, shard, record = HEAD.unpack(self._results.recv_bytes())
+            return Message(kind, Position(shard, record), self._results.recv_bytes())
+        except (EOFError, OSError):  # the latter within a message
             return Message(_DIED, Position(0, 0), b"")
 
     def kill(self) -> None:
         """Ends the child at once."""
         os.kill(self._pid, signal.SIGKILL)
 
-    def bury(self) -> Death:
-        """Waits for the child's end, and tells it."""
+    def reap(self) -> Death:
+        """Waits for the child's end."""
         _, status, usage = os.wait4(self._pid, 0)
-        said = self.relay()
-        for fd in (self._commands, self._results, self._log):
-            os.close(fd)
-        position, phase, seconds, resident, place = noted(self._desk)
-        self._desk.close()
+        stderr = self.relay()
+        self._commands.close()
+        self._results.close()
+        os.close(self._log)
+        position, phase, seconds, resident, place = noted(self._shared)
+        self._shared.close()
         number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
         grown = usage.ru_maxrss * _RSS_UNIT - resident
         return Death(
@@ -254,26 +245,26 @@ class _Child:
             how=_how(status, number, seconds),
             timed_out=number in _TIMERS,
             starved=grown > self._limits.page_megabytes << 19
-            or any(word in said for word in _NO_MEMORY)
+            or any(word in stderr for word in _NO_MEMORY)
             or (not number and os.waitstatus_to_exitcode(status) == NO_MEMORY),
             place=place,
         )
 
     def relay(self) -> bytes:
-        """Passes on what the child wrote to stderr, which then is forgotten; returns the end of it."""
+        """Passes on what the child wrote to stderr since the last time; returns the end of it."""
         size = os.fstat(self._log).st_size
         if not size:
             return b""
-        said = os.pread(self._log, _LOG_BYTES, max(size - _LOG_BYTES, 0))
+        text = os.pread(self._log, _LOG_BYTES, max(size - _LOG_BYTES, 0))
         os.ftruncate(self._log, 0)
         os.lseek(self._log, 0, os.SEEK_SET)
-        sys.stderr.write(said.decode("utf-8", "replace"))
+        sys.stderr.write(text.decode("utf-8", "replace"))
         sys.stderr.flush()
-        return said
+        return text
 
 
 def _how(status: int, number: int, seconds: float) -> str:
-    """How a process ended, in words that are the same each time it does."""
+    """How a process ended; the same text for the same end."""
     if number == signal.SIGPROF:
         return f"over {seconds:.3g} s of CPU time"
     if number == signal.SIGALRM:
@@ -292,7 +283,7 @@ def _scratch_file() -> int:
 
 
 def _widen(pipe: int) -> None:
-    """Room for a batch, so that neither side waits for the other in the midst of one."""
+    """Makes room for a batch, so that neither side waits for the other in the middle of one."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):  # over the user's allowance of pipe memory
             fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)

@@ -1,21 +1,23 @@
-"""The Spark session of a run: spark-submit's where there is one, otherwise one of our own."""
+"""The Spark session of a run: that of spark-submit, otherwise one of our own; and its end by a signal."""
 
 import os
 import re
 import shlex
+import signal
 import socket
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty, Queue
-from threading import Thread
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from pyspark import SparkConf, SparkContext
+from pyspark import InheritableThread, SparkConf, SparkContext
 from pyspark.errors import PythonException
 from pyspark.sql import SparkSession
 
@@ -23,7 +25,7 @@ from victor_spark import resources
 from victor_spark.errors import ConfigurationError, UsageError
 from victor_spark.spark.java import ensure_java_home
 
-# Needed for right rows, whoever made the session.
+# Needed for right rows, also in a session that spark-submit made.
 _ALWAYS: Final = {
     "spark.sql.session.timeZone": "UTC",
     # Not the old INT96, which other readers take for a time without a zone.
@@ -58,7 +60,10 @@ _MASTER: Final = re.compile(
     r"local(?:\[(?:[1-9][0-9]*|\*)(?:\s*,\s*[0-9]+)?\])?|local-cluster\[[0-9\s,]+\]|yarn|(?:spark|k8s)://.+"
 )
 _MASTER_SECONDS: Final = 5.0
-"""A master that accepts no connection for so long is unreachable; Spark itself would try for a minute."""
+"""A master that accepts no connection for this long is unreachable; Spark itself would try for a minute."""
+
+_CANCEL_SECONDS: Final = 10.0
+Result = TypeVar("Result")
 
 _UNNAMED: Final = frozenset({None, "pyspark-shell", "clean.py"})
 
@@ -79,22 +84,18 @@ def session(*, master: str | None = None) -> Iterator[SparkSession]:
         yield spark
     except PythonException as error:
         if lacking := _LACKING.search(str(error)):
-            raise ConfigurationError(_lacks(lacking[1])) from error
+            raise ConfigurationError(
+                f"the executors' Python has no {lacking[1]}: install victor-spark there, name another Python "
+                "(--conf spark.pyspark.python=...), or send it along (victor package, docs/deploy.md)"
+            ) from error
         raise
     finally:
         if ours:
             spark.stop()
 
 
-def _lacks(module: str) -> str:
-    return (
-        f"the executors' Python has no {module}: install victor-spark there, name another Python "
-        "(--conf spark.pyspark.python=...), or send it along (victor package, docs/deploy.md)"
-    )
-
-
 def check_master(master: str | None) -> None:
-    """Raises UsageError for what Spark takes for no master, and where none can be connected to."""
+    """Raises UsageError if the URL is not that of a Spark master, or if the master can't be reached."""
     if master is not None and SparkContext._active_spark_context is None:
         if not _MASTER.fullmatch(master):
             forms = "local, local[N], local[*], spark://HOST:PORT, yarn, k8s://HOST:PORT"
@@ -103,7 +104,7 @@ def check_master(master: str | None) -> None:
 
 
 def _addresses(master: str) -> list[tuple[str, int]]:
-    """Where the master listens, as far as its URL says it; a high-availability URL names several."""
+    """Hosts and ports in the master's URL, if any; a high-availability URL has several."""
     try:
         if master.startswith("spark://"):
             return [_host_and_port(part) for part in master.removeprefix("spark://").split(",")]
@@ -143,7 +144,7 @@ def _connect(master: str, addresses: list[tuple[str, int]]) -> None:
     """Returns as soon as one of the addresses answers; all are tried at once."""
     answers: Queue[str | None] = Queue()
     for address in addresses:
-        Thread(target=lambda address=address: answers.put(_problem(address)), daemon=True).start()
+        threading.Thread(target=lambda address=address: answers.put(_problem(address)), daemon=True).start()
     end, problem = time.monotonic() + _MASTER_SECONDS, f"no answer within {_MASTER_SECONDS:g} s"
     for _ in addresses:
         try:
@@ -172,7 +173,7 @@ def _build(master: str | None) -> SparkSession:
     check_master(master)  # before Java starts, which takes seconds
     _start_java()
     configured = SparkConf()
-    # Spark asks the environment, and would run whatever python3 is on the workers' PATH.
+    # Without it, Spark would run the python3 on the workers' PATH.
     os.environ.setdefault("PYSPARK_PYTHON", configured.get("spark.pyspark.python") or sys.executable)
     chosen = master or configured.get("spark.master") or "local[*]"
     _connect(chosen, _resource_managers(configured) if chosen == "yarn" else _addresses(chosen))
@@ -190,7 +191,7 @@ def _build(master: str | None) -> SparkSession:
             raise UsageError(f"--master {chosen}: not a Spark master") from error
         if chosen.startswith("local"):
             raise
-        line = f"--master {chosen}: Spark starts no application there; its own lines above say why"
+        line = f"--master {chosen}: Spark starts no application there; see its messages above"
         raise UsageError(line) from error
 
 
@@ -221,3 +222,62 @@ def _logging_configuration() -> Path | None:
     except ConfigurationError:
         return None
     return path if path.is_file() else None
+
+
+def interruptible(
+    action: Callable[[], Result],
+    *,
+    group: str,
+    patience: float = _CANCEL_SECONDS,
+    stop: threading.Event | None = None,
+) -> Result:
+    """What `action` returns or raises; SIGINT and SIGTERM cancel the group's jobs: KeyboardInterrupt.
+
+    The action runs in a thread of its own, so that an interrupt never hits a call into the JVM, and PySpark's
+    own handler, which prints a traceback, isn't installed. The jobs are those of the job group `group` or
+    with it as a tag; `stop` is set before. `patience`: seconds that the action then has to end.
+    """
+    future: Future[Result] = Future()
+    # Only a running context has properties to inherit; after one was stopped, asking for them fails.
+    thread = InheritableThread if SparkContext._active_spark_context else threading.Thread
+    worker = thread(target=_settle, args=(future, action), daemon=True)
+    with _as_keyboard_interrupt():
+        worker.start()
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            if stop is not None:
+                stop.set()
+            if context := SparkContext._active_spark_context:
+                _cancel(context, group)
+                worker.join(patience)
+            raise
+
+
+def _settle(future: "Future[Result]", action: Callable[[], Result]) -> None:
+    try:
+        future.set_result(action())
+    except BaseException as error:  # noqa: BLE001 - raised again where the result is asked for
+        future.set_exception(error)
+
+
+def _cancel(context: SparkContext, group: str) -> None:
+    java: Any = context._jsc.sc()
+    log4j: Any = context._jvm.org.apache.logging.log4j  # type: ignore[union-attr]
+    log4j.core.config.Configurator.setAllLevels("", log4j.Level.OFF)  # these failures are wanted
+    java.cancelJobGroupAndFutureJobs(group)
+    java.cancelJobsWithTag(group)
+
+
+@contextmanager
+def _as_keyboard_interrupt() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, signal.default_int_handler) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)

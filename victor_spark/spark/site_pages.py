@@ -1,21 +1,24 @@
-"""Shards → a sample of each site's pages: what a task sends on, and what gathers it again.
+"""Shards → a sample of each site's pages → templates: the two kinds of tasks of the mining job.
 
-A task cleans its records as the main job does and sends on the texts that may be in the sample of their site,
-with the site's counts at its end. Neither side holds more of a site than its sample; which task read what,
-and in which order, changes nothing.
+A task of the first kind cleans its records as the main job does, and sends the texts that may be in the
+sample of their site, and at its end the site's counts. The second kind mines the sample of one site. Neither
+holds more of a site than its sample. The result doesn't depend on which task read which shard.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
 import pyarrow as pa
 
+from victor_spark.errors import ANSWERED
 from victor_spark.html.canonical import canonical
-from victor_spark.spark.clean_partition import CleanTask, clean_partition
 from victor_spark.spark.rows import RowBatch
-from victor_spark.templates import sites, tokens
+from victor_spark.spark.tasks import CleanTask, clean_partition
+from victor_spark.templates import sites, table, tokens
+from victor_spark.templates.mine import MiningSettings, mine
 
 SITE_PAGES: Final = pa.schema(
     [
@@ -28,15 +31,26 @@ SITE_PAGES: Final = pa.schema(
         ("last_seen", pa.timestamp("us", tz="UTC")),
     ]
 )
-"""A page's text; or, without a key, the counts of a site; or, without a site, records that are no pages."""
+"""A page's text; without a key, the counts of a site; without a site, a problem of records."""
 
-_UNJUDGED: Final = frozenset({"ok", "empty", "wrong_language"})
-"""Statuses of pages whose blocks are as good as any, whatever was kept of them."""
+MINED: Final = pa.schema(
+    [
+        *table.TEMPLATES,
+        ("status", pa.string()),
+        ("reason", pa.string()),
+        ("n_seen", pa.int64()),
+    ]
+)
+"""A template; without a regex, a site; without a site, the number of records with a problem."""
+
+_NEEDED: Final = frozenset(
+    {"url", "fetch_time", "warc_record_offset", "content_charset", "status", "reason", "blocks", "html"}
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How pages become sites and samples of these."""
+    """What a site is, and how large its sample may be."""
 
     view: str = tokens.TEXT
     grouping: str = sites.REGISTERED_DOMAIN
@@ -70,15 +84,19 @@ def sample_partition(
 ) -> Iterator[pa.RecordBatch]:
     """Batches of shards → batches of SITE_PAGES; `task` keeps block rows, for `html` also the html."""
     found: dict[str, _Site] = {}
-    problems: dict[str, int] = {}
+    problems = Counter[str]()
     waiting = RowBatch(SITE_PAGES)
     for row in _rows(clean_partition(batches, task=task)):
-        problem, site = _problem(row), sites.site(row["url"], sampling.grouping)
-        if problem or site is None:
-            name = problem or "no site: its address has no host"
-            problems[name] = problems.get(name, 0) + 1
+        site = sites.site(row["url"], sampling.grouping)
+        if row["warc_record_offset"] is None:
+            problems[f"shard: {row['reason']}"] += 1
             continue
-        known = found.setdefault(site, _new_site(sampling))
+        if site is None or row["status"] not in ANSWERED:
+            answered = row["status"] in ANSWERED
+            problems["no site: its address has no host" if answered else row["status"]] += 1
+            continue
+        if (known := found.get(site)) is None:
+            known = found[site] = _Site(sites.Smallest(sampling.max_pages, sampling.max_characters))
         known.counts.add(1, row["fetch_time"], row["fetch_time"])
         text = sites.ends(_text(row, sampling.view))
         key = sites.key(text)
@@ -86,32 +104,19 @@ def sample_partition(
             waiting.add({"site": site, "key": key, "text": text})
         if waiting.full:
             yield waiting.take()
-    for row in _count_rows(found, problems):
-        waiting.add(row)
+    for site, known in found.items():
+        waiting.add({"site": site, **asdict(known.counts)})
+    for problem, n in problems.items():
+        waiting.add({"problem": problem, "n_pages": n})
     if len(waiting):
         yield waiting.take()
 
 
-def _new_site(sampling: Sampling) -> _Site:
-    return _Site(sites.Smallest(sampling.max_pages, sampling.max_characters))
-
-
 def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
     for batch in batches:
-        columns = batch.select([name for name in batch.schema.names if name in _LOOKED_AT])
+        columns = batch.select([name for name in batch.schema.names if name in _NEEDED])
         for row in range(len(columns)):  # one page's blocks as Python objects at a time
             yield columns.slice(row, 1).to_pylist()[0]
-
-
-_LOOKED_AT: Final = frozenset(
-    {"url", "fetch_time", "warc_record_offset", "content_charset", "status", "reason", "blocks", "html"}
-)
-
-
-def _problem(row: dict[str, Any]) -> str | None:
-    if row["warc_record_offset"] is None:
-        return f"shard: {row['reason']}"
-    return None if row["status"] in _UNJUDGED else str(row["status"])
 
 
 def _text(row: dict[str, Any], view: str) -> str:
@@ -124,37 +129,37 @@ def _text(row: dict[str, Any], view: str) -> str:
     return "".join([f"{block['text']}\n" for block in blocks])
 
 
-def _count_rows(found: dict[str, _Site], problems: dict[str, int]) -> Iterator[dict[str, Any]]:
-    for site, known in found.items():
-        counts = known.counts
-        yield {
-            "site": site,
-            "n_pages": counts.n_pages,
-            "first_seen": counts.first_seen,
-            "last_seen": counts.last_seen,
-        }
-    for problem, n in problems.items():
-        yield {"problem": problem, "n_pages": n}
+def miner(
+    mining: MiningSettings, sampling: Sampling, mined_at: datetime
+) -> Callable[[tuple[pa.Scalar, ...], Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """The function that mines one site from its pages (columns of `SITE_PAGES`) → rows of `MINED`."""
+
+    # By these type hints, Spark passes the pages in batches, not a site at once.
+    def mine_site(key: tuple[pa.Scalar, ...], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        site = key[0].as_py()
+        if site is None:
+            for batch in batches:
+                rows = [{"reason": row["problem"], "n_seen": row["n_pages"]} for row in batch.to_pylist()]
+                yield pa.RecordBatch.from_pylist(rows, schema=MINED)
+            return
+        counts = Counts()
+        texts = sites.sample(_texts(batches, counts), sampling.max_pages, sampling.max_characters)
+        found = replace(mine(site, texts, mining), n_seen=counts.n_pages)
+        seen = {"first_seen": counts.first_seen or mined_at, "last_seen": counts.last_seen or mined_at}
+        same = ("view", "status", "reason", "n_seen", "n_pages", "cut_off")
+        of_site = {name: getattr(found, name) for name in same}
+        of_site |= {"site": site, "histogram": list(found.histogram), "mined_at": mined_at}
+        rows = [{**row, **seen} for row in table.rows(found, mined_at).to_pylist()]
+        yield pa.RecordBatch.from_pylist([{**of_site, **seen}, *rows], schema=MINED)
+
+    return mine_site
 
 
-@dataclass(frozen=True, slots=True)
-class SiteSample:
-    """The sample of a site, in an order of its own, and the counts over all of its pages."""
-
-    texts: list[str]
-    counts: Counts
-
-
-def gathered(batches: Iterable[pa.RecordBatch], sampling: Sampling) -> SiteSample:
-    """The sample of one site from what all tasks sent; holds no more than the sample."""
-    counts = Counts()
-
-    def texts() -> Iterator[str]:
-        for batch in batches:
-            for row in batch.to_pylist():
-                if row["key"] is None:
-                    counts.add(row["n_pages"], row["first_seen"], row["last_seen"])
-                else:
-                    yield row["text"]
-
-    return SiteSample(sites.sample(texts(), sampling.max_pages, sampling.max_characters), counts)
+def _texts(batches: Iterable[pa.RecordBatch], counts: Counts) -> Iterator[str]:
+    """The texts of one site from all tasks; adds up their counts."""
+    for batch in batches:
+        for row in batch.to_pylist():
+            if row["key"] is None:
+                counts.add(row["n_pages"], row["first_seen"], row["last_seen"])
+            else:
+                yield row["text"]

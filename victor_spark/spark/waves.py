@@ -1,22 +1,54 @@
-"""Waves after one another, two at a time: beside the last tasks of one run those of the next."""
+"""The waves of a run: each is cleaned and written, then counted, published and entered in the ledger.
 
+Two waves are cleaned concurrently, so that slow last tasks of one leave no core idle.
+"""
+
+import json
 import threading
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from pyspark import InheritableThread
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+from victor_spark import tables
+from victor_spark.errors import OutputError
+from victor_spark.spark import ledger, plan, record
+from victor_spark.spark.files import Files, HadoopFiles, full_disk_as_output_error
+from victor_spark.spark.plan import Plan
+from victor_spark.spark.progress import Tally
+from victor_spark.spark.record import Counts, Entry
+from victor_spark.spark.request import RowOptions
+from victor_spark.spark.rows import STAGES
+from victor_spark.spark.tasks import (
+    REPORT_DDL,
+    CleanTask,
+    StageSeconds,
+    SumOfSeconds,
+    Target,
+    clean_partition,
+    clean_rows,
+    write_partition,
+)
 
 N_CLEANING: Final = 2
+_N_THREADS: Final = N_CLEANING + 2  # two more count and commit while these clean
+_SHUFFLED: Final = 2.0
+"""Bytes of a row on its way between tasks, for each byte of it in Parquet."""
+
 Cleaned = TypeVar("Cleaned")
 Committed = TypeVar("Committed")
 T = TypeVar("T")
 
-_N_THREADS: Final = N_CLEANING + 2  # two more count and commit while these clean
-
 
 class StoppedError(Exception):
-    """No further wave was begun, as the run was asked to stop."""
+    """The run was asked to stop before its last wave began."""
 
 
 def run(
@@ -29,8 +61,8 @@ def run(
 ) -> list[Committed]:
     """Cleans and commits every wave, at most N_CLEANING being cleaned at a time; what `commit` returned.
 
-    The first wave that fails raises here, when those that were running with it have ended and are committed;
-    `failed` is told of each. Raises StoppedError if `stop` said so before the last wave.
+    After a failure no further wave begins; when those that are running are committed, the first error
+    is raised. `failed` is called for each. Raises StoppedError if `stop` is true before the last wave.
     """
     waiting, taking, cleaning = iter(waves), threading.Lock(), threading.BoundedSemaphore(N_CLEANING)
     failures: list[BaseException] = []
@@ -43,22 +75,26 @@ def run(
             raise StoppedError
         return wave
 
-    def work() -> None:
-        while True:
-            with cleaning:
-                wave = take()
-                if wave is None:
-                    return
-                cleaned = _told(failed, wave, partial(clean, wave))
-            committed.append(_told(failed, wave, partial(commit, wave, cleaned)))
-
-    def guarded() -> None:
+    def reported(wave: int, action: Callable[[], T]) -> T:
         try:
-            work()
+            return action()
+        except BaseException as error:
+            failed(wave, error)
+            raise
+
+    def work() -> None:
+        try:
+            while True:
+                with cleaning:
+                    wave = take()
+                    if wave is None:
+                        return
+                    cleaned = reported(wave, partial(clean, wave))
+                committed.append(reported(wave, partial(commit, wave, cleaned)))
         except BaseException as error:  # noqa: BLE001 - raised again below
             failures.append(error)
 
-    threads = [InheritableThread(target=guarded, daemon=True) for _ in range(_N_THREADS)]
+    threads = [InheritableThread(target=work, daemon=True) for _ in range(_N_THREADS)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -68,9 +104,132 @@ def run(
     return committed
 
 
-def _told(failed: Callable[[int, BaseException], None], wave: int, action: Callable[[], T]) -> T:
+@dataclass(frozen=True)
+class Writing:
+    """What all waves of a run need; `run_id` is the tag of all its Spark jobs."""
+
+    spark: SparkSession
+    files: Files
+    plan: Plan
+    task: CleanTask
+    tally: Tally
+    run_id: str
+
+
+class Written(NamedTuple):
+    """A wave whose pages are staged; Spark reports no `files` and `counts` if it wrote them."""
+
+    started: float
+    seconds: StageSeconds
+    files: dict[str, int] | None = None
+    counts: Counts | None = None
+
+
+def clean(writing: Writing, wave: int) -> Written:
+    """Cleans a wave and stages its pages; `started` is by the monotonic clock."""
+    context, rows, files = writing.spark.sparkContext, writing.task.request.rows, writing.files
+    started = time.monotonic()
+    seconds = context.accumulator(dict.fromkeys(STAGES, 0.0), SumOfSeconds())
+    splits = plan.splits(writing.plan, wave)
+    n_tasks = writing.task.request.spark.partitions or plan.n_tasks(
+        splits, n_cores=context.defaultParallelism
+    )
+    full = full_disk_as_output_error(files.location.removeprefix("file://"))
+    with full, _as_wave(writing, wave, weight=plan.weight(splits), n_tasks=n_tasks):
+        staged = f"{files.location}/{ledger.staged(writing.run_id, wave)}"
+        planned = plan.frame(writing.spark, splits, n=n_tasks)
+        if isinstance(files, HadoopFiles):  # reached by Spark alone
+            write(_pages(planned, writing.task, seconds), staged, rows)
+            return Written(started, seconds)
+        target = Target(staged, tables.pages(*writing.task.request.rows.columns), rows.partition_by)
+        if rows.file_bytes or writing.task.request.spark.engine == "rdd":
+            pages = _pages(planned, writing.task, seconds)
+            pages = rebalanced(pages, rows) if rows.file_bytes else pages
+            reports = pages.mapInArrow(partial(write_partition, target=target), REPORT_DDL)
+        else:
+            cleaning = partial(clean_partition, task=writing.task, seconds=seconds)
+            reports = planned.mapInArrow(partial(write_partition, target=target, clean=cleaning), REPORT_DDL)
+        parts = [json.loads(row.report) for row in reports.collect()]
+        sizes = {name: size for part in parts for name, size in part["files"].items()}
+        return Written(started, seconds, sizes, record.total(Counts(**part["counts"]) for part in parts))
+
+
+def _pages(planned: DataFrame, task: CleanTask, seconds: StageSeconds) -> DataFrame:
+    """The pages table as a DataFrame, one task a partition; both engines run `clean_partition`."""
+    ddl = tables.ddl(tables.pages(*task.request.rows.columns))
+    if task.request.spark.engine == "rdd":
+        rows = planned.rdd.mapPartitions(partial(clean_rows, task=task, seconds=seconds))
+        return planned.sparkSession.createDataFrame(rows, ddl, verifySchema=False)
+    return planned.mapInArrow(partial(clean_partition, task=task, seconds=seconds), ddl)
+
+
+def write(pages: DataFrame, location: str, options: RowOptions) -> None:
+    """Writes pages by Spark as Parquet, with the schema's version."""
+    pages = pages.withMetadata(tables.VERSION_COLUMN, {tables.VERSION_KEY: tables.PAGES_VERSION})
+    if options.file_bytes:
+        pages = rebalanced(pages, options)
+    writer = pages.write.mode("overwrite").option("compression", "zstd")
+    if options.partition_by:
+        writer = writer.partitionBy(options.partition_by)
+    writer.parquet(location)
+
+
+def rebalanced(pages: DataFrame, options: RowOptions) -> DataFrame:
+    """The rows repartitioned by Spark's adaptive execution, so that each partition makes about one file."""
+    advised = int((options.file_bytes or 0) * _SHUFFLED)
+    settings = {
+        "enabled": "true",
+        "advisoryPartitionSizeInBytes": f"{advised}b",
+        "coalescePartitions.parallelismFirst": "false",
+        "coalescePartitions.minPartitionSize": f"{max(advised // 5, 1)}b",
+    }
+    for name, value in settings.items():
+        pages.sparkSession.conf.set(f"spark.sql.adaptive.{name}", value)
+    return pages.hint("rebalance", *([sf.col(options.partition_by)] if options.partition_by else []))
+
+
+def commit(writing: Writing, wave: int, written: Written) -> Entry:
+    """Publishes a wave's pages and enters the wave in the ledger."""
+    spark, files, counts = writing.spark, writing.files, written.counts
+    if files.lock.lost():
+        raise OutputError(f"{files.location}: another run took the output over, as this run's lease expired")
+    if counts is None:
+        columns = spark.createDataFrame(
+            [], tables.ddl(tables.pages(*writing.task.request.rows.columns))
+        ).schema
+        staged = f"{files.location}/{ledger.staged(writing.run_id, wave)}"
+        counts = record.count(spark.read.schema(columns).parquet(literal(staged)))
+    splits = plan.splits(writing.plan, wave)
+    entry = Entry(
+        wave=wave,
+        files=ledger.publish(files, writing.run_id, wave, written.files),
+        n_splits=splits.num_rows,
+        n_bytes=plan.weight(splits),
+        counts=counts,
+        seconds=round(time.monotonic() - written.started, 2),
+        finished_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        stages={stage: round(seconds, 3) for stage, seconds in written.seconds.value.items()},
+    )
+    ledger.enter(files, entry)
+    return entry
+
+
+@contextmanager
+def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Iterator[None]:
+    """Marks the jobs of this thread as the wave's, for progress, and as the run's, for cancelling it."""
+    context, group = writing.spark.sparkContext, f"{writing.run_id}, wave {wave}"
+    context.addJobTag(writing.run_id)
+    context.setLocalProperty("spark.scheduler.pool", None)  # type: ignore[arg-type] # as PySpark's own tests do
+    context.setJobGroup(group, f"victor clean, wave {wave}", interruptOnCancel=True)
+    writing.tally.begin(group, weight=weight, n_tasks=n_tasks)
     try:
-        return action()
-    except BaseException as error:
-        failed(wave, error)
-        raise
+        yield
+    finally:
+        writing.tally.end(group)
+        context.setJobGroup(f"{writing.run_id}, counting", "victor clean, counting")
+        context.setLocalProperty("spark.scheduler.pool", "counting")
+
+
+def literal(path: str) -> str:
+    """A path as Spark's readers take it, which expand glob patterns."""
+    return "".join(f"\\{character}" if character in "[]{}*?\\" else character for character in path)

@@ -25,11 +25,11 @@ _Key = tuple[str, str, str]
 
 
 def update(old: pa.Table, new: pa.Table, mined_without: Collection[tuple[str, str]] = ()) -> pa.Table:
-    """The table after a second crawl; nothing of the old one is lost.
+    """The table after a second crawl, with all rows of the old table.
 
-    Of a site that the new crawl has, frequencies and pages add up, and a template it no longer has
-    stays, marked `vanished` (one that new templates cover from end to end has not vanished). Sites that the
-    new crawl doesn't have stay as they are; `mined_without`: (site, view) of those that were mined and
+    For a site in the new crawl, frequencies and pages are added up. A template that the new crawl lacks
+    is kept and marked `vanished`, unless new templates cover its example from end to end. Sites that are
+    not in the new crawl stay unchanged; `mined_without`: (site, view) of those that were mined and
     gave no template.
     """
     rows = {_key(row): row for row in old.to_pylist()}

@@ -1,6 +1,6 @@
 """Which parts of a text are templates: all of a site's templates as one automaton over tokens.
 
-The rule: every template is sought in the whole text, as `re.finditer` would seek its expression (the
+The rule: every template is searched in the whole text, as `re.finditer` finds its expression (the
 order of templates doesn't matter); the intervals of all matches are united, and those that at most
 `near` characters separate are one (Foschini, section 3.4.1).
 """
@@ -12,23 +12,23 @@ from typing import Final
 
 import numpy as np
 
+from victor_spark.blocks import Int32, UInt8
 from victor_spark.kernels import trie as kernel
 from victor_spark.kernels import views
-from victor_spark.page import Int32, UInt8
 from victor_spark.templates import patterns
 from victor_spark.templates.tokens import TEXT, TOKENISERS, Vocabulary, spans, words
 
 NEAR: Final = 10
-"""Intervals at most so many characters apart are one."""
+"""Intervals that at most this number of characters separate are merged."""
 MOST_WORDS: Final = 1 << 18
-"""So many distinct tokens of texts are remembered; then the matcher forgets them and starts afresh."""
+"""The number of distinct tokens that a matcher remembers; beyond it the memory is cleared."""
 
 
 class Matcher:
     """The templates of one site, ready to be applied to texts of `view`.
 
     `templates`: each one's tokens and expression (Template.tokens, Template.regex). Not safe to share
-    between threads; it remembers the tokens of texts it has seen.
+    between threads: it remembers the tokens of earlier texts.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Matcher:
         self._set_symbols = np.empty(0, dtype=np.int32)
 
     def _learn(self, new: Sequence[str]) -> None:
-        """Notes for tokens never seen before which of the templates' symbols they are."""
+        """Records which symbols of the templates the new tokens match."""
         numbers = [self._set_number(word) for word in new]
         n = self._vocabulary.n
         if n > len(self._sets):
@@ -100,7 +100,7 @@ def unite(starts: Int32, ends: Int32, near: int) -> Int32:
 
 
 def by_expressions(text: str, expressions: Iterable[str], near: int = NEAR) -> Int32:
-    """What `Matcher.intervals` gives, by Python's `re`, one expression after the other: the rule itself."""
+    """The definition of `Matcher.intervals`, with Python's `re`, one expression after the other."""
     matches = sorted(match.span() for regex in expressions for match in re.finditer(regex, text))
     columns = np.array(matches, dtype=np.int32).reshape(-1, 2)
     return unite(columns[:, 0], columns[:, 1], near)
@@ -108,7 +108,7 @@ def by_expressions(text: str, expressions: Iterable[str], near: int = NEAR) -> I
 
 @dataclass(frozen=True, slots=True)
 class Trie:
-    """Many strings of symbols, sought all at once: the arrays of kernels.trie; `stack` is its work space."""
+    """Many strings of symbols, searched together: the arrays of kernels.trie; `stack` is its work space."""
 
     heads: Int32
     children: Int32
@@ -124,7 +124,7 @@ class Trie:
         """For each token, the token before which the longest match that starts there ends (0: none starts).
 
         Token i is any of the symbols set_symbols[set_heads[s]:set_heads[s + 1]] with s = sets[i]. Only
-        strings numbered less than `before` are sought.
+        strings numbered less than `before` are searched.
         """
         last, covered = np.zeros(len(self.anchors), dtype=np.int32), np.empty(len(sets), dtype=np.int32)
         tokens = (sets, edges, set_heads, set_symbols)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from victor_spark.blocks import Int32, UInt8
 from victor_spark.errors import UsageError
-from victor_spark.page import Int32, UInt8
 from victor_spark.templates import patterns, selection, sites
 from victor_spark.templates.patterns import Patterns
 from victor_spark.templates.repeats import Corpus, Repeats, corpus, repeats
@@ -22,7 +22,7 @@ class MiningSettings:
     beside those of conf/mutable.toml. `min_pages`: fewer distinct pages are not mined; pages are
     the same when `twin_likeness` of their distinct tokens are. `min_documents` and `min_share`: the
     cut-off is never below so many pages, nor this share of them. Below it, from `min_section_share` of the
-    pages on, stands what only a section of the site has, or what takes turns on its pages: menus and
+    pages on, strings of a section of the site, or that alternate between its pages, are accepted: menus and
     notices, whose lines are short and whole (selection.of_sections), not articles. Strings shorter than
     `n_free_tokens` must stand at the edges of lines (`line_ratio` of them, selection.standing).
     `max_page_share`: a template longer than this share of the pages it stands on is an article that the
@@ -42,7 +42,7 @@ class MiningSettings:
 
 
 def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSettings()) -> Mined:
-    """The templates of one site. UsageError for settings that make no sense; never fails on a text."""
+    """The templates of one site. UsageError for invalid settings; no text causes an error."""
     check(settings)
     mutable = patterns.patterns(settings.patterns)
     pages = _read(texts, settings, mutable)
@@ -75,7 +75,7 @@ def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSetti
         site=site,
         view=settings.view,
         status=OK if templates else NO_TEMPLATES,
-        reason=None if templates else f"nothing that {cut_off} of {n_pages} pages share",
+        reason=None if templates else f"no string is on {cut_off} of {n_pages} pages",
         n_seen=len(texts),
         n_pages=n_pages,
         cut_off=cut_off,
@@ -85,19 +85,19 @@ def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSetti
 
 
 def check(settings: MiningSettings) -> None:
-    """UsageError, in one line, for settings that make no sense."""
+    """Raises UsageError for invalid settings."""
     if settings.view not in VIEWS:
-        raise UsageError(f"the view is one of {', '.join(VIEWS)}, not {settings.view}")
+        raise UsageError(f"the view must be one of {', '.join(VIEWS)}, not {settings.view}")
     if settings.min_pages < 2 or settings.min_documents < 2:
-        raise UsageError("min_pages and min_documents are at least 2: one page repeats nothing")
+        raise UsageError("min_pages and min_documents must be at least 2")
     for name in ("min_share", "min_section_share", "max_page_share", "line_ratio", "twin_likeness"):
         if not 0 <= getattr(settings, name) <= 1:
-            raise UsageError(f"{name} is a share between 0 and 1, not {getattr(settings, name)}")
+            raise UsageError(f"{name} must be between 0 and 1, not {getattr(settings, name)}")
     patterns.patterns(settings.patterns)
 
 
 def _guard(n_pages: int, least_share: float, settings: MiningSettings) -> int:
-    """The least document frequency that counts at all."""
+    """The least document frequency of a template."""
     return max(settings.min_documents, int(np.ceil(least_share * n_pages)))
 
 
@@ -132,7 +132,7 @@ def _read(texts: Sequence[str], settings: MiningSettings, mutable: Patterns) -> 
 
 
 def _with_words(ground: Corpus, found: Repeats, rows: Int32, n_patterns: int) -> Int32:
-    """Of some repeats those that say something: not of mutable patterns alone, as any date would be."""
+    """The repeats that hold at least one literal token; those of mutable patterns alone match any date."""
     fixed = np.cumsum(np.append(0, ground.symbols >= n_patterns))
     begin = found.position[rows]
     chosen: Int32 = rows[fixed[begin + found.length[rows]] > fixed[begin]]

@@ -5,9 +5,8 @@ them stands what may stand between tokens; at its ends, that a token ends there,
 that a line begins or ends there. Every match begins and ends at a token's edge.
 
 A mutable pattern (conf/mutable.toml) stands for one whole token that changes from page to page. Of those
-that match a token the strictest counts when templates are mined; when they are applied, each matches what
-its expression matches. One that is not from conf/ must be cheap on any token, also in a templates table
-that somebody else made.
+that match a token the strictest is used when templates are mined; when they are applied, each matches what
+its expression matches. A pattern of a user, or of a templates table, must be cheap on any token.
 """
 
 import math
@@ -26,11 +25,11 @@ from victor_spark.resources import directory
 from victor_spark.templates.tokens import BEGINS_LINE, ENDS_LINE, Tokeniser
 
 DIVIDING: Final = "".join(chr(point) for point in range(0x3001) if chr(point).isspace()) + "<>"
-"""Characters that are in no token beside others: no mutable pattern may match them."""
+"""Characters that separate tokens: no mutable pattern may match them."""
 
 LONGEST_TOKEN: Final = 256
 _BOUND: Final = f"(?![^\\s<>]{{{LONGEST_TOKEN + 1}}})(?:"
-"""Before an expression with several repetitions of unknown length: longer tokens do not match."""
+"""Put before an expression with several unbounded repetitions, so that longer tokens do not match."""
 
 MOST_REPETITIONS: Final = 3
 _MOST_WAYS: Final = 1000
@@ -62,7 +61,7 @@ def patterns(of_user: Iterable[tuple[str, str]] = ()) -> Patterns:
 
     The strictest is the one that matches the fewest of all examples in conf/mutable.toml; of equal
     ones the user's come first. One of the user with several repetitions of unknown length matches no token
-    longer than LONGEST_TOKEN. UsageError for a pattern of the user that can't be used.
+    longer than LONGEST_TOKEN. UsageError for an invalid pattern of the user.
     """
     return _ordered(tuple(of_user))
 
@@ -85,14 +84,14 @@ def _bounded(name: str, expression: str) -> str:
     most_ways = _MOST_WAYS if n_repetitions < MOST_REPETITIONS else _MOST_WAYS_BESIDE
     if n_repetitions > MOST_REPETITIONS or n_ways > most_ways or len(expression) > _MOST_LETTERS:
         raise UsageError(
-            f"mutable pattern {name}: {expression}: may take too long; no lookaround, nothing repeated that "
-            f"holds a choice, a repetition or nothing, at most {MOST_REPETITIONS} of * and +"
+            f"mutable pattern {name}: {expression}: may take too long; use no lookaround, repeat nothing "
+            f"that holds an alternative, a repetition or nothing, and at most {MOST_REPETITIONS} of * and +"
         )
     return expression if n_repetitions <= 1 else f"{_BOUND}{expression})"
 
 
 def is_cheap(expression: str) -> bool:
-    """Whether an expression in a templates table is of conf/ or one that `patterns` lets users have."""
+    """Whether an expression in a templates table is from conf/ or one that `patterns` accepts from users."""
     if expression in dict(_configured()[0]).values():
         return True
     inner = expression.removeprefix(_BOUND).removesuffix(")") if expression.startswith(_BOUND) else expression
@@ -104,8 +103,8 @@ def is_cheap(expression: str) -> bool:
 
 
 def _cost(tree: Iterable[tuple[Any, Any]]) -> tuple[int, float]:
-    """How many repetitions of unknown length follow each other, and how many ways there are beside these
-    to match a token: what backtracking may try at worst.
+    """The number of consecutive unbounded repetitions, and the number of other ways to match a token: the
+    worst case of backtracking.
     """
     n_repetitions, n_ways = 0, 1.0
     for operation, argument in tree:
@@ -150,7 +149,7 @@ def read(path: Path) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
     named, examples = [], []
     for name, table in tables.items():
         if not isinstance(table, dict) or table.keys() != {"expression", "examples"}:
-            raise ConfigurationError(f"{path}: [{name}] has an expression and examples, and nothing else")
+            raise ConfigurationError(f"{path}: [{name}] must have the keys expression and examples only")
         expression = str(table["expression"])
         for place, text in around.items():
             expression = expression.replace(f"{{{place}}}", str(text))
@@ -164,32 +163,32 @@ def read(path: Path) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
 
 
 def check(name: str, expression: str) -> None:
-    """UsageError, in one line, for an expression that can't stand for one token."""
-    said = f"mutable pattern {name}: {expression}"
+    """Raises UsageError for an expression that cannot stand for one token."""
+    where = f"mutable pattern {name}: {expression}"
     try:
         # As it will stand in a longer expression.
         groups = re.compile(f"x(?:{expression})x").groups
         tree = parser.parse(expression)
     except (re.error, RecursionError, OverflowError) as error:
-        raise UsageError(f"{said}: {error}") from error
+        raise UsageError(f"{where}: {error}") from error
     if groups:
-        raise UsageError(f"{said}: captures a group; write (?:...)")
+        raise UsageError(f"{where}: has a capturing group; write (?:...)")
     if re.fullmatch(expression, ""):
-        raise UsageError(f"{said}: matches nothing at all, too")
+        raise UsageError(f"{where}: matches the empty string")
     if fault := _fault(tree):
-        raise UsageError(f"{said}: {fault}")
+        raise UsageError(f"{where}: {fault}")
 
 
 def _fault(tree: Iterable[tuple[Any, Any]]) -> str | None:
-    """Why a parsed expression can't stand for one token of any view; None where it can."""
+    """Why a parsed expression cannot stand for one token in every view; None where it can."""
     for operation, argument in tree:
         if operation is codes.AT and argument not in (codes.AT_BOUNDARY, codes.AT_NON_BOUNDARY):
-            return r"has ^ or $ (a mutable pattern matches a whole token anyway)"
+            return r"has ^ or $; remove them: a mutable pattern always matches a whole token"
         if _is_one_character(operation):
             single = _single(operation, argument)
             if reached := [point for point in DIVIDING if single(point)]:
                 kind = "white space" if reached[0].isspace() else reached[0]
-                return f"can match {kind}, but stands for one token; write [^\\s<>] for any character"
+                return f"matches {kind}, which separates tokens; write [^\\s<>] for any character"
         elif fault := next(filter(None, map(_fault, _inside(argument))), None):
             return fault
     return None

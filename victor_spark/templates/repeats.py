@@ -9,10 +9,10 @@ from typing import Final
 
 import numpy as np
 
+from victor_spark.blocks import Float64, Int32, UInt8
 from victor_spark.errors import UsageError
 from victor_spark.kernels import repeats as kernel
 from victor_spark.kernels import views
-from victor_spark.page import Float64, Int32, UInt8
 
 MOST_TOKENS: Final = (2**31 - 1) // 4
 
@@ -34,7 +34,7 @@ def corpus(documents: Sequence[Int32], n_symbols: int) -> Corpus:
     lengths = np.array([len(document) + 1 for document in documents], dtype=np.int64)
     n = int(lengths.sum())
     if n > MOST_TOKENS:
-        raise UsageError(f"{n} tokens are more than fit one suffix array ({MOST_TOKENS}): mine fewer pages")
+        raise UsageError(f"{n} tokens do not fit one suffix array (at most {MOST_TOKENS}): mine fewer pages")
     first = (np.cumsum(lengths) - lengths).astype(np.int32)
     symbols = np.empty(n, dtype=np.int32)
     for number, (begin, document) in enumerate(zip(first.tolist(), documents, strict=True)):
@@ -57,7 +57,7 @@ def suffix_array(symbols: Int32) -> Int32:
     import pydivsufsort  # an extra: cleaning does without it
 
     sorted_places = pydivsufsort.divsufsort(np.ascontiguousarray(source).reshape(-1))
-    places = np.frombuffer(sorted_places, dtype=np.int32)  # the same memory, as an array of its own kind
+    places = np.frombuffer(sorted_places, dtype=np.int32)  # the same memory as a plain int32 array
     n = kernel.whole_symbols(memoryview(places), width)
     return np.array(places[:n], dtype=np.int32)
 
@@ -93,7 +93,7 @@ class Repeats:
 
 
 def repeats(corpus: Corpus, edges: UInt8, *, least_length: int, least_documents: int) -> Repeats:
-    """The maximal repeats of at least so many tokens in at least so many documents.
+    """The maximal repeats of at least `least_length` tokens in at least `least_documents` documents.
 
     `edges`: of each position of the corpus, whether its token begins or ends a line.
     """

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.page import Bool, Float64, Int32, UInt8
+from victor_spark.blocks import Bool, Float64, Int32, UInt8
 from victor_spark.templates.matcher import trie
 from victor_spark.templates.repeats import Corpus, Repeats
 from victor_spark.templates.tokens import BEGINS_LINE, ENDS_LINE
@@ -26,7 +26,7 @@ def histogram(document_frequencies: Int32, n_documents: int) -> npt.NDArray[np.i
 
 
 def cut_off_bin(heights: npt.NDArray[np.int64]) -> int:
-    """The bin b that minimises equation 3.1 with b = (x + y) / 2; of equal ones that in the middle.
+    """The bin b that minimises equation 3.1 with b = (x + y) / 2; of equal minima that in the middle.
 
     E(b) sums (i - x)² h over the bins i below b and (i - y)² h over the others. With y = 2b - x it is a
     parabola in x, so its least value for each b is known in closed form.
@@ -42,7 +42,7 @@ def energies(heights: npt.NDArray[np.int64]) -> Float64:
     least = np.empty(N_BINS - 1)
     for b in range(1, N_BINS):
         low, high = slice(None, b), slice(b, None)
-        # With y = 2b - x, (i - y)² is ((2b - i) - x)²: all in all a spread, of i below b and of 2b - i above.
+        # With y = 2b - x, (i - y)² is ((2b - i) - x)²: the variance of i below b and of 2b - i above.
         mirrored = np.concatenate([places[low], 2 * b - places[high]])
         x = (heights * mirrored).sum() / total
         least[b - 1] = (heights * (mirrored - x) ** 2).sum()
@@ -57,7 +57,7 @@ def cut_off(document_frequencies: Int32, n_documents: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How each repeat may be matched: `anchors` as in regexes.glue, -1 where it is no template at all.
+    """How each repeat may be matched: `anchors` as in patterns.glue, -1 where it is no template at all.
 
     `document_frequency` counts the documents that hold it so.
     """
@@ -67,7 +67,7 @@ class Standing:
 
 
 def standing(found: Repeats, *, n_free_tokens: int, line_ratio: float) -> Standing:
-    """Long strings may stand anywhere, short ones only where they mostly do: at the edges of lines.
+    """Long strings match anywhere, short ones only at the edges of lines, where they mostly stand.
 
     "of the" stands on every page, but in the middle of its lines; "read more" fills a line. A string
     shorter than `n_free_tokens` counts only where it fills lines, if half its pages have it so; else
@@ -84,7 +84,7 @@ def standing(found: Repeats, *, n_free_tokens: int, line_ratio: float) -> Standi
 
 
 def republished(found: Repeats, n_documents: int, *, most: float) -> Bool:
-    """Which repeats are too long for templates: an article on several pages, not what surrounds it.
+    """Which repeats are too long for templates: the same article on several pages.
 
     They take more than the share `most` of their pages' tokens; what is on four pages in five of a
     site with ten or more is a template however long it is.
@@ -104,17 +104,17 @@ def of_sections(edges: UInt8, found: Repeats, anchors: Int32) -> Bool:
     begun = np.cumsum(np.append(0, edges & BEGINS_LINE), dtype=np.int32)
     n_lines = begun[found.position + found.length] - begun[found.position]
     is_short = found.length <= _SHORT_LINE * np.maximum(n_lines, 1)
-    # A free string may hold a menu and the first words of what follows it.
+    # A string without anchors may hold a menu and the first words of the text after it.
     is_whole = 2 * found.document_frequency[:, BEGINS_LINE | ENDS_LINE] >= found.document_frequency[:, 0]
     result: Bool = is_short & ((anchors == BEGINS_LINE | ENDS_LINE) | ((anchors == 0) & is_whole))
     return result
 
 
 def hanging(corpus: Corpus, found: Repeats, rows: Int32, anchors: Int32, least_documents: int) -> Bool:
-    """Of some repeats those that only begin or only end lines and have too few pages to themselves.
+    """The repeats that only begin or only end lines and are outside of other repeats on too few pages.
 
-    "About the" begins a line wherever a menu says "About the editors": it is a template only if so many
-    pages have it outside of the other repeats.
+    "About the" begins a line wherever a menu says "About the editors": it is a template only if
+    `least_documents` pages have it outside of the other repeats.
     """
     is_hanging: Bool = (anchors == BEGINS_LINE) | (anchors == ENDS_LINE)
     change = np.zeros(len(corpus.symbols) + 1, dtype=np.int32)
@@ -138,7 +138,7 @@ def strings(corpus: Corpus, found: Repeats, rows: Int32) -> list[tuple[int, ...]
 
 
 def needed(corpus: Corpus, edges: UInt8, found: Repeats, rows: Int32, anchors: Int32) -> Int32:
-    """Of some repeats those that shorter ones don't cover from end to end, the shortest first."""
+    """The repeats that shorter ones do not cover from end to end, the shortest first."""
     order = np.lexsort((found.position[rows], found.length[rows]))
     rows, anchors = rows[order], anchors[order]
     texts = strings(corpus, found, rows)

@@ -20,9 +20,9 @@ from urllib.parse import SplitResult, urlsplit
 import numpy as np
 import numpy.typing as npt
 
+from victor_spark.blocks import Bool, Int32, UInt64
 from victor_spark.errors import UsageError
 from victor_spark.hosts import host_name, registered_domain
-from victor_spark.page import Bool, Int32, UInt64
 
 REGISTERED_DOMAIN: Final = "registered-domain"
 HOST: Final = "host"
@@ -31,7 +31,7 @@ GROUPINGS: Final = (REGISTERED_DOMAIN, HOST, f"{PATH_PREFIX}:N")
 
 
 def check_grouping(text: str) -> str:
-    """The grouping itself; UsageError for what is none."""
+    """The grouping; UsageError where it is invalid."""
     _n_folders(text)
     return text
 
@@ -78,7 +78,7 @@ MAX_PAGES: Final = 500
 MAX_CHARACTERS: Final = 20_000_000
 """Of a site's sample: bounds the memory of mining it."""
 MAX_PAGE_CHARACTERS: Final = 1_000_000
-"""Of one page; a longer one is looked at by its two ends, where templates are."""
+"""Of one page; of a longer page the two ends are mined, where templates are."""
 
 KEY_BYTES: Final = 16
 
@@ -155,7 +155,7 @@ def _inverted(key: bytes) -> bytes:
 N_BANDS: Final = 6
 N_ROWS: Final = 6
 MOST_COMPARED: Final = 16
-"""With how many pages of one band's bucket a page is compared."""
+"""The number of pages in a bucket of a band that a page is compared with."""
 
 
 def distinct(pages: Sequence[Int32], least_likeness: float) -> Bool:

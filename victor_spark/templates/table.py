@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from victor_spark import tables
+from victor_spark.blocks import Int32
 from victor_spark.errors import InputError, OutputError
-from victor_spark.page import Int32
 from victor_spark.templates import patterns
 from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.sites import REGISTERED_DOMAIN, check_grouping
@@ -44,7 +44,7 @@ TEMPLATES: Final = pa.schema(
         ("mined_at", pa.timestamp("us", tz="UTC")),  # of the last crawl that had it
         ("first_seen", pa.timestamp("us", tz="UTC")),
         ("last_seen", pa.timestamp("us", tz="UTC")),
-        ("vanished", pa.bool_()),  # the site's last crawl didn't have it
+        ("vanished", pa.bool_()),  # not in the site's last crawl
         ("histogram", pa.list_(pa.int32())),  # the site's, on its first row only
     ],
     metadata={VERSION_KEY: VERSION},
@@ -74,7 +74,7 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class Mined:
-    """What mining one site gave.
+    """The result of mining one site.
 
     `n_seen` pages were given, `n_pages` of them distinct (near-identical pages count once).
     `cut_off`: the document frequency from which on a string is a template; `histogram`: strings by
@@ -108,7 +108,7 @@ def rows(mined: Mined, mined_at: datetime, n_sites_seen: int = 1) -> pa.Table:
 
 
 def read(path: str | Path) -> pa.Table:
-    """A templates table, one file or a folder of them; InputError where it is none, or of another version."""
+    """A templates table, one file or a folder of them; InputError for other files and other versions."""
     try:
         table = pq.read_table(str(path))
     except FileNotFoundError as error:
@@ -119,7 +119,7 @@ def read(path: str | Path) -> pa.Table:
 
 
 def from_bytes(source: bytes, name: str = "templates") -> pa.Table:
-    """The same from the bytes of one file, for tables that were broadcast."""
+    """A templates table from the bytes of one file, for tables that were broadcast."""
     try:
         table = pq.ParquetFile(pa.BufferReader(source)).read(use_threads=False)
     except (OSError, pa.ArrowException) as error:
@@ -131,7 +131,7 @@ def checked(table: pa.Table, name: str) -> pa.Table:
     """The table with exactly our columns; InputError where it has others, or is of another version."""
     version = tables.schema_version(table.schema, VERSION_KEY, VERSION_COLUMN)
     if version is None:
-        raise InputError(f"{name}: Parquet, but no templates table (it has no {VERSION_KEY})")
+        raise InputError(f"{name}: no templates table: the metadata has no {VERSION_KEY}")
     if version != VERSION:
         raise InputError(
             f"{name}: a templates table of schema version {version}, and this is version {VERSION}; "
@@ -149,7 +149,7 @@ def checked(table: pa.Table, name: str) -> pa.Table:
 
 
 def _fault(table: pa.Table) -> str | None:
-    """A token, expression or view of other forms than `mine` writes, which may take any time to match."""
+    """A token, expression or view that `mine` does not write, and whose matching time is not bounded."""
     mutable = set()
     for token in pc.unique(table["tokens"].combine_chunks().flatten()).to_pylist():
         word = None if token is None else patterns.literal_token(token)
@@ -179,14 +179,14 @@ def _fault(table: pa.Table) -> str | None:
 
 
 def write(table: pa.Table, path: str | Path) -> None:
-    """Writes the table, whole or not at all."""
+    """Writes the table atomically."""
     path = Path(path)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         pq.write_table(_ours(table), part, compression="zstd")
         part.replace(path)
     except OSError as error:
-        raise OutputError(f"{path}: can't be written: {_first_line(error)}") from error
+        raise OutputError(f"{path}: cannot be written: {_first_line(error)}") from error
     finally:
         part.unlink(missing_ok=True)
 
@@ -204,7 +204,7 @@ def with_grouping(table: pa.Table, grouping: str) -> pa.Table:
 
 
 def grouping(table: pa.Table) -> str:
-    """How the pages were grouped into sites; by default as sites are."""
+    """How the pages were grouped into sites (default: by registered domain)."""
     found = (table.schema.metadata or {}).get(GROUPING_KEY.encode())
     return check_grouping(found.decode()) if found else REGISTERED_DOMAIN
 
@@ -218,7 +218,7 @@ def _first_line(error: Exception) -> str:
 
 
 class Matchers:
-    """The matcher of each site in a table, built when it is first asked for; the last used are kept."""
+    """The matchers of the sites in a table, built on first use; the most recently used are kept."""
 
     def __init__(self, table: pa.Table, view: str = TEXT, *, n_kept: int = 256) -> None:
         chosen = table.filter(pc.equal(table["view"], view)).select(["site", "tokens", "regex"])

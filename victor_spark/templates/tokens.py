@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from victor_spark.blocks import Int32, UInt8
 from victor_spark.kernels import KEY, views
 from victor_spark.kernels import tokens as kernel
-from victor_spark.page import Int32, UInt8
 
 BEGINS_LINE: Final = 1
 ENDS_LINE: Final = 2
@@ -24,7 +24,7 @@ _WHITE, _NEWLINE, _WORD, _LESS, _GREATER = range(5)
 
 @dataclass(frozen=True, slots=True)
 class Tokeniser:
-    """Where tokens end, for the scan and, equally, as parts of regular expressions.
+    """Where tokens end, for the scan and, equivalently, as parts of regular expressions.
 
     `between` stands between two tokens, `edge` before the first and after the last; `line_begin` and
     `line_end` are true where a token begins or ends a line. `kinds`, `divided`: kernels.tokens.
@@ -70,7 +70,7 @@ _MARKUP: Final = Tokeniser(
     line_begin=r"(?:(?<![^\n>])|(?=<))",
     line_end=r"(?:(?![^\n<])|(?<=>))",
     kinds=_markup_kinds,
-    # A line in markup is what stands between two tags; each tag is one too.
+    # In markup, a line is the text between two tags; each tag is a line too.
     divided=(
         *((kind, _LESS, 3) for kind in (_WORD, _LESS)),
         *((_GREATER, kind, 3) for kind in (_WORD, _LESS, _GREATER)),
@@ -81,7 +81,7 @@ _MARKUP: Final = Tokeniser(
 )
 TEXT, HTML, CLEANED = "text", "html", "cleaned"
 TOKENISERS: Final = {TEXT: _WORDS, HTML: _MARKUP, CLEANED: _WORDS}
-"""View → how it is divided into tokens."""
+"""View → its tokeniser."""
 VIEWS: Final = tuple(TOKENISERS)
 """What is mined: the text of all blocks, the canonical HTML, or the text a cleaner kept."""
 
@@ -112,7 +112,7 @@ class Vocabulary:
         self._slots = np.full(1 << 13, -1, dtype=np.int32)
 
     def number(self, found: Spans) -> tuple[Int32, Int32]:
-        """Each token's number; and for each token that is new the place where it is first found."""
+        """The number of each token, and the index of the first occurrence of each new token."""
         n_tokens = len(found.starts)
         self._make_room(n_tokens)
         ids, first = np.empty(n_tokens, dtype=np.int32), np.empty(n_tokens, dtype=np.int32)
@@ -134,6 +134,6 @@ class Vocabulary:
 
 
 def words(text: str, found: Spans, places: Int32) -> list[str]:
-    """The tokens at some places, as strings."""
+    """The tokens at these indices, as strings."""
     starts, ends = found.starts[places].tolist(), found.ends[places].tolist()
     return [text[start:end] for start, end in zip(starts, ends, strict=True)]

@@ -1,4 +1,4 @@
-"""Reads shards: archives in, page records out. The only package that imports FastWARC and warcio.
+"""Reads shards: archives in, page records out. The only package that imports FastWARC.
 
 `inputs.resolve` finds the shards of the arguments; `records.read` reads one of them.
 

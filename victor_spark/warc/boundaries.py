@@ -144,7 +144,7 @@ def is_filling(stream: Stream, start: int, end: int) -> bool:
 
 
 def cut_header(stream: Stream, start: int, syntax: Syntax) -> str | None:
-    """ "record header" if all from `start` on may be one that the end of the stream cuts off; else None."""
+    """The part that the stream ends in: "record header" if one may begin at `start`, else None."""
     stream.seek(start)
     rest = stream.read(MAX_HEADER + 1).lstrip(_FILLING)
     return "record header" if len(rest) <= MAX_HEADER and syntax.cut_start.fullmatch(rest) else None

@@ -1,4 +1,4 @@
-"""How bytes are compressed, by their magic numbers, and the beginning of what they hold."""
+"""Detects compression by magic numbers, and decompresses the beginning of a file."""
 
 import zlib
 from collections.abc import Callable, Generator
@@ -12,27 +12,27 @@ Compression = Literal["gzip", "zstd", "lz4", "plain"]
 Reader = BrotliReader | Lz4Reader | ZstdReader | zstandard.ZstdDecompressionReader
 
 HEAD_LENGTH: Final = 64 << 10
-"""So many bytes of a file are enough to identify it."""
+"""Bytes of a file that suffice to identify it."""
 
 GZIP_MAGIC: Final = b"\x1f\x8b\x08"
 ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 ZSTD_DICTIONARY_MAGIC: Final = b"\x5d\x2a\x4d\x18"
 SKIPPABLE_MAGICS: Final = tuple(bytes([0x50 + i]) + b"\x2a\x4d\x18" for i in range(16))
-"""Of frames without content, in zstd and in lz4."""
+"""Magic numbers of frames without content, in zstd and in lz4."""
 LZ4_MAGIC: Final = b"\x04\x22\x4d\x18"
 MAGICS: Final = {
     "gzip": (GZIP_MAGIC,),
     "zstd": (ZSTD_MAGIC, *SKIPPABLE_MAGICS),
     "lz4": (LZ4_MAGIC, *SKIPPABLE_MAGICS),
 }
-"""How a gzip member, a zstd or an lz4 frame begins; the first of them is one with content."""
+"""Magic numbers of gzip members, zstd and lz4 frames; the first of each is a frame with content."""
 
 STEPS: Final = (64 << 10, 512, 1)
 """Decompressed bytes per read. A read that fails loses what it had; smaller reads then lose less."""
 
 
 def compression_of(head: bytes) -> Compression:
-    """How a file that begins with these bytes is compressed."""
+    """The compression of a file that begins with these bytes."""
     if head.startswith(GZIP_MAGIC[:2]):
         return "gzip"
     if head.startswith((ZSTD_MAGIC, ZSTD_DICTIONARY_MAGIC)):
@@ -41,7 +41,7 @@ def compression_of(head: bytes) -> Compression:
 
 
 def unpacked(head: bytes) -> bytes:
-    """The beginning of what a compressed file holds (b"" if it is damaged); a plain one as it is."""
+    """The decompressed beginning of a file (b"" if it is damaged); plain bytes unchanged."""
     compression = compression_of(head)
     if compression == "gzip":
         return inflated_prefix(head, HEAD_LENGTH)

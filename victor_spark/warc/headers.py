@@ -4,11 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from io import BytesIO
 from typing import Final
-
-from warcio.recordloader import ARCHeadersParser
-from warcio.statusandheaders import StatusAndHeadersParserException
 
 MAX_HEADER: Final = 256 << 10
 _ARC_2 = re.compile(rb"(.* \S+ \d{14} \S+) \d{3} \S+ \S+ \d+ \S+ (\d+)\s*")
@@ -75,6 +71,14 @@ class HttpHead:
         return self.status is not None and 100 <= self.status < 200 and self.status != 101
 
 
+def decoded(value: bytes) -> str:
+    """A field as text: UTF-8, else Latin-1."""
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
 def _length(text: str) -> int | None:
     """The number of bytes that a field declares, None for an invalid one."""
     return int(text) if text.isdecimal() and len(text) < 19 else None
@@ -103,22 +107,18 @@ def _warc_header(block: bytes) -> Header | None:
 def _arc_header(block: bytes) -> Header | None:
     """The one line of an ARC record, version 1 or 2, as WARC fields."""
     line, newline, _ = block.partition(b"\n")
-    if not newline:
-        return None
     second = _ARC_2.fullmatch(line)
-    try:
-        parsed = ARCHeadersParser().parse(BytesIO(b"\n\n"), b"%b %b" % second.groups() if second else line)
-    except StatusAndHeadersParserException:
+    parts = decoded(b"%b %b" % second.groups() if second else line).rstrip().rsplit(" ", 4)
+    if not newline or len(parts) < 5:
         return None
-    values = dict(parsed.headers)
-    uri = values["uri"]
+    uri, _, date, content_type, length = parts
     fields = {
         "warc-type": "warcinfo" if uri.startswith("filedesc:") else "response",
         "warc-target-uri": uri,
-        "warc-date": values["archive-date"],
-        "content-type": values["content-type"],
+        "warc-date": date,
+        "content-type": content_type,
     }
-    return Header(fields, len(line) + 1, _length(values["length"]))
+    return Header(fields, len(line) + 1, _length(length))
 
 
 def _prefixes(word: str) -> bytes:

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from victor_spark.page import Record
+from victor_spark.blocks import Record
 from victor_spark.warc import file_types, headers, http_body
 from victor_spark.warc.headers import HttpHead
 from victor_spark.warc.http_body import Body
-from victor_spark.warc.shard import HTML_TYPES, Passed, ReadOptions
+from victor_spark.warc.shard import HTML_TYPES, ReadOptions, Skip
 
 _FIRST_READ: Final = 16 << 10
 _MAX_HEAD: Final = 256 << 10
@@ -109,13 +109,13 @@ def unread(raw: RawRecord, filename: str, status: str, reason: str) -> Record:
     return replace(_record(raw, None, filename, status=None), status=status, reason=reason)
 
 
-def skipping(convert: Convert, offset: int, passed: Passed, filename: str) -> Convert:
-    """`convert`, except that the record at an offset is not read; its row has the status of `passed`."""
+def skipping(convert: Convert, offset: int, skip: Skip, filename: str) -> Convert:
+    """`convert`, except that the record at an offset is not read; its row has the status of `skip`."""
 
     def converted(raw: RawRecord) -> Record | None:
         if raw.offset != offset:
             return convert(raw)
-        return unread(raw, filename, passed.status, passed.reason)
+        return unread(raw, filename, skip.status, skip.reason)
 
     return converted
 

@@ -15,12 +15,12 @@ from collections.abc import Generator, Iterator
 from dataclasses import replace
 from typing import Final, NamedTuple, TypeVar
 
-from victor_spark.page import Record
+from victor_spark.blocks import Record
 from victor_spark.warc import boundaries, page_records, readers
 from victor_spark.warc.headers import Syntax
 from victor_spark.warc.page_records import RawRecord
 from victor_spark.warc.readers import Archive, Found, Steps
-from victor_spark.warc.shard import Passed, Place, Shard
+from victor_spark.warc.shard import Place, Shard, Skip
 from victor_spark.warc.source import CutError, Damage, Source, View
 
 T = TypeVar("T")
@@ -47,15 +47,15 @@ def found(archive: Archive, shard: Shard) -> Iterator[Found]:
 
     Raises CutError at the end where the file ends too early.
     """
-    passed = archive.attempt.passed
+    skip = archive.attempt.skip
     if shard.records:
         yield from _at_coordinates(archive, shard)
         return
-    if passed is None:
+    if skip is None:
         owned = _owned(archive, shard)
     else:
-        steps = _skipping(archive, shard.filename, passed)
-        is_ours = passed.place.start >= shard.start
+        steps = _skipping(archive, shard.filename, skip)
+        is_ours = skip.place.start >= shard.start
         position = (yield from steps) if is_ours else _exhausted(steps)[1]
         owned = _owned_from(archive, shard, position)
     if owned is not None:
@@ -78,22 +78,22 @@ def _in_range(archive: Archive, owned: Range) -> Iterator[Found]:
             position = yield from readers.step(archive, Place(position, 0))
 
 
-def _skipping(archive: Archive, filename: str, passed: Passed) -> Steps:
+def _skipping(archive: Archive, filename: str, skip: Skip) -> Steps:
     """The record to skip, and those that share its member; returns where the next step begins."""
-    start, position = passed.place
+    start, position = skip.place
     source, syntax = archive.source, archive.syntax
     is_plain = source.compression == "plain"
-    if not passed.blind:
+    if not skip.blind:
         offset = start if is_plain else position
-        convert = page_records.skipping(archive.convert, offset, passed, filename)
-        return (yield from readers.step(replace(archive, convert=convert), passed.place))
-    archive.attempt.begin(passed.place)
+        convert = page_records.skipping(archive.convert, offset, skip, filename)
+        return (yield from readers.step(replace(archive, convert=convert), skip.place))
+    archive.attempt.begin(skip.place)
     if is_plain:
         following = boundaries.next_record(View(source, 0, source.size), start + 1, syntax)
     else:
         following = boundaries.next_member(source, start + 1, syntax)
     stop = source.size if following is None else following
-    yield Damage(start + position, stop - start, passed.reason, passed.status)
+    yield Damage(start + position, stop - start, skip.reason, skip.status)
     return following
 
 
@@ -102,20 +102,20 @@ def _at_coordinates(archive: Archive, shard: Shard) -> Iterator[Found]:
 
     Raises CutError at the end where the file ends within one of them.
     """
-    source, passed = archive.source, archive.attempt.passed
+    source, skip = archive.source, archive.attempt.skip
     whole, within = source.size, None
     for offset, length in shard.records:
         if offset < shard.start or (shard.end is not None and offset >= shard.end):
             continue
-        if passed is not None and offset < passed.place.start:
+        if skip is not None and offset < skip.place.start:
             continue
         reading = archive
-        if passed is not None and offset == passed.place.start:
-            if passed.blind or passed.place.position:
-                yield Damage(offset, length, passed.reason, passed.status)
+        if skip is not None and offset == skip.place.start:
+            if skip.blind or skip.place.position:
+                yield Damage(offset, length, skip.reason, skip.status)
                 continue
             key = offset if source.compression == "plain" else 0
-            convert = page_records.skipping(archive.convert, key, passed, shard.filename)
+            convert = page_records.skipping(archive.convert, key, skip, shard.filename)
             reading = replace(archive, convert=convert)
         if offset >= whole:
             yield Damage(offset, length, "behind the end of the file")

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from fastwarc.warc import ArchiveIterator, WarcRecord
 
-from victor_spark.page import Record
+from victor_spark.blocks import Record
 from victor_spark.warc import boundaries, members
 from victor_spark.warc.boundaries import END, Stream
 from victor_spark.warc.headers import ARC, Header, Syntax

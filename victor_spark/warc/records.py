@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from victor_spark.blocks import Record
 from victor_spark.errors import InputError, ShardError
-from victor_spark.page import Record
 from victor_spark.warc import boundaries, coordinates, file_types, http_body, page_records, ranges, storage
 from victor_spark.warc.compression import HEAD_LENGTH, compression_of
 from victor_spark.warc.headers import SYNTAXES, Syntax
@@ -67,8 +67,8 @@ def _page(shard: Shard, options: ReadOptions, attempt: Attempt) -> Record:
     """An html file as a record."""
     is_local = storage.scheme(shard.path) is None
     url = Path(shard.path).absolute().as_uri() if is_local else storage.public(shard.path, shard.path)
-    if (passed := attempt.passed) is not None:
-        damage = Damage(0, shard.size or 0, passed.reason, passed.status)
+    if (skip := attempt.skip) is not None:
+        damage = Damage(0, shard.size or 0, skip.reason, skip.status)
         return replace(_record(damage, shard.filename), url=url)
     attempt.begin(Place(0, 0))
     with storage.open_file(shard.path) as file:

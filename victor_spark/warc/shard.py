@@ -62,14 +62,14 @@ class ReadOptions:
 
 
 class Place(NamedTuple):
-    """Where a record begins: at `position` of what the member at offset `start` holds; plain: position 0."""
+    """Where a record begins: `position` in the decompressed member at offset `start` (0 if plain)."""
 
     start: int
     position: int
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class Skip:
     """A record that cannot be read: reading begins at it and skips its block; its row gives the reason.
 
     `blind`: its header is not read either; reading resumes at the next record or member that a search finds.
@@ -82,7 +82,7 @@ class Passed:
 
 
 def _ignore(_: object) -> None:
-    """The callback of an attempt that nobody watches."""
+    """The default callback, which does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class Attempt:
     begin: Callable[[Place], None] = _ignore
     progress: Callable[[int], None] = _ignore
     fast: bool = True
-    passed: Passed | None = None
+    skip: Skip | None = None
 
 
 FIRST: Final = Attempt()

@@ -25,10 +25,14 @@ class _Finder(importlib.abc.MetaPathFinder):
 
         def exec_module(module):
             load(module)
-            from tests.cluster.deeds import doing
-
             cleaning = module.cleaning
-            module.cleaning = lambda settings, *others: doing(cleaning(settings, *others), settings)
+
+            def wrapped(settings, *others):
+                from tests.cluster.deeds import doing  # late, as it imports what imports the pipeline
+
+                return doing(cleaning(settings, *others), settings)
+
+            module.cleaning = wrapped
 
         spec.loader.exec_module = exec_module
         return spec

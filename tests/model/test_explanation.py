@@ -1,0 +1,56 @@
+"""What weighed most in a block's probability: the effects are those of the model's own arithmetic."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.html.pages import blocks_of
+from tests.model.conftest import some_pages
+from tests.model.test_training import taught
+from victor_spark.blocks import OTHER
+from victor_spark.model import crf, explanation
+from victor_spark.model.crf import Model
+from victor_spark.model.explanation import MAX_EFFECTS, explain
+from victor_spark.model.table import FeatureTable, from_conf
+from victor_spark.model.trees import TreeOptions, TreesOptions
+from victor_spark.train.crf import train
+from victor_spark.train.crfsuite import TrainingOptions
+
+FEW = TreeOptions(n_trees=20, depth=3, learning_rate=0.3, feature_fraction=1.0)
+
+
+@pytest.fixture(scope="module", params=["victor-2008", "victor-2"])
+def model(request: pytest.FixtureRequest, table: FeatureTable) -> Model:
+    """Links are other, headings headers, sentences text; with trees and without."""
+    chosen = table
+    if request.param == "victor-2":
+        pytest.importorskip("catboost", reason="growing trees needs CatBoost")
+        chosen = replace(from_conf("victor-2"), trees=TreesOptions(FEW, FEW, n_folds=2))
+    return train(list(taught()), chosen, TrainingOptions(max_iterations=30))
+
+
+def test_the_stages_end_in_the_models_own_probability(model: Model) -> None:
+    for page in some_pages(4, 8):
+        told = explain(model, page.blocks)
+        np.testing.assert_allclose(told.final, 1 - crf.marginals(model, page.blocks)[:, OTHER], atol=1e-9)
+        assert len(told.first_effects) == len(told.last_effects) == len(page.blocks)
+        assert all(len(effects) <= MAX_EFFECTS for effects in (*told.first_effects, *told.last_effects))
+
+
+def test_what_sets_a_link_apart_is_named_and_speaks_against_it(model: Model) -> None:
+    sentence = "<p>A whole sentence, one of several, of a good many words.</p>"
+    blocks = blocks_of(sentence * 4 + "<p><a>More</a></p>" + sentence * 4)
+    told = explain(model, blocks).first_effects[4]
+    assert told
+    assert told[0].effect < 0
+    assert [abs(each.effect) for each in told] == sorted((abs(each.effect) for each in told), reverse=True)
+
+
+def test_effects_are_the_same_in_parts(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks = max((page.blocks for page in some_pages(9, 20)), key=len)
+    assert len(blocks) > 21
+    whole = explain(model, blocks)
+    monkeypatch.setattr(explanation, "_MAX_BLOCKS", 7)
+    assert explain(model, blocks).last_effects == whole.last_effects
+    assert explain(model, blocks).first_effects == whole.first_effects

@@ -1,0 +1,118 @@
+"""Published feature sets and models mean one thing for ever: what is new gets a new name.
+
+A failure here says that a change of the code, of conf/ or of a model changed what a published name means.
+Give the changed feature set or model a new name; do not replace a hash, unless only a file's form changed.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.html.pages import blocks_of
+from victor_spark import configuration
+from victor_spark.blocks import Blocks
+from victor_spark.extractors import MODELS
+from victor_spark.model import crf
+from victor_spark.model.files import from_bytes
+from victor_spark.model.table import FeatureTable, from_conf
+
+CONFIGURATION = {
+    "features/victor-2008": "f27a08ceab23e689",
+    "features/victor-2": "ca53ad0926e559f7",
+    "features/victor-2-templates": "17719ec3e2212439",
+    "patterns": "bceb6053ac25a48e",
+    "words": "107d39f0274f5d6c",
+}
+"""File of conf/ → hash of its tables, whatever its comments say."""
+
+WEIGHTS = {
+    "crf/victor-2": "5b90c43a1fcd0aef",
+    "crf/victor-2008": "6364074e8710e34e",
+    "ncleaner/default": "13d769f225178379",
+    "ncleaner/non-lexical": "d0fe79c710380235",
+}
+"""Folder of models/ → hash of its weights."""
+
+FEATURES = {
+    "victor-2008": "7e2548b96ccc6c71",
+    "victor-2": "c291f693b8df0431",
+    "victor-2-templates": "4010a2decb702d05",
+}
+"""Feature set → hash of its names and of their values on PAGES."""
+
+PAGES = (
+    "<p>One paragraph alone, with a date: 26 May 2008, 9:30.",
+    "<title>Storm over the lake</title><div class=navbar><a>Home</a> <a>News</a></div>"
+    "<main><div class='article-body'><h1>Storm over the lake</h1><p class=byline>By <b>Ann</b>, May 2008</p>"
+    + "".join(f"<p>Sentence {n} of the story. It has <a>a link</a> and some words!</p>" for n in range(4))
+    + "<pre>def f(x):\n    return x</pre></div></main><ul id=related><li><a>More</a><li><a>more</a></ul>"
+    "<table><tr><td>Price<td>12 €<tr><td>Mail<td>ann@example.org</table><footer>© Lake News</footer>",
+    "<center><font>我们的城市在河边。夏天很热，冬天很冷。</font></center><hr><form><label>Suche</label></form>",
+)
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def shown(values: np.ndarray) -> str:
+    """Numbers to four digits: what compilers and processors agree on."""
+    return " ".join(f"{value:.4g}" for value in np.asarray(values, dtype=np.float64).ravel().tolist())
+
+
+def with_templates(blocks: Blocks) -> Blocks:
+    """The blocks as if templates covered a half of each third one."""
+    blocks.template_share[::3] = 0.5
+    return blocks
+
+
+def features(table: FeatureTable, root: Path) -> str:
+    """The names, and all values on PAGES; the weights are those of the shipped victor-2."""
+    shipped = from_bytes((root / "models" / "crf" / "victor-2" / "weights.npz").read_bytes())
+    values = [
+        table.values(with_templates(blocks_of(page)), shipped.weights, lambda known: known[:9].sum(axis=0))
+        for page in PAGES
+    ]
+    return " ".join(table.names) + " ".join(map(shown, values))
+
+
+def hash_of(kind: str, name: str, root: Path) -> str:
+    """What a published name means now."""
+    if kind == "configuration":
+        return digest(json.dumps(configuration.toml(root / "conf" / f"{name}.toml")))
+    if kind == "weights":
+        return hashlib.sha256((root / "models" / name / "weights.npz").read_bytes()).hexdigest()[:16]
+    return digest(features(from_conf(name), root))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "published"),
+    [
+        (kind, name, published)
+        for kind, hashes in (("configuration", CONFIGURATION), ("weights", WEIGHTS), ("features", FEATURES))
+        for name, published in hashes.items()
+    ],
+)
+def test_a_published_name_means_what_it_meant(kind: str, name: str, published: str, root: Path) -> None:
+    assert hash_of(kind, name, root) == published
+
+
+def test_every_model_and_every_file_of_features_is_published(root: Path) -> None:
+    assert set(MODELS.values()) == set(WEIGHTS)
+    files = {f"features/{path.stem}" for path in (root / "conf" / "features").glob("*.toml")}
+    assert files == {name for name in CONFIGURATION if name.startswith("features/")}
+    assert {f"features/{name}" for name in FEATURES} == files
+
+
+@pytest.mark.parametrize("name", ["victor-2", "victor-2008"])
+def test_shipped_models_give_the_probabilities_that_they_gave(name: str, root: Path) -> None:
+    model = from_bytes((root / "models" / "crf" / name / "weights.npz").read_bytes())
+    found = [crf.marginals(model, blocks_of(page))[:, 2] for page in PAGES]
+    assert digest(" ".join(" ".join(f"{p:.3f}" for p in of_page) for of_page in found)) == PROBABILITIES[name]
+
+
+PROBABILITIES = {"victor-2": "d13e2dc223ac62c3", "victor-2008": "d526893c2a27189d"}
+"""Model → hash of P(other) on PAGES, to three digits."""

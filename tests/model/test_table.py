@@ -1,0 +1,194 @@
+"""The feature table: conf/ and code agree, bins are right, and what doesn't fit is refused."""
+
+import json
+import shutil
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from tests.html.pages import articles, blocks_of
+from victor_spark.errors import ConfigurationError, ModelError
+from victor_spark.model.feature_sets import FEATURE_SETS
+from victor_spark.model.table import MAX_BINS, FeatureTable, from_conf, from_json, without
+from victor_spark.model.victor_2008 import VICTOR_2008, BlockView
+from victor_spark.train import crfsuite
+
+TABLE = from_conf("victor-2008")
+
+
+@pytest.fixture
+def conf(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of conf/ that the code reads."""
+    shutil.copytree(root / "conf", tmp_path / "conf")
+    monkeypatch.setenv("VICTOR_HOME", str(tmp_path))
+    return tmp_path / "conf" / "features" / "victor-2008.toml"
+
+
+def test_every_feature_of_the_code_is_in_conf_and_no_other(root: Path) -> None:
+    assert {path.stem for path in (root / "conf" / "features").glob("*.toml")} == set(FEATURE_SETS)
+    for name, features in FEATURE_SETS.items():
+        assert from_conf(name).names == features.names
+
+
+def test_a_set_with_a_base_has_all_of_it_and_its_own() -> None:
+    base, larger = from_conf("victor-2"), from_conf("victor-2-templates")
+    assert set(larger.names) - set(base.names) == {"template_share"}
+    assert larger.trees == base.trees
+    for row, name in enumerate(base.names):
+        assert larger.edges[larger.names.index(name)] == base.edges[row]
+    assert len(larger.conjunctions) == len(base.conjunctions) + 1
+
+
+def test_names_of_features_and_attributes_are_unique() -> None:
+    assert len(set(TABLE.names)) == len(TABLE.names)
+    singles = [
+        crfsuite.single_name(TABLE, feature, offset, code)
+        for feature, offsets in enumerate(TABLE.offsets)
+        for offset in offsets
+        for code in range(1, TABLE.n_bins(feature))
+    ]
+    assert len(set(singles)) == len(singles)
+
+
+@given(articles)
+def test_a_bin_is_the_number_of_edges_not_above_the_value(source: str) -> None:
+    blocks = blocks_of(source)
+    codes = TABLE.bins(TABLE.values(blocks))
+    view = BlockView(blocks, TABLE.patterns)
+    for row, name in enumerate(TABLE.names):
+        values = np.asarray(VICTOR_2008[name](view), dtype=np.float32)
+        assert codes[row].tolist() == [
+            sum(np.float32(edge) <= value for edge in TABLE.edges[row]) for value in values
+        ], name
+
+
+def test_a_table_survives_json() -> None:
+    again = from_json(json.loads(json.dumps(TABLE.as_json())))
+    assert again == TABLE
+    assert again.patterns == TABLE.patterns
+
+
+def test_reach_is_the_farthest_offset() -> None:
+    assert TABLE.reach == 2
+    assert replace(TABLE, offsets=tuple((-4, 1) for _ in TABLE.names)).reach == 4
+    assert replace(TABLE, offsets=tuple(() for _ in TABLE.names)).reach == 0
+
+
+@given(articles)
+def test_each_attribute_says_what_stands_where(source: str) -> None:
+    blocks = blocks_of(source)
+    table, n_blocks = small_table(), len(blocks)
+    codes = table.bins(table.values(blocks))
+    words, links = (codes[table.names.index(name)].tolist() for name in ("token.alpha-abs", "container.a"))
+    for row, names in enumerate(crfsuite.sequences(table, codes)):
+        before = words[row - 1] if row else 0
+        expected = [
+            "bias",
+            *(["boundary[-1]"] if row == 0 else []),
+            *(["boundary[1]"] if row == n_blocks - 1 else []),
+        ]
+        expected += [f"token.alpha-abs[-1]={before}"] * bool(before)
+        after = links[row + 1] if row + 1 < n_blocks else 0
+        expected += [f"container.a[1]={after}"] * bool(after)
+        pair = before * 2 + links[row]
+        expected += [f"conjunction[0]={pair}"] * bool(pair)
+        assert sorted(names) == sorted(expected)
+
+
+def small_table() -> FeatureTable:
+    """Two features and one conjunction of both."""
+    rows = {"token.alpha-abs": (-1,), "container.a": (1,)}
+    pair = ((TABLE.names.index("token.alpha-abs"), -1), (TABLE.names.index("container.a"), 0))
+    return replace(TABLE, offsets=tuple(rows.get(name, ()) for name in TABLE.names), conjunctions=(pair,))
+
+
+def altered(**changes: Any) -> dict[str, Any]:
+    """The stored table with other values: keys are paths whose parts are joined by `__`."""
+    stored = deepcopy(TABLE.as_json())
+    for path, value in changes.items():
+        *parents, key = path.split("__")
+        place: Any = stored
+        for parent in parents:
+            place = place[parent]
+        place[key] = value
+    return stored
+
+
+FEATURES = TABLE.as_json()["features"]
+WRONG: dict[str, dict[str, Any]] = {
+    "a feature too many": {"features": {**FEATURES, "container.q": {"edges": [1], "offsets": [0]}}},
+    "a feature missing": {"features": {name: row for name, row in FEATURES.items() if name != "position"}},
+    "another feature set": {"feature_set": "victor-1998"},
+    "an unknown key": {"templates": []},
+    "an unknown key of a feature": {"features__position": {"edges": [1], "offsets": [0], "offset": [1]}},
+    "a feature without edges": {"features__position": {"offsets": [0]}},
+    "edges that fall": {"features__position": {"edges": [2, 1], "offsets": [0]}},
+    "equal edges": {"features__position": {"edges": [1, 1], "offsets": [0]}},
+    "too many edges": {"features__position": {"edges": list(range(MAX_BINS + 1)), "offsets": [0]}},
+    "edges that are no numbers": {"features__position": {"edges": ["a"], "offsets": [0]}},
+    "offsets that are no list": {"features__position": {"edges": [1], "offsets": 0}},
+    "an offset twice": {"features__position": {"edges": [1], "offsets": [0, 0]}},
+    "a conjunction of an unknown feature": {"conjunctions": [["container.q@0"]]},
+    "a conjunction without an offset": {"conjunctions": [["container.a"]]},
+    "a conjunction of nothing": {"conjunctions": [[]]},
+    "no patterns": {"patterns": {}},
+    "patterns that don't compile": {"patterns__date": [r"\d["]},
+    "patterns of another kind": {"patterns": ["x"]},
+    "features of another kind": {"features": ["x"]},
+}
+
+
+@pytest.mark.parametrize("error", [ModelError, ConfigurationError])
+@pytest.mark.parametrize("changes", WRONG.values(), ids=WRONG)
+def test_a_table_that_does_not_fit_the_code_is_refused_in_one_line(
+    changes: dict[str, Any], error: type[Exception]
+) -> None:
+    with pytest.raises(error) as raised:
+        from_json(altered(**changes), error)
+    assert len(str(raised.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"position" =', '"positions" ='),
+        ("conjunctions = [", "conjunction = []\nconjunctions = ["),
+        ('"position" = {', '"position" = { bins = 3,'),
+        ("[features]", "[features"),
+        ('"position" =', '"position" = { edges = [1], offsets = [0] }\n"position" ='),
+    ],
+)
+def test_unknown_keys_and_bad_toml_in_conf_are_configuration_errors(conf: Path, old: str, new: str) -> None:
+    text = conf.read_text(encoding="utf-8")
+    assert old in text
+    conf.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(ConfigurationError) as raised:
+        from_conf("victor-2008")
+    assert len(str(raised.value).splitlines()) == 1
+
+
+def test_an_unknown_feature_set_is_a_configuration_error(conf: Path) -> None:
+    with pytest.raises(ConfigurationError, match="victor-1998"):
+        from_conf("victor-1998")
+    (conf.parent.parent / "patterns.toml").unlink()
+    with pytest.raises(ConfigurationError, match=r"patterns\.toml"):
+        from_conf("victor-2008")
+
+
+def test_a_silenced_feature_emits_nothing_and_leaves_the_others_alone() -> None:
+    full = TABLE
+    silent = without(full, ["langid1", "container.a"])
+    blocks = blocks_of("<p>One <a>two three</a></p><p>A sentence ends here.</p>")
+    kept = [row for row, name in enumerate(full.names) if name not in {"langid1", "container.a"}]
+    assert (silent.bins(silent.values(blocks))[kept] == full.bins(full.values(blocks))[kept]).all()
+    assert not silent.bins(silent.values(blocks))[
+        [full.names.index("langid1"), full.names.index("container.a")]
+    ].any()
+    assert all(full.names.index("container.a") not in dict(parts) for parts in silent.conjunctions)
+    with pytest.raises(ConfigurationError, match="no feature nonsense"):
+        without(full, ["nonsense"])

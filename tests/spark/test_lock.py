@@ -1,0 +1,104 @@
+"""Where there are no locks, a lease lets one run write: the living one, whatever the clocks say."""
+
+import json
+import threading
+import time
+
+import pytest
+
+from victor_spark.spark.lock import Lease
+
+BEAT = 0.02
+PATIENCE = 0.3
+
+
+class Store:
+    """A file in a store: written and read whole."""
+
+    def __init__(self) -> None:
+        self.content: bytes | None = None
+        self.is_away = False
+
+    def read(self, _name: str) -> bytes | None:
+        if self.is_away:
+            raise OSError("the store is away")
+        return self.content
+
+    def write(self, _name: str, content: bytes) -> None:
+        if self.is_away:
+            raise OSError("the store is away")
+        self.content = content
+
+    def remove(self, _name: str) -> None:
+        self.content = None
+
+
+def lease(store: Store) -> Lease:
+    return Lease(store, beat=BEAT, patience=PATIENCE)
+
+
+def test_the_second_run_refuses_while_the_first_lives() -> None:
+    store = Store()
+    first = lease(store)
+    assert first.acquire()
+    assert not lease(store).acquire()
+    assert not first.lost()
+    first.release()
+    assert store.content is None
+    assert lease(store).acquire()
+
+
+def test_a_dead_run_is_succeeded_and_finds_out_if_it_wakes() -> None:
+    store = Store()
+    dead, second = lease(store), lease(store)
+    assert dead.acquire()
+    dead._released.set()  # its thread stops, as that of a process that was killed
+    time.sleep(2 * BEAT)
+    assert second.acquire()
+    dead.beat()
+    assert dead.lost()
+    dead.release()
+    assert json.loads(store.content or b"")["holder"] == second._holder
+    second.release()
+
+
+def test_of_two_that_find_it_free_one_has_it() -> None:
+    store = Store()
+    both, found = (lease(store), lease(store)), list[bool]()
+    threads = [threading.Thread(target=lambda one=one: found.append(one.acquire())) for one in both]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found) == [False, True]
+    for one in both:
+        one.release()
+    assert store.content is None
+
+
+def test_a_clock_that_jumps_back_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store()
+    first = lease(store)
+    assert first.acquire()
+    monkeypatch.setattr(time, "time", lambda: 0.0)
+    assert not lease(store).acquire()
+    first.release()
+
+
+def test_a_run_that_cannot_reach_the_store_for_long_knows_that_others_think_it_dead() -> None:
+    store = Store()
+    held = lease(store)
+    assert held.acquire()
+    store.is_away = True
+    deadline = time.monotonic() + 100 * BEAT
+    while not held.lost() and time.monotonic() < deadline:
+        time.sleep(BEAT)
+    assert held.lost()
+
+
+def test_half_a_lease_is_no_living_holder() -> None:
+    store = Store()
+    store.content = b'{"holder": "half a '
+    held = lease(store)
+    assert held.acquire()
+    held.release()

@@ -1,0 +1,147 @@
+"""The four forms of a cleaned page: text, CleanEval markup, Markdown, the page without its other blocks."""
+
+from html import unescape
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.documents import document
+from tests.html.pages import articles
+from victor_spark.document import FORMS, Document, paragraphs
+from victor_spark.html.segment import segment
+
+PAGE = """
+<title>A title</title><nav><a>Home</a> <a>News</a></nav>
+<h1>The <i>first</i> heading</h1>
+<p>Some <b>bold</b>ly written   text<a href="#">[1]</a>
+   with <q>a quotation</q>.<br>One break joins,<br><br>two split.</p>
+<h3>Lists &amp; code</h3>
+<ul><li>one<li>two <em>and</em> a half</ul>
+<pre>def f(x):
+    return x &lt; 1</pre>
+<table><tr><td>cell<td>other cell</table>
+<p># not a heading, 2 * 3 * 4, a_b</p>
+"""
+NOISE = ("Home", "News", "[1]")
+
+
+@pytest.fixture
+def page() -> Document:
+    return document(PAGE, NOISE)
+
+
+def test_text(page: Document) -> None:
+    assert page.render() == page.render("text") == page.text
+    assert page.text.split("\n") == [
+        "The first heading",
+        "Some boldly written text with a quotation. One break joins,",
+        "two split.",
+        "Lists & code",
+        "one",
+        "two and a half",
+        "def f(x):",
+        "    return x < 1",
+        "cell",
+        "other cell",
+        "# not a heading, 2 * 3 * 4, a_b",
+    ]
+
+
+def test_cleaneval(page: Document) -> None:
+    assert page.render("cleaneval").split("\n<") == [
+        "<h>The first heading",
+        "p>Some boldly written text with a quotation. One break joins,",
+        "p>two split.",
+        "h>Lists &amp; code",
+        "l>one",
+        "l>two and a half",
+        "p>def f(x):\n    return x &lt; 1",
+        "p>cell",
+        "p>other cell",
+        "p># not a heading, 2 * 3 * 4, a_b\n",
+    ]
+
+
+def test_markdown(page: Document) -> None:
+    assert page.render("markdown").split("\n\n") == [
+        "# The first heading",
+        "Some boldly written text with a quotation. One break joins,",
+        "two split.",
+        "### Lists & code",
+        "- one\n- two and a half",
+        "```\ndef f(x):\n    return x < 1\n```",
+        "cell",
+        "other cell",
+        r"\# not a heading, 2 \* 3 \* 4, a\_b",
+    ]
+
+
+def test_html_is_the_page_without_the_text_of_other_blocks(page: Document) -> None:
+    rendered = page.render("html")
+    assert "<title>A title</title>" in rendered
+    assert "<nav><a></a> <a></a></nav>" in rendered
+    assert 'text<a href="#"></a>' in rendered
+    assert [unescape(rendered).count(text) for text in NOISE] == [0, 0, 0]
+
+
+def test_an_unknown_form_is_a_value_error(page: Document) -> None:
+    with pytest.raises(ValueError, match="pdf"):
+        page.render("pdf")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_page_without_blocks_renders_to_no_text(form: str) -> None:
+    empty = document("")
+    assert empty.render(form) == (empty.html if form == "html" else "")
+
+
+def test_backquotes_in_code_do_not_end_the_code() -> None:
+    assert document("<pre>a\n```\nb</pre>").render("markdown") == "````\na\n```\nb\n````"
+    assert document("<pre>a\n`````\nb</pre>").render("markdown") == "``````\na\n`````\nb\n``````"
+
+
+@pytest.mark.parametrize("mark", ["#", "+", "-", ">"])
+def test_marks_at_the_start_of_a_paragraph_stay_text_in_markdown(mark: str) -> None:
+    assert document(f"<p>{mark.replace('>', '&gt;')} x").render("markdown") == f"\\{mark} x"
+
+
+def test_paragraphs_dropped_in_the_middle_leave_one_space() -> None:
+    assert document("<p>a<b>b</b>c</p>", ["b"]).text == "a c"
+    assert document("<p>a <b>b</b> c</p>", ["b"]).text == "a c"
+    assert document("<p>a</p><p>b</p><p>c</p>", ["b"]).text == "a\nc"
+
+
+some_rows = st.sets(st.integers(0, 30))
+
+
+@given(articles, some_rows)
+def test_html_equals_the_canonical_html_with_blocks_deleted_one_by_one(source: str, rows: set[int]) -> None:
+    page = document(source, rows)
+    html = page.html
+    for block in reversed(page.blocks):
+        if block.label == "other":
+            html = html[: block.start] + html[block.end :]
+    assert page.render("html") == html
+
+
+@given(articles, some_rows)
+def test_the_rendered_page_holds_the_kept_blocks_and_no_other(source: str, rows: set[int]) -> None:
+    page = document(source, rows)
+    again = segment(page.render("html"))
+    assert again.text == "".join(f"{block.text}\n" for block in page.blocks if block.label != "other")
+
+
+@given(articles, some_rows)
+def test_text_is_the_paragraphs_that_all_forms_are_made_of(source: str, rows: set[int]) -> None:
+    page = document(source, rows)
+    of_page = list(paragraphs(page))
+    assert page.text == "\n".join(paragraph.text for paragraph in of_page)
+    assert page.render("cleaneval").count("\n<") == max(len(of_page) - 1, 0)
+
+
+@given(articles, some_rows)
+def test_text_has_the_characters_of_the_kept_blocks(source: str, rows: set[int]) -> None:
+    page = document(source, rows)
+    kept = "".join(block.text for block in page.blocks if block.label != "other")
+    assert "".join(page.text.split()) == "".join(kept.split())

@@ -1,0 +1,217 @@
+"""What every floor shares: Record, Page, Blocks, Scores, and the array types.
+
+Blocks are columns (a struct of arrays), one row per text block: a maximal run of text of the
+canonical HTML with no tag inside it (Victor, section 3.1, step 4). All offsets are code points
+into the canonical HTML string.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+Int32 = npt.NDArray[np.int32]
+UInt8 = npt.NDArray[np.uint8]
+UInt32 = npt.NDArray[np.uint32]
+UInt64 = npt.NDArray[np.uint64]
+Float32 = npt.NDArray[np.float32]
+Float64 = npt.NDArray[np.float64]
+Bool = npt.NDArray[np.bool_]
+
+LABELS: Final = ("header", "text", "other")
+HEADER, TEXT, OTHER = range(3)
+
+LINES, PROSE, CODE = 1, 2, 3
+"""Values of `Blocks.white_space` in preformatted text: only line breaks count, or all white space, in prose
+and in code. Elsewhere (0) any white space counts as one space."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of an archive, its body decoded from transfer and content encodings.
+
+    `status` is None for a record that can be cleaned; otherwise the record never gets that far
+    and the row carries this status and `reason` (`payload` is then None or what there is of it).
+    """
+
+    id: str | None
+    url: str | None
+    warc_filename: str
+    warc_record_offset: int
+    warc_record_length: int
+    payload: bytes | None
+    fetch_time: datetime | None = None
+    fetch_status: int | None = None
+    content_digest: str | None = None
+    content_mime_type: str | None = None
+    http_charset: str | None = None
+    content_truncated: str | None = None
+    status: str | None = None
+    reason: str | None = None
+    crawl: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """The text blocks of a page as columns, in document order; arrays have n_blocks rows unless noted.
+
+    The markup columns describe the place of a block in the page, the text columns its content. `text` is
+    the decoded text of all blocks, each followed by a newline (`points`: the same as code points):
+    block i is `text[text_start[i]:text_end[i]]` and equals `unescape(html[start[i]:end[i]])`.
+    """
+
+    start: Int32
+    end: Int32
+    text_start: Int32
+    text_end: Int32
+    # Markup: bit sets over html.tags.CONTAINERS of the open ancestors; tags since the
+    # previous block; ordinals of the innermost div and td (0: none), of the paragraph (block-level
+    # tags and two `br` begin one), of the innermost block-level element and the innermost named one.
+    containers: UInt64
+    in_list_item: UInt8
+    n_split_p: Int32
+    n_split_br: Int32
+    n_split_hr: Int32
+    n_split_inline: Int32
+    n_split_block: Int32
+    div_group: Int32
+    td_group: Int32
+    paragraph: Int32
+    heading_level: Int32
+    depth: Int32
+    space_before: Int32
+    tag: Int32
+    parent_block: Int32
+    named: Int32
+    # Preformatted text: how white space counts (0 as one space, LINES, PROSE, CODE), the ordinal of
+    # the listing around the block (0: none), whether the block holds only numbers of the listing's lines; the
+    # white space between blocks i - 1 and i of a listing is gaps[gap_ends[i - 1]:gap_ends[i]].
+    white_space: Int32
+    listing: Int32
+    line_number: Bool
+    gaps: UInt32
+    gap_ends: Int32
+    # Hashes of the ancestors' tags, and of their tags and classes; hints[g, i]: how many elements up
+    # the nearest ancestor of block i is that a word of html.words group g names (255: none);
+    # elements[0, e]: the block-level element around block-level element e (0: none), elements[1, e]:
+    # the last one inside e (e itself, if none). Named elements have words in class, id, role or itemprop,
+    # or are hidden by their own attributes: named_elements[0, e] is the one around e (0: none),
+    # named_elements[1, e] the end of its words' hashes in name_words, where those of e + 1 begin.
+    path: UInt64
+    class_path: UInt64
+    hints: UInt8
+    elements: Int32
+    named_elements: Int32
+    name_words: UInt32
+    # Which of kernels.construction.ELEMENTS the source of the page has, 1 or 0: (n_elements,).
+    source_elements: UInt8
+    # Text: characters by class, white-space separated tokens by class, sentences, and a hash of
+    # the letters alone.
+    n_letters: Int32
+    n_digits: Int32
+    n_punctuation: Int32
+    n_white: Int32
+    n_other: Int32
+    n_alpha_tokens: Int32
+    n_num_tokens: Int32
+    n_mix_tokens: Int32
+    n_other_tokens: Int32
+    n_sentences: Int32
+    sentence_begin: Int32
+    sentence_end: Int32
+    has_url_mark: Int32
+    letters_hash: UInt64
+    # Language (Victor's langid1 and langid2): 0 until the page's language is identified.
+    langid1: Float32
+    langid2: Float32
+    # The share of the block's characters, white space apart, inside templates of the page's site: 0
+    # until that is known.
+    template_share: Float32
+    points: UInt32
+    text: str
+    title: str | None
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page ready for a cleaner: canonical HTML, its blocks, its address, title and language.
+
+    `in_template`: which code points of `blocks.text` templates of its site cover; None without templates.
+    """
+
+    html: str
+    blocks: Blocks
+    url: str | None = None
+    title: str | None = None
+    language: str | None = None
+    in_template: Bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The result of a cleaner: probabilities and the cleaner's own decision, one row per block.
+
+    `probabilities` has shape (n_blocks, 3), columns as in LABELS, rows summing to 1 (marginal probabilities
+    from the CRF, 0/1 from rules). `kept` is the cleaner's own decision. `expected_f1` is the F1 by words that
+    the cleaner expects of `kept`, None for cleaners without an estimate. `text` is the own text of a tool
+    that yields text only; `kept` are then the blocks that hold it.
+    """
+
+    probabilities: Float64
+    kept: Bool
+    expected_f1: float | None = None
+    text: str | None = None
+
+    @property
+    def graded(self) -> bool:
+        """Whether any probability is strictly between 0 and 1: trained cleaners have such, rules do not."""
+        return bool(((self.probabilities > 0) & (self.probabilities < 1)).any())
+
+
+def uniform(n_blocks: int, label: int) -> Scores:
+    """Scores that give all blocks one label with probability 1; they are kept unless it is OTHER."""
+    probabilities = np.zeros((n_blocks, len(LABELS)))
+    probabilities[:, label] = 1.0
+    return Scores(probabilities, np.full(n_blocks, label != OTHER))
+
+
+def by_rule(kept: Bool, headings: Bool, text: str | None = None) -> Scores:
+    """Scores of a rule: probability 1 for header or text where `kept`, by `headings`, else for other."""
+    chosen = np.where(kept, np.where(headings, HEADER, TEXT), OTHER)
+    return Scores(np.eye(len(LABELS))[chosen], kept, text=text)
+
+
+def labels(scores: Scores, kept: Bool) -> UInt8:
+    """A label index per block: the likelier of header and text where kept, else other."""
+    content = np.where(scores.probabilities[:, HEADER] > scores.probabilities[:, TEXT], HEADER, TEXT)
+    return np.where(kept, content, OTHER).astype(np.uint8)
+
+
+def no_blocks() -> Blocks:
+    """The columns of a page without text."""
+    columns = [name for name in Blocks.__slots__ if name not in ("text", "title")]
+    arrays = {name: np.zeros(0, dtype=_DTYPES.get(name, np.int32)) for name in columns}
+    return Blocks(**arrays, text="", title=None)
+
+
+_DTYPES: Final[dict[str, npt.DTypeLike]] = {
+    "containers": np.uint64,
+    "letters_hash": np.uint64,
+    "path": np.uint64,
+    "class_path": np.uint64,
+    "points": np.uint32,
+    "name_words": np.uint32,
+    "langid1": np.float32,
+    "langid2": np.float32,
+    "template_share": np.float32,
+    "hints": np.uint8,
+    "gaps": np.uint32,
+    "line_number": np.bool_,
+    "in_list_item": np.uint8,
+    "source_elements": np.uint8,
+}

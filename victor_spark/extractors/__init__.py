@@ -1,0 +1,61 @@
+"""Cleaners by name. A cleaner answers one question: which blocks of this page are content?"""
+
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
+
+from victor_spark.blocks import Page, Scores
+from victor_spark.errors import UsageError, suggestion
+from victor_spark.extractors import cascade, kimatu, line_block, ncleaner, peers, template, victor
+
+Cleaner: TypeAlias = Callable[[Page], Scores]
+
+CLEANERS: Final[dict[str, Callable[..., Cleaner]]] = {
+    "victor": victor.load,
+    "victor-2008": victor.load_2008,
+    "kimatu": kimatu.load,
+    "line-block": line_block.load,
+    "ncleaner": ncleaner.load,
+    "ncleaner-non-lexical": ncleaner.load,
+    template.NAME: template.load,
+}
+"""Name → what builds the cleaner, from its model's bytes where it has one. Other people's: peers.PEERS."""
+
+MODELS: Final[dict[str, str]] = {
+    "victor": "crf/victor-2",
+    "victor-2008": "crf/victor-2008",
+    "ncleaner": "ncleaner/default",
+    "ncleaner-non-lexical": "ncleaner/non-lexical",
+}
+"""Name → the folder under models/ that the cleaner is built from."""
+
+
+def available() -> tuple[str, ...]:
+    """The names that can be loaded here: ours, and those of installed peers; cascades are made of them."""
+    return (*CLEANERS, *(name for name, peer in peers.PEERS.items() if peers.installed(peer)))
+
+
+def check_name(name: str) -> None:
+    """Raises UsageError for a name, or a part of a cascade's, that can't be loaded here."""
+    for part in cascade.parts(name):
+        if part in peers.PEERS:
+            peers.check_installed(part)
+        elif part not in CLEANERS:
+            names = f"; there are: {', '.join(available())}, and cascades a+b"
+            raise UsageError(f"no cleaner {part!r}{suggestion(part, available()) or names}")
+
+
+def models_of(name: str) -> tuple[str, ...]:
+    """The folders under models/ that the cleaner, or all parts of a cascade, are built from; each once."""
+    return tuple(dict.fromkeys(MODELS[part] for part in cascade.parts(name) if part in MODELS))
+
+
+def load(name: str, models: Mapping[str, bytes]) -> Cleaner:
+    """The cleaner of that name; `models` holds the bytes of every folder that `models_of` names."""
+    check_name(name)
+    return cascade.compose([_load(part, models) for part in cascade.parts(name)])
+
+
+def _load(name: str, models: Mapping[str, bytes]) -> Cleaner:
+    if name in peers.PEERS:
+        return peers.cleaner(peers.extractor(name))
+    return CLEANERS[name](models[MODELS[name]]) if name in MODELS else CLEANERS[name]()

@@ -1,0 +1,69 @@
+"""Cascades `a+b`: b cleans what a left (Lejeune and Zhu 2018, section 5, "pipelines")."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import reduce
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from victor_spark.blocks import OTHER, Bool, Page, Scores, uniform
+from victor_spark.errors import UsageError
+from victor_spark.html.segment import segment
+
+Cleaner: TypeAlias = Callable[[Page], Scores]
+
+JOINT: Final = "+"
+
+
+def parts(name: str) -> tuple[str, ...]:
+    """The cleaners a name is made of, in the order they run; UsageError for `a+`, `+b`, `a++b`."""
+    names = tuple(name.split(JOINT))
+    if not all(names) and name:
+        raise UsageError(f"{name!r} is no cascade: write a+b, two or more cleaners joined by {JOINT}")
+    return names
+
+
+def compose(cleaners: Sequence[Cleaner]) -> Cleaner:
+    """One cleaner out of several, each seeing only what those before it kept."""
+    return reduce(_then, cleaners)
+
+
+def _then(first: Cleaner, second: Cleaner) -> Cleaner:
+    def clean(page: Page) -> Scores:
+        kept = first(page).kept
+        return _mapped_back(second(left(page, kept)), kept) if kept.any() else uniform(len(kept), OTHER)
+
+    return clean
+
+
+def left(page: Page, kept: Bool) -> Page:
+    """The page that is left when the text of the other blocks is deleted from its HTML; tags stay.
+
+    Tags separate blocks, so deleting text neither joins nor splits any: row i of the new page is the
+    i-th kept row of the old one, while `split.*`, groups and paragraphs are those of the new HTML.
+    Offsets are into the new HTML; they end here, since scores have none.
+    """
+    old = page.blocks
+    dropped = ~kept
+    cuts = zip([0, *old.end[dropped].tolist()], [*old.start[dropped].tolist(), len(page.html)], strict=True)
+    html = "".join(page.html[start:end] for start, end in cuts)
+    known = {name: getattr(old, name)[kept] for name in ("langid1", "langid2", "template_share")}
+    blocks = replace(segment(html, old.source_elements), **known)
+    return replace(page, html=html, blocks=blocks, in_template=_in_template(page, kept))
+
+
+def _in_template(page: Page, kept: Bool) -> Bool | None:
+    """What templates cover of the text that is left."""
+    if page.in_template is None:
+        return None
+    places = zip(page.blocks.text_start[kept].tolist(), page.blocks.text_end[kept].tolist(), strict=True)
+    return np.concatenate([page.in_template[:0], *(page.in_template[a : b + 1] for a, b in places)])
+
+
+def _mapped_back(scores: Scores, kept: Bool) -> Scores:
+    """Scores of the kept blocks as scores of all; those dropped before are `other` for certain."""
+    mapped = uniform(len(kept), OTHER)
+    mapped.probabilities[kept] = scores.probabilities
+    mapped.kept[kept] = scores.kept
+    return replace(mapped, text=scores.text)

@@ -1,0 +1,238 @@
+"""Kimatu: the heuristic cleaner of Saralegi & Leturia (2007), all seven steps of section 3.4.
+
+Sure blocks are found by a ratio; then blocks are added or rejected by their place, by what they repeat and
+by whether they look like the sure ones. Where the paper leaves things open:
+
+- A text element is a paragraph of the segmentation. Distances count text elements, 1 for
+  neighbours; lengths count words (two letters of a script written without spaces are one).
+- Elements look alike when they agree on the tags that shape text, on the presentational
+  attributes in force and on the nearest class.
+- Blocks rejected in steps 3 and 4 stay rejected: later steps do not add them.
+- Step 5 divides a block's ratio by the mean ratio of the sure blocks of its look; it is near when
+  it is near any sure block.
+- Step 6 uses the distance of each candidate to the nearest other one; step 7's references are the
+  candidates that are left then.
+"""
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from victor_spark import configuration, resources
+from victor_spark.blocks import Blocks, Bool, Float64, Page, Scores, by_rule
+from victor_spark.extractors.kimatu_blocks import (
+    MAX_WORDS,
+    Elements,
+    KimatuBlocks,
+    RatioConstants,
+    content_relevance,
+    detect,
+    distances,
+    elements,
+)
+from victor_spark.html.tags import BIT
+
+FILE: Final = "kimatu.toml"
+MAX_PAIRS: Final = 5000
+"""Pairs of texts that are compared in a page; with MAX_WORDS it bounds what a page can cost."""
+MIN_ELEMENTS: Final = 3
+"""Fewer elements of one look can't show what they have in common."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepetitionConstants:
+    """When elements are short, share a high percentage of words, and when a text is a quote."""
+
+    short_element: float
+    function_share: float
+    quote_words: int
+    quote_share: float
+
+
+@dataclass(frozen=True, slots=True)
+class StepConstants:
+    """Thresholds of the steps: ratios, and distances in text elements.
+
+    `near` joins elements (step 1); a candidate is deleted when its distance is more than `far`
+    times the geometric mean and its ratio is not above `high_ratio` (step 6).
+    """
+
+    near: int
+    sure_ratio: float
+    dispersed_ratio: float
+    dispersed_near: int
+    far: float
+    high_ratio: float
+    relevant_ratio: float
+    relevant_near: int
+    heading_words: int
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """All of conf/kimatu.toml."""
+
+    ratios: RatioConstants
+    repetition: RepetitionConstants
+    steps: StepConstants
+
+
+def load(path: Path | None = None) -> Callable[[Page], Scores]:
+    """`kimatu` with the constants of conf/kimatu.toml (or `path`); ConfigurationError for a bad file."""
+    constants = configuration.read(path or resources.directory("conf") / FILE, Constants)
+    return lambda page: clean(page, elements(page), constants)
+
+
+def clean(page: Page, found: Elements, constants: Constants) -> Scores:
+    """0/1 probabilities of a page whose text elements are `found`; headings are labelled header."""
+    blocks = detect(found, constants.steps.near)
+    kept = candidates(blocks, constants)[blocks.of_element][found.of_block]
+    heading = headings(found, page.blocks, constants.steps.heading_words)[found.of_block]
+    return by_rule(kept, heading)
+
+
+def candidates(blocks: KimatuBlocks, constants: Constants) -> Bool:
+    """Which blocks are content after steps 2 to 7."""
+    steps = constants.steps
+    ratio = content_relevance(blocks, constants.ratios)
+    chosen = ratio > steps.sure_ratio
+    if not chosen.any():
+        return chosen
+    rejected = function_blocks(blocks, constants.repetition)
+    chosen &= ~rejected
+    rejected |= quotes(blocks, chosen, constants.repetition)
+    chosen &= ~rejected
+    chosen |= dispersed(blocks, ratio, chosen, steps) & ~rejected
+    chosen &= ~far_away(blocks, ratio, chosen, steps)
+    near = distances(blocks, chosen) <= steps.relevant_near
+    return chosen | (near & (ratio > steps.relevant_ratio) & ~rejected)
+
+
+def function_blocks(blocks: KimatuBlocks, constants: RepetitionConstants) -> Bool:
+    """Step 3: which blocks have short elements that share a high percentage of words with their like.
+
+    Looked at are all short elements of one look together: a line such as "posted by X" stands
+    apart from the next one, each a block of its own. A word is shared when at least half of the
+    elements have it.
+    """
+    short = blocks.average_words <= constants.short_element
+    rejected = np.zeros(len(blocks), dtype=bool)
+    for rows in _alike(blocks, short):
+        if _shared([blocks.elements.words[row] for row in rows]) >= constants.function_share:
+            rejected[blocks.of_element[rows]] = True
+    return rejected
+
+
+def _alike(blocks: KimatuBlocks, short: Bool) -> Iterator[list[int]]:
+    """The elements of short blocks, by look, where there are enough of them."""
+    by_look: dict[int, list[int]] = defaultdict(list)
+    for row in np.flatnonzero(short[blocks.of_element]).tolist():
+        by_look[int(blocks.elements.look[row])].append(row)
+    return (rows for rows in by_look.values() if len(rows) >= MIN_ELEMENTS)
+
+
+def _shared(bags: Sequence[Sequence[str]]) -> float:
+    """The share of all words that at least half of the bags have."""
+    frequency = Counter(word for bag in bags for word in set(bag))
+    n_shared = sum(2 * frequency[word] >= len(bags) for bag in bags for word in bag)
+    return n_shared / max(sum(map(len, bags)), 1)
+
+
+def quotes(blocks: KimatuBlocks, sure: Bool, constants: RepetitionConstants) -> Bool:
+    """Step 4: which blocks quote a sure block before them: all of a look most of whose blocks do.
+
+    A block quotes when the longest common subsequence of words with an earlier sure block of
+    another look covers a high share of its own words.
+    """
+    joined = _words_of_blocks(blocks)
+    looks = blocks.look.tolist()
+    n_compared: Counter[int] = Counter()
+    n_quoting: Counter[int] = Counter()
+    for row, earlier in _earlier(np.flatnonzero(sure).tolist(), joined, constants.quote_words):
+        others = [joined[other] for other in earlier if looks[other] != looks[row]]
+        n_compared[looks[row]] += bool(others)
+        n_quoting[looks[row]] += _quotes_any(joined[row], others, constants.quote_share)
+    quoting = [look for look in n_quoting if 2 * n_quoting[look] > n_compared[look]]
+    return np.isin(blocks.look, np.array(quoting, dtype=np.int32))
+
+
+def _earlier(
+    sure: Sequence[int], joined: Sequence[Sequence[str]], min_words: int
+) -> Iterator[tuple[int, Sequence[int]]]:
+    """Long enough blocks and the sure ones before each, the nearest of them when MAX_PAIRS runs out."""
+    budget = MAX_PAIRS
+    for row, own in enumerate(joined):
+        n_earlier = bisect_left(sure, row)
+        if n_earlier and len(own) >= min_words:
+            yield row, sure[max(0, n_earlier - budget) : n_earlier]
+            budget -= min(n_earlier, budget)
+        if not budget:
+            return
+
+
+def _words_of_blocks(blocks: KimatuBlocks) -> list[list[str]]:
+    """The first MAX_WORDS words of every block."""
+    joined: list[list[str]] = [[] for _ in range(len(blocks))]
+    for block, of_element in zip(blocks.of_element.tolist(), blocks.elements.words, strict=True):
+        if len(joined[block]) < MAX_WORDS:
+            joined[block] += of_element[: MAX_WORDS - len(joined[block])]
+    return joined
+
+
+def _quotes_any(own: Sequence[str], others: Sequence[Sequence[str]], share: float) -> bool:
+    needed = share * len(own)
+    bag = Counter(own)
+    return any(
+        # The common subsequence is no longer than the common bag.
+        (bag & Counter(other)).total() >= needed and lcs_length(own, other) >= needed
+        for other in others
+    )
+
+
+def lcs_length(first: Sequence[str], second: Sequence[str]) -> int:
+    """Length of the longest common subsequence, by bits of one integer (Hyyrö 2004)."""
+    places: dict[str, int] = defaultdict(int)
+    for row, word in enumerate(first):
+        places[word] |= 1 << row
+    every = (1 << len(first)) - 1
+    rest = every
+    for word in second:
+        common = rest & places.get(word, 0)
+        rest = ((rest + common) | (rest - common)) & every
+    return len(first) - rest.bit_count()
+
+
+def dispersed(blocks: KimatuBlocks, ratio: Float64, sure: Bool, steps: StepConstants) -> Bool:
+    """Step 5: which blocks look like sure ones, are near one and have a share of their ratio."""
+    n_looks = int(blocks.look.max()) + 1
+    n_sure = np.bincount(blocks.look[sure], minlength=n_looks)
+    total = np.bincount(blocks.look[sure], weights=ratio[sure], minlength=n_looks)
+    reference = (total / np.maximum(n_sure, 1))[blocks.look]
+    alike = (n_sure > 0)[blocks.look] & (ratio > steps.dispersed_ratio * reference)
+    return np.asarray(alike & (distances(blocks, sure) <= steps.dispersed_near))
+
+
+def far_away(blocks: KimatuBlocks, ratio: Float64, chosen: Bool, steps: StepConstants) -> Bool:
+    """Step 6: which candidates are far from the others by the geometric mean, with no high ratio."""
+    if chosen.sum() < 2:
+        return np.zeros(len(blocks), dtype=bool)
+    distance = distances(blocks, chosen)
+    mean = np.exp(np.log(distance[chosen]).mean())
+    return np.asarray(chosen & (distance > steps.far * mean) & (ratio <= steps.high_ratio))
+
+
+def headings(found: Elements, page: Blocks, max_words: int) -> Bool:
+    """Which text elements are headings: in h1–h6, or bold as a whole, short and without a sentence's end."""
+    n = len(found.first)
+    bold = (page.containers & np.uint64(BIT["class-bold"])) != 0
+    all_bold = np.bincount(found.of_block[~bold], minlength=n) == 0
+    last = np.searchsorted(found.of_block, np.arange(n), side="right") - 1
+    short = found.n_words <= max_words
+    in_list = page.in_list_item[found.first] > 0
+    open_ended = page.sentence_end[last] == 0
+    return np.asarray(short & ((page.heading_level[found.first] > 0) | (all_bold & open_ended & ~in_list)))

@@ -1,0 +1,193 @@
+"""Kimatu's blocks and their four ratios (Kimatu, sections 3.2 and 3.3, and step 1 of 3.4)."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from victor_spark.blocks import Blocks, Bool, Float64, Int32, Page
+from victor_spark.extractors.appearance import appearance
+from victor_spark.model import decision
+from victor_spark.words import words
+
+Column: TypeAlias = npt.NDArray[Any]
+
+MAX_WORDS: Final = 500
+"""Words of a text that are compared with others; the rest is not looked at."""
+
+_MARK: Final = re.compile(
+    r"""(?<!\b\w)\.(?=[\s"'”’»)\]]|\Z)"""  # points, but for those of hours, figures, acronyms, initials
+    r"""|[,;:!?…"”’»)\]](?=[\s.,;:!?…"”’»)\]]|\Z)"""
+    r"""|(?:(?<=\s)|(?<![\s\S]))["“„«‘(]"""
+    r"""|[。！？．｡；：，、「」『』《》।॥؟۔،؛·]""",
+)
+"""Punctuation where a phrase begins or ends."""
+
+
+@dataclass(frozen=True)
+class Elements:
+    """The text elements of a page as columns; `of_block` is the element of each block of the page.
+
+    `n_words`, `n_marks` (punctuation as a phrase boundary) and `n_links` are counts, `look` numbers
+    the appearance, `first` is the row of the element's first block.
+    """
+
+    page: Blocks
+    of_block: Int32
+    first: Column
+    look: Int32
+    n_words: Float64
+    n_marks: Float64
+    n_links: Float64
+
+    @cached_property
+    def words(self) -> list[list[str]]:
+        """The first MAX_WORDS words of every element."""
+        pieces: list[list[str]] = [[] for _ in self.look]
+        spans = zip(self.page.text_start.tolist(), self.page.text_end.tolist(), strict=True)
+        for element, (start, end) in zip(self.of_block.tolist(), spans, strict=True):
+            pieces[element].append(self.page.text[start:end])
+        return [words(" ".join(piece))[:MAX_WORDS] for piece in pieces]
+
+
+@dataclass(frozen=True)
+class KimatuBlocks:
+    """Near elements of one look, numbered by where they begin; counts are columns over these blocks."""
+
+    elements: Elements
+    of_element: Int32
+
+    def __len__(self) -> int:
+        return int(self.of_element.max()) + 1 if len(self.of_element) else 0
+
+    @cached_property
+    def look(self) -> Int32:
+        """The look of each block, as `Elements.look`."""
+        looks = np.zeros(len(self), dtype=np.int32)
+        looks[self.of_element] = self.elements.look
+        return looks
+
+    @cached_property
+    def n_elements(self) -> Float64:
+        """Text elements."""
+        return np.bincount(self.of_element, minlength=len(self)).astype(np.float64)
+
+    @cached_property
+    def n_words(self) -> Float64:
+        """Words, as decisions weigh them."""
+        return self._sums(self.elements.n_words)
+
+    @cached_property
+    def n_marks(self) -> Float64:
+        """Punctuation marks that bound phrases."""
+        return self._sums(self.elements.n_marks)
+
+    @cached_property
+    def n_links(self) -> Float64:
+        """Links with text, a link that runs over several elements once in each."""
+        return self._sums(self.elements.n_links)
+
+    @cached_property
+    def average_words(self) -> Float64:
+        """Words per text element."""
+        return self.n_words / self.n_elements
+
+    def _sums(self, counts: Float64) -> Float64:
+        return sums(self.of_element, counts, len(self))
+
+
+@dataclass(frozen=True, slots=True)
+class RatioConstants:
+    """Weights of the paper, and the maxima that three of the ratios are relative to."""
+
+    length_weight: float
+    average_length_weight: float
+    longest_average: float
+    marks_per_word: float
+    links_per_element: float
+
+
+def elements(page: Page) -> Elements:
+    """The text elements of a page, counted."""
+    blocks = page.blocks
+    seen = appearance(page)
+    of_block = (np.cumsum(np.diff(blocks.paragraph, prepend=0) != 0) - 1).astype(np.int32)
+    n = len(seen.look)
+    first = np.searchsorted(of_block, np.arange(n))
+    begins = np.ones(len(blocks), dtype=bool)
+    begins[1:] = (np.diff(seen.link) != 0) | (np.diff(of_block) != 0)
+    return Elements(
+        page=blocks,
+        of_block=of_block,
+        first=first,
+        look=seen.look,
+        n_words=sums(of_block, decision.n_words(blocks), n),
+        n_marks=sums(of_block, _n_marks(blocks), n),
+        n_links=sums(of_block, (seen.link > 0) & begins, n),
+    )
+
+
+def sums(groups: Int32, counts: Column, n_groups: int) -> Float64:
+    """The sum of `counts` over each group."""
+    return np.bincount(groups, weights=counts, minlength=n_groups).astype(np.float64)
+
+
+def _n_marks(blocks: Blocks) -> Column:
+    places = np.fromiter((match.start() for match in _MARK.finditer(blocks.text)), np.int64)
+    rows = np.searchsorted(blocks.text_start, places, side="right") - 1
+    return np.bincount(rows, minlength=len(blocks))
+
+
+def detect(found: Elements, near: int) -> KimatuBlocks:
+    """Step 1: an element joins the last one of its look when it follows within `near` elements."""
+    last: dict[int, int] = {}
+    numbers: list[int] = []
+    n_blocks = 0
+    for row, look in enumerate(found.look.tolist()):
+        before = last.get(look)
+        if before is not None and row - before <= near:
+            numbers.append(numbers[before])
+        else:
+            numbers.append(n_blocks)
+            n_blocks += 1
+        last[look] = row
+    return KimatuBlocks(found, np.array(numbers, dtype=np.int32))
+
+
+def content_relevance(blocks: KimatuBlocks, constants: RatioConstants) -> Float64:
+    """The linear combination of the four ratios, a row a block.
+
+    Lengths are in words. An average length ratio is 1 at most, since the longest average it is
+    measured against has a maximum; the ratios that punish are 1 at most too.
+    """
+    if not len(blocks):
+        return np.zeros(0)
+    longest = min(float(blocks.average_words.max()), constants.longest_average)
+    length = blocks.n_words / max(float(blocks.n_words.max()), 1.0)
+    average = np.minimum(blocks.average_words / max(longest, 1.0), 1.0)
+    marks = np.minimum(blocks.n_marks / np.maximum(blocks.n_words, 1) / constants.marks_per_word, 1.0)
+    links = np.minimum(blocks.n_links / blocks.n_elements / constants.links_per_element, 1.0)
+    weighted = constants.length_weight * length + constants.average_length_weight * average
+    return np.asarray(weighted - (1 - marks) - links)
+
+
+def distances(blocks: KimatuBlocks, chosen: Bool) -> Float64:
+    """How many elements each block is from the nearest chosen one other than itself (next to it: 1)."""
+    best = np.full(len(blocks), np.inf)
+    rows = blocks.of_element.tolist()
+    is_chosen = chosen.tolist()
+    for order in (range(len(rows)), range(len(rows) - 1, -1, -1)):
+        (own, at), (other, other_at) = (-1, 0), (-1, 0)  # the last chosen block, the last of another one
+        for row in order:
+            block = rows[row]
+            nearest, where = (own, at) if own != block else (other, other_at)
+            if nearest >= 0:
+                best[block] = min(best[block], abs(row - where))
+            if is_chosen[block]:
+                if own != block:
+                    other, other_at = own, at
+                own, at = block, row
+    return best

@@ -1,0 +1,287 @@
+"""NCleaner: paragraphs whose characters are likelier in clean text than in boilerplate (Evert 2008).
+
+As Lejeune and Zhu (2018, section 3.4) describe it: character n-gram models (n up to 3) of clean and of dirty
+text score each segment by itself; no markup is looked at. Ours weighs the mean ratio of a segment's
+characters against its length, as calibrated in training, so that its probabilities can be thresholded. The
+settings differ by model: default, non-lexical, trained on x pairs.
+
+A segment is a paragraph as a text dump of the page shows it: blocks joined over inline splits, white space
+collapsed. Every segment stands between edges, two before it, so that its first character has a full context
+and its end is an event too.
+
+The two models are one table of log-likelihood ratios. Both interpolate orders 1 to 3 after Witten and Bell:
+P(c | h) = (n(hc) + T(h)·P(c | h')) / (n(h) + T(h)), T(h) being the number of different characters seen after
+h, h' the shorter context, and P(c) = (n(c) + 1) / (N + V). For an n-gram that neither text has, the ratio is
+that of the shorter n-gram plus the ratio of the weights T(h) / (n(h) + T(h)): so one number an n-gram, and
+one a context, are all there is to store.
+"""
+
+import io
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from victor_spark.blocks import (
+    HEADER,
+    LABELS,
+    OTHER,
+    TEXT,
+    Blocks,
+    Bool,
+    Float32,
+    Float64,
+    Page,
+    Scores,
+    UInt32,
+)
+from victor_spark.errors import ModelError
+from victor_spark.html.characters import (
+    CLASS_MASK,
+    DIGIT,
+    LETTER,
+    PUNCTUATION,
+    UNSPACED,
+    WHITE,
+    properties,
+)
+from victor_spark.html.characters import (
+    OTHER as OTHER_CHARACTER,
+)
+
+FORMAT: Final = 1
+_MAX_LOG_ODDS: Final = 30.0
+
+
+Int64 = npt.NDArray[np.int64]
+UInt16 = npt.NDArray[np.uint16]
+
+EDGE, SPACE, RARE_OTHER, RARE_LETTER, RARE_DIGIT, RARE_PUNCTUATION, RARE_UNSPACED = range(7)
+N_RESERVED: Final = 7
+"""Symbols that stand for no character in particular: edges, white space, and rare characters by class."""
+MAX_CHARACTERS: Final = 0xFFFF - N_RESERVED
+
+_RARE: Final = {
+    OTHER_CHARACTER: RARE_OTHER,
+    LETTER: RARE_LETTER,
+    DIGIT: RARE_DIGIT,
+    PUNCTUATION: RARE_PUNCTUATION,
+}
+_NO_CHARACTER: Final = 0x10FFFF
+
+
+@dataclass(frozen=True, slots=True)
+class Segments:
+    """`symbols` of all segments; `rows` are the positions that are predicted, `of_row` their segments.
+
+    Position i is predicted from i - 2 and i - 1. `of_block` is the segment of each block.
+    """
+
+    symbols: Int64
+    rows: Int64
+    of_row: Int64
+    of_block: Int64
+    n: int
+
+
+def symbol_table(characters: UInt32, *, lexical: bool) -> UInt16:
+    """Code point → symbol, shape (0x110000,); `characters` are those with a symbol of their own.
+
+    Non-lexical (Lejeune and Zhu 2018, section 3.4): every letter is the letter `a`, every digit `0`.
+    """
+    classes = properties() & CLASS_MASK
+    table = np.full(len(classes), RARE_OTHER, dtype=np.uint16)
+    for kind, symbol in _RARE.items():
+        table[classes == kind] = symbol
+    table[(classes == LETTER) & ((properties() & UNSPACED) != 0)] = RARE_UNSPACED
+    table[characters] = np.arange(len(characters), dtype=np.uint16) + N_RESERVED
+    if not lexical:
+        table[classes == LETTER] = table[ord("a")]
+        table[classes == DIGIT] = table[ord("0")]
+    table[classes == WHITE] = SPACE
+    return table
+
+
+def segments(blocks: Blocks, table: UInt16) -> Segments:
+    """The paragraphs of a page in document order."""
+    begins = np.diff(blocks.paragraph, prepend=-1) != 0
+    of_block = np.cumsum(begins) - 1
+    symbols, starts = _joined(blocks, table, begins)
+    # The first of two edges ends a segment, the second one begins the next.
+    second = np.zeros(len(symbols), dtype=bool)
+    second[starts[begins] - 1] = True
+    white = symbols == SPACE
+    stays = ~(white[1:] & white[:-1])
+    symbols, second = symbols[np.append(True, stays)], second[np.append(True, stays)]
+    rows = np.flatnonzero(~second)[1:]
+    return Segments(
+        symbols=symbols,
+        rows=rows,
+        of_row=(np.cumsum(second) - 1)[rows],
+        of_block=of_block,
+        n=int(begins.sum()),
+    )
+
+
+def _joined(blocks: Blocks, table: UInt16, begins: Bool) -> tuple[Int64, Int64]:
+    """All text as symbols, and where each block's text begins there."""
+    lengths = (blocks.text_end - blocks.text_start).astype(np.int64)
+    before = np.where(begins, 2, blocks.space_before > 0)
+    ends = np.cumsum(lengths + before)
+    starts = ends - lengths
+    symbols = np.full(int(ends[-1]) + 1 if len(ends) else 1, EDGE, dtype=np.int64)
+    within = _ranges(lengths)
+    points = blocks.points[np.repeat(blocks.text_start, lengths) + within]
+    symbols[np.repeat(starts, lengths) + within] = table[np.minimum(points, _NO_CHARACTER)]
+    symbols[starts[before == 1] - 1] = SPACE
+    return symbols, starts
+
+
+def _ranges(lengths: Int64) -> Int64:
+    """0, 1, … for every length, one after the other."""
+    return np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+
+
+@dataclass(frozen=True, slots=True)
+class Ratios:
+    """log P(c | h; clean) - log P(c | h; dirty) for the n-grams that were seen, keys ascending.
+
+    Keys are symbols as digits of a number in base V. `unigrams` and `unigram_weights` have a row a
+    symbol; the weights of a context are used where no longer n-gram with it was seen.
+    """
+
+    unigrams: Float32
+    unigram_weights: Float32
+    bigram_keys: Int64
+    bigrams: Float32
+    bigram_weights: Float32
+    trigram_keys: Int64
+    trigrams: Float32
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """Ratios over an alphabet, and the calibration that makes probabilities of them.
+
+    `calibration` weighs 1, the mean ratio of a segment's characters, and the logarithm of their
+    number; the sum is the log-odds of being clean.
+    """
+
+    lexical: bool
+    characters: UInt32
+    ratios: Ratios
+    calibration: Float64
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    def table(self) -> UInt16:
+        """Code point → symbol."""
+        return symbol_table(self.characters, lexical=self.lexical)
+
+
+def load(stored: bytes) -> Callable[[Page], Scores]:
+    """`ncleaner` and its settings; ModelError for a bad model."""
+    model = from_bytes(stored)
+    table = model.table()
+
+    def clean(page: Page) -> Scores:
+        found = segments(page.blocks, table)
+        log_odds = features(found, model.ratios) @ model.calibration
+        odds = np.clip(log_odds, -_MAX_LOG_ODDS, _MAX_LOG_ODDS)
+        p_clean = (1 / (1 + np.exp(-odds)))[found.of_block]
+        probabilities = np.zeros((len(page.blocks), len(LABELS)))
+        content = np.where(page.blocks.heading_level > 0, HEADER, TEXT)
+        probabilities[np.arange(len(content)), content] = p_clean
+        probabilities[:, OTHER] = 1 - p_clean
+        return Scores(probabilities, probabilities[:, OTHER] < 0.5)
+
+    return clean
+
+
+def features(found: Segments, ratios: Ratios) -> Float64:
+    """What the calibration weighs, shape (n segments, 3)."""
+    n = np.bincount(found.of_row, minlength=found.n)
+    mean = np.bincount(found.of_row, weights=row_ratios(found, ratios), minlength=found.n) / np.maximum(n, 1)
+    length = np.log(np.maximum(n, 1))
+    return np.stack([np.ones(found.n), mean, length], axis=1)
+
+
+def row_ratios(found: Segments, ratios: Ratios) -> Float32:
+    """The log-likelihood ratio of every predicted character."""
+    base, symbols, rows = len(ratios.unigrams), found.symbols, found.rows
+    first, context, symbol = symbols[rows - 2], symbols[rows - 1], symbols[rows]
+    row, known = _lookup(ratios.bigram_keys, context * base + symbol)
+    shorter = ratios.unigram_weights[context] + ratios.unigrams[symbol]
+    two = np.where(known, ratios.bigrams[row], shorter)
+    before, seen = _lookup(ratios.bigram_keys, first * base + context)
+    shorter = two + np.where(seen, ratios.bigram_weights[before], 0)
+    row, known = _lookup(ratios.trigram_keys, (first * base + context) * base + symbol)
+    return np.where(known, ratios.trigrams[row], shorter).astype(np.float32)
+
+
+def _lookup(keys: Int64, wanted: Int64) -> tuple[Int64, npt.NDArray[np.bool_]]:
+    """A row of `keys` for each wanted key, and whether the key is in that row."""
+    rows = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return rows, keys[rows] == wanted
+
+
+_COLUMNS: Final = ("unigrams", "unigram_weights", "bigrams", "bigram_weights", "trigrams")
+_KEYS: Final = ("bigram_keys", "trigram_keys")
+
+
+def to_bytes(model: Model) -> bytes:
+    """The model as one .npz; ratios rounded to 16 bits, keys as differences."""
+    stored = {"format": FORMAT, "lexical": model.lexical, "about": dict(model.about)}
+    arrays: dict[str, npt.NDArray[Any]] = {
+        "description": np.frombuffer(json.dumps(stored, ensure_ascii=False).encode(), dtype=np.uint8),
+        "characters": model.characters,
+        "calibration": model.calibration,
+    }
+    arrays |= {name: getattr(model.ratios, name).astype(np.float16) for name in _COLUMNS}
+    arrays |= {name: np.diff(getattr(model.ratios, name), prepend=0) for name in _KEYS}
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    return buffer.getvalue()
+
+
+def from_bytes(stored: bytes, name: str = "model") -> Model:
+    """The model in `stored`; ModelError when it is damaged or another kind of model."""
+    try:
+        with np.load(io.BytesIO(stored), allow_pickle=False) as arrays:
+            description = json.loads(arrays["description"].tobytes())
+            stated = description["format"], bool(description["lexical"])
+            columns = {key: arrays[key].astype(np.float32) for key in _COLUMNS}
+            keys = {key: np.cumsum(arrays[key].astype(np.int64)) for key in _KEYS}
+            characters, calibration = arrays["characters"], arrays["calibration"]
+    except Exception as error:  # numpy and zipfile raise many types for damaged files
+        raise ModelError(f"{name}: not a model of ncleaner ({' '.join(str(error).split())})") from error
+    if stated[0] != FORMAT:
+        raise ModelError(f"{name}: model format {stated[0]!r}, this code reads {FORMAT}")
+    model = Model(stated[1], characters, Ratios(**columns, **keys), calibration, description.get("about", {}))
+    if reason := _fault(model):
+        raise ModelError(f"{name}: not a model of ncleaner ({reason})")
+    return model
+
+
+def _fault(model: Model) -> str | None:
+    """What is wrong with a model whose arrays don't belong together; scoring trusts them."""
+    ratios, n = model.ratios, N_RESERVED + len(model.characters)
+    sizes = (
+        (ratios.unigrams, n),
+        (ratios.unigram_weights, n),
+        (ratios.bigrams, len(ratios.bigram_keys)),
+        (ratios.bigram_weights, len(ratios.bigram_keys)),
+        (ratios.trigrams, len(ratios.trigram_keys)),
+        (model.calibration, 3),
+    )
+    if model.characters.dtype != np.uint32 or len(model.characters) > MAX_CHARACTERS:
+        return "its characters are no code points"
+    if len(model.characters) and int(model.characters.max()) > 0x10FFFF:
+        return "its characters are no code points"
+    if any(array.shape != (size,) or not np.isfinite(array).all() for array, size in sizes):
+        return "its tables don't belong together"
+    if not all(len(keys) and (np.diff(keys) > 0).all() for keys in (ratios.bigram_keys, ratios.trigram_keys)):
+        return "its n-grams are not in order"
+    return None

@@ -1,0 +1,156 @@
+"""Other people's extractors as cleaners, one thin adapter each: the optional extra `[peers]`.
+
+Every adapter is built when its cleaner is loaded, and imports its tool then. A tool gets the
+canonical HTML, decoded and without scripts, and runs with its own defaults.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib.util import find_spec
+from typing import Final, TypeAlias
+
+from victor_spark import alignment
+from victor_spark.blocks import Page, Scores, by_rule
+from victor_spark.errors import UsageError
+
+Extractor: TypeAlias = Callable[[Page], str]
+"""Answers one question: what is this page's text? Paragraphs are separated by newlines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """The package that has to be installed, the module it brings, and what builds the extractor."""
+
+    package: str
+    module: str
+    load: Callable[[], Extractor]
+
+
+def extractor(name: str) -> Extractor:
+    """The extractor of a name of PEERS; UsageError when its tool isn't installed.
+
+    A tool's messages about pages it cannot read are written only where logging is configured: a crawl has
+    many such pages, and each has its row.
+    """
+    check_installed(name)
+    logging.getLogger(PEERS[name].module).addHandler(logging.NullHandler())
+    return PEERS[name].load()
+
+
+def cleaner(extract: Extractor) -> Callable[[Page], Scores]:
+    """The extractor as a cleaner: 0/1 probabilities by aligning its words with the words of the blocks.
+
+    The alignment is monotone: text that a tool moves or adds is in no block. `Scores.text` is the tool's own
+    text, with lines trimmed and empty lines left out.
+    """
+
+    def clean(page: Page) -> Scores:
+        lines = (" ".join(line.split()) for line in extract(page).splitlines())
+        text = "\n".join(line for line in lines if line)
+        kept = alignment.locate(page.blocks, text).kept
+        return by_rule(kept, page.blocks.heading_level > 0, text)
+
+    return clean
+
+
+def installed(peer: Peer) -> bool:
+    """Whether the tool can be imported here; it is not imported."""
+    return find_spec(peer.module) is not None
+
+
+def check_installed(name: str) -> None:
+    """Raises UsageError naming the extra when the tool behind a name of PEERS isn't installed."""
+    peer = PEERS[name]
+    if not installed(peer):
+        extra = "pip install 'victor-spark[peers]'"
+        raise UsageError(f"the cleaner {name} needs {peer.package}, which is not installed: {extra}")
+
+
+def boilerpipe() -> Extractor:
+    """boilerpipe's ArticleExtractor, as ported by boilerpy3 (Kohlschütter et al. 2010)."""
+    from boilerpy3.extractors import ArticleExtractor
+
+    # What its parser can't nest it skips, instead of giving up the page.
+    extractor = ArticleExtractor(raise_on_failure=False)
+    return lambda page: extractor.get_content(page.html)
+
+
+def justext(*, stop_lists: bool) -> Extractor:
+    """jusText (Pomikálek 2011), with the stop list of the page's language or its language-independent way.
+
+    The latter is jusText's own advice for languages it has no list of: empty list, densities 0.
+    """
+    import justext as tool
+
+    paragraphs = partial(tool.justext, stoplist=frozenset(), stopwords_low=0, stopwords_high=0)
+
+    def extract(page: Page) -> str:
+        language = _STOP_LISTS.get(page.language or "") if stop_lists else None
+        found = tool.justext(page.html, _stop_list(language)) if language else paragraphs(page.html)
+        return "\n".join(paragraph.text for paragraph in found if not paragraph.is_boilerplate)
+
+    return extract
+
+
+@cache
+def _stop_list(language: str) -> frozenset[str]:
+    import justext as tool
+
+    return frozenset(tool.get_stoplist(language))
+
+
+def trafilatura() -> Extractor:
+    """trafilatura (Barbaresi 2021), comments included as it does."""
+    from trafilatura import extract
+
+    return lambda page: extract(page.html, url=page.url) or ""
+
+
+def resiliparse() -> Extractor:
+    """resiliparse's main content extraction (Bevendorff et al.), without its marks for lists and images."""
+    from resiliparse.extract.html2text import extract_plain_text
+
+    extract = partial(extract_plain_text, main_content=True, list_bullets=False, alt_texts=False)
+    return lambda page: extract(page.html)
+
+
+def readability() -> Extractor:
+    """readability-lxml (arc90's readability); its result is html, which resiliparse converts to text."""
+    from readability import Document
+    from resiliparse.extract.html2text import extract_plain_text
+
+    to_text = partial(extract_plain_text, list_bullets=False, alt_texts=False, noscript=True)
+    return lambda page: to_text(Document(page.html, url=page.url).summary(html_partial=True))
+
+
+PEERS: Final[Mapping[str, Peer]] = {
+    "boilerpipe": Peer("boilerpy3", "boilerpy3", boilerpipe),
+    "justext": Peer("justext", "justext", partial(justext, stop_lists=True)),
+    "justext-nostop": Peer("justext", "justext", partial(justext, stop_lists=False)),
+    "readability": Peer("readability-lxml", "readability", readability),
+    "resiliparse": Peer("resiliparse", "resiliparse", resiliparse),
+    "trafilatura": Peer("trafilatura", "trafilatura", trafilatura),
+}
+"""Name of the cleaner → the tool behind it."""
+
+_STOP_LISTS: Final[Mapping[str, str]] = {
+    "af": "Afrikaans", "an": "Aragonese", "ar": "Arabic", "az": "Azerbaijani", "be": "Belarusian",
+    "bg": "Bulgarian", "bn": "Bengali", "br": "Breton", "bs": "Bosnian", "ca": "Catalan", "cs": "Czech",
+    "cv": "Chuvash", "cy": "Welsh", "da": "Danish", "de": "German", "el": "Greek", "en": "English",
+    "eo": "Esperanto", "es": "Spanish", "et": "Estonian", "eu": "Basque", "fa": "Persian", "fi": "Finnish",
+    "fr": "French", "fy": "West_Frisian", "ga": "Irish", "gl": "Galician", "gu": "Gujarati", "he": "Hebrew",
+    "hi": "Hindi", "hr": "Croatian", "ht": "Haitian", "hu": "Hungarian", "hy": "Armenian",
+    "id": "Indonesian", "ig": "Igbo", "is": "Icelandic", "it": "Italian", "jv": "Javanese",
+    "ka": "Georgian", "kk": "Kazakh", "kn": "Kannada", "ko": "Korean", "ku": "Kurdish", "ky": "Kyrgyz",
+    "la": "Latin", "lb": "Luxembourgish", "lt": "Lithuanian", "lv": "Latvian", "mk": "Macedonian",
+    "ml": "Malayalam", "mr": "Marathi", "ms": "Malay", "mt": "Maltese", "nb": "Norwegian_Bokmal",
+    "ne": "Nepali", "nl": "Dutch", "nn": "Norwegian_Nynorsk", "no": "Norwegian_Bokmal", "oc": "Occitan",
+    "pl": "Polish", "pt": "Portuguese", "qu": "Quechua", "ro": "Romanian", "ru": "Russian",
+    "sh": "Serbo_Croatian", "sk": "Slovak", "sl": "Slovenian", "sq": "Albanian", "sr": "Serbian",
+    "su": "Sundanese", "sv": "Swedish", "sw": "Swahili", "ta": "Tamil", "te": "Telugu", "tk": "Turkmen",
+    "tl": "Tagalog", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu", "uz": "Uzbek", "vi": "Vietnamese",
+    "wa": "Walloon", "yo": "Yoruba",
+}  # fmt: skip
+"""ISO 639-1 → jusText's name of its stop list."""

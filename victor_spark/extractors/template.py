@@ -1,0 +1,125 @@
+"""Site templates in cleaning: the cleaner `template`, and the template step around any other cleaner.
+
+`template` keeps all of a page's text minus the templates of its site (Foschini, section 3.4).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from victor_spark.blocks import HEADER, LABELS, OTHER, TEXT, Bool, Page, Scores
+from victor_spark.errors import InputError, UsageError
+from victor_spark.extractors import cascade
+from victor_spark.model.decision import n_words
+from victor_spark.templates import coverage, table
+from victor_spark.templates.coverage import SiteTemplates
+from victor_spark.warc.storage import one_line, open_file
+
+NAME: Final = "template"
+AFTER, BEFORE, EVIDENCE = "after", "before", "evidence"
+USES: Final = (AFTER, BEFORE, EVIDENCE)
+"""`after`: templates are taken out of the blocks that the cleaner kept; `before`: the cleaner sees the page
+without them; `evidence`: the cleaner sees the share of each block that they cover, and keeps the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Limits for the removal of templates from what a trained cleaner kept.
+
+    `sure`: blocks with a smaller P(other) stay. Pages stay unchanged where more than `most` of their kept
+    words would be removed, or where the site's templates come from fewer than `min_pages` pages.
+    Chosen on half of the sites with gold, measured on the other half: docs/templates.md.
+    """
+
+    sure: float = 0.6
+    most: float = 0.5
+    min_pages: int = 10
+
+
+GUARD: Final = Guard()
+
+
+def check(cleaner: str, templates: str | None, use: str) -> None:
+    """UsageError for an unknown use, and for a cleaner that needs a table where there is none."""
+    if use not in USES:
+        raise UsageError(f"unknown use of templates {use!r}; there are: {', '.join(USES)}")
+    if NAME in cascade.parts(cleaner) and not templates:
+        raise UsageError(f"the cleaner {cleaner} needs a templates table: --templates FILE")
+
+
+def table_bytes(path: str) -> bytes:
+    """The bytes of a templates table in a local or remote file."""
+    try:
+        with open_file(path) as file:
+            return file.read()
+    except OSError as error:
+        raise InputError(f"{path}: {one_line(error)}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateStep:
+    """What the templates of a table do before and after a cleaner; `use` is one of USES."""
+
+    templates: SiteTemplates
+    use: str
+
+    @classmethod
+    def from_bytes(cls, source: bytes, name: str, use: str) -> "TemplateStep":
+        """Reads the table; InputError with its `name` where it is none."""
+        return cls(SiteTemplates(table.from_bytes(source, name)), use)
+
+    def cleaner(self, cleaner: Callable[[Page], Scores]) -> Callable[[Page], Scores]:
+        """The cleaner, behind the cleaner `template` where templates are taken out before it."""
+        return cascade.compose([load(), cleaner]) if self.use == BEFORE else cleaner
+
+    def before(self, page: Page) -> Page:
+        """The page with what templates cover of it."""
+        return self.templates.marked(page)
+
+    def after(self, page: Page, kept: Bool, scores: Scores) -> tuple[Page, Bool, Bool | None]:
+        """The page, the kept blocks that stay, and which code points are cut out of these."""
+        page = self.templates.marked(page, kept)
+        if self.use == EVIDENCE:
+            return page, kept, None
+        return page, *taken_out(page, kept, scores, self.templates.n_pages(page))
+
+
+def load() -> Callable[[Page], Scores]:
+    """Keeps the blocks that have text outside of templates; `TemplateStep.after` cuts the templates out."""
+
+    def clean(page: Page) -> Scores:
+        kept = keeps(page)
+        labels = np.where(kept, np.where(page.blocks.heading_level > 0, HEADER, TEXT), OTHER)
+        return Scores(np.eye(len(LABELS))[labels], kept)
+
+    return clean
+
+
+def taken_out(
+    page: Page, kept: Bool, scores: Scores, n_pages: int, guard: Guard = GUARD
+) -> tuple[Bool, Bool | None]:
+    """The kept blocks that stay, and which code points of the text are cut out of these.
+
+    `n_pages`: how many pages of the site the templates come from. After a trained cleaner, templates remove
+    only blocks with a high P(other) (Guard). Headings stay, too: a site's lists hold its articles' titles.
+    """
+    blocks, cut = page.blocks, page.in_template
+    if cut is None or not (kept & (blocks.template_share > 0)).any():
+        return kept, None
+    if not scores.graded:
+        return kept & keeps(page), cut
+    spared = (scores.probabilities[:, OTHER] < guard.sure) | (blocks.heading_level > 0)
+    left = kept & (spared | coverage.left(blocks, cut))
+    words = n_words(blocks)
+    if n_pages < guard.min_pages or words[left].sum() < (1 - guard.most) * words[kept].sum():
+        return kept, None
+    return left, coverage.outside(blocks, cut, spared)
+
+
+def keeps(page: Page) -> Bool:
+    """Which blocks have text outside of templates; all, where no templates are known."""
+    if page.in_template is None:
+        return np.ones(len(page.blocks), dtype=bool)
+    return coverage.left(page.blocks, page.in_template)

@@ -1,0 +1,40 @@
+"""Victor: block marginals from the CRF, and a decision per page (Victor, sections 3.1 and 5.2)."""
+
+from collections.abc import Callable
+from typing import Final
+
+from victor_spark.blocks import Bool, Float64, Page, Scores
+from victor_spark.model import decision
+from victor_spark.model.crf import Model, marginals
+from victor_spark.model.feature_sets import LANGUAGE
+from victor_spark.model.files import from_bytes
+
+DEFAULT_THRESHOLD: Final = 0.5
+"""The paper's default: a block stays when P(other) is below it."""
+
+Decision = Callable[[Float64, Float64], Bool]
+
+
+def load(model: bytes) -> Callable[[Page], Scores]:
+    """`victor`: keeps what makes the page's expected F1 highest. ModelError for a bad model."""
+    return _cleaner(from_bytes(model), decision.by_expected_f1)
+
+
+def load_2008(model: bytes) -> Callable[[Page], Scores]:
+    """`victor-2008`: keeps blocks with P(other) < 0.5, as in the paper. ModelError for a bad model."""
+    return _cleaner(from_bytes(model), lambda found, _words: decision.by_threshold(found, DEFAULT_THRESHOLD))
+
+
+def reads_language(model: bytes) -> bool:
+    """Whether the model uses langid1 or langid2, which take longer than all its other features."""
+    return not LANGUAGE.isdisjoint(from_bytes(model).table.names)
+
+
+def _cleaner(model: Model, decide: Decision) -> Callable[[Page], Scores]:
+    def clean(page: Page) -> Scores:
+        probabilities = marginals(model, page.blocks)
+        words = decision.n_words(page.blocks)
+        kept = decide(probabilities, words)
+        return Scores(probabilities, kept, decision.expected_f1(probabilities, words, kept))
+
+    return clean

@@ -1,0 +1,58 @@
+"""Which blocks to keep, given their marginals: the paper's threshold, or the expected F1 of the page."""
+
+from typing import Final
+
+import numpy as np
+
+from victor_spark.blocks import OTHER, Blocks, Bool, Float64
+from victor_spark.kernels import decision as kernel
+from victor_spark.kernels import views
+
+
+def n_words(blocks: Blocks) -> Float64:
+    """Words per block (tokens with a letter or digit; Victor, section 3.2): what decisions weigh."""
+    return (blocks.n_alpha_tokens + blocks.n_num_tokens + blocks.n_mix_tokens).astype(np.float64)
+
+
+def by_threshold(marginals: Float64, threshold: float) -> Bool:
+    """Keep a block when P(other) < threshold (Victor, section 5.2 and Figure 2)."""
+    return np.asarray(marginals[:, OTHER] < threshold)
+
+
+MIN_EXPECTED_F1: Final = 0.1
+"""Below this nothing of a page is kept: such pages mostly have empty gold."""
+
+
+def by_expected_f1(
+    marginals: Float64, words: Float64, beta: float = 1.0, least: float = MIN_EXPECTED_F1
+) -> Bool:
+    """Keep the likeliest blocks, as many as make the page's expected F by words highest.
+
+    Uncertain blocks are assumed to be content together or not at all: of comments with P(content) = 0.4, a
+    page's gold text has all or none. So the content is modelled as the blocks with P(content) > u, u uniform
+    between 0 and 1: each block has its marginal, and the expected F is a mean over u. `beta` 1 is F1; below 1
+    precision counts for more, above 1 recall (van Rijsbergen 1979). Probabilities are rounded to
+    kernels.decision.LEVELS levels. Nothing is kept where the highest expected F1 is below `least`.
+    """
+    kept = np.zeros(len(words), dtype=bool)
+    filled = views(np.zeros(kernel.LEVELS), kept.view(np.uint8))
+    kernel.keep_best(*views(marginals, words), beta**2, least, *filled)
+    return kept
+
+
+PRECISION: Final = "precision"
+RECALL: Final = "recall"
+PREFERENCES: Final = {PRECISION: 0.5, RECALL: 2.0}
+"""Values of `--prefer` and their beta: best for F0.5 and F2 out of fold. docs/quality.md has the curve."""
+
+
+def expected_f1(marginals: Float64, words: Float64, kept: Bool) -> float:
+    """The expected F1 by words of `kept`, as in `by_expected_f1`; 0 where nothing is kept."""
+    of_kept, of_levels = kept.view(np.uint8), np.zeros((2, kernel.LEVELS))
+    return float(kernel.expected_f1(*views(marginals, words, of_kept, of_levels)))
+
+
+def mean_content(marginals: Float64, blocks: Blocks, kept: Bool) -> float:
+    """How likely the kept blocks are content, in the mean by characters; some are kept."""
+    columns = (marginals, blocks.text_start, blocks.text_end, kept.view(np.uint8))
+    return float(kernel.mean_content(*views(*columns)))

@@ -1,0 +1,110 @@
+"""Which features decide on a block: the score changes when a feature is set to the median of its page.
+
+The effect of a feature is the log-odds of content with its value, minus those with the median over the blocks
+of the page. Effects are of single features: of two features that agree, each alone may have hardly any
+effect.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from victor_spark.blocks import OTHER, Blocks, Float32, Float64
+from victor_spark.model import crf, revision
+from victor_spark.model.crf import Model
+from victor_spark.model.decision import n_words
+
+MAX_EFFECTS: Final = 6
+"""How many effects of a block are reported, the strongest."""
+
+_MIN_EFFECT: Final = 0.02
+_MAX_BLOCKS: Final = 4096
+"""Blocks at a time: effects take memory for each feature of each block."""
+
+Score: TypeAlias = Callable[[Float32], Float32 | Float64]
+"""The log-odds of content by features (n_features, n_blocks)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A feature of a block, its value, and what that value adds to the log-odds of content."""
+
+    name: str
+    value: float
+    effect: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The probabilities of blocks after each stage, and the strongest effects in the first and the last.
+
+    `first` are log-odds by the trees before the CRF (None without them), `chain` is the CRF's P(content),
+    `final` the result; one entry a block.
+    """
+
+    first: Float32 | None
+    chain: Float64
+    final: Float64
+    first_effects: tuple[tuple[Effect, ...], ...]
+    last_effects: tuple[tuple[Effect, ...], ...]
+
+
+def explain(model: Model, blocks: Blocks) -> Explanation:
+    """The explanation of a page with at least one block."""
+    values = model.values(blocks)
+    of_chain = crf.chain_marginals(model, values)
+    content = 1.0 - of_chain[:, OTHER]
+    if model.first is None or model.last is None:
+        effects = _effects(values, model.table.names, lambda rows: _log_odds(model, rows), len(blocks))
+        return Explanation(None, content, content, effects, ((),) * len(blocks))
+    own, rows = values[:-1], revision.features(blocks, values, of_chain)
+    added = (*model.table.names, *revision.ADDED)
+    return Explanation(
+        first=values[-1],
+        chain=content,
+        final=1.0 - revision.revised(model.last, rows, of_chain, n_words(blocks))[:, OTHER],
+        first_effects=_effects(own, model.table.names, model.first),
+        last_effects=_effects(rows, added, model.last),
+    )
+
+
+def _log_odds(model: Model, values: Float32) -> Float64:
+    other = np.clip(crf.chain_marginals(model, values)[:, OTHER], 1e-9, 1 - 1e-9)
+    return np.asarray(np.log((1 - other) / other))
+
+
+def _effects(
+    values: Float32, names: Sequence[str], score: Score, at_once: int | None = None
+) -> tuple[tuple[Effect, ...], ...]:
+    """Per block the strongest effects, the strongest first; _MAX_BLOCKS blocks at a time, or `at_once`.
+
+    A score that depends on neighbours needs all blocks at once.
+    """
+    medians = np.median(values, axis=1)
+    step = at_once or _MAX_BLOCKS
+    parts = (np.ascontiguousarray(values[:, at : at + step]) for at in range(0, values.shape[1], step))
+    return tuple(chain.from_iterable(_of_part(part, medians, names, score) for part in parts))
+
+
+def _of_part(
+    values: Float32, medians: Float32, names: Sequence[str], score: Score
+) -> tuple[tuple[Effect, ...], ...]:
+    whole = score(values)
+    effects = np.zeros(values.shape)
+    changed = values.copy()
+    for row in range(len(values)):
+        changed[row] = medians[row]
+        effects[row] = whole - score(changed)
+        changed[row] = values[row]
+    order = np.argsort(-np.abs(effects), axis=0, kind="stable")[:MAX_EFFECTS]
+    return tuple(
+        tuple(
+            Effect(names[row], float(values[row, block]), float(effects[row, block]))
+            for row in order[:, block].tolist()
+            if abs(effects[row, block]) >= _MIN_EFFECT
+        )
+        for block in range(values.shape[1])
+    )

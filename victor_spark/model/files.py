@@ -1,0 +1,168 @@
+"""A model's file: one .npz, no pickles; what does not fit this code is refused when it is read."""
+
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from victor_spark.blocks import LABELS, Int32
+from victor_spark.errors import ModelError
+from victor_spark.model import revision, trees
+from victor_spark.model.crf import Model
+from victor_spark.model.table import FeatureTable, from_json
+from victor_spark.model.trees import Trees
+from victor_spark.model.weights import Names, Origins, Weights
+from victor_spark.model.weights import check as check_weights
+
+FORMAT: Final = 4
+FILE_NAME: Final = "weights.npz"
+
+_TREES: Final = ("first", "last")
+
+_ARRAYS: Final = (
+    "singles",
+    "boundary",
+    "bias",
+    "transitions",
+    "conjunctions",
+    "conjunction_weights",
+)
+
+
+def to_bytes(model: Model) -> bytes:
+    """The model as one .npz."""
+    stored = {
+        "format": FORMAT,
+        "table": model.table.as_json(),
+        "about": dict(model.about),
+    }
+    arrays = {name: getattr(model, name) for name in _ARRAYS}
+    if (weights := model.weights) is not None:
+        learnt = (weights.names.words, weights.names.weights, weights.origins.weights)
+        arrays |= dict(zip(_LEARNT, learnt, strict=True))
+    for place in _TREES:
+        if (grown := getattr(model, place)) is not None:
+            arrays |= {f"{place}_{name}": getattr(grown, name) for name in trees.ARRAYS}
+    buffer = io.BytesIO()
+    description = np.frombuffer(json.dumps(stored, ensure_ascii=False).encode(), dtype=np.uint8)
+    np.savez_compressed(buffer, description=description, **arrays)
+    return buffer.getvalue()
+
+
+def from_bytes(stored: bytes, name: str = "model") -> Model:
+    """The model in `stored`; ModelError when it is damaged or doesn't fit this code."""
+    try:
+        with np.load(io.BytesIO(stored), allow_pickle=False) as arrays:
+            description = json.loads(arrays["description"].tobytes())
+            columns = {key: np.ascontiguousarray(arrays[key]) for key in _ARRAYS}
+            learnt = {key: np.ascontiguousarray(arrays[key]) for key in _LEARNT if key in arrays}
+            grown = {place: _trees(arrays, place) for place in _TREES}
+            stated = description["format"]
+    except Exception as error:  # numpy and zipfile raise many types for damaged files
+        reason = " ".join(str(error).split()).partition(". ")[0]  # numpy goes on with unsafe advice
+        raise ModelError(f"{name}: not a model of victor-spark ({reason})") from error
+    if stated != FORMAT:
+        raise ModelError(f"{name}: model format {stated!r}, this code reads {FORMAT}")
+    try:
+        table = from_json(description["table"])
+        _check(table, columns)
+        weights = _weights(table, learnt)
+        _check_trees(table, grown)
+    except (KeyError, ModelError) as error:
+        raise ModelError(f"{name}: {error}") from error
+    return Model(
+        table=table,
+        weights=weights,
+        first=grown["first"],
+        last=grown["last"],
+        about=description.get("about", {}),
+        **columns,
+    )
+
+
+_LEARNT: Final = ("name_words", "name_weights", "origin_weights")
+
+
+def _weights(table: FeatureTable, learnt: Mapping[str, npt.NDArray[Any]]) -> Weights | None:
+    """The learnt weights; ModelError where they are damaged, missing, or stored for a table without any."""
+    if (len(learnt) == len(_LEARNT)) != table.is_learnt:
+        raise ModelError(
+            "the model's learnt weights are missing" if table.is_learnt else "weights without use"
+        )
+    if not table.is_learnt:
+        return None
+    words, of_words, of_elements = (learnt[name] for name in _LEARNT)
+    weights = Weights(Names(words, of_words), Origins(of_elements, table.elements))
+    check_weights(weights)
+    return weights
+
+
+def _trees(arrays: Mapping[str, npt.NDArray[Any]], place: str) -> Trees | None:
+    names = {name: f"{place}_{name}" for name in trees.ARRAYS}
+    if not arrays.keys() & set(names.values()):
+        return None
+    return Trees(**{name: np.ascontiguousarray(arrays[stored]) for name, stored in names.items()})
+
+
+def _check_trees(table: FeatureTable, grown: Mapping[str, Trees | None]) -> None:
+    """Raises ModelError for a model without its trees, or with those of another feature table."""
+    n_features = {"first": len(table.names) - 1, "last": len(table.names) + len(revision.ADDED)}
+    for place, found in grown.items():
+        if (found is not None) != table.is_learnt:
+            raise ModelError(
+                f"the model's {place} trees are missing" if found is None else "trees without use"
+            )
+        if found is not None:
+            trees.check(found, n_features[place])
+
+
+def _check(table: FeatureTable, columns: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Raises ModelError for weights that don't belong to the table: the decoder trusts them."""
+    n_labels, width = len(LABELS), 2 * table.reach + 1
+    rows, n_weights = conjunction_rows(table)
+    shapes = {
+        "singles": (len(table.names), most_bins(table), width, n_labels),
+        "boundary": (width, n_labels),
+        "bias": (n_labels,),
+        "transitions": (n_labels, n_labels),
+        "conjunction_weights": (n_weights, n_labels),
+    }
+    for name, shape in shapes.items():
+        if (weights := columns[name]).shape != shape:
+            raise ModelError(f"{name} of shape {weights.shape}, the table needs {shape}")
+        if weights.dtype != np.float64 or not np.isfinite(weights).all():
+            raise ModelError(f"{name} are not finite 64-bit numbers")
+    if columns["conjunctions"].dtype != np.int32 or not np.array_equal(columns["conjunctions"], rows):
+        raise ModelError("conjunctions are not those of the table")
+
+
+def most_bins(table: FeatureTable) -> int:
+    """The number of bins of the feature that has most."""
+    return max(map(table.n_bins, range(len(table.names))))
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a model directory's weights (or of the file itself)."""
+    file = path / FILE_NAME if path.is_dir() else path
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise ModelError(f"{path}: no model there ({error.strerror or error})") from error
+
+
+def conjunction_rows(table: FeatureTable) -> tuple[Int32, int]:
+    """The rows that kernels.crf.state_scores reads, and how many weights they point to."""
+    width = 2 + 3 * max((len(parts) for parts in table.conjunctions), default=0)
+    rows = np.zeros((len(table.conjunctions), width), dtype=np.int32)
+    n_weights = 0
+    for number, parts in enumerate(table.conjunctions):
+        steps = table.strides(number)
+        rows[number, :2] = n_weights, len(parts)
+        for part, ((feature, offset), step) in enumerate(zip(parts, steps, strict=True)):
+            rows[number, 2 + 3 * part : 5 + 3 * part] = feature, offset, step
+        n_weights += steps[0] * table.n_bins(parts[0][0])
+    return rows, n_weights

@@ -1,0 +1,116 @@
+"""Trees that revise the marginals of the CRF, from all features and the first guesses around a block.
+
+A linear chain sees a block's neighbours; the last trees also see what the first trees guess of the paragraph,
+of the elements around it and of blocks of the same kin, and the CRF's marginals. This is stacked sequential
+learning (Cohen and Carvalho, IJCAI 2005). The CRF still separates headers from text.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from victor_spark.blocks import Blocks, Float32, Float64
+from victor_spark.kernels import context, surroundings, views
+from victor_spark.kernels import crf as kernel
+from victor_spark.model.surroundings import N_AROUND, Fill, Layout, layout_of, n_words
+from victor_spark.model.trees import Trees
+
+_OF_BLOCKS: Final = tuple(f"guess[{by}]" for by in range(-2, 3))
+_OF_PARAGRAPHS: Final = (
+    "guess.paragraph",
+    *(f"guess.paragraph[{by}]" for by in (-4, -3, -2, -1, 1, 2, 3, 4)),
+    *(f"guess.window[{reach}]" for reach in (3, 8, 25)),
+    "guess.before",
+    "guess.after",
+    "guess.run",
+    "guess.since",
+    "guess.until",
+    *(f"guess.around{kind}[{n}]" for n in range(N_AROUND) for kind in ("", "-share")),
+    *(f"guess.rest[{n}]" for n in range(1, N_AROUND)),
+    *(f"guess.{kin}{kind}" for kin in ("path", "class") for kind in ("", "-share", "-others")),
+)
+_OF_PAGE: Final = tuple(
+    f"guess.page-{name}" for name in ("words", "share", "paragraphs", "most", "run", "doubt")
+)
+
+GUESSES: Final = (*_OF_BLOCKS, *_OF_PARAGRAPHS, *_OF_PAGE)
+"""Features of the first trees' guesses, in the order that `guesses_of` fills."""
+
+CRF: Final = ("crf.content", "crf.header")
+"""The CRF's log-odds of content, and its P(header)."""
+
+ADDED: Final = (*GUESSES, *CRF)
+"""The features that the last trees have beside those of the table."""
+
+MAX_CRF_SHARE: Final = 0.6
+"""The CRF's part in the log-odds of a block without words; with one word a third of it, three a twentieth."""
+
+_MIN_PROBABILITY: Final = 1e-4
+
+
+def guesses_of(blocks: Blocks, page: Layout, logits: Float32) -> Fill:
+    """What fills `rows` (len(GUESSES), any number of blocks), from guessed log-odds of content (n_blocks)."""
+    own = np.empty((len(_OF_BLOCKS), len(blocks)), dtype=np.float32)
+    words = n_words(blocks)
+    bounded = np.minimum(np.maximum(logits, np.float32(-9.0)), np.float32(9.0))
+    guesses = np.asarray(1.0 / (1.0 + np.exp(-bounded)), dtype=np.float32)
+    n = page.places.shape[1]
+    masses = np.empty((context.N_MASSES, n))
+    table = np.empty((len(_OF_PARAGRAPHS), n), dtype=np.float32)
+    numbers = np.empty(len(_OF_PAGE), dtype=np.float32)
+    context.of_blocks(*views(guesses, logits, words, page.of_block, masses, own))
+    context.of_paragraphs(
+        *views(
+            masses,
+            page.places,
+            page.last_inside,
+            np.empty((4, n)),
+            np.empty((4, len(page.last_inside))),
+            table,
+            numbers,
+        )
+    )
+    others = 1.0 - guesses
+    numbers[-1] = context.doubt(*views(guesses, others, np.log(guesses), np.log(others), words))
+
+    def fill(first: int, rows: Float32) -> None:
+        these = slice(first, first + rows.shape[1])
+        rows[: len(own)] = own[:, these]
+        surroundings.spread(*views(table, page.of_block[these], numbers), len(own), memoryview(rows))
+
+    return fill
+
+
+def completing(blocks: Blocks, guesses: Float32, marginals: Float64) -> Callable[[int, Float32], Float32]:
+    """A function that appends the rows of ADDED to the values (n_features, any number) of blocks from one on.
+
+    `guesses` (n_blocks) are the last of these features, of all blocks.
+    """
+    fill = guesses_of(blocks, layout_of(blocks), guesses)
+
+    def completed(first: int, values: Float32) -> Float32:
+        n_known, n = values.shape
+        rows = np.empty((n_known + len(ADDED), n), dtype=np.float32)
+        rows[:n_known] = values
+        fill(first, rows[n_known : -len(CRF)])
+        kernel.told(*views(marginals[first : first + n]), _MIN_PROBABILITY, *views(rows[-len(CRF) :]))
+        return rows
+
+    return completed
+
+
+def features(blocks: Blocks, values: Float32, marginals: Float64) -> Float32:
+    """`values` (n_features, n_blocks; the last: the first guess), and below them the added ones."""
+    return completing(blocks, values[-1], marginals)(0, values)
+
+
+def revised(trees: Trees, rows: Float32, marginals: Float64, words: Float64) -> Float64:
+    """P(header), P(text), P(other) by the last trees; the CRF splits content between the first two.
+
+    Trees weigh training blocks by their words, the CRF weighs all blocks alike: so for blocks with hardly any
+    words (`words`, n_blocks) the CRF's log-odds are mixed in.
+    """
+    result = np.empty_like(marginals)
+    kernel.revise(*views(marginals, rows[-2], trees(rows), words), MAX_CRF_SHARE, *views(result))
+    return result

@@ -1,0 +1,248 @@
+"""Features of `victor-2`: a block, what stands around it, and its page, computed by kernels once per page.
+
+They work on paragraphs (runs of blocks without a paragraph break) and block-level elements, whose numbers
+are copied to the blocks: link density, text density in windows, the element with the densest text (the idea
+of readability), the best run of paragraphs (a maximum-sum span), statistics of paragraphs with the same
+ancestors, words of class and id, and overlap with the title. The paper's own are among them, but those of
+language and of regular expressions, which bring nothing beside the others.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from victor_spark.blocks import Blocks, Float32, Float64, Int32, UInt8, UInt64
+from victor_spark.html.tags import BIT
+from victor_spark.html.words import GROUPS
+from victor_spark.kernels import KEY, code_points, views
+from victor_spark.kernels import blocks as of_blocks
+from victor_spark.kernels import surroundings as kernel
+
+CONTAINERS: Final = (
+    "p", "a", "u", "img", "class-header", "class-bold", "class-italic", "class-list", "class-form",
+    "noscript", "pre", "li", "table", "blockquote", "article", "main", "nav", "aside", "header",
+    "footer", "figure", "figcaption", "dl", "dt", "button", "label", "section", "address", "time",
+)  # fmt: skip
+"""The model's own list of containers: features do not change when html.tags adds or reorders containers."""
+
+HINTS: Final = (
+    "article", "content", "text", "post", "comment", "related", "teaser", "share", "side", "nav",
+    "crumb", "head", "foot", "ad", "consent", "subscribe", "byline", "meta", "tag", "media", "title",
+    "lead", "form", "product", "list", "hidden", "quote", "document",
+)  # fmt: skip
+"""The model's own list of groups of words in class and id (html.words)."""
+
+COUNTS: Final = {
+    "split.p": "n_split_p",
+    "split.br": "n_split_br",
+    "split.hr": "n_split_hr",
+    "split.class-inline": "n_split_inline",
+    "split.class-block": "n_split_block",
+    "char.alpha-abs": "n_letters",
+    "char.num-abs": "n_digits",
+    "char.punct-abs": "n_punctuation",
+    "char.white-abs": "n_white",
+    "char.other-abs": "n_other",
+    "token.alpha-abs": "n_alpha_tokens",
+    "token.num-abs": "n_num_tokens",
+    "token.mix-abs": "n_mix_tokens",
+    "token.other-abs": "n_other_tokens",
+    "sentence.count": "n_sentences",
+    "sentence-begin": "sentence_begin",
+    "sentence-end": "sentence_end",
+    "heading.level": "heading_level",
+    "depth": "depth",
+}
+"""Feature → the column of Blocks that it is."""
+
+_OTHER_COLUMNS: Final = ("div_group", "td_group", "text_start", "text_end")
+
+_RATIOS: Final = (
+    *(f"char.{kind}-rel" for kind in ("alpha", "num", "punct", "white", "other")),
+    *(f"token.{kind}-rel" for kind in ("alpha", "num", "mix", "other")),
+    "sentence.avg-length",
+    "block.words",
+    "block.chars",
+    "block.word-length",  # letters per word
+    "block.place",  # in its paragraph
+    "position",
+    "depth.rel",  # to the mean
+    "first-duplicate",
+    "duplicate-count",
+    "div-group.word-ratio",
+    "td-group.word-ratio",
+)
+_OF_BLOCKS: Final = (
+    *(f"container.{name}" for name in CONTAINERS),
+    *(f"hint.{name}" for name in HINTS),
+    *COUNTS,
+    *_RATIOS,
+    "block.title",  # the share of the title that the block repeats
+)
+
+_SPANS: Final = np.array([(30.0, 3.0, 1.0), (60.0, 8.0, 1.5), (150.0, 15.0, 2.0)])
+"""Of each kind of run: most words that a paragraph counts for, its cost in words, a linked word's cost."""
+
+_RUNS: Final = ("best", *(f"span{number}" for number in range(len(_SPANS))))
+"""Runs of paragraphs: those inside the best element, and those with the highest sums."""
+
+N_AROUND: Final = 4
+
+_OF_PARAGRAPHS: Final = (
+    *(f"paragraph.{name}" for name in ("words", "plain", "links", "blocks", "sentences", "position")),
+    *(f"paragraph.words[{by}]" for by in (-3, -2, -1, 1, 2, 3)),
+    *(f"paragraph.links[{by}]" for by in (-2, -1, 1, 2)),
+    *(f"window.{name}[{reach}]" for reach in (2, 5, 15) for name in ("plain", "links")),
+    *(f"{run}.distance" for run in _RUNS),  # negative before it, 0 inside, positive after
+    *(f"{kin}.{name}" for kin in ("path", "class") for name in ("count", "words", "links", "share")),
+    *("since.heading", "since.h1", "since.long", "until.long"),
+    *(
+        f"around.{name}[{n}]"  # of the element that the paragraph begins in, [0], and those around it
+        for n in range(N_AROUND)
+        for name in ("words", "links", "share", "score", "paragraphs")
+    ),
+)
+_OF_PAGE: Final = (
+    *(f"{run}.share" for run in _RUNS),
+    *(f"page.{name}" for name in ("words", "links", "paragraphs", "long", "longest", "mean", "score")),
+    "document.word-count",
+    "document.sentence-count",
+    "document.block-count",
+    "document.max-div-group",
+    "document.max-td-group",
+)
+_N_DOCUMENT: Final = 5
+
+NAMES: Final = (*_OF_BLOCKS, *_OF_PARAGRAPHS, *_OF_PAGE)
+"""The rows that `rows_of` fills."""
+
+MOST_TITLE: Final = 512
+"""Characters of the title that blocks are compared with."""
+
+_CONTAINER_BITS: Final = tuple(BIT[name] for name in CONTAINERS)
+_HINT_ROWS: Final = tuple(GROUPS.index(name) for name in HINTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """One page as paragraphs and elements.
+
+    `of_block` (n_blocks): the paragraph of each block; `places` and `sums`, a column a paragraph, as
+    documented in kernels.surroundings; `last_inside` (n_elements): the last element inside each.
+    """
+
+    of_block: Int32
+    places: Int32
+    sums: Float64
+    last_inside: Int32
+
+
+def layout_of(blocks: Blocks) -> Layout:
+    """The paragraphs and elements of a page with at least one block."""
+    return _layout(blocks, n_words(blocks), _linked(blocks))
+
+
+def n_words(blocks: Blocks) -> Int32:
+    """Words per block: tokens with a letter or a digit."""
+    return blocks.n_alpha_tokens + blocks.n_num_tokens + blocks.n_mix_tokens
+
+
+def containers(blocks: Blocks, bits: Sequence[int] = _CONTAINER_BITS) -> UInt64:
+    """Which of CONTAINERS each block is in, bit i for CONTAINERS[i]; `bits` are their bits in `blocks`."""
+    if all(bit == 1 << row for row, bit in enumerate(bits)):
+        return blocks.containers
+    mapped = np.zeros_like(blocks.containers)
+    for row, bit in enumerate(bits):
+        mapped |= (blocks.containers & np.uint64(bit) != 0).astype(np.uint64) << np.uint64(row)
+    return mapped
+
+
+def _linked(blocks: Blocks) -> UInt8:
+    return np.asarray(blocks.containers & _LINK != 0).view(np.uint8)
+
+
+_LINK: Final = np.uint64(BIT["a"])
+
+
+def _layout(blocks: Blocks, n_words: Int32, linked: UInt8) -> Layout:
+    n = len(blocks)
+    of_block = np.empty(n, dtype=np.int32)
+    places = np.empty((kernel.N_PLACES, n), dtype=np.int32)
+    sums = np.empty((kernel.N_SUMS, n))
+    packed = kernel.layout(
+        *views(blocks.paragraph, n_words, linked, blocks.n_sentences, blocks.parent_block, blocks.elements),
+        *views(blocks.path, blocks.class_path, of_block, places, sums),
+        KEY,
+        *views(_slots(n)),
+    )
+    n_elements, n_paragraphs = packed >> 32, packed & 0xFFFFFFFF
+    return Layout(
+        of_block,
+        np.ascontiguousarray(places[:, :n_paragraphs]),
+        np.ascontiguousarray(sums[:, :n_paragraphs]),
+        blocks.elements[1, :n_elements],
+    )
+
+
+Fill: TypeAlias = Callable[[int, Float32], None]
+"""Fills rows of features, as many columns as there are, for the blocks from a given one on."""
+
+
+def rows_of(blocks: Blocks) -> Fill:
+    """What fills `rows` (len(NAMES), any number of blocks) of a page with at least one block."""
+    n, words, linked = len(blocks), n_words(blocks), _linked(blocks)
+    page = _layout(blocks, words, linked)
+    numbers = np.empty(len(_OF_PAGE), dtype=np.float32)
+    twins = np.empty((2, n), dtype=np.int32)
+    ratios = np.empty((2, max(int(blocks.div_group.max()), int(blocks.td_group.max())) + 1))
+    mean_depth = of_blocks.of_page(
+        *views(words, blocks.n_sentences, blocks.depth, blocks.div_group, blocks.td_group),
+        *views(blocks.letters_hash, linked),
+        KEY,
+        *views(_slots(n), twins, ratios, numbers[-_N_DOCUMENT:]),
+    )
+    table = _table(blocks, page, numbers[:-_N_DOCUMENT])
+    title, of_containers = (blocks.title or "")[:MOST_TITLE], containers(blocks)
+
+    def fill(first: int, rows: Float32) -> None:
+        these = slice(first, first + rows.shape[1])
+        counts = [getattr(blocks, name)[these] for name in (*COUNTS.values(), *_OTHER_COLUMNS)]
+        of_blocks.of_blocks(
+            *views(np.concatenate(counts).reshape(len(counts), -1), of_containers[these]),
+            *views(np.ascontiguousarray(blocks.hints[_HINT_ROWS, these]), page.of_block[these], page.places),
+            len(CONTAINERS),
+            len(COUNTS),
+            first,
+            mean_depth,
+            *views(twins, ratios, rows),
+        )
+        of_blocks.title_shares(
+            *views(blocks.points, blocks.text_start[these], blocks.text_end[these], blocks.n_letters[these]),
+            *views(code_points(title), rows[len(_OF_BLOCKS) - 1]),
+        )
+        kernel.spread(*views(table, page.of_block[these], numbers), len(_OF_BLOCKS), memoryview(rows))
+
+    return fill
+
+
+def _table(blocks: Blocks, page: Layout, numbers: Float32) -> Float32:
+    """The rows of paragraphs (len(_OF_PARAGRAPHS), n_paragraphs), and the numbers of the page."""
+    n, n_elements = page.places.shape[1], len(page.last_inside)
+    table = np.empty((len(_OF_PARAGRAPHS), n), dtype=np.float32)
+    elements = np.empty((6, n_elements))
+    best = kernel.of_elements(*views(page.places, page.sums, page.last_inside), n, *views(elements))
+    kernel.of_paragraphs(
+        *views(page.places, page.sums, elements, blocks.heading_level, page.last_inside),
+        best,
+        n,
+        len(blocks),
+        *views(_SPANS, np.empty((5, n)), np.empty((1 + len(_SPANS), 2), dtype=np.int32), table, numbers),
+    )
+    return table
+
+
+def _slots(n: int) -> Int32:
+    """Room for a hash table of n keys: a power of two, at least twice as many."""
+    return np.empty(1 << (2 * n).bit_length(), dtype=np.int32)

@@ -1,0 +1,228 @@
+"""Bins and feature template: numbers become attributes of a CRF (Victor, section 3.1, steps 5 and 6)."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from victor_spark import configuration
+from victor_spark.blocks import Blocks, Float32
+from victor_spark.errors import ConfigurationError, ModelError
+from victor_spark.html import words
+from victor_spark.kernels import crf as kernel
+from victor_spark.kernels import views
+from victor_spark.model.feature_sets import FEATURE_SETS, Guess, Strip
+from victor_spark.model.trees import TreesOptions
+from victor_spark.model.victor_2008 import Patterns, compile_patterns
+from victor_spark.model.weights import Weights
+from victor_spark.resources import directory
+
+Conjunction = tuple[tuple[int, int], ...]
+"""(feature index, offset) of each part."""
+
+MAX_BINS = 255
+
+
+@dataclass(frozen=True)
+class FeatureTable:
+    """One feature set with its bins, offsets, conjunctions and patterns; features in the order stored."""
+
+    feature_set: str
+    names: tuple[str, ...]
+    edges: tuple[tuple[float, ...], ...]
+    offsets: tuple[tuple[int, ...], ...]
+    conjunctions: tuple[Conjunction, ...]
+    expressions: Mapping[str, list[str]]
+    trees: TreesOptions
+    patterns: Patterns = field(compare=False, repr=False, default_factory=dict)
+    elements: tuple[str, ...] = ()
+    """The model's vocabulary of elements: the columns of its weights of origins, where it has any."""
+    silent: tuple[int, ...] = ()
+    """Features whose values are set to 0, so that training cannot use them. Not stored."""
+
+    @property
+    def reach(self) -> int:
+        """How many blocks to either side the feature template reaches."""
+        return max((abs(offset) for offsets in self.offsets for offset in offsets), default=0)
+
+    def n_bins(self, feature: int) -> int:
+        """How many bins a feature has: one more than edges."""
+        return len(self.edges[feature]) + 1
+
+    def strides(self, number: int) -> list[int]:
+        """What one bin of each part adds to the code of a conjunction: its parts' bins are the digits."""
+        steps = [1]
+        for feature, _ in reversed(self.conjunctions[number][1:]):
+            steps.append(steps[-1] * self.n_bins(feature))
+        return steps[::-1]
+
+    @property
+    def is_learnt(self) -> bool:
+        """Whether models of this table have weights and trees beside the CRF."""
+        return FEATURE_SETS[self.feature_set].is_learnt
+
+    def values(self, blocks: Blocks, weights: Weights | None = None, guess: Guess | None = None) -> Float32:
+        """The features of all blocks, those of weights and guess where given: (n_features, n_blocks)."""
+        if not len(blocks):
+            return np.empty((len(self.names), 0), dtype=np.float32)
+        return self.strips(blocks, weights, guess)(0, len(blocks))
+
+    def strips(self, blocks: Blocks, weights: Weights | None = None, guess: Guess | None = None) -> Strip:
+        """The same for some blocks at a time, of a page with at least one."""
+        strip = FEATURE_SETS[self.feature_set].strips(blocks, self.patterns, weights, guess)
+        return lambda first, end: self.silenced(strip(first, end))
+
+    def silenced(self, values: Float32) -> Float32:
+        """The values, or the first rows of them, with 0 for silent features."""
+        if self.silent:
+            values[[row for row in self.silent if row < len(values)]] = 0.0
+        return values
+
+    def bins(self, values: Float32) -> npt.NDArray[np.uint8]:
+        """The bins of what `values` gave, 0 for features without edges: shape (n_features, n_blocks)."""
+        codes = np.zeros((len(self.names), values.shape[1]), dtype=np.uint8)
+        flat, first = self._flat_edges
+        if values.size:
+            kernel.bins(*views(values, flat, first, codes))
+        return codes
+
+    @cached_property
+    def _flat_edges(self) -> tuple[Float32, npt.NDArray[np.int32]]:
+        flat = np.array([edge for of_feature in self.edges for edge in of_feature], dtype=np.float32)
+        return flat, np.cumsum([0, *map(len, self.edges)]).astype(np.int32)
+
+    def as_json(self) -> dict[str, Any]:
+        """What is stored inside a model."""
+        return {
+            "feature_set": self.feature_set,
+            "features": {
+                name: {"edges": list(self.edges[row]), "offsets": list(self.offsets[row])}
+                for row, name in enumerate(self.names)
+            },
+            "conjunctions": [
+                [f"{self.names[feature]}@{offset}" for feature, offset in parts]
+                for parts in self.conjunctions
+            ],
+            "patterns": self.expressions,
+            **(
+                {
+                    "trees": asdict(self.trees),
+                    "words": words.table().digest,
+                    "elements": " ".join(self.elements),
+                }
+                if self.is_learnt
+                else {}
+            ),
+        }
+
+
+def without(table: FeatureTable, names: Collection[str]) -> FeatureTable:
+    """The table with some features silenced (0 everywhere, no bins, in no conjunction), for ablations.
+
+    A model trained with this table does not use them, so they are not stored in it.
+    Raises ConfigurationError for a name that is no feature.
+    """
+    if unknown := set(names) - set(table.names):
+        raise ConfigurationError(f"no feature {', '.join(sorted(unknown))} in {table.feature_set}")
+    silent = [name in names for name in table.names]
+    return replace(
+        table,
+        silent=tuple(row for row, off in enumerate(silent) if off),
+        edges=tuple(() if off else edges for edges, off in zip(table.edges, silent, strict=True)),
+        conjunctions=tuple(
+            parts for parts in table.conjunctions if not any(silent[feature] for feature, _ in parts)
+        ),
+    )
+
+
+def from_conf(feature_set: str) -> FeatureTable:
+    """The table of conf/features/<feature_set>.toml with conf/patterns.toml.
+
+    A file that names a `base` has its features, then its own, and the conjunctions of both.
+    """
+    conf = directory("conf")
+    path = conf / "features" / f"{feature_set}.toml"
+    if not path.is_file():
+        raise ConfigurationError(f"no feature set {feature_set!r}: {path} is missing")
+    return from_json(
+        {
+            "feature_set": feature_set,
+            "patterns": configuration.toml(conf / "patterns.toml"),
+            **_with_base(path),
+        },
+        ConfigurationError,
+    )
+
+
+def _with_base(path: Path) -> dict[str, Any]:
+    own = configuration.toml(path)
+    if (base := own.pop("base", None)) is None:
+        return own
+    of_base = _with_base(path.with_name(f"{base}.toml"))
+    return {
+        **of_base,
+        **own,
+        "features": {name: of for name, of in of_base["features"].items() if name not in own["features"]}
+        | own["features"],
+        "conjunctions": [*of_base["conjunctions"], *own.get("conjunctions", [])],
+    }
+
+
+def from_json(stored: Mapping[str, Any], error: type[Exception] = ModelError) -> FeatureTable:
+    """A table from what `as_json` gave or conf/ holds; `error` where it doesn't fit the code."""
+    try:
+        feature_set, features = stored["feature_set"], stored["features"]
+        if strange := _strange_keys(stored):
+            raise error(f"feature set {feature_set}: unknown key {', '.join(strange)}")
+        names, known = tuple(features), FEATURE_SETS[feature_set].names
+        if names != known:
+            unlike = sorted(set(names) ^ set(known)) or ["the order"]
+            raise error(f"feature set {feature_set}: the code and the table disagree on {', '.join(unlike)}")
+        edges = tuple(tuple(map(float, features[name]["edges"])) for name in names)
+        offsets = tuple(tuple(map(int, features[name]["offsets"])) for name in names)
+        conjunctions = tuple(tuple(_parts(names, parts)) for parts in stored["conjunctions"])
+        expressions = {family: list(of_family) for family, of_family in stored["patterns"].items()}
+        patterns = compile_patterns(expressions)
+        trees = TreesOptions.from_json(stored.get("trees", {}))
+        elements = stored["elements"] if FEATURE_SETS[feature_set].is_learnt else ()
+        elements = tuple(elements.split(" ") if isinstance(elements, str) else elements)
+    except ConfigurationError as problem:
+        raise error(str(problem)) from problem
+    except (AttributeError, KeyError, TypeError, ValueError) as problem:
+        raise error(f"feature table: {problem!r}") from problem
+    if any(list(row) != sorted(set(row)) or len(row) > MAX_BINS for row in edges):
+        raise error(f"feature set {feature_set}: bin edges must ascend, {MAX_BINS} at most")
+    if any(len(set(row)) < len(row) for row in offsets) or not all(conjunctions):
+        raise error(f"feature set {feature_set}: an offset stands twice, or a conjunction has no parts")
+    if stored.get("words", ours := words.table().digest) != ours:
+        raise error(f"feature set {feature_set}: trained with other words than those of conf/words.toml")
+    return FeatureTable(
+        feature_set, names, edges, offsets, conjunctions, expressions, trees, patterns, elements
+    )
+
+
+_KEYS: Final = frozenset(
+    {"feature_set", "features", "conjunctions", "patterns", "trees", "words", "elements"}
+)
+_FEATURE_KEYS: Final = frozenset({"edges", "offsets"})
+
+
+def _strange_keys(stored: Mapping[str, Any]) -> list[str]:
+    """The keys that mean nothing, as people write them."""
+    features = {
+        f"{name}.{key}"
+        for name, of_name in stored["features"].items()
+        for key in of_name
+        if key not in _FEATURE_KEYS
+    }
+    return sorted({*stored} - _KEYS | features)
+
+
+def _parts(names: Sequence[str], parts: Sequence[str]) -> Iterator[tuple[int, int]]:
+    for part in parts:
+        name, _, offset = part.rpartition("@")
+        yield names.index(name), int(offset)

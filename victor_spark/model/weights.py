@@ -1,0 +1,146 @@
+"""Features by trained weights: of the words around a block, and of the elements of its page's source.
+
+conf/words.toml sorts common words of class, id, role and itemprop into groups; sites use thousands more. A
+logistic regression over the words of all ancestors gives each word a weight (`Names`), and sums of weights
+along the way to the root are features. Words are known by their hashes, as the scan leaves them; that an
+element is hidden counts as a word of it.
+
+Pages of one kind and time are written with the same elements, and those who label a collection of pages agree
+on what is content: titles, captions, comments. So the elements of a page's source predict what counts as its
+content, also on pages of no collection (docs/method.md). A multinomial logistic regression over which
+elements begin anywhere in the source gives the log-probability of each collection (`Origins`), the same for
+all blocks of a page.
+"""
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from victor_spark.blocks import Blocks, Float32, UInt8, UInt32
+from victor_spark.errors import ModelError
+from victor_spark.html.hashing import open_table
+from victor_spark.kernels import names as kernel
+from victor_spark.kernels import views
+from victor_spark.kernels.construction import ELEMENTS
+from victor_spark.model.surroundings import Fill
+
+NAME_FEATURES: Final = ("names.sum", "names.most", "names.least", "names.near", "names.own")
+"""The rows of `Names.features`: see kernels.names."""
+
+MAX_ORIGINS: Final = 8
+"""Only the collections with most pages have weights, at most so many."""
+
+ORIGIN_FEATURES: Final = tuple(f"origin.{number}" for number in range(MAX_ORIGINS))
+"""The rows of `Origins.features`; those of no collection hold 0."""
+
+FEATURES: Final = (*NAME_FEATURES, *ORIGIN_FEATURES)
+"""The rows of `Weights.rows_of`."""
+
+_LEAST_PROBABILITY: Final = np.float32(1e-3)
+_MAX_WEIGHT: Final = 1e6
+
+
+@dataclass(frozen=True)
+class Names:
+    """Hashes of words, ascending, and what each adds to the log-odds of content."""
+
+    words: UInt32
+    weights: Float32
+
+    def features(self, blocks: Blocks, rows: Float32) -> None:
+        """Fills `rows` (len(NAME_FEATURES), n_blocks) of a page with at least one block."""
+        slots, slot_weights = self._slots
+        of_elements = np.empty((len(NAME_FEATURES), blocks.named_elements.shape[1]), dtype=np.float32)
+        kernel.weigh(
+            *views(blocks.named_elements, blocks.name_words, slots, slot_weights),
+            *views(blocks.named, of_elements, rows),
+        )
+
+    @cached_property
+    def _slots(self) -> tuple[UInt32, Float32]:
+        slots, places = open_table(self.words.tolist(), 1 << (2 * len(self.words)).bit_length())
+        return slots, np.append(self.weights, np.float32(0.0))[places]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Origins:
+    """What each element of the source adds to the log-odds of each collection: (n, len(elements) + 1).
+
+    The last column is added on every page. `elements` is the model's own vocabulary: the columns' names.
+    """
+
+    weights: Float32
+    elements: tuple[str, ...]
+
+    def features(self, blocks: Blocks, rows: Float32) -> None:
+        """Fills `rows` (len(ORIGIN_FEATURES), n_blocks) of a page with at least one block."""
+        rows[:] = 0.0
+        if len(self.weights):
+            used = used_elements(blocks, self.elements)
+            logits = self.weights[:, :-1] @ used + self.weights[:, -1]
+            likely = np.exp(logits - logits.max())
+            rows[: len(likely)] = np.log(likely / likely.sum() + _LEAST_PROBABILITY)[:, None]
+
+
+def used_elements(blocks: Blocks, elements: tuple[str, ...]) -> UInt8:
+    """Which elements of a model's vocabulary the source of a page has, 1 or 0: (len(elements),)."""
+    return np.append(blocks.source_elements, np.uint8(0))[_parser_numbers(elements)]
+
+
+@cache
+def _parser_numbers(elements: tuple[str, ...]) -> npt.NDArray[np.intp]:
+    """The parser's number of each element; one that the parser does not know is on no page."""
+    numbers = {name: number for number, name in enumerate(ELEMENTS)}
+    return np.array([numbers.get(name, len(ELEMENTS)) for name in elements], dtype=np.intp)
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The weights of names and of origins."""
+
+    names: Names
+    origins: Origins
+
+    def rows_of(self, blocks: Blocks) -> Fill:
+        """What fills `rows` (len(FEATURES), any number of blocks) of a page with at least one block."""
+        named = np.empty((len(NAME_FEATURES), len(blocks)), dtype=np.float32)
+        self.names.features(blocks, named)
+
+        def fill(first: int, rows: Float32) -> None:
+            rows[: len(named)] = named[:, first : first + rows.shape[1]]
+            self.origins.features(blocks, rows[len(named) :])
+
+        return fill
+
+    def __call__(self, blocks: Blocks) -> Float32:
+        """The rows of a page: shape (len(FEATURES), n_blocks)."""
+        rows = np.empty((len(FEATURES), len(blocks)), dtype=np.float32)
+        if len(blocks):
+            self.rows_of(blocks)(0, rows)
+        return rows
+
+
+def check(weights: Weights) -> None:
+    """Raises ModelError for arrays that are no such weights: the kernels trust them."""
+    words, of_words = weights.names.words, weights.names.weights
+    if (
+        words.dtype != np.uint32
+        or of_words.dtype != np.float32
+        or words.ndim != 1
+        or words.shape != of_words.shape
+        or (len(words) and (words[0] == 0 or (words[1:] <= words[:-1]).any()))
+        or not np.isfinite(of_words).all()
+    ):
+        raise ModelError("the weights of names are damaged")
+    of_elements = weights.origins.weights
+    if (
+        of_elements.dtype != np.float32
+        or of_elements.ndim != 2
+        or len(of_elements) > MAX_ORIGINS
+        or of_elements.shape[1] != len(weights.origins.elements) + 1
+        or not (np.abs(of_elements) <= _MAX_WEIGHT).all()
+    ):
+        raise ModelError("the weights of origins are damaged")

@@ -1,0 +1,91 @@
+"""A page as cleaners see it: canonical HTML, blocks and language; wrong character sets are repaired."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from victor_spark.blocks import Page, Record
+from victor_spark.html import charset, plain
+from victor_spark.html.canonical import canonical
+from victor_spark.html.segment import segment
+from victor_spark.langid.pages import Linguist, PageLanguage
+from victor_spark.langid.repair import CONTROLS, Misreading, reread
+from victor_spark.warc import compression, file_types
+
+_MAX_MISREADINGS: Final = 4
+_LATIN_1: Final = 0x100
+
+Lap = Callable[[str], None]
+"""Called with the name of each stage when it ends."""
+
+
+def unmeasured(stage: str) -> None:
+    """The lap of a run without measurements."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageFacts:
+    """What is known about a page beside what cleaners need.
+
+    `misreadings`: the wrong character sets that were found and repaired; `mixed_with`: see `Canonical`.
+    """
+
+    charset: str | None
+    language: PageLanguage
+    misreadings: tuple[Misreading, ...] = ()
+    mixed_with: str | None = None
+
+    @property
+    def repairs(self) -> str | None:
+        """A note on repaired character sets and on letters that are lost; None where all is right."""
+        parts = [f"{self.mixed_with} in {self.charset}: repaired"] if self.mixed_with else []
+        for read_as, written_in in dict.fromkeys(misreading[:2] for misreading in self.misreadings):
+            parts.append(f"{charset.name(written_in)} read as {charset.name(read_as)}: repaired")
+        if lost := self.language.lost:
+            parts.append(f"{lost:.1%} of the letters are lost" if lost >= 0.001 else "a few letters are lost")
+        return "; ".join(parts) or None
+
+
+def prepare(
+    source: bytes | str,
+    look: Linguist,
+    url: str | None = None,
+    http_charset: str | None = None,
+    lap: Lap = unmeasured,
+) -> tuple[Page, PageFacts]:
+    """A page as cleaners see it: canonical HTML, blocks, language; the same in training and cleaning."""
+    document = canonical(source, http_charset=http_charset)
+    lap("canonical")
+    html, read_as = document.html, document.charset
+    segmented = segment(html, document.elements)
+    lap("segment")
+    blocks, language = look(segmented)
+    misreadings: tuple[Misreading, ...] = ()
+    while language.misreading and len(misreadings) < _MAX_MISREADINGS:
+        if language.misreading != CONTROLS or (not misreadings and blocks.points.max() < _LATIN_1):
+            read_as = charset.name(language.misreading.written_in)
+        misreadings += (language.misreading,)
+        html = reread(html, language.misreading)
+        blocks, language = look(segment(html, document.elements))
+    lap("language")
+    page = Page(html, blocks, url, blocks.title, language.language)
+    return page, PageFacts(read_as, language, misreadings, document.mixed_with)
+
+
+def prepare_text(
+    source: bytes, look: Linguist, url: str | None = None, charset: str | None = None
+) -> tuple[Page, PageFacts]:
+    """A plain text as a page without a title, one block a line."""
+    html, found = plain.as_html(source, charset)
+    page, facts = prepare(html, look, url)
+    return page, replace(facts, charset=facts.charset or found)
+
+
+def handed_over(payload: bytes, url: str | None, charset: str | None = None) -> Record:
+    """The record of a page given by a caller, not by an archive; a file of another kind gets a status."""
+    record = Record(None, url, "", 0, len(payload), payload, http_charset=charset)
+    if payload.startswith(compression.GZIP_MAGIC) and charset is None:
+        other: str | None = "application/gzip"
+    else:
+        other = file_types.binary_type(payload[:512])
+    return replace(record, payload=None, status="not_html", reason=other) if other else record

@@ -1,0 +1,148 @@
+"""Which run holds an output: a lock of the filesystem, or a lease where there are no locks.
+
+A lease is a small file with the holder's name and a count, which the holder raises every BEAT_SECONDS.
+Another run reads the file twice, PATIENCE_SECONDS apart by the monotonic clock: if it changed, the holder is
+alive and the other run is refused; if not, the holder is dead and the other run takes the lease. No times are
+written or compared, so the clocks of the machines don't matter. A holder that finds another name in the file
+has lost the output and stops.
+"""
+
+import fcntl
+import json
+import os
+import socket
+import threading
+import time
+from pathlib import Path
+from typing import Any, Final, Protocol
+from uuid import uuid4
+
+LEASE: Final = "_run/lease.json"
+BEAT_SECONDS: Final = 15.0
+PATIENCE_SECONDS: Final = 60.0
+_SILENT_BEATS: Final = 3  # together shorter than PATIENCE_SECONDS
+_SETTLING_SECONDS: Final = 2.0
+
+
+class Store(Protocol):
+    """Where a lease's file lies: the part of `files.Files` that a lease needs."""
+
+    def read(self, name: str) -> bytes | None: ...  # noqa: D102 - None: there is no such file
+    def write(self, name: str, content: bytes) -> None: ...  # noqa: D102 - whole or not at all
+    def remove(self, name: str) -> None: ...  # noqa: D102 - if it is there
+
+
+class Lock(Protocol):
+    """What one run at a time holds, until `release` or the end of its process."""
+
+    def acquire(self) -> bool: ...  # noqa: D102 - False: another run holds it
+    def lost(self) -> bool: ...  # noqa: D102 - whether another run took it over meanwhile
+    def release(self) -> None: ...  # noqa: D102 - lets other runs in again
+
+
+class Lease:
+    """An output that one run at a time holds by the lease in it."""
+
+    def __init__(self, store: Store, *, beat: float | None = None, patience: float | None = None) -> None:
+        self._store = store
+        self._beat_seconds = BEAT_SECONDS if beat is None else beat
+        self._patience = PATIENCE_SECONDS if patience is None else patience
+        self._holder, self._count, self._is_held = "", 0, False
+        self._lost, self._released = threading.Event(), threading.Event()
+
+    def acquire(self) -> bool:
+        """Takes the lease, which a thread of its own keeps from now on; False if another run holds it."""
+        wait = threading.Event().wait  # by the monotonic clock
+        before = self._store.read(LEASE)
+        if before is not None:
+            wait(self._patience)
+            if self._store.read(LEASE) not in (before, None):
+                return False
+        self._holder, self._count = str(uuid4()), 0
+        self._lost, self._released = threading.Event(), threading.Event()
+        self._write()
+        wait(min(_SETTLING_SECONDS, self._beat_seconds))  # if two found it free, the second to write has it
+        self.beat()
+        if self._lost.is_set():
+            return False
+        self._is_held = True
+        threading.Thread(target=self._keep, daemon=True).start()
+        return True
+
+    def lost(self) -> bool:
+        """Whether another run took the output over, as it saw no sign of this one."""
+        return self._is_held and self._lost.is_set()
+
+    def release(self) -> None:
+        """Lets other runs in again."""
+        self._released.set()
+        if self._is_held and not self._lost.is_set():
+            self._store.remove(LEASE)
+        self._is_held = False
+
+    def beat(self) -> None:
+        """Raises the count, unless another run holds the lease."""
+        found = _parsed(self._store.read(LEASE))
+        if found is not None and found.get("holder") != self._holder:
+            self._lost.set()
+            return
+        self._count += 1
+        self._write()
+
+    def _write(self) -> None:
+        content = {"holder": self._holder, "count": self._count, "host": socket.gethostname()}
+        self._store.write(LEASE, json.dumps(content).encode())
+
+    def _keep(self) -> None:
+        """Beats until the lease is released or lost."""
+        last, lost, released = time.monotonic(), self._lost, self._released
+        while not released.wait(self._beat_seconds) and not lost.is_set():
+            try:
+                self.beat()
+                last = time.monotonic()
+            except Exception:  # noqa: BLE001 - the store is away: it may be back at the next beat
+                if time.monotonic() - last > _SILENT_BEATS * self._beat_seconds:  # others will take the lease
+                    lost.set()
+
+
+def _parsed(content: bytes | None) -> dict[str, Any] | None:
+    """The content of a lease; None where there is none, or half of one."""
+    try:
+        found = json.loads(content) if content else None
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+class FileLock:
+    """A directory on this machine, held by a lock of the filesystem; by a lease where that has none."""
+
+    def __init__(self, root: Path, lease: Lease) -> None:
+        self._root, self._lease = root, lease
+        self._descriptor: int | None = None
+
+    def acquire(self) -> bool:
+        """Holds the directory; False if another run does."""
+        self._root.mkdir(exist_ok=True)
+        (self._root / "_run").mkdir(exist_ok=True)
+        descriptor = os.open(self._root / "_run" / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(descriptor)
+            if isinstance(error, BlockingIOError):
+                return False
+            return self._lease.acquire()  # some network filesystems have no locks
+        self._descriptor = descriptor
+        return True
+
+    def lost(self) -> bool:
+        """Whether another run took the directory over meanwhile."""
+        return self._lease.lost()
+
+    def release(self) -> None:
+        """Lets other runs in again."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+        self._lease.release()

@@ -1,0 +1,164 @@
+"""The request of `victor clean`: one object from the command line to the tasks.
+
+A field that doesn't influence the rows is declared with `compare=False`. So equal requests give equal rows
+for the same records: executors keep the models of a request for the next equal one, and config.json holds
+exactly the fields that are compared.
+"""
+
+import math
+from dataclasses import dataclass, field
+from typing import Final
+
+from victor_spark.errors import UsageError
+from victor_spark.pipeline import Settings
+from victor_spark.warc.shard import ReadOptions
+
+PARTITION_COLUMNS: Final = ("language", "crawl")
+ENGINES: Final = ("arrow", "rdd")
+
+FILE_BYTES: Final = 256 << 20
+"""Size of the files with --partition-by: without a size, every task would write a file into every folder."""
+
+WAVE_FACTOR: Final = 16
+"""Bytes of input for a byte of output, about: cleaned text is a small part of an archive."""
+
+WALL_FACTOR: Final = 30
+"""The wall-clock limit is this multiple of the CPU limit, so that machine load causes no timeouts."""
+
+OPEN_FACTOR: Final = 30
+"""The first record of a shard must be found within this multiple of a page's CPU limit."""
+
+REMOTE_SECONDS: Final = 30.0
+"""The least time for reading a record of a remote shard, so that a slow server causes no timeouts."""
+
+_MIN_MEGABYTES: Final = 64  # needed to read records and send rows
+
+
+@dataclass(frozen=True, slots=True)
+class RowOptions:
+    """Which columns the rows have on request, and how rows become files.
+
+    `partition_by`: a column whose values become folders; `target_file_size`: bytes, None is a file a task.
+    """
+
+    blocks: bool = False
+    html: bool = False
+    partition_by: str | None = None
+    target_file_size: int | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.partition_by not in (None, *PARTITION_COLUMNS):
+            known = " or ".join(PARTITION_COLUMNS)
+            raise UsageError(f"pages can be partitioned by {known}, not by {self.partition_by}")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of `tables.ON_REQUEST` that are asked for."""
+        wanted = {"html": self.html, "crawl": self.partition_by == "crawl", "blocks": self.blocks}
+        return tuple(name for name, is_wanted in wanted.items() if is_wanted)
+
+    @property
+    def file_bytes(self) -> int | None:
+        """The size that files should have; None: a file a task, whatever its size."""
+        return self.target_file_size or (FILE_BYTES if self.partition_by else None)
+
+    @property
+    def min_wave_bytes(self) -> int:
+        """Input that a wave needs at least, to fill a file."""
+        return WAVE_FACTOR * (self.file_bytes or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one page may use; and whether it is cleaned in a child process, without which nothing is enforced.
+
+    `page_seconds` is CPU time, and as much again for every megabyte of the page; of the annotated pages none
+    takes a hundredth of the default (bench/deadline.py), so most pages that reach it would never end. Reading
+    a record, html or not, may take as long, by the bytes of the shard that are read for it.
+    `page_megabytes` is address space beyond what the process had before its first page.
+    """
+
+    page_seconds: float = 20.0
+    page_megabytes: int = 1024
+    sandbox: bool = True
+
+    def __post_init__(self) -> None:
+        if not 0 < self.page_seconds < 1e6:
+            raise UsageError(f"--page-seconds must be between 0 and 1e6, not {self.page_seconds:g}")
+        if not _MIN_MEGABYTES <= self.page_megabytes < 1 << 20:
+            least, most = _MIN_MEGABYTES, (1 << 20) - 1
+            raise UsageError(
+                f"--page-memory must be between {least} and {most} MB, not {self.page_megabytes}"
+            )
+
+    def seconds(self, n_bytes: int) -> float:
+        """CPU seconds for a page, or for reading a record, of that size."""
+        return self.page_seconds * (1.0 + n_bytes / 1e6)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How many shards and pages may fail: a share (1%, 0.01), a count, or "1% or 20", whichever allows more.
+
+    A count after "or" is there for small runs, and never covers everything.
+    """
+
+    max_failed_shards: str = "1% or 1"
+    max_failed_pages: str = "5% or 20"
+
+    def __post_init__(self) -> None:
+        allowed(self.max_failed_shards, 0)
+        allowed(self.max_failed_pages, 0)
+
+
+def allowed(budget: str, total: float) -> int:
+    """How many of `total` may fail; UsageError if the text is no failure budget."""
+    first, either, second = budget.strip().partition(" or ")
+    try:
+        if either:
+            return max(allowed(first, total), min(int(second), math.ceil(total) - 1))
+        return int(first) if first.isdecimal() else math.floor(_share(first) * total + 1e-9)
+    except ValueError as error:
+        example = "a share or a count, such as 1%, 0.01, 20 or '1% or 20'"
+        raise UsageError(f"a failure budget is {example}, not {budget!r}") from error
+
+
+def _share(text: str) -> float:
+    share = float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    if not 0 <= share <= 1:
+        raise ValueError(text)
+    return share
+
+
+@dataclass(frozen=True, slots=True)
+class SparkOptions:
+    """How the work is divided. None: as Spark is configured (`master`), or as the size of the input suggests.
+
+    `partitions`: tasks of a wave; `wave_bytes`: input committed together; `split_bytes`: input that a task
+    reads at a time; `engine`: one of ENGINES.
+    """
+
+    master: str | None = None
+    partitions: int | None = None
+    wave_bytes: int | None = None
+    split_bytes: int | None = None
+    engine: str = ENGINES[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CleanRequest:
+    """Everything that `victor clean` was asked for; `output` is "" where one page is printed.
+
+    The groups `cleaning`, `reading`, `rows` (as "output"), `limits` and `budget` are tables of
+    conf/cleaning.toml.
+    """
+
+    inputs: tuple[str, ...] = field(default=(), compare=False)
+    base_url: str | None = field(default=None, compare=False)
+    output: str = field(default="", compare=False)
+    cleaning: Settings = Settings()
+    reading: ReadOptions = ReadOptions()
+    rows: RowOptions = RowOptions()
+    limits: Limits = Limits()
+    budget: Budget = field(default=Budget(), compare=False)
+    spark: SparkOptions = field(default=SparkOptions(), compare=False)

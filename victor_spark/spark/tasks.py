@@ -1,0 +1,238 @@
+"""What one task does: opens its shards, cleans their records, and hands on or writes the rows.
+
+Rows are written here, in the Python process, wherever it can reach the output: a disk, and a store that
+Spark has no jars for. Their text then never enters the JVM, which would take a fifth of the run's time to
+convert and compress it. A task gives its files names of its own and reports them when all are written. Only
+files that the successful attempt of a task reports become part of the output; those of other attempts are
+removed with the staged wave.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+from uuid import uuid4
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyspark import Accumulator, Broadcast, TaskContext
+from pyspark.accumulators import AccumulatorParam
+from pyspark.sql import SparkSession
+
+from victor_spark.spark import manifest
+from victor_spark.spark.record import RowCounter, models_hashes
+from victor_spark.spark.request import CleanRequest
+from victor_spark.spark.rows import Work, page_work, row_batches, summed
+from victor_spark.spark.sandbox import Sandbox
+from victor_spark.warc import fsspec_files
+from victor_spark.warc.shard import FIRST, Shard
+
+NO_VALUE: Final = "__HIVE_DEFAULT_PARTITION__"
+REPORT_DDL: Final = "report string"
+_REPORT: Final = pa.schema([("report", pa.string())])
+_ON_DISK: Final = "file://"
+_N_TRIES: Final = 5
+_ROW_GROUP_BYTES: Final = 32 << 20
+_LEVEL: Final = 3  # as Spark writes: an eighth smaller than at pyarrow's 1, for 6 µs a page
+
+Batches = Iterable[pa.RecordBatch]
+StageSeconds = Accumulator[dict[str, float]]
+"""Seconds by stage, over the tasks of a wave."""
+
+
+@dataclass(frozen=True, slots=True)
+class CleanTask:
+    """The same for all tasks of a run: it pickles, and the models travel as a broadcast.
+
+    Tasks are equal if their requests are and the content of their models (`models_hash`).
+    """
+
+    request: CleanRequest
+    models_hash: str
+    models: Broadcast[dict[str, bytes]] = field(compare=False)
+
+
+def clean_task(spark: SparkSession, request: CleanRequest, models: dict[str, bytes]) -> CleanTask:
+    """The task of a run, with its models broadcast."""
+    return CleanTask(request, repr(models_hashes(models)), spark.sparkContext.broadcast(models))
+
+
+class SumOfSeconds(AccumulatorParam[dict[str, float]]):
+    """Sums of seconds by stage, over tasks.
+
+    Spark adds the task that wrote a partition, once; the time of lost attempts is not included. (With
+    a shuffle before the write, for a target file size, a task that is repeated counts again.)
+    """
+
+    def zero(self, value: dict[str, float]) -> dict[str, float]:
+        """The sums of no task."""
+        return dict.fromkeys(value, 0.0)
+
+    def addInPlace(self, value1: dict[str, float], value2: dict[str, float]) -> dict[str, float]:  # noqa: N802
+        """Spark's name for the sum of both."""
+        return summed(value1, value2)
+
+
+_WORK: Final[dict[CleanTask, Work]] = {}
+_SANDBOX: Final[dict[CleanTask, Sandbox]] = {}
+
+
+def clean_partition(
+    batches: Batches, *, task: CleanTask, seconds: StageSeconds | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Batches of shards (columns of `manifest.SHARDS`) → batches of pages, flushed by size.
+
+    A shard that can't be read ends in one row without offset, and the next shard follows. `seconds` gets
+    the time of the stages.
+    """
+    work = _work(task)
+    before = work.timer.seconds()
+    for batch in batches:
+        shards = [manifest.shard(columns) for columns in batch.to_pylist()]
+        for pages in (
+            _sandbox(task).batches(shards) if task.request.limits.sandbox else in_process(shards, work)
+        ):
+            handed = time.perf_counter()
+            yield pages
+            work.timer.add("hand_over", time.perf_counter() - handed)
+    if seconds is not None:
+        seconds.add({stage: now - before[stage] for stage, now in work.timer.seconds().items()})
+
+
+def clean_rows(
+    shards: Iterable[Any], *, task: CleanTask, seconds: StageSeconds | None = None
+) -> Iterator[tuple[Any, ...]]:
+    """The same for `rdd.mapPartitions`: rows in, rows out, `clean_partition` between them."""
+    rows = [shard.asDict() for shard in shards]
+    batches = [pa.RecordBatch.from_pylist(rows)] if rows else []
+    for batch in clean_partition(batches, task=task, seconds=seconds):
+        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def in_process(shards: Iterable[Shard], work: Work) -> Iterator[pa.RecordBatch]:
+    """Cleans in this process, without limits; a page that crashes fails the task."""
+    return row_batches(shards, work.schema, read=lambda shard: work.read(shard, FIRST), row=work.row)
+
+
+def _work(task: CleanTask) -> Work:
+    """The work of this process, built once for all tasks that are equal."""
+    if task not in _WORK:
+        _WORK.clear()
+        _WORK[task] = page_work(task.request, task.models.value)
+    return _WORK[task]
+
+
+def _sandbox(task: CleanTask) -> Sandbox:
+    """The child of this process for all tasks that are equal, forked when the models are there."""
+    if task not in _SANDBOX:
+        for other in _SANDBOX.values():
+            other.close()
+        _SANDBOX.clear()
+        _SANDBOX[task] = Sandbox(_work(task), task.request.limits)
+    return _SANDBOX[task]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a wave's files go, with which columns, and the column whose values become folders."""
+
+    location: str
+    schema: pa.Schema
+    partition_by: str | None = None
+
+
+def write_partition(
+    batches: Batches, *, target: Target, clean: Callable[[Batches], Batches] | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Writes batches of pages, and yields one row: names and sizes of the files, and the counts of rows.
+
+    With `clean`, the batches are shards, and it makes pages of them.
+    """
+    context = TaskContext.get()
+    number = context.partitionId() if context else 0
+    name = f"part-{number:05}-{uuid4()}.zstd.parquet"
+    counter = RowCounter()
+    files: dict[str, _File] = {}
+    try:
+        for batch in clean(batches) if clean else batches:
+            counter.add(batch)
+            rows = pa.Table.from_batches([batch]).cast(target.schema)  # Spark drops the schema's version
+            for folder, part in _by_folder(rows, target.partition_by):
+                if folder not in files:
+                    files[folder] = _File(f"{target.location}/{folder}{name}", part.schema)
+                files[folder].write(part)
+        if number == 0 and not files and target.partition_by is None:  # readers want one file's columns
+            files[""] = _File(f"{target.location}/{name}", target.schema)
+        sizes = {f"{folder}{name}": file.close() for folder, file in files.items()}
+    except BaseException:
+        for file in files.values():
+            file.discard()
+        raise
+    report = json.dumps({"files": sizes, "counts": asdict(counter.counts())}, ensure_ascii=False)
+    yield pa.RecordBatch.from_pydict({"report": [report]}, _REPORT)
+
+
+def _by_folder(table: pa.Table, column: str | None) -> Iterator[tuple[str, pa.Table]]:
+    """The rows by the folder they belong to; the column that makes folders is left out."""
+    if column is None:
+        yield "", table
+        return
+    rest = table.drop_columns([column])
+    for value in pc.unique(table[column]).to_pylist():
+        chosen = table[column].is_null() if value is None else pc.equal(table[column], value)
+        folder = NO_VALUE if value is None else quote(value, safe=" !$&()+,-.;@_~")
+        yield f"{column}={folder}/", rest.filter(chosen)
+
+
+class _File:
+    """A Parquet file under way: rows are gathered into row groups of about the same size."""
+
+    def __init__(self, url: str, schema: pa.Schema) -> None:
+        self._path = Path(url.removeprefix(_ON_DISK)) if url.startswith(_ON_DISK) else None
+        self._file: Any
+        if self._path is not None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self._path.open("wb")
+        else:
+            system, path = fsspec_files.file_system(url)
+            system.retries = _N_TRIES  # of a part; if all fail, Spark repeats the task
+            self._file = system.open(path, "wb")
+        self._writer = pq.ParquetWriter(self._file, schema, compression="zstd", compression_level=_LEVEL)
+        self._waiting: list[pa.Table] = []
+
+    def write(self, table: pa.Table) -> None:
+        """Adds rows."""
+        self._waiting.append(table)
+        if sum(part.nbytes for part in self._waiting) >= _ROW_GROUP_BYTES:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._waiting:
+            table = pa.concat_tables(self._waiting)
+            self._writer.write_table(table, row_group_size=max(table.num_rows, 1))
+            self._waiting = []
+
+    def close(self) -> int:
+        """Ends the file, which is visible from now on; its size."""
+        self._flush()
+        self._writer.close()
+        size: int = self._file.tell()
+        self._file.close()
+        return size
+
+    def discard(self) -> None:
+        """Removes the file, which in a store was never visible."""
+        with suppress(Exception):  # the file may be what failed
+            self._writer.close()
+        if self._path is not None:
+            with suppress(OSError):  # of a full disk
+                self._file.close()
+            self._path.unlink(missing_ok=True)
+        elif not self._file.closed:
+            self._file.discard()
+            self._file.closed = True  # so that its finalizer writes nothing

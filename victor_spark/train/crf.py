@@ -1,0 +1,194 @@
+"""Trains a model: weights, the trees before the CRF, the CRF, and the trees that revise it.
+
+The CRF is python-crfsuite's (Victor, section 3.1, step 6). What a stage is trained on must look like what it
+will see, so no page is used with a guess by trees that know its site: weights and first trees are trained on
+each of a few folds of sites, too, and applied to the pages left out (stacking; Wolpert 1992).
+"""
+
+import tempfile
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import numpy as np
+
+from victor_spark.blocks import OTHER, Blocks, Float32, Int32, UInt8
+from victor_spark.errors import ModelError
+from victor_spark.model.crf import Model, chain_marginals
+from victor_spark.model.decision import n_words
+from victor_spark.model.revision import features
+from victor_spark.model.table import FeatureTable
+from victor_spark.model.trees import TreeOptions, Trees
+from victor_spark.model.weights import Weights
+from victor_spark.train import check_installed, crfsuite, trees, weights
+from victor_spark.train.crfsuite import CRFSUITE_NAME, Progress, TrainingOptions
+
+MAX_BLOCKS: Final = 1500
+"""Longer pages are left out of training: a few index pages would outweigh everything else."""
+
+NAMELESS: Final = 5
+"""One page of so many is used twice, the second time without names: many pages of the web have none."""
+
+CONFIDENCE: Final = 0.9
+"""The last trees' log-odds are multiplied by this: on training pages they are too sure."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingPage:
+    """A page's blocks, an index into LABELS per block, its site, and the collection that it came with."""
+
+    blocks: Blocks
+    labels: UInt8
+    site: str = ""
+    collection: str = ""
+
+
+def train(
+    pages: Iterable[TrainingPage],
+    table: FeatureTable,
+    options: TrainingOptions = TrainingOptions(),
+    *,
+    directory: Path | None = None,
+    progress: Progress | None = None,
+    about: Mapping[str, Any] | None = None,
+) -> Model:
+    """A model of labelled pages.
+
+    CRFsuite's own file stays in `directory` as model.crfsuite; without a directory it is deleted. Raises
+    ModelError when no page can be used, UsageError where the extra `train` is not installed.
+    """
+    check_installed(table)
+    usable = usable_pages(pages)
+    known = {"n_training_pages": len(usable), **(about or {})}
+    if table.is_learnt:
+        usable = with_nameless(usable)
+    learnt, first, values = before_crf(usable, table)
+    sequences = (
+        (crfsuite.sequences(table, table.bins(of_page)), page.labels)
+        for page, of_page in zip(usable, values, strict=True)
+    )
+    with tempfile.TemporaryDirectory() as scratch:
+        path = (directory or Path(scratch)) / CRFSUITE_NAME
+        crfsuite.fit(sequences, path, options, progress)
+        model = crfsuite.from_crfsuite(path, table, known, learnt, first)
+    return revised(usable, values, model) if table.is_learnt else model
+
+
+def usable_pages(pages: Iterable[TrainingPage]) -> list[TrainingPage]:
+    """The pages that are neither empty nor too long; ModelError when there is none."""
+    usable = [page for page in pages if 0 < len(page.blocks) <= MAX_BLOCKS]
+    if not usable:
+        raise ModelError("no labelled page to learn from")
+    return usable
+
+
+def with_nameless(pages: Sequence[TrainingPage]) -> list[TrainingPage]:
+    """The pages, and every fifth of them again without the names of its elements: see weights.erased."""
+    return [*pages, *(replace(page, blocks=weights.erased(page.blocks)) for page in pages[::NAMELESS])]
+
+
+def before_crf(
+    pages: Sequence[TrainingPage], table: FeatureTable
+) -> tuple[Weights | None, Trees | None, list[Float32]]:
+    """The weights and trees before the CRF, where the table is learnt, and all its features of each page."""
+    values = [table.values(page.blocks) for page in pages]
+    if not table.is_learnt:
+        return None, None, values
+    sites = _sites(pages)
+    folds = np.array([zlib.crc32(site.encode()) % table.trees.n_folds for site in sites], dtype=np.int32)
+    collections = weights.origin_numbers([page.collection for page in pages], sites)
+
+    def weigh(rows: Sequence[int]) -> Weights:
+        return _weights(pages, collections, rows, table.elements)
+
+    weighed = _out_of_fold(folds, weigh, lambda learnt, row: learnt(pages[row].blocks))
+    values = [table.silenced(np.vstack(of_page)) for of_page in zip(values, weighed, strict=True)]
+
+    def grow(rows: Sequence[int]) -> Trees:
+        return _grow([pages[row] for row in rows], [values[row] for row in rows], table.trees.first)
+
+    guessed = _out_of_fold(folds, grow, lambda grown, row: grown(values[row]))
+    everything = range(len(pages))
+    complete = [np.vstack(of_page) for of_page in zip(values, guessed, strict=True)]
+    return weigh(everything), grow(everything), complete
+
+
+def revised(pages: Sequence[TrainingPage], values: Sequence[Float32], model: Model) -> Model:
+    """The model with trees that revise its CRF; `values` as `before_crf` gave them.
+
+    The CRF has too few weights to overfit: its marginals on these pages are like those on other pages.
+    """
+    rows = [
+        features(page.blocks, of_page, chain_marginals(model, of_page))
+        for page, of_page in zip(pages, values, strict=True)
+    ]
+    options = model.table.trees
+    grown = [_grow(pages, rows, each) for each in (options.last, options.serving_f1) if each.n_trees]
+    return replace(model, last=trees.scaled(trees.joined(*grown), CONFIDENCE / len(grown)))
+
+
+def extended(
+    pages: Sequence[TrainingPage], start: Model, adapted: Model, options: TreeOptions, strength: float
+) -> Model:
+    """The adapted model with the last trees of `start`, and more trees grown on what these get wrong here.
+
+    `strength`, from 0 to 1, multiplies the log-odds of the new trees.
+    """
+    assert start.last is not None
+    rows = []
+    for page in pages:
+        values = adapted.values(page.blocks)
+        rows.append(features(page.blocks, values, chain_marginals(adapted, values)))
+    baselines = [start.last(of_page) for of_page in rows]
+    more = _grow(pages, rows, replace(options, depth=start.last.features.shape[1]), baselines)
+    return replace(adapted, last=trees.joined(start.last, trees.scaled(more, strength)))
+
+
+Learnt = TypeVar("Learnt")
+
+
+def _out_of_fold(
+    folds: Int32, learn: Callable[[Sequence[int]], Learnt], apply: Callable[[Learnt, int], Float32]
+) -> list[Float32]:
+    """For each page the output of what was learnt from the pages (rows) of other folds."""
+    outputs = [np.zeros(0, dtype=np.float32)] * len(folds)
+    for fold in np.unique(folds).tolist():
+        others = np.flatnonzero(folds != fold).tolist() or range(len(folds))  # all pages are in one fold
+        learnt = learn(others)
+        for row in np.flatnonzero(folds == fold).tolist():
+            outputs[row] = apply(learnt, row)
+    return outputs
+
+
+def _weights(
+    pages: Sequence[TrainingPage], collections: Int32, rows: Sequence[int], elements: tuple[str, ...]
+) -> Weights:
+    """The weights learnt from the pages in `rows`; `collections`: the number of each page's collection."""
+    sites = _sites(pages)
+    blocks = [pages[row].blocks for row in rows]
+    return Weights(
+        weights.learn_names(
+            blocks,
+            [pages[row].labels != OTHER for row in rows],
+            [trees.page_weights(n_words(of_page)) for of_page in blocks],
+            [sites[row] for row in rows],
+        ),
+        weights.learn_origins(blocks, collections[list(rows)], int(collections.max()) + 1, elements),
+    )
+
+
+def _sites(pages: Sequence[TrainingPage]) -> list[str]:
+    """The site of each page; a page of no known site has one of its own."""
+    return [page.site or str(row) for row, page in enumerate(pages)]
+
+
+def _grow(
+    pages: Sequence[TrainingPage],
+    values: Sequence[Float32],
+    options: TreeOptions,
+    baselines: Sequence[Float32] = (),
+) -> Trees:
+    kept = [page.labels != OTHER for page in pages]
+    return trees.grow(values, kept, [n_words(page.blocks) for page in pages], options, baselines)

@@ -1,0 +1,231 @@
+"""Labelled pages → an NCleaner model: counts, interpolation, and a calibration on pages left out."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from victor_spark.blocks import OTHER, Blocks, Bool, Float32, Float64, Int32, UInt8, UInt32
+from victor_spark.extractors import ncleaner
+from victor_spark.extractors.ncleaner import (
+    MAX_CHARACTERS,
+    N_RESERVED,
+    Int64,
+    Model,
+    Ratios,
+    Segments,
+    segments,
+    symbol_table,
+)
+from victor_spark.html.characters import CLASS_MASK, DIGIT, LETTER, WHITE, properties
+
+N_FOLDS: Final = 2
+LEAST_COUNT: Final = 2
+"""Rarer characters have no symbol of their own, rarer trigrams no entry."""
+_MAX_STEPS: Final = 50
+_MAX_LOG_ODDS: Final = 30.0
+LIKELIHOOD: Final = np.array([0.0, 1.0, 0.0])
+"""The calibration of a model that has none: the mean ratio alone decides."""
+RIDGE: Final = 1.0
+"""The penalty of the calibration; it matters only where there is a handful of pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A page with its annotated labels (an index into LABELS per block) and its site."""
+
+    blocks: Blocks
+    labels: UInt8
+    site: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The segments of a page, and which of them are clean text."""
+
+    found: Segments
+    clean: Bool
+
+
+def train(
+    examples: Sequence[Example],
+    *,
+    lexical: bool = True,
+    calibrated: bool = True,
+    about: Mapping[str, Any] | None = None,
+) -> Model:
+    """The model of some pages. ValueError where they have no clean, or no dirty text.
+
+    The calibration is fitted on ratios by models of the other fold's pages, since models are too sure about
+    their own pages. Folds are by site; the pages of a single site are distributed one by one. If not
+    `calibrated`, a segment is clean when its characters are likelier in clean text.
+    """
+    characters = alphabet(examples, lexical=lexical)
+    table = symbol_table(characters, lexical=lexical)
+    pages = [_read(example, table) for example in examples]
+    if not _both_kinds(pages):
+        raise ValueError("the pages need both text that is kept and text that is not")
+    n_symbols = N_RESERVED + len(characters)
+    calibration = _calibration(pages, _folds(examples), n_symbols) if calibrated else LIKELIHOOD
+    return Model(
+        lexical, characters, estimate(_counts(pages, n_symbols), n_symbols), calibration, about or {}
+    )
+
+
+def alphabet(examples: Iterable[Example], *, lexical: bool) -> UInt32:
+    """The characters with a symbol of their own: those seen LEAST_COUNT times, ascending."""
+    counts: Counter[int] = Counter({ord("a"): LEAST_COUNT, ord("0"): LEAST_COUNT})
+    for example in examples:
+        points, n = np.unique(example.blocks.points, return_counts=True)
+        counts.update(dict(zip(points.tolist(), n.tolist(), strict=True)))
+    often = [
+        point for point, n in counts.most_common(MAX_CHARACTERS) if n >= LEAST_COUNT and point <= 0x10FFFF
+    ]
+    found = np.array(sorted(often), dtype=np.uint32)
+    classes = properties()[found] & CLASS_MASK
+    own = classes != WHITE
+    if not lexical:
+        own &= ~np.isin(classes, (LETTER, DIGIT)) | np.isin(found, (ord("a"), ord("0")))
+    return np.asarray(found[own], dtype=np.uint32)
+
+
+def _read(example: Example, table: npt.NDArray[np.uint16]) -> _Read:
+    found = segments(example.blocks, table)
+    content = example.labels != OTHER
+    return _Read(found, _majority(found.of_block, example.blocks, content, found.n))
+
+
+def _majority(of_block: Int64, blocks: Blocks, chosen: Bool, n: int) -> Bool:
+    """Which segments have most of their characters in the chosen blocks."""
+    length: Int32 = blocks.text_end - blocks.text_start
+    every = np.bincount(of_block, weights=length, minlength=n)
+    return np.asarray(2 * np.bincount(of_block, weights=length * chosen, minlength=n) > every)
+
+
+def _both_kinds(pages: Sequence[_Read]) -> bool:
+    return any(page.clean.any() for page in pages) and any((~page.clean).any() for page in pages)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Trigram keys (three symbols as digits in base V); counts in clean and dirty text, shape (2, n)."""
+
+    keys: Int64
+    counts: Float64
+
+
+def _counts(pages: Iterable[_Read], n_symbols: int) -> Counts:
+    """The trigrams of all predicted characters."""
+    keys, times = [], []
+    for page in pages:
+        symbols, ends = page.found.symbols, page.found.rows
+        trigrams = (symbols[ends - 2] * n_symbols + symbols[ends - 1]) * n_symbols + symbols[ends]
+        distinct, n = np.unique(2 * trigrams + ~page.clean[page.found.of_row], return_counts=True)
+        keys.append(distinct)
+        times.append(n)
+    kinds, n_times = np.concatenate(keys), np.concatenate(times)
+    return Counts(*_summed(kinds // 2, n_times * np.stack([kinds % 2 == 0, kinds % 2 == 1])))
+
+
+def estimate(counted: Counts, n_symbols: int) -> Ratios:
+    """The ratios of both models, interpolated as documented in extractors.ncleaner."""
+    symbols = counted.keys % n_symbols
+    n_unigrams = np.stack([np.bincount(symbols, weights=n, minlength=n_symbols) for n in counted.counts])
+    one = (n_unigrams + 1) / (n_unigrams.sum(axis=1, keepdims=True) + n_symbols)
+
+    bigram_keys, n_bigrams = _often(*_summed(counted.keys % n_symbols**2, counted.counts))
+    context, symbol = np.divmod(bigram_keys, n_symbols)
+    weight, share = _interpolation(context, n_bigrams, n_symbols)
+    two = share + weight[:, context] * one[:, symbol]
+
+    trigram_keys, n_trigrams = _often(counted.keys, counted.counts)
+    contexts, of_context = np.unique(trigram_keys // n_symbols, return_inverse=True)
+    context_weight, share = _interpolation(of_context, n_trigrams, len(contexts))
+    shorter = np.searchsorted(bigram_keys, trigram_keys % n_symbols**2)
+    three = share + context_weight[:, of_context] * two[:, shorter]
+
+    # Every context was predicted once, as a bigram, but for two edges.
+    keys = np.union1d(bigram_keys, contexts)
+    bigrams = _ratio(weight)[keys // n_symbols] + _ratio(one)[keys % n_symbols]
+    bigrams[np.searchsorted(keys, bigram_keys)] = _ratio(two)
+    bigram_weights = np.zeros(len(keys), dtype=np.float32)
+    bigram_weights[np.searchsorted(keys, contexts)] = _ratio(context_weight)
+    return Ratios(
+        unigrams=_ratio(one),
+        unigram_weights=_ratio(weight),
+        bigram_keys=keys,
+        bigrams=bigrams,
+        bigram_weights=bigram_weights,
+        trigram_keys=trigram_keys,
+        trigrams=_ratio(three),
+    )
+
+
+def _often(keys: Int64, counts: Float64) -> tuple[Int64, Float64]:
+    """Those seen LEAST_COUNT times in both texts together."""
+    often = counts.sum(axis=0) >= LEAST_COUNT
+    return keys[often], counts[:, often]
+
+
+def _summed(keys: Int64, counts: npt.NDArray[Any]) -> tuple[Int64, Float64]:
+    """Distinct keys, ascending, and the sum of their counts in both texts."""
+    distinct, rows = np.unique(keys, return_inverse=True)
+    return distinct, np.stack([np.bincount(rows, weights=n, minlength=len(distinct)) for n in counts])
+
+
+def _interpolation(contexts: Int64, counts: npt.NDArray[Any], n: int) -> tuple[Float64, Float64]:
+    """T(h) / (n(h) + T(h)) of every context, 1 for one not seen; n(hc) / (n(h) + T(h)) of every n-gram."""
+    total = np.stack([np.bincount(contexts, weights=row, minlength=n) for row in counts])
+    kinds = np.stack([np.bincount(contexts, weights=row > 0, minlength=n) for row in counts])
+    both = total + kinds
+    weight = np.divide(kinds, both, out=np.ones_like(both), where=both > 0)
+    return weight, counts / np.maximum(both, 1)[:, contexts]
+
+
+def _ratio(both: Float64) -> Float32:
+    return np.asarray(np.log(both[0]) - np.log(both[1]), dtype=np.float32)
+
+
+def _folds(examples: Sequence[Example]) -> Int64:
+    sites = sorted({example.site for example in examples})
+    number = {site: row % N_FOLDS for row, site in enumerate(sites)}
+    if len(sites) < N_FOLDS:
+        return np.arange(len(examples)) % N_FOLDS
+    return np.array([number[example.site] for example in examples])
+
+
+def _calibration(pages: Sequence[_Read], folds: Int64, n_symbols: int) -> Float64:
+    """Logistic regression of being clean on `ncleaner.features`, a row a segment.
+
+    Segments weigh by their characters, which is what precision and recall of a text are about.
+    """
+    rows, wanted, weights = [], [], []
+    for fold in range(N_FOLDS):
+        own = [page for page, number in zip(pages, folds, strict=True) if number == fold]
+        others = [page for page, number in zip(pages, folds, strict=True) if number != fold]
+        seen = others if _both_kinds(others) else pages
+        ratios = estimate(_counts(seen, n_symbols), n_symbols)
+        for page in own:
+            rows.append(ncleaner.features(page.found, ratios))
+            wanted.append(page.clean.astype(np.float64))
+            weights.append(np.bincount(page.found.of_row, minlength=page.found.n))
+    return _logistic(np.concatenate(rows), np.concatenate(wanted), np.concatenate(weights))
+
+
+def _logistic(rows: Float64, wanted: Float64, n_characters: Int64) -> Float64:
+    """A logistic regression by Newton's method; all but the constant are penalised."""
+    found = np.zeros(rows.shape[1])
+    penalty = RIDGE * np.diag([1e-3, *np.ones(len(found) - 1)])
+    row_weights = n_characters / n_characters.mean()
+    for _ in range(_MAX_STEPS):
+        p = 1 / (1 + np.exp(-np.clip(rows @ found, -_MAX_LOG_ODDS, _MAX_LOG_ODDS)))
+        gradient = rows.T @ (row_weights * (p - wanted)) + penalty @ found
+        curvature = (rows * (row_weights * p * (1 - p))[:, None]).T @ rows + penalty
+        step = np.linalg.solve(curvature, gradient)
+        found -= step
+        if np.abs(step).max() < 1e-8:
+            break
+    return found
