@@ -30,6 +30,7 @@ ELSEWHERE = {
     "ngrams": "langid's business",
     "matching": "evaluation's",
     "repeats": "proved in tests/templates",
+    "statements": "proved in tests/metadata",
     "tokens": "proved in tests/templates",
     "trie": "proved in tests/templates",
 }
