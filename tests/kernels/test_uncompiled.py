@@ -30,7 +30,6 @@ ELSEWHERE = {
     "ngrams": "langid's business",
     "matching": "evaluation's",
     "repeats": "proved in tests/templates",
-    "statements": "proved in tests/metadata",
     "tokens": "proved in tests/templates",
     "trie": "proved in tests/templates",
 }
@@ -48,6 +47,7 @@ KERNELS = (
     "names",
     "preclean",
     "source",
+    "statements",
     "surroundings",
     "trees",
 )
@@ -219,6 +219,49 @@ def test_source(slow: dict[str, ModuleType], source: bytes) -> None:
         assert kernel.is_utf8(view) == is_utf8
         for start in range(0, len(source) + 1, 7):
             assert kernel.iframe_from(view, start) == source.find(b"<iframe", start)
+
+
+stated_parts = st.sampled_from(
+    (
+        *(
+            "<meta name=author content='a>b'>",
+            "<LINK rel=canonical href=x>",
+            "<html lang=en>",
+            "<title>",
+            "</title",
+        ),
+        *(
+            "<h1 class=x>",
+            "<time>",
+            "<script>",
+            "<script type='application/ld+json'>",
+            "</script>",
+            "<style>",
+        ),
+        *(
+            "</style>",
+            "<p class='ByLine'>",
+            "<b itemprop=datePublished",
+            "<i id=AUTHOR>",
+            "<!-- <meta> -->",
+            "<!--",
+        ),
+        *("pub", "lish", "<", ">", "=", '"', "'", "date"),
+    )
+)
+
+
+@given(source=st.lists(stated_parts, max_size=25).map("".join) | soup)
+@a_few
+def test_statements(slow: dict[str, ModuleType], source: str) -> None:
+    results = []
+    for kernel in (slow["statements"], compiled("statements")):
+        for marked in (False, True):
+            found = np.zeros((kernel.N_KINDS * kernel.MOST, 3), dtype=np.int32)
+            counts = np.zeros(kernel.N_KINDS, dtype=np.int32)
+            n = kernel.statements(*map(memoryview, (source.encode(), found, counts)), marked)
+            results.append(found[:n].tolist())
+    assert results[:2] == results[2:]
 
 
 @given(text=st.text(st.sampled_from("ab -\n\xa0\x80Ã©â€™»œя漢ř…\ufffd\u2c00\u3000"), max_size=40))
