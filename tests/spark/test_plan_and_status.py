@@ -17,7 +17,7 @@ from tests.warc import storage
 from victor_spark.cli import main
 from victor_spark.spark import estimate, ledger, manifest, plan
 from victor_spark.spark.record import Counts
-from victor_spark.warc import retrying
+from victor_spark.warc import remote_files
 from victor_spark.warc.shard import Shard
 
 pytestmark = pytest.mark.spark
@@ -103,7 +103,7 @@ def test_a_plan_for_people_is_a_few_lines(shards: Path, capsys: pytest.CaptureFi
 @pytest.fixture
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retries follow each other at once."""
-    monkeypatch.setattr(retrying, "PATIENCE", retrying.Patience(first_wait=0.002))
+    monkeypatch.setattr(remote_files, "FIRST_WAIT", 0.002)
 
 
 def test_a_path_on_a_list_that_cannot_be_had_is_named(
