@@ -69,6 +69,13 @@ def test_a_page_from_stdin_equals_the_file(html: Path, capsys: pytest.CaptureFix
     assert (code, out, said(err)) == (0, capsys.readouterr().out, [])
 
 
+def test_a_page_from_stdin_is_as_long_as_one_in_a_file_may_be(html: Path) -> None:
+    for name in (html, "-"):
+        code, out, err = victor("clean", name, "--max-bytes", "10", stdin=html.read_bytes())
+        assert (code, out) == (2, "")
+        assert "oversize (over 10 bytes)" in err
+
+
 @pytest.mark.parametrize(
     ("stdin", "says"),
     [

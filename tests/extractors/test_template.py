@@ -143,6 +143,7 @@ def test_a_rule_that_is_never_in_doubt_has_no_say() -> None:
     [
         (Settings("template"), "needs a templates table"),
         (Settings("kimatu", templates_use="around"), "unknown use of templates 'around'"),
+        (Settings("kimatu", templates_use="before"), "--templates-use before needs a templates table"),
         (Settings("kimatu", templates="nowhere.parquet"), "nowhere.parquet: No such file"),
     ],
 )

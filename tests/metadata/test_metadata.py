@@ -206,3 +206,56 @@ def test_hostile_statements_give_a_sane_answer(head: str) -> None:
 )
 def test_any_bytes_give_metadata(markup: bytes) -> None:
     assert isinstance(metadata(markup, "http://x.example/"), Metadata)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"<time {'a' * 500_000}>",
+        f"<meta name=author {'a' * 500_000}>",
+        f"<p class='author{'=' * 500_000}'>x</p>",
+        f"<a{'b' * 500_000} class=author>x",
+        f"<meta name=author content='{'@' * 2000}'>" * 50,
+        f"<title>{'a|' * 900}</title>"
+        + linked_data([{"@type": "WebSite", "name": f"s{n}"} for n in range(2000)]),
+        linked_data({"@type": "Article", "headline": "a|" * 250_000}),
+        linked_data({"@type": "Article", "headline": "/*" * 250_000}),
+        linked_data({"@type": "Article"}).replace(":", ":" + " " * 500_000),
+    ],
+    ids=["name", "name of meta", "mark", "tag", "handles", "sites", "headline", "comments", "white space"],
+)
+@pytest.mark.timeout(20)
+def test_the_cost_grows_with_the_page_alone(source: str) -> None:
+    metadata(source.encode(), URL)  # quadratic, most of these take minutes
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<meta name='author' content='&#{};'>",
+        "<p class='author &#{};'>x</p>",
+        '<script type="application/ld+json">{{"@type": &quot;&#{};</script>',
+    ],
+)
+def test_a_character_reference_of_thousands_of_digits_breaks_nothing(source: str) -> None:
+    found = metadata(("<title>Tides</title>" + source.format("9" * 5000)).encode())
+    assert found.title == "Tides"
+
+
+def test_an_address_that_is_cut_off_is_no_address() -> None:
+    found = page(f"<link rel='canonical' href='/{'a' * 5000}'><meta property='og:url' content='/tides'>")
+    assert found.canonical_url == "https://www.harbour-news.example/tides"
+
+
+@pytest.mark.parametrize(
+    ("text", "time"),
+    [
+        ("2024-05-03 1:05 pm", "2024-05-03T13:05:00"),
+        ("2024-05-03 12:05 AM", "2024-05-03T00:05:00"),
+        ("2024-05-03T10:00:00+99:99", "2024-05-03T10:00:00"),
+        ("2024-05-03T10:00:00-0330", "2024-05-03T10:00:00-03:30"),
+        ("٢٠٢٤-٠٥-٠٣T١٠:٠٠+٠١:٠٠", "2024-05-03T10:00:00+01:00"),
+    ],
+)
+def test_a_time_is_iso_8601_in_ascii_digits_and_of_24_hours(text: str, time: str) -> None:
+    assert days.iso(text) == time

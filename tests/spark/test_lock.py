@@ -3,9 +3,14 @@
 import json
 import threading
 import time
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
+from victor_spark.errors import OutputError
+from victor_spark.spark import run
 from victor_spark.spark.lock import Lease
 
 BEAT = 0.02
@@ -102,3 +107,17 @@ def test_half_a_lease_is_no_living_holder() -> None:
     held = lease(store)
     assert held.acquire()
     held.release()
+
+
+@pytest.mark.spark
+def test_a_run_that_lost_its_output_ends_with_one_clear_line(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where it finds that between two waves, when no wave is there to be committed."""
+    monkeypatch.setattr(run, "clean_task", lambda *_: None)
+    monkeypatch.setattr(run.plan, "waves", lambda _: iter([0]))
+    files: Any = SimpleNamespace(location="file:///out", lock=SimpleNamespace(lost=lambda: True))
+    this: Any = SimpleNamespace(request=None, models={}, id="victor", stop=threading.Event())
+    planned, nothing = SimpleNamespace(begins=[0, 1]), SimpleNamespace()
+    with pytest.raises(OutputError, match="another run took the output over"):
+        run._clean(spark, files, this, planned, {}, nothing)  # type: ignore[arg-type]

@@ -90,3 +90,11 @@ def test_a_charset_behind_a_million_blanks_is_looked_for_once() -> None:
 def test_content_types(content_type: str | None, mime: str | None, charset: str | None) -> None:
     assert headers.mime_type(content_type) == mime
     assert headers.charset(content_type) == charset
+
+
+@pytest.mark.parametrize("character", ["\x85", "\u2028", "\x0b", "\x0c", "\x1c"])
+def test_only_newlines_end_a_field_of_a_warc_header(character: str) -> None:
+    url = f"http://harbour.example/{character}date:1"
+    header = headers.WARC.parse(f"WARC/1.1\r\nWARC-Target-URI: {url}\r\nContent-Length: 5\r\n\r\n".encode())
+    assert header is not None
+    assert header.fields == {"warc-target-uri": url, "content-length": "5"}

@@ -37,6 +37,8 @@ def read_page(request: CleanRequest, url: str | None) -> tuple[str, Record]:
         payload = sys.stdin.buffer.read()
         if not payload:
             raise InputError("stdin: empty")
+        if len(payload) > request.reading.max_bytes:
+            raise InputError(f"stdin: oversize (over {request.reading.max_bytes} bytes): see --max-bytes")
         if what := file_types.only_named(payload.decode("utf-8", "replace")):
             raise InputError(f"stdin holds {what}, not a page: give it as INPUT, or send the page")
         return "stdin", handed_over(payload, url)

@@ -45,6 +45,8 @@ def check(cleaner: str, templates: str | None, use: str) -> None:
     """UsageError for an unknown use, and for a cleaner that needs a table where there is none."""
     if use not in USES:
         raise UsageError(f"unknown use of templates {use!r}; there are: {', '.join(USES)}")
+    if use != AFTER and not templates:
+        raise UsageError(f"--templates-use {use} needs a templates table: --templates FILE")
     if NAME in cascade.parts(cleaner) and not templates:
         raise UsageError(f"the cleaner {cleaner} needs a templates table: --templates FILE")
 

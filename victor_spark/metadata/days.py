@@ -43,9 +43,12 @@ def in_address(url: str) -> str | None:
     return None
 
 
+_MOST_HOURS: Final = 15
+_HOUR: Final = 60
 _ISO: Final = re.compile(
     r"(?<!\d)(\d{4})\s?[-/.年년]\s?(\d{1,2})\s?[-/.月월]\s?(\d{1,2})(?!\d)"
-    r"(?:[일日]?[T ,]+(\d{1,2}):(\d\d)(?::(\d\d))?(?:[.,]\d+)?\s?(Z|[+-]\d\d:?\d\d)?)?"
+    r"(?:[일日]?[T ,]+(\d{1,2}):(\d\d)(?::(\d\d))?(?:[.,]\d+)?(?:\s?([AaPp])\.?[Mm]\b)?"
+    r"\s?(Z|[+-]\d\d:?\d\d)?)?"
 )
 _COMPACT: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)([01]\d)([0-3]\d)(?=T\d|\b)")
 _NUMBERS: Final = re.compile(r"(?<![\d.])(\d{1,2})[./-]\s?(\d{1,2})[./-]\s?(\d{4})(?!\d)")
@@ -66,12 +69,23 @@ def _day(year: str, month: str, day: str) -> str | None:
 
 
 def _time(found: re.Match[str]) -> str:
-    hours, minutes, seconds, zone = found[4], found[5], found[6], found[7]
-    if hours is None or int(hours) > 23 or int(minutes) > 59 or int(seconds or 0) > 59:
+    if found[4] is None:
         return ""
-    if zone and zone != "Z" and ":" not in zone:
-        zone = f"{zone[:3]}:{zone[3:]}"
-    return f"T{int(hours):02}:{minutes}:{seconds or '00'}{'+00:00' if zone == 'Z' else zone or ''}"
+    hours, minutes, seconds = int(found[4]), int(found[5]), int(found[6] or 0)
+    half = (found[7] or "").lower()
+    if half and 1 <= hours <= 12:
+        hours = hours % 12 + 12 * (half == "p")
+    if hours > 23 or minutes > 59 or seconds > 59:
+        return ""
+    return f"T{hours:02}:{minutes:02}:{seconds:02}{_zone(found[8] or '')}"
+
+
+def _zone(text: str) -> str:
+    """A time zone as ±HH:MM; "" where none is stated, or one that cannot be."""
+    if text == "Z":
+        return "+00:00"
+    hours, minutes = int(text[1:3] or 99), int(text[-2:] or 99)
+    return f"{text[0]}{hours:02}:{minutes:02}" if hours < _MOST_HOURS and minutes < _HOUR else ""
 
 
 def _with_month(text: str) -> str | None:

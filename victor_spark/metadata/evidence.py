@@ -18,11 +18,13 @@ from victor_spark.kernels import views
 from victor_spark.metadata.vocabulary import vocabulary
 
 MAX_VALUE: Final = 2_000
-"""Characters of a value that are kept."""
+"""Characters of a value that are kept: fewer than the digits of a number that Python refuses to read."""
 MAX_JSON: Final = 2_000_000
 """Bytes of JSON-LD that are read in a page."""
 _WINDOW: Final = 1_500
 """Bytes of an element in which its text is looked for."""
+_MAX_MARK: Final = 300
+"""Characters of the attributes of an element that are read as its mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ class Evidence:
         found = []
         for attributes, end in self._each(kernel.TIME):
             text = _tidy(attributes.get("datetime", "")) or self._text(end, b"time")
-            mark = " ".join((attributes.get("itemprop", ""), attributes.get("class", ""))).lower()
+            mark = " ".join((attributes.get("itemprop", ""), attributes.get("class", ""))).lower()[:_MAX_MARK]
             if text:
                 found.append(Marked(mark, text))
         return found
@@ -129,8 +131,10 @@ class Evidence:
     def _attributes(self, start: int, end: int) -> dict[str, str]:
         found: dict[str, str] = {}
         for match in _ATTRIBUTE.finditer(self._markup[start:end].decode("utf-8", "replace")):
-            value = match[2] or match[3] or match[4] or ""
-            found.setdefault(match[1].lower(), unescape(value) if "&" in value else value)
+            value = match[2] or match[3] or match[4]
+            if value is not None:
+                value = value[:MAX_VALUE]
+                found.setdefault(match[1].lower(), unescape(value) if "&" in value else value)
         return found
 
     def _text(self, start: int, name: bytes) -> str:
@@ -146,7 +150,7 @@ class Evidence:
             return None
         attributes = self._attributes(start, end)
         for key in ("itemprop", "rel", "class", "id", "data-testid"):
-            words = attributes.get(key, "").lower()
+            words = attributes.get(key, "").lower()[:_MAX_MARK]
             if any(mark in words for mark in ("author", "byline", "publish", "date")):
                 value = attributes.get("content") or attributes.get("datetime")
                 text = _tidy(value) if value else self._text(end, name[0])
@@ -164,12 +168,13 @@ def _tidy(text: str) -> str:
     return " ".join(text[:MAX_VALUE].split())
 
 
-_ATTRIBUTE: Final = re.compile(r"""([^\s"'<>/=]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
+_ATTRIBUTE: Final = re.compile(r"""([^\s"'<>/=]++)\s*+(?:=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++)))?""")
+"""With the names that have no value, so that no name is looked at again from its second letter on."""
 _MARKUP: Final = re.compile(
-    r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--|[^>]*)>", re.DOTALL
+    r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--|[^>]*+)>", re.DOTALL
 )
 _SCRIPT_END: Final = re.compile(rb"</script", re.IGNORECASE)
 _META_NAME: Final = re.compile(rb"""\b(?:property|name|itemprop)\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
 _RELATION: Final = re.compile(rb"canonical|licen[cs]e", re.IGNORECASE)
-_NAME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9]*")
+_NAME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9]{0,31}")
 _NOT_TEXT: Final = frozenset((b"body", b"img", b"input", b"form"))

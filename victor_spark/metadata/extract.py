@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import unescape
+from itertools import islice
 from typing import Any, Final
 
 from victor_spark.metadata import days, names
@@ -14,6 +15,10 @@ from victor_spark.metadata.vocabulary import vocabulary
 MIN_HEADING_F1: Final = 0.3
 """The F1 by different words with a stated title from which on an `h1` is the title."""
 MAX_TAGS: Final = 50
+_MAX_SITES: Final = 20
+"""Names of the site that a title is compared with."""
+_MAX_BARS: Final = 20
+"""Bars and dashes at which a title may end or begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,7 @@ def _without_site(page: Statements, title: str) -> str:
     if key(title) in headings:
         return title
     sites = _site_keys(page)
-    parts = _BARS.split(title)
+    parts = _BARS.split(title, _MAX_BARS)
     for bar in range(1, len(parts), 2):
         before, after = "".join(parts[:bar]), "".join(parts[bar + 1 :])
         if key(before) in headings or _is_site(after, sites):
@@ -98,7 +103,7 @@ _BARS: Final = re.compile(r"(\s+[|–—\-·•»«]+\s+|\s*[|»«]\s*)")
 
 
 def _site_keys(page: Statements) -> set[str]:
-    return {key(name) for _, name in _site_names(page)} | {key(page.host)}
+    return {key(name) for _, name in islice(_site_names(page), _MAX_SITES)} | {key(page.host)}
 
 
 def _is_site(name: str, sites: set[str]) -> bool:

@@ -4,11 +4,16 @@ import json
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from html import unescape
 from typing import Any, Final
 
 MAX_THINGS: Final = 2_000
 """Objects of a page that are looked at."""
+MAX_TEXT: Final = 2_000
+"""Characters of a text that are kept."""
+_TAIL: Final = 200
+"""Characters at the end of a script in which the end of a comment around it is looked for."""
 
 Thing = dict[str, Any]
 
@@ -29,7 +34,8 @@ def things(texts: Iterable[str]) -> list[Thing]:
 
 def read(text: str) -> Any:
     """The value of one script; None where it can't be read."""
-    text = _WRAPPING.sub("", text.strip())
+    text = _BEFORE.sub("", text.strip())
+    text = text[:-_TAIL] + _BEHIND.sub("", text[-_TAIL:])
     for attempt in _attempts(text):
         try:
             return json.loads(attempt, strict=False)
@@ -45,7 +51,8 @@ def _attempts(text: str) -> Iterator[str]:
     mended = _TRAILING_COMMA.sub(r"\1", _BAD_ESCAPE.sub(r"\\\\", text)).rstrip("; \n")
     yield mended
     if "&quot;" in mended:
-        yield unescape(mended)
+        with suppress(ValueError):  # a number of thousands of digits
+            yield unescape(mended)
     try:
         _, end = json.JSONDecoder(strict=False).raw_decode(mended)
     except (ValueError, RecursionError):
@@ -53,11 +60,11 @@ def _attempts(text: str) -> Iterator[str]:
     yield mended[:end]
 
 
-_WRAPPING: Final = re.compile(
-    r"\A(?:<!--|/\*.*?\*/|//\s*)?\s*(?:<!\[CDATA\[)?\s*(?:\*/)?"
-    r"|(?://)?\s*(?:\]\]>|-->|/\*.*?\*/)\s*\Z",
+_BEFORE: Final = re.compile(
+    r"\A(?:<!--|/\*.*?\*/|//\s*)?\s*(?:<!\[CDATA\[)?\s*(?:\*/)?",
     re.DOTALL,
 )
+_BEHIND: Final = re.compile(r"(?://)?\s*(?:\]\]>|-->|/\*.*?\*/)\s*\Z", re.DOTALL)
 _TRAILING_COMMA: Final = re.compile(r",(\s*[}\]])")
 _BAD_ESCAPE: Final = re.compile(r'\\(?!["\\/bfnrtu])')
 
@@ -89,4 +96,4 @@ def strings(value: Any, key: str, by_id: dict[str, Thing]) -> Iterator[str]:
             inner = inner.get(key) or inner.get("@value")
             inner = inner[0] if isinstance(inner, list) and inner else inner
         if isinstance(inner, str) and inner.strip():
-            yield " ".join(unescape(inner).encode("utf-8", "replace").decode().split())
+            yield " ".join(unescape(inner[:MAX_TEXT]).encode("utf-8", "replace").decode().split())

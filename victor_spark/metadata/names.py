@@ -40,7 +40,7 @@ def _apart(value: str) -> Iterable[str]:
             yield " ".join(name.split())
 
 
-_NO_NAME: Final = re.compile(r"https?://\S+|www\.\S+|\S+@\S+\.\S+|(?<!\w)@\w+|<[^>]*>")
+_NO_NAME: Final = re.compile(r"https?://\S+|www\.\S+|(?<![^\s@])[^\s@]++@[^\s@.]++\.\S+|(?<!\w)@\w+|<[^>]*>")
 _TIME: Final = re.compile(
     r"\b(?:\d{1,2}[.:/-]\d{1,2}|\d{4}|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? \d"
     r"|Posted|Published|Updated|Last updated|\d+ min)\b",

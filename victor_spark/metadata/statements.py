@@ -8,7 +8,7 @@ from typing import TypeVar
 from urllib.parse import urljoin, urlsplit
 
 from victor_spark.metadata import json_ld
-from victor_spark.metadata.evidence import Evidence
+from victor_spark.metadata.evidence import MAX_VALUE, Evidence
 from victor_spark.metadata.json_ld import Thing
 from victor_spark.metadata.vocabulary import vocabulary
 
@@ -27,7 +27,9 @@ class Statements:
         self.url = url
         things = json_ld.things(evidence.json_ld)
         self._things = [(types, thing) for thing in things if (types := json_ld.types(thing))]
-        self._by_id = {str(thing["@id"]): thing for thing in things if "@id" in thing and len(thing) > 2}
+        self._by_id = {
+            name: thing for thing in things if isinstance(name := thing.get("@id"), str) and len(thing) > 2
+        }
 
     @cached_property
     def works(self) -> list[Thing]:
@@ -38,7 +40,7 @@ class Statements:
         ranked = []
         for types, thing in self._things:
             if not (known.works.isdisjoint(types) and known.pages.isdisjoint(types)):
-                name = key(str(thing.get("headline") or thing.get("name") or ""))
+                name = key(str(thing.get("headline") or thing.get("name") or "")[: json_ld.MAX_TEXT])
                 is_titled = bool(name) and any(name in title or title in name for title in titles)
                 is_page = known.works.isdisjoint(types)
                 ranked.append((2 * (not is_titled) + 3 * is_page, thing))
@@ -82,7 +84,9 @@ class Statements:
                 yield element.mark, element.text
 
     def address(self, value: str) -> str | None:
-        """A web address, resolved against the page's; None for any other scheme."""
+        """A web address, resolved against the page's; None for any other scheme, or one cut off."""
+        if len(value) >= MAX_VALUE:
+            return None
         try:
             whole = urljoin(self.url or "", value.strip())
             return whole if urlsplit(whole).scheme in ("http", "https") else None

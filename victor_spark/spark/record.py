@@ -324,7 +324,7 @@ def counts_of(run: Mapping[str, Any]) -> Counts:
 def failed_in(run: Mapping[str, Any]) -> Failed:
     """What failed by a run.json."""
     found = failed(counts_of(run), run["n_shards"])
-    reason = next(iter(run["reasons"].get("error", {})), "")
+    reason = next(iter(run["failed_shards"].values()), None)
     return replace(found, n_failed_shards=run["n_failed_shards"], reason=reason)
 
 

@@ -23,7 +23,7 @@ from victor_spark.spark.record import BudgetTracker, Entry
 from victor_spark.spark.request import CleanRequest
 from victor_spark.spark.session import check_master, interruptible, session
 from victor_spark.spark.tasks import clean_task
-from victor_spark.spark.waves import Writing, Written
+from victor_spark.spark.waves import StoppedError, Writing, Written
 
 _QUIET_SECONDS: Final = 10.0
 """Looking up shards is reported at most this often."""
@@ -161,14 +161,18 @@ def _clean(
             ledger.note_failure(files, wave, described(error))
         log(f"wave {wave} failed; the same command resumes after the waves that are done")
 
-    with progress(spark.sparkContext, writing.tally):
-        committed = waves.run(
-            (wave for wave in plan.waves(planned) if wave not in done),
-            partial(waves.clean, writing),
-            commit,
-            failed=failed,
-            stop=lambda: this.stop.is_set() or files.lock.lost(),
-        )
+    try:
+        with progress(spark.sparkContext, writing.tally):
+            committed = waves.run(
+                (wave for wave in plan.waves(planned) if wave not in done),
+                partial(waves.clean, writing),
+                commit,
+                failed=failed,
+                stop=lambda: this.stop.is_set() or files.lock.lost(),
+            )
+    except StoppedError:
+        waves.check_held(files)
+        raise
     return len(committed)
 
 

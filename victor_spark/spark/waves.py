@@ -191,8 +191,7 @@ def rebalanced(pages: DataFrame, options: RowOptions) -> DataFrame:
 def commit(writing: Writing, wave: int, written: Written) -> Entry:
     """Publishes a wave's pages and enters the wave in the ledger."""
     spark, files, counts = writing.spark, writing.files, written.counts
-    if files.lock.lost():
-        raise OutputError(f"{files.location}: another run took the output over, as this run's lease expired")
+    check_held(files)
     if counts is None:
         columns = spark.createDataFrame(
             [], tables.ddl(tables.pages(*writing.task.request.rows.columns))
@@ -212,6 +211,12 @@ def commit(writing: Writing, wave: int, written: Written) -> Entry:
     )
     ledger.enter(files, entry)
     return entry
+
+
+def check_held(files: Files) -> None:
+    """OutputError if another run took the output over."""
+    if files.lock.lost():
+        raise OutputError(f"{files.location}: another run took the output over, as this run's lease expired")
 
 
 @contextmanager

@@ -89,7 +89,7 @@ def _warc_header(block: bytes) -> Header | None:
     end = _HEADER_END.search(block)
     if end is None:
         return None
-    lines = block[: end.start()].decode("utf-8", "replace").splitlines()
+    lines = block[: end.start()].decode("utf-8", "replace").split("\n")
     folded: dict[str, list[str]] = {}
     name = ""
     for line in lines[1:]:
