@@ -152,7 +152,7 @@ def status(location: str) -> Status:
     """What is done, missing and failed of the run in OUT; OutputError if there is none."""
     with opened(location) as files:
         if files.names("_run") is None:
-            raise OutputError(f"{location}: no run began there")
+            raise OutputError(f"{location}: holds no run of victor clean")
         planned = output.stored_plan(files)
         entries, failed = {entry.wave: entry for entry in read(files)}, failures(files)
         there = files.below(PAGES)
