@@ -133,6 +133,9 @@ def test_output_in_a_locale_without_its_characters_is_utf_8(html: Path) -> None:
         (["clean", "page.html", "--format", "pdf"], "--format"),
         (["clean", "-", "page.html"], "stdin"),
         (["clean", "crawl.warc"], "--output"),
+        (["explain", "crawl.warc"], "crawl.warc is an archive, not an html page: `victor clean"),
+        (["clean", "page.html", "--threshold", "0", "--prefer", "recall"], "--threshold and --prefer cannot"),
+        (["clean", "page.html", "--lang", "cz"], "unknown language 'cz' (did you mean cs (Czech)"),
         (["clean", "empty.html"], "empty"),
         (["clean", "picture.html"], "picture.html"),
         (["wash", "page.html"], "no command 'wash'"),
@@ -189,7 +192,9 @@ def test_every_command_has_help_with_examples(name: str, capsys: pytest.CaptureF
 
 def test_a_group_of_commands_has_help_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", "--help"]) == 0
-    assert "train crf" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "train crf" in shown
+    assert "templates mine" not in shown
     assert main(["train"]) == 2
     assert "train crf" in capsys.readouterr().err
 

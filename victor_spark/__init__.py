@@ -12,7 +12,16 @@ __all__ = ["__version__", "clean", "cleaners", "language_shares"]
 def clean(
     html: bytes | str, url: str | None = None, cleaner: str = "victor", threshold: float | None = None
 ) -> "Document":
-    """Cleans one page; see `victor_spark.pipeline.clean`. The first call loads the model."""
+    """Cleans one page: the text worth keeping, and the reason for every block kept or dropped.
+
+    `html` is the page's content, as bytes or str, not its path or address; `url` is its address, if known.
+    `cleaner` is one of `cleaners()`. `threshold` keeps blocks with P(other) below it (None: the cleaner
+    decides page by page). A page without content, or a file that is not a page, gives a document whose
+    `status` and `reason` say why. The first call loads the model.
+
+    Raises TypeError for other types of `html`, InputError for a string that is an address or a path,
+    UsageError for an unknown cleaner or a threshold outside 0..1.
+    """
     from victor_spark import pipeline
 
     return pipeline.clean(html, url, cleaner, threshold)

@@ -107,9 +107,12 @@ def _missing_extra(error: BaseException) -> str | None:
 
 
 def _dispatch(words: list[str]) -> int:
-    if not words or _HELP.intersection(words[:1]) or (_is_group(words[0]) and _HELP.intersection(words[1:2])):
+    if not words or _HELP.intersection(words[:1]):
         print(_help())
         return EXIT_DONE if words else EXIT_USAGE
+    if _is_group(words[0]) and _HELP.intersection(words[1:2]):
+        print(_group_help(words[0]))
+        return EXIT_DONE
     if words[0] == "--version":
         print(f"victor {__version__}")
         return EXIT_DONE
@@ -162,8 +165,16 @@ class _Parser(argparse.ArgumentParser):  # argparse's messages can be changed on
 
 
 def _help() -> str:
-    lines = [f"  {name:<14} {summary}" for name, (_, summary) in COMMANDS.items()]
+    lines = [f"  {name:<19} {summary}" for name, (_, summary) in COMMANDS.items()]
     return _HEAD + "\n".join(lines) + "\n" + _FOOT.rstrip()
+
+
+def _group_help(group: str) -> str:
+    commands = [
+        f"  {name:<19} {summary}" for name, (_, summary) in COMMANDS.items() if name.startswith(f"{group} ")
+    ]
+    head = f"usage: victor {group} COMMAND [ARGUMENT...]\n\ncommands:\n"
+    return head + "\n".join(commands) + f"\n\nvictor {group} COMMAND --help describes a command's options."
 
 
 def _failed(line: str, code: int, *, debug: bool) -> int:

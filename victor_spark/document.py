@@ -158,7 +158,7 @@ class Document:
             return "\n\n".join(_join_lists([_markdown(p) for p in paragraphs(self)]))
         if form == "json":
             return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
-        raise ValueError(f"unknown form {form!r}: one of {', '.join(FORMS)}")
+        raise ValueError(f"unknown format {form!r}: choose from {', '.join(FORMS)}")
 
 
 def plain_text(blocks: Blocks, kept: Bool) -> str:

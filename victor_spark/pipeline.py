@@ -100,7 +100,7 @@ def _check(settings: Settings) -> None:
     if settings.prefer not in {None, *decision.PREFERENCES}:
         raise UsageError(f"prefer must be {' or '.join(decision.PREFERENCES)}, not {settings.prefer!r}")
     if settings.prefer and settings.threshold is not None:
-        raise UsageError("threshold and prefer cannot be combined")
+        raise UsageError("--threshold and --prefer cannot be combined")
     if settings.fail_below is not None and not 0.0 <= settings.fail_below <= 1.0:
         raise UsageError(f"fail_below, an expected F1, must be between 0 and 1, not {settings.fail_below}")
 
@@ -150,19 +150,13 @@ def cleaning(
 def clean(
     html: bytes | str, url: str | None = None, cleaner: str = "victor", threshold: float | None = None
 ) -> Document:
-    """Cleans one page: the text worth keeping, and the reason for every block kept or dropped.
-
-    `html` is the page's bytes, or a string; `threshold` keeps blocks with P(other) below it (None:
-    the cleaner's own decision). A page without content, or a file that is no page, gives a document whose
-    `status` says why. Raises TypeError for other types, InputError for a string that is the address or the
-    path of a page, UsageError for an unknown cleaner or a threshold outside 0..1.
-    """
+    """Cleans one page; `victor_spark.clean` documents the arguments and errors."""
     if not isinstance(html, bytes | str):
         raise TypeError(f"html must be bytes or str, not {type(html).__name__}")
     if isinstance(html, bytes):
         return _loaded(Settings(cleaner, threshold))(handed_over(html, url))
     if what := file_types.only_named(html):
-        raise InputError(f"html is {what}, not a page: give what is there, as bytes or a string")
+        raise InputError(f"html is {what}, not a page: pass the content of the page, as bytes or str")
     record = handed_over(html.encode("utf-8", "replace"), url, "utf-8")
     return _loaded(Settings(cleaner, threshold))(record)
 

@@ -133,8 +133,8 @@ def no_parquet(path: Path) -> Path:
     ("make", "message"),
     [
         (other_version, "schema version 99, and this is version 1"),
-        (parquet_of_something_else, "no templates table"),
-        (no_parquet, "no templates table"),
+        (parquet_of_something_else, "not a templates table"),
+        (no_parquet, "not a templates table"),
         (lambda path: path, "no such"),
     ],
 )

@@ -280,4 +280,4 @@ def test_counts_of_pages_add_up_and_failed_shards_are_told_apart(is_complete: bo
 def test_where_no_run_began_status_says_so_in_a_line(tmp_path: Path, victor: Victor) -> None:
     outcome = victor("status", tmp_path)
     assert (outcome.code, len(outcome.lines)) == (2, 1)
-    assert "no run began there" in outcome.lines[0]
+    assert "holds no run of victor clean" in outcome.lines[0]

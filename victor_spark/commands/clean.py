@@ -3,7 +3,7 @@
 One html page (or - for stdin) without --output is printed as text, without Spark. All other inputs need
 --output: a directory that gets pages/ (Parquet, one row per html record, also for dropped ones) and _run/
 (the record of the run). INPUT is a WARC or ARC file, an html page, a directory, a glob, a text file of paths,
-a table of records, or a URL of these (http, https, s3, hdfs); its kind is detected.
+a table of records, or a URL of these (http, https, s3, gs, hdfs); its kind is detected.
 """
 
 import argparse

@@ -1,4 +1,9 @@
-"""Lists the cleaners that are installed, one name per line; `a+b` is a cascade of two."""
+"""Lists the cleaners that are installed, one name per line; `a+b` is a cascade of two.
+
+victor (default) and victor-2008 (the features of the paper) are trained CRFs. ncleaner and
+ncleaner-non-lexical are character n-gram models. kimatu and line-block are heuristics. template keeps all
+text except site templates, and needs --templates. Other names are tools of others. docs/method.md has more.
+"""
 
 import argparse
 from typing import Final

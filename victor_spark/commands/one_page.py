@@ -46,9 +46,11 @@ def read_page(request: CleanRequest, url: str | None) -> tuple[str, Record]:
         raise UsageError("- (stdin) cannot be combined with other inputs")
     shard, *others = inputs.resolve(request.inputs, base_url=request.base_url)
     if others:
-        raise UsageError(f"{len(others) + 1} inputs: give --output OUT for their rows, or one html page")
+        found = f"{len(others) + 1} inputs"
+        raise UsageError(f"{found}, not one html page: `victor clean --output OUT` writes their rows")
     if shard.kind != "html":
-        raise UsageError(f"{shard.filename} is an archive: give --output OUT for its rows")
+        found = f"{shard.filename} is an archive"
+        raise UsageError(f"{found}, not an html page: `victor clean --output OUT` writes its rows")
     for record in records.read(shard, request.reading):
         return shard.filename, dataclasses.replace(record, url=url or record.url)
     raise InputError(f"{shard.filename}: holds no page")

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
     if "-" in arguments.inputs:
-        raise UsageError("- (stdin) is one page: victor plan is for archives")
+        raise UsageError("- (stdin) is one page, which `victor clean` prints: victor plan needs files")
     found, failed = _estimate(arguments)
     if arguments.json:
         print(json.dumps(found, ensure_ascii=False, indent=2))
@@ -115,7 +115,9 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     kinds = ", ".join(f"{n:,} {kind}" for kind, n in found["kinds"].items())
     sizes = f"{size(found['n_bytes'])}; largest {size(found['largest'])}"
     yield f"shards   {found['n_shards']:,} ({kinds}), {sizes}"
-    yield f"         looked up in {found['look_up_seconds']} s: {found['n_unavailable']:,} can't be read"
+    n_unavailable = found["n_unavailable"]
+    available = f"{n_unavailable:,} unavailable" if n_unavailable else "all available"
+    yield f"         looked up in {found['look_up_seconds']} s: {available}"
     if found["n_pages"] is None:
         yield "sample   no page could be read, so there is no estimate"
     else:
@@ -137,12 +139,12 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     if tenths := divided(1000, found["statuses"]):
         yield f"         {', '.join(f'{status} {n / 10}%' for status, n in tenths.items())}"
     rate = 1 / found["seconds_per_page"] if found["seconds_per_page"] else 0
-    start = f"{found['start_seconds']:.0f} s of it to start; {rate:.0f} pages/s a core here"
+    start = f"{found['start_seconds']:.0f} s of it to start; {rate:.0f} pages/s per core here"
     yield f"time     {_time(found['hours'])} on {many(found['n_cores'], 'core')} ({start})"
     yield f"tasks    {many(found['n_splits'], 'split')} in {many(found['n_waves'], 'wave')}"
     yield f"disk     {size(found['n_output'])} of Parquet"
     core, driver = size(found["core_bytes"]), size(found["driver_bytes"])
-    yield f"memory   {core} a core beside the JVM; {driver} for the plan in the driver beside its 1 GB"
+    yield f"memory   {core} per core, in addition to the JVM; driver 1 GB, and {driver} for the plan"
 
 
 def _time(hours: float) -> str:

@@ -1,9 +1,10 @@
 """Finds strings that many pages of a site repeat: menus, footers, notices, with varying dates and numbers.
 
 Groups pages by site, mines a sample of each site, and writes one row per template to FILE: regular
-expression, document frequency, example. FILE.sites.parquet holds one row per site: its number of pages and,
-if nothing was mined, the reason. --update merges the templates of an earlier crawl: those that are found
-again are counted on, those that vanished are kept and marked. INPUT is what `victor clean` takes.
+expression, document frequency, example. A second table beside it (templates.sites.parquet for
+templates.parquet) has one row per site: its number of pages and, if nothing was mined, the reason. --update
+merges the templates of an earlier crawl: frequencies of those that are found again are added up, those that
+vanished are kept and marked. INPUT is as in `victor clean`.
 """
 
 import argparse

@@ -78,7 +78,7 @@ def _of_site(found: pa.Table, site: str, name: str) -> list[dict[str, Any]]:
     if rows:
         return sorted(rows, key=lambda row: (row["vanished"], -row["document_frequency"], row["regex"]))
     near = sorted({other for other in pc.unique(found["site"]).to_pylist() if site in other or other in site})
-    hint = f" (did you mean {' or '.join(near[:3])}?)" if near else ""
+    hint = f" (did you mean {' or '.join(near[:3])}?)" if near else " (without SITE, all sites are listed)"
     raise InputError(f"{name}: no templates of {site}{hint}")
 
 

@@ -85,6 +85,8 @@ def closest(code: str, languages: Collection[str]) -> str:
     wanted = code.strip().lower()
     names = {NAMES[label].lower(): label for label in languages if label in NAMES}
     near = [names[name] for name in difflib.get_close_matches(wanted, names, n=3, cutoff=0.7)]
+    if len(wanted) > 1:  # cz → Czech
+        near += [label for name, label in names.items() if name.startswith(wanted)]
     near += difflib.get_close_matches(wanted, sorted(languages), n=3, cutoff=0.5)
     shown = [f"{label} ({NAMES[label]})" if label in NAMES else label for label in dict.fromkeys(near)][:3]
     return f" (did you mean {' or '.join(shown)}?)" if shown else " (`victor languages` lists them)"

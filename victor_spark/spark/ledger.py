@@ -152,7 +152,7 @@ def status(location: str) -> Status:
     """What is done, missing and failed of the run in OUT; OutputError if there is none."""
     with opened(location) as files:
         if files.names("_run") is None:
-            raise OutputError(f"{location}: no run began there")
+            raise OutputError(f"{location}: holds no run of victor clean")
         planned = output.stored_plan(files)
         entries, failed = {entry.wave: entry for entry in read(files)}, failures(files)
         there = files.below(PAGES)
@@ -234,7 +234,8 @@ def as_lines(found: Status, *, every_wave: bool = False) -> Iterator[str]:
     yield f"  pages   {found.counts.n_pages}{f': {statuses}' if statuses else ''}"
     failed = list(found.counts.failed_shards.values())
     so_far = "" if found.is_complete else " (so far)"
-    yield f"  shards  {found.n_shards}, {len(failed)} of them couldn't be read to the end{so_far}"
+    read = f"{len(failed)} of them couldn't be read to the end" if failed else "no failures"
+    yield f"  shards  {found.n_shards}, {read}{so_far}"
     yield from (f"    {reason}" for reason in failed[:5])
     if failed[5:]:
         yield f"    and {len(failed[5:])} more (--json has them all)"

@@ -207,7 +207,7 @@ def summary(result: MiningResult, output: str, seconds: float) -> list[str]:
     pages, sites = many(n_pages, "page"), many(len(result.sites), "site")
     templates, all_sites = many(len(result.templates), "template"), sites_path(output)
     lines = [
-        f"{pages} of {sites} in {clock(seconds)}: {counted or 'no site'}",
+        f"{pages} of {sites} in {clock(seconds)}; sites by status: {counted or 'none'}",
         f"{templates} in {output}, all sites in {all_sites}",
     ]
     if result.problems:
@@ -244,7 +244,7 @@ def _check(files: Files, name: str, output: str) -> None:
             table.from_bytes(files.read(name) or b"")
         except InputError as error:
             raise OutputError(
-                f"{output}: exists, and is no templates table; choose another --output"
+                f"{output}: exists, and is not a templates table; choose another --output"
             ) from error
     try:
         files.probe()

@@ -116,7 +116,7 @@ def stored_plan(files: Files) -> Plan:
     """The plan of the run that began here; OutputError if there is none."""
     content = files.read(PLAN)
     if content is None or files.read(CONFIG) is None:
-        raise OutputError(f"{_shown(files)}: no run began there")
+        raise OutputError(f"{_shown(files)}: holds no run of victor clean")
     cut = _load(content, files)
     try:
         sizes = {name: int(cut[name]) for name in ("split_bytes", "wave_bytes")}

@@ -196,8 +196,9 @@ def summary(finished: Mapping[str, Any], location: str) -> list[str]:
     counts = record.counts_of(finished).page_statuses
     statuses = ", ".join(f"{status} {n}" for status, n in counts.items()) or "no pages"
     n_here = finished["n_pages"] - finished["n_pages_of_earlier_runs"]
-    took = f"{clock(finished['seconds']['clean'])} ({finished['pages_per_second']} pages/s)"
-    took = took if n_here == finished["n_pages"] else f"several runs, the last {n_here} in {took}"
+    took, rate = clock(finished["seconds"]["clean"]), f"{finished['pages_per_second']} pages/s"
+    is_resumed = n_here != finished["n_pages"]
+    took = f"several runs (the last: {n_here} in {took}, {rate})" if is_resumed else f"{took} ({rate})"
     lines = [f"{finished['n_pages']} page{'s' * (finished['n_pages'] != 1)} in {took}: {statuses}"]
     if n_failed := finished["n_failed_shards"]:
         reason = next(iter(finished["failed_shards"].values()), "unknown")

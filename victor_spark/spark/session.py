@@ -53,6 +53,8 @@ _UNLESS_SET: Final = {
     "spark.ui.retainedJobs": "200",
     "spark.ui.retainedStages": "200",
     "spark.sql.ui.retainedExecutions": "50",
+    # The pages table has more columns than the default of 25; Spark would warn that it shortens a plan.
+    "spark.sql.debug.maxToStringFields": "200",
 }
 _JAVA_OPTIONS: Final = ("spark.executor.extraJavaOptions", "spark.executor.defaultJavaOptions")
 _LACKING: Final = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")

@@ -114,7 +114,7 @@ def read(path: str | Path) -> pa.Table:
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such templates table") from error
     except (OSError, pa.ArrowException) as error:
-        raise InputError(f"{path}: no templates table (Parquet): {_first_line(error)}") from error
+        raise InputError(f"{path}: not a templates table (Parquet): {_first_line(error)}") from error
     return checked(table, str(path))
 
 
@@ -123,7 +123,7 @@ def from_bytes(source: bytes, name: str = "templates") -> pa.Table:
     try:
         table = pq.ParquetFile(pa.BufferReader(source)).read(use_threads=False)
     except (OSError, pa.ArrowException) as error:
-        raise InputError(f"{name}: no templates table (Parquet): {_first_line(error)}") from error
+        raise InputError(f"{name}: not a templates table (Parquet): {_first_line(error)}") from error
     return checked(table, name)
 
 
@@ -131,7 +131,7 @@ def checked(table: pa.Table, name: str) -> pa.Table:
     """The table with exactly our columns; InputError where it has others, or is of another version."""
     version = tables.schema_version(table.schema, VERSION_KEY, VERSION_COLUMN)
     if version is None:
-        raise InputError(f"{name}: no templates table: the metadata has no {VERSION_KEY}")
+        raise InputError(f"{name}: not a templates table: the metadata has no {VERSION_KEY}")
     if version != VERSION:
         raise InputError(
             f"{name}: a templates table of schema version {version}, and this is version {VERSION}; "
