@@ -259,7 +259,9 @@ def test_statements(slow: dict[str, ModuleType], source: str) -> None:
         for marked in (False, True):
             found = np.zeros((kernel.N_KINDS * kernel.MOST, 3), dtype=np.int32)
             counts = np.zeros(kernel.N_KINDS, dtype=np.int32)
-            n = kernel.statements(*map(memoryview, (source.encode(), found, counts)), marked)
+            n = kernel.statements(
+                *map(memoryview, (source.encode("utf-8", "replace"), found, counts)), marked
+            )
             results.append(found[:n].tolist())
     assert results[:2] == results[2:]
 
