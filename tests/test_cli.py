@@ -76,6 +76,14 @@ def test_a_page_from_stdin_is_as_long_as_one_in_a_file_may_be(html: Path) -> Non
         assert "oversize (over 10 bytes)" in err
 
 
+@pytest.mark.parametrize("option", ["--format", "--url"])
+def test_a_plan_refuses_what_is_for_one_page(
+    option: str, html: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plan", str(html), option, "markdown"]) == 2
+    assert f"{option} is for one page" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("stdin", "says"),
     [

@@ -45,6 +45,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
     if "-" in arguments.inputs:
         raise UsageError("- (stdin) is one page, which `victor clean` prints: victor plan needs files")
+    clean_options.refuse_given(
+        arguments, "is for one page: victor plan is for archives", starting=("format", "url")
+    )
     found, failed = _estimate(arguments)
     if arguments.json:
         print(json.dumps(found, ensure_ascii=False, indent=2))
