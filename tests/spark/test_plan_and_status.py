@@ -94,6 +94,7 @@ def test_a_plan_for_people_is_a_few_lines(shards: Path, capsys: pytest.CaptureFi
     assert main(["plan", str(shards), "--cores", "400"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("shards   6 (6 warc), ")
+    assert lines[1].endswith(" s: all available")
     assert [line.split()[0] for line in lines if line[0] != " "] == [
         *("shards", "sample", "pages", "time", "tasks", "disk", "memory")
     ]
