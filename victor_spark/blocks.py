@@ -136,6 +136,11 @@ class Blocks:
     def __len__(self) -> int:
         return len(self.start)
 
+    @property
+    def n_words(self) -> Int32:
+        """Words per block: tokens with a letter or a digit (Victor, section 3.2)."""
+        return self.n_alpha_tokens + self.n_num_tokens + self.n_mix_tokens
+
 
 @dataclass(frozen=True, slots=True)
 class Page:

@@ -6,7 +6,7 @@ import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -16,8 +16,6 @@ from victor_spark.annotation.store import Store, now
 from victor_spark.blocks import Int32, Page
 from victor_spark.errors import AnnotationError
 from victor_spark.evaluation.gold import site_of
-
-PRACTICE: Final = "practice"
 
 
 @dataclass(frozen=True)

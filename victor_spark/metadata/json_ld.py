@@ -8,10 +8,10 @@ from contextlib import suppress
 from html import unescape
 from typing import Any, Final
 
+from victor_spark.metadata.evidence import MAX_VALUE
+
 MAX_THINGS: Final = 2_000
 """Objects of a page that are looked at."""
-MAX_TEXT: Final = 2_000
-"""Characters of a text that are kept."""
 _TAIL: Final = 200
 """Characters at the end of a script in which the end of a comment around it is looked for."""
 
@@ -96,4 +96,4 @@ def strings(value: Any, key: str, by_id: dict[str, Thing]) -> Iterator[str]:
             inner = inner.get(key) or inner.get("@value")
             inner = inner[0] if isinstance(inner, list) and inner else inner
         if isinstance(inner, str) and inner.strip():
-            yield " ".join(unescape(inner[:MAX_TEXT]).encode("utf-8", "replace").decode().split())
+            yield " ".join(unescape(inner[:MAX_VALUE]).encode("utf-8", "replace").decode().split())

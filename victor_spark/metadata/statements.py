@@ -40,7 +40,7 @@ class Statements:
         ranked = []
         for types, thing in self._things:
             if not (known.works.isdisjoint(types) and known.pages.isdisjoint(types)):
-                name = key(str(thing.get("headline") or thing.get("name") or "")[: json_ld.MAX_TEXT])
+                name = key(str(thing.get("headline") or thing.get("name") or "")[:MAX_VALUE])
                 is_titled = bool(name) and any(name in title or title in name for title in titles)
                 is_page = known.works.isdisjoint(types)
                 ranked.append((2 * (not is_titled) + 3 * is_page, thing))

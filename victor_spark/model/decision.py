@@ -10,8 +10,8 @@ from victor_spark.kernels import views
 
 
 def n_words(blocks: Blocks) -> Float64:
-    """Words per block (tokens with a letter or digit; Victor, section 3.2): what decisions weigh."""
-    return (blocks.n_alpha_tokens + blocks.n_num_tokens + blocks.n_mix_tokens).astype(np.float64)
+    """Words per block, as the weights of decisions."""
+    return blocks.n_words.astype(np.float64)
 
 
 def by_threshold(marginals: Float64, threshold: float) -> Bool:

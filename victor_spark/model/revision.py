@@ -13,7 +13,7 @@ import numpy as np
 from victor_spark.blocks import Blocks, Float32, Float64
 from victor_spark.kernels import context, surroundings, views
 from victor_spark.kernels import crf as kernel
-from victor_spark.model.surroundings import N_AROUND, Fill, Layout, layout_of, n_words
+from victor_spark.model.surroundings import N_AROUND, Fill, Layout, layout_of
 from victor_spark.model.trees import Trees
 
 _OF_BLOCKS: Final = tuple(f"guess[{by}]" for by in range(-2, 3))
@@ -52,7 +52,7 @@ _MIN_PROBABILITY: Final = 1e-4
 def guesses_of(blocks: Blocks, page: Layout, logits: Float32) -> Fill:
     """What fills `rows` (len(GUESSES), any number of blocks), from guessed log-odds of content (n_blocks)."""
     own = np.empty((len(_OF_BLOCKS), len(blocks)), dtype=np.float32)
-    words = n_words(blocks)
+    words = blocks.n_words
     bounded = np.minimum(np.maximum(logits, np.float32(-9.0)), np.float32(9.0))
     guesses = np.asarray(1.0 / (1.0 + np.exp(-bounded)), dtype=np.float32)
     n = page.places.shape[1]

@@ -140,12 +140,7 @@ class Layout:
 
 def layout_of(blocks: Blocks) -> Layout:
     """The paragraphs and elements of a page with at least one block."""
-    return _layout(blocks, n_words(blocks), _linked(blocks))
-
-
-def n_words(blocks: Blocks) -> Int32:
-    """Words per block: tokens with a letter or a digit."""
-    return blocks.n_alpha_tokens + blocks.n_num_tokens + blocks.n_mix_tokens
+    return _layout(blocks, blocks.n_words, _linked(blocks))
 
 
 def containers(blocks: Blocks, bits: Sequence[int] = _CONTAINER_BITS) -> UInt64:
@@ -191,7 +186,7 @@ Fill: TypeAlias = Callable[[int, Float32], None]
 
 def rows_of(blocks: Blocks) -> Fill:
     """What fills `rows` (len(NAMES), any number of blocks) of a page with at least one block."""
-    n, words, linked = len(blocks), n_words(blocks), _linked(blocks)
+    n, words, linked = len(blocks), blocks.n_words, _linked(blocks)
     page = _layout(blocks, words, linked)
     numbers = np.empty(len(_OF_PAGE), dtype=np.float32)
     twins = np.empty((2, n), dtype=np.int32)

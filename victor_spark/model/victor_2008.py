@@ -46,8 +46,7 @@ class BlockView:
     @cached_property
     def n_words(self) -> Column:
         """Tokens with a letter or a digit."""
-        blocks = self.blocks
-        return blocks.n_alpha_tokens + blocks.n_num_tokens + blocks.n_mix_tokens
+        return self.blocks.n_words
 
     @cached_property
     def n_tokens(self) -> Column:
