@@ -18,13 +18,13 @@ from pathlib import Path
 from statistics import mean
 from typing import Final
 
-from victor_spark.commands.adapting import C2, STRENGTH, adapt
 from victor_spark.evaluation import crf, cross_validation, gold, labelling, measures
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import track
 from victor_spark.model import files as model_files
 from victor_spark.model.crf import Model
 from victor_spark.model.table import from_conf
+from victor_spark.train.adaptation import C2, STRENGTH, adapt
 from victor_spark.train.crfsuite import TrainingOptions
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -120,8 +120,8 @@ def _drawn(pages: Sequence[LabelledPage], dice: random.Random) -> list[LabelledP
 
 def _after(start: Model, drawn: Sequence[LabelledPage], strength: float | None) -> Model:
     """The model adapted with the command's defaults; as it is without a strength."""
-    options = TrainingOptions("lbfgs", 30, {"c2": C2})
-    return start if strength is None else adapt(drawn, start, options, strength)
+    options, taught = TrainingOptions("lbfgs", 30, {"c2": C2}), crf.training_pages(drawn)
+    return start if strength is None else adapt(taught, start, options, strength=strength)
 
 
 def _word_f1(model: Model, pages: Sequence[LabelledPage]) -> float:

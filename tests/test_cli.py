@@ -1,5 +1,6 @@
 """`victor` without Spark: one page to stdout, help, options from three places, errors in one line."""
 
+import dataclasses
 import json
 import os
 import shutil
@@ -13,7 +14,7 @@ import pytest
 import victor_spark
 from tests.said import said
 from victor_spark.cli import main
-from victor_spark.commands import COMMANDS, argument_types
+from victor_spark.commands import COMMANDS, lists, options
 
 TEXT = "The lighthouse keeper wrote down the weather every evening, and nobody ever asked him for his books."
 PAGE = (
@@ -77,11 +78,11 @@ def test_a_page_from_stdin_is_as_long_as_one_in_a_file_may_be(html: Path) -> Non
 
 
 @pytest.mark.parametrize("option", ["--format", "--url"])
-def test_a_plan_refuses_what_is_for_one_page(
+def test_a_plan_has_no_options_for_one_page(
     option: str, html: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["plan", str(html), option, "markdown"]) == 2
-    assert f"{option} is for one page" in capsys.readouterr().err
+    assert f"unrecognized arguments: {option} markdown" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -137,6 +138,19 @@ def test_output_in_a_locale_without_its_characters_is_utf_8(html: Path) -> None:
         (["clean"], "INPUT"),
         (["clean", "page.html", "page2.html"], "--output"),
         (["clean", "page.html", "--blocks"], "--blocks needs --output"),
+        (["clean", "page.html", "--no-sandbox"], "--no-sandbox needs --output"),
+        (["clean", "page.html", "--status", "404"], "--status needs --output"),
+        (["clean", "page.html", "--all-statuses"], "--all-statuses needs --output"),
+        (["clean", "page.html", "--mime", "text/html"], "--mime needs --output"),
+        (["clean", "page.html", "--record-types", "response"], "--record-types needs --output"),
+        (["clean", "crawl.warc", "--output", "out", "--record-types", "respond"], "did you mean response"),
+        (["clean", "crawl.warc", "--output", "out", "--mime", "html"], "a media type such as text/html"),
+        (["clean", "crawl.warc", "--output", "out", "--status", "20"], "between 100 and 999, not 20"),
+        (
+            ["clean", "page.html", "--cleaner", "kimatu", "--prefer", "recall"],
+            "needs a cleaner that",
+        ),
+        (["clean", "page.html", "--cleaner", "kimatu+victor", "--fail-below", ".5"], "needs a cleaner that"),
         (["clean", "page.html", "--threshold", "x"], "--threshold"),
         (["clean", "page.html", "--format", "pdf"], "--format"),
         (["clean", "-", "page.html"], "stdin"),
@@ -231,11 +245,11 @@ def test_languages_lists_code_name_and_share_identified(capsys: pytest.CaptureFi
     ],
 )
 def test_sizes_are_read_alike_everywhere(text: str, expected: int) -> None:
-    assert argument_types.n_bytes(text) == expected
+    assert options.n_bytes(text) == expected
 
 
 def test_a_bare_number_is_megabytes_for_the_memory_of_a_page() -> None:
-    assert [argument_types.megabytes(text) for text in ("200", "200M", "2G", "1K")] == [200, 200, 2048, 1]
+    assert [options.megabytes(text) for text in ("200", "200M", "2G", "1K")] == [200, 200, 2048, 1]
 
 
 @pytest.fixture
@@ -299,7 +313,7 @@ def test_the_configuration_that_is_shipped_is_valid_and_its_examples_are_too(
 def test_an_internal_error_is_one_line_with_a_hint_and_a_traceback_with_debug(
     html: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(COMMANDS, "clean", ("victor_spark.no_such_module", ""))
+    monkeypatch.setitem(COMMANDS, "clean", ("no_such_module:CLEAN", ""))
     assert main(["clean", str(html)]) == 1
     lines = said(capsys.readouterr().err)
     assert len(lines) == 1
@@ -334,7 +348,7 @@ def test_an_internal_error_says_the_line_that_matters(
     def fail(_: object) -> int:
         raise RuntimeError(message)
 
-    monkeypatch.setattr("victor_spark.commands.cleaners.run", fail)
+    monkeypatch.setattr(lists, "CLEANERS", dataclasses.replace(lists.CLEANERS, run=fail))
     assert main(["cleaners"]) == 1
     assert said(capsys.readouterr().err) == [
         f"victor: error: internal error: {line} (--debug prints the traceback)"
@@ -378,6 +392,7 @@ void start(void) { pthread_t thread; pthread_create(&thread, 0, work, 0); }
 COMMAND = """
 import ctypes, sys, time, types
 from victor_spark import cli
+from victor_spark.commands.options import Command
 
 class Slow:
     def __del__(self, sleep=time.sleep):
@@ -391,8 +406,8 @@ def run(arguments):
     print("the answer")
     return 4
 
-sys.modules["late"] = types.SimpleNamespace(__doc__="", add_arguments=lambda parser: None, run=run)
-cli.COMMANDS["late"] = ("late", "")
+cli.COMMANDS["late"] = ("late:LATE", "")
+sys.modules["victor_spark.commands.late"] = types.SimpleNamespace(LATE=Command("", (), run))
 is_program = sys.argv[2] == "program"
 sys.argv[1:] = ["late"]
 sys.exit(cli.main() if is_program else cli.main(["late"]))

@@ -1,30 +1,91 @@
 """victor-spark: web crawls into clean text, with the reason for every block kept or dropped."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from victor_spark.document import Document
+    from victor_spark.pipeline import PageCleaner
+
+Path: TypeAlias = str | PathLike[str]
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "clean", "cleaners", "language_shares"]
+__all__ = ["__version__", "clean", "cleaners", "language_shares", "load"]
 
 
 def clean(
-    html: bytes | str, url: str | None = None, cleaner: str = "victor", threshold: float | None = None
+    html: bytes | str,
+    url: str | None = None,
+    cleaner: str = "victor",
+    threshold: float | None = None,
+    *,
+    prefer: str | None = None,
+    fail_below: float | None = None,
+    model: Path | None = None,
+    languages: str | Iterable[str] = (),
+    lid_model: Path | None = None,
+    templates: Path | None = None,
+    templates_use: str = "after",
 ) -> "Document":
     """Cleans one page: the text worth keeping, and the reason for every block kept or dropped.
 
     `html` is the page's content, as bytes or str, not its path or address; `url` is its address, if known.
-    `cleaner` is one of `cleaners()`. `threshold` keeps blocks with P(other) below it (None: the cleaner
-    decides page by page). A page without content, or a file that is not a page, gives a document whose
-    `status` and `reason` say why. The first call loads the model.
+    A page without content, or a file that is not a page, gives a document whose `status` and `reason` say
+    why. The first call loads the model. The other arguments are those of `load`.
 
-    Raises TypeError for other types of `html`, InputError for a string that is an address or a path,
-    UsageError for an unknown cleaner or a threshold outside 0..1.
+    Raises TypeError for other types of `html`, InputError for a string that is an address or a path.
+    """
+    return load(
+        cleaner,
+        threshold,
+        prefer=prefer,
+        fail_below=fail_below,
+        model=model,
+        languages=languages,
+        lid_model=lid_model,
+        templates=templates,
+        templates_use=templates_use,
+    )(html, url)
+
+
+def load(
+    cleaner: str = "victor",
+    threshold: float | None = None,
+    *,
+    prefer: str | None = None,
+    fail_below: float | None = None,
+    model: Path | None = None,
+    languages: str | Iterable[str] = (),
+    lid_model: Path | None = None,
+    templates: Path | None = None,
+    templates_use: str = "after",
+) -> "PageCleaner":
+    """A function of `html` and `url` that cleans pages as `clean` does, to be made once and called often.
+
+    `cleaner` is one of `cleaners()`. The other arguments are the options of `victor clean`: `threshold` keeps
+    blocks with P(other) below it (None: the cleaner decides page by page); `prefer` is "precision" or
+    "recall"; a page with an expected F1 lower than `fail_below` is dropped; `model` is a directory;
+    `languages` are the ISO codes of pages to keep ("cs,sk" or a list; empty: all); `lid_model` and
+    `templates` are files; `templates_use` is "after", "before" or "evidence".
+
+    Raises UsageError (a ValueError) for an unknown name or a value out of range, InputError (a ValueError)
+    and ModelError for a file that cannot be used.
     """
     from victor_spark import pipeline
 
-    return pipeline.clean(html, url, cleaner, threshold)
+    chosen = pipeline.Settings(
+        cleaner=cleaner,
+        threshold=threshold,
+        prefer=prefer,
+        fail_below=fail_below,
+        model=None if model is None else fspath(model),
+        languages=tuple(languages.split(",") if isinstance(languages, str) and languages else languages),
+        lid_model=None if lid_model is None else fspath(lid_model),
+        templates=None if templates is None else fspath(templates),
+        templates_use=templates_use,
+    )
+    return pipeline.PageCleaner(chosen)
 
 
 def language_shares(document: "Document") -> dict[str, float]:

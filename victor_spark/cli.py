@@ -8,10 +8,11 @@ import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
 
 from victor_spark import __version__
-from victor_spark.commands import COMMANDS
+from victor_spark.commands import COMMANDS, options
+from victor_spark.commands.options import Command
 from victor_spark.errors import (
     EXIT_DONE,
     EXIT_INTERNAL,
@@ -107,52 +108,60 @@ def _missing_extra(error: BaseException) -> str | None:
 
 
 def _dispatch(words: list[str]) -> int:
-    if not words or _HELP.intersection(words[:1]):
-        print(_help())
-        return EXIT_DONE if words else EXIT_USAGE
-    if _is_group(words[0]) and _HELP.intersection(words[1:2]):
-        print(_group_help(words[0]))
-        return EXIT_DONE
-    if words[0] == "--version":
+    if words[:1] == ["--version"]:
         print(f"victor {__version__}")
         return EXIT_DONE
+    group = words[0] if words and _in_group(words[0]) and words[0] not in COMMANDS else ""
+    if not words or words[0] in _HELP or (group and _HELP.intersection(words[1:2])):
+        print(_help(group))
+        return EXIT_DONE if words else EXIT_USAGE
     name = _command(words)
-    module = importlib.import_module(COMMANDS[name][0])
-    parsed = _parser(name, module).parse_args(words[len(name.split()) :])
-    code = int(module.run(parsed))
+    command = loaded(name)
+    parsed = parser(name, command).parse_args(words[len(name.split()) :])
+    code = int(command.run(parsed))
     if sys.stdout is not None:
         sys.stdout.flush()  # a failure here is an error of the command
     return code
 
 
-def _is_group(word: str) -> bool:
-    """Whether commands of two words begin with this word, which is no command itself."""
-    return word not in COMMANDS and any(name.startswith(f"{word} ") for name in COMMANDS)
+def _in_group(word: str) -> list[str]:
+    """The commands of two words that begin with this one."""
+    return [name for name in COMMANDS if name.startswith(f"{word} ")]
 
 
 def _command(words: list[str]) -> str:
     for name in (" ".join(words[:2]), words[0]):
         if name in COMMANDS:
             return name
-    in_group = [name for name in COMMANDS if name.startswith(f"{words[0]} ")]
+    in_group = _in_group(words[0])
+    if in_group and not words[1:]:
+        raise UsageError(f"no command {words[0]!r} (commands: {', '.join(in_group)})")
     wrong = " ".join(words[: 2 if in_group else 1])
-    groups = {name.split()[0] for name in COMMANDS}
-    near = "" if wrong in groups else suggestion(wrong, in_group or sorted({*COMMANDS, *groups}))
-    known = f" (commands: {', '.join(in_group)})" if in_group else " (`victor --help` lists the commands)"
-    raise UsageError(f"no command {wrong!r}{near or known}")
+    near = suggestion(wrong, in_group or {*COMMANDS, *(name.split()[0] for name in COMMANDS)})
+    listed = f"victor {words[0]} --help" if in_group else "victor --help"
+    raise UsageError(f"no command {wrong!r}{near or f' (`{listed}` lists the commands)'}")
 
 
-def _parser(name: str, module: Any) -> argparse.ArgumentParser:
-    parser = _Parser(
+def loaded(name: str) -> Command:
+    """The command of that name; its module is imported only now."""
+    module, _, attribute = COMMANDS[name][0].partition(":")
+    command: Command = getattr(importlib.import_module(f"victor_spark.commands.{module}"), attribute)
+    return command
+
+
+def parser(name: str, command: Command) -> argparse.ArgumentParser:
+    """What reads the options of a command."""
+    about, _, examples = (command.help or "").partition("\nexamples:\n")
+    made = _Parser(
         prog=f"victor {name}",
-        description=module.__doc__,
-        epilog=getattr(module, "EXAMPLES", None),
+        description=about,
+        epilog=f"examples:\n{examples}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--debug", action="store_true", help="print the traceback of an error")
-    module.add_arguments(parser)
-    return parser
+    made.add_argument("--debug", action="store_true", help="print the traceback of an error")
+    options.add(made, command.options)
+    return made
 
 
 class _Parser(argparse.ArgumentParser):  # argparse's messages can be changed only by overriding `error`
@@ -164,17 +173,14 @@ class _Parser(argparse.ArgumentParser):  # argparse's messages can be changed on
         raise UsageError(f"{message}{near or f' (see {self.prog} --help)'}")
 
 
-def _help() -> str:
-    lines = [f"  {name:<19} {summary}" for name, (_, summary) in COMMANDS.items()]
-    return _HEAD + "\n".join(lines) + "\n" + _FOOT.rstrip()
-
-
-def _group_help(group: str) -> str:
-    commands = [
-        f"  {name:<19} {summary}" for name, (_, summary) in COMMANDS.items() if name.startswith(f"{group} ")
-    ]
-    head = f"usage: victor {group} COMMAND [ARGUMENT...]\n\ncommands:\n"
-    return head + "\n".join(commands) + f"\n\nvictor {group} COMMAND --help describes a command's options."
+def _help(group: str) -> str:
+    """The help of all commands, or of a group of them."""
+    names = _in_group(group) if group else COMMANDS
+    commands = "\n".join(f"  {name:<19} {COMMANDS[name][1]}" for name in names)
+    if not group:
+        return f"{_HEAD}{commands}\n{_FOOT.rstrip()}"
+    head = f"usage: victor {group} COMMAND [ARGUMENT...]\n\ncommands:\n{commands}\n\n"
+    return f"{head}victor {group} COMMAND --help lists a command's options and examples."
 
 
 def _failed(line: str, code: int, *, debug: bool) -> int:

@@ -6,7 +6,7 @@ The pipeline makes the plain text of every page; the other forms are made on dem
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from html import escape
 from itertools import groupby, pairwise
@@ -41,13 +41,16 @@ class Block:
     template_share: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class BlockSequence(Sequence[Block]):
     """The blocks of a document; `Block` objects are made on demand."""
 
     blocks: Blocks
     labels: UInt8
     probabilities: Float64
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} blocks>"
 
     def __len__(self) -> int:
         return len(self.blocks)
@@ -77,7 +80,7 @@ class BlockSequence(Sequence[Block]):
         return (self[i] for i in range(len(self)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Document:
     """A cleaned page: its text, and the label and probabilities of every block.
 
@@ -104,7 +107,12 @@ class Document:
     p_content: float | None = None
     expected_f1: float | None = None
     cut: Bool | None = None
-    markup: Callable[[], bytes] | None = field(default=None, repr=False)
+    markup: Callable[[], bytes] | None = None
+
+    def __repr__(self) -> str:
+        text = self.text if len(self.text) <= 60 else f"{self.text[:59]}…"
+        of_blocks = f"{self.n_kept_blocks} of {self.n_blocks} blocks kept"
+        return f"<Document {self.status}: {of_blocks}, title={self.title!r}, text={text!r}>"
 
     @cached_property
     def metadata(self) -> Metadata:

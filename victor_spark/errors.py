@@ -3,15 +3,15 @@
 Exceptions end a run before (or, for `ShardError`, beside) the first page; whatever happens to one
 record becomes a row with one of `STATUSES`.
 
-    VictorError                 exit code 1 unless said otherwise
-    ├── UsageError              2   an option or argument makes no sense
-    ├── InputError              2   an input is missing, unreadable or holds no archive
-    ├── OutputError             2   the output can't be written, or holds another run's rows
-    ├── ModelError              2   a model is missing, damaged or doesn't fit the code
-    ├── ConfigurationError      2   a file in conf/ has an unknown or ill-typed key
-    ├── AnnotationError         2   a request to the annotation tool, or its store, can't be served
-    ├── BudgetError             3   more shards or pages failed than may
-    └── ShardError                  one shard can't be read; counted against the failure budget
+    VictorError          exit code 2
+    ├── UsageError       a ValueError, too
+    ├── InputError       a ValueError, too
+    ├── OutputError
+    ├── ModelError
+    ├── ConfigurationError
+    ├── AnnotationError
+    ├── BudgetError      exit code 3
+    └── ShardError       exit code 1
 """
 
 import difflib
@@ -70,46 +70,34 @@ EXTRAS: Final = {
 class VictorError(Exception):
     """Any error that victor-spark raises on purpose; its message is one clear line without credentials."""
 
-    exit_code: int = EXIT_INTERNAL
+    exit_code: int = EXIT_USAGE
 
     def __init__(self, message: str) -> None:
         super().__init__(redacted_message(message))
 
 
-class UsageError(VictorError):
+class UsageError(VictorError, ValueError):
     """An option or argument makes no sense."""
 
-    exit_code = EXIT_USAGE
 
-
-class InputError(VictorError):
+class InputError(VictorError, ValueError):
     """An input is missing, unreadable or holds no archive."""
-
-    exit_code = EXIT_USAGE
 
 
 class OutputError(VictorError):
     """The output can't be written, or already holds another run's rows."""
 
-    exit_code = EXIT_USAGE
-
 
 class ModelError(VictorError):
     """A model is missing, damaged or doesn't fit this version of the code."""
-
-    exit_code = EXIT_USAGE
 
 
 class ConfigurationError(VictorError):
     """A configuration file has an unknown key or a value of the wrong type."""
 
-    exit_code = EXIT_USAGE
-
 
 class AnnotationError(VictorError):
     """A request to the annotation tool or its store can't be served; `code` is for programs."""
-
-    exit_code = EXIT_USAGE
 
     def __init__(self, message: str, code: str = "bad_request") -> None:
         super().__init__(message)
@@ -123,7 +111,9 @@ class BudgetError(VictorError):
 
 
 class ShardError(VictorError):
-    """One shard can't be opened or read at all."""
+    """One shard can't be opened or read at all; it counts in the failure budget."""
+
+    exit_code = EXIT_INTERNAL
 
 
 def described(error: BaseException) -> str:

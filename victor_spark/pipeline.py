@@ -11,7 +11,7 @@ import numpy as np
 from victor_spark.blocks import OTHER, TEXT, Bool, Page, Record, Scores, no_blocks, uniform
 from victor_spark.document import Document, plain_text
 from victor_spark.errors import InputError, ModelError, UsageError
-from victor_spark.extractors import Cleaner, check_name, load, models_of, template
+from victor_spark.extractors import CRF_CLEANERS, Cleaner, check_name, load, models_of, template
 from victor_spark.extractors.template import TemplateStep
 from victor_spark.extractors.victor import reads_language
 from victor_spark.html.charset import PLAIN_TEXT
@@ -101,6 +101,12 @@ def _check(settings: Settings) -> None:
         raise UsageError(f"prefer must be {' or '.join(decision.PREFERENCES)}, not {settings.prefer!r}")
     if settings.prefer and settings.threshold is not None:
         raise UsageError("--threshold and --prefer cannot be combined")
+    if (settings.prefer or settings.fail_below) and settings.cleaner not in CRF_CLEANERS:
+        option = "prefer" if settings.prefer else "fail-below"
+        known = " or ".join(CRF_CLEANERS)
+        raise UsageError(
+            f"--{option} needs a cleaner that estimates its F1 ({known}), not {settings.cleaner}"
+        )
     if settings.fail_below is not None and not 0.0 <= settings.fail_below <= 1.0:
         raise UsageError(f"fail_below, an expected F1, must be between 0 and 1, not {settings.fail_below}")
 
@@ -147,18 +153,27 @@ def cleaning(
     return clean
 
 
-def clean(
-    html: bytes | str, url: str | None = None, cleaner: str = "victor", threshold: float | None = None
-) -> Document:
-    """Cleans one page; `victor_spark.clean` documents the arguments and errors."""
-    if not isinstance(html, bytes | str):
-        raise TypeError(f"html must be bytes or str, not {type(html).__name__}")
-    if isinstance(html, bytes):
-        return _loaded(Settings(cleaner, threshold))(handed_over(html, url))
-    if what := file_types.only_named(html):
-        raise InputError(f"html is {what}, not a page: pass the content of the page, as bytes or str")
-    record = handed_over(html.encode("utf-8", "replace"), url, "utf-8")
-    return _loaded(Settings(cleaner, threshold))(record)
+@dataclass(frozen=True, slots=True)
+class PageCleaner:
+    """Cleans pages, all with the same settings; `models` lists the errors of wrong settings.
+
+    It pickles, without the models, which are loaded once in each process.
+    """
+
+    settings: Settings
+
+    def __post_init__(self) -> None:
+        _loaded(self.settings)
+
+    def __call__(self, html: bytes | str, url: str | None = None) -> Document:
+        """The document of one page; `victor_spark.clean` describes the arguments and errors."""
+        if isinstance(html, bytes):
+            return _loaded(self.settings)(handed_over(html, url))
+        if not isinstance(html, str):
+            raise TypeError(f"html must be bytes or str, not {type(html).__name__}")
+        if what := file_types.only_named(html):
+            raise InputError(f"html is {what}, not a page: pass the content of the page, as bytes or str")
+        return _loaded(self.settings)(handed_over(html.encode("utf-8", "replace"), url, "utf-8"))
 
 
 @cache

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from research import FOLDER, langid_measure
-from victor_spark.commands.languages import SHARES
+from victor_spark.commands.lists import SHARES
 from victor_spark.langid import encoding, fasttext_model
 from victor_spark.langid.identify import Identifier
 from victor_spark.langid.profiles import Profiles

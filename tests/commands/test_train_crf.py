@@ -1,13 +1,12 @@
 """`victor train crf`: from annotated pages to a model directory that cleans pages, or one clear line."""
 
-import argparse
 import json
 from pathlib import Path
 
 import pytest
 
 from tests.evaluation.invented import write_sets
-from victor_spark import train
+from victor_spark import cli, train
 from victor_spark.blocks import Record
 from victor_spark.commands import train_crf
 from victor_spark.errors import UsageError, VictorError
@@ -18,8 +17,7 @@ from victor_spark.resources import directory
 
 
 def run(*words: str) -> int:
-    parser = argparse.ArgumentParser()
-    train_crf.add_arguments(parser)
+    parser = cli.parser("train crf", train_crf.TRAIN)
     return train_crf.run(parser.parse_args(words))
 
 

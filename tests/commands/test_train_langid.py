@@ -1,6 +1,5 @@
 """`victor train langid`: profiles from text files, one more language, listings, and bad input."""
 
-import argparse
 import gzip
 import lzma
 from pathlib import Path
@@ -8,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from tests.langid.conftest import Speak, speak  # noqa: F401 - a fixture
+from victor_spark import cli
 from victor_spark.commands import train_langid
 from victor_spark.errors import InputError, ModelError, OutputError, UsageError
 from victor_spark.langid.profiles import Profiles
 
 
 def run(*words: object) -> int:
-    parser = argparse.ArgumentParser()
-    train_langid.add_arguments(parser)
+    parser = cli.parser("train langid", train_langid.TRAIN)
     return train_langid.run(parser.parse_args([str(word) for word in words]))
 
 

@@ -1,12 +1,12 @@
 """`victor train ncleaner`: from annotated pages to a model directory that cleans pages, or one clear line."""
 
-import argparse
 import json
 from pathlib import Path
 
 import pytest
 
 from tests.evaluation.invented import write_sets
+from victor_spark import cli
 from victor_spark.blocks import Record
 from victor_spark.commands import train_ncleaner
 from victor_spark.errors import VictorError
@@ -15,8 +15,7 @@ from victor_spark.pipeline import Settings, cleaning, models
 
 
 def run(*words: str) -> int:
-    parser = argparse.ArgumentParser()
-    train_ncleaner.add_arguments(parser)
+    parser = cli.parser("train ncleaner", train_ncleaner.TRAIN)
     return train_ncleaner.run(parser.parse_args(words))
 
 

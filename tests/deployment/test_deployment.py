@@ -7,7 +7,6 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from datetime import datetime
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Self
@@ -16,7 +15,6 @@ import pytest
 
 from tests.deployment import compose
 from victor_spark import cli
-from victor_spark.commands import COMMANDS
 from victor_spark.packing import archives
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,7 +68,7 @@ def parsed(command: list[str]) -> Any:
         command = ["victor", "clean", *command[job + 1 :]]
     assert command[0] == "victor", command
     name = cli._command(command[1:])
-    parser = cli._parser(name, import_module(COMMANDS[name][0]))
+    parser = cli.parser(name, cli.loaded(name))
     return parser.parse_args(command[1 + len(name.split()) :])
 
 

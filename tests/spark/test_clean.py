@@ -9,8 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+import victor_spark
 from tests.spark.crawl import CZECH, FETCHED, PARAGRAPH, Response, Victor, page, rows, write_warc
-from victor_spark import pipeline, tables
+from victor_spark import tables
 from victor_spark.spark.record import count
 from victor_spark.spark.waves import literal
 
@@ -48,7 +49,7 @@ def test_text_is_null_unless_ok_and_a_dropped_page_has_its_reason(cleaned: Path)
 def test_rows_say_what_the_page_alone_gives(cleaned: Path) -> None:
     row = rows(cleaned)[2]
     html = page("Ferry 2", *[PARAGRAPH] * 3).encode()
-    document = pipeline.clean(html, url="http://www.harbour.example.co.uk/2")
+    document = victor_spark.clean(html, url="http://www.harbour.example.co.uk/2")
     assert PARAGRAPH in row["text"]
     assert row["text"] == document.text
     assert row["title"] == document.title == "Ferry 2"

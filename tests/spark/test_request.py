@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from victor_spark.commands import clean_options
+from victor_spark.commands import clean, clean_options, options
 from victor_spark.errors import UsageError
 from victor_spark.pipeline import Settings
 from victor_spark.spark import record
@@ -35,21 +35,18 @@ def test_requests_are_equal_where_no_field_that_decides_rows_differs() -> None:
 
 def test_every_option_sets_a_field_and_every_field_has_its_option() -> None:
     request = CleanRequest()
-    groups = (clean_options.CLEANER, clean_options.TEMPLATES, *clean_options.RUNNING)
-    entries = [entry for group in groups for entry in group.options]
-    options = [one for entry in entries for one in (entry if isinstance(entry, tuple) else (entry,))]
+    found = options.flat(clean.CLEAN.options)
     known = {
         f"{group}.{field.name}"
         for group in (*clean_options.TABLES, "spark")
         for field in fields(getattr(request, group))
     }
-    assert {one.field for one in options} == known | {"base_url", "format", "url"}
+    assert {one.dest for one in found} == known | {"inputs", "output", "base_url", "format", "url"}
 
 
 def test_what_is_given_goes_over_what_is_built_in() -> None:
     parser = argparse.ArgumentParser()
-    clean_options.add_inputs(parser)
-    clean_options.add(parser, clean_options.CLEANER, clean_options.TEMPLATES, *clean_options.RUNNING)
+    options.add(parser, clean.CLEAN.options)
     words = ["a.warc.gz", "--lang", "cs,SK", "--all-statuses", "--no-sandbox", "--max-bytes", "2M", "--html"]
     request = clean_options.request(parser.parse_args([*words, "--wave-bytes", "1K"]))
     assert request.inputs == ("a.warc.gz",)
@@ -63,8 +60,7 @@ def test_what_is_given_goes_over_what_is_built_in() -> None:
 
 def test_an_option_for_rows_is_refused_by_its_name() -> None:
     parser = argparse.ArgumentParser()
-    clean_options.add_inputs(parser)
-    clean_options.add(parser, clean_options.CLEANER, clean_options.TEMPLATES, *clean_options.RUNNING)
+    options.add(parser, clean.CLEAN.options)
     arguments = parser.parse_args(["page.html", "--page-memory", "100"])
     with pytest.raises(UsageError, match="--page-memory needs --output OUT"):
-        clean_options.refuse_given(arguments, "needs --output OUT", starting=clean_options.NEED_OUTPUT)
+        clean_options.refuse(arguments, "needs --output OUT", *clean_options.FOR_ARCHIVES)

@@ -5,6 +5,13 @@ INPUT is what `victor clean` takes: WARC or ARC files, html pages, folders, glob
 file of http addresses, whose pages are fetched first (see `victor fetch`). Without INPUT, the pages in the
 store are labelled. A page that is given twice is added once. `victor annotate export` writes the labels,
 `victor annotate agreement` measures how far annotators agree.
+
+examples:
+  victor annotate pages.warc.gz --store annotations.sqlite
+  victor annotate crawl/ --store annotations.sqlite --order uncertain --overlap 0.2
+  victor annotate --store annotations.sqlite --model mine           continue, with labels of a newer model
+  victor annotate urls.txt --store annotations.sqlite --label comment=other
+  victor annotate pages/ --store annotations.sqlite --host 0.0.0.0  open to the network
 """
 
 import argparse
@@ -14,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from victor_spark.commands.argument_types import positive
+from victor_spark.commands.options import Command, Group, OneOf, option, positive, probability, switch
 from victor_spark.errors import EXIT_DONE, UsageError
 from victor_spark.redaction import redacted_message
 
@@ -24,68 +31,44 @@ if TYPE_CHECKING:
     from victor_spark.pipeline import Settings
 
 _TOKEN: Final = re.compile(r"[\w.~-]+", re.ASCII)
-EXAMPLES: Final = """\
-examples:
-  victor annotate pages.warc.gz --store annotations.sqlite
-  victor annotate crawl/ --store annotations.sqlite --order uncertain --overlap 0.2
-  victor annotate --store annotations.sqlite --model mine           continue, with labels of a newer model
-  victor annotate urls.txt --store annotations.sqlite --label comment=other
-  victor annotate pages/ --store annotations.sqlite --host 0.0.0.0  open to the network
-"""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's arguments."""
-    parser.add_argument(
-        "inputs", metavar="INPUT", nargs="*", help="pages to label (default: those in the store)"
-    )
-    parser.add_argument("--store", metavar="FILE", required=True, help="the SQLite file of pages and labels")
-    parser.add_argument(
-        "--limit", metavar="N", type=positive, help="add only the first N pages of the inputs"
-    )
-    parser.add_argument(
-        "--allow-private", action="store_true", help="fetch listed addresses also from private networks"
-    )
-    parser.add_argument("--import-only", action="store_true", help="add the pages, do not serve")
-    parser.add_argument(
-        "--label",
-        metavar="NAME=ROLE",
+OPTIONS: Final = (
+    option("[INPUT...]", "pages to label (default: those in the store)", dest="inputs"),
+    option("--store FILE", "the SQLite file of pages and labels", required=True),
+    option("--limit N", "add only the first N pages of the inputs", positive),
+    switch("--allow-private", "fetch listed addresses also from private networks"),
+    switch("--import-only", "add the pages, do not serve"),
+    option(
+        "--label NAME=ROLE",
+        "an additional label; the export writes it as ROLE (header, text, other)",
         action="append",
-        help="an additional label; the export writes it as ROLE (header, text, other)",
-    )
-    handing = parser.add_argument_group("order of pages")
-    handing.add_argument(
-        "--order",
-        default="random",
-        choices=("random", "site", "uncertain"),
-        help="uncertain: pages with the least certain labels first (default: %(default)s)",
-    )
-    handing.add_argument(
-        "--overlap",
-        metavar="SHARE",
-        type=float,
-        default=0.0,
-        help="share of pages that several annotators label (default: %(default)s)",
-    )
-    handing.add_argument(
-        "--overlap-annotators",
-        metavar="N",
-        type=int,
-        default=2,
-        help="annotators per such page (default: %(default)s)",
-    )
-    model = parser.add_argument_group("initial labels")
-    model.add_argument("--cleaner", metavar="NAME", default="victor", help="default: %(default)s")
-    model.add_argument("--model", metavar="DIR", help="use this trained model instead of the cleaner's own")
-    model.add_argument("--no-prelabels", action="store_true", help="initial label of all blocks: other")
-    server = parser.add_argument_group("server")
-    server.add_argument("--host", default="127.0.0.1", help="default: %(default)s, this machine only")
-    server.add_argument("--port", type=int, default=8790, help="0: any free port (default: %(default)s)")
-    token = server.add_mutually_exclusive_group()
-    token.add_argument("--token", help="the secret in the address (default: a random one, kept in the store)")
-    token.add_argument(
-        "--no-token", action="store_true", help="no secret: every program of this machine has access"
-    )
+    ),
+    Group(
+        "order of pages",
+        option(
+            "--order",
+            "uncertain: pages with the least certain labels first",
+            choices=("random", "site", "uncertain"),
+            default="random",
+        ),
+        option("--overlap SHARE", "share of pages that several annotators label", probability, default=0.0),
+        option("--overlap-annotators N", "annotators per such page", int, default=2),
+    ),
+    Group(
+        "initial labels",
+        option("--cleaner NAME", "", default="victor"),
+        option("--model DIR", "use this trained model instead of the cleaner's own"),
+        switch("--no-prelabels", "initial label of all blocks: other"),
+    ),
+    Group(
+        "server",
+        option("--host HOST", "default: %(default)s, this machine only", default="127.0.0.1"),
+        option("--port PORT", "0: any free port", int, default=8790),
+        OneOf(
+            option("--token TOKEN", "the secret in the address (default: a random one, kept in the store)"),
+            switch("--no-token", "no secret: every program of this machine has access"),
+        ),
+    ),
+)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -168,3 +151,6 @@ def _fetched(name: str, path: Path, arguments: argparse.Namespace) -> str:
 
 def _say(line: str) -> None:
     print(f"victor: {redacted_message(line)}", file=sys.stderr)
+
+
+ANNOTATE: Final = Command(__doc__, OPTIONS, run)

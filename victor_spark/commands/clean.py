@@ -1,23 +1,41 @@
-"""Removes boilerplate from web pages.
+"""`victor clean` and `victor templates apply`: archives to rows, or one page to stdout."""
+
+import argparse
+import sys
+from dataclasses import replace
+from typing import Final
+
+from victor_spark import pipeline
+from victor_spark.blocks import Record
+from victor_spark.commands import clean_options
+from victor_spark.commands.clean_options import (
+    CLEANER,
+    FOR_ARCHIVES,
+    INPUTS,
+    OUTPUT,
+    PAGE,
+    RUNNING,
+    TEMPLATES,
+)
+from victor_spark.commands.options import Command, option
+from victor_spark.document import FORMS
+from victor_spark.errors import ANSWERED, EXIT_DONE, EXIT_INCOMPLETE, InputError, UsageError
+from victor_spark.extractors import template
+from victor_spark.preparation import handed_over
+from victor_spark.spark.request import CleanRequest
+from victor_spark.warc import file_types, inputs, records
+
+HELP: Final = """\
+Removes boilerplate from web pages.
 
 One html page (or - for stdin) without --output is printed as text, without Spark. All other inputs need
 --output: a directory that gets pages/ (Parquet, one row per html record, also for dropped ones) and _run/
 (the record of the run). INPUT is a WARC or ARC file, an html page, a directory, a glob, a text file of paths,
 a table of records, or a URL of these (http, https, s3, gs, hdfs); its kind is detected.
-"""
 
-import argparse
-import sys
-from typing import Final
-
-from victor_spark.commands import clean_options, one_page
-from victor_spark.commands.clean_options import CLEANER, RUNNING, TEMPLATES
-from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
-
-EXAMPLES: Final = """\
 examples:
   victor clean page.html                                   text on stdout
-  victor clean page.html --format markdown                 also: cleaneval, html
+  victor clean page.html --format markdown                 or another form
   curl -s https://example.com/ | victor clean -
   victor clean crawl.warc.gz --output out                  rows in out/pages/; run again to resume
   victor clean 'crawl/*.warc.gz' more.warc --output out --threshold 0.3 --blocks
@@ -28,20 +46,33 @@ examples:
   spark-submit --master spark://host:7077 jobs/clean.py warc.paths --output hdfs:///out
 """
 
+APPLY_HELP: Final = """\
+Removes the templates of its site from each page; all other text is kept.
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's arguments."""
-    clean_options.add_inputs(parser)
-    clean_options.add(parser, CLEANER, TEMPLATES, *RUNNING)
+The rows are those of `victor clean`, with cleaner = template. To use templates together with a trained
+cleaner, use `victor clean --templates` instead. Pages of sites without templates keep all text.
+
+examples:
+  victor templates apply crawl.warc.gz --templates templates.parquet --output out
+  victor templates apply 'crawl/*.warc.gz' --templates templates.parquet --output out --blocks
+  victor templates apply page.html --url http://example.org/a.html --templates templates.parquet
+  spark-submit --master spark://host:7077 jobs/apply_templates.py warc.paths --templates T --output OUT
+"""
+MINED: Final = option(
+    "--templates FILE",
+    "a table that `victor templates mine` wrote",
+    dest="cleaning.templates",
+    required=True,
+)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Runs the command and returns its exit code."""
+def clean(arguments: argparse.Namespace) -> int:
+    """Prints one page, or writes the rows of archives."""
     request = clean_options.request(arguments)
     if arguments.output is None:
-        clean_options.refuse_given(arguments, "needs --output OUT", starting=clean_options.NEED_OUTPUT)
-        return one_page.print_page(request, url=arguments.url, form=arguments.format)
-    clean_options.refuse_given(arguments, "is for one page without --output", starting=("format", "url"))
+        clean_options.refuse(arguments, "needs --output OUT", *FOR_ARCHIVES)
+        return _print_page(request, url=arguments.url, form=arguments.format)
+    clean_options.refuse(arguments, "is for one page without --output", PAGE)
     if "-" in arguments.inputs:
         raise UsageError("- (stdin) is for one page without --output")
     from victor_spark.spark import run as job
@@ -52,3 +83,54 @@ def run(arguments: argparse.Namespace) -> int:
         print("victor: stopped; run the same command again to resume", file=sys.stderr)
         return EXIT_INCOMPLETE
     return EXIT_DONE
+
+
+def apply(arguments: argparse.Namespace) -> int:
+    """Cleans with the cleaner that removes templates only."""
+    for name, value in {"cleaner": template.NAME, "templates_use": template.AFTER}.items():
+        setattr(arguments, f"cleaning.{name}", value)
+    return clean(arguments)
+
+
+def _print_page(request: CleanRequest, *, url: str | None, form: str | None) -> int:
+    name, record = read_page(request, url)
+    document = None
+    if record.status is None:
+        document = pipeline.cleaning(request.cleaning, pipeline.models(request.cleaning))(record)
+    status, reason = (document or record).status, (document or record).reason
+    verdict = f"{name}: {status}{f' ({reason})' if reason else ''}"
+    if document is None or status not in ANSWERED:
+        raise InputError(verdict)
+    text = document.render(form or FORMS[0]) if status == "ok" else ""
+    sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
+    sys.stdout.write(text if not text or text.endswith("\n") else f"{text}\n")
+    sys.stdout.flush()
+    if status != "ok":
+        print(f"victor: {verdict}", file=sys.stderr)
+    return EXIT_DONE
+
+
+def read_page(request: CleanRequest, url: str | None) -> tuple[str, Record]:
+    """The name and the record of the one page that INPUT is; `url` is its address, if it is known."""
+    if request.inputs == ("-",):
+        payload = sys.stdin.buffer.read()
+        if not payload:
+            raise InputError("stdin: empty")
+        if len(payload) > request.reading.max_bytes:
+            raise InputError(f"stdin: oversize (over {request.reading.max_bytes} bytes): see --max-bytes")
+        if what := file_types.only_named(payload.decode("utf-8", "replace")):
+            raise InputError(f"stdin holds {what}, not a page: give it as INPUT, or send the page")
+        return "stdin", handed_over(payload, url)
+    if "-" in request.inputs:
+        raise UsageError("- (stdin) cannot be combined with other inputs")
+    shard, *others = inputs.resolve(request.inputs, base_url=request.base_url)
+    if others or shard.kind != "html":
+        found = f"{len(others) + 1} inputs, not one" if others else f"{shard.filename} is an archive, not an"
+        raise UsageError(f"{found} html page: `victor clean --output OUT` writes rows")
+    for record in records.read(shard, request.reading):
+        return shard.filename, replace(record, url=url or record.url)
+    raise InputError(f"{shard.filename}: holds no page")
+
+
+CLEAN: Final = Command(HELP, (INPUTS, OUTPUT, CLEANER, TEMPLATES, PAGE, *RUNNING), clean)
+APPLY: Final = Command(APPLY_HELP, (INPUTS, OUTPUT, MINED, PAGE, *RUNNING), apply)

@@ -5,17 +5,23 @@ and that field; the built-in value is the field's default, and conf/cleaning.tom
 """
 
 import argparse
-from dataclasses import dataclass, fields, replace
-from typing import Any, Final
+from dataclasses import fields, replace
+from typing import Final
 
 from victor_spark import configuration
-from victor_spark.commands.argument_types import (
+from victor_spark.commands.options import (
+    Entry,
+    Group,
+    OneOf,
+    flat,
     megabytes,
     n_bytes,
     numbers,
+    option,
     positive,
     probability,
     seconds,
+    switch,
     words,
 )
 from victor_spark.document import FORMS
@@ -35,180 +41,140 @@ TABLES: Final = {
 }
 """Groups of the request → tables of conf/cleaning.toml."""
 
-NEED_OUTPUT: Final = ("rows", "limits", "budget", "spark")
-"""Groups whose options make no sense for one page that is printed."""
-
-
-@dataclass(frozen=True)
-class Option:
-    """An option, the field of the request that it sets, and the arguments of argparse's `add_argument`."""
-
-    flag: str
-    field: str
-    how: dict[str, Any]
-
-
-class Group:
-    """Options under one heading of the help; of an inner tuple, one option at most can be given."""
-
-    def __init__(self, heading: str, *options: Option | tuple[Option, ...]) -> None:
-        self.heading, self.options = heading, options
-
-
-def option(flag: str, field: str, help_: str, **how: Any) -> Option:
-    """One option, with the arguments of argparse; if it isn't given, its value is None."""
-    return Option(flag, field, {"help": help_, **how})
-
-
-def switch(flag: str, field: str, help_: str, value: object = True) -> Option:
-    """An option without a value, which sets the field to `value`."""
-    return option(flag, field, help_, action="store_const", const=value)
-
-
-SIZE: Final[dict[str, Any]] = {"type": n_bytes, "metavar": "SIZE"}
-COUNT: Final[dict[str, Any]] = {"type": positive, "metavar": "N"}
-TYPES: Final[dict[str, Any]] = {"type": words, "metavar": "TYPE,TYPE"}
-
+INPUTS: Final = option("INPUT...", "what to clean; - is a page on stdin", dest="inputs")
+OUTPUT: Final = option("--output OUT", "directory for pages/ and _run/")
 BASE_URL: Final = option(
-    "--input-base-url", "base_url", "prefix of relative paths in a list of paths", metavar="URL"
+    "--input-base-url URL", "prefix of relative paths in a list of paths", dest="base_url"
 )
-MASTER: Final = option(
-    "--master", "spark.master", "default: spark-defaults.conf, else local[*]", metavar="URL"
+MASTER: Final = option("--master URL", "default: spark-defaults.conf, else local[*]", dest="spark.master")
+PARTITIONS: Final = option(
+    "--partitions N", "tasks, and output files, per wave", positive, dest="spark.partitions"
 )
-PARTITIONS: Final = option("--partitions", "spark.partitions", "tasks, and output files, per wave", **COUNT)
 MAX_BYTES: Final = option(
-    "--max-bytes", "reading.max_bytes", "drop longer pages, with status oversize (default: 10M)", **SIZE
+    "--max-bytes SIZE",
+    "drop longer pages, with status oversize (default: 10M)",
+    n_bytes,
+    dest="reading.max_bytes",
 )
-URL: Final = option("--url", "url", "the address of the page")
+URL: Final = option("--url", "the address of the page")
 
 CLEANER: Final = Group(
     "cleaner",
-    option("--cleaner", "cleaning.cleaner", "see `victor cleaners` (default: victor)", metavar="NAME"),
+    option("--cleaner NAME", "see `victor cleaners` (default: victor)", dest="cleaning.cleaner"),
     option(
-        "--threshold",
-        "cleaning.threshold",
+        "--threshold P",
         "keep a block when P(other) < P; lower is stricter (default: the cleaner decides page by page)",
-        type=probability,
-        metavar="P",
+        probability,
+        dest="cleaning.threshold",
     ),
     option(
         "--prefer",
-        "cleaning.prefer",
         "decide page by page, but weigh one higher than the other (default: F1)",
         choices=tuple(decision.PREFERENCES),
+        dest="cleaning.prefer",
     ),
     option(
-        "--fail-below",
-        "cleaning.fail_below",
+        "--fail-below F1",
         "drop pages with a lower expected F1, with status empty (column expected_f1 holds the value)",
-        type=probability,
-        metavar="F1",
+        probability,
+        dest="cleaning.fail_below",
     ),
-    option("--model", "cleaning.model", "use this trained model instead of the cleaner's own", metavar="DIR"),
+    option("--model DIR", "use this trained model instead of the cleaner's own", dest="cleaning.model"),
 )
 TEMPLATES: Final = Group(
     "site templates (see `victor templates mine`)",
     option(
-        "--templates",
-        "cleaning.templates",
+        "--templates FILE",
         "a templates table: what many pages of a site repeat",
-        metavar="FILE",
+        dest="cleaning.templates",
     ),
     option(
         "--templates-use",
-        "cleaning.templates_use",
         "after: remove them from what the cleaner kept (default); before: remove them first; evidence: only "
         "give each block its template_share",
         choices=template.USES,
+        dest="cleaning.templates_use",
     ),
 )
 LANGUAGE: Final = Group(
     "language",
     option(
-        "--lang",
-        "cleaning.languages",
+        "--lang CODE,CODE",
         "keep pages in these languages (ISO 639: cs,sk; see `victor languages`)",
-        type=words,
-        metavar="CODE,CODE",
+        words,
+        dest="cleaning.languages",
     ),
     option(
-        "--lid-model",
-        "cleaning.lid_model",
+        "--lid-model FILE",
         "identify languages with this fastText model (lid.176, GlotLID)",
-        metavar="FILE",
+        dest="cleaning.lid_model",
     ),
 )
-PAGE: Final = Group("one page to stdout", option("--format", "format", "default: text", choices=FORMS), URL)
+PAGE: Final = Group("one page to stdout", option("--format", "default: text", choices=FORMS), URL)
 ROWS: Final = Group(
     "rows",
-    switch("--blocks", "rows.blocks", "add the column blocks: every block and its label"),
-    switch("--html", "rows.html", "add the column html: the page as fetched"),
+    switch("--blocks", "add the column blocks: every block and its label", dest="rows.blocks"),
+    switch("--html", "add the column html: the page as fetched", dest="rows.html"),
     option(
         "--partition-by",
-        "rows.partition_by",
         "write one folder per language or crawl (Hive partitions)",
         choices=PARTITION_COLUMNS,
+        dest="rows.partition_by",
     ),
     option(
-        "--target-file-size", "rows.target_file_size", "such as 256M (default: one file per task)", **SIZE
+        "--target-file-size SIZE",
+        "such as 256M (default: one file per task)",
+        n_bytes,
+        dest="rows.target_file_size",
     ),
 )
-READING: Final = Group(
-    "reading",
-    (
-        option(
-            "--status",
-            "reading.statuses",
-            "HTTP statuses to clean (default: 200)",
-            type=numbers,
-            metavar="N,N",
-        ),
-        switch("--all-statuses", "reading.statuses", "clean pages of any HTTP status", ALL_STATUSES),
+RECORDS: Final = (
+    OneOf(
+        switch("--all-statuses", "clean pages of any HTTP status", ALL_STATUSES, dest="reading.statuses"),
+        option("--status N,N", "HTTP statuses to clean (default: 200)", numbers, dest="reading.statuses"),
     ),
-    option("--mime", "reading.mime_types", "media types that are pages", **TYPES),
+    option("--mime TYPE,TYPE", "media types that are pages", words, dest="reading.mime_types"),
     option(
-        "--record-types", "reading.record_types", "WARC records that are pages (default: response)", **TYPES
+        "--record-types TYPE,TYPE",
+        "WARC records that are pages (default: response)",
+        words,
+        dest="reading.record_types",
     ),
-    MAX_BYTES,
-    BASE_URL,
 )
+READING: Final = Group("reading", *RECORDS, MAX_BYTES, BASE_URL)
 LIMITS: Final = Group(
-    "limits per page; pages are cleaned in a child process (only with rows)",
+    "limits per page of an archive; its pages are cleaned in a child process",
     option(
-        "--page-seconds",
-        "limits.page_seconds",
+        "--page-seconds S",
         "CPU seconds, plus as many per megabyte of the page; beyond: status timeout (default: 20)",
-        type=seconds,
-        metavar="S",
+        seconds,
+        dest="limits.page_seconds",
     ),
     option(
-        "--page-memory",
-        "limits.page_megabytes",
+        "--page-memory SIZE",
         "memory, such as 512M or 2G (a bare number is megabytes); beyond: status out_of_memory (default: 1G)",
-        type=megabytes,
-        metavar="SIZE",
+        megabytes,
+        dest="limits.page_megabytes",
     ),
     switch(
         "--no-sandbox",
-        "limits.sandbox",
         "no child process, no limits: a page that crashes or hangs fails the run",
         value=False,
+        dest="limits.sandbox",
     ),
 )
 BUDGET: Final = Group(
     "failure budget: a share such as 1%, a count, or '1% or 20' (the larger of both). A run with more "
     "failures stops with exit code 3; run again with a larger budget, it resumes",
     option(
-        "--max-failed-shards",
-        "budget.max_failed_shards",
+        "--max-failed-shards N",
         f"shards that cannot be read (default: {Budget().max_failed_shards})".replace("%", "%%"),
-        metavar="N",
+        dest="budget.max_failed_shards",
     ),
     option(
-        "--max-failed-pages",
-        "budget.max_failed_pages",
+        "--max-failed-pages N",
         f"pages with status {', '.join(FAILURES)} (default: {Budget().max_failed_pages})".replace("%", "%%"),
-        metavar="N",
+        dest="budget.max_failed_pages",
     ),
 )
 SPARK: Final = Group(
@@ -216,41 +182,25 @@ SPARK: Final = Group(
     MASTER,
     PARTITIONS,
     option(
-        "--wave-bytes",
-        "spark.wave_bytes",
+        "--wave-bytes SIZE",
         "input per wave (rows of a wave are committed together), such as 500M or 2G",
-        **SIZE,
+        n_bytes,
+        dest="spark.wave_bytes",
     ),
-    option("--split-bytes", "spark.split_bytes", "input per task, such as 64M", **SIZE),
+    option("--split-bytes SIZE", "input per task, such as 64M", n_bytes, dest="spark.split_bytes"),
     option(
         "--engine",
-        "spark.engine",
         "arrow: mapInArrow (default); rdd: mapPartitions; the rows are the same",
         choices=ENGINES,
+        dest="spark.engine",
     ),
 )
 
-RUNNING: Final = (LANGUAGE, PAGE, ROWS, READING, LIMITS, BUDGET, SPARK)
-"""All but the choice of a cleaner."""
+RUNNING: Final = (LANGUAGE, ROWS, READING, LIMITS, BUDGET, SPARK)
+"""Everything about archives but the choice of a cleaner."""
 
-
-def add_inputs(parser: argparse.ArgumentParser) -> None:
-    """Adds INPUT... and --output."""
-    parser.add_argument("inputs", metavar="INPUT", nargs="+", help="what to clean; - is a page on stdin")
-    parser.add_argument("--output", metavar="OUT", help="directory for pages/ and _run/")
-
-
-def add(parser: argparse.ArgumentParser, *groups: Group) -> None:
-    """Adds groups of options."""
-    for group in groups:
-        added = parser.add_argument_group(group.heading)
-        for entry in group.options:
-            if isinstance(entry, Option):
-                added.add_argument(entry.flag, dest=entry.field, **entry.how)
-            else:
-                one_of = added.add_mutually_exclusive_group()
-                for one in entry:
-                    one_of.add_argument(one.flag, dest=one.field, **one.how)
+FOR_ARCHIVES: Final = (ROWS, *RECORDS, LIMITS, BUDGET, SPARK)
+"""Options that make no sense for one page that is printed."""
 
 
 def request(arguments: argparse.Namespace) -> CleanRequest:
@@ -272,9 +222,9 @@ def request(arguments: argparse.Namespace) -> CleanRequest:
     )
 
 
-def refuse_given(arguments: argparse.Namespace, reason: str, *, starting: tuple[str, ...]) -> None:
-    """UsageError if an option was given whose field starts with one of `starting`."""
-    entries = [entry for group in RUNNING for entry in group.options]
-    for one in (entry for entry in entries if isinstance(entry, Option)):
-        if one.field.startswith(starting) and getattr(arguments, one.field) is not None:
+def refuse(arguments: argparse.Namespace, reason: str, *entries: Entry) -> None:
+    """UsageError if one of these options was given."""
+    for one in flat(entries):
+        found = getattr(arguments, one.dest)
+        if found is not None and one.how.get("const", found) == found:
             raise UsageError(f"{one.flag} {reason}")

@@ -2,25 +2,7 @@
 
 Point at a block to see its probabilities, stage by stage, and the features with the largest weights. The file
 is self-contained; it runs no script of the page and loads nothing.
-"""
 
-import argparse
-from pathlib import Path
-from typing import Final
-
-from victor_spark import pipeline
-from victor_spark.annotation import explained
-from victor_spark.commands import clean_options, one_page
-from victor_spark.commands.clean_options import CLEANER, LANGUAGE, MAX_BYTES, TEMPLATES, URL, Group
-from victor_spark.document import Document
-from victor_spark.errors import EXIT_BUDGET, EXIT_DONE, InputError, OutputError
-from victor_spark.html.canonical import style_sheets
-from victor_spark.html.charset import decode
-from victor_spark.model import files as model_files
-from victor_spark.model.explanation import Explanation, explain
-from victor_spark.warc import storage
-
-EXAMPLES: Final = """\
 examples:
   victor explain page.html                       writes page.explained.html
   victor explain page.html --output why.html --cleaner victor-2008
@@ -30,44 +12,52 @@ examples:
 With --fail-below, the exit code is 3 if the page's expected F1 is lower.
 """
 
+import argparse
+from pathlib import Path
+from typing import Final
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's arguments."""
-    parser.add_argument("inputs", metavar="PAGE", nargs=1, help="an html page; - is stdin")
-    parser.add_argument("--output", metavar="FILE", help="default: NAME.explained.html, here")
-    clean_options.add(parser, CLEANER, TEMPLATES, LANGUAGE, Group("the page", URL, MAX_BYTES))
+from victor_spark import pipeline
+from victor_spark.annotation import explained
+from victor_spark.commands import clean_options, outputs
+from victor_spark.commands.clean import read_page
+from victor_spark.commands.clean_options import CLEANER, LANGUAGE, MAX_BYTES, TEMPLATES, URL
+from victor_spark.commands.options import Command, Group, option
+from victor_spark.document import Document
+from victor_spark.errors import EXIT_BUDGET, EXIT_DONE, InputError
+from victor_spark.html.canonical import style_sheets
+from victor_spark.html.charset import decode
+from victor_spark.model import files as model_files
+from victor_spark.model.explanation import Explanation, explain
+from victor_spark.warc import storage
+
+OPTIONS: Final = (
+    option("PAGE", "an html page; - is stdin", dest="inputs", nargs=1),
+    option("--output FILE", "default: NAME.explained.html, here"),
+    CLEANER,
+    TEMPLATES,
+    LANGUAGE,
+    Group("the page", URL, MAX_BYTES),
+)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
     request = clean_options.request(arguments)
-    name, record = one_page.read_page(request, arguments.url)
+    name, record = read_page(request, arguments.url)
     if record.status is not None or record.payload is None:
         raise InputError(f"{name}: {record.status or 'error'} ({record.reason})")
     models = pipeline.models(request.cleaning)
     document = pipeline.cleaning(request.cleaning, models)(record)
     markup, _ = decode(record.payload, record.http_charset)
-    path = _output(arguments)
-    try:
-        content = explained.page(
-            document, _explanation(document, models), name=name, sheets=style_sheets(markup)
-        )
+    shown = "page" if name == "stdin" else Path(storage.public(arguments.inputs[0], arguments.inputs[0])).stem
+    path = Path(arguments.output or f"{shown}.explained.html")
+    why = _explanation(document, models)
+    with outputs.written(path):
+        content = explained.page(document, why, name=name, sheets=style_sheets(markup))
         path.write_text(content, encoding="utf-8")
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
     print(f"{name}: {explained.verdict(document)}\n{path}")
     is_unsure = request.cleaning.fail_below is not None and document.status != "ok"
     return EXIT_BUDGET if is_unsure else EXIT_DONE
-
-
-def _output(arguments: argparse.Namespace) -> Path:
-    if arguments.output:
-        return Path(arguments.output)
-    return Path(
-        "page.explained.html"
-        if arguments.inputs == ["-"]
-        else f"{Path(storage.public(arguments.inputs[0], arguments.inputs[0])).stem}.explained.html"
-    )
 
 
 def _explanation(document: Document, models: dict[str, bytes]) -> Explanation | None:
@@ -76,3 +66,6 @@ def _explanation(document: Document, models: dict[str, bytes]) -> Explanation | 
     if len(trained) != 1 or not document.n_blocks:
         return None
     return explain(model_files.from_bytes(trained[0]), document.columns)
+
+
+EXPLAIN: Final = Command(__doc__, OPTIONS, run)

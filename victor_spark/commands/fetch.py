@@ -2,6 +2,11 @@
 
 URLS.txt holds one http or https address per line. Obeys robots.txt, follows redirects, and retries after
 temporary errors. The same command run again fetches only what the WARC file does not hold yet.
+
+examples:
+  victor fetch urls.txt --output pages.warc.gz
+  victor fetch urls.txt --output pages.warc.gz --delay 2 --user-agent 'my-corpus (+https://example.org/about)'
+  victor clean pages.warc.gz --output out
 """
 
 import argparse
@@ -14,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from victor_spark import __version__
-from victor_spark.commands.argument_types import n_bytes, positive, seconds
+from victor_spark.commands.options import Command, Group, n_bytes, option, positive, seconds, switch
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
 from victor_spark.redaction import redacted_message
 
@@ -23,53 +28,33 @@ if TYPE_CHECKING:
     from victor_spark.fetch.exchange import Limits
     from victor_spark.fetch.politeness import Politeness
 
-EXAMPLES: Final = """\
-examples:
-  victor fetch urls.txt --output pages.warc.gz
-  victor fetch urls.txt --output pages.warc.gz --delay 2 --user-agent 'my-corpus (+https://example.org/about)'
-  victor clean pages.warc.gz --output out
-"""
-
 USER_AGENT: Final = f"victor-spark/{__version__}"
 _SHOWN: Final = 10
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's arguments."""
-    parser.add_argument("urls", metavar="URLS.txt", help="a text file, one address per line")
-    parser.add_argument("--output", metavar="FILE.warc.gz", required=True, help="created, or appended to")
-    polite = parser.add_argument_group("politeness")
-    polite.add_argument(
-        "--delay", metavar="S", type=seconds, default=1.0,
-        help="seconds between two requests to a host (default: %(default)s; a longer crawl-delay is obeyed)",
-    )  # fmt: skip
-    polite.add_argument(
-        "--user-agent", default=USER_AGENT, help="best with a contact address (default: %(default)s)"
-    )
-    polite.add_argument(
-        "--tries", metavar="N", type=positive, default=3, help="tries per address (default: %(default)s)"
-    )
-    polite.add_argument(
-        "--back-off", metavar="S", type=seconds, default=5.0,
-        help="seconds before the second try, doubled each time (default: %(default)s)",
-    )  # fmt: skip
-    limits = parser.add_argument_group("limits")
-    limits.add_argument(
-        "--timeout", metavar="S", type=seconds, default=60.0, help="seconds per page (default: %(default)s)"
-    )
-    limits.add_argument(
-        "--max-bytes", metavar="SIZE", type=n_bytes, default=10 << 20, help="largest page (default: 10M)"
-    )
-    limits.add_argument(
-        "--parallel",
-        metavar="N",
-        type=positive,
-        default=50,
-        help="parallel requests over all hosts (default: %(default)s)",
-    )
-    limits.add_argument(
-        "--allow-private", action="store_true", help="allow addresses of this machine and of private networks"
-    )
+OPTIONS: Final = (
+    option("URLS.txt", "a text file, one address per line", dest="urls"),
+    option("--output FILE.warc.gz", "created, or appended to", required=True),
+    Group(
+        "politeness",
+        option(
+            "--delay S",
+            "seconds between two requests to a host (default: %(default)s; a longer crawl-delay is obeyed)",
+            seconds,
+            default=1.0,
+        ),
+        option("--user-agent NAME", "best with a contact address", default=USER_AGENT),
+        option("--tries N", "tries per address", positive, default=3),
+        option("--back-off S", "seconds before the second try, doubled each time", seconds, default=5.0),
+    ),
+    Group(
+        "limits",
+        option("--timeout S", "seconds per page", seconds, default=60.0),
+        option("--max-bytes SIZE", "largest page (default: 10M)", n_bytes, default=10 << 20),
+        option("--parallel N", "parallel requests over all hosts", positive, default=50),
+        switch("--allow-private", "allow addresses of this machine and of private networks"),
+    ),
+)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -164,3 +149,6 @@ def _say(line: str) -> None:
     """Prints a line without credentials and without control characters that a server sent."""
     shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in redacted_message(line))
     print(f"victor: {shown}", file=sys.stderr)
+
+
+FETCH: Final = Command(__doc__, OPTIONS, run)

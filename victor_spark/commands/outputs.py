@@ -1,23 +1,28 @@
 """The output directory of a command: checked before the work, emptied when the work fails."""
 
-import argparse
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
+from victor_spark.commands.options import switch
 from victor_spark.errors import OutputError
 
-
-def add_overwrite(parser: argparse.ArgumentParser) -> None:
-    """Adds --overwrite."""
-    parser.add_argument(
-        "--overwrite", action="store_true", help="replace files of an earlier command in --output"
-    )
+OVERWRITE: Final = switch("--overwrite", "replace files of an earlier command in --output")
 
 
 @contextmanager
-def directory(path: Path, *, overwrite: bool) -> Iterator[Path]:
+def written(path: Path) -> Iterator[None]:
+    """OutputError with the path, if writing it fails in the body."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+@contextmanager
+def directory(path: Path, *, overwrite: bool | None) -> Iterator[Path]:
     """A directory for results; the caller creates it. If the body fails, its new files are removed.
 
     Raises OutputError at once (not after an hour's work) if it cannot be written or holds files.

@@ -1,4 +1,4 @@
-"""Packs victor-spark for clusters on which it is not installed. DIST gets three files:
+r"""Packs victor-spark for clusters on which it is not installed. DIST gets three files:
 
 victor-env.tar.gz, for --archives of spark-submit: this Python, the packages of victor-spark and its extras as
 installed here, kernels, conf/ and models/, without Spark. Executors need no Python, but the same system
@@ -6,6 +6,13 @@ installed here, kernels, conf/ and models/, without Spark. Executors need no Pyt
 victor-spark.zip, for --py-files: victor-spark with kernels, conf/ and models/. Executors need this version of
 Python and the packages.
 clean.py, the job.
+
+examples:
+  victor package --output dist
+  spark-submit --master yarn --deploy-mode cluster --archives dist/victor-env.tar.gz#env \
+      --conf spark.pyspark.python=./env/bin/python dist/clean.py s3://bucket/warc.paths --output hdfs:///out
+  spark-submit --master spark://master:7077 --py-files dist/victor-spark.zip dist/clean.py warc.paths \
+      --output /shared/clean
 """
 
 import argparse
@@ -14,6 +21,7 @@ from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Final
 
+from victor_spark.commands.options import Command, option
 from victor_spark.errors import EXIT_DONE, OutputError, UsageError
 
 ARCHIVE: Final = "victor-env.tar.gz"
@@ -30,24 +38,10 @@ sys.argv[1:1] = ["clean"]
 sys.exit(main())
 '''
 
-EXAMPLES: Final = """\
-examples:
-  victor package --output dist
-  spark-submit --master yarn --deploy-mode cluster --archives dist/victor-env.tar.gz#env \\
-      --conf spark.pyspark.python=./env/bin/python dist/clean.py s3://bucket/warc.paths --output hdfs:///out
-  spark-submit --master spark://master:7077 --py-files dist/victor-spark.zip dist/clean.py warc.paths \\
-      --output /shared/clean
-"""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's arguments."""
-    parser.add_argument(
-        "--output", metavar="DIST", default="dist", help="directory to write to (default: dist)"
-    )
-    parser.add_argument(
-        "--extras", metavar="NAME,NAME", default="s3", help="extras to include, such as s3,gs (default: s3)"
-    )
+OPTIONS: Final = (
+    option("--output DIST", "directory to write to", default="dist"),
+    option("--extras NAME,NAME", "extras to include, such as s3,gs", default="s3"),
+)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -71,3 +65,6 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"{folder / name}: {n_bytes / 1e6:.0f} MB")
     print(folder / JOB)
     return EXIT_DONE
+
+
+PACKAGE: Final = Command(__doc__, OPTIONS, run)

@@ -4,6 +4,12 @@ Takes the arguments of victor clean. Looks up every path, cleans a sample of the
 without Spark) and extrapolates. With --output, also checks that a run can write there (for an output in an
 object store, this starts Spark). The exit code is the one that victor clean would end with, according to the
 sample: 0; 2: an input, an option, the output or the master is invalid; 3: failure budget exceeded.
+
+examples:
+  victor plan 'crawl/*.warc.gz'
+  victor plan warc.paths --input-base-url s3://crawl/ --cores 400
+  victor plan crawl --lang cs,sk --blocks --output out       the arguments of victor clean
+  victor plan warc.paths --json                              the same as JSON
 """
 
 import argparse
@@ -16,38 +22,29 @@ from dataclasses import replace
 from typing import Any, Final
 
 from victor_spark import pipeline
-from victor_spark.commands import argument_types, clean, clean_options
+from victor_spark.commands import clean_options
+from victor_spark.commands.clean_options import CLEANER, OUTPUT, RUNNING, TEMPLATES
+from victor_spark.commands.options import Command, Group, option, positive, switch
 from victor_spark.errors import EXIT_DONE, BudgetError, UsageError
 
-EXAMPLES: Final = """\
-examples:
-  victor plan 'crawl/*.warc.gz'
-  victor plan warc.paths --input-base-url s3://crawl/ --cores 400
-  victor plan crawl --lang cs,sk --blocks --output out       the arguments of victor clean
-  victor plan warc.paths --json                              the same as JSON
-"""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's arguments."""
-    clean.add_arguments(parser)
-    plan = parser.add_argument_group("plan")
-    plan.add_argument(
-        "--cores",
-        type=argument_types.positive,
-        metavar="N",
-        help="cores of the cluster (default: those of this machine)",
-    )
-    plan.add_argument("--json", action="store_true", help="print JSON")
+OPTIONS: Final = (
+    option("INPUT...", "what to clean", dest="inputs"),
+    OUTPUT,
+    CLEANER,
+    TEMPLATES,
+    *RUNNING,
+    Group(
+        "plan",
+        option("--cores N", "cores of the cluster (default: those of this machine)", positive),
+        switch("--json", "print JSON"),
+    ),
+)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
     if "-" in arguments.inputs:
         raise UsageError("- (stdin) is one page, which `victor clean` prints: victor plan needs files")
-    clean_options.refuse_given(
-        arguments, "is for one page: victor plan is for archives", starting=("format", "url")
-    )
     found, failed = _estimate(arguments)
     if arguments.json:
         print(json.dumps(found, ensure_ascii=False, indent=2))
@@ -155,3 +152,6 @@ def _time(hours: float) -> str:
     if hours < 1 / 60:
         return f"{hours * 3600:.0f} s"
     return f"{hours * 60:.0f} minutes" if hours < 2 else f"{hours:,.1f} hours"
+
+
+PLAN: Final = Command(__doc__, OPTIONS, run)

@@ -3,15 +3,7 @@
 OUT is the --output of victor clean. Changes nothing; safe while the run is active. Exit code 0: complete; 4:
 incomplete: run the same victor clean command again to resume (with a larger failure budget, if it was
 exceeded).
-"""
 
-import argparse
-import json
-from typing import Final
-
-from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE
-
-EXAMPLES: Final = """\
 examples:
   victor status out                   a few lines
   victor status out --waves           one line per wave as well
@@ -19,12 +11,18 @@ examples:
   victor status out && publish out    continue only if it is complete
 """
 
+import argparse
+import json
+from typing import Final
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's arguments."""
-    parser.add_argument("output", metavar="OUT", help="the --output of victor clean")
-    parser.add_argument("--waves", action="store_true", help="print one line per wave")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+from victor_spark.commands.options import Command, option, switch
+from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE
+
+OPTIONS: Final = (
+    option("OUT", "the --output of victor clean", dest="output"),
+    switch("--waves", "print one line per wave"),
+    switch("--json", "print JSON"),
+)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -37,3 +35,6 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print("\n".join(ledger.as_lines(found, every_wave=arguments.waves)))
     return EXIT_DONE if found.is_complete else EXIT_INCOMPLETE
+
+
+STATUS: Final = Command(__doc__, OPTIONS, run)

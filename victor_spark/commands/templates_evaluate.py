@@ -3,6 +3,11 @@
 --gold takes .jsonl(.xz) files of annotated pages or directories of them; sites with fewer than --min-pages
 are left out. A site's templates are mined from the html of its own pages. DIR gets results.json and
 results.csv.
+
+examples:
+  victor templates evaluate --gold daniel.jsonl.xz --group-by host --output out
+  victor templates evaluate --gold pages/ --cleaner kimatu --min-pages 20 --output out
+  victor templates evaluate --gold pages/ --view cleaned --output out
 """
 
 import argparse
@@ -12,40 +17,24 @@ from pathlib import Path
 from typing import Final
 
 from victor_spark.commands import outputs
-from victor_spark.commands.argument_types import positive
-from victor_spark.commands.templates_mine import add_grouping
-from victor_spark.errors import EXIT_DONE, OutputError
+from victor_spark.commands.options import Command, option, positive
+from victor_spark.commands.templates_mine import GROUP_BY
+from victor_spark.errors import EXIT_DONE
 from victor_spark.evaluation import gold_formats, template_gain
 from victor_spark.evaluation.gold_formats import Choice
 from victor_spark.templates.mine import MiningSettings
 from victor_spark.templates.tokens import VIEWS
 
-EXAMPLES: Final = """\
-examples:
-  victor templates evaluate --gold daniel.jsonl.xz --group-by host --output out
-  victor templates evaluate --gold pages/ --cleaner kimatu --min-pages 20 --output out
-  victor templates evaluate --gold pages/ --view cleaned --output out
-"""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's arguments."""
-    parser.add_argument("--gold", metavar="PATH", nargs="+", required=True, help="annotated pages, see above")
-    parser.add_argument("--cleaner", metavar="NAME", default="victor", help="default: %(default)s")
-    parser.add_argument(
-        "--view", choices=VIEWS, default="text", help="the text to mine (default: %(default)s)"
-    )
-    add_grouping(parser)
-    parser.add_argument(
-        "--min-pages",
-        type=positive,
-        metavar="N",
-        default=template_gain.MIN_PAGES,
-        help="gold pages that a site needs (default: %(default)s)",
-    )
-    parser.add_argument("--sets", metavar="SET", nargs="+", default=[], help="only these sets")
-    parser.add_argument("--output", metavar="DIR", required=True, help="directory for the results")
-    outputs.add_overwrite(parser)
+OPTIONS: Final = (
+    option("--gold PATH...", "annotated pages, see above", required=True),
+    option("--cleaner NAME", "", default="victor"),
+    option("--view", "the text to mine", choices=VIEWS, default="text"),
+    GROUP_BY,
+    option("--min-pages N", "gold pages that a site needs", positive, default=template_gain.MIN_PAGES),
+    option("--sets SET...", "only these sets"),
+    option("--output DIR", "directory for the results", required=True),
+    outputs.OVERWRITE,
+)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -56,16 +45,13 @@ def run(arguments: argparse.Namespace) -> int:
     mining = MiningSettings(view=arguments.view)
     with outputs.directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
         found = list(template_gain.gains(of_sites, arguments.cleaner, mining, arguments.group_by))
-        _write(found, arguments.cleaner, output)
+        results = json.dumps(template_gain.as_json(found, arguments.cleaner), indent=1, ensure_ascii=False)
+        with outputs.written(output):
+            output.mkdir(parents=True, exist_ok=True)
+            (output / "results.json").write_text(results + "\n", encoding="utf-8")
+            template_gain.write_csv(found, output / "results.csv")
     sys.stdout.write("\n".join(["", *template_gain.lines(found, arguments.cleaner), ""]))
     return EXIT_DONE
 
 
-def _write(found: list[template_gain.SiteGain], cleaner: str, output: Path) -> None:
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-        results = json.dumps(template_gain.as_json(found, cleaner), indent=1, ensure_ascii=False)
-        (output / "results.json").write_text(results + "\n", encoding="utf-8")
-        template_gain.write_csv(found, output / "results.csv")
-    except OSError as error:
-        raise OutputError(f"cannot write to {output}: {error.strerror or error}") from error
+EVALUATE: Final = Command(__doc__, OPTIONS, run)

@@ -5,23 +5,7 @@ expression, document frequency, example. A second table beside it (templates.sit
 templates.parquet) has one row per site: its number of pages and, if nothing was mined, the reason. --update
 merges the templates of an earlier crawl: frequencies of those that are found again are added up, those that
 vanished are kept and marked. INPUT is as in `victor clean`.
-"""
 
-import argparse
-import sys
-from dataclasses import replace
-from typing import Final
-
-from victor_spark import configuration, pipeline
-from victor_spark.commands import clean_options
-from victor_spark.commands.argument_types import positive
-from victor_spark.commands.clean_options import Group
-from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
-from victor_spark.templates import sites
-from victor_spark.templates.mine import MiningSettings
-from victor_spark.templates.tokens import VIEWS
-
-EXAMPLES: Final = """\
 examples:
   victor templates mine crawl.warc.gz --output templates.parquet
   victor templates mine 'crawl/*.warc.gz' --output templates.parquet --group-by host --max-pages-per-site 200
@@ -34,38 +18,57 @@ then:
   victor clean crawl.warc.gz --templates templates.parquet --output out
 """
 
+import argparse
+import sys
+from dataclasses import replace
+from typing import Final
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's arguments."""
-    parser.add_argument("inputs", metavar="INPUT", nargs="+", help="archives, pages, folders, globs, lists")
-    parser.add_argument("--output", metavar="FILE", required=True, help="the templates table to write")
-    parser.add_argument("--update", metavar="OLD", help="the table of an earlier crawl, to be merged")
-    mining = parser.add_argument_group("mining")
-    mining.add_argument(
-        "--view", choices=VIEWS, default="text", help="text of all blocks (default), html, or cleaned text"
-    )
-    add_grouping(mining)
-    mining.add_argument(
-        "--max-pages-per-site",
-        type=positive,
-        metavar="N",
-        default=sites.MAX_PAGES,
-        help="sample at most N pages of a site (default: %(default)s)",
-    )
-    mining.add_argument(
-        "--min-pages", type=positive, metavar="N", help="distinct pages that a site needs (default: 3)"
-    )
-    mining.add_argument(
-        "--pattern",
-        type=pattern,
-        metavar="NAME=REGEX",
-        action="append",
-        default=[],
-        help="text that varies from page to page, in addition to conf/ (may be repeated)",
-    )
-    mining.add_argument("--cleaner", metavar="NAME", help="for --view cleaned (default: victor)")
-    spark = Group("Spark", clean_options.MASTER, clean_options.PARTITIONS)
-    clean_options.add(parser, clean_options.READING, clean_options.LIMITS, spark)
+from victor_spark import configuration, pipeline
+from victor_spark.commands import clean_options
+from victor_spark.commands.clean_options import LIMITS, MASTER, PARTITIONS, READING
+from victor_spark.commands.options import Command, Group, option, positive
+from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
+from victor_spark.templates import sites
+from victor_spark.templates.mine import MiningSettings
+from victor_spark.templates.tokens import VIEWS
+
+
+def pattern(text: str) -> tuple[str, str]:
+    """NAME=REGEX."""
+    name, equals, expression = text.partition("=")
+    if not name or not equals or not expression:
+        raise UsageError(f"{text!r}: expected NAME=REGEX")
+    return name, expression
+
+
+GROUP_BY: Final = option(
+    "--group-by SITE", ", ".join(sites.GROUPINGS), sites.check_grouping, default=sites.REGISTERED_DOMAIN
+)
+OPTIONS: Final = (
+    option("INPUT...", "archives, pages, folders, globs, lists", dest="inputs"),
+    option("--output FILE", "the templates table to write", required=True),
+    option("--update OLD", "the table of an earlier crawl, to be merged"),
+    Group(
+        "mining",
+        option("--view", "text of all blocks, html, or cleaned text", choices=VIEWS, default="text"),
+        GROUP_BY,
+        option(
+            "--max-pages-per-site N", "sample at most N pages of a site", positive, default=sites.MAX_PAGES
+        ),
+        option("--min-pages N", "distinct pages that a site needs (default: 3)", positive),
+        option(
+            "--pattern NAME=REGEX",
+            "text that varies from page to page, in addition to conf/ (may be repeated)",
+            pattern,
+            action="append",
+            default=[],
+        ),
+        option("--cleaner NAME", "for --view cleaned (default: victor)"),
+    ),
+    READING,
+    LIMITS,
+    Group("Spark", MASTER, PARTITIONS),
+)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -92,20 +95,4 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_DONE
 
 
-def add_grouping(parser: argparse._ActionsContainer) -> None:
-    """Adds --group-by."""
-    parser.add_argument(
-        "--group-by",
-        type=sites.check_grouping,
-        metavar="SITE",
-        default=sites.REGISTERED_DOMAIN,
-        help=f"{', '.join(sites.GROUPINGS)} (default: %(default)s)",
-    )
-
-
-def pattern(text: str) -> tuple[str, str]:
-    """NAME=REGEX."""
-    name, equals, expression = text.partition("=")
-    if not name or not equals or not expression:
-        raise argparse.ArgumentTypeError(f"{text!r}: expected NAME=REGEX")
-    return name, expression
+MINE: Final = Command(__doc__, OPTIONS, run)

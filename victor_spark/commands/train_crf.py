@@ -8,23 +8,29 @@ metrics.json, figures and out_of_fold.jsonl.gz (a line a page, numbers only); it
 --gold takes such files one by one, as `victor annotate export` writes them; their block labels are used.
 --start-from adapts a trained model to a few dozen pages of a new kind: its features, trees and weights are
 kept, and the CRF learns corrections. The cross-validation then also measures the model before adaptation.
+
+examples:
+  victor train crf --data pages/ --output models/crf/mine
+  victor train crf --data pages/ --sets canola wcxb --folds 5 --jobs 2 --output mine
+  victor train crf --data pages/ --folds 0 --iterations 30 --output quick      no cross-validation
+  victor train crf --gold annotations.jsonl --start-from victor --output adapted
+  victor train crf --data pages/ --features victor-2008 --output mine          the features of the paper
+  victor clean page.html --model mine
 """
 
 import argparse
 import json
-import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from victor_spark.blocks import OTHER
-from victor_spark.commands import adapting, outputs
-from victor_spark.commands.adapting import STRENGTH
-from victor_spark.commands.argument_types import probability
+from victor_spark.commands import outputs
+from victor_spark.commands.options import Command, OneOf, command_line, option, positive, probability
 from victor_spark.errors import EXIT_DONE, InputError, UsageError
 from victor_spark.evaluation import (
     card,
@@ -39,81 +45,60 @@ from victor_spark.evaluation import (
 from victor_spark.evaluation.cross_validation import Results
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import reporter, track
-from victor_spark.extractors import MODELS
+from victor_spark.extractors import CRF_CLEANERS, MODELS
 from victor_spark.model import files as model_files
 from victor_spark.model.crf import Model
 from victor_spark.model.feature_sets import TEMPLATE_SHARE
 from victor_spark.model.table import from_conf, without
+from victor_spark.resources import directory
 from victor_spark.templates.mine import MiningSettings
-from victor_spark.train import check_installed
+from victor_spark.train import adaptation, check_installed
+from victor_spark.train.adaptation import STRENGTH
 from victor_spark.train.crf import MAX_BLOCKS
 from victor_spark.train.crfsuite import ALGORITHMS, Progress, TrainingOptions
-
-EXAMPLES: Final = """\
-examples:
-  victor train crf --data pages/ --output models/crf/mine
-  victor train crf --data pages/ --sets canola wcxb --folds 5 --jobs 2 --output mine
-  victor train crf --data pages/ --folds 0 --iterations 30 --output quick      no cross-validation
-  victor train crf --gold annotations.jsonl --start-from victor --output adapted
-  victor train crf --data pages/ --features victor-2008 --output mine          the features of the paper
-  victor clean page.html --model mine
-"""
-
 
 DEFAULT_FEATURES: Final = MODELS["victor"].removeprefix("crf/")
 FOLDS: Final = 10
 FOLDS_OF_FEW: Final = 3
+BEFORE: Final = "{name}, before"
+"""The start model in the cross-validation of an adapted one."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's arguments."""
-    data = parser.add_mutually_exclusive_group(required=True)
-    data.add_argument("--data", metavar="DIR", help="directory of annotated pages")
-    data.add_argument("--gold", metavar="FILE", nargs="+", help="files of annotated pages")
-    parser.add_argument("--output", metavar="DIR", required=True, help="the model directory to write")
-    outputs.add_overwrite(parser)
-    parser.add_argument("--sets", metavar="SET", nargs="+", default=[], help="only these sets (default: all)")
-    parser.add_argument(
-        "--features",
-        metavar="NAME",
-        help=f"feature set (default: {DEFAULT_FEATURES}, or that of --start-from)",
-    )
-    parser.add_argument(
-        "--start-from", metavar="MODEL", help="adapt this model: victor, victor-2008, or a model directory"
-    )
-    parser.add_argument(
-        "--without", metavar="NAME", nargs="+", default=[], help="silence these features, for an ablation"
-    )
-    parser.add_argument(
-        "--folds",
-        metavar="K",
-        type=int,
-        help=f"folds by site; 0 skips the measurement (default: {FOLDS}, with --start-from {FOLDS_OF_FEW}; "
+OPTIONS: Final = (
+    OneOf(
+        option("--data DIR", "directory of annotated pages"),
+        option("--gold FILE...", "files of annotated pages", default=None),
+        required=True,
+    ),
+    option("--output DIR", "the model directory to write", required=True),
+    outputs.OVERWRITE,
+    option("--sets SET...", "only these sets (default: all)"),
+    option("--features NAME", f"feature set (default: {DEFAULT_FEATURES}, or that of --start-from)"),
+    option("--start-from MODEL", "adapt this model: victor, victor-2008, or a model directory"),
+    option("--without NAME...", "silence these features, for an ablation"),
+    option(
+        "--folds K",
+        f"folds by site; 0 skips the measurement (default: {FOLDS}, with --start-from {FOLDS_OF_FEW}; "
         "with fewer sites as many folds as sites)",
-    )
-    parser.add_argument(
-        "--jobs", metavar="N", type=int, default=1, help="folds at a time (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--algorithm", choices=sorted(ALGORITHMS), default="lbfgs", help="lbfgs, or averaged perceptron"
-    )
-    parser.add_argument(
-        "--iterations", metavar="N", type=int, help="at most (default: 100, with --start-from 30)"
-    )
-    parser.add_argument("--c1", metavar="X", type=float, help="L1 regularisation, lbfgs only (default: 0)")
-    parser.add_argument("--c2", metavar="X", type=float, help="L2 regularisation, lbfgs only (default: 1)")
-    parser.add_argument(
-        "--strength",
-        metavar="X",
-        type=probability,
-        help=f"with --start-from: 0 leaves the model as it is, 1 follows the new pages (default: {STRENGTH})",
-    )
+        int,
+    ),
+    option("--jobs N", "folds at a time", positive, default=1),
+    option("--algorithm", "lbfgs, or averaged perceptron", choices=sorted(ALGORITHMS), default="lbfgs"),
+    option("--iterations N", "at most (default: 100, with --start-from 30)", positive),
+    option("--c1 X", "L1 regularisation, lbfgs only (default: 0)", float),
+    option("--c2 X", "L2 regularisation, lbfgs only (default: 1)", float),
+    option(
+        "--strength X",
+        f"with --start-from: 0 leaves the model as it is, 1 follows the new pages (default: {STRENGTH})",
+        probability,
+    ),
+)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Labels, cross-validates, trains on everything, writes the model directory."""
-    import_module("matplotlib")  # a missing extra is reported before the work
     recipe = _adapting(arguments) if arguments.start_from else _from_scratch(arguments)
+    import_module("matplotlib")  # a missing extra is reported before the work
     with outputs.directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
         _train(arguments, recipe, output)
     print(f"\nmodel in {output}")
@@ -121,7 +106,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _train(arguments: argparse.Namespace, recipe: "Recipe", output: Path) -> None:
-    pages = _labelled(_files(arguments))
+    if arguments.data is not None:
+        files = gold.find(Path(arguments.data), arguments.sets)
+    elif arguments.sets:
+        raise UsageError("--sets selects files in --data and cannot be combined with --gold")
+    else:
+        files = {gold.set_name(path): path for path in map(Path, arguments.gold)}
+    pages = _labelled(files)
     arguments.folds, why_not = _folds(arguments, pages)
     if why_not:
         print(f"victor: not measured: {why_not}", file=sys.stderr)
@@ -169,19 +160,37 @@ def _adapting(arguments: argparse.Namespace) -> Recipe:
     for name in ("features", "without"):
         if getattr(arguments, name):
             raise UsageError(f"--{name} cannot be combined with --start-from: the features stay the same")
-    start = adapting.start_model(arguments.start_from)
+    start = start_model(arguments.start_from)
     arguments.iterations = 30 if arguments.iterations is None else arguments.iterations
-    arguments.c2 = adapting.C2 if arguments.c2 is None and arguments.algorithm == "lbfgs" else arguments.c2
+    arguments.c2 = adaptation.C2 if arguments.c2 is None and arguments.algorithm == "lbfgs" else arguments.c2
     arguments.strength = STRENGTH if arguments.strength is None else arguments.strength
     arguments.features = None
     options, strength = _options(arguments), arguments.strength
+    old = {BEFORE.format(name=name): cleaner for name, cleaner in crf.cleaners(start).items()}
+
+    def adapted(pages: Sequence[LabelledPage], progress: Progress | None = None) -> Model:
+        taught = crf.training_pages(pages)
+        return adaptation.adapt(taught, start, options, strength=strength, progress=progress)
+
     return Recipe(
         options,
         start.table.feature_set,
         start.table.names,
-        lambda pages, progress: adapting.adapt(pages, start, options, strength, progress),
-        adapting.recipe(start, options, strength),
+        adapted,
+        lambda pages: {**crf.cleaners(adapted(pages)), **old},
     )
+
+
+def start_model(name: str) -> Model:
+    """The model to start from: a cleaner's own by its name, or that of a directory."""
+    folder = MODELS.get(name, "")
+    if not folder.startswith("crf/") and not Path(name).is_dir():
+        known = ", ".join(CRF_CLEANERS)
+        raise UsageError(f"--start-from {name}: neither a CRF cleaner ({known}) nor a model directory")
+    path = directory("models") / folder if folder.startswith("crf/") else Path(name)
+    start = model_files.from_bytes(model_files.read_bytes(path), str(path))
+    check_installed(start.table)
+    return start
 
 
 def _folds(arguments: argparse.Namespace, pages: Sequence[LabelledPage]) -> tuple[int, str | None]:
@@ -197,23 +206,12 @@ def _folds(arguments: argparse.Namespace, pages: Sequence[LabelledPage]) -> tupl
     return min(FOLDS_OF_FEW if arguments.start_from else FOLDS, len(sites)), None
 
 
-def _files(arguments: argparse.Namespace) -> dict[str, Path]:
-    """Set name → file."""
-    if arguments.data is not None:
-        return gold.find(Path(arguments.data), arguments.sets)
-    if arguments.sets:
-        raise UsageError("--sets selects files in --data and cannot be combined with --gold")
-    return {gold.set_name(path): path for path in map(Path, arguments.gold)}
-
-
 def _options(arguments: argparse.Namespace) -> TrainingOptions:
     given = {name: getattr(arguments, name) for name in ("c1", "c2") if getattr(arguments, name) is not None}
     if given and arguments.algorithm != "lbfgs":
         raise UsageError(f"--{next(iter(given))} belongs to --algorithm lbfgs")
     if any(value < 0 for value in given.values()):
         raise UsageError("--c1 and --c2 must not be negative")
-    if arguments.iterations < 1 or arguments.jobs < 1:
-        raise UsageError("--iterations and --jobs must be at least 1")
     if arguments.folds is not None and (arguments.folds < 0 or arguments.folds == 1):
         raise UsageError("--folds must be 0 (no measurement) or at least 2")
     return TrainingOptions(arguments.algorithm, arguments.iterations, given)
@@ -245,31 +243,15 @@ def _write(
     report = reporter("training", recipe.options.max_iterations)
     trained = recipe.train(learnt, lambda number, loss: report(number, f"loss {loss:.0f}"))
     sys.stderr.write("\n" if sys.stderr.isatty() else "")
-    metrics = _metrics(pages, learnt, results, recipe, arguments)
-    if why_not:
-        metrics["not_measured"] = why_not
-    output.mkdir(parents=True, exist_ok=True)
-    _draw(output, results)
-    if results:
-        out_of_fold.write(
-            output / out_of_fold.FILE_NAME, out_of_fold.rows(pages, next(iter(results.values())))
-        )
-    (output / model_files.FILE_NAME).write_bytes(model_files.to_bytes(trained))
-    (output / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n", encoding="utf-8")
-    (output / "CARD.md").write_text(card.write(output.resolve().name, metrics), encoding="utf-8")
-
-
-def _metrics(
-    pages: Sequence[LabelledPage],
-    learnt: Sequence[LabelledPage],
-    results: Results,
-    recipe: Recipe,
-    arguments: argparse.Namespace,
-) -> dict[str, Any]:
-    options = recipe.options
     trained_on = Counter(page.gold.set for page in learnt if len(page.page.blocks) <= MAX_BLOCKS)
-    return {
-        "command": _command(arguments),
+    options = recipe.options
+    metrics = {
+        "command": command_line(
+            f"victor train crf {'--gold FILES' if arguments.gold else '--data PAGES'}",
+            arguments,
+            *("start_from", "strength", "sets", "without", "features", "folds", "algorithm", "iterations"),
+            *("c1", "c2"),
+        ),
         "feature_set": recipe.feature_set,
         **({"start_from": arguments.start_from} if arguments.start_from else {}),
         "algorithm": options.algorithm,
@@ -281,46 +263,34 @@ def _metrics(
         "n_folds": arguments.folds,
         "cross_validation": {name: summary.by_set(judged) for name, judged in results.items()},
         "calibration_error": {name: summary.reliability(judged).error for name, judged in results.items()},
-        **_preferences(pages, results),
     }
-
-
-def _preferences(pages: Sequence[LabelledPage], results: Results) -> dict[str, Any]:
-    """The curve of precision and recall of the cleaner that has `--prefer`."""
-    judged = results.get(crf.DECIDES_BY_PAGE)
-    return {"preferences": summary.preference_curve(pages, judged)} if judged else {}
-
-
-def _command(arguments: argparse.Namespace) -> str:
-    """The command that makes this model again, without paths of this machine."""
-    words = ["victor", "train", "crf", *(["--gold", "FILES"] if arguments.gold else ["--data", "PAGES"])]
-    if arguments.start_from:
-        words += ["--start-from", Path(arguments.start_from).name, "--strength", str(arguments.strength)]
-    if arguments.sets:
-        words += ["--sets", *arguments.sets]
-    if arguments.without:
-        words += ["--without", *arguments.without]
-    for name in ("features", "folds", "algorithm", "iterations", "c1", "c2"):
-        if getattr(arguments, name) is not None:
-            words += [f"--{name}", str(getattr(arguments, name))]
-    return shlex.join(words)
+    if judged := results.get(crf.DECIDES_BY_PAGE):  # the cleaner that has `--prefer`
+        metrics["preferences"] = summary.preference_curve(pages, judged)
+    if why_not:
+        metrics["not_measured"] = why_not
+    output.mkdir(parents=True, exist_ok=True)
+    if results:
+        _draw(output, results)
+        out_of_fold.write(
+            output / out_of_fold.FILE_NAME, out_of_fold.rows(pages, next(iter(results.values())))
+        )
+    (output / model_files.FILE_NAME).write_bytes(model_files.to_bytes(trained))
+    (output / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n", encoding="utf-8")
+    (output / "CARD.md").write_text(card.write(output.resolve().name, metrics), encoding="utf-8")
 
 
 def _draw(output: Path, results: Results) -> None:
-    if not results:
-        return
-    curve = summary.curve(next(iter(results.values())))
-    pictures.draw_curves({"out of fold": curve}, output / "curve.png", title="Blocks kept by threshold")
-    reliability = summary.reliability(next(iter(results.values())))
+    first = next(iter(results.values()))
+    curve = {"out of fold": summary.curve(first)}
+    pictures.draw_curves(curve, output / "curve.png", title="Blocks kept by threshold")
+    reliability = summary.reliability(first)
     pictures.draw_reliability(reliability, output / "reliability.png", title="Blocks, out of fold")
+    sets = sorted({page.set for page in first})
     bars = {
-        name: {
-            row: summary.word_f1([page for page in judged if page.set == row]) for row in _set_names(judged)
-        }
+        name: {row: summary.word_f1([page for page in judged if page.set == row]) for row in sets}
         for name, judged in results.items()
     }
     pictures.draw_bars(bars, output / "word_f1.png", title="Word F1 on unseen sites", measure="word F1")
 
 
-def _set_names(judged: Sequence[cross_validation.PageResult]) -> list[str]:
-    return sorted({page.set for page in judged})
+TRAIN: Final = Command(__doc__, OPTIONS, run)

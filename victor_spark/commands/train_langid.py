@@ -2,6 +2,14 @@
 
 A text file is UTF-8 (plain, .gz, .xz or .bz2) and its name begins with its language: cs.txt, sr_latn.txt.xz.
 A directory stands for its text files. The profile of a language depends on its own text only.
+
+examples:
+  victor train langid texts/ --output profiles.npz            every text file in texts/
+  victor train langid texts/cs.txt texts/sk.txt.xz --output profiles.npz
+  victor train langid --add gsw=swiss.txt --output profiles.npz    the shipped profiles and one more
+  victor train langid --add cs=new.txt --profiles mine.npz --output mine.npz
+  victor train langid --list cs | head -50                    the most frequent n-grams
+  victor train langid texts/ --fasttext --output lid.ftz      a small fastText model (extra: fasttext)
 """
 
 import argparse
@@ -13,44 +21,29 @@ from typing import Final
 
 from victor_spark import resources
 from victor_spark.commands import outputs
+from victor_spark.commands.options import Command, option, switch
 from victor_spark.errors import EXIT_DONE, InputError, OutputError, UsageError
 from victor_spark.langid import training
 from victor_spark.langid.profiles import Profiles
-
-EXAMPLES: Final = """\
-examples:
-  victor train langid texts/ --output profiles.npz            every text file in texts/
-  victor train langid texts/cs.txt texts/sk.txt.xz --output profiles.npz
-  victor train langid --add gsw=swiss.txt --output profiles.npz    the shipped profiles and one more
-  victor train langid --add cs=new.txt --profiles mine.npz --output mine.npz
-  victor train langid --list cs | head -50                    the most frequent n-grams
-  victor train langid texts/ --fasttext --output lid.ftz      a small fastText model (extra: fasttext)
-"""
 
 _LANGUAGE: Final = re.compile(r"[a-z]{2,3}(_[a-z]{4})?")
 _SUFFIXES: Final = ("", ".gz", ".xz", ".bz2")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's arguments."""
-    parser.add_argument("inputs", metavar="FILE_OR_DIR", nargs="*", help="text files named by language")
-    parser.add_argument("--output", metavar="FILE", type=Path, help="the profiles (or model) to write")
-    outputs.add_overwrite(parser)
-    parser.add_argument(
-        "--add",
-        metavar="LANG=FILE",
+OPTIONS: Final = (
+    option("[FILE_OR_DIR...]", "text files named by language", dest="inputs"),
+    option("--output FILE", "the profiles (or model) to write", Path),
+    outputs.OVERWRITE,
+    option(
+        "--add LANG=FILE",
+        "add or replace one language, keep the others (may be repeated)",
         action="append",
         default=[],
-        help="add or replace one language, keep the others (may be repeated)",
-    )
-    parser.add_argument(
-        "--profiles",
-        metavar="FILE",
-        type=Path,
-        help="profiles for --add and --list (default: the shipped ones)",
-    )
-    parser.add_argument("--list", metavar="LANG", help="print a language's profile and stop")
-    parser.add_argument("--fasttext", action="store_true", help="train a quantised fastText model instead")
+    ),
+    option("--profiles FILE", "profiles for --add and --list (default: the shipped ones)", Path),
+    option("--list LANG", "print a language's profile and stop"),
+    switch("--fasttext", "train a quantised fastText model instead"),
+)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -71,17 +64,19 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output.exists() and not (updates or arguments.overwrite):
         raise OutputError(f"{arguments.output}: exists; choose another --output or add --overwrite")
     if arguments.fasttext:
-        return _train_fasttext(arguments)
+        from victor_spark.langid import fasttext_model
+
+        fasttext_model.train(_texts(_files(arguments.inputs)), arguments.output)
+        return EXIT_DONE
     profiles = _added(arguments) if arguments.add else training.train(_texts(_files(arguments.inputs)))
-    _write(arguments.output, profiles.to_bytes())
+    partial = arguments.output.with_name(f"{arguments.output.name}.partial")  # a failure leaves no half file
+    with outputs.written(arguments.output):
+        try:
+            partial.write_bytes(profiles.to_bytes())
+            partial.replace(arguments.output)
+        finally:
+            partial.unlink(missing_ok=True)
     print(f"{arguments.output}: {len(profiles.languages)} languages", file=sys.stderr)
-    return EXIT_DONE
-
-
-def _train_fasttext(arguments: argparse.Namespace) -> int:
-    from victor_spark.langid import fasttext_model
-
-    fasttext_model.train(_texts(_files(arguments.inputs)), arguments.output)
     return EXIT_DONE
 
 
@@ -131,12 +126,4 @@ def _texts(files: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, str]]:
     print(f"\r{' ' * 24}\r", end="", file=sys.stderr, flush=True)
 
 
-def _write(path: Path, content: bytes) -> None:
-    """Writes a temporary file and renames it, so that a failure leaves no partial file."""
-    partial = path.with_name(f"{path.name}.partial")
-    try:
-        partial.write_bytes(content)
-        partial.replace(path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise OutputError(f"cannot write {path}: {error.strerror}") from error
+TRAIN: Final = Command(__doc__, OPTIONS, run)

@@ -4,32 +4,7 @@ The data is a directory of <set>.jsonl or <set>.jsonl.xz: one page a line with i
 keep, paragraphs separated by newline) and, optionally, host, url and split. Pages of the split "dev" are not
 used for training: the model is measured on them. The model directory gets weights.npz, CARD.md and
 metrics.json, and `victor clean --cleaner ncleaner --model DIR` uses it.
-"""
 
-import argparse
-import hashlib
-import json
-import shlex
-import sys
-from collections import Counter
-from collections.abc import Sequence
-from itertools import islice
-from pathlib import Path
-from typing import Any, Final
-
-from victor_spark.commands import outputs
-from victor_spark.errors import EXIT_DONE, InputError, UsageError
-from victor_spark.evaluation import card, cross_validation, gold, labelling, summary
-from victor_spark.evaluation.gold import GoldPage
-from victor_spark.evaluation.labelling import LabelledPage
-from victor_spark.evaluation.progress import track
-from victor_spark.extractors import ncleaner as cleaner
-from victor_spark.extractors.ncleaner import Model
-from victor_spark.model.files import FILE_NAME
-from victor_spark.train import ncleaner as training
-from victor_spark.train.ncleaner import Example
-
-EXAMPLES: Final = """\
 examples:
   victor train ncleaner --data pages/ --output models/ncleaner/default
   victor train ncleaner --data pages/ --non-lexical --output models/ncleaner/non-lexical
@@ -38,30 +13,44 @@ examples:
   victor clean page.html --cleaner ncleaner --model mine
 """
 
+import argparse
+import hashlib
+import json
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's arguments."""
-    parser.add_argument("--data", metavar="DIR", required=True, help="directory of annotated pages")
-    parser.add_argument("--output", metavar="DIR", required=True, help="the model directory to write")
-    outputs.add_overwrite(parser)
-    parser.add_argument("--sets", metavar="SET", nargs="+", default=[], help="only these sets (default: all)")
-    parser.add_argument(
-        "--pairs", metavar="N", type=int, help="learn from N pages, drawn by hash of their ids (default: all)"
-    )
-    parser.add_argument(
-        "--non-lexical", action="store_true", help="every letter is `a`, every digit `0`: any language"
-    )
-    parser.add_argument(
+from victor_spark.commands import outputs
+from victor_spark.commands.options import Command, command_line, option, positive, switch
+from victor_spark.errors import EXIT_DONE, InputError
+from victor_spark.evaluation import card, cross_validation, gold, labelling, summary
+from victor_spark.evaluation.gold import GoldPage
+from victor_spark.evaluation.labelling import LabelledPage
+from victor_spark.evaluation.progress import track
+from victor_spark.extractors import ncleaner as cleaner
+from victor_spark.model.files import FILE_NAME
+from victor_spark.train import ncleaner as training
+from victor_spark.train.ncleaner import Example
+
+OPTIONS: Final = (
+    option("--data DIR", "directory of annotated pages", required=True),
+    option("--output DIR", "the model directory to write", required=True),
+    outputs.OVERWRITE,
+    option("--sets SET...", "only these sets (default: all)"),
+    option("--pairs N", "learn from N pages, drawn by hash of their ids (default: all)", positive),
+    switch("--non-lexical", "every letter is `a`, every digit `0`: any language"),
+    switch(
         "--uncalibrated",
-        action="store_true",
-        help="decide by the likelihoods alone (default: weighed against a paragraph's length)",
-    )
+        "decide by the likelihoods alone (default: weighed against a paragraph's length)",
+    ),
+)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Labels, trains, measures on held-out pages, writes the model directory."""
-    if arguments.pairs is not None and arguments.pairs < 1:
-        raise UsageError("--pairs must be at least 1")
     with outputs.directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
         _train(arguments, output)
     print(f"model in {output}")
@@ -69,14 +58,32 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _train(arguments: argparse.Namespace, output: Path) -> None:
-    pages = _read(Path(arguments.data), arguments.sets)
-    training_pages = _training_pages(pages, arguments)
-    model = _trained(training_pages, arguments)
+    files = gold.find(Path(arguments.data), arguments.sets).values()
+    pages = [page for path in files for page in gold.read(path)]
+    learnt = _training_pages(pages, arguments)
+    metrics: dict[str, Any] = {
+        "command": command_line(
+            "victor train ncleaner --data PAGES", arguments, "sets", "pairs", "non_lexical", "uncalibrated"
+        ),
+        "lexical": not arguments.non_lexical,
+        "calibrated": not arguments.uncalibrated,
+        "n_training_pages": len(learnt),
+        "training_pages": dict(sorted(Counter(page.gold.set for page in learnt).items())),
+    }
+    try:
+        model = training.train(
+            [Example(page.page.blocks, page.labels, page.site) for page in learnt],
+            lexical=metrics["lexical"],
+            calibrated=metrics["calibrated"],
+            about={"command": metrics["command"]},
+        )
+    except ValueError as error:
+        raise InputError(f"{arguments.data}: {error}") from error
     held_out = [page for page in pages if gold.usable(page) and page.split == card.HELD_OUT]
     clean = cleaner.load(cleaner.to_bytes(model))
     labelled = map(labelling.label, track(held_out, "measuring", len(held_out)))
     results = [cross_validation.result(page, clean(page.page)) for page in labelled]
-    metrics = _metrics(training_pages, summary.by_set(results) if results else {}, arguments)
+    metrics["held_out"] = summary.by_set(results) if results else {}
     if results:
         print(summary.table(metrics["held_out"]))
     else:
@@ -89,10 +96,6 @@ def _train(arguments: argparse.Namespace, output: Path) -> None:
     )
 
 
-def _read(directory: Path, names: Sequence[str]) -> list[GoldPage]:
-    return [page for path in gold.find(directory, names).values() for page in gold.read(path)]
-
-
 def _training_pages(pages: Sequence[GoldPage], arguments: argparse.Namespace) -> list[LabelledPage]:
     """The first `--pairs` pages (default: all) whose html holds their gold, ordered by hash of their ids."""
     chosen = [page for page in pages if gold.usable(page) and page.split != card.HELD_OUT]
@@ -102,46 +105,10 @@ def _training_pages(pages: Sequence[GoldPage], arguments: argparse.Namespace) ->
     found = list(islice(filter(labelling.trainable, labelled), wanted))
     if not found:
         raise InputError(f"no page in {arguments.data} has a gold text that its html holds")
-    n = len(found)
-    if wanted and n < wanted:
-        raise InputError(
-            f"only {n} pages in {arguments.data} have a gold text that their html holds, not {wanted}"
-        )
+    if wanted and len(found) < wanted:
+        where = f"in {arguments.data} have a gold text that their html holds"
+        raise InputError(f"only {len(found)} pages {where}, not {wanted}")
     return found
 
 
-def _trained(pages: Sequence[LabelledPage], arguments: argparse.Namespace) -> Model:
-    try:
-        return training.train(
-            [Example(page.page.blocks, page.labels, page.site) for page in pages],
-            lexical=not arguments.non_lexical,
-            calibrated=not arguments.uncalibrated,
-            about={"command": _command(arguments)},
-        )
-    except ValueError as error:
-        raise InputError(f"{arguments.data}: {error}") from error
-
-
-def _metrics(
-    pages: Sequence[LabelledPage], held_out: dict[str, Any], arguments: argparse.Namespace
-) -> dict[str, Any]:
-    return {
-        "command": _command(arguments),
-        "lexical": not arguments.non_lexical,
-        "calibrated": not arguments.uncalibrated,
-        "n_training_pages": len(pages),
-        "training_pages": dict(sorted(Counter(page.gold.set for page in pages).items())),
-        "held_out": held_out,
-    }
-
-
-def _command(arguments: argparse.Namespace) -> str:
-    """The command that makes this model again, without paths of this machine."""
-    words = ["victor", "train", "ncleaner", "--data", "PAGES"]
-    if arguments.sets:
-        words += ["--sets", *arguments.sets]
-    if arguments.pairs:
-        words += ["--pairs", str(arguments.pairs)]
-    words += ["--non-lexical"] if arguments.non_lexical else []
-    words += ["--uncalibrated"] if arguments.uncalibrated else []
-    return shlex.join(words)
+TRAIN: Final = Command(__doc__, OPTIONS, run)

@@ -9,7 +9,7 @@ from victor_spark.blocks import Page, Scores
 from victor_spark.evaluation.cross_validation import Train
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import track
-from victor_spark.extractors import CLEANERS, MODELS, Cleaner, victor
+from victor_spark.extractors import CLEANERS, CRF_CLEANERS, MODELS, Cleaner, victor
 from victor_spark.model import decision, files
 from victor_spark.model.crf import Model
 from victor_spark.model.table import FeatureTable
@@ -19,9 +19,6 @@ from victor_spark.templates.mine import MiningSettings, mine
 from victor_spark.train import crf as training
 from victor_spark.train.crf import TrainingPage
 from victor_spark.train.crfsuite import Progress, TrainingOptions
-
-CRF_CLEANERS: Final = tuple(name for name, folder in MODELS.items() if folder.startswith("crf/"))
-"""The cleaners built from a CRF model; they differ in how they decide."""
 
 
 def train(

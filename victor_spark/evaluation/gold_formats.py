@@ -166,8 +166,9 @@ def _page(path: Path) -> str:
 
 
 def _snippets(path: Path, pages: Path) -> Iterator[GoldPage]:
+    content = _bytes(path)
     try:
-        rows: Any = json.loads(_bytes(path))
+        rows: Any = json.loads(content)
         listed = [(url, row["file"], row) for url, row in rows.items()]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path}: not a table of URL → file, with, without ({error!r})") from error

@@ -28,6 +28,9 @@ MODELS: Final[dict[str, str]] = {
 }
 """Name → the folder under models/ that the cleaner is built from."""
 
+CRF_CLEANERS: Final = tuple(name for name, folder in MODELS.items() if folder.startswith("crf/"))
+"""The cleaners built from a CRF model: they estimate the F1 of a page, and differ in how they decide."""
+
 
 def available() -> tuple[str, ...]:
     """The names that can be loaded here: ours, and those of installed peers; cascades are made of them."""

@@ -72,6 +72,8 @@ class Profiles:
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
                 return cls._from_arrays(arrays, languages)
+        except UsageError:
+            raise
         except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
             raise ModelError(f"not a language profiles file: {error or type(error).__name__}") from error
 

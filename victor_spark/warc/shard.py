@@ -4,8 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
+from victor_spark.errors import UsageError, suggestion
 from victor_spark.warc import storage
 
+RECORD_TYPES: Final = (
+    "response", "resource", "conversion", "request", "metadata", "revisit", "warcinfo", "continuation"
+)  # fmt: skip
 HTML_TYPES: Final = ("text/html", "application/xhtml+xml")
 
 
@@ -59,6 +63,18 @@ class ReadOptions:
     mime_types: tuple[str, ...] = HTML_TYPES
     record_types: tuple[str, ...] = ("response",)
     max_bytes: int = 10 << 20
+
+    def __post_init__(self) -> None:
+        for name in self.record_types:
+            if name not in RECORD_TYPES:
+                near = suggestion(name, RECORD_TYPES) or f" (there are: {', '.join(RECORD_TYPES)})"
+                raise UsageError(f"no WARC record type {name!r}{near}")
+        for name in self.mime_types:
+            if "/" not in name:
+                raise UsageError(f"a media type such as text/html was expected, not {name!r}")
+        for status in self.statuses:
+            if not 100 <= status < 1000:
+                raise UsageError(f"an HTTP status is between 100 and 999, not {status}")
 
 
 class Place(NamedTuple):

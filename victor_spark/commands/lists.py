@@ -1,0 +1,66 @@
+"""`victor cleaners` and `victor languages`: the names that other commands take."""
+
+import argparse
+import json
+from typing import Final
+
+from victor_spark import cleaners, resources
+from victor_spark.commands.options import Command, switch
+from victor_spark.errors import EXIT_DONE
+from victor_spark.langid.labels import NAMES
+from victor_spark.langid.profiles import Profiles
+
+CLEANERS_HELP: Final = """\
+Lists the cleaners that are installed, one name per line; `a+b` is a cascade of two.
+
+victor (default) and victor-2008 (the features of the paper) are trained CRFs. ncleaner and
+ncleaner-non-lexical are character n-gram models. kimatu and line-block are heuristics. template keeps all
+text except site templates, and needs --templates. Other names are tools of others. docs/method.md has more.
+
+examples:
+  victor cleaners
+  victor clean page.html --cleaner kimatu
+"""
+
+LANGUAGES_HELP: Final = """\
+Lists the languages that can be identified: code, name, and the share of texts identified correctly.
+
+The shares are measured on texts of 20 words. The first counts the exact label; the second counts languages
+that letters hardly distinguish (such as Croatian, Bosnian and Serbian) as one. models/langid/CARD.md has the
+rest. --lang takes these codes.
+
+examples:
+  victor languages
+  victor languages --json
+  victor clean 'crawl/*.warc.gz' --output czech --lang cs,sk
+"""
+
+SHARES: Final = "languages.json"
+"""The file beside the profiles: label → share identified as exactly this label, and as one of its group."""
+
+
+def list_cleaners(_: argparse.Namespace) -> int:
+    """Prints the names."""
+    print("\n".join(cleaners()))
+    return EXIT_DONE
+
+
+def list_languages(arguments: argparse.Namespace) -> int:
+    """Prints the languages of the shipped profiles."""
+    folder = resources.directory("models") / "langid"
+    measured = folder / SHARES
+    shares = json.loads(measured.read_text(encoding="utf-8")) if measured.is_file() else {}
+    if not arguments.json:
+        print(f"{'code':<8} {'language':<24} {'exact':>6} {'group':>6}")
+    for code in Profiles.load(folder / "profiles.npz").languages:
+        name, (exact, group) = NAMES.get(code, ""), shares.get(code, (None, None))
+        if arguments.json:
+            print(json.dumps({"code": code, "name": name, "exact": exact, "group": group}))
+        else:
+            shown = ["" if share is None else f"{share:.1%}" for share in (exact, group)]
+            print(f"{code:<8} {name:<24} {shown[0]:>6} {shown[1]:>6}")
+    return EXIT_DONE
+
+
+CLEANERS: Final = Command(CLEANERS_HELP, (), list_cleaners)
+LANGUAGES: Final = Command(LANGUAGES_HELP, (switch("--json", "one JSON object a line"),), list_languages)

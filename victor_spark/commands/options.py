@@ -1,0 +1,179 @@
+"""How commands are defined: one table entry an option, with the type of its value, and the command itself.
+
+A type of values reads the text of an argument and raises UsageError where it is not allowed.
+"""
+
+import argparse
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from victor_spark.errors import UsageError, VictorError
+
+MAX_SECONDS: Final = 1e6
+_SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?", re.IGNORECASE)
+_UNITS: Final = ("", "K", "M", "G", "T")
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option (or, without a flag, an argument) and the arguments of argparse's `add_argument`."""
+
+    flag: str
+    how: dict[str, Any]
+
+    @property
+    def dest(self) -> str:
+        """The name of its value among the parsed arguments."""
+        return str(self.how.get("dest") or self.flag.lstrip("-").replace("-", "_"))
+
+
+class Group:
+    """Options under one heading of the help."""
+
+    def __init__(self, heading: str, *options: "Option | OneOf") -> None:
+        self.heading, self.options = heading, options
+
+
+class OneOf:
+    """Options of which one at most can be given; exactly one, if `required`."""
+
+    def __init__(self, *options: Option, required: bool = False) -> None:
+        self.options, self.required = options, required
+
+
+Entry: TypeAlias = Option | OneOf | Group
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of `victor`: its help, its options, and the function that runs it and gives the exit code.
+
+    The help's examples, from the line "examples:" on, are printed after the options.
+    """
+
+    help: str | None
+    options: tuple[Entry, ...]
+    run: Callable[[argparse.Namespace], int]
+
+
+def option(name: str, help_: str, kind: Callable[[str], Any] = str, **how: Any) -> Option:
+    """An entry for `--flag VALUE` or, as an argument, `VALUE`; the help ends with the default, if it has one.
+
+    `VALUE...` is one or more values, `[VALUE]` may be left out, `[VALUE...]` is any number of values.
+    `kind` is the type of a value. `how` holds other arguments of argparse.
+    """
+    flag, _, value = name.partition(" ") if name.startswith("-") else ("", "", name)
+    if value:
+        how["metavar"] = value.strip("[].")
+    if "..." in value:
+        how = {"nargs": "*" if "[" in value else "+", **({"default": []} if flag else {}), **how}
+    elif "[" in value:
+        how["nargs"] = "?"
+    if "default" not in help_ and how.get("default") not in (None, []):
+        help_ = f"{help_} (default: %(default)s)" if help_ else "default: %(default)s"
+    return Option(flag, {"help": help_, "type": _type(kind), **how})
+
+
+def switch(flag: str, help_: str, value: object = True, **how: Any) -> Option:
+    """An entry for an option without a value, which is None, or `value` if it is given."""
+    return Option(flag, {"help": help_, "action": "store_const", "const": value, **how})
+
+
+def add(parser: argparse._ActionsContainer, entries: Iterable[Entry]) -> None:
+    """Adds the options to a parser."""
+    for entry in entries:
+        if isinstance(entry, Option):
+            parser.add_argument(*filter(None, [entry.flag]), **entry.how)
+        elif isinstance(entry, OneOf):
+            add(parser.add_mutually_exclusive_group(required=entry.required), entry.options)
+        else:
+            add(parser.add_argument_group(entry.heading), entry.options)
+
+
+def flat(entries: Iterable[Entry]) -> Iterator[Option]:
+    """The options, also those in groups."""
+    for entry in entries:
+        yield from [entry] if isinstance(entry, Option) else flat(entry.options)
+
+
+def command_line(start: str, arguments: argparse.Namespace, *names: str) -> str:
+    """The command that does the same again: options that are set, files without their folders."""
+    words = start.split()
+    for name in names:
+        value = getattr(arguments, name)
+        if value is not None and value != []:
+            words.append(f"--{name.replace('_', '-')}")
+            values = [] if value is True else value if isinstance(value, list) else [value]
+            words += [Path(each).name if isinstance(each, str) else str(each) for each in values]
+    return shlex.join(words)
+
+
+def _type(kind: Callable[[str], Any]) -> Callable[[str], Any]:
+    """A type of values for argparse, which shows the message of its own exception only."""
+
+    def read(text: str) -> Any:
+        try:
+            return kind(text)
+        except VictorError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    read.__name__ = kind.__name__  # in argparse's message, where Python's `int` or `float` fails
+    return read
+
+
+def probability(text: str) -> float:
+    """A number from 0 to 1."""
+    return _between(text, 1.0, "a number between 0 and 1")
+
+
+def seconds(text: str) -> float:
+    """A number of seconds from 0 to 1e6."""
+    return _between(text, MAX_SECONDS, "a number of seconds between 0 and 1e6")
+
+
+def _between(text: str, most: float, allowed: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= most:
+        raise UsageError(f"{text!r} is not {allowed}")
+    return value
+
+
+def positive(text: str) -> int:
+    """A whole number of 1 or more."""
+    if not text.isdecimal() or not int(text):
+        raise UsageError(f"{text!r} is not a whole number of 1 or more")
+    return int(text)
+
+
+def n_bytes(text: str) -> int:
+    """Bytes: a number, with K, M, G or T for powers of 1024 (10M, 512K, 1.5GB, 2 GiB)."""
+    match = _SIZE.fullmatch(text.strip())
+    value = int(float(match[1]) * 1024 ** _UNITS.index(match[2].upper())) if match else 0
+    if value < 1:
+        raise UsageError(f"{text!r} is not a size such as 512K, 10M or 1G")
+    return value
+
+
+def megabytes(text: str) -> int:
+    """Megabytes, rounded up: a size with a unit, or a bare number of megabytes."""
+    return positive(text) if text.isdecimal() else -(-n_bytes(text) >> 20)
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """Whole numbers separated by commas."""
+    try:
+        return tuple(int(number) for number in text.split(","))
+    except ValueError:
+        raise UsageError(f"{text!r} is not a list of whole numbers such as 200,203") from None
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Lower-case words separated by commas."""
+    return tuple(word.strip().lower() for word in text.split(",") if word.strip())
