@@ -2,6 +2,7 @@
 
 import dataclasses
 import gzip
+import inspect
 import pickle
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from victor_spark.blocks import LABELS, Record
 from victor_spark.document import FORMS, Block, Document
 from victor_spark.errors import STATUSES, InputError, ModelError, UsageError
 from victor_spark.pipeline import Settings
+from victor_spark.resources import directory
 from victor_spark.warc import inputs, records
 from victor_spark.warc.shard import ReadOptions
 
@@ -129,6 +131,49 @@ def test_str_and_bytes_of_a_page_give_the_same_document() -> None:
 def test_what_a_string_says_of_its_charset_is_not_believed() -> None:
     page = ARTICLE.replace("<title>", "<meta charset=windows-1251><title>Žluťoučký ")
     assert victor_spark.clean(page).title == "Žluťoučký The old bridge"
+
+
+@pytest.mark.parametrize("function", [victor_spark.clean, victor_spark.load])
+def test_every_option_of_the_pipeline_is_a_keyword_with_its_default(function: Callable[..., Any]) -> None:
+    given = inspect.signature(function).parameters
+    options = {field.name: field.default for field in dataclasses.fields(Settings)}
+    assert {name: each.default for name, each in given.items() if name not in ("html", "url")} == options
+
+
+def test_a_cleaner_made_once_gives_the_same_documents_also_in_another_process() -> None:
+    made = victor_spark.load(
+        "victor-2008", 0.4, languages="en,cs", model=directory("models") / "crf/victor-2008"
+    )
+    clean = pickle.loads(pickle.dumps(made))
+    document = clean(ARTICLE, url="http://a.example/bridge")
+    assert document.url == "http://a.example/bridge"
+    assert document.text == victor_spark.clean(ARTICLE, cleaner="victor-2008", threshold=0.4).text
+    assert victor_spark.clean(ARTICLE, languages=["cs"]).status == "wrong_language"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"cleaner": "soap"},
+        {"threshold": 2},
+        {"prefer": "speed"},
+        {"cleaner": "kimatu", "prefer": "recall"},
+        {"cleaner": "victor+kimatu", "fail_below": 0.5},
+        {"languages": "klingon"},
+        {"templates": "nowhere.parquet"},
+        {"templates_use": "sometimes"},
+    ],
+)
+def test_a_wrong_option_is_a_value_error_before_the_first_page(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        victor_spark.load(**wrong)
+
+
+def test_a_document_and_its_blocks_are_one_short_line_at_the_prompt() -> None:
+    document = victor_spark.clean(ARTICLE * 20)
+    assert repr(document).startswith("<Document ok: ")
+    assert len(repr(document)) < 200
+    assert repr(document.blocks) == f"<{document.n_blocks} blocks>"
 
 
 def test_the_keywords_of_the_contract() -> None:

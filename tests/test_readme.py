@@ -15,9 +15,9 @@ from victor_spark.spark.session import session
 from victor_spark.tables import PAGES
 
 
-def blocks(root: Path, language: str) -> list[str]:
+def blocks(root: Path, language: str, page: str = "README.md") -> list[str]:
     """The fenced code blocks of a language, in order."""
-    text = (root / "README.md").read_text(encoding="utf-8")
+    text = (root / page).read_text(encoding="utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
@@ -36,13 +36,14 @@ def here(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_python_examples_print_what_is_shown_below_them(root: Path, here: Path) -> None:
-    examples, shown = blocks(root, "python"), blocks(root, "text")
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+def test_python_examples_print_what_is_shown_below_them(root: Path, here: Path, page: str) -> None:
+    examples, shown = blocks(root, "python", page), blocks(root, "text", page)
     assert examples
     for source, output in zip(examples, shown, strict=True):
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(source, "README.md", "exec"), {})
+            exec(compile(source, page, "exec"), {})
         assert printed.getvalue() == output
 
 

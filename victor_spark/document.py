@@ -111,8 +111,9 @@ class Document:
 
     def __repr__(self) -> str:
         text = self.text if len(self.text) <= 60 else f"{self.text[:59]}…"
-        of_blocks = f"{self.n_kept_blocks} of {self.n_blocks} blocks kept"
-        return f"<Document {self.status}: {of_blocks}, title={self.title!r}, text={text!r}>"
+        status = f"{self.status} ({self.reason})" if self.reason else self.status
+        kept = f"{self.n_kept_blocks} of {self.n_blocks} blocks kept"
+        return f"<Document {status}: {kept}, title={self.title!r}, text={text!r}>"
 
     @cached_property
     def metadata(self) -> Metadata:

@@ -102,11 +102,8 @@ def _check(settings: Settings) -> None:
     if settings.prefer and settings.threshold is not None:
         raise UsageError("--threshold and --prefer cannot be combined")
     if (settings.prefer or settings.fail_below) and settings.cleaner not in CRF_CLEANERS:
-        option = "prefer" if settings.prefer else "fail-below"
-        known = " or ".join(CRF_CLEANERS)
-        raise UsageError(
-            f"--{option} needs a cleaner that estimates its F1 ({known}), not {settings.cleaner}"
-        )
+        option, known = "prefer" if settings.prefer else "fail-below", " or ".join(CRF_CLEANERS)
+        raise UsageError(f"--{option} needs a cleaner that estimates F1 ({known}), not {settings.cleaner}")
     if settings.fail_below is not None and not 0.0 <= settings.fail_below <= 1.0:
         raise UsageError(f"fail_below, an expected F1, must be between 0 and 1, not {settings.fail_below}")
 

@@ -17,18 +17,13 @@ examples:
 import argparse
 import re
 import sys
-from importlib.util import find_spec
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from victor_spark.commands.options import Command, Group, OneOf, option, positive, probability, switch
+from victor_spark.commands.options import Command, Group, OneOf, option, positive, switch
 from victor_spark.errors import EXIT_DONE, UsageError
 from victor_spark.redaction import redacted_message
-
-if TYPE_CHECKING:
-    from victor_spark.annotation.importing import Assistant
-    from victor_spark.annotation.store import Store
-    from victor_spark.pipeline import Settings
 
 _TOKEN: Final = re.compile(r"[\w.~-]+", re.ASCII)
 OPTIONS: Final = (
@@ -50,7 +45,7 @@ OPTIONS: Final = (
             choices=("random", "site", "uncertain"),
             default="random",
         ),
-        option("--overlap SHARE", "share of pages that several annotators label", probability, default=0.0),
+        option("--overlap SHARE", "share of pages that several annotators label", float, default=0.0),
         option("--overlap-annotators N", "annotators per such page", int, default=2),
     ),
     Group(
@@ -73,11 +68,10 @@ OPTIONS: Final = (
 
 def run(arguments: argparse.Namespace) -> int:
     """Adds the inputs to the store, then serves it."""
-    if not all(map(find_spec, ("starlette", "uvicorn"))):
-        raise UsageError("the annotation tool needs an extra: pip install 'victor-spark[annotate]'")
+    from victor_spark import pipeline
     from victor_spark.annotation import app, importing, labels, store
     from victor_spark.annotation.queue import Plan
-    from victor_spark.pipeline import Settings
+    from victor_spark.langid.pages import linguist
 
     plan = Plan(arguments.order, arguments.overlap, arguments.overlap_annotators)
     if not 0 <= arguments.port < 65536:
@@ -90,41 +84,26 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.inputs and not path.is_file():
         raise UsageError(f"{path}: no such store; give INPUT to create it")
     wanted = labels.parse(arguments.label) if arguments.label else None
-    settings = Settings(arguments.cleaner, model=arguments.model)
-    predictor = None if arguments.no_prelabels else importing.assistant(settings)
-    kept = store.create_or_open(path, wanted)
-    try:
-        importing.add_practice(kept)
-        _fill(kept, arguments, settings, predictor)
-        if not arguments.import_only:
-            work = app.Workspace(kept, plan, predictor.name if predictor else None)
-            token = None if arguments.no_token else arguments.token or kept.token
-            app.serve(work, host=arguments.host, port=arguments.port, token=token)
-    except KeyboardInterrupt:
-        print("victor: stopped; all labels are saved", file=sys.stderr)
-    finally:
-        kept.close()
+    if arguments.no_prelabels:
+        predictor, name = None, None
+        look = linguist(pipeline.language_models()[pipeline.PROFILES], block_features=False)
+    else:
+        predictor = importing.assistant(pipeline.Settings(arguments.cleaner, model=arguments.model))
+        look, name = predictor.look, predictor.name
+    with closing(store.create_or_open(path, wanted)) as kept:
+        try:
+            importing.add_practice(kept)
+            if predictor and (n_renewed := importing.renew(kept, predictor)):
+                _say(f"{n_renewed} pages have new initial labels by {name}")
+            if inputs := [_fetched(each, path, arguments) for each in arguments.inputs]:
+                importing.add_inputs(kept, inputs, look, predictor, limit=arguments.limit, say=_say)
+            if not arguments.import_only:
+                work = app.Workspace(kept, plan, name)
+                token = None if arguments.no_token else arguments.token or kept.token
+                app.serve(work, host=arguments.host, port=arguments.port, token=token)
+        except KeyboardInterrupt:
+            _say("stopped; all labels are saved")
     return EXIT_DONE
-
-
-def _fill(
-    kept: "Store", arguments: argparse.Namespace, settings: "Settings", predictor: "Assistant | None"
-) -> None:
-    """Adds the inputs' pages; with a new model, labels again the pages that nobody has opened."""
-    from victor_spark import pipeline
-    from victor_spark.annotation import importing
-    from victor_spark.langid.pages import linguist
-
-    if predictor is not None and (n_renewed := importing.renew(kept, predictor)):
-        _say(f"{n_renewed} pages have new initial labels by {predictor.name}")
-    inputs = [_fetched(name, Path(arguments.store), arguments) for name in arguments.inputs]
-    if inputs:
-        look = (
-            predictor.look
-            if predictor
-            else linguist(pipeline.models(settings)[pipeline.PROFILES], block_features=False)
-        )
-        importing.add_inputs(kept, inputs, look, predictor, limit=arguments.limit, say=_say)
 
 
 def _fetched(name: str, path: Path, arguments: argparse.Namespace) -> str:
@@ -133,8 +112,6 @@ def _fetched(name: str, path: Path, arguments: argparse.Namespace) -> str:
 
     if not is_list_of_pages(name):
         return name
-    if not all(map(find_spec, ("protego", "yarl"))):
-        raise UsageError(f"{name}: fetching needs an extra: pip install 'victor-spark[fetch]'")
     from victor_spark.commands import fetch
     from victor_spark.fetch import addresses
     from victor_spark.fetch.exchange import Limits

@@ -58,12 +58,7 @@ examples:
   victor templates apply page.html --url http://example.org/a.html --templates templates.parquet
   spark-submit --master spark://host:7077 jobs/apply_templates.py warc.paths --templates T --output OUT
 """
-MINED: Final = option(
-    "--templates FILE",
-    "a table that `victor templates mine` wrote",
-    dest="cleaning.templates",
-    required=True,
-)
+MINED: Final = option("--templates FILE", "a table that `victor templates mine` wrote", required=True)
 
 
 def clean(arguments: argparse.Namespace) -> int:
@@ -87,8 +82,7 @@ def clean(arguments: argparse.Namespace) -> int:
 
 def apply(arguments: argparse.Namespace) -> int:
     """Cleans with the cleaner that removes templates only."""
-    for name, value in {"cleaner": template.NAME, "templates_use": template.AFTER}.items():
-        setattr(arguments, f"cleaning.{name}", value)
+    arguments.cleaner, arguments.templates_use = template.NAME, template.AFTER
     return clean(arguments)
 
 

@@ -1,6 +1,6 @@
 """The options of `victor clean`, one entry each, and the request they make.
 
-An option names the field of the request that it sets ("limits.page_seconds"). A new option is an entry here
+An option sets the field of the request that has its name (or is its `dest`). A new option is an entry here
 and that field; the built-in value is the field's default, and conf/cleaning.toml may set another one.
 """
 
@@ -46,54 +46,41 @@ OUTPUT: Final = option("--output OUT", "directory for pages/ and _run/")
 BASE_URL: Final = option(
     "--input-base-url URL", "prefix of relative paths in a list of paths", dest="base_url"
 )
-MASTER: Final = option("--master URL", "default: spark-defaults.conf, else local[*]", dest="spark.master")
-PARTITIONS: Final = option(
-    "--partitions N", "tasks, and output files, per wave", positive, dest="spark.partitions"
-)
+MASTER: Final = option("--master URL", "default: spark-defaults.conf, else local[*]")
+PARTITIONS: Final = option("--partitions N", "tasks, and output files, per wave", positive)
 MAX_BYTES: Final = option(
-    "--max-bytes SIZE",
-    "drop longer pages, with status oversize (default: 10M)",
-    n_bytes,
-    dest="reading.max_bytes",
+    "--max-bytes SIZE", "drop longer pages, with status oversize (default: 10M)", n_bytes
 )
 URL: Final = option("--url", "the address of the page")
 
 CLEANER: Final = Group(
     "cleaner",
-    option("--cleaner NAME", "see `victor cleaners` (default: victor)", dest="cleaning.cleaner"),
+    option("--cleaner NAME", "see `victor cleaners` (default: victor)"),
     option(
         "--threshold P",
         "keep a block when P(other) < P; lower is stricter (default: the cleaner decides page by page)",
         probability,
-        dest="cleaning.threshold",
     ),
     option(
         "--prefer",
         "decide page by page, but weigh one higher than the other (default: F1)",
         choices=tuple(decision.PREFERENCES),
-        dest="cleaning.prefer",
     ),
     option(
         "--fail-below F1",
         "drop pages with a lower expected F1, with status empty (column expected_f1 holds the value)",
         probability,
-        dest="cleaning.fail_below",
     ),
-    option("--model DIR", "use this trained model instead of the cleaner's own", dest="cleaning.model"),
+    option("--model DIR", "use this trained model instead of the cleaner's own"),
 )
 TEMPLATES: Final = Group(
     "site templates (see `victor templates mine`)",
-    option(
-        "--templates FILE",
-        "a templates table: what many pages of a site repeat",
-        dest="cleaning.templates",
-    ),
+    option("--templates FILE", "a templates table: what many pages of a site repeat"),
     option(
         "--templates-use",
         "after: remove them from what the cleaner kept (default); before: remove them first; evidence: only "
         "give each block its template_share",
         choices=template.USES,
-        dest="cleaning.templates_use",
     ),
 )
 LANGUAGE: Final = Group(
@@ -102,44 +89,29 @@ LANGUAGE: Final = Group(
         "--lang CODE,CODE",
         "keep pages in these languages (ISO 639: cs,sk; see `victor languages`)",
         words,
-        dest="cleaning.languages",
+        dest="languages",
     ),
-    option(
-        "--lid-model FILE",
-        "identify languages with this fastText model (lid.176, GlotLID)",
-        dest="cleaning.lid_model",
-    ),
+    option("--lid-model FILE", "identify languages with this fastText model (lid.176, GlotLID)"),
 )
 PAGE: Final = Group("one page to stdout", option("--format", "default: text", choices=FORMS), URL)
 ROWS: Final = Group(
     "rows",
-    switch("--blocks", "add the column blocks: every block and its label", dest="rows.blocks"),
-    switch("--html", "add the column html: the page as fetched", dest="rows.html"),
+    switch("--blocks", "add the column blocks: every block and its label"),
+    switch("--html", "add the column html: the page as fetched"),
     option(
         "--partition-by",
         "write one folder per language or crawl (Hive partitions)",
         choices=PARTITION_COLUMNS,
-        dest="rows.partition_by",
     ),
-    option(
-        "--target-file-size SIZE",
-        "such as 256M (default: one file per task)",
-        n_bytes,
-        dest="rows.target_file_size",
-    ),
+    option("--target-file-size SIZE", "such as 256M (default: one file per task)", n_bytes),
 )
 RECORDS: Final = (
     OneOf(
-        switch("--all-statuses", "clean pages of any HTTP status", ALL_STATUSES, dest="reading.statuses"),
-        option("--status N,N", "HTTP statuses to clean (default: 200)", numbers, dest="reading.statuses"),
+        switch("--all-statuses", "clean pages of any HTTP status", ALL_STATUSES, dest="statuses"),
+        option("--status N,N", "HTTP statuses to clean (default: 200)", numbers, dest="statuses"),
     ),
-    option("--mime TYPE,TYPE", "media types that are pages", words, dest="reading.mime_types"),
-    option(
-        "--record-types TYPE,TYPE",
-        "WARC records that are pages (default: response)",
-        words,
-        dest="reading.record_types",
-    ),
+    option("--mime TYPE,TYPE", "media types that are pages", words, dest="mime_types"),
+    option("--record-types TYPE,TYPE", "WARC records that are pages (default: response)", words),
 )
 READING: Final = Group("reading", *RECORDS, MAX_BYTES, BASE_URL)
 LIMITS: Final = Group(
@@ -148,33 +120,27 @@ LIMITS: Final = Group(
         "--page-seconds S",
         "CPU seconds, plus as many per megabyte of the page; beyond: status timeout (default: 20)",
         seconds,
-        dest="limits.page_seconds",
     ),
     option(
         "--page-memory SIZE",
         "memory, such as 512M or 2G (a bare number is megabytes); beyond: status out_of_memory (default: 1G)",
         megabytes,
-        dest="limits.page_megabytes",
+        dest="page_megabytes",
     ),
     switch(
         "--no-sandbox",
         "no child process, no limits: a page that crashes or hangs fails the run",
         value=False,
-        dest="limits.sandbox",
+        dest="sandbox",
     ),
 )
 BUDGET: Final = Group(
     "failure budget: a share such as 1%, a count, or '1% or 20' (the larger of both). A run with more "
     "failures stops with exit code 3; run again with a larger budget, it resumes",
-    option(
-        "--max-failed-shards N",
-        f"shards that cannot be read (default: {Budget().max_failed_shards})".replace("%", "%%"),
-        dest="budget.max_failed_shards",
-    ),
+    option("--max-failed-shards N", f"shards that cannot be read (default: {Budget().max_failed_shards})"),
     option(
         "--max-failed-pages N",
-        f"pages with status {', '.join(FAILURES)} (default: {Budget().max_failed_pages})".replace("%", "%%"),
-        dest="budget.max_failed_pages",
+        f"pages with status {', '.join(FAILURES)} (default: {Budget().max_failed_pages})",
     ),
 )
 SPARK: Final = Group(
@@ -185,14 +151,10 @@ SPARK: Final = Group(
         "--wave-bytes SIZE",
         "input per wave (rows of a wave are committed together), such as 500M or 2G",
         n_bytes,
-        dest="spark.wave_bytes",
     ),
-    option("--split-bytes SIZE", "input per task, such as 64M", n_bytes, dest="spark.split_bytes"),
+    option("--split-bytes SIZE", "input per task, such as 64M", n_bytes),
     option(
-        "--engine",
-        "arrow: mapInArrow (default); rdd: mapPartitions; the rows are the same",
-        choices=ENGINES,
-        dest="spark.engine",
+        "--engine", "arrow: mapInArrow (default); rdd: mapPartitions; the rows are the same", choices=ENGINES
     ),
 )
 
@@ -211,7 +173,7 @@ def request(arguments: argparse.Namespace) -> CleanRequest:
     groups = {}
     for group in (*TABLES, "spark"):
         values = getattr(built_in, group)
-        options = {field.name: given.get(f"{group}.{field.name}") for field in fields(values)}
+        options = {field.name: given.get(field.name) for field in fields(values)}
         groups[group] = configuration.merged(values, configured.get(TABLES.get(group, ""), {}), options)
     return replace(
         built_in,

@@ -12,15 +12,15 @@ examples:
 import argparse
 import asyncio
 import sys
-import time
 from collections.abc import Sequence
-from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from victor_spark import __version__
 from victor_spark.commands.options import Command, Group, n_bytes, option, positive, seconds, switch
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
+from victor_spark.evaluation.progress import reporter
 from victor_spark.redaction import redacted_message
 
 if TYPE_CHECKING:
@@ -59,8 +59,6 @@ OPTIONS: Final = (
 
 def run(arguments: argparse.Namespace) -> int:
     """Fetches, and prints how many addresses ended with which status."""
-    if not all(map(find_spec, ("protego", "yarl"))):
-        raise UsageError("fetching needs an extra: pip install 'victor-spark[fetch]'")
     from victor_spark.fetch import addresses
     from victor_spark.fetch.exchange import Limits
     from victor_spark.fetch.politeness import Politeness
@@ -92,57 +90,24 @@ def fetch(
     warc = WarcFile(output, user_agent)
     if warc.n_cut:
         _say(f"{output}: removed an incomplete record of {warc.n_cut} bytes at its end")
-    progress = _Progress(len(listed))
-    crawl: Crawl | None = None
-
-    async def work() -> None:
-        nonlocal crawl
-        crawl = Crawl(warc, limits, polite, progress.count)
-        await crawl.run(listed, user_agent)
-
+    report, numbers = reporter("fetching", len(listed)), count(1)
+    crawl = Crawl(warc, limits, polite, lambda _url, _status: report(next(numbers), ""))
     complete = True
     try:
-        asyncio.run(work())
+        asyncio.run(crawl.run(listed, user_agent))
     except KeyboardInterrupt:
         _say("stopped; run the same command again to resume")
         complete = False
     finally:
         warc.close()
-        progress.end()
-    assert crawl is not None
-    for line in _summary(crawl.outcome):
-        _say(line)
-    return crawl.outcome, complete
-
-
-class _Progress:
-    """Prints every few seconds how many addresses are done, and the rate."""
-
-    def __init__(self, n_listed: int) -> None:
-        self.n_listed = n_listed
-        self.n_done = 0
-        self.started = self.printed = time.monotonic()
-
-    def count(self, _url: str, _status: str) -> None:
-        """Counts one address as done."""
-        self.n_done += 1
-        now = time.monotonic()
-        if now - self.printed >= 5.0:
-            self.printed = now
-            _say(f"{self.n_done} of {self.n_listed} ({self.n_done / (now - self.started):.1f} a second)")
-
-    def end(self) -> None:
-        """Prints the last line."""
-        _say(f"{self.n_done} of {self.n_listed} addresses in {time.monotonic() - self.started:.0f} s")
-
-
-def _summary(outcome: "Outcome") -> list[str]:
-    lines = [f"{n:>7} {status}" for status, n in outcome.counts().items()]
-    failed = [(url, why) for url, why in outcome.why.items()]
-    lines += [f"  {outcome.of[url]}: {url} ({why})" for url, why in failed[:_SHOWN]]
-    if len(failed) > _SHOWN:
-        lines.append(f"  … and {len(failed) - _SHOWN} more")
-    return lines
+    outcome = crawl.outcome
+    for status, n in outcome.counts().items():
+        _say(f"{n:>7} {status}")
+    for url, why in list(outcome.why.items())[:_SHOWN]:
+        _say(f"  {outcome.of[url]}: {url} ({why})")
+    if len(outcome.why) > _SHOWN:
+        _say(f"  … and {len(outcome.why) - _SHOWN} more")
+    return outcome, complete
 
 
 def _say(line: str) -> None:

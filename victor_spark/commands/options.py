@@ -15,6 +15,7 @@ from victor_spark.errors import UsageError, VictorError
 
 MAX_SECONDS: Final = 1e6
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?", re.IGNORECASE)
+_PERCENT: Final = re.compile(r"%(?!\()")
 _UNITS: Final = ("", "K", "M", "G", "T")
 
 
@@ -75,7 +76,7 @@ def option(name: str, help_: str, kind: Callable[[str], Any] = str, **how: Any) 
         how["nargs"] = "?"
     if "default" not in help_ and how.get("default") not in (None, []):
         help_ = f"{help_} (default: %(default)s)" if help_ else "default: %(default)s"
-    return Option(flag, {"help": help_, "type": _type(kind), **how})
+    return Option(flag, {"help": _PERCENT.sub("%%", help_), "type": _type(kind), **how})
 
 
 def switch(flag: str, help_: str, value: object = True, **how: Any) -> Option:
