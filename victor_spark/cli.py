@@ -87,24 +87,20 @@ def _run(words: list[str]) -> int:
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        _silence_stdout()
+        with suppress(OSError, ValueError):  # no real stdout
+            # Keeps the interpreter from failing again when it flushes stdout at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_BROKEN_PIPE
     except VictorError as error:
         return _failed(str(error), error.exit_code, debug=debug)
     except BaseException as error:  # noqa: BLE001 - the outermost handler; a panic in Rust code is not an Exception
-        if missing := _missing_extra(error):
-            line, code = missing, EXIT_USAGE
+        package = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+        if extra := EXTRAS.get(package):
+            line, code = f"{package} is not installed: pip install 'victor-spark[{extra}]'", EXIT_USAGE
         else:
             hint = "" if debug else " (--debug prints the traceback)"
             line, code = f"internal error: {described(error)}{hint}", EXIT_INTERNAL
         return _failed(line, code, debug=debug)
-
-
-def _missing_extra(error: BaseException) -> str | None:
-    """What to install if an optional package is missing."""
-    package = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
-    extra = EXTRAS.get(package)
-    return f"{package} is not installed: pip install 'victor-spark[{extra}]'" if extra else None
 
 
 def _dispatch(words: list[str]) -> int:
@@ -188,12 +184,3 @@ def _failed(line: str, code: int, *, debug: bool) -> int:
         print(redacted_message(traceback.format_exc()), file=sys.stderr, end="")
     print(f"victor: error: {' '.join(line.split())}", file=sys.stderr)
     return code
-
-
-def _silence_stdout() -> None:
-    """Keeps the interpreter from failing again when it flushes stdout at exit."""
-    devnull = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(devnull, sys.stdout.fileno())
-    except (OSError, ValueError):  # no real stdout
-        os.close(devnull)

@@ -130,6 +130,9 @@ def cleaning(
     )
     warn_if_uncompiled()
 
+    def keep_all(page: Page) -> Scores:  # plain text has no boilerplate that could be found
+        return uniform(len(page.blocks), TEXT)
+
     def clean(record: Record) -> Document:
         if record.status is not None or record.payload is None:
             return dropped(record, settings, record.status or "error", record.reason)
@@ -137,7 +140,7 @@ def cleaning(
             if record.content_mime_type == PLAIN_TEXT:
                 page, facts = prepare_text(record.payload, look, record.url, record.http_charset)
                 chosen = replace(settings, cleaner=NO_CLEANER)
-                return _document(page, facts, _keep_all, chosen, templates, lap)
+                return _document(page, facts, keep_all, chosen, templates, lap)
             page, facts = prepare(record.payload, look, record.url, record.http_charset, lap)
             return _document(page, facts, cleaner, settings, templates, lap)
         except MemoryError:
@@ -182,11 +185,6 @@ def profiles() -> Profiles:
 @lru_cache(maxsize=8)
 def _loaded(settings: Settings) -> Callable[[Record], Document]:
     return cleaning(settings, models(settings))
-
-
-def _keep_all(page: Page) -> Scores:
-    """Scores of plain text: it has no boilerplate that could be found."""
-    return uniform(len(page.blocks), TEXT)
 
 
 def _document(

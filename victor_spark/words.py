@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from victor_spark import scripts
-from victor_spark.blocks import Blocks, Bool, Int32
+from victor_spark.blocks import Blocks, Int32
 
 _UNSPACED: Final = scripts.character_class(scripts.WORD_CHARACTERS)
 _WORD: Final = re.compile(rf"(?=\w)[{_UNSPACED}]|[^\W{_UNSPACED}]+")
@@ -29,25 +29,13 @@ def block_words(blocks: Blocks) -> tuple[list[str], Int32]:
     Words are found in the joined paragraph, so that `un<b>believ</b>able` is one word, of the
     first block; a new paragraph, a `br` and white space between blocks separate.
     """
-    texts = _normalised(blocks)
-    separate = _separated(blocks)
+    starts, ends = blocks.text_start.tolist(), blocks.text_end.tolist()
+    texts = [unicodedata.normalize("NFC", blocks.text[a:b]) for a, b in zip(starts, ends, strict=True)]
+    separate = (blocks.space_before > 0) | (blocks.n_split_br > 0)
+    separate[1:] |= blocks.paragraph[1:] != blocks.paragraph[:-1]
     joined = "".join([f"\n{text}" if apart else text for text, apart in zip(texts, separate, strict=True)])
     lengths = np.fromiter(map(len, texts), np.int64, len(texts)) + separate
     found = list(_WORD.finditer(joined))
-    starts = np.fromiter((match.start() for match in found), np.int64, len(found))
-    rows = np.searchsorted(np.cumsum(lengths), starts, side="right").astype(np.int32)
+    places = np.fromiter((match.start() for match in found), np.int64, len(found))
+    rows = np.searchsorted(np.cumsum(lengths), places, side="right").astype(np.int32)
     return [match.group().casefold() for match in found], rows
-
-
-def _normalised(blocks: Blocks) -> list[str]:
-    return [
-        unicodedata.normalize("NFC", blocks.text[start:end])
-        for start, end in zip(blocks.text_start.tolist(), blocks.text_end.tolist(), strict=True)
-    ]
-
-
-def _separated(blocks: Blocks) -> Bool:
-    """Which blocks do not continue the line of the block before them."""
-    separate = (blocks.space_before > 0) | (blocks.n_split_br > 0)
-    separate[1:] |= blocks.paragraph[1:] != blocks.paragraph[:-1]
-    return separate

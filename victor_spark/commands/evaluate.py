@@ -25,15 +25,7 @@ from pathlib import Path
 from typing import Final
 
 from victor_spark.commands import outputs
-from victor_spark.commands.options import (
-    Command,
-    Group,
-    command_line,
-    option,
-    positive,
-    seconds,
-    switch,
-)
+from victor_spark.commands.options import Command, Group, command_line, option, positive, seconds, switch
 from victor_spark.errors import EXIT_DONE, UsageError
 from victor_spark.evaluation import evaluate, gold_formats, measuring, report_tables
 from victor_spark.evaluation.gold_formats import Choice

@@ -22,12 +22,11 @@ from victor_spark.commands import clean_options, outputs
 from victor_spark.commands.clean import read_page
 from victor_spark.commands.clean_options import CLEANER, LANGUAGE, MAX_BYTES, TEMPLATES, URL
 from victor_spark.commands.options import Command, Group, option
-from victor_spark.document import Document
 from victor_spark.errors import EXIT_BUDGET, EXIT_DONE, InputError
 from victor_spark.html.canonical import style_sheets
 from victor_spark.html.charset import decode
 from victor_spark.model import files as model_files
-from victor_spark.model.explanation import Explanation, explain
+from victor_spark.model.explanation import explain
 from victor_spark.warc import storage
 
 OPTIONS: Final = (
@@ -51,21 +50,15 @@ def run(arguments: argparse.Namespace) -> int:
     markup, _ = decode(record.payload, record.http_charset)
     shown = "page" if name == "stdin" else Path(storage.public(arguments.inputs[0], arguments.inputs[0])).stem
     path = Path(arguments.output or f"{shown}.explained.html")
-    why = _explanation(document, models)
+    trained = [content for model, content in models.items() if model.startswith("crf/")]
+    weighed = len(trained) == 1 and document.n_blocks > 0  # the features of a single CRF have weights
+    why = explain(model_files.from_bytes(trained[0]), document.columns) if weighed else None
     with outputs.written(path):
         content = explained.page(document, why, name=name, sheets=style_sheets(markup))
         path.write_text(content, encoding="utf-8")
     print(f"{name}: {explained.verdict(document)}\n{path}")
     is_unsure = request.cleaning.fail_below is not None and document.status != "ok"
     return EXIT_BUDGET if is_unsure else EXIT_DONE
-
-
-def _explanation(document: Document, models: dict[str, bytes]) -> Explanation | None:
-    """The weights of the CRF's features; None if the cleaner is not a single CRF."""
-    trained = [content for name, content in models.items() if name.startswith("crf/")]
-    if len(trained) != 1 or not document.n_blocks:
-        return None
-    return explain(model_files.from_bytes(trained[0]), document.columns)
 
 
 EXPLAIN: Final = Command(__doc__, OPTIONS, run)

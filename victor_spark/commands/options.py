@@ -7,6 +7,7 @@ import argparse
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -126,24 +127,17 @@ def _type(kind: Callable[[str], Any]) -> Callable[[str], Any]:
     return read
 
 
-def probability(text: str) -> float:
-    """A number from 0 to 1."""
-    return _between(text, 1.0, "a number between 0 and 1")
+def probability(text: str, most: float = 1.0) -> float:
+    """A number from 0 to 1, or to another maximum."""
+    with suppress(ValueError):
+        if 0 <= (value := float(text)) <= most:
+            return value
+    raise UsageError(f"{text!r} is not a number between 0 and {most:g}")
 
 
 def seconds(text: str) -> float:
-    """A number of seconds from 0 to 1e6."""
-    return _between(text, MAX_SECONDS, "a number of seconds between 0 and 1e6")
-
-
-def _between(text: str, most: float, allowed: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= most:
-        raise UsageError(f"{text!r} is not {allowed}")
-    return value
+    """A number of seconds, a million at most."""
+    return probability(text, MAX_SECONDS)
 
 
 def positive(text: str) -> int:

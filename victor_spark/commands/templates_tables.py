@@ -69,7 +69,10 @@ def show(arguments: argparse.Namespace) -> int:
     if arguments.site is None:
         lines = _sites(found)
     else:
-        of_site = _of_site(found, arguments.site, arguments.templates)
+        of_site = found.filter(pc.equal(found["site"], arguments.site)).to_pylist()
+        if not of_site:
+            raise _unknown(arguments.site, arguments.templates, pc.unique(found["site"]).to_pylist())
+        of_site.sort(key=lambda row: (row["vanished"], -row["document_frequency"], row["regex"]))
         lines = _site(of_site, arguments)
         if arguments.picture:
             _draw(of_site, Path(arguments.picture))
@@ -84,13 +87,6 @@ def _sites(found: pa.Table) -> Iterator[str]:
     counted = found.group_by("site").aggregate([("regex", "count"), ("n_pages", "max")])
     for row in counted.sort_by([("regex_count", "descending"), ("site", "ascending")]).to_pylist():
         yield f"{row['regex_count']:>9} {row['n_pages_max']:>7}  {row['site']}"
-
-
-def _of_site(found: pa.Table, site: str, name: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = found.filter(pc.equal(found["site"], site)).to_pylist()
-    if not rows:
-        raise _unknown(site, name, pc.unique(found["site"]).to_pylist())
-    return sorted(rows, key=lambda row: (row["vanished"], -row["document_frequency"], row["regex"]))
 
 
 def _unknown(site: str, name: str, sites: Iterable[str]) -> InputError:

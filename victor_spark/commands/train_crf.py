@@ -143,7 +143,7 @@ def _from_scratch(arguments: argparse.Namespace) -> Recipe:
     if arguments.strength is not None:
         raise UsageError("--strength needs --start-from")
     arguments.features = arguments.features or DEFAULT_FEATURES
-    arguments.iterations = 100 if arguments.iterations is None else arguments.iterations
+    arguments.iterations = arguments.iterations or 100
     options = _options(arguments)
     table = without(from_conf(arguments.features), arguments.without)
     check_installed(table)
@@ -161,7 +161,7 @@ def _adapting(arguments: argparse.Namespace) -> Recipe:
         if getattr(arguments, name):
             raise UsageError(f"--{name} cannot be combined with --start-from: the features stay the same")
     start = start_model(arguments.start_from)
-    arguments.iterations = 30 if arguments.iterations is None else arguments.iterations
+    arguments.iterations = arguments.iterations or 30
     arguments.c2 = adaptation.C2 if arguments.c2 is None and arguments.algorithm == "lbfgs" else arguments.c2
     arguments.strength = STRENGTH if arguments.strength is None else arguments.strength
     arguments.features = None

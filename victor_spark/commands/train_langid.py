@@ -23,6 +23,7 @@ from victor_spark import resources
 from victor_spark.commands import outputs
 from victor_spark.commands.options import Command, option, switch
 from victor_spark.errors import EXIT_DONE, InputError, OutputError, UsageError
+from victor_spark.evaluation.progress import track
 from victor_spark.langid import training
 from victor_spark.langid.profiles import Profiles
 
@@ -66,9 +67,17 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.fasttext:
         from victor_spark.langid import fasttext_model
 
-        fasttext_model.train(_texts(_files(arguments.inputs)), arguments.output)
+        fasttext_model.train(_texts(arguments.inputs), arguments.output)
         return EXIT_DONE
-    profiles = _added(arguments) if arguments.add else training.train(_texts(_files(arguments.inputs)))
+    if arguments.add:
+        profiles = _existing(arguments)
+        for pair in arguments.add:
+            language, equals, path = pair.partition("=")
+            if not equals or not path:
+                raise UsageError(f"--add {pair}: expected LANG=FILE")
+            profiles = training.add(profiles, _checked(language, path), training.read(Path(path)))
+    else:
+        profiles = training.train(_texts(arguments.inputs))
     partial = arguments.output.with_name(f"{arguments.output.name}.partial")  # a failure leaves no half file
     with outputs.written(arguments.output):
         try:
@@ -84,21 +93,10 @@ def _existing(arguments: argparse.Namespace) -> Profiles:
     return Profiles.load(arguments.profiles or resources.directory("models") / "langid" / "profiles.npz")
 
 
-def _added(arguments: argparse.Namespace) -> Profiles:
-    profiles = _existing(arguments)
-    for pair in arguments.add:
-        language, equals, path = pair.partition("=")
-        if not equals or not path:
-            raise UsageError(f"--add {pair}: expected LANG=FILE")
-        profiles = training.add(profiles, _checked(language, path), training.read(Path(path)))
-    return profiles
-
-
-def _files(inputs: Sequence[str]) -> list[tuple[str, Path]]:
-    """(language, file) of files and of directories' text files, in the order given."""
+def _texts(inputs: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Language and text of files and of directories' text files, in the order given."""
     files: list[tuple[str, Path]] = []
-    for name in inputs:
-        path = Path(name)
+    for path in map(Path, inputs):
         found = [path]
         if path.is_dir():
             found = sorted(file for suffix in _SUFFIXES for file in path.glob(f"*.txt{suffix}"))
@@ -106,8 +104,8 @@ def _files(inputs: Sequence[str]) -> list[tuple[str, Path]]:
                 raise InputError(f"no text files (*.txt, *.txt.gz, *.txt.xz) in {path}")
         elif not path.exists():
             raise InputError(f"no such file: {path}")
-        files.extend((_checked(file.name.split(".")[0], str(file)), file) for file in found)
-    return files
+        files += [(_checked(file.name.split(".")[0], str(file)), file) for file in found]
+    return ((language, training.read(path)) for language, path in track(files, "reading", len(files)))
 
 
 def _checked(language: str, source: str) -> str:
@@ -117,13 +115,6 @@ def _checked(language: str, source: str) -> str:
             "(two or three lower-case letters, such as cs, ast, sr_latn)"
         )
     return language
-
-
-def _texts(files: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, str]]:
-    for number, (language, path) in enumerate(files, start=1):
-        print(f"\r{number}/{len(files)} {language:<8}", end="", file=sys.stderr, flush=True)
-        yield language, training.read(path)
-    print(f"\r{' ' * 24}\r", end="", file=sys.stderr, flush=True)
 
 
 TRAIN: Final = Command(__doc__, OPTIONS, run)

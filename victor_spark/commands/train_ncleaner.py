@@ -43,8 +43,7 @@ OPTIONS: Final = (
     option("--pairs N", "learn from N pages, drawn by hash of their ids (default: all)", positive),
     switch("--non-lexical", "every letter is `a`, every digit `0`: any language"),
     switch(
-        "--uncalibrated",
-        "decide by the likelihoods alone (default: weighed against a paragraph's length)",
+        "--uncalibrated", "decide by the likelihoods alone (default: weighed against a paragraph's length)"
     ),
 )
 
