@@ -70,6 +70,32 @@ def test_the_base_installation_cleans_a_page_and_names_the_extra_for_spark(
     assert refused.stderr == "victor: error: pyspark is not installed: pip install 'victor-spark[spark]'\n"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (
+            ["annotate", "--store", "a.sqlite"],
+            "uvicorn is not installed: pip install 'victor-spark[annotate]'",
+        ),
+        (
+            ["fetch", "a.txt", "--output", "a.warc.gz"],
+            "yarl is not installed: pip install 'victor-spark[fetch]'",
+        ),
+        (
+            ["evaluate", "--gold", "nowhere", "--cleaner", "kimatu", "--output", "out"],
+            "there is no gold at nowhere",
+        ),
+        (["train", "crf", "--data", "nowhere", "--folds", "1", "--output", "out"], "--folds must be"),
+    ],
+)
+def test_a_missing_extra_and_wrong_arguments_are_one_line(arguments: list[str], line: str) -> None:
+    """Arguments are checked before what only the report needs is imported."""
+    refused = without({"uvicorn", "yarl", "matplotlib"}, *arguments)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.startswith(f"victor: error: {line}"), refused.stderr
+    assert refused.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize("package", EXTRAS)
 def test_the_named_extra_installs_the_package(package: str, project: dict[str, Any]) -> None:
     optional = project["optional-dependencies"]

@@ -41,11 +41,14 @@ def kept(tmp_path: Path) -> Iterator[Store]:
     opened.close()
 
 
-def export(kept: Store, form: str, output: Path) -> Path:
-    assert (
-        main(["annotate", "export", "--store", str(kept.path), "--form", form, "--output", str(output)]) == 0
-    )
+def export(kept: Store, form: str, output: Path, *, option: str = "--format") -> Path:
+    words = ["annotate", "export", "--store", str(kept.path), option, form, "--output", str(output)]
+    assert main(words) == 0
     return output
+
+
+def test_the_format_can_be_given_as_in_earlier_versions(kept: Store, tmp_path: Path) -> None:
+    assert (export(kept, "cleaneval", tmp_path / "gold", option="--form") / "gold").is_dir()
 
 
 @pytest.mark.parametrize("name", ["mine.jsonl", "mine.jsonl.xz"])

@@ -71,6 +71,18 @@ def test_show_names_near_sites(tmp_path: Path, run: Run) -> None:
     assert "did you mean gazette.example" in said[-1]
 
 
+@pytest.mark.parametrize("command", ["show", "diff"])
+def test_a_mistyped_site_gets_a_suggestion(tmp_path: Path, run: Run, command: str) -> None:
+    path = mined(tmp_path / "t.parquet")
+    words = {
+        "show": ("gazete.example", "--templates", path),
+        "diff": (path, path, "--site", "gazete.example"),
+    }
+    code, out, (line,) = run(command, *words[command])
+    assert (code, out) == (2, [])
+    assert "no templates of gazete.example (did you mean gazette.example?)" in line
+
+
 def test_diff_tells_what_came_and_what_went(tmp_path: Path, run: Run) -> None:
     old = mined(tmp_path / "old.parquet")
     new = mined(tmp_path / "new.parquet", more="Written with care by the sea\n")
