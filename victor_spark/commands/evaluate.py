@@ -57,6 +57,8 @@ OPTIONS: Final = (
 
 def run(arguments: argparse.Namespace) -> int:
     """Checks the arguments, measures, writes the results, prints the table."""
+    if not arguments.timeout:
+        raise UsageError("--timeout must be positive")
     if arguments.master and not arguments.spark:
         raise UsageError("--master needs --spark")
     if arguments.spark and arguments.jobs:
