@@ -66,8 +66,8 @@ def test_without_further_options_the_features_are_those_of_victor(
     monkeypatch.setattr(train_crf, "_train", lambda _arguments, recipe, _output: recipes.append(recipe))
     assert run("--data", str(tmp_path), "--output", str(tmp_path / "mine")) == 0
     shipped = from_bytes(read_bytes(directory("models") / MODELS["victor"]))
-    assert recipes[0].feature_set == shipped.table.feature_set
-    assert recipes[0].features == shipped.table.names
+    assert recipes[0].table.feature_set == shipped.table.feature_set
+    assert recipes[0].table.names == shipped.table.names
 
 
 @pytest.mark.parametrize("words", [[], ["--start-from", "victor"]])

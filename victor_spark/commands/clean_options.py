@@ -32,13 +32,7 @@ from victor_spark.spark.request import ENGINES, PARTITION_COLUMNS, Budget, Clean
 
 ALL_STATUSES: Final = tuple(range(100, 600))
 
-TABLES: Final = {
-    "cleaning": "cleaning",
-    "reading": "reading",
-    "rows": "output",
-    "limits": "limits",
-    "budget": "budget",
-}
+TABLES: Final = {"rows": "output"} | {name: name for name in ("cleaning", "reading", "limits", "budget")}
 """Groups of the request → tables of conf/cleaning.toml."""
 
 INPUTS: Final = option("INPUT...", "what to clean; - is a page on stdin", dest="inputs")

@@ -49,7 +49,7 @@ from victor_spark.extractors import CRF_CLEANERS, MODELS
 from victor_spark.model import files as model_files
 from victor_spark.model.crf import Model
 from victor_spark.model.feature_sets import TEMPLATE_SHARE
-from victor_spark.model.table import from_conf, without
+from victor_spark.model.table import FeatureTable, from_conf, without
 from victor_spark.resources import directory
 from victor_spark.templates.mine import MiningSettings
 from victor_spark.train import adaptation, check_installed
@@ -116,7 +116,7 @@ def _train(arguments: argparse.Namespace, recipe: "Recipe", output: Path) -> Non
     arguments.folds, why_not = _folds(arguments, pages)
     if why_not:
         print(f"victor: not measured: {why_not}", file=sys.stderr)
-    if TEMPLATE_SHARE in recipe.features:
+    if TEMPLATE_SHARE in recipe.table.names:
         pages = crf.with_shares(pages, MiningSettings())
     results: Results = {}
     if arguments.folds:
@@ -133,8 +133,7 @@ class Recipe:
     """How a model is made of labelled pages, and what cross-validation makes of a fold's."""
 
     options: TrainingOptions
-    feature_set: str
-    features: tuple[str, ...]
+    table: FeatureTable
     train: Callable[[Sequence[LabelledPage], Progress | None], Model]
     cleaners: cross_validation.Train
 
@@ -147,13 +146,11 @@ def _from_scratch(arguments: argparse.Namespace) -> Recipe:
     options = _options(arguments)
     table = without(from_conf(arguments.features), arguments.without)
     check_installed(table)
-    return Recipe(
-        options,
-        arguments.features,
-        table.names,
-        lambda pages, progress: crf.train(pages, table, options, progress),
-        crf.recipe(table, options),
-    )
+
+    def from_scratch(pages: Sequence[LabelledPage], progress: Progress | None) -> Model:
+        return crf.train(pages, table, options, progress)
+
+    return Recipe(options, table, from_scratch, crf.recipe(table, options))
 
 
 def _adapting(arguments: argparse.Namespace) -> Recipe:
@@ -172,13 +169,7 @@ def _adapting(arguments: argparse.Namespace) -> Recipe:
         taught = crf.training_pages(pages)
         return adaptation.adapt(taught, start, options, strength=strength, progress=progress)
 
-    return Recipe(
-        options,
-        start.table.feature_set,
-        start.table.names,
-        adapted,
-        lambda pages: {**crf.cleaners(adapted(pages)), **old},
-    )
+    return Recipe(options, start.table, adapted, lambda pages: {**crf.cleaners(adapted(pages)), **old})
 
 
 def start_model(name: str) -> Model:
@@ -252,7 +243,7 @@ def _write(
             *("start_from", "strength", "sets", "without", "features", "folds", "algorithm", "iterations"),
             *("c1", "c2"),
         ),
-        "feature_set": recipe.feature_set,
+        "feature_set": recipe.table.feature_set,
         **({"start_from": arguments.start_from} if arguments.start_from else {}),
         "algorithm": options.algorithm,
         "max_iterations": options.max_iterations,
