@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from victor_spark.document import Document
     from victor_spark.pipeline import PageCleaner
 
-Path: TypeAlias = str | PathLike[str]
+StrPath: TypeAlias = str | PathLike[str]
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "clean", "cleaners", "language_shares", "load"]
@@ -22,10 +22,10 @@ def clean(
     *,
     prefer: str | None = None,
     fail_below: float | None = None,
-    model: Path | None = None,
+    model: StrPath | None = None,
     languages: str | Iterable[str] = (),
-    lid_model: Path | None = None,
-    templates: Path | None = None,
+    lid_model: StrPath | None = None,
+    templates: StrPath | None = None,
     templates_use: str = "after",
 ) -> "Document":
     """Cleans one page: the text worth keeping, and the reason for every block kept or dropped.
@@ -55,10 +55,10 @@ def load(
     *,
     prefer: str | None = None,
     fail_below: float | None = None,
-    model: Path | None = None,
+    model: StrPath | None = None,
     languages: str | Iterable[str] = (),
-    lid_model: Path | None = None,
-    templates: Path | None = None,
+    lid_model: StrPath | None = None,
+    templates: StrPath | None = None,
     templates_use: str = "after",
 ) -> "PageCleaner":
     """A function of `html` and `url` that cleans pages as `clean` does, to be made once and called often.
@@ -74,13 +74,14 @@ def load(
     """
     from victor_spark import pipeline
 
+    codes = languages.split(",") if isinstance(languages, str) else languages
     chosen = pipeline.Settings(
         cleaner=cleaner,
         threshold=threshold,
         prefer=prefer,
         fail_below=fail_below,
         model=None if model is None else fspath(model),
-        languages=tuple(languages.split(",") if isinstance(languages, str) and languages else languages),
+        languages=tuple(code.strip() for code in codes if code.strip()),
         lid_model=None if lid_model is None else fspath(lid_model),
         templates=None if templates is None else fspath(templates),
         templates_use=templates_use,
