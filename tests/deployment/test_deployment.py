@@ -143,7 +143,7 @@ def test_the_tasks_of_the_airflow_dag_run_in_order_and_their_commands_parse(
     assert plan.inputs == clean.inputs == ["s3://crawl/20260101/warc.paths"]
     assert clean.output == status.output == "hdfs:///clean/20260101"
     given = vars(clean)
-    assert (given["budget.max_failed_shards"], given["budget.max_failed_pages"]) == ("1%", "2%")
+    assert (given["max_failed_shards"], given["max_failed_pages"]) == ("1%", "2%")
 
 
 def commands(markdown: str) -> list[str]:
