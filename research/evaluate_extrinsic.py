@@ -21,7 +21,8 @@ from typing import Any, Final
 from research import extrinsic, findings
 from research.extrinsic import Counts, Table
 from research.findings import Finding, Plan
-from victor_spark.commands import options, outputs
+from victor_spark.commands import outputs
+from victor_spark.commands.options import add
 from victor_spark.errors import EXIT_DONE, UsageError, VictorError
 from victor_spark.evaluation import gold
 from victor_spark.evaluation.progress import track
@@ -122,7 +123,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--output", metavar="DIR", help="directory for extrinsic.json, extrinsic.csv, pages.csv"
     )
-    options.add(parser, [outputs.OVERWRITE])
+    add(parser, [outputs.OVERWRITE])
     parser.add_argument(
         "--jobs", metavar="N", type=int, default=1, help="pages at a time (default: %(default)s)"
     )
