@@ -45,7 +45,7 @@ def test_presets_stand_in_the_curve_with_the_best_of_each_measure_in_bold() -> N
     table = list(quality_tables.preferences(curve))
     assert table[1] == "| 0.5 | `--prefer precision` | 0.900 | 0.700 | **0.900** | **0.800** | 0.700 |"
     assert "`--prefer recall`" in table[3]
-    assert table[4].startswith("| 1 | blocks by themselves | 0.800")
+    assert table[4].startswith("| 1 | independent blocks | 0.800")
 
 
 @pytest.mark.skipif(not (research.RESULTS / out_of_fold.FILE_NAME).is_file(), reason="no results out of fold")
