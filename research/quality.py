@@ -194,113 +194,115 @@ def main(arguments: Sequence[str] | None = None) -> int:
 _HEAD: Final = """\
 # Quality on unseen sites
 
-Made by `python -m research.quality --output docs/quality.md` from the results stored beside the shipped models in
-`models/crf/`. Each section names the command that made its figures. All figures are out of fold: the model that
-cleans a page was trained without its site, but with other sites of the same set. The section *Sets: trained
-without, tested on* shows the quality on sets that the model was not trained on. The gold sets were annotated by
-others, each with its own conventions. Block labels come from aligning the gold text with the page."""
+Made by `python -m research.quality --output docs/quality.md` from the results stored beside the shipped
+models in `models/crf/`. Each section names the command that made its figures. All figures are out of fold:
+the model that cleans a page was trained without its site, but with other sites of the same set. The section
+*Sets: trained without, tested on* shows the quality on sets that the model was not trained on. The gold
+sets were annotated by others, each with its own conventions. Block labels come from aligning the gold text
+with the page."""
 
 _PEERS: Final = """\
 ## Comparison with other extractors
 
-Made by `python -m research.against_peers --data PAGES`: word F1 on the same pages. `victor` is measured out of fold.
-The other tools run with their default settings on the raw HTML, and jusText with the stop list of the page's
-language: {tools}. Pages on which a tool failed count as an empty output: {failures}.
+Made by `python -m research.against_peers --data PAGES`: word F1 on the same pages. `victor` is measured out
+of fold. The other tools run with their default settings on the raw HTML, and jusText with the stop list of
+the page's language: {tools}. Pages on which a tool failed count as an empty output: {failures}.
 
-The best peer of a group is the one with the highest mean in that group. It is chosen after the measurement, which
-favours the peers. The interval is that of the mean difference between `victor` and this peer (paired bootstrap by
-site, 95 %). `victor` is *ahead* or *behind* where the interval excludes 0.
+The best peer of a group is the one with the highest mean in that group. It is chosen after the measurement,
+which favours the peers. The interval is that of the mean difference between `victor` and this peer (paired
+bootstrap by site, 95 %). `victor` is *ahead* or *behind* where the interval excludes 0.
 
 - trafilatura keeps comments by default. Some sets count comments as content, others do not.
 - The gold of the set `readability` is the accepted output of a readability library, which favours the peer
   readability. Its pages in Latin (`la`) are placeholder text.
 - `cleanportaleval` is a single site; its interval is about the pages of that site only.
-- `victor` was trained on other sites of the same sets and can estimate which set a page resembles; the peers
-  were not.
+- `victor` was trained on other sites of the same sets and can estimate which set a page resembles; the
+  peers were not.
 - Languages are as annotated, otherwise as identified by our profiles."""
 
 _LANGUAGES: Final = """\
 ## Languages: trained without, tested on
 
-Made by `python -m research.studies languages --data PAGES --languages en zh el ru pl fr`, for the languages with
-most pages except placeholder Latin. Each language is cleaned by a model trained without any page in it and without
-any of its sites. The column *language seen* is the result out of fold on the same pages, by models trained on other
-sites of the language. Without English, a seventh of the pages is left for training; without another language, more
-pages are left than in a fold. The trees of these models are trained on 30,000 blocks (shipped model: 300,000) and
-their CRF for 20 iterations (60), which explains part of each loss. Pages of most languages are from few sites, so
-their intervals are wide."""
+Made by `python -m research.studies languages --data PAGES --languages en zh el ru pl fr`, for the languages
+with most pages except placeholder Latin. Each language is cleaned by a model trained without any page in it
+and without any of its sites. The column *language seen* is the result out of fold on the same pages, by
+models trained on other sites of the language. Without English, a seventh of the pages is left for training;
+without another language, more pages are left than in a fold. The trees of these models are trained on
+30,000 blocks (shipped model: 300,000) and their CRF for 20 iterations (60), which explains part of each
+loss. Pages of most languages are from few sites, so their intervals are wide."""
 
 _SETS: Final = """\
 ## Sets: trained without, tested on
 
-Made by `python -m research.studies sets --data PAGES`. Each set has its own convention whether titles, captions and
-comments are content. A model learns these conventions, and estimates from the elements of a page which training set
-it resembles ([method.md](method.md)). Here the sets with most sites are cleaned by models trained without any page
-of the set and without any of its sites: with that estimate, and without it (*origins unknown*). The difference and
-its interval compare these two. The last column is the model of all sets, out of fold. The models of this study are
-trained on fewer blocks, as in the section above."""
+Made by `python -m research.studies sets --data PAGES`. Each set has its own convention whether titles,
+captions and comments are content. A model learns these conventions, and estimates from the elements of a
+page which training set it resembles ([method.md](method.md)). Here the sets with most sites are cleaned by
+models trained without any page of the set and without any of its sites: with that estimate, and without it
+(*origins unknown*). The difference and its interval compare these two. The last column is the model of all
+sets, out of fold. The models of this study are trained on fewer blocks, as in the section above."""
 
 _SNIPPETS: Final = """\
 ## Languages without gold texts
 
-Made by `python -m research.snippets --data PAGES`, on pages that no model was trained on, in languages with few or
-no gold texts. The measure is F1 a page over snippets that must and must not be in the output. The shipped `victor`
-and the peers get the same canonical HTML. Differences are computed as above."""
+Made by `python -m research.snippets --data PAGES`, on pages that no model was trained on, in languages with
+few or no gold texts. The measure is F1 a page over snippets that must and must not be in the output. The
+shipped `victor` and the peers get the same canonical HTML. Differences are computed as above."""
 
 _ABLATION: Final = """\
 ## What each group of features and each stage contributes
 
-Made by `python -m research.studies ablation --data PAGES`: one fold of five, cleaned by models trained on the other
-four. Trees are trained on 30,000 blocks (shipped model: 300,000), the CRF for 20 iterations (60). A group of
-features is removed from the trees and from the CRF. Every feature, except the output of the first trees, is in
-exactly one group. Differences are to the model with all features and stages, paired by site."""
+Made by `python -m research.studies ablation --data PAGES`: one fold of five, cleaned by models trained on
+the other four. Trees are trained on 30,000 blocks (shipped model: 300,000), the CRF for 20 iterations (60).
+A group of features is removed from the trees and from the CRF. Every feature, except the output of the
+first trees, is in exactly one group. Differences are to the model with all features and stages, paired by
+site."""
 
 _LEARNING: Final = """\
 ## More sites for training
 
-Made by `python -m research.studies curve --data PAGES`, with the fold and the trees of the ablation. A larger share
-of the sites includes the smaller shares.
+Made by `python -m research.studies curve --data PAGES`, with the fold and the trees of the ablation. A
+larger share of the sites includes the smaller shares.
 
 ![Learning curve](pictures/quality-learning.png)"""
 
 _PREFERENCES: Final = """\
 ## Precision or recall
 
-`--prefer` keeps the blocks with the highest expected F for another beta. From `victor train crf`: means over all
-pages, by words, out of fold. The best value of each measure is bold. The two presets are the betas with the best
-F0.5 and F2. The model decides on the uncertain blocks of a page together: it keeps all of one level of probability
-or none. The last row treats every block as independent of the others instead."""
+`--prefer` keeps the blocks with the highest expected F for another beta. From `victor train crf`: means
+over all pages, by words, out of fold. The best value of each measure is bold. The two presets are the betas
+with the best F0.5 and F2. The model decides on the uncertain blocks of a page together: it keeps all of one
+level of probability or none. The last row treats every block as independent of the others instead."""
 
 _REJECT: Final = """\
 ## Pages with nothing to keep
 
-A page gets the status `empty` when the highest expected F1 is below a minimum. The table shows what each minimum
-rejects, from the results out of fold of `victor train crf`.
+A page gets the status `empty` when the highest expected F1 is below a minimum. The table shows what each
+minimum rejects, from the results out of fold of `victor train crf`.
 
 ![Pages rejected](pictures/quality-reject.png)"""
 
 _EXPECTED: Final = """\
 ## How reliable is `expected_f1`?
 
-`--fail-below` drops pages by the column `expected_f1`. Here it is compared with the F1 measured out of fold, on pages
-with output. The mean difference over the ranges, weighted by pages, is {error:.3f}. The correlation over pages is
-{correlation:.2f}.
+`--fail-below` drops pages by the column `expected_f1`. Here it is compared with the F1 measured out of
+fold, on pages with output. The mean difference over the ranges, weighted by pages, is {error:.3f}. The
+correlation over pages is {correlation:.2f}.
 
 ![Expected and measured F1](pictures/quality-expected.png)"""
 
 _WORST: Final = """\
 ## The {n} worst pages
 
-The pages with the lowest word F1 out of fold whose gold is not empty. `expected` is the expected F1 of the best
-output. For each page, a person compared the raw page, the gold text and our output."""
+The pages with the lowest word F1 out of fold whose gold is not empty. `expected` is the expected F1 of the
+best output. For each page, a person compared the raw page, the gold text and our output."""
 
 _READING: Final = """\
 ## Comparison with the paper
 
-The paper's 2,000 pages are Czech, labelled by hand block by block, and not published; 92.5 % of its blocks are
-`other`. Ours are in many languages, most have content, and their labels come from alignment. The paper's figures
-are therefore for orientation only. In the paper, the language features raise precision and lower recall. On our
-pages they change little, because boilerplate and text are mostly in the same language."""
+The paper's 2,000 pages are Czech, labelled by hand block by block, and not published; 92.5 % of its blocks
+are `other`. Ours are in many languages, most have content, and their labels come from alignment. The
+paper's figures are therefore for orientation only. In the paper, the language features raise precision and
+lower recall. On our pages they change little, because boilerplate and text are mostly in the same language."""
 
 
 if __name__ == "__main__":
