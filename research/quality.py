@@ -4,8 +4,8 @@ python -m research.quality --output docs/quality.md
 
 The figures come from `victor train crf` (metrics.json, out_of_fold.jsonl.gz),
 `python -m research.against_peers` (peers.json), `... research.studies` (ablation.json, curve.json,
-languages.json, sets.json) and `... research.snippets` (snippets.json). The descriptions of the worst pages are in
-worst.toml.
+languages.json, sets.json) and `... research.snippets` (snippets.json). worst.toml describes the
+worst pages.
 """
 
 import argparse
@@ -302,7 +302,7 @@ _READING: Final = """\
 The paper's 2,000 pages are Czech, labelled by hand block by block, and not published; 92.5 % of its blocks
 are `other`. Ours are in many languages, most have content, and their labels come from alignment. The
 paper's figures are therefore for orientation only. In the paper, the language features raise precision and
-lower recall. On our pages they change little, because boilerplate and text are mostly in the same language."""
+lower recall. On our pages they change little, because boilerplate and text mostly share a language."""
 
 
 if __name__ == "__main__":
