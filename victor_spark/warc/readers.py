@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 from fastwarc.warc import ArchiveIterator, WarcRecord
 
 from victor_spark.blocks import Record
-from victor_spark.warc import boundaries, members
+from victor_spark.warc import boundaries, members, page_records
 from victor_spark.warc.boundaries import END, Stream
 from victor_spark.warc.headers import ARC, Header, Syntax
 from victor_spark.warc.page_records import Convert, RawRecord
@@ -88,8 +88,8 @@ def _converted(archive: Archive, warc: WarcRecord) -> Record | None:
 
     headers = warc.headers
     kind = (headers.get("WARC-Type") or "").lower()
-    if "\n" in kind:  # FastWARC takes a header whose lines end in a bare newline for one line
-        raise CorruptError("the header is not read as lines")
+    if kind not in page_records.STANDARD_TYPES:  # damaged, or lines ended by a bare newline read as one line
+        raise CorruptError("no type that the standard knows")
     record = archive.convert(RawRecord(warc.stream_pos, kind, headers.get, read, warc.content_length))
     n_read += _guarded(source, reader.consume)
     if n_read < warc.content_length:
