@@ -16,7 +16,7 @@ from tests.warc import making
 from victor_spark.blocks import Record
 from victor_spark.spark.request import Limits
 from victor_spark.spark.sandbox import Sandbox
-from victor_spark.warc import members, page_records, readers, records
+from victor_spark.warc import page_records, readers, records, source
 from victor_spark.warc.inputs import resolve
 from victor_spark.warc.page_records import RawRecord
 from victor_spark.warc.shard import Attempt, ReadOptions, Shard
@@ -72,14 +72,14 @@ def no_fastwarc(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def no_inflating(monkeypatch: pytest.MonkeyPatch) -> None:
     """FastWARC dies of record 3, and so does whoever inflates it."""
-    advance = members.Member._advance  # what inflates
+    advance = source.Member._advance  # what inflates
 
-    def advanced(member: members.Member) -> bool:
+    def advanced(member: source.Member) -> bool:
         more = advance(member)
         return os.abort() if b"<title>Page 3</title>" in member._kept else more
 
     no_fastwarc(monkeypatch)
-    monkeypatch.setattr(members.Member, "_advance", advanced)
+    monkeypatch.setattr(source.Member, "_advance", advanced)
 
 
 def pieces(shard: Shard, n_bytes: int = 900) -> list[Shard]:

@@ -10,12 +10,12 @@ from typing import Final
 from victor_spark.blocks import Record
 from victor_spark.errors import InputError, ShardError
 from victor_spark.warc import boundaries, coordinates, file_types, http_body, page_records, ranges, storage
-from victor_spark.warc.compression import HEAD_LENGTH, compression_of
+from victor_spark.warc.compression import HEAD_LENGTH, CorruptError, compression_of
 from victor_spark.warc.headers import SYNTAXES, Syntax
 from victor_spark.warc.page_records import RawRecord
 from victor_spark.warc.readers import Archive
 from victor_spark.warc.shard import FIRST, HTML_TYPES, Attempt, Place, ReadOptions, Shard
-from victor_spark.warc.source import CorruptError, CutError, Damage, Source, SourceError
+from victor_spark.warc.source import CutError, Damage, Source, SourceError
 
 DEFAULTS: Final = ReadOptions()
 
