@@ -26,7 +26,7 @@ from victor_spark.html.segment import segment
 from victor_spark.langid.pages import Linguist, linguist
 from victor_spark.model.decision import n_words
 from victor_spark.pipeline import PROFILES, Settings
-from victor_spark.warc import file_types, inputs, path_lists, records, storage
+from victor_spark.warc import file_types, inputs, records, storage
 from victor_spark.warc.shard import Shard
 
 Say = Callable[[str], None]
@@ -142,7 +142,7 @@ def is_list_of_pages(name: str) -> bool:
             or file_types.by_name(name) != "unknown"
         ):
             return False
-        listed = path_lists.lines(name)
+        listed = inputs.list_entries(name)
     except (OSError, InputError):
         return False
     address = listed[0][1] if listed else ""

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from victor_spark.errors import InputError
+from victor_spark.errors import InputError, one_line
 from victor_spark.warc import file_types, storage
 from victor_spark.warc.compression import HEAD_LENGTH, compression_of, unpacked
 from victor_spark.warc.remote_files import Window
@@ -73,7 +73,7 @@ def read(path: str) -> pa.Table:
             table = _parquet(file, path) if head.startswith(PARQUET_MAGIC) else _text(file, path, head)
             columns = [table[key].cast(_SCHEMA.field(key).type) for key in COLUMNS]
         except (pa.ArrowException, EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise InputError(f"{path}: a damaged table of records ({storage.one_line(error)})") from None
+            raise InputError(f"{path}: a damaged table of records ({one_line(error)})") from None
     return _checked(pa.table(columns, schema=_SCHEMA), path)
 
 

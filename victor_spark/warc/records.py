@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from victor_spark.blocks import Record
-from victor_spark.errors import InputError, ShardError
+from victor_spark.errors import InputError, ShardError, one_line
 from victor_spark.warc import boundaries, coordinates, file_types, http_body, page_records, ranges, storage
 from victor_spark.warc.compression import HEAD_LENGTH, CorruptError, compression_of
 from victor_spark.warc.headers import SYNTAXES, Syntax
@@ -48,7 +48,7 @@ def read(shard: Shard, options: ReadOptions = DEFAULTS, attempt: Attempt = FIRST
     except InputError as error:
         raise ShardError(str(error)) from error
     except Exception as error:
-        raise ShardError(f"{shard.filename}: {storage.one_line(error)}") from error
+        raise ShardError(f"{shard.filename}: {one_line(error)}") from error
 
 
 def _check_unchanged(shard: Shard) -> None:
@@ -141,7 +141,7 @@ def _converted(raw: RawRecord, options: ReadOptions, filename: str) -> Record | 
     except (CorruptError, SourceError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001 - it costs this record, whose row has the reason
-        reason = f"{type(error).__name__}: {storage.one_line(error)}"
+        reason = f"{type(error).__name__}: {one_line(error)}"
         return page_records.unread(raw, filename, "error", reason)
 
 
