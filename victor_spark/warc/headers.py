@@ -100,7 +100,7 @@ def _warc_header(block: bytes) -> Header | None:
         name = name.strip().lower()
         if colon:
             folded.setdefault(name, [value.strip()])
-    fields = {name: " ".join(parts) for name, parts in folded.items()}
+    fields = {name: " ".join(parts).strip() for name, parts in folded.items()}
     return Header(fields, end.end(), _length(fields.get("content-length", "")))
 
 

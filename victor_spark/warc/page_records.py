@@ -12,6 +12,10 @@ from victor_spark.warc.shard import HTML_TYPES, ReadOptions, Skip
 
 _FIRST_READ: Final = 16 << 10
 _MAX_HEAD: Final = 256 << 10
+_SHOWN_TYPE: Final = 40
+STANDARD_TYPES: Final = frozenset(
+    ["warcinfo", "response", "resource", "request", "metadata", "revisit", "conversion", "continuation"]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,10 @@ Convert = Callable[[RawRecord], Record | None]
 
 def page_record(raw: RawRecord, options: ReadOptions, filename: str) -> Record | None:
     """The page record, its length still 0; None when the raw record is neither html nor damaged."""
+    if raw.type not in options.record_types and raw.type not in STANDARD_TYPES:
+        written = raw.field("WARC-Type") or ""
+        reason = f"unknown WARC-Type {written[:_SHOWN_TYPE]!a}" if written else "no WARC-Type"
+        return unread(raw, filename, "corrupt_record", reason)
     if raw.type not in options.record_types or raw.type == "revisit":
         return None
     first = raw.read(_FIRST_READ)

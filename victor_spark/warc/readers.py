@@ -16,7 +16,7 @@ from victor_spark.warc import boundaries
 from victor_spark.warc.boundaries import END, Stream
 from victor_spark.warc.compression import CorruptError
 from victor_spark.warc.headers import ARC, Header, Syntax
-from victor_spark.warc.page_records import Convert, RawRecord
+from victor_spark.warc.page_records import STANDARD_TYPES, Convert, RawRecord
 from victor_spark.warc.shard import Attempt, Place
 from victor_spark.warc.source import (
     MAGIC_LENGTH,
@@ -99,8 +99,8 @@ def _converted(archive: Archive, warc: WarcRecord) -> Record | None:
 
     headers = warc.headers
     kind = (headers.get("WARC-Type") or "").lower()
-    if "\n" in kind:  # FastWARC takes a header whose lines end in a bare newline for one line
-        raise CorruptError("the header is not read as lines")
+    if kind not in STANDARD_TYPES:  # damaged, or lines ended by a bare newline read as one line
+        raise CorruptError("no type that the standard knows")
     record = archive.convert(RawRecord(warc.stream_pos, kind, headers.get, read, warc.content_length))
     n_read += _guarded(source, reader.consume)
     if n_read < warc.content_length:
