@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit
 
 import numpy as np
@@ -171,7 +171,7 @@ def _of_many(origin: str, paths: list[str], base_url: str | None, *, depth: int)
 def _by_name(path: str) -> Shard | None:
     """The shard of a file with a known name; the reader fails on it if its content is something else."""
     named = file_types.by_name(path)
-    if named not in ("warc", "arc", "html"):
+    if named is None:
         return None
     if storage.scheme(path) is not None:
         return Shard(path, None, named)
@@ -182,7 +182,7 @@ def _by_name(path: str) -> Shard | None:
     return _shard(path, kind if kind in ("warc", "arc") else named)
 
 
-def _shard(path: str, kind: Literal["warc", "arc", "html"]) -> Shard:
+def _shard(path: str, kind: file_types.ShardKind) -> Shard:
     absolute = os.path.abspath(path) if storage.scheme(path) is None else path
     return Shard(absolute, storage.about(path)[0], kind, path)
 
@@ -196,10 +196,10 @@ def _of_file(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
     if is_parquet or (kind in ("manifest", "unknown") and coordinates.is_table(path, head)):
         yield from _of_tables([path], base_url)
         return
-    if kind == "manifest" and named == "unknown" and _is_list(path, head, base_url):
+    if kind == "manifest" and named is None and _is_list(path, head, base_url):
         yield from _of_list(path, base_url, depth=depth)
         return
-    if kind not in ("warc", "arc") and named != "unknown":
+    if kind not in ("warc", "arc") and named is not None:
         kind = named
     elif kind == "empty" or (kind == "unknown" and _holds_archive(path)):
         kind = "warc"
@@ -235,7 +235,7 @@ def _of_list(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
     for number, line in lines:
         target = _local(_located(line, path, base_url))
         kind = file_types.by_name(target)
-        if storage.scheme(target) is not None and kind in ("warc", "arc", "html"):
+        if storage.scheme(target) is not None and kind is not None:
             yield Shard(target, None, kind, line)  # not opened: a crawl's list has 90,000 of them
             continue
         try:
@@ -285,7 +285,7 @@ def _names_file(line: str, manifest: str, base_url: str | None) -> bool:
     remote = storage.scheme(target) is not None
     if storage.scheme(line) is not None or (not remote and os.path.lexists(target)):
         return True
-    known = remote or file_types.by_name(line) != "unknown" or ("/" in line and glob.has_magic(line))
+    known = remote or file_types.by_name(line) is not None or ("/" in line and glob.has_magic(line))
     return known and not any(char.isspace() for char in line)
 
 

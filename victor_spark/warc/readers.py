@@ -11,18 +11,16 @@ from typing import NamedTuple, TypeVar
 
 from fastwarc.warc import ArchiveIterator, WarcRecord
 
-from victor_spark.blocks import Record
 from victor_spark.warc import boundaries
 from victor_spark.warc.boundaries import END, Stream
 from victor_spark.warc.compression import CorruptError
 from victor_spark.warc.headers import ARC, Header, Syntax
-from victor_spark.warc.page_records import STANDARD_TYPES, Convert, RawRecord
+from victor_spark.warc.records import STANDARD_TYPES, Convert, Damage, RawRecord, Record
 from victor_spark.warc.shard import Attempt, Place
 from victor_spark.warc.source import (
     MAGIC_LENGTH,
     MEMBER_NAMES,
     CutError,
-    Damage,
     Source,
     SourceError,
     View,

@@ -4,7 +4,6 @@ import os
 import struct
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import BinaryIO, Final
 
 from fastwarc.stream_io import Lz4Reader
@@ -28,16 +27,6 @@ MAGIC_LENGTH: Final = 4
 
 _KEPT: Final = 256 << 10
 _LONGEST_DICTIONARY: Final = 64 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Damage:
-    """A byte range of the shard that can't be read, and the reason and status of its row."""
-
-    warc_record_offset: int
-    warc_record_length: int
-    reason: str
-    status: str = "corrupt_record"
 
 
 class CutError(Exception):
