@@ -16,7 +16,7 @@ from victor_spark.annotation import annotations, pages
 from victor_spark.annotation.labels import DIGITS, decode, differing
 from victor_spark.annotation.pages import Added, Prelabel, Source
 from victor_spark.annotation.store import Store
-from victor_spark.blocks import LABELS, OTHER, Page, Record, labels
+from victor_spark.blocks import LABELS, OTHER, Page, labels
 from victor_spark.errors import AnnotationError, InputError, ShardError
 from victor_spark.extractors import load
 from victor_spark.extractors.victor import reads_language
@@ -26,7 +26,8 @@ from victor_spark.html.segment import segment
 from victor_spark.langid.pages import Linguist, linguist
 from victor_spark.model.decision import n_words
 from victor_spark.pipeline import PROFILES, Settings
-from victor_spark.warc import file_types, inputs, path_lists, records, storage
+from victor_spark.warc import file_types, inputs, reading, storage
+from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Shard
 
 Say = Callable[[str], None]
@@ -128,7 +129,7 @@ def _relative(name: str) -> str:
 def _read(shard: Shard, failures: list[ShardError]) -> Iterator[Record]:
     """The records of a shard; an error is appended to `failures`."""
     try:
-        yield from records.read(shard)
+        yield from reading.read(shard)
     except ShardError as error:
         failures.append(error)
 
@@ -139,10 +140,10 @@ def is_list_of_pages(name: str) -> bool:
         if (
             storage.scheme(name) is not None
             or not os.path.isfile(name)
-            or file_types.by_name(name) != "unknown"
+            or file_types.by_name(name) is not None
         ):
             return False
-        listed = path_lists.lines(name)
+        listed = inputs.list_entries(name)
     except (OSError, InputError):
         return False
     address = listed[0][1] if listed else ""

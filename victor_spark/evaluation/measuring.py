@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from victor_spark import pipeline, words
-from victor_spark.blocks import OTHER, Record, labels
+from victor_spark.blocks import OTHER, labels
 from victor_spark.document import Document
 from victor_spark.errors import InputError, UsageError, suggestion
 from victor_spark.evaluation import cleaneval, gold, gold_formats, labelling, matching, measures
@@ -18,6 +18,7 @@ from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.measures import BlockCounts, Overlap
 from victor_spark.extractors import models_of
+from victor_spark.warc.records import Record
 
 BLOCKS: Final = "blocks"
 """Victor's block measures: the only ones that are no overlap of two texts."""

@@ -25,7 +25,7 @@ from victor_spark.spark.record import Counts, Failed, RowCounter, total
 from victor_spark.spark.request import CleanRequest
 from victor_spark.spark.rows import page_work, record_row
 from victor_spark.spark.sandbox import Sandbox
-from victor_spark.warc import records
+from victor_spark.warc import reading
 from victor_spark.warc.shard import Shard
 
 N_RANGES: Final = 32
@@ -130,7 +130,7 @@ class _Divisible:
         is_new = shard.path not in self._known
         if is_new:
             try:
-                self._known[shard.path] = records.is_divisible(shard)
+                self._known[shard.path] = reading.is_divisible(shard)
             except (OSError, VictorError):
                 self._known[shard.path] = True  # reading it gives the reason
             if not self._known[shard.path]:
