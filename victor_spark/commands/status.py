@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     found = ledger.status(arguments.output)
     if arguments.json:
-        print(json.dumps(ledger.as_json(found), ensure_ascii=False, indent=2))
+        print(json.dumps(found, ensure_ascii=False, indent=2))
     else:
         print("\n".join(ledger.as_lines(found, every_wave=arguments.waves)))
-    return EXIT_DONE if found.is_complete else EXIT_INCOMPLETE
+    return EXIT_DONE if found["complete"] else EXIT_INCOMPLETE

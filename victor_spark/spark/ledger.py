@@ -7,16 +7,18 @@ their wave is cleaned again.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
+
+import pyarrow as pa
 
 from victor_spark.errors import OutputError
 from victor_spark.spark import output, plan, record
+from victor_spark.spark.counts import Counts, Entry, total
 from victor_spark.spark.files import Files, opened
 from victor_spark.spark.output import PAGES
-from victor_spark.spark.record import Counts, Entry
 
 LEDGER: Final = "_run/ledger"
 FAILURES: Final = "_run/failures"
@@ -46,7 +48,7 @@ def _parsed(content: bytes | None) -> Entry | None:
 
 def enter(files: Files, entry: Entry) -> None:
     """Declares a wave done."""
-    files.write(f"{LEDGER}/{entry.wave:05}.json", _dumped(asdict(entry)))
+    files.write(f"{LEDGER}/{entry.wave:05}.json", _dumped({**vars(entry), "counts": vars(entry.counts)}))
     files.remove(f"{FAILURES}/{entry.wave:05}.json")
 
 
@@ -115,41 +117,12 @@ def _dumped(value: Mapping[str, Any]) -> bytes:
     return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()
 
 
-@dataclass(frozen=True)
-class Wave:
-    """One wave: "done", "missing" (not done yet), "lost" (done, but pages of it are gone) or "failed"."""
+def status(location: str) -> dict[str, Any]:
+    """What is done, missing and failed of the run in OUT, ready for JSON; OutputError if there is none.
 
-    wave: int
-    state: str
-    n_splits: int
-    n_bytes: int
-    reason: str | None = None
-    entry: Entry | None = None
-
-
-@dataclass(frozen=True)
-class Status:
-    """A run: its waves, the counts of those that are done, and whether it is complete.
-
-    `stopped` is the reason if it exceeded its failure budget.
+    A wave is "done", "missing" (not done yet), "lost" (done, but pages of it are gone) or "failed".
+    `stopped` is the reason if the run exceeded its failure budget.
     """
-
-    location: str
-    is_complete: bool
-    n_shards: int
-    waves: tuple[Wave, ...]
-    counts: Counts
-    stopped: str | None = None
-
-    @property
-    def share_done(self) -> float:
-        """The share of the bytes to be read whose waves are done."""
-        n_done = sum(wave.n_bytes for wave in self.waves if wave.state == "done")
-        return n_done / max(sum(wave.n_bytes for wave in self.waves), 1)
-
-
-def status(location: str) -> Status:
-    """What is done, missing and failed of the run in OUT; OutputError if there is none."""
     with opened(location) as files:
         if files.names("_run") is None:
             raise OutputError(f"{location}: holds no run of victor clean")
@@ -158,99 +131,81 @@ def status(location: str) -> Status:
         there = files.below(PAGES)
         ended = output.stored(files, output.RUN) is not None
         stopped = output.stored(files, output.STOPPED) or {}
-    waves = []
-    for wave in plan.waves(planned):
-        splits, entry = plan.splits(planned, wave), entries.get(wave)
-        state, reason = "missing", None
-        if entry is not None:
-            state = "done" if is_whole(entry, there) else "lost"
-        elif wave in failed:
-            state, reason = "failed", failed[wave]
-        waves.append(Wave(wave, state, splits.num_rows, plan.weight(splits), reason, entry))
-    done = [wave.entry for wave in waves if wave.state == "done" and wave.entry is not None]
-    return Status(
-        location=location,
-        is_complete=ended and len(done) == len(waves),
-        n_shards=planned.shards.num_rows,
-        waves=tuple(waves),
-        counts=record.total(entry.counts for entry in done),
-        stopped=stopped.get("stopped"),
-    )
-
-
-def as_json(found: Status) -> dict[str, Any]:
-    """The status, ready for JSON."""
+    waves = [
+        _wave(number, plan.splits(planned, number), entries.get(number), failed.get(number), there)
+        for number in plan.waves(planned)
+    ]
+    done = [wave for wave in waves if wave["state"] == "done"]
+    counts = total(entries[wave["wave"]].counts for wave in done)
+    n_bytes = sum(wave["n_bytes"] for wave in waves)
     return {
-        "output": found.location,
-        "complete": found.is_complete,
-        "stopped": found.stopped,
-        "share_done": round(found.share_done, 4),
-        "n_shards": found.n_shards,
-        "n_rows": found.counts.n_rows,
-        "n_pages": found.counts.n_pages,
-        "n_failed_shards": len(found.counts.failed_shards),
-        "failed_shards": dict(found.counts.failed_shards),
-        "statuses": dict(found.counts.statuses),
-        "reasons": {status: dict(reasons) for status, reasons in found.counts.reasons.items()},
-        "waves": [_wave_as_json(wave) for wave in found.waves],
+        "output": location,
+        "complete": ended and len(done) == len(waves),
+        "stopped": stopped.get("stopped"),
+        "share_done": round(sum(wave["n_bytes"] for wave in done) / max(n_bytes, 1), 4),
+        "n_shards": planned.shards.num_rows,
+        "n_rows": counts.n_rows,
+        "n_pages": counts.n_pages,
+        "n_failed_shards": len(counts.failed_shards),
+        "failed_shards": counts.failed_shards,
+        "statuses": counts.statuses,
+        "reasons": counts.reasons,
+        "waves": waves,
     }
 
 
-def _wave_as_json(wave: Wave) -> dict[str, Any]:
-    known: dict[str, Any] = {
-        "wave": wave.wave,
-        "state": wave.state,
-        "n_splits": wave.n_splits,
-        "n_bytes": wave.n_bytes,
+def _wave(
+    number: int, splits: pa.Table, entry: Entry | None, failure: str | None, there: Mapping[str, int]
+) -> dict[str, Any]:
+    known = {"wave": number, "state": "missing", "n_splits": splits.num_rows, "n_bytes": plan.weight(splits)}
+    if entry is None:
+        return known if failure is None else {**known, "state": "failed", "reason": failure}
+    return {
+        **known,
+        "state": "done" if is_whole(entry, there) else "lost",
+        "n_pages": entry.counts.n_pages,
+        "statuses": entry.counts.statuses,
+        "failed_shards": entry.counts.failed_shards,
+        "n_files": len(entry.files),
+        "seconds": entry.seconds,
+        "finished_at": entry.finished_at,
     }
-    if wave.reason is not None:
-        known["reason"] = wave.reason
-    if wave.entry is not None:
-        counts = wave.entry.counts
-        known |= {"n_pages": counts.n_pages, "statuses": dict(counts.statuses)}
-        known |= {"failed_shards": dict(counts.failed_shards), "n_files": len(wave.entry.files)}
-        known |= {"seconds": wave.entry.seconds, "finished_at": wave.entry.finished_at}
-    return known
 
 
-def as_lines(found: Status, *, every_wave: bool = False) -> Iterator[str]:
+def as_lines(found: Mapping[str, Any], *, every_wave: bool = False) -> Iterator[str]:
     """The status in lines for people."""
-    n_done = sum(wave.state == "done" for wave in found.waves)
-    word = "complete" if found.is_complete else "incomplete: the same command resumes it"
-    if found.stopped:
+    waves, stopped = found["waves"], found["stopped"]
+    word = "complete" if found["complete"] else "incomplete: the same command resumes it"
+    if stopped:
         word = "incomplete: more failed than the budget allows; the same command with a larger one resumes it"
-    yield f"{found.location}: {word}"
-    if found.stopped:
-        yield f"  stopped {found.stopped}"
-    yield f"  waves   {n_done} of {len(found.waves)} done, {found.share_done:.0%} of the bytes"
+    yield f"{found['output']}: {word}"
+    if stopped:
+        yield f"  stopped {stopped}"
+    n_done = sum(wave["state"] == "done" for wave in waves)
+    yield f"  waves   {n_done} of {len(waves)} done, {found['share_done']:.0%} of the bytes"
     for state in ("missing", "lost", "failed"):
-        numbers = [wave.wave for wave in found.waves if wave.state == state]
-        if numbers:
+        if numbers := [wave["wave"] for wave in waves if wave["state"] == state]:
             yield f"  {state:<7} {_ranges(numbers)}"
-    yield from (
-        f"  wave {wave.wave} failed: {wave.reason}" for wave in found.waves if wave.reason is not None
-    )
-    statuses = ", ".join(f"{status} {n}" for status, n in found.counts.page_statuses.items())
-    yield f"  pages   {found.counts.n_pages}{f': {statuses}' if statuses else ''}"
-    failed = list(found.counts.failed_shards.values())
-    so_far = "" if found.is_complete else " (so far)"
-    read = f"{len(failed)} of them couldn't be read to the end" if failed else "no failures"
-    yield f"  shards  {found.n_shards}, {read}{so_far}"
+    yield from (f"  wave {wave['wave']} failed: {wave['reason']}" for wave in waves if "reason" in wave)
+    statuses = ", ".join(f"{status} {n}" for status, n in record.page_statuses(found).items())
+    yield f"  pages   {found['n_pages']}{f': {statuses}' if statuses else ''}"
+    failed = list(found["failed_shards"].values())
+    so_far = "" if found["complete"] else " (so far)"
+    unread = f"{len(failed)} of them couldn't be read to the end" if failed else "no failures"
+    yield f"  shards  {found['n_shards']}, {unread}{so_far}"
     yield from (f"    {reason}" for reason in failed[:5])
     if failed[5:]:
         yield f"    and {len(failed[5:])} more (--json has them all)"
     if every_wave:
-        yield from _table(found.waves)
-
-
-def _table(waves: Iterable[Wave]) -> Iterator[str]:
-    yield f"  {'wave':>6} {'state':<8} {'splits':>7} {'MB':>8} {'pages':>9} {'ok':>9} {'seconds':>8}"
-    for wave in waves:
-        line = f"  {wave.wave:>6} {wave.state:<8} {wave.n_splits:>7} {wave.n_bytes / 1e6:>8.1f}"
-        if wave.entry is not None:
-            counts = wave.entry.counts
-            line += f" {counts.n_pages:>9} {counts.statuses.get('ok', 0):>9} {wave.entry.seconds:>8.1f}"
-        yield line
+        yield f"  {'wave':>6} {'state':<8} {'splits':>7} {'MB':>8} {'pages':>9} {'ok':>9} {'seconds':>8}"
+        for wave in waves:
+            line = (
+                f"  {wave['wave']:>6} {wave['state']:<8} {wave['n_splits']:>7} {wave['n_bytes'] / 1e6:>8.1f}"
+            )
+            if "seconds" in wave:
+                n_ok = wave["statuses"].get("ok", 0)
+                line += f" {wave['n_pages']:>9} {n_ok:>9} {wave['seconds']:>8.1f}"
+            yield line
 
 
 def _ranges(numbers: list[int]) -> str:

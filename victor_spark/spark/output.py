@@ -26,6 +26,7 @@ from victor_spark.errors import OutputError
 from victor_spark.spark import manifest, plan, report
 from victor_spark.spark.files import Files
 from victor_spark.spark.plan import Plan
+from victor_spark.spark.progress import many
 
 PAGES: Final = "pages"
 CONFIG: Final = "_run/config.json"
@@ -37,6 +38,8 @@ REPORT: Final = "_run/report.html"
 _N_DIFFERENCES_SHOWN: Final = 3
 
 Config = dict[str, Any]
+Options = Mapping[str, str]
+"""The option of the command line that sets a field of the request, by the field: for error messages."""
 
 
 def check(files: Files) -> None:
@@ -48,40 +51,40 @@ def check(files: Files) -> None:
         raise OutputError(f"{_shown(files)}: holds other files ({names[0]}); choose a new or empty directory")
     try:
         files.probe()
-    except FileNotFoundError as error:
-        raise OutputError(f"{_shown(files)}: its parent directory doesn't exist") from error
     except Exception as error:
         raise OutputError(f"{_shown(files)}: can't write there: {_first_line(error)}") from error
 
 
-def finished_run(files: Files, config: Config, shards: pa.Table) -> dict[str, Any] | None:
+def finished_run(files: Files, config: Config, shards: pa.Table, options: Options) -> dict[str, Any] | None:
     """The run.json of a complete run of the same command; None if there is work to do.
 
     Raises OutputError with the differences if OUT is of a different command or of shards that changed.
     """
-    if not begun(files, config):
+    if not _begun(files, config, options):
         return None
     if changed := manifest.changed(_stored_shards(files), shards):
         more = f" and {len(changed) - 1} more" if changed[1:] else ""
         raise OutputError(
             f"{changed[0]}{more} changed since {_shown(files)} was begun: choose another --output"
         )
-    run = files.read(RUN)
-    return None if run is None else _load(run, files)
+    return stored(files, RUN)
 
 
-def begun(files: Files, config: Config) -> bool:
+def _begun(files: Files, config: Config, options: Options) -> bool:
     """Whether a run of the same command began here; OutputError if it was a different command."""
-    found = files.read(CONFIG)
+    found = stored(files, CONFIG)
     if found is None:
         return False
-    differences = list(_differences(_load(found, files), config))
+    try:
+        differences = list(_differences(found, config, options))
+    except (AttributeError, KeyError, TypeError) as error:
+        raise _damaged(files) from error
     if differences:
-        shown = "; ".join(differences[:_N_DIFFERENCES_SHOWN])
+        shown = ", ".join(differences[:_N_DIFFERENCES_SHOWN])
         n_more = len(differences) - _N_DIFFERENCES_SHOWN
         more = f" and {n_more} more" if n_more > 0 else ""
         raise OutputError(
-            f"{_shown(files)} was written with {shown}{more}: repeat its options or choose another --output"
+            f"{_shown(files)} was written {shown}{more}: repeat its options or choose another --output"
         )
     return True
 
@@ -98,13 +101,13 @@ def claimed(files: Files) -> Iterator[None]:
         files.lock.release()
 
 
-def begin(files: Files, config: Config, planned: Plan) -> Plan:
+def begin(files: Files, config: Config, planned: Plan, options: Options) -> Plan:
     """The plan of an earlier run of the same command; without one, stores this plan and the config."""
     with _writing(files):
-        if begun(files, config):
-            stored = stored_plan(files)
+        if _begun(files, config, options):
+            before = stored_plan(files)
             files.remove(STOPPED)
-            return replace(stored, shards=manifest.with_addresses(stored.shards, planned.shards))
+            return replace(before, shards=manifest.with_addresses(before.shards, planned.shards))
         files.write(MANIFEST, manifest.to_bytes(planned.shards))
         cut = {"split_bytes": planned.split_bytes, "wave_bytes": planned.wave_bytes}
         files.write(PLAN, _dump({**cut, "n_bytes": int(planned.begins[-1])}))
@@ -163,26 +166,33 @@ def _writing(files: Files) -> Iterator[None]:
         raise OutputError(f"{_shown(files)}: can't write there: {_first_line(error)}") from error
 
 
-def _differences(old: Config, new: Config, prefix: str = "") -> Iterator[str]:
+def _differences(old: Config, new: Config, options: Options, group: str = "rows") -> Iterator[str]:
+    """How OUT was written otherwise than it would be now, in the words of the command line."""
     for key in sorted(old.keys() | new.keys()):
-        before, now = old.get(key), new.get(key)
+        before: Any = old.get(key)
+        now: Any = new.get(key)
+        option = options.get(f"{group}.{key}", key)
         if before == now:
             continue
         if key == "inputs":
-            yield f"other inputs ({_n_shards(before)} then, {_n_shards(now)} now)"
+            sizes = [many(shards["n_shards"], "shard") for shards in (before, now)]
+            yield f"with other inputs ({sizes[0]}, now {sizes[1]})"
+        elif key == "models":
+            names = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+            yield f"with other models ({', '.join(names)})"
         elif isinstance(before, dict) and isinstance(now, dict):
-            yield from _differences(before, now, f"{prefix}{key}.")
+            yield from _differences(before, now, options, key)
+        elif isinstance(before, bool):
+            yield f"{'with' if before is not option.startswith('--no-') else 'without'} {option}"
+        elif before is None:
+            yield f"without {option}"
         else:
-            yield f"{prefix}{key} = {_brief(before)} (now {_brief(now)})"
-
-
-def _n_shards(inputs: Any) -> str:
-    n = inputs.get("n_shards") if isinstance(inputs, dict) else None
-    return "1 shard" if n == 1 else f"{n} shards"
+            yield f"with {option} {_brief(before)}" + ("" if now is None else f" (now {_brief(now)})")
 
 
 def _brief(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    several = value if isinstance(value, list) else [value]
+    text = ",".join(f"{one:g}" if isinstance(one, float) else str(one) for one in several)
     return text if len(text) <= 40 else f"{text[:12]}…"
 
 

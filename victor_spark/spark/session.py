@@ -10,13 +10,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, Queue
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
+from py4j.protocol import Py4JError
 from pyspark import InheritableThread, SparkConf, SparkContext
 from pyspark.errors import PythonException
 from pyspark.sql import SparkSession
@@ -65,6 +66,7 @@ _MASTER_SECONDS: Final = 5.0
 """A master that accepts no connection for this long is unreachable; Spark itself would try for a minute."""
 
 _CANCEL_SECONDS: Final = 10.0
+_ENDING_SECONDS: Final = 1.0  # for an action whose Spark has not begun or has ended
 Result = TypeVar("Result")
 
 _UNNAMED: Final = frozenset({None, "pyspark-shell", "clean.py"})
@@ -235,6 +237,8 @@ def interruptible(
 ) -> Result:
     """What `action` returns or raises; SIGINT and SIGTERM cancel the group's jobs: KeyboardInterrupt.
 
+    An action that nevertheless ends well had nothing left to cancel: its result is returned.
+
     The action runs in a thread of its own, so that an interrupt never hits a call into the JVM, and PySpark's
     own handler, which prints a traceback, isn't installed. The jobs are those of the job group `group` or
     with it as a tag; `stop` is set before. `patience`: seconds that the action then has to end.
@@ -251,8 +255,11 @@ def interruptible(
             if stop is not None:
                 stop.set()
             if context := SparkContext._active_spark_context:
-                _cancel(context, group)
-                worker.join(patience)
+                with suppress(Py4JError):  # Spark may be stopping
+                    _cancel(context, group)
+            worker.join(patience if context else min(patience, _ENDING_SECONDS))
+            if future.done() and future.exception() is None:
+                return future.result()
             raise
 
 

@@ -11,7 +11,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -25,7 +25,8 @@ from pyspark.accumulators import AccumulatorParam
 from pyspark.sql import SparkSession
 
 from victor_spark.spark import manifest
-from victor_spark.spark.record import RowCounter, models_hashes
+from victor_spark.spark.counts import Counts
+from victor_spark.spark.record import models_hashes
 from victor_spark.spark.request import CleanRequest
 from victor_spark.spark.rows import Work, page_work, row_batches, summed
 from victor_spark.spark.sandbox import Sandbox
@@ -156,11 +157,11 @@ def write_partition(
     context = TaskContext.get()
     number = context.partitionId() if context else 0
     name = f"part-{number:05}-{uuid4()}.zstd.parquet"
-    counter = RowCounter()
+    counts = Counts()
     files: dict[str, _File] = {}
     try:
         for batch in clean(batches) if clean else batches:
-            counter.add(batch)
+            counts.count(batch)
             rows = pa.Table.from_batches([batch]).cast(target.schema)  # Spark drops the schema's version
             for folder, part in _by_folder(rows, target.partition_by):
                 if folder not in files:
@@ -173,7 +174,7 @@ def write_partition(
         for file in files.values():
             file.discard()
         raise
-    report = json.dumps({"files": sizes, "counts": asdict(counter.counts())}, ensure_ascii=False)
+    report = json.dumps({"files": sizes, "counts": counts.as_json()}, ensure_ascii=False)
     yield pa.RecordBatch.from_pydict({"report": [report]}, _REPORT)
 
 

@@ -19,11 +19,11 @@ from pyspark.sql import functions as sf
 
 from victor_spark import tables
 from victor_spark.errors import OutputError
-from victor_spark.spark import ledger, plan, record
+from victor_spark.spark import ledger, plan
+from victor_spark.spark.counts import Counts, Entry, of_files, total
 from victor_spark.spark.files import Files, HadoopFiles, full_disk_as_output_error
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import Tally
-from victor_spark.spark.record import Counts, Entry
 from victor_spark.spark.request import RowOptions
 from victor_spark.spark.rows import STAGES
 from victor_spark.spark.tasks import (
@@ -47,22 +47,18 @@ Committed = TypeVar("Committed")
 T = TypeVar("T")
 
 
-class StoppedError(Exception):
-    """The run was asked to stop before its last wave began."""
-
-
 def run(
     waves: Iterable[int],
     clean: Callable[[int], Cleaned],
     commit: Callable[[int, Cleaned], Committed],
     *,
     failed: Callable[[int, BaseException], None],
-    stop: Callable[[], bool] = lambda: False,
+    check: Callable[[], None] = lambda: None,
 ) -> list[Committed]:
     """Cleans and commits every wave, at most N_CLEANING being cleaned at a time; what `commit` returned.
 
     After a failure no further wave begins; when those that are running are committed, the first error
-    is raised. `failed` is called for each. Raises StoppedError if `stop` is true before the last wave.
+    is raised. `failed` is called for each. `check` is called before every wave, and raises to end the run.
     """
     waiting, taking, cleaning = iter(waves), threading.Lock(), threading.BoundedSemaphore(N_CLEANING)
     failures: list[BaseException] = []
@@ -71,8 +67,8 @@ def run(
     def take() -> int | None:
         with taking:
             wave = None if failures else next(waiting, None)
-        if wave is not None and stop():
-            raise StoppedError
+        if wave is not None:
+            check()
         return wave
 
     def reported(wave: int, action: Callable[[], T]) -> T:
@@ -151,7 +147,7 @@ def clean(writing: Writing, wave: int) -> Written:
             reports = planned.mapInArrow(partial(write_partition, target=target, clean=cleaning), REPORT_DDL)
         parts = [json.loads(row.report) for row in reports.collect()]
         sizes = {name: size for part in parts for name, size in part["files"].items()}
-        return Written(started, seconds, sizes, record.total(Counts(**part["counts"]) for part in parts))
+        return Written(started, seconds, sizes, total(Counts(**part["counts"]) for part in parts))
 
 
 def _pages(planned: DataFrame, task: CleanTask, seconds: StageSeconds) -> DataFrame:
@@ -193,11 +189,9 @@ def commit(writing: Writing, wave: int, written: Written) -> Entry:
     spark, files, counts = writing.spark, writing.files, written.counts
     check_held(files)
     if counts is None:
-        columns = spark.createDataFrame(
-            [], tables.ddl(tables.pages(*writing.task.request.rows.columns))
-        ).schema
+        columns = tables.ddl(tables.pages(*writing.task.request.rows.columns))
         staged = f"{files.location}/{ledger.staged(writing.run_id, wave)}"
-        counts = record.count(spark.read.schema(columns).parquet(literal(staged)))
+        counts = of_files(spark.read.schema(columns).parquet(literal(staged)))
     splits = plan.splits(writing.plan, wave)
     entry = Entry(
         wave=wave,

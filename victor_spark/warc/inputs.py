@@ -4,7 +4,7 @@ import glob
 import hashlib
 import os
 import urllib.parse
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -22,7 +22,7 @@ from victor_spark.warc.source import Source
 
 _MAX_DEPTH: Final = 8  # of lists that name lists
 _N_THREADS: Final = 32
-_N_PER_REPORT: Final = 4096
+_N_AT_A_TIME: Final = 4096
 
 
 def resolve(inputs: Sequence[str], *, base_url: str | None = None) -> tuple[Shard, ...]:
@@ -62,14 +62,12 @@ class Checked(NamedTuple):
     problem: str | None = None
 
 
-def checked(shards: Iterable[Shard], *, tell: Callable[[int], None] = lambda _: None) -> Iterator[Checked]:
-    """Looks up size and etag of all shards in parallel, in order; calls `tell` with the number so far."""
-    waiting, n_done = iter(shards), 0
+def checked(shards: Iterable[Shard]) -> Iterator[Checked]:
+    """Looks up size and etag of all shards in parallel, in order."""
+    waiting = iter(shards)
     with ThreadPoolExecutor(_N_THREADS, "victor-look-up") as pool:
-        while some := list(islice(waiting, _N_PER_REPORT)):
+        while some := list(islice(waiting, _N_AT_A_TIME)):
             yield from pool.map(_look_up, some)
-            n_done += len(some)
-            tell(n_done)
 
 
 def _look_up(shard: Shard) -> Checked:
