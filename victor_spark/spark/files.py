@@ -276,19 +276,22 @@ Files: TypeAlias = LocalFiles | HadoopFiles | CloudFiles
 
 
 @contextmanager
-def java_errors_as_output_errors(location: str) -> Iterator[None]:
-    """Turns errors of Spark's filesystem layer into an OutputError of one line."""
+def output_errors(location: str) -> Iterator[None]:
+    """Turns errors of a filesystem into an OutputError of one line."""
     try:
         yield
-    except Py4JJavaError as error:
-        raise OutputError(f"{location}: can't write there: {error.java_exception.toString()}") from error
     except InputError as error:  # a missing package or credentials
         raise OutputError(str(error)) from error
+    except (OSError, Py4JJavaError) as error:
+        text = error.java_exception.toString() if isinstance(error, Py4JJavaError) else str(error)
+        reason = getattr(error, "strerror", None) or next(iter(text.splitlines()), type(error).__name__)
+        raise OutputError(f"{location.removeprefix('file://')}: can't write there: {reason}") from error
 
 
 @contextmanager
 def full_disk_as_output_error(location: str) -> Iterator[None]:
     """Turns the errors of a job that found a disk full into an OutputError of one line."""
+    location = location.removeprefix("file://")
     try:
         yield
     except Exception as error:
@@ -318,7 +321,7 @@ def opened(location: str) -> Iterator[Files]:
     if is_local(location):
         yield open_files(location, None)
         return
-    with session(master="local[1]") as spark, java_errors_as_output_errors(location):
+    with session(master="local[1]") as spark, output_errors(location):
         yield open_files(location, spark)
 
 

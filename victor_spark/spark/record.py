@@ -2,18 +2,20 @@
 
 import hashlib
 import platform
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
-from functools import reduce
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
+
+from pyspark import SparkContext
 
 import victor_spark
 from victor_spark import tables
 from victor_spark.spark.counts import Counts, Entry, n_failed_pages, total
-from victor_spark.spark.request import Budget, CleanRequest
-from victor_spark.spark.rows import STAGES, summed
+from victor_spark.spark.request import CleanRequest
+from victor_spark.spark.rows import STAGES
 
 N_FAILED_SHARDS: Final = 100
 """At most this many failed shards are listed in run.json; `victor status` lists all."""
@@ -52,26 +54,34 @@ def models_hashes(models: Mapping[str, bytes]) -> dict[str, str]:
 
 def run_json(
     entries: Sequence[Entry],
-    n_earlier: int,
     *,
+    n_earlier: int,
+    request: CleanRequest,
     config: Mapping[str, Any],
-    budget: Budget,
-    spark: Mapping[str, Any],
+    context: SparkContext,
     n_shards: int,
     began: datetime,
-    seconds: float,
+    started: float,
 ) -> dict[str, Any]:
-    """The content of run.json; the first `n_earlier` waves were done by earlier runs of the same command."""
+    """The content of run.json; the first `n_earlier` waves were done by earlier runs of the same command.
+
+    `started` is when this run `began` by the monotonic clock.
+    """
+    seconds = time.monotonic() - started
     counts = total(entry.counts for entry in entries)
     n_pages_here = sum(entry.counts.n_pages for entry in entries[n_earlier:])
-    stages = reduce(summed, (entry.stages for entry in entries), dict.fromkeys(STAGES, 0.0))
+    stages = {stage: sum(entry.stages.get(stage, 0.0) for entry in entries) for stage in STAGES}
     return {
         "started_at": began.isoformat(timespec="seconds"),
         "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": versions(),
         "config": config,
-        "spark": spark,
-        "budget": asdict(budget),
+        "spark": {
+            "master": context.master,
+            "engine": request.spark.engine,
+            "n_cores": context.defaultParallelism,
+        },
+        "budget": asdict(request.budget),
         "n_shards": n_shards,
         "n_waves": len(entries),
         "n_splits": sum(entry.n_splits for entry in entries),

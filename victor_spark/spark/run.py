@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,9 +14,9 @@ from pyspark.sql import SparkSession
 
 from victor_spark import pipeline
 from victor_spark.errors import BudgetError, OutputError, described
-from victor_spark.spark import ledger, manifest, output, plan, record, waves
+from victor_spark.spark import manifest, output, plan, record, waves
 from victor_spark.spark.counts import BudgetTracker, Entry, check_budget
-from victor_spark.spark.files import Files, is_local, java_errors_as_output_errors, open_files
+from victor_spark.spark.files import Files, is_local, open_files, output_errors
 from victor_spark.spark.manifest import Manifest
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import Tally, clock, log, many, progress
@@ -65,7 +65,7 @@ def _run_on_spark(files: Files | None, this: _Run) -> dict[str, Any]:
     request = this.request
     with session(master=request.spark.master) as spark:
         if files is None:
-            with java_errors_as_output_errors(request.output):
+            with output_errors(request.output):
                 files = open_files(request.output, spark)
                 output.check(files)
                 finished = output.finished_run(files, this.config, this.shards.table, request.options)
@@ -85,27 +85,25 @@ def _run(spark: SparkSession, files: Files, this: _Run) -> dict[str, Any]:
         min_wave_bytes=request.rows.min_wave_bytes,
     )
     planned = output.begin(files, this.config, planned, request.options)
-    done = ledger.tidy(files)
-    log(_beginning(planned, len(done), context.master))
-    n_shards = planned.shards.num_rows
+    done = output.tidy(files)
+    n_shards, n_waves = planned.shards.num_rows, sum(1 for _ in plan.waves(planned))
+    shards = many(n_shards, "shard")
+    if done:
+        log(f"resuming {shards} on {context.master}: {len(done)} of {n_waves} waves are done")
+    else:
+        log(f"cleaning {shards} in {many(n_waves, 'wave')} on {context.master}")
     budget = BudgetTracker(request.budget, n_shards=n_shards, n_bytes=int(planned.begins[-1]))
 
-    def run_json(entries: Sequence[Entry]) -> dict[str, Any]:
-        return record.run_json(
-            entries,
-            len(done),
-            config=this.config,
-            budget=request.budget,
-            spark={
-                "master": context.master,
-                "engine": request.spark.engine,
-                "n_cores": context.defaultParallelism,
-            },
-            n_shards=n_shards,
-            began=began,
-            seconds=time.monotonic() - started,
-        )
-
+    run_json = partial(
+        record.run_json,
+        n_earlier=len(done),
+        request=request,
+        config=this.config,
+        context=context,
+        n_shards=n_shards,
+        began=began,
+        started=started,
+    )
     try:
         budget.add(*done.values())
         n_here = _clean(spark, files, this, planned, done, budget)
@@ -126,7 +124,7 @@ def _run(spark: SparkSession, files: Files, this: _Run) -> dict[str, Any]:
 
 def _entries(files: Files, done: Mapping[int, Entry]) -> list[Entry]:
     """The entries of all waves that are done, those of earlier runs first."""
-    return sorted(ledger.tidy(files).values(), key=lambda entry: (entry.wave not in done, entry.wave))
+    return sorted(output.tidy(files).values(), key=lambda entry: (entry.wave not in done, entry.wave))
 
 
 def _clean(
@@ -155,7 +153,7 @@ def _clean(
         if this.stop.is_set() or files.lock.lost() or isinstance(error, BudgetError):
             return
         with suppress(Exception):  # the disk may be full: the error itself matters more
-            ledger.note_failure(files, wave, described(error))
+            output.note_failure(files, wave, described(error))
         log(f"wave {wave} failed; the same command resumes after the waves that are done")
 
     def check_held() -> None:
@@ -173,13 +171,6 @@ def _clean(
             check=check_held,
         )
     return len(committed)
-
-
-def _beginning(planned: Plan, n_done: int, master: str | None) -> str:
-    n_waves, shards = sum(1 for _ in plan.waves(planned)), many(planned.shards.num_rows, "shard")
-    if n_done:
-        return f"resuming {shards} on {master}: {n_done} of {n_waves} waves are done"
-    return f"cleaning {shards} in {many(n_waves, 'wave')} on {master}"
 
 
 def _already_done(finished: dict[str, Any], request: CleanRequest) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from pyspark.sql import functions as sf
 
 from victor_spark import tables
 from victor_spark.errors import OutputError
-from victor_spark.spark import ledger, plan
+from victor_spark.spark import output, plan
 from victor_spark.spark.counts import Counts, Entry, of_files, total
 from victor_spark.spark.files import Files, HadoopFiles, full_disk_as_output_error
 from victor_spark.spark.plan import Plan
@@ -30,7 +30,6 @@ from victor_spark.spark.tasks import (
     REPORT_DDL,
     CleanTask,
     StageSeconds,
-    SumOfSeconds,
     Target,
     clean_partition,
     clean_rows,
@@ -125,14 +124,14 @@ def clean(writing: Writing, wave: int) -> Written:
     """Cleans a wave and stages its pages; `started` is by the monotonic clock."""
     context, rows, files = writing.spark.sparkContext, writing.task.request.rows, writing.files
     started = time.monotonic()
-    seconds = context.accumulator(dict.fromkeys(STAGES, 0.0), SumOfSeconds())
+    seconds = {stage: context.accumulator(0.0) for stage in STAGES}
     splits = plan.splits(writing.plan, wave)
     n_tasks = writing.task.request.spark.partitions or plan.n_tasks(
         splits, n_cores=context.defaultParallelism
     )
-    full = full_disk_as_output_error(files.location.removeprefix("file://"))
+    full = full_disk_as_output_error(files.location)
     with full, _as_wave(writing, wave, weight=plan.weight(splits), n_tasks=n_tasks):
-        staged = f"{files.location}/{ledger.staged(writing.run_id, wave)}"
+        staged = f"{files.location}/{output.staged(writing.run_id, wave)}"
         planned = plan.frame(writing.spark, splits, n=n_tasks)
         if isinstance(files, HadoopFiles):  # reached by Spark alone
             write(_pages(planned, writing.task, seconds), staged, rows)
@@ -190,20 +189,20 @@ def commit(writing: Writing, wave: int, written: Written) -> Entry:
     check_held(files)
     if counts is None:
         columns = tables.ddl(tables.pages(*writing.task.request.rows.columns))
-        staged = f"{files.location}/{ledger.staged(writing.run_id, wave)}"
+        staged = f"{files.location}/{output.staged(writing.run_id, wave)}"
         counts = of_files(spark.read.schema(columns).parquet(literal(staged)))
     splits = plan.splits(writing.plan, wave)
     entry = Entry(
         wave=wave,
-        files=ledger.publish(files, writing.run_id, wave, written.files),
+        files=output.publish(files, writing.run_id, wave, written.files),
         n_splits=splits.num_rows,
         n_bytes=plan.weight(splits),
         counts=counts,
         seconds=round(time.monotonic() - written.started, 2),
         finished_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        stages={stage: round(seconds, 3) for stage, seconds in written.seconds.value.items()},
+        stages={stage: round(seconds.value, 3) for stage, seconds in written.seconds.items()},
     )
-    ledger.enter(files, entry)
+    output.enter(files, entry)
     return entry
 
 

@@ -1,120 +1,14 @@
-"""Which waves are done: one small file each in _run/ledger, written after the wave's pages; `victor status`.
+"""What is done, missing and failed of a run: `victor status`."""
 
-A wave's pages are written below _run/staged, in a folder of the run's own (a run that was killed may leave
-a Java process that goes on writing for a while). Then they are counted, moved to pages/ under names with the
-wave's number, and entered. Files in pages/ that no entry names are of a run that died: they are removed, and
-their wave is cleaned again.
-"""
-
-import json
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 
 from victor_spark.errors import OutputError
 from victor_spark.spark import output, plan, record
-from victor_spark.spark.counts import Counts, Entry, total
-from victor_spark.spark.files import Files, opened
-from victor_spark.spark.output import PAGES
-
-LEDGER: Final = "_run/ledger"
-FAILURES: Final = "_run/failures"
-STAGED: Final = "_run/staged"
-
-_N_READERS: Final = 16
-
-
-def read(files: Files) -> Iterator[Entry]:
-    """All entries, by wave; one that can't be read counts as missing, so its wave is cleaned again."""
-    names = [name for name in files.names(LEDGER) or [] if name.endswith(".json") and name[0] != "."]
-    with ThreadPoolExecutor(_N_READERS, "victor-ledger") as pool:
-        for first in range(0, len(names), _N_READERS):
-            some = names[first : first + _N_READERS]
-            for content in pool.map(lambda name: files.read(f"{LEDGER}/{name}"), some):
-                if (entry := _parsed(content)) is not None:
-                    yield entry
-
-
-def _parsed(content: bytes | None) -> Entry | None:
-    try:
-        found = json.loads(content or b"")
-        return Entry(**{**found, "counts": Counts(**found["counts"])})
-    except (ValueError, TypeError, KeyError):
-        return None
-
-
-def enter(files: Files, entry: Entry) -> None:
-    """Declares a wave done."""
-    files.write(f"{LEDGER}/{entry.wave:05}.json", _dumped({**vars(entry), "counts": vars(entry.counts)}))
-    files.remove(f"{FAILURES}/{entry.wave:05}.json")
-
-
-def note_failure(files: Files, wave: int, reason: str) -> None:
-    """Stores why a wave failed, until it is done."""
-    files.write(f"{FAILURES}/{wave:05}.json", _dumped({"wave": wave, "reason": reason}))
-
-
-def failures(files: Files) -> dict[int, str]:
-    """Why waves failed that are not done yet."""
-    found: dict[int, str] = {}
-    for name in files.names(FAILURES) or []:
-        content = files.read(f"{FAILURES}/{name}") if name[0] != "." else None
-        if content:
-            failure = json.loads(content)
-            found[failure["wave"]] = failure["reason"]
-    return found
-
-
-def staged(run_id: str, wave: int) -> str:
-    """Where a run writes a wave's pages before they are moved."""
-    return f"{STAGED}/{run_id}/{wave:05}"
-
-
-def publish(files: Files, run_id: str, wave: int, sizes: Mapping[str, int] | None = None) -> dict[str, int]:
-    """Moves a wave's staged pages to pages/; their names there, and their sizes.
-
-    `sizes` are the pages that belong to the wave, if others may be staged as well.
-    """
-    moved, source = {}, staged(run_id, wave)
-    for path, size in sorted((files.below(source) if sizes is None else sizes).items()):
-        folder, slash, name = path.rpartition("/")
-        if name[0] in "_.":  # markers of Spark
-            continue
-        target = f"{folder}{slash}wave-{wave:05}-{name}"
-        files.move(f"{source}/{path}", f"{PAGES}/{target}")
-        moved[target] = size
-    files.remove(source)
-    return moved
-
-
-def tidy(files: Files) -> dict[int, Entry]:
-    """The entries whose pages all exist, without their names; removes all other and all staged pages.
-
-    The names of all pages are in the driver's memory once, and not for long.
-    """
-    files.remove(STAGED)
-    there, entries = files.below(PAGES), dict[int, Entry]()
-    for entry in read(files):
-        if is_whole(entry, there):
-            entries[entry.wave] = replace(entry, files={})
-            for name in entry.files:
-                del there[name]
-    for name in there:
-        if name.rpartition("/")[2][0] not in "_.":
-            files.remove(f"{PAGES}/{name}")
-    return entries
-
-
-def is_whole(entry: Entry, there: Mapping[str, int]) -> bool:
-    """Whether all pages of an entry are among the files below pages/."""
-    return all(there.get(name) == size for name, size in entry.files.items())
-
-
-def _dumped(value: Mapping[str, Any]) -> bytes:
-    return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()
+from victor_spark.spark.counts import Entry, total
+from victor_spark.spark.files import opened
 
 
 def status(location: str) -> dict[str, Any]:
@@ -127,8 +21,8 @@ def status(location: str) -> dict[str, Any]:
         if files.names("_run") is None:
             raise OutputError(f"{location}: holds no run of victor clean")
         planned = output.stored_plan(files)
-        entries, failed = {entry.wave: entry for entry in read(files)}, failures(files)
-        there = files.below(PAGES)
+        entries, failed = {entry.wave: entry for entry in output.entries(files)}, output.failures(files)
+        there = files.below(output.PAGES)
         ended = output.stored(files, output.RUN) is not None
         stopped = output.stored(files, output.STOPPED) or {}
     waves = [
@@ -162,7 +56,7 @@ def _wave(
         return known if failure is None else {**known, "state": "failed", "reason": failure}
     return {
         **known,
-        "state": "done" if is_whole(entry, there) else "lost",
+        "state": "done" if output.is_whole(entry, there) else "lost",
         "n_pages": entry.counts.n_pages,
         "statuses": entry.counts.statuses,
         "failed_shards": entry.counts.failed_shards,
