@@ -87,7 +87,7 @@ def test_parquet_is_the_contracts_with_its_version(cleaned: Path) -> None:
     schema = pq.read_schema(files[0])  # type: ignore[no-untyped-call]
     metadata = pq.read_metadata(files[0])  # type: ignore[no-untyped-call]
     assert tables.schema_version(schema) == tables.PAGES_VERSION
-    assert schema.names == tables.PAGES_WITH_BLOCKS.names
+    assert schema.names == tables.pages("blocks").names
     assert schema.types[:-1] == tables.PAGES.types
     assert metadata.row_group(0).column(0).compression == "ZSTD"
 

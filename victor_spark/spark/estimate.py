@@ -11,6 +11,7 @@ import statistics
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
@@ -66,7 +67,7 @@ class Sample:
     shards: set[str] = field(default_factory=set)
     failed_shards: dict[str, str] = field(default_factory=dict)
     rates: list[tuple[int, int]] = field(default_factory=list)
-    indivisible: tuple[str, ...] = ()
+    indivisible: list[str] = field(default_factory=list)
 
     @property
     def n_pages(self) -> int:
@@ -88,11 +89,10 @@ def sample(
 ) -> Sample:
     """Cleans some ranges of the crawl, or all of a small one."""
     found, work, end = Sample(), page_work(request, models), time.monotonic() + seconds
-    sandbox, divisible = Sandbox(work, request.limits), _Divisible()
-    before, rows = _cpu_seconds(), list[pa.RecordBatch]()
-    try:
+    before, rows, divisible = _cpu_seconds(), list[pa.RecordBatch](), dict[str, bool]()
+    with closing(Sandbox(work, request.limits)) as sandbox:
         for shards in ranges(planned):
-            if readable := [shard for one in shards if (shard := divisible.readable(one))]:
+            if readable := [shard for one in shards if (shard := _readable(one, divisible))]:
                 batches = list(sandbox.batches(readable))
                 rows += batches
                 table, counts = manifest.of_shards(readable), _count(found, readable, batches)
@@ -102,49 +102,38 @@ def sample(
                 found.rates.append((plan.weight(table), counts.n_pages))
             if time.monotonic() > end:
                 break
-    finally:
-        sandbox.close()
     found.seconds = _cpu_seconds() - before
-    found.indivisible = tuple(divisible.without)
+    found.indivisible = [name for name, is_divisible in divisible.items() if not is_divisible]
     written = io.BytesIO()
     pq.write_table(pa.Table.from_batches(rows, schema=work.schema), written, compression="zstd")
     found.n_output = written.tell()
     unit = 1 if sys.platform == "darwin" else 1024
     found.n_resident = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit
-    reading = Sandbox(replace(work, row=partial(record_row, status="ok", reason=None)), request.limits)
-    try:
+    reading = replace(work, row=partial(record_row, status="ok", reason=None))
+    with closing(Sandbox(reading, request.limits)) as sandbox:
         for shard in _ends(planned):
             if time.monotonic() > end:
                 break
-            _count(found, [shard], reading.batches([shard]))
-    finally:
-        reading.close()
+            _count(found, [shard], sandbox.batches([shard]))
     return found
 
 
-class _Divisible:
-    """Finds out which shards can be split; of the others, small ones are sampled whole and once."""
+def _readable(shard: Shard, divisible: dict[str, bool]) -> Shard | None:
+    """What to sample for a range of a shard: the range; of a shard without ranges the whole, small and once.
 
-    def __init__(self) -> None:
-        self._known: dict[str, bool] = {}
-        self.without: list[str] = []
-
-    def readable(self, shard: Shard) -> Shard | None:
-        """What to sample for a range of a shard: the range, the shard, or nothing."""
-        if (shard.start == 0 and shard.end is None) or shard.records or shard.aligned:
-            return shard
-        is_new = shard.path not in self._known
-        if is_new:
-            try:
-                self._known[shard.path] = records.is_divisible(shard)
-            except (OSError, VictorError):
-                self._known[shard.path] = True  # reading it gives the reason
-            if not self._known[shard.path]:
-                self.without.append(shard.filename)
-        if self._known[shard.path]:
-            return shard
-        whole = replace(shard, start=0, end=None)
-        return whole if is_new and (whole.n_bytes or 0) <= LARGEST_WHOLE else None
+    `divisible` gets which shards have ranges, by name.
+    """
+    if (shard.start == 0 and shard.end is None) or shard.records or shard.aligned:
+        return shard
+    if is_new := shard.filename not in divisible:
+        try:
+            divisible[shard.filename] = records.is_divisible(shard)
+        except (OSError, VictorError):
+            divisible[shard.filename] = True  # reading it gives the reason
+    if divisible[shard.filename]:
+        return shard
+    whole = replace(shard, start=0, end=None)
+    return whole if is_new and (whole.n_bytes or 0) <= LARGEST_WHOLE else None
 
 
 def _count(found: Sample, shards: Iterable[Shard], batches: Iterable[pa.RecordBatch]) -> Counts:
@@ -221,7 +210,7 @@ def estimate(planned: Plan, sampled: Sample, *, n_cores: int, look_up_seconds: f
             "n_pages": sampled.n_pages,
             "n_failed_shards": len(sampled.failed_shards),
             "cpu_seconds": round(sampled.seconds, 2),
-            "indivisible": list(sampled.indivisible),
+            "indivisible": sampled.indivisible,
             "failed_shards": dict(list(sampled.failed_shards.items())[:20]),
         },
     }
