@@ -112,9 +112,11 @@ def test_only_usable_pages_are_labelled() -> None:
 @pytest.mark.parametrize("ending", ["png", "svg"])
 def test_pictures_are_drawn_without_a_screen(pages: list[LabelledPage], tmp_path: Path, ending: str) -> None:
     curve = cross_validation.curve(judged(pages, keep_long_blocks))
-    pictures.draw_curves({"long blocks": curve}, tmp_path / f"curve.{ending}", title="Kept by threshold")
+    pictures.save(
+        pictures.curves({"long blocks": curve}, title="Kept by threshold"), tmp_path / f"curve.{ending}"
+    )
     bars = {"a": {"news": Interval(0.8, 0.9, 0.7, 0.85, 9)}, "b": {"forum": Interval(0.5, 0.5, 0.4, 0.6, 4)}}
-    pictures.draw_bars(bars, tmp_path / f"bars.{ending}", title="Word F1", measure="word F1")
+    pictures.save(pictures.bars(bars, title="Word F1", measure="word F1"), tmp_path / f"bars.{ending}")
     head = b"\x89PNG" if ending == "png" else b"<?xml"
     for name in ("curve", "bars"):
         assert (tmp_path / f"{name}.{ending}").read_bytes().startswith(head)

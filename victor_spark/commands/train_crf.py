@@ -302,9 +302,11 @@ def _draw(output: Path, results: Results) -> None:
     if not results:
         return
     curve = cross_validation.curve(next(iter(results.values())))
-    pictures.draw_curves({"out of fold": curve}, output / "curve.png", title="Blocks kept by threshold")
+    drawn = pictures.curves({"out of fold": curve}, title="Blocks kept by threshold")
+    pictures.save(drawn, output / "curve.png")
     reliability = cross_validation.reliability(next(iter(results.values())))
-    pictures.draw_reliability(reliability, output / "reliability.png", title="Blocks, out of fold")
+    drawn = pictures.reliability(reliability, title="Blocks, out of fold")
+    pictures.save(drawn, output / "reliability.png")
     bars = {
         name: {
             row: cross_validation.word_f1([page for page in judged if page.set == row])
@@ -312,4 +314,5 @@ def _draw(output: Path, results: Results) -> None:
         }
         for name, judged in results.items()
     }
-    pictures.draw_bars(bars, output / "word_f1.png", title="Word F1 on unseen sites", measure="word F1")
+    drawn = pictures.bars(bars, title="Word F1 on unseen sites", measure="word F1")
+    pictures.save(drawn, output / "word_f1.png")
