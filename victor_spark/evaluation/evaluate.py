@@ -10,10 +10,9 @@ from typing import Any, Final, TypeAlias
 
 from victor_spark import __version__
 from victor_spark.errors import InputError, OutputError
-from victor_spark.evaluation import comparison, contained, gold, gold_formats, measures, measuring, report
+from victor_spark.evaluation import comparison, contained, gold, measures, measuring, report
 from victor_spark.evaluation.comparison import Table
-from victor_spark.evaluation.gold import GoldPage
-from victor_spark.evaluation.gold_formats import Choice, Source
+from victor_spark.evaluation.gold import Choice, GoldPage, Source
 from victor_spark.evaluation.measuring import Measurement, Plan
 from victor_spark.evaluation.progress import track
 
@@ -35,7 +34,7 @@ class Gold:
 
     def pages(self) -> Iterator[GoldPage]:
         """Reads the pages again."""
-        return gold_formats.chosen(self.sources, self.choice)
+        return gold.chosen(self.sources, self.choice)
 
 
 def check(sources: Sequence[Source], choice: Choice) -> Gold:
@@ -45,7 +44,7 @@ def check(sources: Sequence[Source], choice: Choice) -> Gold:
         raise InputError(f"no set {', '.join(unknown)} in the gold; there are: {', '.join(sorted(known))}")
     ids: set[tuple[str, str]] = set()
     hashes: list[str] = []
-    for page in gold_formats.chosen(sources, choice):
+    for page in gold.chosen(sources, choice):
         if (page.set, page.id) in ids:
             raise InputError(f"two gold pages of the set {page.set} have the id {page.id}")
         ids.add((page.set, page.id))

@@ -13,7 +13,7 @@ from victor_spark import pipeline, words
 from victor_spark.blocks import OTHER, Record, labels
 from victor_spark.document import Document
 from victor_spark.errors import InputError, UsageError, suggestion
-from victor_spark.evaluation import cleaneval, gold, gold_formats, labelling, matching, measures
+from victor_spark.evaluation import cleaneval, gold, labelling, matching, measures
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.measures import BlockCounts, Overlap
@@ -110,7 +110,7 @@ def plan(
     for folder in cleaned:
         if not Path(folder).is_dir():
             raise InputError(f"--cleaned {folder}: not a directory")
-        gold_formats.texts(Path(folder))
+        gold.texts(Path(folder))
     fitting = [name for name in names if len(models_of(name)) == 1] if model else []
     if model and len(fitting) != 1:
         found = ", ".join(fitting) or "none"
@@ -158,13 +158,13 @@ def cleaner(name: str, models: Mapping[str, bytes]) -> Clean:
 
 def folder_cleaner(folder: Path) -> Clean:
     """Texts that another tool cleaned, with or without CleanEval's markers, found by the stem of the page."""
-    files = gold_formats.texts(folder)
+    files = gold.texts(folder)
 
     def clean(page: GoldPage) -> Output:
-        path = files.get(gold_formats.stem(page.id))
+        path = files.get(gold.stem(page.id))
         if path is None:
             return Output("error", f"no text of this page in {folder}", "", "")
-        content = gold_formats.read_text(path)
+        content = gold.read_text(path)
         marked = content if cleaneval.is_marked(content) else cleaneval.from_text(content)
         text = cleaneval.to_text(marked)
         return Output("ok" if text else "empty", None, text, marked)
@@ -267,7 +267,7 @@ def _snippet_overlap(output: Output, page: GoldPage) -> dict[str, Overlap]:
 def _cleaneval_overlap(
     compare: Callable[[str, str], dict[str, Overlap]], output: Output, page: GoldPage
 ) -> dict[str, Overlap]:
-    wanted = gold_formats.marked(page)
+    wanted = gold.marked(page)
     return {} if wanted is None else compare(output.marked, wanted)
 
 
