@@ -13,7 +13,7 @@ import numpy as np
 from victor_spark.blocks import Float64
 from victor_spark.evaluation import measures, resampling
 from victor_spark.evaluation.measures import BlockCounts, ThresholdCurve
-from victor_spark.evaluation.measuring import BLOCKS, THRESHOLDS, Measurement
+from victor_spark.evaluation.measuring import BLOCKS, Measurement
 
 ALL: Final = "all"
 UNKNOWN: Final = "unknown"
@@ -92,7 +92,7 @@ def curves(rows: Table) -> dict[str, ThresholdCurve]:
         if any(curve.graded for curve in each):
             n_kept, n_right = np.array([(curve.n_kept, curve.n_right) for curve in each]).sum(axis=0)
             n_content = sum(curve.n_content for curve in each)
-            found[name] = measures.curve_of_counts(THRESHOLDS, n_kept, n_right, n_content)
+            found[name] = measures.curve_of_counts(n_kept, n_right, n_content)
     return found
 
 
