@@ -14,6 +14,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -194,7 +195,7 @@ def _choose_labels(store: Store, labels: Sequence[Label] | None) -> None:
     if not chosen:
         chosen = DEFAULT
     if chosen != kept:
-        written = json.dumps([label.as_json() for label in chosen])
+        written = json.dumps([asdict(label) for label in chosen])
         with store.writing() as connection:
             connection.execute("INSERT OR REPLACE INTO setting VALUES ('labels', ?)", (written,))
     store.labels = chosen
