@@ -25,10 +25,10 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from victor_spark import __version__
-from victor_spark.annotation import agreement, annotations, frame, guard, importing, pages, queue
+from victor_spark.annotation import agreement, annotations, frame, guard, importing, queue
 from victor_spark.annotation.guard import Access, guarded
 from victor_spark.annotation.queue import Plan
-from victor_spark.annotation.store import Store
+from victor_spark.annotation.store import Store, content, remarks
 from victor_spark.blocks import OTHER
 from victor_spark.errors import AnnotationError, UsageError
 from victor_spark.html.canonical import style_sheets
@@ -103,7 +103,7 @@ def _session(work: Workspace, _: Query) -> Mapping[str, Any]:
         "model": work.model,
         "version": __version__,
         "practice": [{"page": row["id"], "title": row["title"]} for row in practice],
-        "messages": pages.remarks(store),
+        "messages": remarks(store),
         "store": store.path.name,
         "store_id": store.id,
     }
@@ -279,7 +279,7 @@ _NONCE: Final = "@victor-nonce@"
 @lru_cache(maxsize=16)
 def _rendered(store: Store, number: int, plain: bool) -> tuple[str, ...]:
     """The frame's document, split at the nonce."""
-    kept = pages.content(store, number)
+    kept = content(store, number)
     sheets = "" if plain else frame.harmless_sheet(style_sheets(kept.markup))
     html = frame.render(kept.html, kept.blocks, styles=sheets, nonce=_NONCE, plain=plain)
     head, _, tail = html.rpartition(f'<script nonce="{_NONCE}">')

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from victor_spark.commands import outputs
 from victor_spark.errors import EXIT_DONE, InputError, UsageError
-from victor_spark.evaluation import card, cross_validation, gold, labelling
+from victor_spark.evaluation import card, crf, cross_validation, gold, labelling
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import track
@@ -27,7 +27,6 @@ from victor_spark.extractors import ncleaner as cleaner
 from victor_spark.extractors.ncleaner import Model
 from victor_spark.model.files import FILE_NAME
 from victor_spark.train import ncleaner as training
-from victor_spark.train.ncleaner import Example
 
 EXAMPLES: Final = """\
 examples:
@@ -113,7 +112,7 @@ def _training_pages(pages: Sequence[GoldPage], arguments: argparse.Namespace) ->
 def _trained(pages: Sequence[LabelledPage], arguments: argparse.Namespace) -> Model:
     try:
         return training.train(
-            [Example(page.page.blocks, page.labels, page.site) for page in pages],
+            crf.training_pages(pages),
             lexical=not arguments.non_lexical,
             calibrated=not arguments.uncalibrated,
             about={"command": _command(arguments)},
