@@ -3,9 +3,9 @@
 python -m research.quality --output docs/quality.md
 
 The figures come from `victor train crf` (metrics.json, out_of_fold.jsonl.gz),
-`python -m research.against_peers` (peers.json), `... research.studies` (ablation.json, curve.json,
-languages.json, sets.json) and `... research.snippets` (snippets.json). worst.toml describes the
-worst pages.
+`python -m research.against_peers` (peers.json), `... .studies` (ablation.json, curve.json, languages.json,
+sets.json), `... .snippets` (snippets.json) and `... .preferences` (preferences.json). worst.toml describes
+the worst pages.
 """
 
 import argparse
@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import research
-from research import quality_tables, rejecting
+from research import out_of_fold, preferences, quality_tables, rejecting
+from research.out_of_fold import PageRow
 from victor_spark import resources
-from victor_spark.evaluation import card, out_of_fold, pictures, summary
-from victor_spark.evaluation.out_of_fold import PageRow
+from victor_spark.evaluation import card, cross_validation, pictures
 
 MODELS: Final = ("victor-2", "victor-2008")
 WORST: Final = "worst.toml"
@@ -33,12 +33,12 @@ def page() -> str:
     models = resources.directory("models") / "crf"
     metrics = {name: _read(models / name / "metrics.json") for name in MODELS}
     without = _read(research.FOLDER / "results" / "victor-2008" / WITHOUT_LANGID)
-    proof = _proof(research.RESULTS, metrics[MODELS[0]])
+    proof = _proof(research.RESULTS)
     parts = [_HEAD, *proof, *_models(metrics), _ablation(metrics["victor-2008"], without), _READING]
     return "\n\n".join(parts) + "\n"
 
 
-def _proof(results: Path, metrics: Mapping[str, Any]) -> Iterator[str]:
+def _proof(results: Path) -> Iterator[str]:
     """The sections about the model that `victor` uses, each where its results are there."""
     rows = out_of_fold.read(results / out_of_fold.FILE_NAME)
     if (path := results / "peers.json").is_file():
@@ -53,8 +53,7 @@ def _proof(results: Path, metrics: Mapping[str, Any]) -> Iterator[str]:
     yield _section(_SNIPPETS, results / "snippets.json", quality_tables.snippets)
     yield _section(_ABLATION, results / "ablation.json", quality_tables.ablation)
     yield _section(_LEARNING, results / "curve.json", quality_tables.learning)
-    yield _PREFERENCES
-    yield "\n".join(quality_tables.preferences(metrics["preferences"]))
+    yield _section(_PREFERENCES, results / preferences.FILE_NAME, quality_tables.preferences)
     yield _REJECT
     yield "\n".join(quality_tables.reject(rows))
     yield from _expected(rows)
@@ -151,7 +150,7 @@ def _ablation(full: Mapping[str, Any], without: Mapping[str, Any]) -> str:
         "|---|---|---|---|---|---|",
     ]
     for name, of_model in (("with langid1, langid2", full), ("without", without)):
-        every = of_model["cross_validation"]["victor-2008"][summary.ALL]
+        every = of_model["cross_validation"]["victor-2008"][cross_validation.ALL]
         measures = card.block_row(name, every["blocks_of_pages_with_content"])
         lines.append(f"{measures} {every['word_f1']['mean']:.3f} |")
     lines += [
@@ -268,10 +267,11 @@ larger share of the sites includes the smaller shares.
 _PREFERENCES: Final = """\
 ## Precision or recall
 
-`--prefer` keeps the blocks with the highest expected F for another beta. From `victor train crf`: means
-over all pages, by words, out of fold. The best value of each measure is bold. The two presets are the betas
-with the best F0.5 and F2. The model decides on the uncertain blocks of a page together: it keeps all of one
-level of probability or none. The last row treats every block as independent of the others instead."""
+`--prefer` keeps the blocks with the highest expected F for another beta. Made by
+`python -m research.preferences --data PAGES`: means over all pages, by words, out of fold. The best value of
+each measure is bold. The two presets are the betas with the best F0.5 and F2. The model decides on the
+uncertain blocks of a page together: it keeps all of one level of probability or none. The last row treats
+every block as independent of the others instead."""
 
 _REJECT: Final = """\
 ## Pages with nothing to keep

@@ -5,9 +5,9 @@ from itertools import chain
 from typing import Any, Final
 
 from research import against_peers, rejecting
+from research.out_of_fold import PageRow
+from research.preferences import BY_THEMSELVES
 from research.trials import ALL_STAGES, STAGES
-from victor_spark.evaluation.out_of_fold import PageRow
-from victor_spark.evaluation.summary import BY_THEMSELVES
 from victor_spark.model import decision
 
 Row = Mapping[str, Any]

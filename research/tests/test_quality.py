@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 import research
-from research import against_peers, quality, quality_tables
+from research import against_peers, out_of_fold, quality, quality_tables
+from research.out_of_fold import Decided, PageRow
 from research.peers_raw import PeerRow
-from victor_spark.evaluation import out_of_fold
-from victor_spark.evaluation.out_of_fold import Decided, PageRow
 
 
 def row(number: int, n_common: int, n_gold: int = 10) -> PageRow:
