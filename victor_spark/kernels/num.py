@@ -1,0 +1,1 @@
+NUMBERS = {"DIGEST": 0}
