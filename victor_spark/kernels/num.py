@@ -1,1 +1,0 @@
-NUMBERS = {"DIGEST": 0}
