@@ -24,7 +24,7 @@ from victor_spark.evaluation.progress import track
 from victor_spark.model import files as model_files
 from victor_spark.model.crf import Model
 from victor_spark.model.table import from_conf
-from victor_spark.train.adaptation import C2, STRENGTH, adapt
+from victor_spark.train.crf import C2, STRENGTH, adapt
 from victor_spark.train.crfsuite import TrainingOptions
 
 ROOT: Final = Path(__file__).resolve().parent.parent

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Final
 
 from victor_spark import pipeline
-from victor_spark.blocks import Record
 from victor_spark.commands import clean_options
 from victor_spark.commands.clean_options import (
     CLEANER,
@@ -23,7 +22,8 @@ from victor_spark.errors import ANSWERED, EXIT_DONE, EXIT_INCOMPLETE, InputError
 from victor_spark.extractors import template
 from victor_spark.preparation import handed_over
 from victor_spark.spark.request import CleanRequest
-from victor_spark.warc import file_types, inputs, records
+from victor_spark.warc import file_types, inputs, reading
+from victor_spark.warc.records import Record
 
 HELP: Final = """\
 Removes boilerplate from web pages.
@@ -121,7 +121,7 @@ def read_page(request: CleanRequest, url: str | None) -> tuple[str, Record]:
     if others or shard.kind != "html":
         found = f"{len(others) + 1} inputs, not one" if others else f"{shard.filename} is an archive, not an"
         raise UsageError(f"{found} html page: `victor clean --output OUT` writes rows")
-    for record in records.read(shard, request.reading):
+    for record in reading.read(shard, request.reading):
         return shard.filename, replace(record, url=url or record.url)
     raise InputError(f"{shard.filename}: holds no page")
 

@@ -159,6 +159,10 @@ FOR_ARCHIVES: Final = (ROWS, *RECORDS, LIMITS, BUDGET, SPARK)
 """Options that make no sense for one page that is printed."""
 
 
+OPTIONS: Final = {one.dest: one.flag for one in flat((CLEANER, TEMPLATES, *RUNNING))}
+"""The option of each field of the request."""
+
+
 def request(arguments: argparse.Namespace) -> CleanRequest:
     """The request: built-in values, over them conf/cleaning.toml, over them what was given."""
     built_in, given = CleanRequest(), vars(arguments)
@@ -174,6 +178,7 @@ def request(arguments: argparse.Namespace) -> CleanRequest:
         inputs=tuple(arguments.inputs),
         base_url=given.get("base_url"),
         output=given.get("output") or "",
+        options=OPTIONS,
         **groups,
     )
 

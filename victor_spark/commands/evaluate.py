@@ -27,8 +27,8 @@ from typing import Final
 from victor_spark.commands import outputs
 from victor_spark.commands.options import Command, Group, command_line, option, positive, seconds, switch
 from victor_spark.errors import EXIT_DONE, UsageError
-from victor_spark.evaluation import evaluate, gold_formats, measuring, report_tables
-from victor_spark.evaluation.gold_formats import Choice
+from victor_spark.evaluation import evaluate, gold, measuring, report_tables
+from victor_spark.evaluation.gold import Choice
 
 OPTIONS: Final = (
     option("--gold PATH...", "annotated pages, see above", required=True),
@@ -66,10 +66,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.model and not arguments.cleaner:
         arguments.cleaner = ["victor"]
     plan = measuring.plan(arguments.cleaner, arguments.cleaned, arguments.measures, arguments.model)
-    sources = gold_formats.sources(arguments.gold, arguments.pages, without_pages=not arguments.cleaner)
-    for line in gold_formats.unmatched(arguments.gold, arguments.pages, arguments.cleaned):
+    sources = gold.sources(arguments.gold, arguments.pages, without_pages=not arguments.cleaner)
+    for line in gold.unmatched(arguments.gold, arguments.pages, arguments.cleaned):
         print(f"victor: {line}", file=sys.stderr)
-    gold = evaluate.check(sources, Choice(tuple(arguments.sets), arguments.split, arguments.limit))
+    annotated = evaluate.check(sources, Choice(tuple(arguments.sets), arguments.split, arguments.limit))
     import_module("matplotlib")  # a missing extra is reported before the work
     if arguments.spark:
         from victor_spark.spark.evaluate import measurements  # Spark is loaded only where it is used
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     options = ("gold", "pages", "cleaner", "cleaned", "measures", "sets", "model", "split", "limit")
     facts = {"command": command_line("victor evaluate", arguments, *options)}
     with outputs.directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
-        results = evaluate.run(gold, plan, runner, output, facts)
+        results = evaluate.run(annotated, plan, runner, output, facts)
     sys.stdout.write(
         "\n".join(["", *report_tables.terminal_lines(results), f"report in {output / 'report.html'}", ""])
     )

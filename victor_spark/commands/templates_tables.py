@@ -15,7 +15,7 @@ from victor_spark.commands import outputs
 from victor_spark.commands.options import Command, option, switch
 from victor_spark.errors import EXIT_DONE, InputError, OutputError, suggestion
 from victor_spark.evaluation import pictures
-from victor_spark.templates import history, table
+from victor_spark.templates import table
 
 SHOW_HELP: Final = """\
 Prints the templates of a site: regular expression, number of pages, example; and the site's cut-off.
@@ -157,12 +157,12 @@ def _draw(rows: list[dict[str, Any]], path: Path) -> None:
         raise InputError(f"no histogram of {first['site']} in the table")
     title = f"Repeated strings of {first['site']}"
     with outputs.written(path):
-        pictures.draw_histogram(histogram, first["cut_off"], first["n_pages"], path, title=title)
+        pictures.save(pictures.histogram(histogram, first["cut_off"], first["n_pages"], title=title), path)
 
 
 def diff(arguments: argparse.Namespace) -> int:
     """Prints the changes."""
-    changes = history.diff(table.read(arguments.old), table.read(arguments.new))
+    changes = table.diff(table.read(arguments.old), table.read(arguments.new))
     if arguments.output:
         with outputs.written(Path(arguments.output)):
             pq.write_table(changes, arguments.output, compression="zstd")

@@ -7,7 +7,7 @@ metrics.json, figures and out_of_fold.jsonl.gz (a line a page, numbers only); it
 
 --gold takes such files one by one, as `victor annotate export` writes them; their block labels are used.
 --start-from adapts a trained model to a few dozen pages of a new kind: its features, trees and weights are
-kept, and the CRF learns corrections. The cross-validation then also measures the model before adaptation.
+kept, and the CRF learns corrections. The cross-validation then also measures the model before training.
 
 examples:
   victor train crf --data pages/ --output models/crf/mine
@@ -38,9 +38,7 @@ from victor_spark.evaluation import (
     cross_validation,
     gold,
     labelling,
-    out_of_fold,
     pictures,
-    summary,
 )
 from victor_spark.evaluation.cross_validation import Results
 from victor_spark.evaluation.labelling import LabelledPage
@@ -52,9 +50,9 @@ from victor_spark.model.feature_sets import TEMPLATE_SHARE
 from victor_spark.model.table import FeatureTable, from_conf, without
 from victor_spark.resources import directory
 from victor_spark.templates.mine import MiningSettings
-from victor_spark.train import adaptation, check_installed
-from victor_spark.train.adaptation import STRENGTH
-from victor_spark.train.crf import MAX_BLOCKS
+from victor_spark.train import check_installed
+from victor_spark.train import crf as training
+from victor_spark.train.crf import MAX_BLOCKS, STRENGTH
 from victor_spark.train.crfsuite import ALGORITHMS, Progress, TrainingOptions
 
 DEFAULT_FEATURES: Final = MODELS["victor"].removeprefix("crf/")
@@ -124,7 +122,7 @@ def _train(arguments: argparse.Namespace, recipe: "Recipe", output: Path) -> Non
             pages, recipe.cleaners, n_folds=arguments.folds, n_jobs=arguments.jobs
         )
         for name, judged in results.items():
-            print(f"\n{name}\n{summary.table(summary.by_set(judged))}")
+            print(f"\n{name}\n{cross_validation.table(cross_validation.by_set(judged))}")
     _write(output, pages, results, recipe=recipe, arguments=arguments, why_not=why_not)
 
 
@@ -159,7 +157,7 @@ def _adapting(arguments: argparse.Namespace) -> Recipe:
             raise UsageError(f"--{name} cannot be combined with --start-from: the features stay the same")
     start = start_model(arguments.start_from)
     arguments.iterations = arguments.iterations or 30
-    arguments.c2 = adaptation.C2 if arguments.c2 is None and arguments.algorithm == "lbfgs" else arguments.c2
+    arguments.c2 = training.C2 if arguments.c2 is None and arguments.algorithm == "lbfgs" else arguments.c2
     arguments.strength = STRENGTH if arguments.strength is None else arguments.strength
     arguments.features = None
     options, strength = _options(arguments), arguments.strength
@@ -167,7 +165,7 @@ def _adapting(arguments: argparse.Namespace) -> Recipe:
 
     def adapted(pages: Sequence[LabelledPage], progress: Progress | None = None) -> Model:
         taught = crf.training_pages(pages)
-        return adaptation.adapt(taught, start, options, strength=strength, progress=progress)
+        return training.adapt(taught, start, options, strength=strength, progress=progress)
 
     return Recipe(options, start.table, adapted, lambda pages: {**crf.cleaners(adapted(pages)), **old})
 
@@ -252,19 +250,18 @@ def _write(
         "n_training_pages": trained_on.total(),
         "training_pages": dict(sorted(trained_on.items())),
         "n_folds": arguments.folds,
-        "cross_validation": {name: summary.by_set(judged) for name, judged in results.items()},
-        "calibration_error": {name: summary.reliability(judged).error for name, judged in results.items()},
+        "cross_validation": {name: cross_validation.by_set(judged) for name, judged in results.items()},
+        "calibration_error": {
+            name: cross_validation.reliability(judged).error for name, judged in results.items()
+        },
     }
-    if judged := results.get(crf.DECIDES_BY_PAGE):  # the cleaner that has `--prefer`
-        metrics["preferences"] = summary.preference_curve(pages, judged)
     if why_not:
         metrics["not_measured"] = why_not
     output.mkdir(parents=True, exist_ok=True)
     if results:
         _draw(output, results)
-        out_of_fold.write(
-            output / out_of_fold.FILE_NAME, out_of_fold.rows(pages, next(iter(results.values())))
-        )
+        first = next(iter(results.values()))
+        cross_validation.write_out_of_fold(output / cross_validation.OUT_OF_FOLD, pages, first)
     (output / model_files.FILE_NAME).write_bytes(model_files.to_bytes(trained))
     (output / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n", encoding="utf-8")
     (output / "CARD.md").write_text(card.write(output.resolve().name, metrics), encoding="utf-8")
@@ -272,16 +269,20 @@ def _write(
 
 def _draw(output: Path, results: Results) -> None:
     first = next(iter(results.values()))
-    curve = {"out of fold": summary.curve(first)}
-    pictures.draw_curves(curve, output / "curve.png", title="Blocks kept by threshold")
-    reliability = summary.reliability(first)
-    pictures.draw_reliability(reliability, output / "reliability.png", title="Blocks, out of fold")
     sets = sorted({page.set for page in first})
     bars = {
-        name: {row: summary.word_f1([page for page in judged if page.set == row]) for row in sets}
+        name: {row: cross_validation.word_f1([page for page in judged if page.set == row]) for row in sets}
         for name, judged in results.items()
     }
-    pictures.draw_bars(bars, output / "word_f1.png", title="Word F1 on unseen sites", measure="word F1")
+    curve = {"out of fold": cross_validation.curve(first)}
+    reliability = cross_validation.reliability(first)
+    drawn = {
+        "curve.png": pictures.curves(curve, title="Blocks kept by threshold"),
+        "reliability.png": pictures.reliability(reliability, title="Blocks, out of fold"),
+        "word_f1.png": pictures.bars(bars, title="Word F1 on unseen sites", measure="word F1"),
+    }
+    for name, picture in drawn.items():
+        pictures.save(picture, output / name)
 
 
 TRAIN: Final = Command(__doc__, OPTIONS, run)

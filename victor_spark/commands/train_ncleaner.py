@@ -26,14 +26,13 @@ from typing import Any, Final
 from victor_spark.commands import outputs
 from victor_spark.commands.options import Command, command_line, option, positive, switch
 from victor_spark.errors import EXIT_DONE, InputError
-from victor_spark.evaluation import card, cross_validation, gold, labelling, summary
+from victor_spark.evaluation import card, crf, cross_validation, gold, labelling
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import track
 from victor_spark.extractors import ncleaner as cleaner
 from victor_spark.model.files import FILE_NAME
 from victor_spark.train import ncleaner as training
-from victor_spark.train.ncleaner import Example
 
 OPTIONS: Final = (
     option("--data DIR", "directory of annotated pages", required=True),
@@ -71,7 +70,7 @@ def _train(arguments: argparse.Namespace, output: Path) -> None:
     }
     try:
         model = training.train(
-            [Example(page.page.blocks, page.labels, page.site) for page in learnt],
+            crf.training_pages(learnt),
             lexical=metrics["lexical"],
             calibrated=metrics["calibrated"],
             about={"command": metrics["command"]},
@@ -82,9 +81,9 @@ def _train(arguments: argparse.Namespace, output: Path) -> None:
     clean = cleaner.load(cleaner.to_bytes(model))
     labelled = map(labelling.label, track(held_out, "measuring", len(held_out)))
     results = [cross_validation.result(page, clean(page.page)) for page in labelled]
-    metrics["held_out"] = summary.by_set(results) if results else {}
+    metrics["held_out"] = cross_validation.by_set(results) if results else {}
     if results:
-        print(summary.table(metrics["held_out"]))
+        print(cross_validation.table(metrics["held_out"]))
     else:
         print(f"victor: not measured: {arguments.data} has no page of the split dev", file=sys.stderr)
     output.mkdir(parents=True, exist_ok=True)

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from victor_spark.errors import UsageError, suggestion
 from victor_spark.warc import storage
+from victor_spark.warc.file_types import ShardKind
 
 RECORD_TYPES: Final = (
     "response", "resource", "conversion", "request", "metadata", "revisit", "warcinfo", "continuation"
@@ -28,7 +29,7 @@ class Shard:
 
     path: str
     size: int | None
-    kind: Literal["warc", "arc", "html"]
+    kind: ShardKind
     name: str = ""
     start: int = 0
     end: int | None = None
