@@ -20,7 +20,7 @@ from victor_spark.blocks import Blocks, Bool
 from victor_spark.html.canonical import by_library, canonical
 from victor_spark.html.characters import properties
 from victor_spark.html.segment import segment
-from victor_spark.kernels import code_points
+from victor_spark.kernels import code_points, num
 from victor_spark.langid.normalise import folding_table
 from victor_spark.model import revision, surroundings, weights
 from victor_spark.parser.parse import beyond_budget, parse
@@ -339,7 +339,7 @@ def test_decision(slow: dict[str, ModuleType], seed: int, n_blocks: int) -> None
     results = []
     for deciding, chain in ((slow["decision"], slow["crf"]), (compiled("decision"), compiled("crf"))):
         kept, revised = np.zeros(n_blocks, dtype=np.uint8), np.empty((n_blocks, 3))
-        of_levels = np.zeros((3, deciding.LEVELS))
+        of_levels = np.zeros((3, num.LEVELS))
         deciding.keep_best(
             *map(memoryview, (marginals, words)), 1.0, 0.2, *map(memoryview, (of_levels[0], kept))
         )

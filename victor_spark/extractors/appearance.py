@@ -14,7 +14,7 @@ import numpy as np
 
 from victor_spark.blocks import Int32, Page
 from victor_spark.html.tags import tables
-from victor_spark.kernels import markup
+from victor_spark.kernels.num import TAG_FLAGS
 
 _TAG: Final = re.compile(r'<(/?)(?!!)([^\s/>]++)((?:[^>=]|=(?:"[^"]*+")?)*+)>')
 """As the segmentation reads tags: a quote opens a value only right after `=`."""
@@ -56,9 +56,9 @@ class Appearance:
 
 @cache
 def tags_with(flag: str) -> frozenset[str]:
-    """Names of the elements with one of kernels.markup.FLAGS: "void" (no end tag) or "block-level"."""
+    """Names of the elements with one of kernels.num.TAG_FLAGS: "void" (no end tag) or "block_level"."""
     table = tables()
-    bit = 1 << markup.FLAGS.index(flag)
+    bit = 1 << TAG_FLAGS.index(flag)
     return frozenset(
         name for name, flags in zip(table.names, table.flags.tolist(), strict=True) if flags & bit
     )

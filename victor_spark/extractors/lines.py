@@ -63,7 +63,7 @@ class _Scan:
 
     def tag(self, *, closing: bool, name: str) -> None:
         """A tag; before a block-level start tag and after a block-level end tag a line ends."""
-        block_level = name in tags_with("block-level")
+        block_level = name in tags_with("block_level")
         if not block_level:
             self.inline()
         elif not closing:

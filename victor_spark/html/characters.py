@@ -13,17 +13,19 @@ import numpy as np
 import numpy.typing as npt
 
 from victor_spark import scripts
-
-OTHER, LETTER, DIGIT, PUNCTUATION, WHITE = range(5)
-CLASS_MASK: Final = 7
-UPPER: Final = 8
-"""An upper- or title-case letter, or one without case: what a sentence may begin with."""
-SENTENCE_END: Final = 16
-UNSPACED: Final = 32
-"""A letter of a script written without spaces between words (scripts.UNSPACED)."""
-CLOSING: Final = 64
-"""Closing quotes and brackets, which may follow a sentence's end mark."""
-GREEK: Final = 128
+from victor_spark.kernels.num import (
+    CLASS_MASK,
+    CLOSING,
+    DIGIT,
+    GREEK,
+    LETTER,
+    OTHER,
+    PUNCTUATION,
+    SENTENCE_END,
+    UNSPACED,
+    UPPER,
+    WHITE,
+)
 
 _SENTENCE_ENDS: Final = ".!?…。！？．｡؟۔।॥։።፧။។༎‼⁇⁈⁉"
 _CLOSING_EXTRA: Final = "\"'”’»“‹›«」』）】〉》"
@@ -34,7 +36,7 @@ _VARIATION_SELECTORS: Final = slice(0xE0100, 0xE01F0)
 
 @cache
 def properties() -> npt.NDArray[np.uint8]:
-    """Shape (0x110000,): class in the low three bits, the flags of this module above them."""
+    """Shape (0x110000,): class in the low three bits, the flags of kernels.num above them."""
     table = np.zeros(0x110000, dtype=np.uint8)
     categories = [unicodedata.category(chr(point)) for point in range(_ASSIGNED)]
     by_category = {name: _of_category(name) for name in set(categories)}

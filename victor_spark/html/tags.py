@@ -6,61 +6,24 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.kernels import markup
+from victor_spark.kernels.num import TAG_FLAGS
 from victor_spark.parser.hashing import hashed
 
 CONTAINERS: Final = (
-    "p",
-    "a",
-    "u",
-    "img",
-    "class-header",
-    "class-bold",
-    "class-italic",
-    "class-list",
-    "class-form",
-    "noscript",
-    "pre",
-    "li",
-    "table",
-    "blockquote",
-    "article",
-    "main",
-    "nav",
-    "aside",
-    "header",
-    "footer",
-    "figure",
-    "figcaption",
-    "dl",
-    "dt",
-    "button",
-    "label",
-    "section",
-    "address",
-    "time",
-)
+    "p", "a", "u", "img", "class-header", "class-bold", "class-italic", "class-list", "class-form",
+    "noscript", "pre", "li", "table", "blockquote", "article", "main", "nav", "aside", "header",
+    "footer", "figure", "figcaption", "dl", "dt", "button", "label", "section", "address", "time",
+)  # fmt: skip
 """Bit i of `Blocks.containers` says that an ancestor of the block belongs to CONTAINERS[i]."""
 
 BIT: Final = {name: 1 << i for i, name in enumerate(CONTAINERS)}
 
 _MEMBERS: Final = {
-    "class-header": ("h1", "h2", "h3", "h4", "h5", "h6"),
-    "class-bold": ("b", "strong"),
-    "class-italic": ("i", "em", "cite", "dfn", "var"),
-    "class-list": ("ul", "ol", "dl", "menu", "dir"),
-    "class-form": (
-        "form",
-        "fieldset",
-        "select",
-        "textarea",
-        "button",
-        "label",
-        "legend",
-        "option",
-        "optgroup",
-    ),
-    "dt": ("dt",),
+    "class-header": "h1 h2 h3 h4 h5 h6",
+    "class-bold": "b strong",
+    "class-italic": "i em cite dfn var",
+    "class-list": "ul ol dl menu dir",
+    "class-form": "form fieldset select textarea button label legend option optgroup",
 }
 _VOID: Final = (
     "area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr"
@@ -89,7 +52,7 @@ class TagTables(NamedTuple):
 def tables() -> TagTables:
     """The tag tables as arrays, made once per process."""
     listed = set(_VOID.split()) | set(_BLOCK_LEVEL.split())
-    listed |= {tag for tags in _MEMBERS.values() for tag in tags}
+    listed |= {tag for tags in _MEMBERS.values() for tag in tags.split()}
     listed |= {name for name in CONTAINERS if not name.startswith("class-")}
     names = ("", *sorted(listed))
     flags = np.array([0] + [_flags(name) for name in names[1:]], dtype=np.uint16)
@@ -104,16 +67,16 @@ def tables() -> TagTables:
 def _flags(name: str) -> int:
     words = {name}
     words |= {"void"} if name in _VOID.split() else set()
-    words |= {"block-level"} if name in _BLOCK_LEVEL.split() else set()
+    words |= {"block_level"} if name in _BLOCK_LEVEL.split() else set()
     words |= {"td"} if name == "th" else set()
     words |= {"skipped"} if name == "title" else set()
     words |= {"preformatted"} if name in _PREFORMATTED.split() else set()
-    return sum(1 << bit for bit, flag in enumerate(markup.FLAGS) if flag in words)
+    return sum(1 << bit for bit, flag in enumerate(TAG_FLAGS) if flag in words)
 
 
 def _mask(name: str) -> int:
     mask = BIT.get(name, 0)
     for container, tags in _MEMBERS.items():
-        if name in tags:
+        if name in tags.split():
             mask |= BIT[container]
     return mask

@@ -13,35 +13,10 @@ from victor_spark.parser.hashing import hashed
 from victor_spark.resources import directory
 
 GROUPS: Final = (
-    "article",
-    "content",
-    "text",
-    "post",
-    "comment",
-    "related",
-    "teaser",
-    "share",
-    "side",
-    "nav",
-    "crumb",
-    "head",
-    "foot",
-    "ad",
-    "consent",
-    "subscribe",
-    "byline",
-    "meta",
-    "tag",
-    "media",
-    "title",
-    "lead",
-    "form",
-    "product",
-    "list",
-    "hidden",
-    "quote",
-    "document",
-)
+    "article", "content", "text", "post", "comment", "related", "teaser", "share", "side", "nav",
+    "crumb", "head", "foot", "ad", "consent", "subscribe", "byline", "meta", "tag", "media", "title",
+    "lead", "form", "product", "list", "hidden", "quote", "document",
+)  # fmt: skip
 """The groups, in the order of their features."""
 
 

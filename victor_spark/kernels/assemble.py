@@ -2,11 +2,9 @@
 """Joins kept blocks into running text. Cython pure Python mode."""
 
 import cython
+from cython.cimports.victor_spark.kernels import num
 
-_WHITE = cython.declare(cython.int, 4)
-_CLASS = cython.declare(cython.int, 7)
-_LINES = cython.declare(cython.int, 1)
-_CODE = cython.declare(cython.int, 3)
+num.check()
 
 
 @cython.ccall
@@ -48,7 +46,7 @@ def assemble(
             last >= 0
             and listing[block] != 0
             and listing[block] == listing[last]
-            and (white_space[block] == _CODE or paragraphs[block] == paragraphs[last])
+            and (white_space[block] == num.CODE or paragraphs[block] == paragraphs[last])
         ):
             start = gap_ends[last]
             i = last + 1
@@ -63,7 +61,7 @@ def assemble(
             if last >= 0:
                 out[n] = 10
                 n += 1
-            if white_space[block] == _CODE:
+            if white_space[block] == num.CODE:
                 start = _last_line(gaps, gap_ends[block - 1] if block else 0, end)
         elif spaces[block] or last != block - 1:
             out[n] = 32
@@ -71,7 +69,7 @@ def assemble(
         for i in range(start, end):
             out[n] = gaps[i]
             n += 1
-        if white_space[block] > _LINES:
+        if white_space[block] > num.LINES:
             for i in range(starts[block], ends[block]):
                 if points[i] != 13:
                     out[n] = points[i]
@@ -82,11 +80,11 @@ def assemble(
         n_lines = 0
         for i in range(starts[block], ends[block]):
             c = points[i]
-            if c < 1114112 and (properties[c] & _CLASS) == _WHITE:
+            if c < 1114112 and (properties[c] & num.CLASS_MASK) == num.WHITE:
                 was_white = True
                 n_lines += c == 10
                 continue
-            if was_white and n_lines and white_space[block] == _LINES:
+            if was_white and n_lines and white_space[block] == num.LINES:
                 while n_lines:
                     out[n] = 10
                     n += 1

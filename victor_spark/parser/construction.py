@@ -12,9 +12,7 @@ import re
 import cython
 from cython.cimports.victor_spark.parser import num
 
-from victor_spark.parser.num import check
-
-check(num.DIGEST)
+num.check()
 
 # How an element is open, beside 1: in a drawing or formula; one of these that holds HTML; a template, as
 # _OPEN_TEMPLATE and the insertion mode of its inside.

@@ -8,9 +8,7 @@ the few characters escaped that must be, attributes in double quotes, each name 
 import cython
 from cython.cimports.victor_spark.parser import num
 
-from victor_spark.parser.num import check
-
-check(num.DIGEST)
+num.check()
 
 _LONGEST_REFERENCE = cython.declare(cython.int, 32)
 _SEED = cython.declare(cython.uint, 2166136261)

@@ -9,9 +9,7 @@ is done here, the page is left to the parser library: `tokenize` then returns -1
 import cython
 from cython.cimports.victor_spark.parser import num
 
-from victor_spark.parser.num import check
-
-check(num.DIGEST)
+num.check()
 
 _UNLISTED = cython.declare(cython.int, -4096)
 _DEEPEST_DRAWING = cython.declare(cython.int, 256)
