@@ -107,7 +107,7 @@ class Blocks:
     gaps: Annotated[UInt32, NOT_PER_BLOCK]
     gap_ends: Annotated[Int32, LATER]
     # Hashes of the ancestors' tags, and of their tags and classes; hints[g, i]: how many elements up
-    # the nearest ancestor of block i is that a word of html.words group g names (255: none);
+    # the nearest ancestor of block i is that a word of html.tags.GROUPS[g] names (255: none);
     # elements[0, e]: the block-level element around block-level element e (0: none), elements[1, e]:
     # the last one inside e (e itself, if none). Named elements have words in class, id, role or itemprop,
     # or are hidden by their own attributes: named_elements[0, e] is the one around e (0: none),

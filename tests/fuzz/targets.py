@@ -31,7 +31,7 @@ from victor_spark.evaluation import matching
 from victor_spark.html.canonical import by_library, canonical
 from victor_spark.html.charset import as_utf8
 from victor_spark.html.segment import segment
-from victor_spark.kernels import attributes, code_points, crf, letters, ngrams, preclean, source
+from victor_spark.kernels import code_points, crf, letters, ngrams, preclean, source
 from victor_spark.langid import normalise, scores
 from victor_spark.langid.profiles import Profiles
 from victor_spark.parser.elements import in_source
@@ -135,7 +135,7 @@ def precleans_as_uncompiled(content: bytes) -> None:
     html = as_text(content[1:800])
     most = content[0] % 4 if content else 0
     assert twin("kernels.preclean").drop_textless(html) == preclean.drop_textless(html)
-    assert twin("kernels.attributes").cap(html, most) == attributes.cap(html, most)
+    assert twin("kernels.source").cap(html, most) == source.cap(html, most)
 
 
 def halves(content: bytes) -> tuple[str, str]:

@@ -35,7 +35,6 @@ ELSEWHERE = {
 }
 KERNELS = (
     "assemble",
-    "attributes",
     "blocks",
     "content",
     "context",
@@ -44,7 +43,6 @@ KERNELS = (
     "letters",
     "listings",
     "markup",
-    "names",
     "preclean",
     "source",
     "statements",
@@ -88,11 +86,11 @@ def slow() -> dict[str, ModuleType]:
     twins["canonical"] = from_source("html.canonical")
     twins["parse"] = from_source("parser.parse")
     twins["parse"].__dict__.update({name: from_source(f"parser.{name}") for name in PARSE})
-    twins["canonical"].__dict__.update(attributes=twins["attributes"], preclean=twins["preclean"])
+    twins["canonical"].__dict__.update(kernel=twins["source"], preclean=twins["preclean"])
     twins["model.surroundings"] = from_source("model.surroundings")
     twins["model.surroundings"].__dict__.update(kernel=twins["surroundings"], of_blocks=twins["blocks"])
     twins["model.weights"] = from_source("model.weights")
-    twins["model.weights"].__dict__.update(kernel=twins["names"])
+    twins["model.weights"].__dict__.update(kernel=twins["blocks"])
     twins["model.revision"] = from_source("model.revision")
     own = {name: twins[name] for name in ("context", "surroundings")}
     twins["model.revision"].__dict__.update(own, kernel=twins["crf"])
@@ -125,7 +123,7 @@ def test_markup_of_what_is_not_canonical(slow: dict[str, ModuleType], html: str)
 @a_few
 def test_canonical_html_by_the_library(slow: dict[str, ModuleType], source: str) -> None:
     compiled("preclean")
-    compiled("attributes")
+    compiled("source")
     markup = source.encode("utf-8", "replace").decode()
     assert slow["canonical"].by_library(markup) == by_library(markup)
 
@@ -166,7 +164,7 @@ tag_parts = st.sampled_from(
 @given(html=st.lists(tag_parts, max_size=40).map("".join) | soup, cap=st.integers(0, 3))
 @a_few
 def test_attributes(slow: dict[str, ModuleType], html: str, cap: int) -> None:
-    assert slow["attributes"].cap(html, cap) == compiled("attributes").cap(html, cap)
+    assert slow["source"].cap(html, cap) == compiled("source").cap(html, cap)
 
 
 def assembled(kernel: ModuleType, blocks: Blocks, kept: Bool) -> str:
@@ -402,7 +400,7 @@ def test_surroundings_and_context(slow: dict[str, ModuleType], source: str, seed
 @a_few
 def test_names(slow: dict[str, ModuleType], source: str, seed: int) -> None:
     blocks = blocks_of(source)
-    compiled("names")
+    compiled("blocks")
     words = np.setdiff1d(blocks.name_words, np.uint32(0))[::2]
     of_words = np.random.default_rng(seed).normal(size=len(words)).astype(np.float32)
     results = [

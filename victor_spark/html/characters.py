@@ -13,24 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from victor_spark import scripts
-from victor_spark.kernels.num import (
-    CLASS_MASK,
-    CLOSING,
-    DIGIT,
-    GREEK,
-    LETTER,
-    OTHER,
-    PUNCTUATION,
-    SENTENCE_END,
-    UNSPACED,
-    UPPER,
-    WHITE,
-)
+from victor_spark.kernels import num
 
 _SENTENCE_ENDS: Final = ".!?…。！？．｡؟۔।॥։።፧။។༎‼⁇⁈⁉"
 _CLOSING_EXTRA: Final = "\"'”’»“‹›«」』）】〉》"
 _ASSIGNED: Final = 0x33480
-"""Above this come only marks (the selectors), tags and private use: class OTHER."""
+"""Above this come only marks (the selectors), tags and private use: class num.OTHER."""
 _VARIATION_SELECTORS: Final = slice(0xE0100, 0xE01F0)
 
 
@@ -41,23 +29,24 @@ def properties() -> npt.NDArray[np.uint8]:
     categories = [unicodedata.category(chr(point)) for point in range(_ASSIGNED)]
     by_category = {name: _of_category(name) for name in set(categories)}
     table[:_ASSIGNED] = [by_category[name] for name in categories]
-    table[_VARIATION_SELECTORS] = LETTER
+    table[_VARIATION_SELECTORS] = num.LETTER
     for start, end in scripts.UNSPACED:
         part = table[start : end + 1]
-        part[(part & CLASS_MASK) == LETTER] |= UNSPACED
+        part[(part & num.CLASS_MASK) == num.LETTER] |= num.UNSPACED
     for start, end in ((0x0370, 0x03FF), (0x1F00, 0x1FFF)):
         part = table[start : end + 1]
-        part[(part & CLASS_MASK) == LETTER] |= GREEK
+        part[(part & num.CLASS_MASK) == num.LETTER] |= num.GREEK
     white = [point for point in range(0x3001) if chr(point).isspace()]
-    table[white] = WHITE
-    table[[ord(mark) for mark in _SENTENCE_ENDS]] |= SENTENCE_END
-    table[[ord(mark) for mark in _CLOSING_EXTRA]] |= CLOSING
+    table[white] = num.WHITE
+    table[[ord(mark) for mark in _SENTENCE_ENDS]] |= num.SENTENCE_END
+    table[[ord(mark) for mark in _CLOSING_EXTRA]] |= num.CLOSING
     return table
 
 
 def _of_category(category: str) -> int:
     if category in ("Lu", "Lt", "Lo"):
-        return LETTER | UPPER
+        return num.LETTER | num.UPPER
     if category in ("Pe", "Pf"):
-        return PUNCTUATION | CLOSING
-    return {"L": LETTER, "M": LETTER, "N": DIGIT, "P": PUNCTUATION}.get(category[0], OTHER)
+        return num.PUNCTUATION | num.CLOSING
+    classes = {"L": num.LETTER, "M": num.LETTER, "N": num.DIGIT, "P": num.PUNCTUATION}
+    return classes.get(category[0], num.OTHER)

@@ -9,9 +9,7 @@ import numpy as np
 from victor_spark.blocks import LATER, ROWS, Blocks, UInt8, zeros
 from victor_spark.html import listings
 from victor_spark.html.characters import properties
-from victor_spark.html.tags import BIT, tables
-from victor_spark.html.words import GROUPS
-from victor_spark.html.words import table as word_table
+from victor_spark.html.tags import BIT, GROUPS, tables, words
 from victor_spark.kernels import code_points, content, markup, views
 from victor_spark.kernels.num import STACK
 from victor_spark.parser.elements import in_source
@@ -33,7 +31,7 @@ def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
     rows = np.empty((len(ROWS), n_tags + 1), dtype=np.int32)
     containers = np.empty(n_tags + 1, dtype=np.uint64)
     inside = np.empty((len(_INSIDE), n_tags + 1), dtype=np.uint8)
-    words = word_table()
+    named = words()
     paths = np.empty((2, n_tags + 1), dtype=np.uint64)
     hints = np.empty((len(GROUPS), n_tags + 1), dtype=np.uint8)
     elements = np.zeros((2, n_tags + 1), dtype=np.int32)
@@ -50,7 +48,7 @@ def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
         GROUPS.index("hidden"),
         BIT["img"],
         *views(points, properties(), tags.slots, tags.slot_tags, tags.flags, tags.levels, tags.masks),
-        *views(words.slots, words.slot_groups, _INSIDE, *stacks, rows, containers, inside, paths, hints),
+        *views(named.slots, named.slot_groups, _INSIDE, *stacks, rows, containers, inside, paths, hints),
         *views(elements, named_elements, name_words, text),
     ).run()
     rows = rows[:, :n_blocks].copy()

@@ -1,13 +1,17 @@
-"""What the tags mean to the scan: one table, a row a tag, and the look-up table made from it."""
+"""What tags, and words of class and id, mean to the scan: tables, and the look-up tables made of them."""
 
+import hashlib
 from functools import cache
 from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from victor_spark import configuration
+from victor_spark.errors import ConfigurationError
 from victor_spark.kernels.num import TAG_FLAGS
 from victor_spark.parser.hashing import hashed
+from victor_spark.resources import directory
 
 CONTAINERS: Final = (
     "p", "a", "u", "img", "class-header", "class-bold", "class-italic", "class-list", "class-form",
@@ -80,3 +84,40 @@ def _mask(name: str) -> int:
         if name in tags.split():
             mask |= BIT[container]
     return mask
+
+
+GROUPS: Final = (
+    "article", "content", "text", "post", "comment", "related", "teaser", "share", "side", "nav",
+    "crumb", "head", "foot", "ad", "consent", "subscribe", "byline", "meta", "tag", "media", "title",
+    "lead", "form", "product", "list", "hidden", "quote", "document",
+)  # fmt: skip
+"""Groups of words of class, id, role and itemprop that say what an element is for; features keep the order."""
+
+
+class WordTable(NamedTuple):
+    """Hash slots that lead from a word to its group, and a digest of all the words."""
+
+    digest: str
+    slots: npt.NDArray[np.uint32]
+    slot_groups: npt.NDArray[np.uint8]
+
+
+@cache
+def words() -> WordTable:
+    """The table of conf/words.toml, made once per process; ConfigurationError when it is malformed."""
+    path = directory("conf") / "words.toml"
+    groups = configuration.toml(path)
+    if tuple(groups) != GROUPS:
+        raise ConfigurationError(f"{path}: the groups must be {', '.join(GROUPS)}, in this order")
+    numbers: dict[str, int] = {}
+    for number, (group, members) in enumerate(groups.items()):
+        if not isinstance(members, list) or not all(isinstance(word, str) for word in members):
+            raise ConfigurationError(f"{path}: {group} is no list of words")
+        for word in members:
+            if word in numbers:
+                raise ConfigurationError(f"{path}: {word} stands twice")
+            numbers[word] = number
+    slots, values = hashed(numbers, 2048)
+    slot_groups = values.astype(np.uint8)
+    digest = hashlib.sha256(slots.tobytes() + slot_groups.tobytes()).hexdigest()
+    return WordTable(digest, slots, slot_groups)

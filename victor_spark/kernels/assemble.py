@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """Joins kept blocks into running text. Cython pure Python mode."""
 
 import cython
@@ -30,14 +30,8 @@ def assemble(
     its line breaks, where `white_space` says so.
     """
     n: cython.Py_ssize_t = 0
-    block: cython.Py_ssize_t
     last: cython.Py_ssize_t = -1
-    i: cython.Py_ssize_t
-    c: cython.uint
     n_lines: cython.Py_ssize_t
-    was_white: cython.bint
-    start: cython.Py_ssize_t
-    end: cython.Py_ssize_t
     for block in range(starts.shape[0]):
         if not kept[block]:
             continue

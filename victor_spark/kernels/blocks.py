@@ -1,5 +1,6 @@
-# cython: language_level=3
-"""Features of single blocks: what their counts, ancestors and twins on the page say, and the title in them.
+# cython: language_level=3, infer_types=True
+"""Features of single blocks: their counts, ancestors, twins on the page, the title in them, words in
+class, id, role and itemprop of their ancestors.
 
 The names of the rows stand in kernels.num and model.surroundings. Cython pure Python mode.
 """
@@ -10,6 +11,8 @@ from cython.cimports.victor_spark.kernels import num
 num.check()
 assert num.ROW_N_OTHER == num.ROW_N_LETTERS + 4
 assert num.ROW_N_OTHER_TOKENS == num.ROW_N_ALPHA_TOKENS + 3
+
+_FADING = cython.declare(cython.float, 0.5)
 
 
 @cython.ccall
@@ -32,7 +35,6 @@ def of_page(
 
     `key` and `slots` are as in `layout`; `page` gets the numbers of the paper's document features.
     """
-    i: cython.Py_ssize_t
     n: cython.Py_ssize_t = n_words.shape[0]
     words: cython.double = 0.0
     sentences: cython.double = 0.0
@@ -74,9 +76,6 @@ def of_blocks(
     n: cython.Py_ssize_t = containers.shape[0]
     n_all: cython.Py_ssize_t = twins.shape[1]
     one: cython.ulonglong = 1
-    i: cython.Py_ssize_t
-    r: cython.Py_ssize_t
-    k: cython.Py_ssize_t
     words: cython.double
     tokens: cython.double
     n_chars: cython.double
@@ -142,8 +141,6 @@ def _twins(
     mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
     all_bits: cython.ulonglong = 18446744073709551615
     prime: cython.ulonglong = 15485907386658061715
-    slot: cython.ulonglong
-    i: cython.Py_ssize_t
     for i in range(slots.shape[0]):
         slots[i] = -1
     for i in range(hashes.shape[0]):
@@ -169,7 +166,6 @@ def _word_ratios(
     row: cython.Py_ssize_t,
 ) -> cython.float:
     """ratios[row]: words outside links in each layout group / such words in all. The greatest."""
-    i: cython.Py_ssize_t
     total: cython.double = 0.0
     greatest: cython.double = 0.0
     for i in range(ratios.shape[1]):
@@ -215,12 +211,6 @@ def title_shares(
     Letters' case doesn't matter; `title` becomes small letters.
     """
     n: cython.Py_ssize_t = title.shape[0]
-    block: cython.Py_ssize_t
-    length: cython.Py_ssize_t
-    start: cython.Py_ssize_t
-    at: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    first: cython.uint
     for j in range(n):
         title[j] = _small(title[j])
     for block in range(starts.shape[0]):
@@ -240,3 +230,52 @@ def title_shares(
                 shares[block] = cython.cast(cython.float, cython.cast(cython.double, length) / n)
                 break
     return 0
+
+
+@cython.ccall
+def weigh(
+    named_elements: cython.const[cython.int][:, ::1],
+    words: cython.const[cython.uint][::1],
+    slots: cython.const[cython.uint][::1],
+    slot_weights: cython.const[cython.float][::1],
+    of_block: cython.const[cython.int][::1],
+    sums: cython.float[:, ::1],
+    rows: cython.float[:, ::1],
+) -> cython.int:
+    """Fills `rows` (num.NAME_SUMS, n_blocks) with the sums of the innermost named element around each block.
+
+    `named_elements`, `words` and `of_block` are the columns `named_elements`, `name_words` and `named` of
+    Blocks; `slots`/`slot_weights` an open-addressing table from a word's hash to its weight (hash 0: free);
+    `sums` (num.NAME_SUMS, n named elements + 1) is scratch. An element weighs what its words do together.
+    Returns how many elements there are.
+    """
+    n: cython.int = cython.cast(cython.int, named_elements.shape[1])
+    mask: cython.uint = cython.cast(cython.uint, slots.shape[0] - 1)
+    i: cython.Py_ssize_t = 0
+    slot: cython.uint
+    weight: cython.float
+    for e in range(sums.shape[0]):
+        sums[e, 0] = 0.0
+    for e in range(1, n):
+        weight = 0.0
+        while i < named_elements[num.NAMED_END, e]:
+            slot = words[i] & mask
+            while slots[slot] != words[i] and slots[slot] != 0:
+                slot = (slot + 1) & mask
+            if slots[slot] != 0:
+                weight += slot_weights[slot]
+            i += 1
+        around = named_elements[num.NAMED_AROUND, e]
+        sums[num.NAMES_ALL, e] = sums[num.NAMES_ALL, around] + weight
+        sums[num.NAMES_HIGHEST, e] = (
+            weight if weight > sums[num.NAMES_HIGHEST, around] else sums[num.NAMES_HIGHEST, around]
+        )
+        sums[num.NAMES_LOWEST, e] = (
+            weight if weight < sums[num.NAMES_LOWEST, around] else sums[num.NAMES_LOWEST, around]
+        )
+        sums[num.NAMES_FADING, e] = sums[num.NAMES_FADING, around] * _FADING + weight
+        sums[num.NAMES_INNERMOST, e] = weight
+    for e in range(sums.shape[0]):
+        for i in range(of_block.shape[0]):
+            rows[e, i] = sums[e, of_block[i]]
+    return n - 1

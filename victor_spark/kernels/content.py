@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """One pass over the decoded text of all blocks: characters, tokens, sentences, letters' hash.
 
 Victor, section 3.2 (content-based features), counted per block. Cython pure Python mode.
@@ -24,34 +24,12 @@ def measure(
     tokens: two of them, or one left over, count as one alpha token. What is left of a token
     without them counts as any other token, but not when only punctuation is.
     """
-    block: cython.Py_ssize_t
     i: cython.Py_ssize_t
-    start: cython.Py_ssize_t
-    end: cython.Py_ssize_t
     c: cython.uint
     previous: cython.int
     bits: cython.int
     following: cython.int
     kind: cython.int
-    n_letters: cython.int
-    n_digits: cython.int
-    n_punctuation: cython.int
-    n_white: cython.int
-    n_other: cython.int
-    n_alpha: cython.int
-    n_num: cython.int
-    n_mix: cython.int
-    n_rest: cython.int
-    n_unspaced: cython.int
-    n_sentences: cython.int
-    token_letters: cython.bint
-    token_digits: cython.bint
-    token_rest: cython.bint
-    token_unspaced: cython.bint
-    begins: cython.int
-    ended: cython.int
-    pending: cython.bint
-    url_mark: cython.int
     letters_hash: cython.ulonglong
     # As variables, because a literal beyond 63 bits makes Cython fall back to Python integers.
     seed: cython.ulonglong = 14695981039346656037

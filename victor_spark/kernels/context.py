@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """What a first guess says of a block's neighbours, elements and kin, as rows of features.
 
 The names of the rows, in their order, and what they are for stand in model.revision; a paragraph's `places`
@@ -28,9 +28,6 @@ def of_blocks(
     Words count one tenth more than they are, so that blocks without any count, too.
     """
     n: cython.Py_ssize_t = logits.shape[0]
-    i: cython.Py_ssize_t
-    by: cython.Py_ssize_t
-    weight: cython.double
     for by in range(-2, 3):
         for i in range(n):
             rows[by + 2, i] = logits[i + by] if 0 <= i + by < n else -9.0
@@ -59,13 +56,6 @@ def of_paragraphs(
     `scratch` (4, n_paragraphs) and `elements` (4, n_elements) are scratch space. Returns how many rows.
     """
     n: cython.Py_ssize_t = masses.shape[1]
-    p: cython.Py_ssize_t
-    q: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    r: cython.Py_ssize_t
-    by: cython.Py_ssize_t
-    low: cython.Py_ssize_t
-    high: cython.Py_ssize_t
     first: cython.Py_ssize_t = 0
     last: cython.Py_ssize_t = 0
     after_lowest: cython.Py_ssize_t = 0
@@ -153,7 +143,6 @@ def doubt(
     words: cython.const[cython.int][::1],
 ) -> cython.double:
     """The mean entropy of the guesses, in nats, by words; `others` are 1 - `guesses`."""
-    i: cython.Py_ssize_t
     entropy: cython.float
     sum_of_entropies: cython.double = 0.0
     weights: cython.double = 0.0
@@ -179,11 +168,6 @@ def _of_elements(
     the page's content; then for each but the outermost how likely the rest of the next one is."""
     n: cython.Py_ssize_t = masses.shape[1]
     n_elements: cython.Py_ssize_t = elements.shape[1]
-    p: cython.Py_ssize_t
-    e: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    inner: cython.Py_ssize_t
-    words: cython.double
     for k in range(4):
         for e in range(n_elements):
             elements[k, e] = 0.0
@@ -228,9 +212,6 @@ def _of_kin(
 ) -> cython.Py_ssize_t:
     """How likely the paragraphs of the same kin are content, their share of it, and the others of them."""
     n: cython.Py_ssize_t = masses.shape[1]
-    p: cython.Py_ssize_t
-    g: cython.Py_ssize_t
-    others: cython.double
     for p in range(n):
         scratch[2, p] = 0.0
         scratch[3, p] = 0.0

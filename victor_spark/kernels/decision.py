@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """What keeping blocks is expected to gain, from their probabilities. Cython pure Python mode."""
 
 import cython
@@ -28,13 +28,7 @@ def keep_best(
     `least`: the F1 that some number of levels has to reach. `n_words` (LEVELS zeros) gets the words down to
     each level: each of these sets is the page's content with the same probability.
     """
-    i: cython.Py_ssize_t
-    k: cython.int
-    j: cython.int
     best: cython.int = -1
-    f1: cython.double
-    f: cython.double
-    both: cython.double
     highest: cython.double = 0.0
     highest_f1: cython.double = 0.0
     for i in range(words.shape[0]):
@@ -71,8 +65,6 @@ def expected_f1(
 
     `n_words` (2, LEVELS zeros) gets the words down to each level, and those of them that are kept.
     """
-    i: cython.Py_ssize_t
-    k: cython.int
     n_kept: cython.double = 0.0
     f1: cython.double = 0.0
     for i in range(words.shape[0]):
@@ -99,7 +91,6 @@ def mean_content(
     kept: cython.const[cython.uchar][::1],
 ) -> cython.double:
     """How likely the kept blocks are content, in the mean by characters; there are some."""
-    i: cython.Py_ssize_t
     content: cython.double = 0.0
     n_chars: cython.double = 0.0
     for i in range(starts.shape[0]):

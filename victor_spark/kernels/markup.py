@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """The one scan of the canonical HTML: the positions of text blocks, and the markup around them.
 
 Cython pure Python mode: compiled when the wheel is built, and the same source runs uncompiled.
@@ -50,7 +50,6 @@ def entity_width(
     html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t
 ) -> cython.Py_ssize_t:
     """How long the entity at `i` is: the serialiser writes &amp; &lt; &gt; &nbsp; only (else 1)."""
-    second: cython.uint
     if i + 3 >= n:
         return 1
     second = html[i + 1]
@@ -108,7 +107,6 @@ def _of_style(
 ) -> cython.uint:
     """What the declarations from `i` on say, as `hides` has it."""
     found: cython.uint = 0
-    white_space: cython.uint
     while i < n and html[i] != 34:
         if html[i] == 58:
             if (html[i - 1] | 32) == 121 and i + 5 < n and _says_no(html, i, n):
@@ -184,7 +182,6 @@ def _says_no(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cyth
 def n_tags(html: cython.const[cython.uint][::1]) -> cython.Py_ssize_t:
     """How many `<` there are: no page has more tags."""
     n: cython.uint = 0
-    i: cython.Py_ssize_t
     for i in range(html.shape[0]):
         n += html[i] == 60
     return n
@@ -342,7 +339,6 @@ class Scan:
         end: cython.Py_ssize_t = i
         k: cython.Py_ssize_t = self.n_text
         text_end: cython.Py_ssize_t = k
-        width: cython.Py_ssize_t
         c: cython.uint
         while i < n and self.html[i] != 60:
             c = self.html[i]
@@ -377,8 +373,6 @@ class Scan:
         self, start: cython.Py_ssize_t, end: cython.Py_ssize_t, text_end: cython.Py_ssize_t
     ) -> cython.void:
         block: cython.Py_ssize_t = self.n_blocks
-        g: cython.Py_ssize_t
-        distance: cython.Py_ssize_t
         if self.new_paragraph or self.split_br > 1:
             self.paragraph += 1
             self.new_paragraph = False
@@ -422,14 +416,11 @@ class Scan:
         """Reads the tag whose '<' is before `i`, to its '>', which the serialiser escapes everywhere else."""
         n: cython.Py_ssize_t = self.html.shape[0]
         closing: cython.bint = i < n and self.html[i] == 47
-        name_start: cython.Py_ssize_t
         name_hash: cython.uint = _SEED
         low_bits: cython.ulonglong = _LOW_BITS
         slot: cython.uint
         slot_mask: cython.uint = cython.cast(cython.uint, self.slots.shape[0] - 1)
-        c: cython.uint
         tag: cython.int
-        flags: cython.int
         if closing:
             i += 1
         name_start = i
@@ -490,8 +481,6 @@ class Scan:
     def _attributes(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Reads the attributes from `i` on; just past the tag's '>'. Sets the fields of the tag at hand."""
         n: cython.Py_ssize_t = self.html.shape[0]
-        c: cython.uint
-        bits: cython.uint
         self.groups = 0
         self.classes = 0
         self.styled = 0
@@ -529,7 +518,6 @@ class Scan:
         word: cython.uint = _SEED
         before: cython.uint = 0
         was_small: cython.bint = False
-        c: cython.uint
         while i < n and self.html[i] != 62:
             c = self.html[i]
             if (97 <= c <= 122) or (65 <= c <= 90 and not was_small) or c > 127:
@@ -602,7 +590,6 @@ class Scan:
     @cython.cfunc
     def _push(self, tag: cython.int, name_hash: cython.uint) -> cython.void:
         depth: cython.Py_ssize_t = self.depth
-        g: cython.Py_ssize_t
         self.stack[depth, num.STACK_TAG] = tag
         self.stack[depth, num.STACK_DIV] = self.div
         self.stack[depth, num.STACK_TD] = self.td

@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """Ratcliff–Obershelp matching: the longest common run, then what lies left and right of it, and so on.
 
 Blocks are those of difflib's SequenceMatcher without junk: of the longest common runs the one that
@@ -34,15 +34,8 @@ def match(
     """
     n_found: cython.int = 0
     n_pending: cython.int = 0
-    a_low: cython.int
-    a_high: cython.int
-    b_low: cython.int
-    b_high: cython.int
-    longest: cython.int
-    i: cython.int
     j: cython.int
     state: cython.int
-    a_done: cython.int
     b_done: cython.int
 
     if a.shape[0] and b.shape[0]:
@@ -134,8 +127,6 @@ def _runs(
     longest: cython.int = 0
     length: cython.int
     state: cython.int
-    target: cython.int
-    i: cython.int
     o_row: cython.int = 1 - s_row
 
     _build(short, s_low, s_high, root, states, edges)
@@ -192,12 +183,7 @@ def _build(
     n_edges: cython.int = 0
     last: cython.int = 0
     state: cython.int
-    new: cython.int
-    clone: cython.int
-    target: cython.int
     edge: cython.int
-    symbol: cython.int
-    i: cython.int
 
     states[num.STATE_LENGTH, 0] = 0
     states[num.STATE_LINK, 0] = -1

@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """What stands around a block: paragraphs, elements, windows, runs and kin, as rows of features.
 
 The names of the rows stand in kernels.num, and what they mean in model.surroundings. A paragraph is a run
@@ -37,11 +37,9 @@ def layout(
     n_paragraphs, and how many elements matter (one more than the last that holds a paragraph) * 2**32.
     """
     n: cython.Py_ssize_t = paragraph.shape[0]
-    i: cython.Py_ssize_t
     p: cython.Py_ssize_t = -1
     last_element: cython.int = 0
     element: cython.int
-    around: cython.int
     for i in range(n):
         if i == 0 or paragraph[i] != paragraph[i - 1]:
             p += 1
@@ -79,9 +77,7 @@ def _group(
     mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
     all_bits: cython.ulonglong = 18446744073709551615
     prime: cython.ulonglong = 15485907386658061715
-    code: cython.ulonglong
     slot: cython.ulonglong
-    p: cython.Py_ssize_t
     n_groups: cython.int = 0
     for p in range(slots.shape[0]):
         slots[p] = -1
@@ -116,12 +112,7 @@ def of_elements(
     paragraph counts for the element around its own, half for the next; links inside scale it down.
     """
     n_elements: cython.Py_ssize_t = table.shape[1]
-    p: cython.Py_ssize_t
-    e: cython.Py_ssize_t
-    k: cython.Py_ssize_t
     best: cython.Py_ssize_t = 0
-    plain: cython.double
-    score: cython.double
     total: cython.double
     for k in range(6):
         for e in range(n_elements):
@@ -174,7 +165,6 @@ def _best_run(
     run: cython.Py_ssize_t,
 ) -> cython.int:
     """Fills runs[run]: first and last place of the run of values[row] with the highest sum."""
-    p: cython.Py_ssize_t
     total: cython.double = 0.0
     lowest: cython.double = 0.0
     highest: cython.double = 0.0
@@ -212,19 +202,8 @@ def of_paragraphs(
     `spans` holds most words that a paragraph counts for, words that it costs, and what a linked word
     costs, of each kind of run; `scratch` (5, n) and `runs` (1 + len(spans), 2) are scratch space.
     """
-    p: cython.Py_ssize_t
-    q: cython.Py_ssize_t
-    e: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    r: cython.Py_ssize_t
-    by: cython.Py_ssize_t
-    low: cython.Py_ssize_t
-    high: cython.Py_ssize_t
     total: cython.double
     linked: cython.double
-    most: cython.double
-    cost: cython.double
-    link_cost: cython.double
     all_words: cython.double = elements[num.ELEMENT_WORDS, 0]
     all_plain: cython.double = 0.0
     longest: cython.double = 0.0
@@ -232,7 +211,6 @@ def of_paragraphs(
     since_heading: cython.float = _FAR
     since_h1: cython.float = _FAR
     since_long: cython.float = _FAR
-    level: cython.int
     for p in range(n):
         scratch[num.SCRATCH_PLAIN, p] = (
             sums[num.SUM_WORDS, p] - sums[num.SUM_LINKED, p]
@@ -368,8 +346,6 @@ def _kin(
     r: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
     """Four rows from `r` on: how many paragraphs are of the same kin, their mean words, links, share."""
-    p: cython.Py_ssize_t
-    g: cython.Py_ssize_t
     for p in range(n):
         scratch[num.SCRATCH_KIN_COUNT, p] = 0.0
         scratch[num.SCRATCH_KIN_WORDS, p] = 0.0
@@ -404,8 +380,6 @@ def spread(
 
     The rows from `first` on are filled. Returns the row after the last.
     """
-    k: cython.Py_ssize_t
-    i: cython.Py_ssize_t
     for k in range(table.shape[0]):
         for i in range(of_block.shape[0]):
             rows[first + k, i] = table[k, of_block[i]]

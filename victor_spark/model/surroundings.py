@@ -14,8 +14,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from victor_spark.blocks import ROWS, Blocks, Float32, Float64, Int32, UInt8, UInt64
-from victor_spark.html.tags import BIT
-from victor_spark.html.words import GROUPS
+from victor_spark.html.tags import BIT, GROUPS
 from victor_spark.kernels import KEY, code_points, num, views
 from victor_spark.kernels import blocks as of_blocks
 from victor_spark.kernels import surroundings as kernel
@@ -32,7 +31,7 @@ HINTS: Final = (
     "crumb", "head", "foot", "ad", "consent", "subscribe", "byline", "meta", "tag", "media", "title",
     "lead", "form", "product", "list", "hidden", "quote", "document",
 )  # fmt: skip
-"""The model's own list of groups of words in class and id (html.words)."""
+"""The model's own list of groups of words in class and id (html.tags)."""
 
 COUNTS: Final = {
     "split.p": "n_split_p",

@@ -1,4 +1,4 @@
-# cython: language_level=3, legacy_implicit_noexcept=True
+# cython: language_level=3, infer_types=True, legacy_implicit_noexcept=True
 """Tags and text → the tree of a page (the HTML standard's tree construction, 13.2.6), as columns.
 
 `build` is exact, or gives nothing: constructs that are rare and long to say (frames, MathML, a second `body`
@@ -128,8 +128,6 @@ class Builder:
         is when looking for open elements takes more than `most_steps`, or the tags of elements opened again
         more than `most_copied` bytes.
         """
-        t: cython.Py_ssize_t
-        kind: cython.int
         for t in range(n_tokens):
             kind = self.tokens[t, num.TOKEN_KIND]
             if self.templates:
@@ -172,9 +170,6 @@ class Builder:
         0 in HTML, 1 in a drawing or formula, 2 in one of its elements that holds HTML; -1 when there is no
         room. It suffices with five nodes for each `<`, one for each num.COPY bytes of `most_copied`, and 200.
         """
-        kind: cython.int
-        open_as: cython.int
-        t: cython.Py_ssize_t
         self.leaves_nothing = True
         while self.n_done < n_tokens:
             if self.n_nodes >= self.most_nodes:
@@ -207,7 +202,6 @@ class Builder:
     @cython.cfunc
     def _new(self, name: cython.int, token: cython.Py_ssize_t) -> cython.int:
         node: cython.int = self.n_nodes
-        k: cython.int
         if node >= self.most_nodes:
             self.aside = True
             return 0
@@ -222,7 +216,6 @@ class Builder:
     @cython.cfunc
     def _link(self, node: cython.int, parent: cython.int, before: cython.int) -> cython.void:
         """Makes `node` a child of `parent`: the last, or the one before `before`."""
-        previous: cython.int
         previous = self.nodes[before, num.PREVIOUS] if before else self.nodes[parent, num.LAST]
         self.nodes[node, num.PARENT] = parent
         self.nodes[node, num.NEXT] = before
@@ -279,9 +272,6 @@ class Builder:
     @cython.cfunc
     def _place(self, target: cython.int) -> cython.int:
         """The parent of what is inserted at `target`; sets `place_before` (foster parenting)."""
-        k: cython.int
-        low: cython.int
-        table: cython.int
         name: cython.int = self.nodes[target, num.NAME]
         self.place_before = 0
         if not self.fostering or not (name == num.TABLE or self._flags(name) & (num.ROW_GROUP | num.ROW)):
@@ -322,7 +312,6 @@ class Builder:
         self, start: cython.int, end: cython.int, flags: cython.int, parent: cython.int
     ) -> cython.void:
         """A new text node where the standard puts it, given the current node."""
-        node: cython.int
         if start >= end:
             return
         node = self._new(0, flags)
@@ -347,7 +336,6 @@ class Builder:
     @cython.cfunc
     @cython.inline
     def _pop(self) -> cython.void:
-        node: cython.int
         if self.depth > 0:
             self.depth -= 1
             node = self.stack[self.depth]
@@ -437,7 +425,6 @@ class Builder:
     @cython.cfunc
     def _reconstruct(self) -> cython.void:
         k: cython.int = self.n_formatting - 1
-        entry: cython.int
         if k < 0 or self.copied > self.most_copied:
             return
         entry = self.formatting[k]
@@ -500,7 +487,6 @@ class Builder:
     def _same_attributes(self, one: cython.int, other: cython.int) -> cython.bint:
         start: cython.int = self.tokens[one, num.TOKEN_START]
         length: cython.int = self.tokens[one, num.TOKEN_END] - start
-        k: cython.int
         if self.tokens[other, num.TOKEN_END] - self.tokens[other, num.TOKEN_START] != length:
             return False
         self.steps += length
@@ -524,7 +510,6 @@ class Builder:
 
     @cython.cfunc
     def _forget(self, place: cython.int) -> cython.void:
-        k: cython.int
         for k in range(place, self.n_formatting - 1):
             self.formatting[k] = self.formatting[k + 1]
         self.n_formatting -= 1
@@ -564,20 +549,12 @@ class Builder:
     def _adopt_once(self, name: cython.int) -> cython.bint:
         """One round of the adoption agency; False when it is done."""
         place: cython.int = self._last_formatting(name)
-        element: cython.int
-        at: cython.int
         furthest: cython.int = -1
         k: cython.int
-        ancestor: cython.int
         bookmark: cython.int
         node: cython.int
-        last: cython.int
-        block: cython.int
         inner: cython.int = 0
-        in_list: cython.int
-        parent: cython.int
         child: cython.int
-        copy: cython.int
         if place < 0:
             self._end_ordinary(name)
             return False
@@ -681,7 +658,6 @@ class Builder:
         flags: cython.int = self.tokens[t, num.TOKEN_FLAGS]
         mode: cython.int = self.mode
         white_end: cython.int = start
-        second: cython.uint
         if self.drops_line_feed:
             start = self._without_line_feed(start, end, flags)
             self.drops_line_feed = False
@@ -889,7 +865,6 @@ class Builder:
     @cython.cfunc
     def _start(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
         again: cython.bint = True
-        mode: cython.int
         if self.leaves_nothing and self._is_in_foreign() and self._start_in_foreign(name, t):
             return
         while again and not self.aside:
@@ -924,8 +899,6 @@ class Builder:
     def _start_in_body(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
         """13.2.6.4.7, by what STARTS says of the element."""
         what: cython.int = self.starts[name] if name > 0 else 0
-        place: cython.int
-        node: cython.int
         if what == num.START_ORDINARY:
             self._reconstruct()
             self._insert(name, t)
@@ -1059,7 +1032,6 @@ class Builder:
         """Ends the item that is open when the next begins (li; dd and dt), then a p."""
         k: cython.int = self.depth - 1
         low: cython.int = self._low(self.depth)
-        found: cython.int
         while k >= low:
             self.steps += 1
             found = self.nodes[self.stack[k], num.NAME]
@@ -1223,7 +1195,6 @@ class Builder:
         """The insertion mode that the open elements ask for (13.2.4.1)."""
         k: cython.int = self.depth - 1
         low: cython.int = self._low(self.depth)
-        name: cython.int
         while k >= low:
             self.steps += 1
             name = self.nodes[self.stack[k], num.NAME]
@@ -1259,7 +1230,6 @@ class Builder:
     @cython.cfunc
     def _end(self, name: cython.int) -> cython.void:
         again: cython.bint = True
-        mode: cython.int
         while again and not self.aside:
             mode = self.mode
             if mode == num.IN_BODY:
@@ -1307,7 +1277,6 @@ class Builder:
     def _end_in_body(self, name: cython.int) -> cython.bint:
         """13.2.6.4.7, by what ENDS says of the element; True: to be seen again in the next mode."""
         what: cython.int = self.ends[name] if name > 0 else 0
-        node: cython.int
         if what == num.END_ORDINARY:
             self._end_ordinary(name)
         elif what == num.END_BLOCK:
@@ -1359,7 +1328,6 @@ class Builder:
     def _end_heading(self) -> cython.void:
         k: cython.int = self.depth - 1
         low: cython.int = self._low(self.depth)
-        name: cython.int
         while k >= low:
             self.steps += 1
             name = self.nodes[self.stack[k], num.NAME]
@@ -1376,7 +1344,6 @@ class Builder:
     def _end_ordinary(self, name: cython.int) -> cython.void:
         k: cython.int = self.depth - 1
         low: cython.int = self._low(self.depth)
-        found: cython.int
         while k > low:
             self.steps += 1
             found = self.nodes[self.stack[k], num.NAME]
@@ -1477,7 +1444,6 @@ class Builder:
     @cython.cfunc
     def _insert_foreign(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
         """An element of a drawing or formula, under a name that no element of HTML has."""
-        written: bytes
         open_as: cython.int = _OPEN_FOREIGN
         if name <= 0:
             written = self.buffer[
@@ -1518,7 +1484,6 @@ class Builder:
         low: cython.int = self._low(self.depth)
         foreign: cython.int = name if name <= 0 or name == num.SVG else -name
         holder: cython.int = _HOLDER - name
-        written: bytes
         if name == num.TEMPLATE and (k < 0 or self.is_open[self.stack[k]] != _OPEN_FOREIGN):
             self._end_template()
             return

@@ -1,4 +1,4 @@
-# cython: language_level=3, legacy_implicit_noexcept=True
+# cython: language_level=3, infer_types=True, legacy_implicit_noexcept=True
 """The tree of a page → its canonical HTML (the HTML standard's fragment serialisation, 13.3).
 
 Writes what the parser library's serialiser and `preclean.drop_textless` give together: references resolved,
@@ -25,7 +25,6 @@ def _copied(
     at: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
     """Copies a span of the source to `out`; where it ends there."""
-    k: cython.Py_ssize_t
     by: cython.Py_ssize_t = at - start
     for k in range(start, end):
         out[k + by] = source[k]
@@ -43,7 +42,6 @@ def _copied_plain(
     """Copies what needs no escape, up to the first byte that may; how many bytes that are."""
     k: cython.Py_ssize_t = start
     by: cython.Py_ssize_t = at - start
-    c: cython.uint
     while k < end:
         c = source[k]
         if c == 38 or c == 60 or c == 62 or c == 34 or c == 13 or c == 194:
@@ -106,8 +104,6 @@ class Serializer:
         128 … 159 mean; `names`: room for where the names of a tag's attributes are in `out`.
         """
         node: cython.int = self.nodes[1, num.FIRST]
-        name: cython.int
-        flags: cython.int
         while node:
             name = self.nodes[node, num.NAME]
             if name == 0:
@@ -149,8 +145,6 @@ class Serializer:
     @cython.cfunc
     def _name(self, name: cython.int, token: cython.int) -> cython.bint:
         """The element's name, in small letters."""
-        k: cython.Py_ssize_t
-        c: cython.uint
         if name > 0:
             self.n = _copied(
                 self.letters, self.letter_ends[name], self.letter_ends[name + 1], self.out, self.n
@@ -180,9 +174,6 @@ class Serializer:
     @cython.cfunc
     def _start_tag(self, name: cython.int, token: cython.int) -> cython.bint:
         begin: cython.Py_ssize_t = self.n
-        start: cython.int
-        end: cython.int
-        flags: cython.int
         if self.n + 128 > self.room:
             return False
         self._put(60)
@@ -215,10 +206,7 @@ class Serializer:
     def _attributes(self, i: cython.int, end: cython.int) -> cython.void:
         """The attributes of a tag as the standard reads them, each name once."""
         n: cython.int = 0
-        at: cython.Py_ssize_t
-        c: cython.uint
         quote: cython.uint
-        start: cython.int
         while True:
             while i < end and (self._is_white(self.source[i]) or self.source[i] == 47):
                 i += 1
@@ -272,8 +260,6 @@ class Serializer:
     @cython.cfunc
     def _was_there(self, n: cython.int) -> cython.bint:
         """Whether the name of attribute n of this tag is that of one before it."""
-        k: cython.int
-        j: cython.int
         length: cython.int = self.names[n, 1] - self.names[n, 0]
         for k in range(n):
             if self.names[k, 1] - self.names[k, 0] == length:
@@ -299,8 +285,6 @@ class Serializer:
     @cython.cfunc
     def _escaped(self, i: cython.int, end: cython.int) -> cython.void:
         """Text or a value: line ends made one, references resolved, the result escaped."""
-        c: cython.uint
-        length: cython.int
         while i < end:
             length = cython.cast(cython.int, _copied_plain(self.source, i, end, self.out, self.n))
             i += length
@@ -369,10 +353,8 @@ class Serializer:
         """The character reference at `i`, or the ampersand alone; where to go on."""
         j: cython.int = i + 1
         code: cython.uint = _SEED
-        row: cython.int
         best: cython.int = -1
         best_end: cython.int = 0
-        c: cython.uint
         if j < end and self.source[j] == 35:
             return self._numeric_reference(i, end)
         while j < end and j - i <= _LONGEST_REFERENCE:
@@ -418,10 +400,7 @@ class Serializer:
     @cython.cfunc
     def _numeric_reference(self, i: cython.int, end: cython.int) -> cython.int:
         j: cython.int = i + 2
-        start: cython.int
         point: cython.uint = 0
-        c: cython.uint
-        digit: cython.int
         hexadecimal: cython.bint = j < end and (self.source[j] | 32) == 120
         if hexadecimal:
             j += 1

@@ -1,4 +1,4 @@
-# cython: language_level=3, legacy_implicit_noexcept=True
+# cython: language_level=3, infer_types=True, legacy_implicit_noexcept=True
 """The bytes of a page → its tags and runs of text as columns (the HTML standard's tokenization, 13.2.5).
 
 Written for speed: no object a token, attributes are not taken apart, and what never reaches the canonical
@@ -161,8 +161,6 @@ class Tokenizer:
     def _start_tag(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """The tag whose name starts at `i`, with the raw text it opens; -1: for the library."""
         name_start: cython.Py_ssize_t = i
-        name_end: cython.Py_ssize_t
-        content: cython.int
         i = self._read_name(i)
         name_end = i
         i = self._read_attributes(i)
@@ -190,7 +188,6 @@ class Tokenizer:
     @cython.cfunc
     def _end_tag(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         name_start: cython.Py_ssize_t = i + 2
-        c: cython.uint
         if name_start >= self.n:
             return self._text(i, i + 1)
         c = self.source[name_start]
@@ -242,14 +239,11 @@ class Tokenizer:
         """
         n: cython.Py_ssize_t = self.n
         white: cython.uint = num.IS_WHITE
-        c: cython.uint
         seen: cython.int = 0
         cut: cython.Py_ssize_t = 0
         n_attributes: cython.int = 0
         clean: cython.bint = True
-        began: cython.Py_ssize_t
         code: cython.uint
-        k: cython.int
         self.attributes_end = i
         self.closed_itself = False
         self.flags = 0
@@ -349,7 +343,6 @@ class Tokenizer:
     @cython.cfunc
     def _declaration(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """A comment, an instruction or the doctype at `i`."""
-        end: cython.Py_ssize_t
         if self.foreign and self.buffer[i : i + 9] == b"<![CDATA[":
             end = self.buffer.find(b"]]>", i)
             self._emit(0, num.TEXT, i + 9, self.n if end < 0 else end, num.NOT_WHITE | num.CARE, 0)
@@ -404,7 +397,6 @@ class Tokenizer:
         """The raw text from `i` of the element just opened; just past its end tag."""
         end: cython.Py_ssize_t = i
         flags: cython.int = 0
-        j: cython.Py_ssize_t
         if content == num.HOLDS_SCRIPT:
             end = self._end_of_script(i, name_start, name_end)
         else:
@@ -428,11 +420,8 @@ class Tokenizer:
 
         Sets `nested` when it passes a `<!--` and after it a start tag of that name.
         """
-        k: cython.Py_ssize_t
         length: cython.Py_ssize_t = name_end - name_start
-        after: cython.Py_ssize_t
         escaped: cython.bint = False
-        c: cython.uint
         self.nested = False
         while True:
             i = self.buffer.find(b"<", i)
@@ -471,7 +460,6 @@ class Tokenizer:
         n: cython.Py_ssize_t = self.n
         escaped: cython.bint = False
         nested: cython.bint = False
-        c: cython.uint
         while i < n:
             c = self.source[i]
             if c == 45 and i + 2 < n and self.source[i + 1] == 45 and self.source[i + 2] == 62:  # '-->'
@@ -526,7 +514,6 @@ class Tokenizer:
         open_names: list[int] = [self.name]
         embeds: list[bool] = [False]
         c: cython.uint
-        content: cython.int
         while True:
             i = self.buffer.find(b"<", i)
             if i < 0:
