@@ -91,7 +91,7 @@ GROUPS: Final = (
     "crumb", "head", "foot", "ad", "consent", "subscribe", "byline", "meta", "tag", "media", "title",
     "lead", "form", "product", "list", "hidden", "quote", "document",
 )  # fmt: skip
-"""Groups of words of class, id, role and itemprop that say what an element is for; features keep the order."""
+"""Groups of words of class, id, role and itemprop that say what an element is for, in feature order."""
 
 
 class WordTable(NamedTuple):
