@@ -10,7 +10,7 @@ from victor_spark.blocks import LATER, ROWS, Blocks, UInt8, zeros
 from victor_spark.html import listings
 from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, GROUPS, tables, words
-from victor_spark.kernels import code_points, content, markup, views
+from victor_spark.kernels import code_points, content, markup, text_of, views
 from victor_spark.kernels.num import STACK
 from victor_spark.parser.elements import in_source
 
@@ -75,7 +75,7 @@ def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
         ),
         title=title(html),
         points=decoded,
-        text=decoded.tobytes().decode("utf-32-le", "surrogatepass"),
+        text=text_of(decoded),
     )
     return listings.found(blocks, points)
 

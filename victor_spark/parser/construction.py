@@ -94,28 +94,15 @@ class Builder:
         ) = views
         self.buffer = buffer
         self.quirks = quirks
+        self.most_steps = most_steps
+        self.most_copied = most_copied
         self.n_nodes = 2  # 0 is no node, 1 the document
         self.most_nodes = cython.cast(cython.int, self.nodes.shape[0])
-        self.depth = 0
-        self.n_formatting = 0
-        self.n_open_p = 0
         self.mode = num.BEFORE_HTML
-        self.head = 0
-        self.form = 0
-        self.templates = 0
-        self.markers = 0
-        self.fostering = False
-        self.drops_line_feed = False
-        self.aside = False
-        self.place_before = 0
-        self.leaves_nothing = False
-        self.n_done = 0
-        self.steps = 0
-        self.most_steps = most_steps
-        self.copied = 0
-        self.most_copied = most_copied
-        self.merged = 0
-        self.n_options = 0
+        self.depth = self.n_formatting = self.n_open_p = self.n_options = 0
+        self.head = self.form = self.place_before = self.templates = self.markers = 0
+        self.n_done = self.steps = self.copied = self.merged = 0
+        self.fostering = self.drops_line_feed = self.aside = self.leaves_nothing = False
         for k in range(7):
             self.nodes[0, k] = 0
             self.nodes[1, k] = 0

@@ -311,15 +311,15 @@ class Serializer:
     def _put_point(self, point: cython.uint) -> cython.void:
         """A code point as UTF-8, escaped where it must be."""
         if point == 38:
-            self._put_reference(97, 109, 112, 0)
+            self._put_all(b"&amp;")
         elif point == 60:
-            self._put_reference(108, 116, 0, 0)
+            self._put_all(b"&lt;")
         elif point == 62:
-            self._put_reference(103, 116, 0, 0)
+            self._put_all(b"&gt;")
         elif point == 160:
-            self._put_reference(110, 98, 115, 112)
+            self._put_all(b"&nbsp;")
         elif point == 34 and self.in_attribute:
-            self._put_reference(113, 117, 111, 116)
+            self._put_all(b"&quot;")
         elif point < 128:
             self._put(point)
         elif point < 2048:
@@ -336,17 +336,10 @@ class Serializer:
             self._put(128 | (point & 63))
 
     @cython.cfunc
-    def _put_reference(
-        self, first: cython.uint, second: cython.uint, third: cython.uint, fourth: cython.uint
-    ) -> cython.void:
-        self._put(38)
-        self._put(first)
-        self._put(second)
-        if third:
-            self._put(third)
-        if fourth:
-            self._put(fourth)
-        self._put(59)
+    def _put_all(self, written: bytes) -> cython.void:
+        c: cython.uchar
+        for c in written:
+            self._put(c)
 
     @cython.cfunc
     def _reference(self, i: cython.int, end: cython.int) -> cython.int:

@@ -62,12 +62,8 @@ class Tokenizer:
         ) = views
         self.buffer = buffer
         self.n = self.source.shape[0]
-        self.n_tokens = 0
-        self.commented = False
-        self.joined = False
-        self.aside = False
-        self.leaves_nothing = False
-        self.foreign = 0
+        self.n_tokens = self.foreign = 0
+        self.commented = self.joined = self.aside = self.leaves_nothing = False
 
     @cython.ccall
     def tokenize(self) -> cython.Py_ssize_t:
@@ -493,20 +489,9 @@ class Tokenizer:
     @cython.cfunc
     def _is_script(self, i: cython.Py_ssize_t) -> cython.bint:
         """Whether the name at `i` is that of a script, in any case, with something after it."""
-        return (
-            i + 6 < self.n
-            and (self.source[i] | 32) == 115
-            and (self.source[i + 1] | 32) == 99
-            and (self.source[i + 2] | 32) == 114
-            and (self.source[i + 3] | 32) == 105
-            and (self.source[i + 4] | 32) == 112
-            and (self.source[i + 5] | 32) == 116
-            and (
-                self.source[i + 6] == 62
-                or self.source[i + 6] == 47
-                or (self.classes[self.source[i + 6]] & num.IS_WHITE) != 0
-            )
-        )
+        c: cython.uint = self.source[i + 6] if i + 6 < self.n else 0
+        is_end: cython.bint = c == 62 or c == 47 or (self.classes[c] & num.IS_WHITE) != 0
+        return is_end and self.buffer[i : i + 6].lower() == b"script"
 
     @cython.cfunc
     def _skip_drawing(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
