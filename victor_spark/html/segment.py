@@ -26,7 +26,7 @@ def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
     source (`Canonical.elements`), or else of its canonical HTML.
     """
     points = code_points(html)
-    n_tags = markup.n_tags(memoryview(points)) + 1
+    n_tags = int(np.count_nonzero(points == ord("<"))) + 1
     tags = tables()
     rows = np.empty((len(ROWS), n_tags + 1), dtype=np.int32)
     containers = np.empty(n_tags + 1, dtype=np.uint64)

@@ -178,15 +178,6 @@ def _says_no(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cyth
     return (html[i] | 32) == 104 and (html[i + 1] | 32) == 105 and (html[i + 2] | 32) == 100
 
 
-@cython.ccall
-def n_tags(html: cython.const[cython.uint][::1]) -> cython.Py_ssize_t:
-    """How many `<` there are: no page has more tags."""
-    n: cython.uint = 0
-    for i in range(html.shape[0]):
-        n += html[i] == 60
-    return n
-
-
 @cython.final
 @cython.cclass
 class Scan:

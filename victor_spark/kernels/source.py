@@ -1,14 +1,13 @@
 # cython: language_level=3, infer_types=True
-"""A page's source before parsing: whether it is UTF-8, where frames begin, tags with too many attributes.
+"""A page's source before parsing: where frames begin, and tags with too many attributes.
 
-Parsers compare each attribute of a tag with all before it, so their number is capped. How often the inner
-loops of the other checks run does not depend on the bytes, so that compilers vectorise them. Cython pure
-Python mode.
+Parsers compare each attribute of a tag with all before it, so their number is capped. Cython pure Python
+mode.
 """
 
 import cython
 
-_STRIDE = cython.declare(cython.Py_ssize_t, 128)
+_STRIDE = cython.declare(cython.Py_ssize_t, 128)  # a loop of fixed length is vectorised
 _RAW_TEXT = (
     b"script",
     b"style",
@@ -53,53 +52,6 @@ def iframe_from(source: cython.const[cython.uchar][::1], i: cython.Py_ssize_t) -
                     return k
         i = end
     return -1
-
-
-@cython.ccall
-def is_utf8(source: cython.const[cython.uchar][::1]) -> cython.bint:
-    """Whether Python would decode the source as UTF-8: no surrogates, no overlong sequences."""
-    n: cython.Py_ssize_t = source.shape[0]
-    i: cython.Py_ssize_t = 0
-    high: cython.uchar
-    least: cython.uint
-    most: cython.uint
-    while i < n:
-        end = i + _STRIDE if i + _STRIDE <= n else n
-        high = 0
-        for k in range(i, end):
-            high |= source[k]
-        if high < 128:
-            i = end
-            continue
-        while i < end:
-            c = source[i]
-            if c < 128:
-                i += 1
-                continue
-            least = 128
-            most = 191
-            if c < 194:
-                return False
-            if c < 224:
-                width = 2
-            elif c < 240:
-                width = 3
-                least = 160 if c == 224 else 128
-                most = 159 if c == 237 else 191
-            elif c < 245:
-                width = 4
-                least = 144 if c == 240 else 128
-                most = 143 if c == 244 else 191
-            else:
-                return False
-            if i + width > n or source[i + 1] < least or source[i + 1] > most:
-                return False
-            if width > 2 and (source[i + 2] & 192) != 128:
-                return False
-            if width > 3 and (source[i + 3] & 192) != 128:
-                return False
-            i += width
-    return True
 
 
 def cap(html: str, max_attributes: cython.Py_ssize_t) -> str:

@@ -379,16 +379,12 @@ class Builder:
     def _node_in_scope(self, node: cython.int) -> cython.bint:
         k: cython.int = self.depth - 1
         low: cython.int = self._low(self.depth)
-        while k >= low:
-            if self.stack[k] == node:
-                self.steps += self.depth - k
-                return True
+        while k >= low and self.stack[k] != node:
             if self._flags(self.nodes[self.stack[k], num.NAME]) & num.SCOPE:
-                self.steps += self.depth - k
-                return False
+                break
             k -= 1
         self.steps += self.depth - k
-        return False
+        return k >= low and self.stack[k] == node
 
     @cython.cfunc
     def _p_in_button_scope(self) -> cython.bint:
@@ -400,6 +396,15 @@ class Builder:
         while name != but and self._flags(name) & num.IMPLIED_END:
             self._pop()
             name = self._current()
+
+    @cython.cfunc
+    def _close_in_scope(self, name: cython.int, but: cython.int) -> cython.bint:
+        """Closes an element that is in scope, and those inside it; whether it was."""
+        found: cython.bint = self._is_in_scope(name, 0, num.SCOPE)
+        if found:
+            self._close_implied(but)
+            self._pop_until(name)
+        return found
 
     @cython.cfunc
     def _close_p(self) -> cython.void:
@@ -946,9 +951,7 @@ class Builder:
             self._insert(name, t)
             self.mode = num.IN_TABLE
         elif what == num.START_BUTTON:
-            if self._is_in_scope(num.BUTTON, 0, num.SCOPE):
-                self._close_implied(0)
-                self._pop_until(num.BUTTON)
+            self._close_in_scope(num.BUTTON, 0)
             self._reconstruct()
             self._insert(name, t)
         elif what == num.START_DD:
@@ -1246,10 +1249,9 @@ class Builder:
     @cython.cfunc
     def _end_before_body(self, name: cython.int) -> cython.bint:
         mode: cython.int = self.mode
-        if mode == num.IN_HEAD and name == num.HEAD:
-            self._go_on()
-            return False
-        if mode == num.IN_HEAD_NOSCRIPT and name == num.NOSCRIPT:
+        if (mode == num.IN_HEAD and name == num.HEAD) or (
+            mode == num.IN_HEAD_NOSCRIPT and name == num.NOSCRIPT
+        ):
             self._go_on()
             return False
         if name == num.BR or (mode != num.IN_HEAD_NOSCRIPT and (name == num.BODY or name == num.HTML)):
@@ -1267,9 +1269,7 @@ class Builder:
         if what == num.END_ORDINARY:
             self._end_ordinary(name)
         elif what == num.END_BLOCK:
-            if self._is_in_scope(name, 0, num.SCOPE):
-                self._close_implied(0)
-                self._pop_until(name)
+            self._close_in_scope(name, 0)
         elif what == num.END_FORMATTING:
             self._adopt(name)
         elif what == num.END_P:
@@ -1281,26 +1281,20 @@ class Builder:
                 self._close_implied(num.LI)
                 self._pop_until(num.LI)
         elif what == num.END_DD:
-            if self._is_in_scope(name, 0, num.SCOPE):
-                self._close_implied(name)
-                self._pop_until(name)
+            self._close_in_scope(name, name)
         elif what == num.END_HEADING:
             self._end_heading()
         elif what == num.END_FORM:
             node = self.form
             if self.leaves_nothing and self.templates:
-                if self._is_in_scope(name, 0, num.SCOPE):
-                    self._close_implied(0)
-                    self._pop_until(name)
+                self._close_in_scope(name, 0)
                 return False
             self.form = 0
             if node and self._node_in_scope(node):
                 self._close_implied(0)
                 self._remove_open(node)
         elif what == num.END_MARKED:
-            if self._is_in_scope(name, 0, num.SCOPE):
-                self._close_implied(0)
-                self._pop_until(name)
+            if self._close_in_scope(name, 0):
                 self._clear_to_mark()
         elif what == num.END_BR:
             self._reconstruct()
