@@ -46,13 +46,25 @@ VARIANTS = {
 """How kernels are compiled: directives other than the usual ones, and the compiler's flags."""
 
 
+NUMBERS = """# Written by setup.py from num.py.
+cdef enum:
+{constants}
+
+cdef inline int check() except -1:
+    from {module} import compiled_with
+    compiled_with(DIGEST)
+    return 0
+"""
+
+
 def write_numbers() -> None:
     """Writes the whole numbers in the kernels' modules `num` to num.pxd beside them, as constants of C."""
     sys.path.insert(0, ".")
     for folder in dict.fromkeys(path.parent for path in KERNELS):
-        numbers = importlib.import_module(".".join((*folder.parts, "num"))).NUMBERS
-        lines = [f"    {name} = {number}\n" for name, number in numbers.items()]
-        text = "".join(("# Written by setup.py from num.py.\n", "cdef enum:\n", *lines))
+        module = ".".join((*folder.parts, "num"))
+        numbers = importlib.import_module(module).NUMBERS
+        constants = "\n".join(f"    {name} = {number}" for name, number in numbers.items())
+        text = NUMBERS.format(constants=constants, module=module)
         pxd = folder / "num.pxd"
         if not pxd.exists() or pxd.read_text(encoding="utf-8") != text:  # newer means: compile again
             pxd.write_text(text, encoding="utf-8")

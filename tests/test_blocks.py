@@ -7,7 +7,7 @@ import pytest
 
 from tests.documents import document
 from tests.html.pages import blocks_of
-from victor_spark.blocks import HEADER, OTHER, TEXT, Blocks, Scores, labels, no_blocks
+from victor_spark.blocks import COLUMNS, HEADER, NOT_PER_BLOCK, OTHER, TEXT, Blocks, Scores, labels, no_blocks
 from victor_spark.document import Block
 
 PAGE = "<h1>Heading</h1><p>Text <b>of</b> words</p><p>noise</p>"
@@ -76,7 +76,6 @@ def test_no_blocks_has_the_types_of_a_segmented_page() -> None:
 
 def test_every_column_has_a_row_a_block() -> None:
     blocks = blocks_of(PAGE)
-    of_other_lengths = {"points", "gaps", "elements", "named_elements", "name_words", "source_elements"}
     for name, column in columns(blocks).items():
-        assert column.shape[-1] == 5 or name in of_other_lengths, name
+        assert column.shape[-1] == 5 or NOT_PER_BLOCK in COLUMNS[name].notes, name
     assert blocks.points.tolist() == [ord(character) for character in blocks.text]

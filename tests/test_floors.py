@@ -35,7 +35,7 @@ BESIDE = {
     ("errors", "redaction"),
     ("resources", "errors"),
     ("pipeline", "preparation"),
-    ("tables", "errors"),
+    ("tables", "blocks"),
 }
 BESIDE |= {("alignment", "words"), ("cli", "commands"), ("__main__", "cli")}
 """... but for these: (who, whom)."""

@@ -6,7 +6,7 @@ into the canonical HTML string.
 """
 
 from dataclasses import dataclass
-from typing import Final, get_args, get_type_hints
+from typing import Annotated, Any, Final, NamedTuple, get_args, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -27,83 +27,96 @@ LINES, PROSE, CODE = 1, 2, 3
 and in code. Elsewhere (0) any white space counts as one space."""
 
 
+Scanned = Annotated[Int32, "markup", "row"]
+Measured = Annotated[Int32, "content", "row"]
+"""The int32 columns that the kernels markup and content fill, each as a row of one array."""
+STORED: Final = "stored"
+LATER: Final = "later"
+NOT_PER_BLOCK: Final = "not per block"
+
+
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """The text blocks of a page as columns, in document order; arrays have n_blocks rows unless noted.
+    """The text blocks of a page as columns, in document order.
+
+    The fields are the table of columns: what kernels (`ROWS`), pages without text (`zeros`) and Parquet
+    (`STORED`) take of them is derived from their annotations. These name the kernel that fills a column, or
+    say that it is 0 until something else does (`LATER`), or that it has no row a block (`NOT_PER_BLOCK`). A
+    new column is a field here and its computation there.
 
     The markup columns describe the place of a block in the page, the text columns its content. `text` is
     the decoded text of all blocks, each followed by a newline (`points`: the same as code points):
     block i is `text[text_start[i]:text_end[i]]` and equals `unescape(html[start[i]:end[i]])`.
     """
 
-    start: Int32
-    end: Int32
-    text_start: Int32
-    text_end: Int32
+    start: Annotated[Scanned, STORED]
+    end: Annotated[Scanned, STORED]
+    text_start: Scanned
+    text_end: Scanned
     # Markup: bit sets over html.tags.CONTAINERS of the open ancestors; tags since the
     # previous block; ordinals of the innermost div and td (0: none), of the paragraph (block-level
     # tags and two `br` begin one), of the innermost block-level element and the innermost named one.
-    containers: UInt64
-    in_list_item: UInt8
-    n_split_p: Int32
-    n_split_br: Int32
-    n_split_hr: Int32
-    n_split_inline: Int32
-    n_split_block: Int32
-    div_group: Int32
-    td_group: Int32
-    paragraph: Int32
-    heading_level: Int32
-    depth: Int32
-    space_before: Int32
-    tag: Int32
-    parent_block: Int32
-    named: Int32
+    containers: Annotated[UInt64, "markup"]
+    in_list_item: Annotated[UInt8, "markup"]
+    n_split_p: Scanned
+    n_split_br: Scanned
+    n_split_hr: Scanned
+    n_split_inline: Scanned
+    n_split_block: Scanned
+    div_group: Scanned
+    td_group: Scanned
+    paragraph: Scanned
+    heading_level: Scanned
+    depth: Scanned
+    space_before: Scanned
+    tag: Scanned
+    parent_block: Scanned
+    named: Scanned
     # Preformatted text: how white space counts (0 as one space, LINES, PROSE, CODE), the ordinal of
     # the listing around the block (0: none), whether the block holds only numbers of the listing's lines; the
     # white space between blocks i - 1 and i of a listing is gaps[gap_ends[i - 1]:gap_ends[i]].
-    white_space: Int32
-    listing: Int32
-    line_number: Bool
-    gaps: UInt32
-    gap_ends: Int32
+    white_space: Scanned
+    listing: Scanned
+    line_number: Annotated[Bool, LATER]
+    gaps: Annotated[UInt32, NOT_PER_BLOCK]
+    gap_ends: Annotated[Int32, LATER]
     # Hashes of the ancestors' tags, and of their tags and classes; hints[g, i]: how many elements up
-    # the nearest ancestor of block i is that a word of html.words group g names (255: none);
+    # the nearest ancestor of block i is that a word of html.tags.GROUPS[g] names (255: none);
     # elements[0, e]: the block-level element around block-level element e (0: none), elements[1, e]:
     # the last one inside e (e itself, if none). Named elements have words in class, id, role or itemprop,
     # or are hidden by their own attributes: named_elements[0, e] is the one around e (0: none),
     # named_elements[1, e] the end of its words' hashes in name_words, where those of e + 1 begin.
-    path: UInt64
-    class_path: UInt64
-    hints: UInt8
-    elements: Int32
-    named_elements: Int32
-    name_words: UInt32
+    path: Annotated[UInt64, "markup"]
+    class_path: Annotated[UInt64, "markup"]
+    hints: Annotated[UInt8, "markup"]
+    elements: Annotated[Int32, NOT_PER_BLOCK]
+    named_elements: Annotated[Int32, NOT_PER_BLOCK]
+    name_words: Annotated[UInt32, NOT_PER_BLOCK]
     # Which of parser.elements.ELEMENTS the source of the page has, 1 or 0: (n_elements,).
-    source_elements: UInt8
+    source_elements: Annotated[UInt8, NOT_PER_BLOCK]
     # Text: characters by class, white-space separated tokens by class, sentences, and a hash of
     # the letters alone.
-    n_letters: Int32
-    n_digits: Int32
-    n_punctuation: Int32
-    n_white: Int32
-    n_other: Int32
-    n_alpha_tokens: Int32
-    n_num_tokens: Int32
-    n_mix_tokens: Int32
-    n_other_tokens: Int32
-    n_sentences: Int32
-    sentence_begin: Int32
-    sentence_end: Int32
-    has_url_mark: Int32
-    letters_hash: UInt64
+    n_letters: Measured
+    n_digits: Measured
+    n_punctuation: Measured
+    n_white: Measured
+    n_other: Measured
+    n_alpha_tokens: Measured
+    n_num_tokens: Measured
+    n_mix_tokens: Measured
+    n_other_tokens: Measured
+    n_sentences: Measured
+    sentence_begin: Measured
+    sentence_end: Measured
+    has_url_mark: Measured
+    letters_hash: Annotated[UInt64, "content"]
     # Language (Victor's langid1 and langid2): 0 until the page's language is identified.
-    langid1: Float32
-    langid2: Float32
+    langid1: Annotated[Float32, LATER]
+    langid2: Annotated[Float32, LATER]
     # The share of the block's characters, white space apart, inside templates of the page's site: 0
     # until that is known.
-    template_share: Float32
-    points: UInt32
+    template_share: Annotated[Float32, LATER, STORED]
+    points: Annotated[UInt32, NOT_PER_BLOCK]
     text: str
     title: str | None
 
@@ -171,11 +184,36 @@ def labels(scores: Scores, kept: Bool) -> UInt8:
     return np.where(kept, content, OTHER).astype(np.uint8)
 
 
-def no_blocks() -> Blocks:
-    """The columns of a page without text, with the types that Blocks declares."""
-    arrays = {
-        name: np.zeros(0, dtype=get_args(get_args(kind)[1])[0])
-        for name, kind in get_type_hints(Blocks).items()
-        if name not in ("text", "title")
+class Column(NamedTuple):
+    """What the annotation of a field of `Blocks` says: the type of its numbers, and the notes beside it."""
+
+    dtype: np.dtype[Any]
+    notes: tuple[str, ...]
+
+
+def _column(annotation: Any) -> Column:
+    array, *notes = get_args(annotation)
+    return Column(np.dtype(get_args(get_args(array)[1])[0]), tuple(notes))
+
+
+COLUMNS: Final = {
+    name: _column(annotation)
+    for name, annotation in get_type_hints(Blocks, include_extras=True).items()
+    if name not in ("text", "title")
+}
+ROWS: Final = tuple(name for name, column in COLUMNS.items() if "row" in column.notes)
+"""The columns that kernels fill and read as the rows of one array: kernels.num holds their numbers."""
+
+
+def zeros(n_blocks: int, *notes: str) -> dict[str, npt.NDArray[Any]]:
+    """Zeros for the columns with one of the notes; without any, for all columns."""
+    return {
+        name: np.zeros(0 if NOT_PER_BLOCK in column.notes else n_blocks, column.dtype)
+        for name, column in COLUMNS.items()
+        if not notes or set(notes) & set(column.notes)
     }
-    return Blocks(**arrays, text="", title=None)
+
+
+def no_blocks() -> Blocks:
+    """The columns of a page without text."""
+    return Blocks(**zeros(0), text="", title=None)

@@ -9,24 +9,22 @@ from typing import Final
 
 import pyarrow as pa
 
+from victor_spark.blocks import COLUMNS, LABELS, STORED
+
 VERSION_KEY: Final = "victor_spark.schema_version"
 VERSION_COLUMN: Final = "id"
 PAGES_VERSION: Final = "3"
 """3: `url_host_registered_domain` follows the private part of the public suffix list."""
 _SPARK_FOOTER: Final = b"org.apache.spark.sql.parquet.row.metadata"
 
+_STORED: Final = [
+    (name, pa.from_numpy_dtype(column.dtype)) for name, column in COLUMNS.items() if STORED in column.notes
+]
+_SCORES: Final = [(f"p_{label}", pa.float64()) for label in LABELS]
 BLOCK: Final = pa.struct(
-    [
-        ("start", pa.int32()),
-        ("end", pa.int32()),
-        ("text", pa.string()),
-        ("label", pa.string()),
-        ("p_header", pa.float64()),
-        ("p_text", pa.float64()),
-        ("p_other", pa.float64()),
-        ("template_share", pa.float32()),
-    ]
+    [*_STORED[:2], ("text", pa.string()), ("label", pa.string()), *_SCORES, *_STORED[2:]]
 )
+"""One block: the columns of `Blocks` that are stored, its text, and what the cleaner says of it."""
 
 PAGES: Final = pa.schema(
     [

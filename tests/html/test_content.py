@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.html.pages import blocks_of, pages, texts_of
 from victor_spark.blocks import Blocks
 from victor_spark.html import characters
+from victor_spark.kernels import num
 
 CHARACTERS = ("n_letters", "n_digits", "n_punctuation", "n_white", "n_other")
 TOKENS = ("n_alpha_tokens", "n_num_tokens", "n_mix_tokens", "n_other_tokens")
@@ -69,13 +70,13 @@ def test_every_character_has_one_class(source: str | bytes) -> None:
 
 def test_the_character_table_holds_for_all_of_unicode() -> None:
     names = {
-        characters.LETTER: "n_letters",
-        characters.DIGIT: "n_digits",
-        characters.PUNCTUATION: "n_punctuation",
-        characters.WHITE: "n_white",
-        characters.OTHER: "n_other",
+        num.LETTER: "n_letters",
+        num.DIGIT: "n_digits",
+        num.PUNCTUATION: "n_punctuation",
+        num.WHITE: "n_white",
+        num.OTHER: "n_other",
     }
-    classes = (characters.properties() & characters.CLASS_MASK).tolist()
+    classes = (characters.properties() & num.CLASS_MASK).tolist()
     wrong = [point for point, kind in enumerate(classes) if names[kind] != slow_class(chr(point))]
     assert not wrong
 

@@ -8,7 +8,7 @@ import pytest
 from tests.html.pages import blocks_of, texts_of
 from victor_spark.html.canonical import MAX_ATTRIBUTES, canonical
 from victor_spark.html.segment import segment
-from victor_spark.kernels.attributes import cap
+from victor_spark.kernels.source import cap
 
 pytestmark = pytest.mark.timeout(120)
 

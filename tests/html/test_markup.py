@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from tests.html.pages import blocks_of, texts_of
-from victor_spark.html.tags import BIT, CONTAINERS, tables
-from victor_spark.html.words import GROUPS
+from victor_spark.html.tags import BIT, CONTAINERS, GROUPS, tables
 from victor_spark.parser.hashing import fnv1a
 
 

@@ -6,8 +6,13 @@ import subprocess
 import sys
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+
+from victor_spark.blocks import COLUMNS, ROWS
+from victor_spark.kernels import num as kernel_numbers
+from victor_spark.parser import num as parser_numbers
 
 ASK = """
 import victor_spark.kernels as kernels
@@ -58,3 +63,15 @@ def test_in_a_checkout_an_outdated_kernel_counts_as_uncompiled(home: Path) -> No
     assert ask(home).stdout == "True ()\n"
     (home / "setup.py").touch()
     assert ask(home).stdout == "False ('scan',)\n"
+
+
+@pytest.mark.parametrize("numbers", [kernel_numbers, parser_numbers])
+def test_a_kernel_compiled_from_other_tables_is_refused(numbers: ModuleType) -> None:
+    numbers.compiled_with(numbers.DIGEST)
+    with pytest.raises(ImportError, match="other tables"):
+        numbers.compiled_with(numbers.DIGEST + 1)
+
+
+def test_a_field_of_blocks_is_all_that_a_row_of_kernels_takes() -> None:
+    assert [kernel_numbers.NUMBERS[f"ROW_{name.upper()}"] for name in ROWS] == list(range(len(ROWS)))
+    assert {name for name, column in COLUMNS.items() if "row" in column.notes} == set(ROWS)

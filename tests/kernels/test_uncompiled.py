@@ -20,7 +20,7 @@ from victor_spark.blocks import Blocks, Bool
 from victor_spark.html.canonical import by_library, canonical
 from victor_spark.html.characters import properties
 from victor_spark.html.segment import segment
-from victor_spark.kernels import code_points
+from victor_spark.kernels import code_points, num
 from victor_spark.langid.normalise import folding_table
 from victor_spark.model import revision, surroundings, weights
 from victor_spark.parser.parse import beyond_budget, parse
@@ -35,7 +35,6 @@ ELSEWHERE = {
 }
 KERNELS = (
     "assemble",
-    "attributes",
     "blocks",
     "content",
     "context",
@@ -44,7 +43,6 @@ KERNELS = (
     "letters",
     "listings",
     "markup",
-    "names",
     "preclean",
     "source",
     "statements",
@@ -88,11 +86,11 @@ def slow() -> dict[str, ModuleType]:
     twins["canonical"] = from_source("html.canonical")
     twins["parse"] = from_source("parser.parse")
     twins["parse"].__dict__.update({name: from_source(f"parser.{name}") for name in PARSE})
-    twins["canonical"].__dict__.update(attributes=twins["attributes"], preclean=twins["preclean"])
+    twins["canonical"].__dict__.update(kernel=twins["source"], preclean=twins["preclean"])
     twins["model.surroundings"] = from_source("model.surroundings")
     twins["model.surroundings"].__dict__.update(kernel=twins["surroundings"], of_blocks=twins["blocks"])
     twins["model.weights"] = from_source("model.weights")
-    twins["model.weights"].__dict__.update(kernel=twins["names"])
+    twins["model.weights"].__dict__.update(kernel=twins["blocks"])
     twins["model.revision"] = from_source("model.revision")
     own = {name: twins[name] for name in ("context", "surroundings")}
     twins["model.revision"].__dict__.update(own, kernel=twins["crf"])
@@ -125,7 +123,7 @@ def test_markup_of_what_is_not_canonical(slow: dict[str, ModuleType], html: str)
 @a_few
 def test_canonical_html_by_the_library(slow: dict[str, ModuleType], source: str) -> None:
     compiled("preclean")
-    compiled("attributes")
+    compiled("source")
     markup = source.encode("utf-8", "replace").decode()
     assert slow["canonical"].by_library(markup) == by_library(markup)
 
@@ -166,7 +164,7 @@ tag_parts = st.sampled_from(
 @given(html=st.lists(tag_parts, max_size=40).map("".join) | soup, cap=st.integers(0, 3))
 @a_few
 def test_attributes(slow: dict[str, ModuleType], html: str, cap: int) -> None:
-    assert slow["attributes"].cap(html, cap) == compiled("attributes").cap(html, cap)
+    assert slow["source"].cap(html, cap) == compiled("source").cap(html, cap)
 
 
 def assembled(kernel: ModuleType, blocks: Blocks, kept: Bool) -> str:
@@ -208,15 +206,9 @@ utf8_parts = st.sampled_from([_EDGES[i : i + 1] for i in range(len(_EDGES))]) | 
 
 @given(source=st.lists(utf8_parts, max_size=12).map(b"".join))
 def test_source(slow: dict[str, ModuleType], source: bytes) -> None:
-    """Both say what Python itself says of bytes."""
-    try:
-        source.decode()
-        is_utf8 = True
-    except UnicodeDecodeError:
-        is_utf8 = False
+    """Both find what Python itself finds in bytes."""
     view = memoryview(source)
     for kernel in (slow["source"], compiled("source")):
-        assert kernel.is_utf8(view) == is_utf8
         for start in range(0, len(source) + 1, 7):
             assert kernel.iframe_from(view, start) == source.find(b"<iframe", start)
 
@@ -339,7 +331,7 @@ def test_decision(slow: dict[str, ModuleType], seed: int, n_blocks: int) -> None
     results = []
     for deciding, chain in ((slow["decision"], slow["crf"]), (compiled("decision"), compiled("crf"))):
         kept, revised = np.zeros(n_blocks, dtype=np.uint8), np.empty((n_blocks, 3))
-        of_levels = np.zeros((3, deciding.LEVELS))
+        of_levels = np.zeros((3, num.LEVELS))
         deciding.keep_best(
             *map(memoryview, (marginals, words)), 1.0, 0.2, *map(memoryview, (of_levels[0], kept))
         )
@@ -402,7 +394,7 @@ def test_surroundings_and_context(slow: dict[str, ModuleType], source: str, seed
 @a_few
 def test_names(slow: dict[str, ModuleType], source: str, seed: int) -> None:
     blocks = blocks_of(source)
-    compiled("names")
+    compiled("blocks")
     words = np.setdiff1d(blocks.name_words, np.uint32(0))[::2]
     of_words = np.random.default_rng(seed).normal(size=len(words)).astype(np.float32)
     results = [

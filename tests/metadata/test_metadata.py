@@ -259,3 +259,13 @@ def test_an_address_that_is_cut_off_is_no_address() -> None:
 )
 def test_a_time_is_iso_8601_in_ascii_digits_and_of_24_hours(text: str, time: str) -> None:
     assert days.iso(text) == time
+
+
+def test_words_like_an_attribute_in_a_value_hide_no_meta_element() -> None:
+    found = page("<meta content='how to write name=tag in a page' name='description'>")
+    assert found.description == "how to write name=tag in a page"
+
+
+def test_an_element_is_not_ended_by_one_whose_name_begins_alike() -> None:
+    found = page(body="<a rel='author'>Eva <abbr>PhD</abbr> Novak</a>")
+    assert found.authors == ("Eva PhD Novak",)

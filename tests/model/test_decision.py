@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tests.html.pages import blocks_of
 from victor_spark.blocks import Float64
+from victor_spark.kernels import num
 from victor_spark.model import decision
 
 probabilities = st.sampled_from((0.0, 0.05, 0.3, 0.5, 0.9, 1.0)) | st.floats(0, 1)
@@ -21,7 +22,7 @@ def columns(blocks: list[tuple[float, int]]) -> tuple[Float64, Float64]:
     )
 
 
-LEVELS = decision.kernel.LEVELS
+LEVELS = num.LEVELS
 
 
 def contents(marginals: Float64) -> list[np.ndarray]:

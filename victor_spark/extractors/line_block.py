@@ -30,8 +30,9 @@ import numpy as np
 from victor_spark import configuration, resources
 from victor_spark.blocks import Blocks, Bool, Float64, Int32, Page, Scores, by_rule
 from victor_spark.errors import ConfigurationError
-from victor_spark.html.characters import UNSPACED, properties
+from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, BLOCK_LEVEL, TAG, VOID
+from victor_spark.kernels.num import UNSPACED
 from victor_spark.words import words
 
 FILE: Final = "line_block.toml"

@@ -39,16 +39,16 @@ from victor_spark.blocks import (
     UInt32,
 )
 from victor_spark.errors import ModelError
-from victor_spark.html.characters import (
+from victor_spark.html.characters import properties
+from victor_spark.kernels.num import (
     CLASS_MASK,
     DIGIT,
     LETTER,
     PUNCTUATION,
     UNSPACED,
     WHITE,
-    properties,
 )
-from victor_spark.html.characters import (
+from victor_spark.kernels.num import (
     OTHER as OTHER_CHARACTER,
 )
 

@@ -15,7 +15,7 @@ from resiliparse.parse.html import HTMLParserException, HTMLTree
 
 from victor_spark.blocks import UInt8
 from victor_spark.html.charset import as_utf8
-from victor_spark.kernels import attributes, preclean
+from victor_spark.kernels import preclean
 from victor_spark.kernels import source as kernel
 from victor_spark.parser.elements import ELEMENTS
 from victor_spark.parser.parse import beyond_budget, parse
@@ -149,9 +149,9 @@ def capped(markup: str) -> str:
     places = np.flatnonzero(content[:-1] == ord("<"))
     places = places[_OPENS[content[places + 1]]]
     long = places[np.diff(places, append=len(content)) > 2 * MAX_ATTRIBUTES]
-    if not attributes.any_exceeds(encoded, long.tolist(), MAX_ATTRIBUTES):
+    if not kernel.any_exceeds(encoded, long.tolist(), MAX_ATTRIBUTES):
         return markup
-    return attributes.cap(markup, MAX_ATTRIBUTES)
+    return kernel.cap(markup, MAX_ATTRIBUTES)
 
 
 _OPENS: Final = np.isin(np.arange(256), np.frombuffer(b"/!?" + ascii_letters.encode(), dtype=np.uint8))

@@ -13,49 +13,40 @@ import numpy as np
 import numpy.typing as npt
 
 from victor_spark import scripts
-
-OTHER, LETTER, DIGIT, PUNCTUATION, WHITE = range(5)
-CLASS_MASK: Final = 7
-UPPER: Final = 8
-"""An upper- or title-case letter, or one without case: what a sentence may begin with."""
-SENTENCE_END: Final = 16
-UNSPACED: Final = 32
-"""A letter of a script written without spaces between words (scripts.UNSPACED)."""
-CLOSING: Final = 64
-"""Closing quotes and brackets, which may follow a sentence's end mark."""
-GREEK: Final = 128
+from victor_spark.kernels import num
 
 _SENTENCE_ENDS: Final = ".!?…。！？．｡؟۔।॥։።፧။។༎‼⁇⁈⁉"
 _CLOSING_EXTRA: Final = "\"'”’»“‹›«」』）】〉》"
 _ASSIGNED: Final = 0x33480
-"""Above this come only marks (the selectors), tags and private use: class OTHER."""
+"""Above this come only marks (the selectors), tags and private use: class num.OTHER."""
 _VARIATION_SELECTORS: Final = slice(0xE0100, 0xE01F0)
 
 
 @cache
 def properties() -> npt.NDArray[np.uint8]:
-    """Shape (0x110000,): class in the low three bits, the flags of this module above them."""
+    """Shape (0x110000,): class in the low three bits, the flags of kernels.num above them."""
     table = np.zeros(0x110000, dtype=np.uint8)
     categories = [unicodedata.category(chr(point)) for point in range(_ASSIGNED)]
     by_category = {name: _of_category(name) for name in set(categories)}
     table[:_ASSIGNED] = [by_category[name] for name in categories]
-    table[_VARIATION_SELECTORS] = LETTER
+    table[_VARIATION_SELECTORS] = num.LETTER
     for start, end in scripts.UNSPACED:
         part = table[start : end + 1]
-        part[(part & CLASS_MASK) == LETTER] |= UNSPACED
+        part[(part & num.CLASS_MASK) == num.LETTER] |= num.UNSPACED
     for start, end in ((0x0370, 0x03FF), (0x1F00, 0x1FFF)):
         part = table[start : end + 1]
-        part[(part & CLASS_MASK) == LETTER] |= GREEK
+        part[(part & num.CLASS_MASK) == num.LETTER] |= num.GREEK
     white = [point for point in range(0x3001) if chr(point).isspace()]
-    table[white] = WHITE
-    table[[ord(mark) for mark in _SENTENCE_ENDS]] |= SENTENCE_END
-    table[[ord(mark) for mark in _CLOSING_EXTRA]] |= CLOSING
+    table[white] = num.WHITE
+    table[[ord(mark) for mark in _SENTENCE_ENDS]] |= num.SENTENCE_END
+    table[[ord(mark) for mark in _CLOSING_EXTRA]] |= num.CLOSING
     return table
 
 
 def _of_category(category: str) -> int:
     if category in ("Lu", "Lt", "Lo"):
-        return LETTER | UPPER
+        return num.LETTER | num.UPPER
     if category in ("Pe", "Pf"):
-        return PUNCTUATION | CLOSING
-    return {"L": LETTER, "M": LETTER, "N": DIGIT, "P": PUNCTUATION}.get(category[0], OTHER)
+        return num.PUNCTUATION | num.CLOSING
+    classes = {"L": num.LETTER, "M": num.LETTER, "N": num.DIGIT, "P": num.PUNCTUATION}
+    return classes.get(category[0], num.OTHER)

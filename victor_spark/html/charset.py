@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
+import numpy as np
+import pyarrow as pa
 from resiliparse.parse.encoding import detect_encoding
-
-from victor_spark.kernels import source as kernel
 
 _BOMS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -212,7 +212,16 @@ _FAR: Final = re.compile("[\u0100-\u0151\u0154-\u015f\u0162-\u0177\u0179-\u017c\
 
 
 def _is_utf8(source: bytes) -> bool:
-    return source.isascii() or kernel.is_utf8(memoryview(source))
+    """Whether Python would decode the source as UTF-8; Arrow looks without making the text."""
+    if source.isascii():
+        return True
+    spans = pa.py_buffer(np.array([0, len(source)], dtype=np.int64))
+    text = pa.Array.from_buffers(pa.large_string(), 1, [None, spans, pa.py_buffer(source)])
+    try:
+        text.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 @cache

@@ -2,18 +2,16 @@
 
 import re
 from html import unescape
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from victor_spark.blocks import Blocks, Int32, UInt8, UInt32
+from victor_spark.blocks import LATER, ROWS, Blocks, UInt8, zeros
 from victor_spark.html import listings
 from victor_spark.html.characters import properties
-from victor_spark.html.tags import BIT, tables
-from victor_spark.html.words import GROUPS
-from victor_spark.html.words import table as word_table
-from victor_spark.kernels import code_points, content, markup, views
+from victor_spark.html.tags import BIT, GROUPS, tables, words
+from victor_spark.kernels import code_points, content, markup, text_of, views
+from victor_spark.kernels.num import STACK
 from victor_spark.parser.elements import in_source
 
 _INSIDE: Final = np.array([BIT["li"]], dtype=np.uint64)
@@ -28,12 +26,12 @@ def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
     source (`Canonical.elements`), or else of its canonical HTML.
     """
     points = code_points(html)
-    n_tags = markup.n_tags(memoryview(points)) + 1
+    n_tags = int(np.count_nonzero(points == ord("<"))) + 1
     tags = tables()
-    rows = np.empty((len(markup.COLUMNS), n_tags + 1), dtype=np.int32)
+    rows = np.empty((len(ROWS), n_tags + 1), dtype=np.int32)
     containers = np.empty(n_tags + 1, dtype=np.uint64)
     inside = np.empty((len(_INSIDE), n_tags + 1), dtype=np.uint8)
-    words = word_table()
+    named = words()
     paths = np.empty((2, n_tags + 1), dtype=np.uint64)
     hints = np.empty((len(GROUPS), n_tags + 1), dtype=np.uint8)
     elements = np.zeros((2, n_tags + 1), dtype=np.int32)
@@ -41,7 +39,7 @@ def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
     name_words = np.empty(len(points) // 4 + 1, dtype=np.uint32)
     text = np.empty(len(points) + n_tags + 1, dtype=np.uint32)
     stacks = (
-        np.empty((n_tags + 1, len(markup.STACK)), dtype=np.int32),
+        np.empty((n_tags + 1, len(STACK)), dtype=np.int32),
         np.empty(n_tags, dtype=np.uint64),
         np.empty((n_tags, 2), dtype=np.uint64),
         np.empty((n_tags + 1, len(GROUPS)), dtype=np.int32),
@@ -50,18 +48,20 @@ def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
         GROUPS.index("hidden"),
         BIT["img"],
         *views(points, properties(), tags.slots, tags.slot_tags, tags.flags, tags.levels, tags.masks),
-        *views(words.slots, words.slot_groups, _INSIDE, *stacks, rows, containers, inside, paths, hints),
+        *views(named.slots, named.slot_groups, _INSIDE, *stacks, rows, containers, inside, paths, hints),
         *views(elements, named_elements, name_words, text),
     ).run()
-    columns = dict(zip(markup.COLUMNS, rows[:, :n_blocks].copy(), strict=True))
+    rows = rows[:, :n_blocks].copy()
+    hashes = np.empty(n_blocks, dtype=np.uint64)
+    if n_blocks:
+        content.measure(*views(text, properties(), rows, hashes))
     n_named = np.count_nonzero(named_elements[1])
     decoded = text[:n_text].copy()
     blocks = Blocks(
-        **columns,
-        line_number=np.zeros(n_blocks, dtype=bool),
+        **dict(zip(ROWS, rows, strict=True)),
+        **zeros(n_blocks, LATER),
+        letters_hash=hashes,
         gaps=np.zeros(0, dtype=np.uint32),
-        gap_ends=np.zeros(n_blocks, dtype=np.int32),
-        **_content(text, columns["text_start"], columns["text_end"]),
         containers=containers[:n_blocks].copy(),
         in_list_item=inside[0, :n_blocks].copy(),
         path=paths[0, :n_blocks].copy(),
@@ -74,22 +74,10 @@ def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
             in_source(html.encode("utf-8", "replace")) if source_elements is None else source_elements
         ),
         title=title(html),
-        langid1=np.zeros(n_blocks, dtype=np.float32),
-        langid2=np.zeros(n_blocks, dtype=np.float32),
-        template_share=np.zeros(n_blocks, dtype=np.float32),
         points=decoded,
-        text=decoded.tobytes().decode("utf-32-le", "surrogatepass"),
+        text=text_of(decoded),
     )
     return listings.found(blocks, points)
-
-
-def _content(text: UInt32, starts: Int32, ends: Int32) -> dict[str, npt.NDArray[Any]]:
-    """The text columns of Blocks, by name."""
-    rows = np.empty((len(content.COLUMNS), len(starts)), dtype=np.int32)
-    hashes = np.empty(len(starts), dtype=np.uint64)
-    if len(starts):
-        content.measure(*views(text, starts, ends, properties(), rows, hashes))
-    return {**dict(zip(content.COLUMNS, rows, strict=True)), "letters_hash": hashes}
 
 
 _TITLE: Final = re.compile(r"<title(?: [^>]*)?>([^<]*)</title>")

@@ -1,66 +1,33 @@
-"""What the tags mean to the scan: one table, a row a tag, and the look-up table made from it."""
+"""What tags, and words of class and id, mean to the scan: tables, and the look-up tables made of them."""
 
+import hashlib
 from functools import cache
 from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.kernels import markup
+from victor_spark import configuration
+from victor_spark.errors import ConfigurationError
+from victor_spark.kernels.num import TAG_FLAGS
 from victor_spark.parser.hashing import hashed
+from victor_spark.resources import directory
 
 CONTAINERS: Final = (
-    "p",
-    "a",
-    "u",
-    "img",
-    "class-header",
-    "class-bold",
-    "class-italic",
-    "class-list",
-    "class-form",
-    "noscript",
-    "pre",
-    "li",
-    "table",
-    "blockquote",
-    "article",
-    "main",
-    "nav",
-    "aside",
-    "header",
-    "footer",
-    "figure",
-    "figcaption",
-    "dl",
-    "dt",
-    "button",
-    "label",
-    "section",
-    "address",
-    "time",
-)
+    "p", "a", "u", "img", "class-header", "class-bold", "class-italic", "class-list", "class-form",
+    "noscript", "pre", "li", "table", "blockquote", "article", "main", "nav", "aside", "header",
+    "footer", "figure", "figcaption", "dl", "dt", "button", "label", "section", "address", "time",
+)  # fmt: skip
 """Bit i of `Blocks.containers` says that an ancestor of the block belongs to CONTAINERS[i]."""
 
 BIT: Final = {name: 1 << i for i, name in enumerate(CONTAINERS)}
 
 _MEMBERS: Final = {
-    "class-header": ("h1", "h2", "h3", "h4", "h5", "h6"),
-    "class-bold": ("b", "strong"),
-    "class-italic": ("i", "em", "cite", "dfn", "var"),
-    "class-list": ("ul", "ol", "dl", "menu", "dir"),
-    "class-form": (
-        "form",
-        "fieldset",
-        "select",
-        "textarea",
-        "button",
-        "label",
-        "legend",
-        "option",
-        "optgroup",
-    ),
-    "dt": ("dt",),
+    "class-header": "h1 h2 h3 h4 h5 h6",
+    "class-bold": "b strong",
+    "class-italic": "i em cite dfn var",
+    "class-list": "ul ol dl menu dir",
+    "class-form": "form fieldset select textarea button label legend option optgroup",
 }
 _VOID_NAMES: Final = (
     "area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr"
@@ -94,7 +61,7 @@ class TagTables(NamedTuple):
 @cache
 def tables() -> TagTables:
     """The tag tables as arrays, made once per process."""
-    listed = VOID | BLOCK_LEVEL | {tag for tags in _MEMBERS.values() for tag in tags}
+    listed = VOID | BLOCK_LEVEL | {tag for tags in _MEMBERS.values() for tag in tags.split()}
     listed |= {name for name in CONTAINERS if not name.startswith("class-")}
     names = ("", *sorted(listed))
     flags = np.array([0] + [_flags(name) for name in names[1:]], dtype=np.uint16)
@@ -109,16 +76,53 @@ def tables() -> TagTables:
 def _flags(name: str) -> int:
     words = {name}
     words |= {"void"} if name in VOID else set()
-    words |= {"block-level"} if name in BLOCK_LEVEL else set()
+    words |= {"block_level"} if name in BLOCK_LEVEL else set()
     words |= {"td"} if name == "th" else set()
     words |= {"skipped"} if name == "title" else set()
     words |= {"preformatted"} if name in _PREFORMATTED.split() else set()
-    return sum(1 << bit for bit, flag in enumerate(markup.FLAGS) if flag in words)
+    return sum(1 << bit for bit, flag in enumerate(TAG_FLAGS) if flag in words)
 
 
 def _mask(name: str) -> int:
     mask = BIT.get(name, 0)
     for container, tags in _MEMBERS.items():
-        if name in tags:
+        if name in tags.split():
             mask |= BIT[container]
     return mask
+
+
+GROUPS: Final = (
+    "article", "content", "text", "post", "comment", "related", "teaser", "share", "side", "nav",
+    "crumb", "head", "foot", "ad", "consent", "subscribe", "byline", "meta", "tag", "media", "title",
+    "lead", "form", "product", "list", "hidden", "quote", "document",
+)  # fmt: skip
+"""Groups of words of class, id, role and itemprop that say what an element is for, in feature order."""
+
+
+class WordTable(NamedTuple):
+    """Hash slots that lead from a word to its group, and a digest of all the words."""
+
+    digest: str
+    slots: npt.NDArray[np.uint32]
+    slot_groups: npt.NDArray[np.uint8]
+
+
+@cache
+def words() -> WordTable:
+    """The table of conf/words.toml, made once per process; ConfigurationError when it is malformed."""
+    path = directory("conf") / "words.toml"
+    groups = configuration.toml(path)
+    if tuple(groups) != GROUPS:
+        raise ConfigurationError(f"{path}: the groups must be {', '.join(GROUPS)}, in this order")
+    numbers: dict[str, int] = {}
+    for number, (group, members) in enumerate(groups.items()):
+        if not isinstance(members, list) or not all(isinstance(word, str) for word in members):
+            raise ConfigurationError(f"{path}: {group} is no list of words")
+        for word in members:
+            if word in numbers:
+                raise ConfigurationError(f"{path}: {word} stands twice")
+            numbers[word] = number
+    slots, values = hashed(numbers, 2048)
+    slot_groups = values.astype(np.uint8)
+    digest = hashlib.sha256(slots.tobytes() + slot_groups.tobytes()).hexdigest()
+    return WordTable(digest, slots, slot_groups)

@@ -7,6 +7,7 @@ package is built. Where that was not possible the same files run interpreted: wi
 import functools
 import logging
 import os
+import sys
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ KEY = int.from_bytes(os.urandom(8), "little") | 1
 """A process's own random number: hash tables over what a page chooses are built with it, so that no page
 can choose what collides. It decides no result, only the places in tables.
 """
+
+sys.modules[f"cython.cimports.{__name__}"] = sys.modules[__name__]  # where uncompiled kernels look for `num`
 
 _FOLDER = Path(__file__).resolve().parent
 _FOLDERS = (_FOLDER, _FOLDER.parent / "parser")

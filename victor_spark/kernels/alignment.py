@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """The best monotone alignment of a page's words with its gold words, in pairs of equal words.
 
 Every matched pair scores 1 and every run of pairs (consecutive on both sides) costs `open_cost`.
@@ -28,17 +28,7 @@ def align(
     pair, `thresholds` (2, n_gold + 2) and `runs` (3, n_gold) whatever content.
     """
     n_page: cython.Py_ssize_t = page.shape[0]
-    i: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    low: cython.Py_ssize_t
-    high: cython.Py_ssize_t
-    middle: cython.Py_ssize_t
-    w: cython.int
-    p: cython.int
-    score: cython.int
-    link: cython.int
     n_pairs: cython.int = 0
-    pair: cython.int
     best: cython.int = 0
 
     # thresholds[0, s]: the earliest gold position where a prefix alignment scores s, ending with

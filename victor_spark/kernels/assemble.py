@@ -1,12 +1,10 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """Joins kept blocks into running text. Cython pure Python mode."""
 
 import cython
+from cython.cimports.victor_spark.kernels import num
 
-_WHITE = cython.declare(cython.int, 4)
-_CLASS = cython.declare(cython.int, 7)
-_LINES = cython.declare(cython.int, 1)
-_CODE = cython.declare(cython.int, 3)
+num.check()
 
 
 @cython.ccall
@@ -32,14 +30,8 @@ def assemble(
     its line breaks, where `white_space` says so.
     """
     n: cython.Py_ssize_t = 0
-    block: cython.Py_ssize_t
     last: cython.Py_ssize_t = -1
-    i: cython.Py_ssize_t
-    c: cython.uint
     n_lines: cython.Py_ssize_t
-    was_white: cython.bint
-    start: cython.Py_ssize_t
-    end: cython.Py_ssize_t
     for block in range(starts.shape[0]):
         if not kept[block]:
             continue
@@ -48,7 +40,7 @@ def assemble(
             last >= 0
             and listing[block] != 0
             and listing[block] == listing[last]
-            and (white_space[block] == _CODE or paragraphs[block] == paragraphs[last])
+            and (white_space[block] == num.CODE or paragraphs[block] == paragraphs[last])
         ):
             start = gap_ends[last]
             i = last + 1
@@ -63,7 +55,7 @@ def assemble(
             if last >= 0:
                 out[n] = 10
                 n += 1
-            if white_space[block] == _CODE:
+            if white_space[block] == num.CODE:
                 start = _last_line(gaps, gap_ends[block - 1] if block else 0, end)
         elif spaces[block] or last != block - 1:
             out[n] = 32
@@ -71,7 +63,7 @@ def assemble(
         for i in range(start, end):
             out[n] = gaps[i]
             n += 1
-        if white_space[block] > _LINES:
+        if white_space[block] > num.LINES:
             for i in range(starts[block], ends[block]):
                 if points[i] != 13:
                     out[n] = points[i]
@@ -82,11 +74,11 @@ def assemble(
         n_lines = 0
         for i in range(starts[block], ends[block]):
             c = points[i]
-            if c < 1114112 and (properties[c] & _CLASS) == _WHITE:
+            if c < 1114112 and (properties[c] & num.CLASS_MASK) == num.WHITE:
                 was_white = True
                 n_lines += c == 10
                 continue
-            if was_white and n_lines and white_space[block] == _LINES:
+            if was_white and n_lines and white_space[block] == num.LINES:
                 while n_lines:
                     out[n] = 10
                     n += 1

@@ -1,49 +1,18 @@
-# cython: language_level=3
-"""Features of single blocks: what their counts, ancestors and twins on the page say, and the title in them.
+# cython: language_level=3, infer_types=True
+"""Features of single blocks: their counts, ancestors, twins on the page, the title in them, words in
+class, id, role and itemprop of their ancestors.
 
-The names of the rows, in their order, stand in model.surroundings. Cython pure Python mode.
+The names of the rows stand in kernels.num and model.surroundings. Cython pure Python mode.
 """
 
 import cython
+from cython.cimports.victor_spark.kernels import num
 
-COLUMNS = (
-    "n_split_p",
-    "n_split_br",
-    "n_split_hr",
-    "n_split_inline",
-    "n_split_block",
-    "n_letters",
-    "n_digits",
-    "n_punctuation",
-    "n_white",
-    "n_other",
-    "n_alpha_tokens",
-    "n_num_tokens",
-    "n_mix_tokens",
-    "n_other_tokens",
-    "n_sentences",
-    "sentence_begin",
-    "sentence_end",
-    "heading_level",
-    "depth",
-    "div_group",
-    "td_group",
-    "text_start",
-    "text_end",
-)
-"""The columns of Blocks that `of_blocks` takes, in the order of its rows."""
+num.check()
+assert num.ROW_N_OTHER == num.ROW_N_LETTERS + 4
+assert num.ROW_N_OTHER_TOKENS == num.ROW_N_ALPHA_TOKENS + 3
 
-_N_LETTERS = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_letters"))
-_N_ALPHA_TOKENS = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_alpha_tokens"))
-_N_NUM_TOKENS = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_num_tokens"))
-_N_MIX_TOKENS = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_mix_tokens"))
-_N_OTHER_TOKENS = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_other_tokens"))
-_N_SENTENCES = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_sentences"))
-_DEPTH = cython.declare(cython.Py_ssize_t, COLUMNS.index("depth"))
-_DIV_GROUP = cython.declare(cython.Py_ssize_t, COLUMNS.index("div_group"))
-_TD_GROUP = cython.declare(cython.Py_ssize_t, COLUMNS.index("td_group"))
-_TEXT_START = cython.declare(cython.Py_ssize_t, COLUMNS.index("text_start"))
-_TEXT_END = cython.declare(cython.Py_ssize_t, COLUMNS.index("text_end"))
+_FADING = cython.declare(cython.float, 0.5)
 
 
 @cython.ccall
@@ -66,7 +35,6 @@ def of_page(
 
     `key` and `slots` are as in `layout`; `page` gets the numbers of the paper's document features.
     """
-    i: cython.Py_ssize_t
     n: cython.Py_ssize_t = n_words.shape[0]
     words: cython.double = 0.0
     sentences: cython.double = 0.0
@@ -76,11 +44,11 @@ def of_page(
         sentences += n_sentences[i]
         depths += depth[i]
     _twins(letters_hash, key, slots, twins)
-    page[0] = words
-    page[1] = sentences
-    page[2] = n
-    page[3] = _word_ratios(n_words, linked, div_group, ratios, 0)
-    page[4] = _word_ratios(n_words, linked, td_group, ratios, 1)
+    page[num.DOCUMENT_WORD_COUNT] = words
+    page[num.DOCUMENT_SENTENCE_COUNT] = sentences
+    page[num.DOCUMENT_BLOCK_COUNT] = n
+    page[num.DOCUMENT_MAX_DIV_GROUP] = _word_ratios(n_words, linked, div_group, ratios, num.RATIO_DIV)
+    page[num.DOCUMENT_MAX_TD_GROUP] = _word_ratios(n_words, linked, td_group, ratios, num.RATIO_TD)
     return depths / n
 
 
@@ -92,7 +60,7 @@ def of_blocks(
     of_block: cython.const[cython.int][::1],
     places: cython.const[cython.int][:, ::1],
     n_containers: cython.Py_ssize_t,
-    n_counts: cython.Py_ssize_t,
+    features: cython.const[cython.int][::1],
     first: cython.Py_ssize_t,
     mean_depth: cython.double,
     twins: cython.const[cython.int][:, ::1],
@@ -101,16 +69,13 @@ def of_blocks(
 ) -> cython.int:
     """Fills `rows`: one for each container, each row of `hints`, each count, and the ratios of counts.
 
-    `counts` are the COLUMNS, the first `n_counts` of them features themselves; these, `containers`, `hints`,
-    `of_block` and `rows` are of the blocks from `first` on, the other columns those of the whole page.
+    `counts` are blocks.ROWS, `features` the numbers of those that are features themselves. `counts`,
+    `containers`, `hints`, `of_block` and `rows` are of the blocks from `first` on, the other columns of all.
     Returns how many rows.
     """
     n: cython.Py_ssize_t = containers.shape[0]
     n_all: cython.Py_ssize_t = twins.shape[1]
     one: cython.ulonglong = 1
-    i: cython.Py_ssize_t
-    r: cython.Py_ssize_t
-    k: cython.Py_ssize_t
     words: cython.double
     tokens: cython.double
     n_chars: cython.double
@@ -122,34 +87,47 @@ def of_blocks(
         for i in range(n):
             rows[r, i] = hints[k, i]
         r += 1
-    for k in range(n_counts):
+    for k in range(features.shape[0]):
         for i in range(n):
-            rows[r, i] = cython.cast(cython.float, counts[k, i])
+            rows[r, i] = cython.cast(cython.float, counts[features[k], i])
         r += 1
     for i in range(n):
-        n_chars = counts[_TEXT_END, i] - counts[_TEXT_START, i]
-        words = counts[_N_ALPHA_TOKENS, i] + counts[_N_NUM_TOKENS, i] + counts[_N_MIX_TOKENS, i]
-        tokens = words + counts[_N_OTHER_TOKENS, i]
+        n_chars = counts[num.ROW_TEXT_END, i] - counts[num.ROW_TEXT_START, i]
+        words = (
+            counts[num.ROW_N_ALPHA_TOKENS, i]
+            + counts[num.ROW_N_NUM_TOKENS, i]
+            + counts[num.ROW_N_MIX_TOKENS, i]
+        )
+        tokens = words + counts[num.ROW_N_OTHER_TOKENS, i]
         tokens = tokens if tokens > 1.0 else 1.0
         for k in range(5):
-            rows[r + k, i] = counts[_N_LETTERS + k, i] / n_chars
+            rows[r + num.CHAR_ALPHA_REL + k, i] = counts[num.ROW_N_LETTERS + k, i] / n_chars
         for k in range(4):
-            rows[r + 5 + k, i] = counts[_N_ALPHA_TOKENS + k, i] / tokens
-        rows[r + 9, i] = words / (counts[_N_SENTENCES, i] if counts[_N_SENTENCES, i] > 1 else 1)
-        rows[r + 10, i] = words
-        rows[r + 11, i] = n_chars
-        rows[r + 12, i] = counts[_N_LETTERS, i] / (words if words > 1.0 else 1.0)
-        rows[r + 13, i] = cython.cast(cython.float, first + i - places[0, of_block[i]])
-        rows[r + 14, i] = (first + i) / (cython.cast(cython.double, n_all - 1) if n_all > 1 else 1.0)
-        rows[r + 15, i] = counts[_DEPTH, i] - mean_depth
-    r += 16
+            rows[r + num.TOKEN_ALPHA_REL + k, i] = counts[num.ROW_N_ALPHA_TOKENS + k, i] / tokens
+        rows[r + num.SENTENCE_AVG_LENGTH, i] = words / (
+            counts[num.ROW_N_SENTENCES, i] if counts[num.ROW_N_SENTENCES, i] > 1 else 1
+        )
+        rows[r + num.BLOCK_WORDS, i] = words
+        rows[r + num.BLOCK_CHARS, i] = n_chars
+        rows[r + num.BLOCK_WORD_LENGTH, i] = counts[num.ROW_N_LETTERS, i] / (words if words > 1.0 else 1.0)
+        rows[r + num.BLOCK_PLACE, i] = cython.cast(
+            cython.float, first + i - places[num.PLACE_BLOCK, of_block[i]]
+        )
+        rows[r + num.POSITION, i] = (first + i) / (
+            cython.cast(cython.double, n_all - 1) if n_all > 1 else 1.0
+        )
+        rows[r + num.DEPTH_REL, i] = counts[num.ROW_DEPTH, i] - mean_depth
     for i in range(n):  # of blocks with the same letters the first, and how many there are
-        k = twins[0, first + i]
-        rows[r, i] = 1.0 if k == first + i and twins[1, k] > 1 else 0.0
-        rows[r + 1, i] = twins[1, k]
-        rows[r + 2, i] = cython.cast(cython.float, ratios[0, counts[_DIV_GROUP, i]])
-        rows[r + 3, i] = cython.cast(cython.float, ratios[1, counts[_TD_GROUP, i]])
-    return cython.cast(cython.int, r + 4)
+        k = twins[num.TWINS_FIRST, first + i]
+        rows[r + num.FIRST_DUPLICATE, i] = 1.0 if k == first + i and twins[num.TWINS_COUNT, k] > 1 else 0.0
+        rows[r + num.DUPLICATE_COUNT, i] = twins[num.TWINS_COUNT, k]
+        rows[r + num.DIV_GROUP_WORD_RATIO, i] = cython.cast(
+            cython.float, ratios[num.RATIO_DIV, counts[num.ROW_DIV_GROUP, i]]
+        )
+        rows[r + num.TD_GROUP_WORD_RATIO, i] = cython.cast(
+            cython.float, ratios[num.RATIO_TD, counts[num.ROW_TD_GROUP, i]]
+        )
+    return cython.cast(cython.int, r + num.TD_GROUP_WORD_RATIO + 1)
 
 
 @cython.cfunc
@@ -159,12 +137,10 @@ def _twins(
     slots: cython.int[::1],
     twins: cython.int[:, ::1],
 ) -> cython.int:
-    """twins[0, i]: the first block with the letters of block i; twins[1, first]: how many have them."""
+    """The first block with the letters of each block; and for that first one, how many have them."""
     mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
     all_bits: cython.ulonglong = 18446744073709551615
     prime: cython.ulonglong = 15485907386658061715
-    slot: cython.ulonglong
-    i: cython.Py_ssize_t
     for i in range(slots.shape[0]):
         slots[i] = -1
     for i in range(hashes.shape[0]):
@@ -173,11 +149,11 @@ def _twins(
         slot = ((((slot ^ (slot >> 32)) * prime) & all_bits) >> 32) & mask
         while slots[slot] >= 0 and hashes[slots[slot]] != hashes[i]:
             slot = (slot + 1) & mask
-        twins[1, i] = 0
+        twins[num.TWINS_COUNT, i] = 0
         if slots[slot] < 0:
             slots[slot] = cython.cast(cython.int, i)
-        twins[0, i] = slots[slot]
-        twins[1, slots[slot]] += 1
+        twins[num.TWINS_FIRST, i] = slots[slot]
+        twins[num.TWINS_COUNT, slots[slot]] += 1
     return 0
 
 
@@ -190,7 +166,6 @@ def _word_ratios(
     row: cython.Py_ssize_t,
 ) -> cython.float:
     """ratios[row]: words outside links in each layout group / such words in all. The greatest."""
-    i: cython.Py_ssize_t
     total: cython.double = 0.0
     greatest: cython.double = 0.0
     for i in range(ratios.shape[1]):
@@ -236,12 +211,6 @@ def title_shares(
     Letters' case doesn't matter; `title` becomes small letters.
     """
     n: cython.Py_ssize_t = title.shape[0]
-    block: cython.Py_ssize_t
-    length: cython.Py_ssize_t
-    start: cython.Py_ssize_t
-    at: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    first: cython.uint
     for j in range(n):
         title[j] = _small(title[j])
     for block in range(starts.shape[0]):
@@ -261,3 +230,52 @@ def title_shares(
                 shares[block] = cython.cast(cython.float, cython.cast(cython.double, length) / n)
                 break
     return 0
+
+
+@cython.ccall
+def weigh(
+    named_elements: cython.const[cython.int][:, ::1],
+    words: cython.const[cython.uint][::1],
+    slots: cython.const[cython.uint][::1],
+    slot_weights: cython.const[cython.float][::1],
+    of_block: cython.const[cython.int][::1],
+    sums: cython.float[:, ::1],
+    rows: cython.float[:, ::1],
+) -> cython.int:
+    """Fills `rows` (num.NAME_SUMS, n_blocks) with the sums of the innermost named element around each block.
+
+    `named_elements`, `words` and `of_block` are the columns `named_elements`, `name_words` and `named` of
+    Blocks; `slots`/`slot_weights` an open-addressing table from a word's hash to its weight (hash 0: free);
+    `sums` (num.NAME_SUMS, n named elements + 1) is scratch. An element weighs what its words do together.
+    Returns how many elements there are.
+    """
+    n: cython.int = cython.cast(cython.int, named_elements.shape[1])
+    mask: cython.uint = cython.cast(cython.uint, slots.shape[0] - 1)
+    i: cython.Py_ssize_t = 0
+    slot: cython.uint
+    weight: cython.float
+    for e in range(sums.shape[0]):
+        sums[e, 0] = 0.0
+    for e in range(1, n):
+        weight = 0.0
+        while i < named_elements[num.NAMED_END, e]:
+            slot = words[i] & mask
+            while slots[slot] != words[i] and slots[slot] != 0:
+                slot = (slot + 1) & mask
+            if slots[slot] != 0:
+                weight += slot_weights[slot]
+            i += 1
+        around = named_elements[num.NAMED_AROUND, e]
+        sums[num.NAMES_ALL, e] = sums[num.NAMES_ALL, around] + weight
+        sums[num.NAMES_HIGHEST, e] = (
+            weight if weight > sums[num.NAMES_HIGHEST, around] else sums[num.NAMES_HIGHEST, around]
+        )
+        sums[num.NAMES_LOWEST, e] = (
+            weight if weight < sums[num.NAMES_LOWEST, around] else sums[num.NAMES_LOWEST, around]
+        )
+        sums[num.NAMES_FADING, e] = sums[num.NAMES_FADING, around] * _FADING + weight
+        sums[num.NAMES_INNERMOST, e] = weight
+    for e in range(sums.shape[0]):
+        for i in range(of_block.shape[0]):
+            rows[e, i] = sums[e, of_block[i]]
+    return n - 1

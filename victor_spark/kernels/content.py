@@ -1,105 +1,42 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """One pass over the decoded text of all blocks: characters, tokens, sentences, letters' hash.
 
 Victor, section 3.2 (content-based features), counted per block. Cython pure Python mode.
 """
 
 import cython
+from cython.cimports.victor_spark.kernels import num
 
-COLUMNS = (
-    "n_letters",
-    "n_digits",
-    "n_punctuation",
-    "n_white",
-    "n_other",
-    "n_alpha_tokens",
-    "n_num_tokens",
-    "n_mix_tokens",
-    "n_other_tokens",
-    "n_sentences",
-    "sentence_begin",
-    "sentence_end",
-    "has_url_mark",
-)
-"""The int32 columns that `measure` fills, in the order in which it fills them."""
-
-_ROW_N_LETTERS = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_letters"))
-_ROW_N_DIGITS = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_digits"))
-_ROW_N_PUNCTUATION = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_punctuation"))
-_ROW_N_WHITE = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_white"))
-_ROW_N_OTHER = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_other"))
-_ROW_N_ALPHA_TOKENS = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_alpha_tokens"))
-_ROW_N_NUM_TOKENS = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_num_tokens"))
-_ROW_N_MIX_TOKENS = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_mix_tokens"))
-_ROW_N_OTHER_TOKENS = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_other_tokens"))
-_ROW_N_SENTENCES = cython.declare(cython.Py_ssize_t, COLUMNS.index("n_sentences"))
-_ROW_SENTENCE_BEGIN = cython.declare(cython.Py_ssize_t, COLUMNS.index("sentence_begin"))
-_ROW_SENTENCE_END = cython.declare(cython.Py_ssize_t, COLUMNS.index("sentence_end"))
-_ROW_HAS_URL_MARK = cython.declare(cython.Py_ssize_t, COLUMNS.index("has_url_mark"))
-
-_CLASS = cython.declare(cython.int, 7)
-_LETTER = cython.declare(cython.int, 1)
-_DIGIT = cython.declare(cython.int, 2)
-_PUNCTUATION = cython.declare(cython.int, 3)
-_WHITE = cython.declare(cython.int, 4)
-_UPPER = cython.declare(cython.int, 8)
-_SENTENCE_END = cython.declare(cython.int, 16)
-_UNSPACED = cython.declare(cython.int, 32)
-_SPACED_LETTER = cython.declare(cython.int, 39)  # the bits that say whether it is one
-_CLOSING = cython.declare(cython.int, 64)
-_GREEK = cython.declare(cython.int, 128)
+num.check()
 
 
 @cython.ccall
 def measure(
     text: cython.const[cython.uint][::1],
-    starts: cython.const[cython.int][::1],
-    ends: cython.const[cython.int][::1],
     properties: cython.const[cython.uchar][::1],
     rows: cython.int[:, ::1],
     hashes: cython.ulonglong[::1],
 ) -> cython.int:
-    """Fills `rows` (len(COLUMNS), n_blocks) and `hashes` (FNV-1a of a block's letters, case kept).
+    """Fills its `rows` of blocks.ROWS, and `hashes` (FNV-1a of a block's letters, case kept).
 
     A token is a run without white space; it is alpha with letters and no digits, num with digits
     and no letters, mix with both, other with neither. Letters of unspaced scripts leave the
     tokens: two of them, or one left over, count as one alpha token. What is left of a token
     without them counts as any other token, but not when only punctuation is.
     """
-    block: cython.Py_ssize_t
     i: cython.Py_ssize_t
-    end: cython.Py_ssize_t
     c: cython.uint
     previous: cython.int
     bits: cython.int
     following: cython.int
     kind: cython.int
-    n_letters: cython.int
-    n_digits: cython.int
-    n_punctuation: cython.int
-    n_white: cython.int
-    n_other: cython.int
-    n_alpha: cython.int
-    n_num: cython.int
-    n_mix: cython.int
-    n_rest: cython.int
-    n_unspaced: cython.int
-    n_sentences: cython.int
-    token_letters: cython.bint
-    token_digits: cython.bint
-    token_rest: cython.bint
-    token_unspaced: cython.bint
-    begins: cython.int
-    ended: cython.int
-    pending: cython.bint
-    url_mark: cython.int
     letters_hash: cython.ulonglong
     # As variables, because a literal beyond 63 bits makes Cython fall back to Python integers.
     seed: cython.ulonglong = 14695981039346656037
     prime: cython.ulonglong = 1099511628211
     all_bits: cython.ulonglong = 18446744073709551615
 
-    for block in range(starts.shape[0]):
+    for block in range(rows.shape[1]):
         n_letters = n_digits = n_punctuation = n_white = n_other = 0
         n_alpha = n_num = n_mix = n_rest = n_unspaced = n_sentences = 0
         token_letters = token_digits = token_rest = token_unspaced = False
@@ -107,25 +44,25 @@ def measure(
         ended = 0
         pending = False
         url_mark = 0
-        previous = _WHITE
+        previous = num.WHITE
         letters_hash = seed
-        end = ends[block]
-        i = starts[block]
+        start = i = rows[num.ROW_TEXT_START, block]
+        end = rows[num.ROW_TEXT_END, block]
         while i < end:
             c = text[i]
             bits = properties[c] if c < 1114112 else 0
-            kind = bits & _CLASS
-            if pending and (kind == _WHITE or not (bits & (_CLOSING | _SENTENCE_END))):
+            kind = bits & num.CLASS_MASK
+            if pending and (kind == num.WHITE or not (bits & (num.CLOSING | num.SENTENCE_END))):
                 # An end mark counts when the sentence really stops there: before white space.
-                if kind == _WHITE:
+                if kind == num.WHITE:
                     n_sentences += 1
                 pending = False
-            if kind == _LETTER:
+            if kind == num.LETTER:
                 n_letters += 1
                 letters_hash = ((letters_hash ^ c) * prime) & all_bits
                 if begins < 0:
-                    begins = 1 if bits & _UPPER else 0
-                if bits & _UNSPACED:
+                    begins = 1 if bits & num.UPPER else 0
+                if bits & num.UNSPACED:
                     n_unspaced += 1
                     token_unspaced = True
                 else:
@@ -133,20 +70,20 @@ def measure(
                     while i + 1 < end:  # the letters that follow
                         c = text[i + 1]
                         following = properties[c] if c < 1114112 else 0
-                        if (following & _SPACED_LETTER) != _LETTER:
+                        if (following & (num.CLASS_MASK | num.UNSPACED)) != num.LETTER:
                             break
                         n_letters += 1
                         letters_hash = ((letters_hash ^ c) * prime) & all_bits
                         bits = following
                         i += 1
                 ended = 0
-            elif kind == _DIGIT:
+            elif kind == num.DIGIT:
                 n_digits += 1
                 token_digits = True
                 if begins < 0:
                     begins = 1
                 ended = 0
-            elif kind == _WHITE:
+            elif kind == num.WHITE:
                 n_white += 1
                 if token_letters or token_digits or token_rest:
                     if token_letters and token_digits:
@@ -159,24 +96,24 @@ def measure(
                         n_rest += 1
                 token_letters = token_digits = token_rest = token_unspaced = False
             else:
-                if kind == _PUNCTUATION:
+                if kind == num.PUNCTUATION:
                     n_punctuation += 1
                 else:
                     n_other += 1
                 token_rest = True
-                if bits & _SENTENCE_END or ((c == 59 or c == 894) and previous & _GREEK):
+                if bits & num.SENTENCE_END or ((c == 59 or c == 894) and previous & num.GREEK):
                     ended = 1
                     if c > 0x2FFF:  # full-width marks end a sentence without white space
                         n_sentences += 1
                     else:
                         pending = True
-                elif not bits & _CLOSING:
+                elif not bits & num.CLOSING:
                     ended = 0
-                if c == 47 and i >= starts[block] + 2 and text[i - 1] == 47 and text[i - 2] == 58:
+                if c == 47 and i >= start + 2 and text[i - 1] == 47 and text[i - 2] == 58:
                     url_mark = 1
                 elif c == 64:
                     url_mark = 1
-                elif c == 46 and i >= starts[block] + 2 and (text[i - 1] | text[i - 2] | 32) == 119:
+                elif c == 46 and i >= start + 2 and (text[i - 1] | text[i - 2] | 32) == 119:
                     url_mark = 1
             previous = bits
             i += 1
@@ -190,18 +127,18 @@ def measure(
             n_rest += 1
         if pending:
             n_sentences += 1
-        rows[_ROW_N_LETTERS, block] = n_letters
-        rows[_ROW_N_DIGITS, block] = n_digits
-        rows[_ROW_N_PUNCTUATION, block] = n_punctuation
-        rows[_ROW_N_WHITE, block] = n_white
-        rows[_ROW_N_OTHER, block] = n_other
-        rows[_ROW_N_ALPHA_TOKENS, block] = n_alpha + (n_unspaced + 1) // 2
-        rows[_ROW_N_NUM_TOKENS, block] = n_num
-        rows[_ROW_N_MIX_TOKENS, block] = n_mix
-        rows[_ROW_N_OTHER_TOKENS, block] = n_rest
-        rows[_ROW_N_SENTENCES, block] = n_sentences
-        rows[_ROW_SENTENCE_BEGIN, block] = 1 if begins == 1 else 0
-        rows[_ROW_SENTENCE_END, block] = ended
-        rows[_ROW_HAS_URL_MARK, block] = url_mark
+        rows[num.ROW_N_LETTERS, block] = n_letters
+        rows[num.ROW_N_DIGITS, block] = n_digits
+        rows[num.ROW_N_PUNCTUATION, block] = n_punctuation
+        rows[num.ROW_N_WHITE, block] = n_white
+        rows[num.ROW_N_OTHER, block] = n_other
+        rows[num.ROW_N_ALPHA_TOKENS, block] = n_alpha + (n_unspaced + 1) // 2
+        rows[num.ROW_N_NUM_TOKENS, block] = n_num
+        rows[num.ROW_N_MIX_TOKENS, block] = n_mix
+        rows[num.ROW_N_OTHER_TOKENS, block] = n_rest
+        rows[num.ROW_N_SENTENCES, block] = n_sentences
+        rows[num.ROW_SENTENCE_BEGIN, block] = 1 if begins == 1 else 0
+        rows[num.ROW_SENTENCE_END, block] = ended
+        rows[num.ROW_HAS_URL_MARK, block] = url_mark
         hashes[block] = letters_hash
     return 0

@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """What a first guess says of a block's neighbours, elements and kin, as rows of features.
 
 The names of the rows, in their order, and what they are for stand in model.revision; a paragraph's `places`
@@ -6,9 +6,9 @@ and `sums` are those of kernels.surroundings. Cython pure Python mode.
 """
 
 import cython
+from cython.cimports.victor_spark.kernels import num
 
-N_MASSES = 2
-"""Rows of `masses`: the words of a paragraph that are likely content, and its words."""
+num.check()
 
 _FAR = cython.declare(cython.float, 1000.0)
 _N_AROUND = cython.declare(cython.int, 4)
@@ -28,19 +28,16 @@ def of_blocks(
     Words count one tenth more than they are, so that blocks without any count, too.
     """
     n: cython.Py_ssize_t = logits.shape[0]
-    i: cython.Py_ssize_t
-    by: cython.Py_ssize_t
-    weight: cython.double
     for by in range(-2, 3):
         for i in range(n):
             rows[by + 2, i] = logits[i + by] if 0 <= i + by < n else -9.0
     for i in range(masses.shape[1]):
-        masses[0, i] = 0.0
-        masses[1, i] = 0.0
+        masses[num.MASS_CONTENT, i] = 0.0
+        masses[num.MASS_WORDS, i] = 0.0
     for i in range(n):
         weight = n_words[i] + 0.1
-        masses[0, of_block[i]] += weight * guesses[i]
-        masses[1, of_block[i]] += weight
+        masses[num.MASS_CONTENT, of_block[i]] += weight * guesses[i]
+        masses[num.MASS_WORDS, of_block[i]] += weight
     return 5
 
 
@@ -59,13 +56,6 @@ def of_paragraphs(
     `scratch` (4, n_paragraphs) and `elements` (4, n_elements) are scratch space. Returns how many rows.
     """
     n: cython.Py_ssize_t = masses.shape[1]
-    p: cython.Py_ssize_t
-    q: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    r: cython.Py_ssize_t
-    by: cython.Py_ssize_t
-    low: cython.Py_ssize_t
-    high: cython.Py_ssize_t
     first: cython.Py_ssize_t = 0
     last: cython.Py_ssize_t = 0
     after_lowest: cython.Py_ssize_t = 0
@@ -80,9 +70,9 @@ def of_paragraphs(
     since: cython.float = _FAR
     n_good: cython.int = 0
     for p in range(n):
-        total += masses[0, p]
-        words += masses[1, p]
-        rows[0, p] = masses[0, p] / masses[1, p]
+        total += masses[num.MASS_CONTENT, p]
+        words += masses[num.MASS_WORDS, p]
+        rows[0, p] = masses[num.MASS_CONTENT, p] / masses[num.MASS_WORDS, p]
         if rows[0, p] > most:
             most = rows[0, p]
         if rows[0, p] > 0.5:
@@ -95,7 +85,7 @@ def of_paragraphs(
                 rows[r, p] = rows[0, p + by] if 0 <= p + by < n else -1.0
             r += 1
     for p in range(n):  # running totals for the windows, and the best run of likely paragraphs
-        weight = masses[1, p] if masses[1, p] < 60.0 else 60.0
+        weight = masses[num.MASS_WORDS, p] if masses[num.MASS_WORDS, p] < 60.0 else 60.0
         scratch[0, p] = (scratch[0, p - 1] if p else 0.0) + weight * rows[0, p]
         scratch[1, p] = (scratch[1, p - 1] if p else 0.0) + weight
         if running < lowest:
@@ -120,27 +110,27 @@ def of_paragraphs(
         r += 1
     running = 0.0
     for p in range(n):  # how much of the content stands before and after; the way to the best run
-        rows[r, p] = running / total
-        running += masses[0, p]
-        rows[r + 1, p] = (total - running) / total
-        rows[r + 2, p] = p - first if p < first else p - last if p > last else 0
+        rows[r + num.GUESS_BEFORE, p] = running / total
+        running += masses[num.MASS_CONTENT, p]
+        rows[r + num.GUESS_AFTER, p] = (total - running) / total
+        rows[r + num.GUESS_RUN, p] = p - first if p < first else p - last if p > last else 0
         if first <= p <= last:
-            inside += masses[0, p]
+            inside += masses[num.MASS_CONTENT, p]
         since = 0.0 if rows[0, p] > 0.5 else since + 1.0 if since < _FAR else _FAR
-        rows[r + 3, p] = since
+        rows[r + num.GUESS_SINCE, p] = since
     since = _FAR
     for q in range(n):
         p = n - 1 - q
         since = 0.0 if rows[0, p] > 0.5 else since + 1.0 if since < _FAR else _FAR
-        rows[r + 4, p] = since
-    r = _of_elements(masses, places, last_inside, total, elements, rows, r + 5)
-    r = _of_kin(masses, places, 5, total, scratch, rows, r)
-    r = _of_kin(masses, places, 6, total, scratch, rows, r)
-    page[0] = total
-    page[1] = total / words
-    page[2] = n_good
-    page[3] = most
-    page[4] = inside / total
+        rows[r + num.GUESS_UNTIL, p] = since
+    r = _of_elements(masses, places, last_inside, total, elements, rows, r + num.GUESS_UNTIL + 1)
+    r = _of_kin(masses, places, num.PLACE_PATH, total, scratch, rows, r)
+    r = _of_kin(masses, places, num.PLACE_CLASS, total, scratch, rows, r)
+    page[num.GUESS_PAGE_WORDS] = total
+    page[num.GUESS_PAGE_SHARE] = total / words
+    page[num.GUESS_PAGE_PARAGRAPHS] = n_good
+    page[num.GUESS_PAGE_MOST] = most
+    page[num.GUESS_PAGE_RUN] = inside / total
     return cython.cast(cython.int, r)
 
 
@@ -153,7 +143,6 @@ def doubt(
     words: cython.const[cython.int][::1],
 ) -> cython.double:
     """The mean entropy of the guesses, in nats, by words; `others` are 1 - `guesses`."""
-    i: cython.Py_ssize_t
     entropy: cython.float
     sum_of_entropies: cython.double = 0.0
     weights: cython.double = 0.0
@@ -179,18 +168,13 @@ def _of_elements(
     the page's content; then for each but the outermost how likely the rest of the next one is."""
     n: cython.Py_ssize_t = masses.shape[1]
     n_elements: cython.Py_ssize_t = elements.shape[1]
-    p: cython.Py_ssize_t
-    e: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    inner: cython.Py_ssize_t
-    words: cython.double
     for k in range(4):
         for e in range(n_elements):
             elements[k, e] = 0.0
     for p in range(n):
-        e = places[1, p]
-        elements[2, e] += masses[0, p]
-        elements[3, e] += masses[1, p]
+        e = places[num.PLACE_ELEMENT, p]
+        elements[2, e] += masses[num.MASS_CONTENT, p]
+        elements[3, e] += masses[num.MASS_WORDS, p]
     for e in range(1, n_elements):
         elements[2, e] += elements[2, e - 1]
         elements[3, e] += elements[3, e - 1]
@@ -202,14 +186,14 @@ def _of_elements(
             elements[k, e] = elements[2 + k, p] - (elements[2 + k, e - 1] if e else 0.0)
     for k in range(_N_AROUND):
         for p in range(n):
-            e = places[1 + k, p]
+            e = places[num.PLACE_ELEMENT + k, p]
             rows[r, p] = elements[0, e] / (elements[1, e] if elements[1, e] > 1e-9 else 1e-9)
             rows[r + 1, p] = elements[0, e] / total
         r += 2
     for k in range(1, _N_AROUND):
         for p in range(n):
-            e = places[1 + k, p]
-            inner = places[k, p]
+            e = places[num.PLACE_ELEMENT + k, p]
+            inner = places[num.PLACE_ELEMENT + k - 1, p]
             words = elements[1, e] - elements[1, inner]
             rows[r, p] = (elements[0, e] - elements[0, inner]) / words if words > 1e-6 else -1.0
         r += 1
@@ -228,20 +212,17 @@ def _of_kin(
 ) -> cython.Py_ssize_t:
     """How likely the paragraphs of the same kin are content, their share of it, and the others of them."""
     n: cython.Py_ssize_t = masses.shape[1]
-    p: cython.Py_ssize_t
-    g: cython.Py_ssize_t
-    others: cython.double
     for p in range(n):
         scratch[2, p] = 0.0
         scratch[3, p] = 0.0
     for p in range(n):
         g = places[kin, p]
-        scratch[2, g] += masses[0, p]
-        scratch[3, g] += masses[1, p]
+        scratch[2, g] += masses[num.MASS_CONTENT, p]
+        scratch[3, g] += masses[num.MASS_WORDS, p]
     for p in range(n):
         g = places[kin, p]
         rows[r, p] = scratch[2, g] / scratch[3, g]
         rows[r + 1, p] = scratch[2, g] / total
-        others = scratch[3, g] - masses[1, p]
-        rows[r + 2, p] = (scratch[2, g] - masses[0, p]) / others if others > 1e-6 else -1.0
+        others = scratch[3, g] - masses[num.MASS_WORDS, p]
+        rows[r + 2, p] = (scratch[2, g] - masses[num.MASS_CONTENT, p]) / others if others > 1e-6 else -1.0
     return r + 3

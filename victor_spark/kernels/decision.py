@@ -1,19 +1,17 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """What keeping blocks is expected to gain, from their probabilities. Cython pure Python mode."""
 
 import cython
+from cython.cimports.victor_spark.kernels import num
 
-LEVELS = 64
-"""Into how many levels probabilities are put: blocks of a level are kept or dropped together."""
-
-_LEVELS = cython.declare(cython.int, 64)
+num.check()
 
 
 @cython.cfunc
 @cython.inline
 def _level(other: cython.double) -> cython.int:
     """The level of a block by P(other): 0 for the surest content."""
-    return cython.cast(cython.int, min(other * _LEVELS, _LEVELS - 1.0)) if other > 0.0 else 0
+    return cython.cast(cython.int, min(other * num.LEVELS, num.LEVELS - 1.0)) if other > 0.0 else 0
 
 
 @cython.ccall
@@ -30,24 +28,18 @@ def keep_best(
     `least`: the F1 that some number of levels has to reach. `n_words` (LEVELS zeros) gets the words down to
     each level: each of these sets is the page's content with the same probability.
     """
-    i: cython.Py_ssize_t
-    k: cython.int
-    j: cython.int
     best: cython.int = -1
-    f1: cython.double
-    f: cython.double
-    both: cython.double
     highest: cython.double = 0.0
     highest_f1: cython.double = 0.0
     for i in range(words.shape[0]):
-        n_words[_level(marginals[i, 2])] += words[i]
-    for k in range(1, _LEVELS):
+        n_words[_level(marginals[i, num.LABEL_OTHER])] += words[i]
+    for k in range(1, num.LEVELS):
         n_words[k] += n_words[k - 1]
-    for k in range(_LEVELS):
+    for k in range(num.LEVELS):
         if n_words[k] == (n_words[k - 1] if k else 0.0):
             continue
         f1 = f = 0.0
-        for j in range(_LEVELS):
+        for j in range(num.LEVELS):
             both = n_words[j] if j < k else n_words[k]
             f1 += both / (n_words[k] + n_words[j])
             f += both / (n_words[k] + beta_squared * n_words[j])
@@ -56,9 +48,9 @@ def keep_best(
         if f > highest:
             highest = f
             best = k
-    if highest_f1 * 2.0 / _LEVELS >= least:
+    if highest_f1 * 2.0 / num.LEVELS >= least:
         for i in range(words.shape[0]):
-            kept[i] = _level(marginals[i, 2]) <= best
+            kept[i] = _level(marginals[i, num.LABEL_OTHER]) <= best
     return 0
 
 
@@ -73,24 +65,22 @@ def expected_f1(
 
     `n_words` (2, LEVELS zeros) gets the words down to each level, and those of them that are kept.
     """
-    i: cython.Py_ssize_t
-    k: cython.int
     n_kept: cython.double = 0.0
     f1: cython.double = 0.0
     for i in range(words.shape[0]):
-        k = _level(marginals[i, 2])
+        k = _level(marginals[i, num.LABEL_OTHER])
         n_words[0, k] += words[i]
         if kept[i]:
             n_words[1, k] += words[i]
             n_kept += words[i]
     if n_kept == 0.0:
         return 0.0
-    for k in range(_LEVELS):
+    for k in range(num.LEVELS):
         if k:
             n_words[0, k] += n_words[0, k - 1]
             n_words[1, k] += n_words[1, k - 1]
         f1 += n_words[1, k] / (n_kept + n_words[0, k])
-    return f1 * 2.0 / _LEVELS
+    return f1 * 2.0 / num.LEVELS
 
 
 @cython.ccall
@@ -101,11 +91,10 @@ def mean_content(
     kept: cython.const[cython.uchar][::1],
 ) -> cython.double:
     """How likely the kept blocks are content, in the mean by characters; there are some."""
-    i: cython.Py_ssize_t
     content: cython.double = 0.0
     n_chars: cython.double = 0.0
     for i in range(starts.shape[0]):
         if kept[i]:
-            content += (1.0 - marginals[i, 2]) * (ends[i] - starts[i])
+            content += (1.0 - marginals[i, num.LABEL_OTHER]) * (ends[i] - starts[i])
             n_chars += ends[i] - starts[i]
     return content / n_chars

@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """The one scan of the canonical HTML: the positions of text blocks, and the markup around them.
 
 Cython pure Python mode: compiled when the wheel is built, and the same source runs uncompiled.
@@ -7,35 +7,9 @@ needs no error recovery; on anything else it stays within its bounds and gives s
 """
 
 import cython
+from cython.cimports.victor_spark.kernels import num
 
-COLUMNS = (
-    "start",
-    "end",
-    "text_start",
-    "text_end",
-    "n_split_p",
-    "n_split_br",
-    "n_split_hr",
-    "n_split_inline",
-    "n_split_block",
-    "div_group",
-    "td_group",
-    "paragraph",
-    "heading_level",
-    "depth",
-    "space_before",
-    "tag",
-    "parent_block",
-    "named",
-    "white_space",
-    "listing",
-)
-"""The int32 columns that `Scan` fills, in the order of its rows."""
-STACK = ("tag", "div", "td", "level", "parent_block", "hint_row", "named", "white_space", "listing")
-"""The columns of its stack: an element's tag, and what holds outside of it."""
-
-FLAGS = ("void", "block-level", "p", "br", "hr", "div", "td", "skipped", "img", "preformatted")
-"""What a tag may be: bit i of its flags stands for FLAGS[i]."""
+num.check()
 
 
 def _hashed(name: str) -> int:
@@ -45,49 +19,6 @@ def _hashed(name: str) -> int:
         value = ((value ^ byte) * 16777619) & 0xFFFFFFFF
     return value
 
-
-_ROW_START = cython.declare(cython.int, COLUMNS.index("start"))
-_ROW_END = cython.declare(cython.int, COLUMNS.index("end"))
-_ROW_TEXT_START = cython.declare(cython.int, COLUMNS.index("text_start"))
-_ROW_TEXT_END = cython.declare(cython.int, COLUMNS.index("text_end"))
-_ROW_N_SPLIT_P = cython.declare(cython.int, COLUMNS.index("n_split_p"))
-_ROW_N_SPLIT_BR = cython.declare(cython.int, COLUMNS.index("n_split_br"))
-_ROW_N_SPLIT_HR = cython.declare(cython.int, COLUMNS.index("n_split_hr"))
-_ROW_N_SPLIT_INLINE = cython.declare(cython.int, COLUMNS.index("n_split_inline"))
-_ROW_N_SPLIT_BLOCK = cython.declare(cython.int, COLUMNS.index("n_split_block"))
-_ROW_DIV_GROUP = cython.declare(cython.int, COLUMNS.index("div_group"))
-_ROW_TD_GROUP = cython.declare(cython.int, COLUMNS.index("td_group"))
-_ROW_PARAGRAPH = cython.declare(cython.int, COLUMNS.index("paragraph"))
-_ROW_HEADING_LEVEL = cython.declare(cython.int, COLUMNS.index("heading_level"))
-_ROW_DEPTH = cython.declare(cython.int, COLUMNS.index("depth"))
-_ROW_SPACE_BEFORE = cython.declare(cython.int, COLUMNS.index("space_before"))
-_ROW_TAG = cython.declare(cython.int, COLUMNS.index("tag"))
-_ROW_PARENT_BLOCK = cython.declare(cython.int, COLUMNS.index("parent_block"))
-_ROW_NAMED = cython.declare(cython.int, COLUMNS.index("named"))
-_ROW_WHITE_SPACE = cython.declare(cython.int, COLUMNS.index("white_space"))
-_ROW_LISTING = cython.declare(cython.int, COLUMNS.index("listing"))
-_TAG = cython.declare(cython.int, STACK.index("tag"))
-_OUTER_DIV = cython.declare(cython.int, STACK.index("div"))
-_OUTER_TD = cython.declare(cython.int, STACK.index("td"))
-_OUTER_LEVEL = cython.declare(cython.int, STACK.index("level"))
-_OUTER_PARENT_BLOCK = cython.declare(cython.int, STACK.index("parent_block"))
-_OUTER_HINT_ROW = cython.declare(cython.int, STACK.index("hint_row"))
-_OUTER_NAMED = cython.declare(cython.int, STACK.index("named"))
-_OUTER_WHITE_SPACE = cython.declare(cython.int, STACK.index("white_space"))
-_OUTER_LISTING = cython.declare(cython.int, STACK.index("listing"))
-
-_VOID = cython.declare(cython.int, 1 << FLAGS.index("void"))
-_BLOCK_LEVEL = cython.declare(cython.int, 1 << FLAGS.index("block-level"))
-_P = cython.declare(cython.int, 1 << FLAGS.index("p"))
-_BR = cython.declare(cython.int, 1 << FLAGS.index("br"))
-_HR = cython.declare(cython.int, 1 << FLAGS.index("hr"))
-_DIV = cython.declare(cython.int, 1 << FLAGS.index("div"))
-_TD = cython.declare(cython.int, 1 << FLAGS.index("td"))
-_SKIPPED = cython.declare(cython.int, 1 << FLAGS.index("skipped"))
-_IMG = cython.declare(cython.int, 1 << FLAGS.index("img"))
-_PREFORMATTED = cython.declare(cython.int, 1 << FLAGS.index("preformatted"))
-_CLASS = cython.declare(cython.int, 7)
-_WHITE = cython.declare(cython.int, 4)
 
 _FAR = cython.declare(cython.int, 255)
 _SEED = cython.declare(cython.uint, 2166136261)
@@ -101,10 +32,6 @@ _UNHEARD = cython.declare(cython.uint, 2)
 _HIDES = cython.declare(cython.uint, 3)
 _STYLED = cython.declare(cython.uint, 4)  # and from here on the white space that the style asks for
 
-_COLLAPSED = cython.declare(cython.uint, 0)
-_LINES = cython.declare(cython.uint, 1)
-_PROSE = cython.declare(cython.uint, 2)
-_CODE = cython.declare(cython.uint, 3)
 _UNKNOWN = cython.declare(cython.uint, 4)
 
 _WHITE_SPACE = cython.declare(cython.uint, _hashed("ecaps-etihw"))
@@ -123,7 +50,6 @@ def entity_width(
     html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t
 ) -> cython.Py_ssize_t:
     """How long the entity at `i` is: the serialiser writes &amp; &lt; &gt; &nbsp; only (else 1)."""
-    second: cython.uint
     if i + 3 >= n:
         return 1
     second = html[i + 1]
@@ -161,7 +87,7 @@ def hides(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.
     """What the attribute with its '=' at `i` says of its element: bits, or 0.
 
     Not to be seen, not to be read, and how its style treats white space (_STYLED times 1 + one of
-    _COLLAPSED ...). `i` is 11 at least; a quote and another character follow.
+    num.COLLAPSED ...). `i` is 11 at least; a quote and another character follow.
     """
     last: cython.uint = html[i - 1]
     if last == 110:  # hidden
@@ -181,7 +107,6 @@ def _of_style(
 ) -> cython.uint:
     """What the declarations from `i` on say, as `hides` has it."""
     found: cython.uint = 0
-    white_space: cython.uint
     while i < n and html[i] != 34:
         if html[i] == 58:
             if (html[i - 1] | 32) == 121 and i + 5 < n and _says_no(html, i, n):
@@ -209,12 +134,12 @@ def _white_space(
         i += 1
     value: cython.uint = _hash_of_name(html, i, 1, n)
     if value == _NORMAL or value == _NOWRAP:
-        return _COLLAPSED
+        return num.COLLAPSED
     if value == _PRE_LINE:
-        return _LINES
+        return num.LINES
     if value == _PRE_WRAP or value == _BREAK_SPACES:
-        return _PROSE
-    return _CODE if value == _PRE else _UNKNOWN
+        return num.PROSE
+    return num.CODE if value == _PRE else _UNKNOWN
 
 
 @cython.cfunc
@@ -253,16 +178,6 @@ def _says_no(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cyth
     return (html[i] | 32) == 104 and (html[i + 1] | 32) == 105 and (html[i + 2] | 32) == 100
 
 
-@cython.ccall
-def n_tags(html: cython.const[cython.uint][::1]) -> cython.Py_ssize_t:
-    """How many `<` there are: no page has more tags."""
-    n: cython.uint = 0
-    i: cython.Py_ssize_t
-    for i in range(html.shape[0]):
-        n += html[i] == 60
-    return n
-
-
 @cython.final
 @cython.cclass
 class Scan:
@@ -274,8 +189,8 @@ class Scan:
     `word_slots`/`word_groups` the same from words of class, id, role and itemprop to their group, `asked`
     are containers. The stacks are scratch.
 
-    Filled are, a column a block, `rows` (COLUMNS), `containers`, `inside[k]` (whether the block is inside
-    one of the containers `asked[k]`), `paths` (a hash of the ancestors' tags and one of their tags and
+    Filled are, a column a block, its `rows` of blocks.ROWS, `containers`, `inside[k]` (whether the block is
+    inside one of the containers `asked[k]`), `paths` (a hash of the ancestors' tags and one of their tags and
     classes) and `hints[g]` (how many elements up the nearest ancestor with a word of group g is; 0: the
     innermost, 255: none). `elements[0, e]` is the block-level element around block-level element e (0:
     none), `elements[1, e]` the last one inside e; `named_elements[0, e]` the named element around named
@@ -379,7 +294,7 @@ class Scan:
         self.img_mask = img_mask
         self.n_words = self.n_blocks = self.n_text = self.depth = 0
         self.groups = self.classes = self.mask = self.path = self.class_path = 0
-        self.styled = self.white_space = _COLLAPSED
+        self.styled = self.white_space = num.COLLAPSED
         self.space = False
         self.new_paragraph = True
         self.level = self.div = self.td = self.paragraph = self.parent_block = self.named = 0
@@ -415,7 +330,6 @@ class Scan:
         end: cython.Py_ssize_t = i
         k: cython.Py_ssize_t = self.n_text
         text_end: cython.Py_ssize_t = k
-        width: cython.Py_ssize_t
         c: cython.uint
         while i < n and self.html[i] != 60:
             c = self.html[i]
@@ -426,7 +340,7 @@ class Scan:
                     c = 60 if self.html[i + 1] == 108 else 62
                 elif width == 6:
                     c = 160
-            if c < 1114112 and (self.properties[c] & _CLASS) == _WHITE:
+            if c < 1114112 and (self.properties[c] & num.CLASS_MASK) == num.WHITE:
                 if start < 0:
                     self.space = True
                 else:
@@ -450,31 +364,29 @@ class Scan:
         self, start: cython.Py_ssize_t, end: cython.Py_ssize_t, text_end: cython.Py_ssize_t
     ) -> cython.void:
         block: cython.Py_ssize_t = self.n_blocks
-        g: cython.Py_ssize_t
-        distance: cython.Py_ssize_t
         if self.new_paragraph or self.split_br > 1:
             self.paragraph += 1
             self.new_paragraph = False
-        self.rows[_ROW_START, block] = cython.cast(cython.int, start)
-        self.rows[_ROW_END, block] = cython.cast(cython.int, end)
-        self.rows[_ROW_TEXT_START, block] = cython.cast(cython.int, self.n_text)
-        self.rows[_ROW_TEXT_END, block] = cython.cast(cython.int, text_end)
-        self.rows[_ROW_N_SPLIT_P, block] = self.split_p
-        self.rows[_ROW_N_SPLIT_BR, block] = self.split_br
-        self.rows[_ROW_N_SPLIT_HR, block] = self.split_hr
-        self.rows[_ROW_N_SPLIT_INLINE, block] = self.split_inline
-        self.rows[_ROW_N_SPLIT_BLOCK, block] = self.split_block
-        self.rows[_ROW_DIV_GROUP, block] = self.div
-        self.rows[_ROW_TD_GROUP, block] = self.td
-        self.rows[_ROW_PARAGRAPH, block] = self.paragraph
-        self.rows[_ROW_HEADING_LEVEL, block] = self.level
-        self.rows[_ROW_DEPTH, block] = cython.cast(cython.int, self.depth)
-        self.rows[_ROW_SPACE_BEFORE, block] = 1 if self.space else 0
-        self.rows[_ROW_TAG, block] = self.stack[self.depth - 1, _TAG] if self.depth > 0 else 0
-        self.rows[_ROW_PARENT_BLOCK, block] = self.parent_block
-        self.rows[_ROW_NAMED, block] = self.named
-        self.rows[_ROW_WHITE_SPACE, block] = cython.cast(cython.int, self.white_space)
-        self.rows[_ROW_LISTING, block] = self.listing
+        self.rows[num.ROW_START, block] = cython.cast(cython.int, start)
+        self.rows[num.ROW_END, block] = cython.cast(cython.int, end)
+        self.rows[num.ROW_TEXT_START, block] = cython.cast(cython.int, self.n_text)
+        self.rows[num.ROW_TEXT_END, block] = cython.cast(cython.int, text_end)
+        self.rows[num.ROW_N_SPLIT_P, block] = self.split_p
+        self.rows[num.ROW_N_SPLIT_BR, block] = self.split_br
+        self.rows[num.ROW_N_SPLIT_HR, block] = self.split_hr
+        self.rows[num.ROW_N_SPLIT_INLINE, block] = self.split_inline
+        self.rows[num.ROW_N_SPLIT_BLOCK, block] = self.split_block
+        self.rows[num.ROW_DIV_GROUP, block] = self.div
+        self.rows[num.ROW_TD_GROUP, block] = self.td
+        self.rows[num.ROW_PARAGRAPH, block] = self.paragraph
+        self.rows[num.ROW_HEADING_LEVEL, block] = self.level
+        self.rows[num.ROW_DEPTH, block] = cython.cast(cython.int, self.depth)
+        self.rows[num.ROW_SPACE_BEFORE, block] = 1 if self.space else 0
+        self.rows[num.ROW_TAG, block] = self.stack[self.depth - 1, num.STACK_TAG] if self.depth > 0 else 0
+        self.rows[num.ROW_PARENT_BLOCK, block] = self.parent_block
+        self.rows[num.ROW_NAMED, block] = self.named
+        self.rows[num.ROW_WHITE_SPACE, block] = cython.cast(cython.int, self.white_space)
+        self.rows[num.ROW_LISTING, block] = self.listing
         self.containers[block] = self.mask
         for g in range(self.asked.shape[0]):
             self.inside[g, block] = (self.mask & self.asked[g]) != 0
@@ -495,14 +407,11 @@ class Scan:
         """Reads the tag whose '<' is before `i`, to its '>', which the serialiser escapes everywhere else."""
         n: cython.Py_ssize_t = self.html.shape[0]
         closing: cython.bint = i < n and self.html[i] == 47
-        name_start: cython.Py_ssize_t
         name_hash: cython.uint = _SEED
         low_bits: cython.ulonglong = _LOW_BITS
         slot: cython.uint
         slot_mask: cython.uint = cython.cast(cython.uint, self.slots.shape[0] - 1)
-        c: cython.uint
         tag: cython.int
-        flags: cython.int
         if closing:
             i += 1
         name_start = i
@@ -520,7 +429,7 @@ class Scan:
             slot = (slot + 1) & slot_mask
         tag = self.slot_tags[slot]
         flags = self.tag_flags[tag]
-        if flags & _SKIPPED and not closing:  # title: its text is no block
+        if flags & num.TAG_SKIPPED and not closing:  # title: its text is no block
             name_start = i
             while i < n and self.html[i] != 60:
                 i += 1
@@ -528,8 +437,8 @@ class Scan:
                 return self._after_tag(i)
             i = name_start  # one that holds elements is no title of HTML but one of MathML
         self._count_split(flags)
-        if flags & _VOID:
-            if flags & _IMG:  # marks the blocks after it inside the same block-level parent
+        if flags & num.TAG_VOID:
+            if flags & num.TAG_IMG:  # marks the blocks after it inside the same block-level parent
                 self.mask |= self.tag_masks[tag]
         elif not closing:
             self._open(tag, flags, name_hash)
@@ -546,14 +455,14 @@ class Scan:
     @cython.cfunc
     def _count_split(self, flags: cython.int) -> cython.void:
         """Counts a tag between two blocks."""
-        if flags & _BR:
+        if flags & num.TAG_BR:
             self.split_br += 1
             self.space = True
-        elif flags & _P:
+        elif flags & num.TAG_P:
             self.split_p += 1
-        elif flags & _HR:
+        elif flags & num.TAG_HR:
             self.split_hr += 1
-        if flags & _BLOCK_LEVEL:
+        if flags & num.TAG_BLOCK_LEVEL:
             self.split_block += 1
             self.new_paragraph = True
         else:
@@ -563,8 +472,6 @@ class Scan:
     def _attributes(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Reads the attributes from `i` on; just past the tag's '>'. Sets the fields of the tag at hand."""
         n: cython.Py_ssize_t = self.html.shape[0]
-        c: cython.uint
-        bits: cython.uint
         self.groups = 0
         self.classes = 0
         self.styled = 0
@@ -602,7 +509,6 @@ class Scan:
         word: cython.uint = _SEED
         before: cython.uint = 0
         was_small: cython.bint = False
-        c: cython.uint
         while i < n and self.html[i] != 62:
             c = self.html[i]
             if (97 <= c <= 122) or (65 <= c <= 90 and not was_small) or c > 127:
@@ -655,18 +561,18 @@ class Scan:
         if self.depth < self.stack_masks.shape[0]:
             self._push(tag, name_hash)
         self._set_white_space(flags)
-        if flags & _BLOCK_LEVEL:
+        if flags & num.TAG_BLOCK_LEVEL:
             self.mask &= ~self.img_mask
         self.mask |= self.tag_masks[tag]
         if self.tag_levels[tag]:
             self.level = self.tag_levels[tag]
-        if flags & _DIV:
+        if flags & num.TAG_DIV:
             self.n_div += 1
             self.div = self.n_div
-        elif flags & _TD:
+        elif flags & num.TAG_TD:
             self.n_td += 1
             self.td = self.n_td
-        if flags & _BLOCK_LEVEL:
+        if flags & num.TAG_BLOCK_LEVEL:
             self.n_parent_block += 1
             self.elements[0, self.n_parent_block] = self.parent_block
             self.elements[1, self.n_parent_block] = self.n_parent_block
@@ -675,16 +581,15 @@ class Scan:
     @cython.cfunc
     def _push(self, tag: cython.int, name_hash: cython.uint) -> cython.void:
         depth: cython.Py_ssize_t = self.depth
-        g: cython.Py_ssize_t
-        self.stack[depth, _TAG] = tag
-        self.stack[depth, _OUTER_DIV] = self.div
-        self.stack[depth, _OUTER_TD] = self.td
-        self.stack[depth, _OUTER_LEVEL] = self.level
-        self.stack[depth, _OUTER_PARENT_BLOCK] = self.parent_block
-        self.stack[depth, _OUTER_HINT_ROW] = self.hint_row
-        self.stack[depth, _OUTER_NAMED] = self.named
-        self.stack[depth, _OUTER_WHITE_SPACE] = cython.cast(cython.int, self.white_space)
-        self.stack[depth, _OUTER_LISTING] = self.listing
+        self.stack[depth, num.STACK_TAG] = tag
+        self.stack[depth, num.STACK_DIV] = self.div
+        self.stack[depth, num.STACK_TD] = self.td
+        self.stack[depth, num.STACK_LEVEL] = self.level
+        self.stack[depth, num.STACK_PARENT_BLOCK] = self.parent_block
+        self.stack[depth, num.STACK_HINT_ROW] = self.hint_row
+        self.stack[depth, num.STACK_NAMED] = self.named
+        self.stack[depth, num.STACK_WHITE_SPACE] = cython.cast(cython.int, self.white_space)
+        self.stack[depth, num.STACK_LISTING] = self.listing
         self.stack_masks[depth] = self.mask
         self.stack_paths[depth, 0] = self.path
         self.stack_paths[depth, 1] = self.class_path
@@ -709,13 +614,13 @@ class Scan:
     def _set_white_space(self, flags: cython.int) -> cython.void:
         """What the element just opened says of white space, by its tag or style."""
         styled: cython.uint = self.styled
-        if flags & _PREFORMATTED and (styled == 0 or styled == _PROSE + 1):
-            styled = _CODE + 1
-        if styled == _COLLAPSED + 1:
+        if flags & num.TAG_PREFORMATTED and (styled == 0 or styled == num.PROSE + 1):
+            styled = num.CODE + 1
+        if styled == num.COLLAPSED + 1:
             self.listing = 0
-            self.white_space = _COLLAPSED
-        elif styled and (styled != _PROSE + 1 or self.white_space != _CODE):
-            if self.listing == 0 or (styled == _CODE + 1 and self.white_space != _CODE):
+            self.white_space = num.COLLAPSED
+        elif styled and (styled != num.PROSE + 1 or self.white_space != num.CODE):
+            if self.listing == 0 or (styled == num.CODE + 1 and self.white_space != num.CODE):
                 self.n_listing += 1
                 self.listing = self.n_listing
             self.white_space = styled - 1
@@ -725,16 +630,16 @@ class Scan:
         """Leaves the innermost element: what held outside holds again."""
         depth: cython.Py_ssize_t = self.depth - 1
         self.depth = depth
-        if flags & _BLOCK_LEVEL:
+        if flags & num.TAG_BLOCK_LEVEL:
             self.elements[1, self.parent_block] = self.n_parent_block
-        self.div = self.stack[depth, _OUTER_DIV]
-        self.td = self.stack[depth, _OUTER_TD]
-        self.level = self.stack[depth, _OUTER_LEVEL]
-        self.parent_block = self.stack[depth, _OUTER_PARENT_BLOCK]
-        self.hint_row = self.stack[depth, _OUTER_HINT_ROW]
-        self.named = self.stack[depth, _OUTER_NAMED]
-        self.white_space = cython.cast(cython.uint, self.stack[depth, _OUTER_WHITE_SPACE])
-        self.listing = self.stack[depth, _OUTER_LISTING]
+        self.div = self.stack[depth, num.STACK_DIV]
+        self.td = self.stack[depth, num.STACK_TD]
+        self.level = self.stack[depth, num.STACK_LEVEL]
+        self.parent_block = self.stack[depth, num.STACK_PARENT_BLOCK]
+        self.hint_row = self.stack[depth, num.STACK_HINT_ROW]
+        self.named = self.stack[depth, num.STACK_NAMED]
+        self.white_space = cython.cast(cython.uint, self.stack[depth, num.STACK_WHITE_SPACE])
+        self.listing = self.stack[depth, num.STACK_LISTING]
         self.mask = self.stack_masks[depth]
         self.path = self.stack_paths[depth, 0]
         self.class_path = self.stack_paths[depth, 1]

@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """Ratcliff–Obershelp matching: the longest common run, then what lies left and right of it, and so on.
 
 Blocks are those of difflib's SequenceMatcher without junk: of the longest common runs the one that
@@ -10,6 +10,9 @@ Python mode.
 """
 
 import cython
+from cython.cimports.victor_spark.kernels import num
+
+num.check()
 
 
 @cython.ccall
@@ -31,81 +34,74 @@ def match(
     """
     n_found: cython.int = 0
     n_pending: cython.int = 0
-    a_low: cython.int
-    a_high: cython.int
-    b_low: cython.int
-    b_high: cython.int
-    longest: cython.int
-    i: cython.int
     j: cython.int
     state: cython.int
-    a_done: cython.int
     b_done: cython.int
 
     if a.shape[0] and b.shape[0]:
-        pending[0, 0] = 0
-        pending[1, 0] = cython.cast(cython.int, a.shape[0])
-        pending[2, 0] = 0
-        pending[3, 0] = cython.cast(cython.int, b.shape[0])
+        pending[num.PENDING_A_LOW, 0] = 0
+        pending[num.PENDING_A_HIGH, 0] = cython.cast(cython.int, a.shape[0])
+        pending[num.PENDING_B_LOW, 0] = 0
+        pending[num.PENDING_B_HIGH, 0] = cython.cast(cython.int, b.shape[0])
         n_pending = 1
     while n_pending:
         n_pending -= 1
-        a_low = pending[0, n_pending]
-        a_high = pending[1, n_pending]
-        b_low = pending[2, n_pending]
-        b_high = pending[3, n_pending]
+        a_low = pending[num.PENDING_A_LOW, n_pending]
+        a_high = pending[num.PENDING_A_HIGH, n_pending]
+        b_low = pending[num.PENDING_B_LOW, n_pending]
+        b_high = pending[num.PENDING_B_HIGH, n_pending]
         # ends[0] and ends[1]: for each position of a and of b the automaton's state for the run of
         # the longest length that ends there, or -1.
         if a_high - a_low <= b_high - b_low:
-            longest = _runs(a, a_low, a_high, b, b_low, b_high, root, states, edges, ends, 0)
+            longest = _runs(a, a_low, a_high, b, b_low, b_high, root, states, edges, ends, num.ENDS_A)
         else:
-            longest = _runs(b, b_low, b_high, a, a_low, a_high, root, states, edges, ends, 1)
+            longest = _runs(b, b_low, b_high, a, a_low, a_high, root, states, edges, ends, num.ENDS_B)
         if longest == 0:
             continue
         # Per state the ends in b of its run, ascending: states[3] the first, ends[2] the next.
         for i in range(a_low, a_high):
-            if ends[0, i] >= 0:
-                states[3, ends[0, i]] = -1
+            if ends[num.ENDS_A, i] >= 0:
+                states[num.STATE_END, ends[num.ENDS_A, i]] = -1
         for j in range(b_low, b_high):
-            if ends[1, j] >= 0:
-                states[3, ends[1, j]] = -1
+            if ends[num.ENDS_B, j] >= 0:
+                states[num.STATE_END, ends[num.ENDS_B, j]] = -1
         for j in range(b_high - 1, b_low - 1, -1):
-            state = ends[1, j]
+            state = ends[num.ENDS_B, j]
             if state >= 0:
-                ends[2, j] = states[3, state]
-                states[3, state] = j
+                ends[num.ENDS_NEXT, j] = states[num.STATE_END, state]
+                states[num.STATE_END, state] = j
         a_done = a_low
         b_done = b_low
         i = a_low + longest - 1
         while i < a_high:
-            state = ends[0, i]
+            state = ends[num.ENDS_A, i]
             j = -1
             if state >= 0:
-                j = states[3, state]
+                j = states[num.STATE_END, state]
                 while j >= 0 and j - longest + 1 < b_done:
-                    j = ends[2, j]
-                states[3, state] = j
+                    j = ends[num.ENDS_NEXT, j]
+                states[num.STATE_END, state] = j
             if j < 0:
                 i += 1
                 continue
-            found[0, n_found] = i - longest + 1
-            found[1, n_found] = j - longest + 1
-            found[2, n_found] = longest
+            found[num.FOUND_A, n_found] = i - longest + 1
+            found[num.FOUND_B, n_found] = j - longest + 1
+            found[num.FOUND_LENGTH, n_found] = longest
             n_found += 1
             if longest > 1 and i - longest + 1 > a_done and j - longest + 1 > b_done:
-                pending[0, n_pending] = a_done
-                pending[1, n_pending] = i - longest + 1
-                pending[2, n_pending] = b_done
-                pending[3, n_pending] = j - longest + 1
+                pending[num.PENDING_A_LOW, n_pending] = a_done
+                pending[num.PENDING_A_HIGH, n_pending] = i - longest + 1
+                pending[num.PENDING_B_LOW, n_pending] = b_done
+                pending[num.PENDING_B_HIGH, n_pending] = j - longest + 1
                 n_pending += 1
             a_done = i + 1
             b_done = j + 1
             i += longest
         if longest > 1 and a_high > a_done and b_high > b_done:
-            pending[0, n_pending] = a_done
-            pending[1, n_pending] = a_high
-            pending[2, n_pending] = b_done
-            pending[3, n_pending] = b_high
+            pending[num.PENDING_A_LOW, n_pending] = a_done
+            pending[num.PENDING_A_HIGH, n_pending] = a_high
+            pending[num.PENDING_B_LOW, n_pending] = b_done
+            pending[num.PENDING_B_HIGH, n_pending] = b_high
             n_pending += 1
     return n_found
 
@@ -131,8 +127,6 @@ def _runs(
     longest: cython.int = 0
     length: cython.int
     state: cython.int
-    target: cython.int
-    i: cython.int
     o_row: cython.int = 1 - s_row
 
     _build(short, s_low, s_high, root, states, edges)
@@ -141,28 +135,28 @@ def _runs(
     for i in range(o_low, o_high):
         target = root[other[i]] if state == 0 else _target(states, edges, state, other[i])
         while target < 0 and state != 0:
-            state = states[1, state]
-            length = states[0, state]
+            state = states[num.STATE_LINK, state]
+            length = states[num.STATE_LENGTH, state]
             target = root[other[i]] if state == 0 else _target(states, edges, state, other[i])
         if target >= 0:
             state = target
             length += 1
         ends[o_row, i] = state
-        ends[3, i] = length
+        ends[num.ENDS_LENGTH, i] = length
         if length > longest:
             longest = length
     if longest:
         for i in range(o_low, o_high):
-            if ends[3, i] != longest:
+            if ends[num.ENDS_LENGTH, i] != longest:
                 ends[o_row, i] = -1
         state = 0
         length = 0
         for i in range(s_low, s_high):
             state = root[short[i]] if state == 0 else _target(states, edges, state, short[i])
             length += 1
-            while states[0, states[1, state]] >= longest:
-                state = states[1, state]
-                length = states[0, state]
+            while states[num.STATE_LENGTH, states[num.STATE_LINK, state]] >= longest:
+                state = states[num.STATE_LINK, state]
+                length = states[num.STATE_LENGTH, state]
             if length > longest:
                 length = longest
             ends[s_row, i] = state if length == longest else -1
@@ -189,22 +183,17 @@ def _build(
     n_edges: cython.int = 0
     last: cython.int = 0
     state: cython.int
-    new: cython.int
-    clone: cython.int
-    target: cython.int
     edge: cython.int
-    symbol: cython.int
-    i: cython.int
 
-    states[0, 0] = 0
-    states[1, 0] = -1
-    states[2, 0] = -1
+    states[num.STATE_LENGTH, 0] = 0
+    states[num.STATE_LINK, 0] = -1
+    states[num.STATE_EDGE, 0] = -1
     for i in range(low, high):
         symbol = text[i]
         new = n_states
         n_states += 1
-        states[0, new] = states[0, last] + 1
-        states[2, new] = -1
+        states[num.STATE_LENGTH, new] = states[num.STATE_LENGTH, last] + 1
+        states[num.STATE_EDGE, new] = -1
         state = last
         target = -1
         while state >= 0:
@@ -214,45 +203,45 @@ def _build(
             if state == 0:
                 root[symbol] = new
             else:
-                edges[0, n_edges] = symbol
-                edges[1, n_edges] = new
-                edges[2, n_edges] = states[2, state]
-                states[2, state] = n_edges
+                edges[num.EDGE_SYMBOL, n_edges] = symbol
+                edges[num.EDGE_TARGET, n_edges] = new
+                edges[num.EDGE_NEXT, n_edges] = states[num.STATE_EDGE, state]
+                states[num.STATE_EDGE, state] = n_edges
                 n_edges += 1
-            state = states[1, state]
+            state = states[num.STATE_LINK, state]
         if state < 0:
-            states[1, new] = 0
-        elif states[0, target] == states[0, state] + 1:
-            states[1, new] = target
+            states[num.STATE_LINK, new] = 0
+        elif states[num.STATE_LENGTH, target] == states[num.STATE_LENGTH, state] + 1:
+            states[num.STATE_LINK, new] = target
         else:
             clone = n_states
             n_states += 1
-            states[0, clone] = states[0, state] + 1
-            states[1, clone] = states[1, target]
-            states[2, clone] = -1
-            edge = states[2, target]
+            states[num.STATE_LENGTH, clone] = states[num.STATE_LENGTH, state] + 1
+            states[num.STATE_LINK, clone] = states[num.STATE_LINK, target]
+            states[num.STATE_EDGE, clone] = -1
+            edge = states[num.STATE_EDGE, target]
             while edge >= 0:
-                edges[0, n_edges] = edges[0, edge]
-                edges[1, n_edges] = edges[1, edge]
-                edges[2, n_edges] = states[2, clone]
-                states[2, clone] = n_edges
+                edges[num.EDGE_SYMBOL, n_edges] = edges[num.EDGE_SYMBOL, edge]
+                edges[num.EDGE_TARGET, n_edges] = edges[num.EDGE_TARGET, edge]
+                edges[num.EDGE_NEXT, n_edges] = states[num.STATE_EDGE, clone]
+                states[num.STATE_EDGE, clone] = n_edges
                 n_edges += 1
-                edge = edges[2, edge]
-            states[1, target] = clone
-            states[1, new] = clone
+                edge = edges[num.EDGE_NEXT, edge]
+            states[num.STATE_LINK, target] = clone
+            states[num.STATE_LINK, new] = clone
             while state >= 0:
                 if state == 0:
                     if root[symbol] != target:
                         break
                     root[symbol] = clone
                 else:
-                    edge = states[2, state]
-                    while edge >= 0 and edges[0, edge] != symbol:
-                        edge = edges[2, edge]
-                    if edge < 0 or edges[1, edge] != target:
+                    edge = states[num.STATE_EDGE, state]
+                    while edge >= 0 and edges[num.EDGE_SYMBOL, edge] != symbol:
+                        edge = edges[num.EDGE_NEXT, edge]
+                    if edge < 0 or edges[num.EDGE_TARGET, edge] != target:
                         break
-                    edges[1, edge] = clone
-                state = states[1, state]
+                    edges[num.EDGE_TARGET, edge] = clone
+                state = states[num.STATE_LINK, state]
         last = new
     return n_states
 
@@ -263,7 +252,7 @@ def _target(
     states: cython.int[:, ::1], edges: cython.int[:, ::1], state: cython.int, symbol: cython.int
 ) -> cython.int:
     """Where `symbol` leads from a state other than the root; -1 for nowhere."""
-    edge: cython.int = states[2, state]
-    while edge >= 0 and edges[0, edge] != symbol:
-        edge = edges[2, edge]
-    return edges[1, edge] if edge >= 0 else -1
+    edge: cython.int = states[num.STATE_EDGE, state]
+    while edge >= 0 and edges[num.EDGE_SYMBOL, edge] != symbol:
+        edge = edges[num.EDGE_NEXT, edge]
+    return edges[num.EDGE_TARGET, edge] if edge >= 0 else -1

@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """Drops comments, instructions and elements without text from serialised HTML (Victor, section 3.1, step 3).
 
 Works on the serialiser's output, where tags are balanced, names are lower case, attribute values
@@ -28,9 +28,7 @@ def drop_textless(html: str, cuts: list[tuple[int, int, int]] | None = None) -> 
     done: cython.Py_ssize_t = 0
     n_kept: cython.Py_ssize_t = 0
     start: cython.Py_ssize_t = html.find("<")
-    end: cython.Py_ssize_t
     first: cython.uint
-    name: str
     kept: list[str] = []
     while 0 <= start < n - 3:
         first = ord(html[start + 1])
@@ -129,7 +127,6 @@ def _end_of_script(html: str, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Where the script's own end tag is: one that follows `<!-- <script` belongs to its text."""
     escaped: cython.bint = False
     nested: cython.bint = False
-    mark: str
     for match in _IN_SCRIPT.finditer(html, start):
         mark = match[0].lower()
         if mark == "<!--":
@@ -152,7 +149,6 @@ def _after_element(html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t, na
     Tags inside comments and raw text are no tags.
     """
     closing: str = "</" + name + ">"
-    inner: str
     depth: cython.Py_ssize_t = 0
     i: cython.Py_ssize_t = start
     while 0 <= i < n - 1:

@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """Where the tags of a page stand that say something about the page itself. Cython pure Python mode."""
 
 import cython
@@ -41,10 +41,7 @@ def statements(
     """
     n: cython.Py_ssize_t = source.shape[0]
     n_found: cython.Py_ssize_t = 0
-    kind: cython.int
     i: cython.Py_ssize_t = 0
-    begin: cython.Py_ssize_t
-    end: cython.Py_ssize_t
     while i < n:
         if source[i] != 60:  # <
             i += 1
@@ -88,7 +85,6 @@ def _kind(source: cython.const[cython.uchar][::1], i: cython.Py_ssize_t) -> cyth
     """The kind of the element whose name begins at `i`: JSON_LD for a script, -1 for a style, else 0."""
     name: cython.ulonglong = 0
     length: cython.Py_ssize_t = 0
-    c: cython.uchar
     while i + length < source.shape[0] and length < _LONGEST_NAME:
         c = source[i + length]
         if not (_is_letter(c) or 48 <= c <= 57):
@@ -117,7 +113,6 @@ def _tag_end(source: cython.const[cython.uchar][::1], i: cython.Py_ssize_t) -> c
     """The place after the tag's `>` (not one within a quoted value); the source's end without one."""
     quote: cython.uchar = 0
     last: cython.uchar = 0
-    c: cython.uchar
     while i < source.shape[0]:
         c = source[i]
         i += 1
@@ -147,7 +142,6 @@ def _raw_end(
     source: cython.const[cython.uchar][::1], i: cython.Py_ssize_t, name: cython.p_const_char
 ) -> cython.Py_ssize_t:
     """Where the end tag of a script or style begins; the source's end without one."""
-    k: cython.Py_ssize_t
     while i + 1 < source.shape[0]:
         if source[i] == 60 and source[i + 1] == 47:  # </
             k = 0
@@ -167,7 +161,6 @@ def _holds(
     word: cython.p_const_char,
 ) -> cython.bint:
     """Whether a word of small letters stands between two places, in letters of any case."""
-    k: cython.Py_ssize_t
     while i < end:
         k = 0
         while word[k] != 0 and i + k < end and (source[i + k] | 32) == (word[k] | 32):

@@ -56,8 +56,8 @@ class Evidence:
         """Contents of `meta` by lower-cased property, name or itemprop."""
         found: dict[str, list[str]] = {}
         for start, end in self._tags.get(kernel.META, ()):
-            name = _META_NAME.search(self._markup, start, end)
-            if name is None or name[1].lower() not in _known_names():
+            named = _META_NAME.finditer(self._markup, start, end)
+            if not any(name[1].lower() in _known_names() for name in named):
                 continue
             attributes = self._attributes(start, end)
             stated = attributes.get("property") or attributes.get("name") or attributes.get("itemprop") or ""
@@ -140,7 +140,7 @@ class Evidence:
     def _text(self, start: int, name: bytes) -> str:
         """The text of an element from the end of its start tag on, without tags; cut at _WINDOW bytes."""
         inside = self._markup[start : start + _WINDOW]
-        if (end := re.search(rb"</" + name, inside, re.IGNORECASE)) is not None:
+        if (end := re.search(rb"</%s(?![\w-])" % name, inside, re.IGNORECASE)) is not None:
             inside = inside[: end.start()]
         return _tidy(unescape(_MARKUP.sub(" ", inside.decode("utf-8", "replace"))))
 

@@ -4,19 +4,16 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import unescape
-from itertools import islice
 from typing import Any, Final
 
 from victor_spark.metadata import days, names
 from victor_spark.metadata.evidence import Evidence
-from victor_spark.metadata.statements import Candidates, Statements, key, source
+from victor_spark.metadata.statements import Candidates, Statements, key
 from victor_spark.metadata.vocabulary import vocabulary
 
 MIN_HEADING_F1: Final = 0.3
 """The F1 by different words with a stated title from which on an `h1` is the title."""
 MAX_TAGS: Final = 50
-_MAX_SITES: Final = 20
-"""Names of the site that a title is compared with."""
 _MAX_BARS: Final = 20
 """Bars and dashes at which a title may end or begin."""
 
@@ -85,25 +82,19 @@ def _stated_titles(page: Statements) -> Candidates[str]:
 def _without_site(page: Statements, title: str) -> str:
     """The title without the name of its site, which stands before or after a bar or a dash."""
     title = " ".join(unescape(title).split())
-    headings = {key(heading) for heading in page.evidence.headings}
-    if key(title) in headings:
+    if key(title) in page.headings:
         return title
-    sites = _site_keys(page)
     parts = _BARS.split(title, _MAX_BARS)
     for bar in range(1, len(parts), 2):
         before, after = "".join(parts[:bar]), "".join(parts[bar + 1 :])
-        if key(before) in headings or _is_site(after, sites):
+        if key(before) in page.headings or _is_site(after, page.sites):
             return before
-        if key(after) in headings or _is_site(before, sites):
+        if key(after) in page.headings or _is_site(before, page.sites):
             return after
     return title
 
 
 _BARS: Final = re.compile(r"(\s+[|–—\-·•»«]+\s+|\s*[|»«]\s*)")
-
-
-def _site_keys(page: Statements) -> set[str]:
-    return {key(name) for _, name in islice(_site_names(page), _MAX_SITES)} | {key(page.host)}
 
 
 def _is_site(name: str, sites: set[str]) -> bool:
@@ -118,19 +109,18 @@ def _is_site(name: str, sites: set[str]) -> bool:
 
 def _authors(page: Statements) -> Candidates[tuple[str, ...]]:
     """Persons first; an organisation or the site itself where no person is named."""
-    sites = _site_keys(page)
     others: list[tuple[str, tuple[str, ...]]] = []
     for where, found in _named_authors(page):
-        if persons := tuple(name for name in found if not _is_site(name, sites)):
+        if persons := tuple(name for name in found if not _is_site(name, page.sites)):
             yield where, persons
         others.append((where, found))
     yield from others
 
 
 def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
-    for work in page.works:
+    for source, work in page.works:
         for role in ("author", "creator"):
-            yield source(work, role), names.authors(page.texts(work, role, "name"))
+            yield f"{source}.{role}", names.authors(page.texts(work, role, "name"))
     for name in vocabulary().author:
         yield f"meta {name}", names.authors(page.evidence.meta.get(name, ()))
     for number in "12":
@@ -194,13 +184,6 @@ def _modified(page: Statements) -> Candidates[str]:
     yield from _days(page, page.meta(vocabulary().modified))
 
 
-def _site_names(page: Statements) -> Candidates[str]:
-    yield from page.meta(vocabulary().site)
-    yield from page.of_type("WebSite", "name")
-    yield from page.of_works("publisher")
-    yield from page.meta(vocabulary().other_site)
-
-
 def _descriptions(page: Statements) -> Candidates[str]:
     yield from page.meta(vocabulary().description)
     yield from page.of_works("description")
@@ -245,7 +228,7 @@ _FIELDS: Final[dict[str, Callable[[Statements], Candidates[Any]]]] = {
     "authors": _authors,
     "date": _dates,
     "date_modified": _modified,
-    "site_name": _site_names,
+    "site_name": Statements.site_names,
     "description": _descriptions,
     "canonical_url": _canonical_urls,
     "image": _images,

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from html import unescape
+from itertools import islice
 from typing import TypeVar
 from urllib.parse import urljoin, urlsplit
 
@@ -17,6 +18,8 @@ Candidates = Iterator[tuple[str, T]]
 """Pairs of a source, such as `meta og:title`, and a value; the best first."""
 
 _MAX_WORKS = 5
+_MAX_SITES = 20
+"""Names of the site that are read."""
 
 
 class Statements:
@@ -32,8 +35,8 @@ class Statements:
         }
 
     @cached_property
-    def works(self) -> list[Thing]:
-        """The things that the page is about: those named like its title first, works before pages."""
+    def works(self) -> list[tuple[str, Thing]]:
+        """Sources and things that the page is about: those named like its title first, works before pages."""
         known = vocabulary()
         stated = (*self.evidence.meta.get("og:title", ()), *self.evidence.headings, self.evidence.title or "")
         titles = {key(title) for title in stated} - {""}
@@ -43,9 +46,9 @@ class Statements:
                 name = key(str(thing.get("headline") or thing.get("name") or "")[:MAX_VALUE])
                 is_titled = bool(name) and any(name in title or title in name for title in titles)
                 is_page = known.works.isdisjoint(types)
-                ranked.append((2 * (not is_titled) + 3 * is_page, thing))
+                ranked.append((2 * (not is_titled) + 3 * is_page, types, thing))
         ranked.sort(key=lambda one: one[0])
-        return [thing for _, thing in ranked[:_MAX_WORKS]]
+        return [(source(types), thing) for _, types, thing in ranked[:_MAX_WORKS]]
 
     def meta(self, names: Iterable[str]) -> Candidates[str]:
         """Contents of `meta` elements by these names."""
@@ -61,16 +64,16 @@ class Statements:
 
     def of_works(self, field: str, inner: str = "name") -> Candidates[str]:
         """Texts of a field of the works; of an object its `inner` field."""
-        for work in self.works:
+        for name, work in self.works:
             for value in self.texts(work, field, inner):
-                yield source(work, field), value
+                yield f"{name}.{field}", value
 
     def of_type(self, kind: str, field: str) -> Candidates[str]:
         """Texts of a field of all things of a type."""
         for types, thing in self._things:
             if kind in types:
                 for value in self.texts(thing, field, "name"):
-                    yield source(thing, field), value
+                    yield f"{source(types)}.{field}", value
 
     def texts(self, thing: Thing, field: str, inner: str) -> Iterator[str]:
         """Texts of a field of one thing."""
@@ -98,6 +101,23 @@ class Statements:
         """The host of the page's address without `www.` and top-level domain; "" where there is none."""
         return _host(self.url).removeprefix("www.").rpartition(".")[0]
 
+    def site_names(self) -> Candidates[str]:
+        """Names of the site that the page is of."""
+        yield from self.meta(vocabulary().site)
+        yield from self.of_type("WebSite", "name")
+        yield from self.of_works("publisher")
+        yield from self.meta(vocabulary().other_site)
+
+    @cached_property
+    def sites(self) -> set[str]:
+        """The keys of the site's names, and of its host."""
+        return {key(name) for _, name in islice(self.site_names(), _MAX_SITES)} | {key(self.host)}
+
+    @cached_property
+    def headings(self) -> set[str]:
+        """The keys of the headings."""
+        return {key(heading) for heading in self.evidence.headings}
+
     @cached_property
     def month_first(self) -> bool:
         """Whether 3/4/2024 is a day of March here, as in the United States."""
@@ -106,9 +126,9 @@ class Statements:
         return language in ("", "en", "en-us") and not _host(self.url).endswith(elsewhere)
 
 
-def source(thing: Thing, field: str) -> str:
-    """How the source of a value in JSON-LD is called."""
-    return f"json-ld {'/'.join(json_ld.types(thing)) or 'thing'}.{field}"
+def source(types: Iterable[str]) -> str:
+    """How a thing of these types in JSON-LD is called as the source of a value."""
+    return f"json-ld {'/'.join(types)}"
 
 
 def key(text: str) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 from victor_spark.blocks import OTHER, Blocks, Bool, Float64
 from victor_spark.kernels import decision as kernel
 from victor_spark.kernels import views
+from victor_spark.kernels.num import LEVELS
 
 
 def n_words(blocks: Blocks) -> Float64:
@@ -35,7 +36,7 @@ def by_expected_f1(
     kernels.decision.LEVELS levels. Nothing is kept where the highest expected F1 is below `least`.
     """
     kept = np.zeros(len(words), dtype=bool)
-    filled = views(np.zeros(kernel.LEVELS), kept.view(np.uint8))
+    filled = views(np.zeros(LEVELS), kept.view(np.uint8))
     kernel.keep_best(*views(marginals, words), beta**2, least, *filled)
     return kept
 
@@ -48,7 +49,7 @@ PREFERENCES: Final = {PRECISION: 0.5, RECALL: 2.0}
 
 def expected_f1(marginals: Float64, words: Float64, kept: Bool) -> float:
     """The expected F1 by words of `kept`, as in `by_expected_f1`; 0 where nothing is kept."""
-    of_kept, of_levels = kept.view(np.uint8), np.zeros((2, kernel.LEVELS))
+    of_kept, of_levels = kept.view(np.uint8), np.zeros((2, LEVELS))
     return float(kernel.expected_f1(*views(marginals, words, of_kept, of_levels)))
 
 

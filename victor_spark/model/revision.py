@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from victor_spark.blocks import Blocks, Float32, Float64
-from victor_spark.kernels import context, surroundings, views
+from victor_spark.kernels import context, num, surroundings, views
 from victor_spark.kernels import crf as kernel
 from victor_spark.model.surroundings import N_AROUND, Fill, Layout, layout_of
 from victor_spark.model.trees import Trees
@@ -21,18 +21,12 @@ _OF_PARAGRAPHS: Final = (
     "guess.paragraph",
     *(f"guess.paragraph[{by}]" for by in (-4, -3, -2, -1, 1, 2, 3, 4)),
     *(f"guess.window[{reach}]" for reach in (3, 8, 25)),
-    "guess.before",
-    "guess.after",
-    "guess.run",
-    "guess.since",
-    "guess.until",
+    *(f"guess.{name}" for name in num.GUESS),
     *(f"guess.around{kind}[{n}]" for n in range(N_AROUND) for kind in ("", "-share")),
     *(f"guess.rest[{n}]" for n in range(1, N_AROUND)),
     *(f"guess.{kin}{kind}" for kin in ("path", "class") for kind in ("", "-share", "-others")),
 )
-_OF_PAGE: Final = tuple(
-    f"guess.page-{name}" for name in ("words", "share", "paragraphs", "most", "run", "doubt")
-)
+_OF_PAGE: Final = tuple(f"guess.page-{name}" for name in num.GUESS_PAGE)
 
 GUESSES: Final = (*_OF_BLOCKS, *_OF_PARAGRAPHS, *_OF_PAGE)
 """Features of the first trees' guesses, in the order that `guesses_of` fills."""
@@ -56,7 +50,7 @@ def guesses_of(blocks: Blocks, page: Layout, logits: Float32) -> Fill:
     bounded = np.minimum(np.maximum(logits, np.float32(-9.0)), np.float32(9.0))
     guesses = np.asarray(1.0 / (1.0 + np.exp(-bounded)), dtype=np.float32)
     n = page.places.shape[1]
-    masses = np.empty((context.N_MASSES, n))
+    masses = np.empty((len(num.MASSES), n))
     table = np.empty((len(_OF_PARAGRAPHS), n), dtype=np.float32)
     numbers = np.empty(len(_OF_PAGE), dtype=np.float32)
     context.of_blocks(*views(guesses, logits, words, page.of_block, masses, own))

@@ -13,10 +13,9 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from victor_spark.blocks import Blocks, Float32, Float64, Int32, UInt8, UInt64
-from victor_spark.html.tags import BIT
-from victor_spark.html.words import GROUPS
-from victor_spark.kernels import KEY, code_points, views
+from victor_spark.blocks import ROWS, Blocks, Float32, Float64, Int32, UInt8, UInt64
+from victor_spark.html.tags import BIT, GROUPS
+from victor_spark.kernels import KEY, code_points, num, views
 from victor_spark.kernels import blocks as of_blocks
 from victor_spark.kernels import surroundings as kernel
 
@@ -32,7 +31,7 @@ HINTS: Final = (
     "crumb", "head", "foot", "ad", "consent", "subscribe", "byline", "meta", "tag", "media", "title",
     "lead", "form", "product", "list", "hidden", "quote", "document",
 )  # fmt: skip
-"""The model's own list of groups of words in class and id (html.words)."""
+"""The model's own list of groups of words in class and id (html.tags)."""
 
 COUNTS: Final = {
     "split.p": "n_split_p",
@@ -57,26 +56,11 @@ COUNTS: Final = {
 }
 """Feature → the column of Blocks that it is."""
 
-_RATIOS: Final = (
-    *(f"char.{kind}-rel" for kind in ("alpha", "num", "punct", "white", "other")),
-    *(f"token.{kind}-rel" for kind in ("alpha", "num", "mix", "other")),
-    "sentence.avg-length",
-    "block.words",
-    "block.chars",
-    "block.word-length",  # letters per word
-    "block.place",  # in its paragraph
-    "position",
-    "depth.rel",  # to the mean
-    "first-duplicate",
-    "duplicate-count",
-    "div-group.word-ratio",
-    "td-group.word-ratio",
-)
 _OF_BLOCKS: Final = (
     *(f"container.{name}" for name in CONTAINERS),
     *(f"hint.{name}" for name in HINTS),
     *COUNTS,
-    *_RATIOS,
+    *num.RATIOS,
     "block.title",  # the share of the title that the block repeats
 )
 
@@ -89,29 +73,25 @@ _RUNS: Final = ("best", *(f"span{number}" for number in range(len(_SPANS))))
 N_AROUND: Final = 4
 
 _OF_PARAGRAPHS: Final = (
-    *(f"paragraph.{name}" for name in ("words", "plain", "links", "blocks", "sentences", "position")),
+    *(f"paragraph.{name}" for name in num.PARAGRAPH),
     *(f"paragraph.words[{by}]" for by in (-3, -2, -1, 1, 2, 3)),
     *(f"paragraph.links[{by}]" for by in (-2, -1, 1, 2)),
-    *(f"window.{name}[{reach}]" for reach in (2, 5, 15) for name in ("plain", "links")),
+    *(f"window.{name}[{reach}]" for reach in (2, 5, 15) for name in num.WINDOW),
     *(f"{run}.distance" for run in _RUNS),  # negative before it, 0 inside, positive after
-    *(f"{kin}.{name}" for kin in ("path", "class") for name in ("count", "words", "links", "share")),
-    *("since.heading", "since.h1", "since.long", "until.long"),
+    *(f"{kin}.{name}" for kin in ("path", "class") for name in num.KIN),
+    *num.SINCE,
     *(
         f"around.{name}[{n}]"  # of the element that the paragraph begins in, [0], and those around it
         for n in range(N_AROUND)
-        for name in ("words", "links", "share", "score", "paragraphs")
+        for name in num.AROUND
     ),
 )
 _OF_PAGE: Final = (
     *(f"{run}.share" for run in _RUNS),
-    *(f"page.{name}" for name in ("words", "links", "paragraphs", "long", "longest", "mean", "score")),
-    "document.word-count",
-    "document.sentence-count",
-    "document.block-count",
-    "document.max-div-group",
-    "document.max-td-group",
+    *(f"page.{name}" for name in num.PAGE),
+    *(f"document.{name}" for name in num.DOCUMENT),
 )
-_N_DOCUMENT: Final = 5
+_N_DOCUMENT: Final = len(num.DOCUMENT)
 
 NAMES: Final = (*_OF_BLOCKS, *_OF_PARAGRAPHS, *_OF_PAGE)
 """The rows that `rows_of` fills."""
@@ -121,15 +101,15 @@ MOST_TITLE: Final = 512
 
 _CONTAINER_BITS: Final = tuple(BIT[name] for name in CONTAINERS)
 _HINT_ROWS: Final = tuple(GROUPS.index(name) for name in HINTS)
-assert tuple(COUNTS.values()) == of_blocks.COLUMNS[: len(COUNTS)]
+_COUNT_ROWS: Final = np.array([ROWS.index(name) for name in COUNTS.values()], dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """One page as paragraphs and elements.
 
-    `of_block` (n_blocks): the paragraph of each block; `places` and `sums`, a column a paragraph, as
-    documented in kernels.surroundings; `last_inside` (n_elements): the last element inside each.
+    `of_block` (n_blocks): the paragraph of each block; `places` and `sums`, a column a paragraph, rows
+    num.PLACES and num.SUMS; `last_inside` (n_elements): the last element inside each.
     """
 
     of_block: Int32
@@ -163,8 +143,8 @@ _LINK: Final = np.uint64(BIT["a"])
 def _layout(blocks: Blocks, n_words: Int32, linked: UInt8) -> Layout:
     n = len(blocks)
     of_block = np.empty(n, dtype=np.int32)
-    places = np.empty((kernel.N_PLACES, n), dtype=np.int32)
-    sums = np.empty((kernel.N_SUMS, n))
+    places = np.empty((len(num.PLACES), n), dtype=np.int32)
+    sums = np.empty((len(num.SUMS), n))
     packed = kernel.layout(
         *views(blocks.paragraph, n_words, linked, blocks.n_sentences, blocks.parent_block, blocks.elements),
         *views(blocks.path, blocks.class_path, of_block, places, sums),
@@ -202,12 +182,12 @@ def rows_of(blocks: Blocks) -> Fill:
 
     def fill(first: int, rows: Float32) -> None:
         these = slice(first, first + rows.shape[1])
-        counts = [getattr(blocks, name)[these] for name in of_blocks.COLUMNS]
+        counts = [getattr(blocks, name)[these] for name in ROWS]
         of_blocks.of_blocks(
             *views(np.concatenate(counts).reshape(len(counts), -1), of_containers[these]),
             *views(np.ascontiguousarray(blocks.hints[_HINT_ROWS, these]), page.of_block[these], page.places),
             len(CONTAINERS),
-            len(COUNTS),
+            *views(_COUNT_ROWS),
             first,
             mean_depth,
             *views(twins, ratios, rows),
@@ -225,14 +205,20 @@ def _table(blocks: Blocks, page: Layout, numbers: Float32) -> Float32:
     """The rows of paragraphs (len(_OF_PARAGRAPHS), n_paragraphs), and the numbers of the page."""
     n, n_elements = page.places.shape[1], len(page.last_inside)
     table = np.empty((len(_OF_PARAGRAPHS), n), dtype=np.float32)
-    elements = np.empty((6, n_elements))
+    elements = np.empty((len(num.ELEMENT_SUMS), n_elements))
     best = kernel.of_elements(*views(page.places, page.sums, page.last_inside), n, *views(elements))
     kernel.of_paragraphs(
         *views(page.places, page.sums, elements, blocks.heading_level, page.last_inside),
         best,
         n,
         len(blocks),
-        *views(_SPANS, np.empty((5, n)), np.empty((1 + len(_SPANS), 2), dtype=np.int32), table, numbers),
+        *views(
+            _SPANS,
+            np.empty((len(num.SCRATCH), n)),
+            np.empty((1 + len(_SPANS), 2), dtype=np.int32),
+            table,
+            numbers,
+        ),
     )
     return table
 

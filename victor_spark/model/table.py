@@ -12,7 +12,7 @@ import numpy.typing as npt
 from victor_spark import configuration
 from victor_spark.blocks import Blocks, Float32
 from victor_spark.errors import ConfigurationError, ModelError
-from victor_spark.html import words
+from victor_spark.html.tags import words
 from victor_spark.kernels import crf as kernel
 from victor_spark.kernels import views
 from victor_spark.model.feature_sets import FEATURE_SETS, Guess, Strip
@@ -111,7 +111,7 @@ class FeatureTable:
             **(
                 {
                     "trees": asdict(self.trees),
-                    "words": words.table().digest,
+                    "words": words().digest,
                     "elements": " ".join(self.elements),
                 }
                 if self.is_learnt
@@ -198,7 +198,7 @@ def from_json(stored: Mapping[str, Any], error: type[Exception] = ModelError) ->
         raise error(f"feature set {feature_set}: bin edges must ascend, {MAX_BINS} at most")
     if any(len(set(row)) < len(row) for row in offsets) or not all(conjunctions):
         raise error(f"feature set {feature_set}: an offset stands twice, or a conjunction has no parts")
-    if stored.get("words", ours := words.table().digest) != ours:
+    if stored.get("words", ours := words().digest) != ours:
         raise error(f"feature set {feature_set}: trained with other words than those of conf/words.toml")
     return FeatureTable(
         feature_set, names, edges, offsets, conjunctions, expressions, trees, patterns, elements

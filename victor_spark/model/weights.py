@@ -21,14 +21,14 @@ import numpy.typing as npt
 
 from victor_spark.blocks import Blocks, Float32, UInt8, UInt32
 from victor_spark.errors import ModelError
-from victor_spark.kernels import names as kernel
+from victor_spark.kernels import blocks as kernel
 from victor_spark.kernels import views
 from victor_spark.model.surroundings import Fill
 from victor_spark.parser.elements import ELEMENTS
 from victor_spark.parser.hashing import open_table
 
 NAME_FEATURES: Final = ("names.sum", "names.most", "names.least", "names.near", "names.own")
-"""The rows of `Names.features`: see kernels.names."""
+"""The rows of `Names.features`: see kernels.blocks.weigh."""
 
 MAX_ORIGINS: Final = 8
 """Only the collections with most pages have weights, at most so many."""

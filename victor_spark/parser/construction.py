@@ -1,4 +1,4 @@
-# cython: language_level=3, legacy_implicit_noexcept=True
+# cython: language_level=3, infer_types=True, legacy_implicit_noexcept=True
 """Tags and text → the tree of a page (the HTML standard's tree construction, 13.2.6), as columns.
 
 `build` is exact, or gives nothing: constructs that are rare and long to say (frames, MathML, a second `body`
@@ -12,9 +12,7 @@ import re
 import cython
 from cython.cimports.victor_spark.parser import num
 
-from victor_spark.parser.num import check
-
-check(num.DIGEST)
+num.check()
 
 # How an element is open, beside 1: in a drawing or formula; one of these that holds HTML; a template, as
 # _OPEN_TEMPLATE and the insertion mode of its inside.
@@ -96,28 +94,15 @@ class Builder:
         ) = views
         self.buffer = buffer
         self.quirks = quirks
+        self.most_steps = most_steps
+        self.most_copied = most_copied
         self.n_nodes = 2  # 0 is no node, 1 the document
         self.most_nodes = cython.cast(cython.int, self.nodes.shape[0])
-        self.depth = 0
-        self.n_formatting = 0
-        self.n_open_p = 0
         self.mode = num.BEFORE_HTML
-        self.head = 0
-        self.form = 0
-        self.templates = 0
-        self.markers = 0
-        self.fostering = False
-        self.drops_line_feed = False
-        self.aside = False
-        self.place_before = 0
-        self.leaves_nothing = False
-        self.n_done = 0
-        self.steps = 0
-        self.most_steps = most_steps
-        self.copied = 0
-        self.most_copied = most_copied
-        self.merged = 0
-        self.n_options = 0
+        self.depth = self.n_formatting = self.n_open_p = self.n_options = 0
+        self.head = self.form = self.place_before = self.templates = self.markers = 0
+        self.n_done = self.steps = self.copied = self.merged = 0
+        self.fostering = self.drops_line_feed = self.aside = self.leaves_nothing = False
         for k in range(7):
             self.nodes[0, k] = 0
             self.nodes[1, k] = 0
@@ -130,8 +115,6 @@ class Builder:
         is when looking for open elements takes more than `most_steps`, or the tags of elements opened again
         more than `most_copied` bytes.
         """
-        t: cython.Py_ssize_t
-        kind: cython.int
         for t in range(n_tokens):
             kind = self.tokens[t, num.TOKEN_KIND]
             if self.templates:
@@ -174,9 +157,6 @@ class Builder:
         0 in HTML, 1 in a drawing or formula, 2 in one of its elements that holds HTML; -1 when there is no
         room. It suffices with five nodes for each `<`, one for each num.COPY bytes of `most_copied`, and 200.
         """
-        kind: cython.int
-        open_as: cython.int
-        t: cython.Py_ssize_t
         self.leaves_nothing = True
         while self.n_done < n_tokens:
             if self.n_nodes >= self.most_nodes:
@@ -209,7 +189,6 @@ class Builder:
     @cython.cfunc
     def _new(self, name: cython.int, token: cython.Py_ssize_t) -> cython.int:
         node: cython.int = self.n_nodes
-        k: cython.int
         if node >= self.most_nodes:
             self.aside = True
             return 0
@@ -224,7 +203,6 @@ class Builder:
     @cython.cfunc
     def _link(self, node: cython.int, parent: cython.int, before: cython.int) -> cython.void:
         """Makes `node` a child of `parent`: the last, or the one before `before`."""
-        previous: cython.int
         previous = self.nodes[before, num.PREVIOUS] if before else self.nodes[parent, num.LAST]
         self.nodes[node, num.PARENT] = parent
         self.nodes[node, num.NEXT] = before
@@ -281,9 +259,6 @@ class Builder:
     @cython.cfunc
     def _place(self, target: cython.int) -> cython.int:
         """The parent of what is inserted at `target`; sets `place_before` (foster parenting)."""
-        k: cython.int
-        low: cython.int
-        table: cython.int
         name: cython.int = self.nodes[target, num.NAME]
         self.place_before = 0
         if not self.fostering or not (name == num.TABLE or self._flags(name) & (num.ROW_GROUP | num.ROW)):
@@ -324,7 +299,6 @@ class Builder:
         self, start: cython.int, end: cython.int, flags: cython.int, parent: cython.int
     ) -> cython.void:
         """A new text node where the standard puts it, given the current node."""
-        node: cython.int
         if start >= end:
             return
         node = self._new(0, flags)
@@ -349,7 +323,6 @@ class Builder:
     @cython.cfunc
     @cython.inline
     def _pop(self) -> cython.void:
-        node: cython.int
         if self.depth > 0:
             self.depth -= 1
             node = self.stack[self.depth]
@@ -406,16 +379,12 @@ class Builder:
     def _node_in_scope(self, node: cython.int) -> cython.bint:
         k: cython.int = self.depth - 1
         low: cython.int = self._low(self.depth)
-        while k >= low:
-            if self.stack[k] == node:
-                self.steps += self.depth - k
-                return True
+        while k >= low and self.stack[k] != node:
             if self._flags(self.nodes[self.stack[k], num.NAME]) & num.SCOPE:
-                self.steps += self.depth - k
-                return False
+                break
             k -= 1
         self.steps += self.depth - k
-        return False
+        return k >= low and self.stack[k] == node
 
     @cython.cfunc
     def _p_in_button_scope(self) -> cython.bint:
@@ -429,6 +398,15 @@ class Builder:
             name = self._current()
 
     @cython.cfunc
+    def _close_in_scope(self, name: cython.int, but: cython.int) -> cython.bint:
+        """Closes an element that is in scope, and those inside it; whether it was."""
+        found: cython.bint = self._is_in_scope(name, 0, num.SCOPE)
+        if found:
+            self._close_implied(but)
+            self._pop_until(name)
+        return found
+
+    @cython.cfunc
     def _close_p(self) -> cython.void:
         if self._p_in_button_scope():
             self._close_implied(num.P)
@@ -439,7 +417,6 @@ class Builder:
     @cython.cfunc
     def _reconstruct(self) -> cython.void:
         k: cython.int = self.n_formatting - 1
-        entry: cython.int
         if k < 0 or self.copied > self.most_copied:
             return
         entry = self.formatting[k]
@@ -502,7 +479,6 @@ class Builder:
     def _same_attributes(self, one: cython.int, other: cython.int) -> cython.bint:
         start: cython.int = self.tokens[one, num.TOKEN_START]
         length: cython.int = self.tokens[one, num.TOKEN_END] - start
-        k: cython.int
         if self.tokens[other, num.TOKEN_END] - self.tokens[other, num.TOKEN_START] != length:
             return False
         self.steps += length
@@ -526,7 +502,6 @@ class Builder:
 
     @cython.cfunc
     def _forget(self, place: cython.int) -> cython.void:
-        k: cython.int
         for k in range(place, self.n_formatting - 1):
             self.formatting[k] = self.formatting[k + 1]
         self.n_formatting -= 1
@@ -566,20 +541,12 @@ class Builder:
     def _adopt_once(self, name: cython.int) -> cython.bint:
         """One round of the adoption agency; False when it is done."""
         place: cython.int = self._last_formatting(name)
-        element: cython.int
-        at: cython.int
         furthest: cython.int = -1
         k: cython.int
-        ancestor: cython.int
         bookmark: cython.int
         node: cython.int
-        last: cython.int
-        block: cython.int
         inner: cython.int = 0
-        in_list: cython.int
-        parent: cython.int
         child: cython.int
-        copy: cython.int
         if place < 0:
             self._end_ordinary(name)
             return False
@@ -683,7 +650,6 @@ class Builder:
         flags: cython.int = self.tokens[t, num.TOKEN_FLAGS]
         mode: cython.int = self.mode
         white_end: cython.int = start
-        second: cython.uint
         if self.drops_line_feed:
             start = self._without_line_feed(start, end, flags)
             self.drops_line_feed = False
@@ -891,7 +857,6 @@ class Builder:
     @cython.cfunc
     def _start(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
         again: cython.bint = True
-        mode: cython.int
         if self.leaves_nothing and self._is_in_foreign() and self._start_in_foreign(name, t):
             return
         while again and not self.aside:
@@ -926,8 +891,6 @@ class Builder:
     def _start_in_body(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
         """13.2.6.4.7, by what STARTS says of the element."""
         what: cython.int = self.starts[name] if name > 0 else 0
-        place: cython.int
-        node: cython.int
         if what == num.START_ORDINARY:
             self._reconstruct()
             self._insert(name, t)
@@ -988,9 +951,7 @@ class Builder:
             self._insert(name, t)
             self.mode = num.IN_TABLE
         elif what == num.START_BUTTON:
-            if self._is_in_scope(num.BUTTON, 0, num.SCOPE):
-                self._close_implied(0)
-                self._pop_until(num.BUTTON)
+            self._close_in_scope(num.BUTTON, 0)
             self._reconstruct()
             self._insert(name, t)
         elif what == num.START_DD:
@@ -1061,7 +1022,6 @@ class Builder:
         """Ends the item that is open when the next begins (li; dd and dt), then a p."""
         k: cython.int = self.depth - 1
         low: cython.int = self._low(self.depth)
-        found: cython.int
         while k >= low:
             self.steps += 1
             found = self.nodes[self.stack[k], num.NAME]
@@ -1225,7 +1185,6 @@ class Builder:
         """The insertion mode that the open elements ask for (13.2.4.1)."""
         k: cython.int = self.depth - 1
         low: cython.int = self._low(self.depth)
-        name: cython.int
         while k >= low:
             self.steps += 1
             name = self.nodes[self.stack[k], num.NAME]
@@ -1261,7 +1220,6 @@ class Builder:
     @cython.cfunc
     def _end(self, name: cython.int) -> cython.void:
         again: cython.bint = True
-        mode: cython.int
         while again and not self.aside:
             mode = self.mode
             if mode == num.IN_BODY:
@@ -1291,10 +1249,9 @@ class Builder:
     @cython.cfunc
     def _end_before_body(self, name: cython.int) -> cython.bint:
         mode: cython.int = self.mode
-        if mode == num.IN_HEAD and name == num.HEAD:
-            self._go_on()
-            return False
-        if mode == num.IN_HEAD_NOSCRIPT and name == num.NOSCRIPT:
+        if (mode == num.IN_HEAD and name == num.HEAD) or (
+            mode == num.IN_HEAD_NOSCRIPT and name == num.NOSCRIPT
+        ):
             self._go_on()
             return False
         if name == num.BR or (mode != num.IN_HEAD_NOSCRIPT and (name == num.BODY or name == num.HTML)):
@@ -1309,13 +1266,10 @@ class Builder:
     def _end_in_body(self, name: cython.int) -> cython.bint:
         """13.2.6.4.7, by what ENDS says of the element; True: to be seen again in the next mode."""
         what: cython.int = self.ends[name] if name > 0 else 0
-        node: cython.int
         if what == num.END_ORDINARY:
             self._end_ordinary(name)
         elif what == num.END_BLOCK:
-            if self._is_in_scope(name, 0, num.SCOPE):
-                self._close_implied(0)
-                self._pop_until(name)
+            self._close_in_scope(name, 0)
         elif what == num.END_FORMATTING:
             self._adopt(name)
         elif what == num.END_P:
@@ -1327,26 +1281,20 @@ class Builder:
                 self._close_implied(num.LI)
                 self._pop_until(num.LI)
         elif what == num.END_DD:
-            if self._is_in_scope(name, 0, num.SCOPE):
-                self._close_implied(name)
-                self._pop_until(name)
+            self._close_in_scope(name, name)
         elif what == num.END_HEADING:
             self._end_heading()
         elif what == num.END_FORM:
             node = self.form
             if self.leaves_nothing and self.templates:
-                if self._is_in_scope(name, 0, num.SCOPE):
-                    self._close_implied(0)
-                    self._pop_until(name)
+                self._close_in_scope(name, 0)
                 return False
             self.form = 0
             if node and self._node_in_scope(node):
                 self._close_implied(0)
                 self._remove_open(node)
         elif what == num.END_MARKED:
-            if self._is_in_scope(name, 0, num.SCOPE):
-                self._close_implied(0)
-                self._pop_until(name)
+            if self._close_in_scope(name, 0):
                 self._clear_to_mark()
         elif what == num.END_BR:
             self._reconstruct()
@@ -1361,7 +1309,6 @@ class Builder:
     def _end_heading(self) -> cython.void:
         k: cython.int = self.depth - 1
         low: cython.int = self._low(self.depth)
-        name: cython.int
         while k >= low:
             self.steps += 1
             name = self.nodes[self.stack[k], num.NAME]
@@ -1378,7 +1325,6 @@ class Builder:
     def _end_ordinary(self, name: cython.int) -> cython.void:
         k: cython.int = self.depth - 1
         low: cython.int = self._low(self.depth)
-        found: cython.int
         while k > low:
             self.steps += 1
             found = self.nodes[self.stack[k], num.NAME]
@@ -1479,7 +1425,6 @@ class Builder:
     @cython.cfunc
     def _insert_foreign(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
         """An element of a drawing or formula, under a name that no element of HTML has."""
-        written: bytes
         open_as: cython.int = _OPEN_FOREIGN
         if name <= 0:
             written = self.buffer[
@@ -1520,7 +1465,6 @@ class Builder:
         low: cython.int = self._low(self.depth)
         foreign: cython.int = name if name <= 0 or name == num.SVG else -name
         holder: cython.int = _HOLDER - name
-        written: bytes
         if name == num.TEMPLATE and (k < 0 or self.is_open[self.stack[k]] != _OPEN_FOREIGN):
             self._end_template()
             return

@@ -1,4 +1,4 @@
-# cython: language_level=3, legacy_implicit_noexcept=True
+# cython: language_level=3, infer_types=True, legacy_implicit_noexcept=True
 """The tree of a page → its canonical HTML (the HTML standard's fragment serialisation, 13.3).
 
 Writes what the parser library's serialiser and `preclean.drop_textless` give together: references resolved,
@@ -8,9 +8,7 @@ the few characters escaped that must be, attributes in double quotes, each name 
 import cython
 from cython.cimports.victor_spark.parser import num
 
-from victor_spark.parser.num import check
-
-check(num.DIGEST)
+num.check()
 
 _LONGEST_REFERENCE = cython.declare(cython.int, 32)
 _SEED = cython.declare(cython.uint, 2166136261)
@@ -27,7 +25,6 @@ def _copied(
     at: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
     """Copies a span of the source to `out`; where it ends there."""
-    k: cython.Py_ssize_t
     by: cython.Py_ssize_t = at - start
     for k in range(start, end):
         out[k + by] = source[k]
@@ -45,7 +42,6 @@ def _copied_plain(
     """Copies what needs no escape, up to the first byte that may; how many bytes that are."""
     k: cython.Py_ssize_t = start
     by: cython.Py_ssize_t = at - start
-    c: cython.uint
     while k < end:
         c = source[k]
         if c == 38 or c == 60 or c == 62 or c == 34 or c == 13 or c == 194:
@@ -108,8 +104,6 @@ class Serializer:
         128 … 159 mean; `names`: room for where the names of a tag's attributes are in `out`.
         """
         node: cython.int = self.nodes[1, num.FIRST]
-        name: cython.int
-        flags: cython.int
         while node:
             name = self.nodes[node, num.NAME]
             if name == 0:
@@ -151,8 +145,6 @@ class Serializer:
     @cython.cfunc
     def _name(self, name: cython.int, token: cython.int) -> cython.bint:
         """The element's name, in small letters."""
-        k: cython.Py_ssize_t
-        c: cython.uint
         if name > 0:
             self.n = _copied(
                 self.letters, self.letter_ends[name], self.letter_ends[name + 1], self.out, self.n
@@ -182,9 +174,6 @@ class Serializer:
     @cython.cfunc
     def _start_tag(self, name: cython.int, token: cython.int) -> cython.bint:
         begin: cython.Py_ssize_t = self.n
-        start: cython.int
-        end: cython.int
-        flags: cython.int
         if self.n + 128 > self.room:
             return False
         self._put(60)
@@ -217,10 +206,7 @@ class Serializer:
     def _attributes(self, i: cython.int, end: cython.int) -> cython.void:
         """The attributes of a tag as the standard reads them, each name once."""
         n: cython.int = 0
-        at: cython.Py_ssize_t
-        c: cython.uint
         quote: cython.uint
-        start: cython.int
         while True:
             while i < end and (self._is_white(self.source[i]) or self.source[i] == 47):
                 i += 1
@@ -274,8 +260,6 @@ class Serializer:
     @cython.cfunc
     def _was_there(self, n: cython.int) -> cython.bint:
         """Whether the name of attribute n of this tag is that of one before it."""
-        k: cython.int
-        j: cython.int
         length: cython.int = self.names[n, 1] - self.names[n, 0]
         for k in range(n):
             if self.names[k, 1] - self.names[k, 0] == length:
@@ -301,8 +285,6 @@ class Serializer:
     @cython.cfunc
     def _escaped(self, i: cython.int, end: cython.int) -> cython.void:
         """Text or a value: line ends made one, references resolved, the result escaped."""
-        c: cython.uint
-        length: cython.int
         while i < end:
             length = cython.cast(cython.int, _copied_plain(self.source, i, end, self.out, self.n))
             i += length
@@ -329,15 +311,15 @@ class Serializer:
     def _put_point(self, point: cython.uint) -> cython.void:
         """A code point as UTF-8, escaped where it must be."""
         if point == 38:
-            self._put_reference(97, 109, 112, 0)
+            self._put_all(b"&amp;")
         elif point == 60:
-            self._put_reference(108, 116, 0, 0)
+            self._put_all(b"&lt;")
         elif point == 62:
-            self._put_reference(103, 116, 0, 0)
+            self._put_all(b"&gt;")
         elif point == 160:
-            self._put_reference(110, 98, 115, 112)
+            self._put_all(b"&nbsp;")
         elif point == 34 and self.in_attribute:
-            self._put_reference(113, 117, 111, 116)
+            self._put_all(b"&quot;")
         elif point < 128:
             self._put(point)
         elif point < 2048:
@@ -354,27 +336,18 @@ class Serializer:
             self._put(128 | (point & 63))
 
     @cython.cfunc
-    def _put_reference(
-        self, first: cython.uint, second: cython.uint, third: cython.uint, fourth: cython.uint
-    ) -> cython.void:
-        self._put(38)
-        self._put(first)
-        self._put(second)
-        if third:
-            self._put(third)
-        if fourth:
-            self._put(fourth)
-        self._put(59)
+    def _put_all(self, written: bytes) -> cython.void:
+        c: cython.uchar
+        for c in written:
+            self._put(c)
 
     @cython.cfunc
     def _reference(self, i: cython.int, end: cython.int) -> cython.int:
         """The character reference at `i`, or the ampersand alone; where to go on."""
         j: cython.int = i + 1
         code: cython.uint = _SEED
-        row: cython.int
         best: cython.int = -1
         best_end: cython.int = 0
-        c: cython.uint
         if j < end and self.source[j] == 35:
             return self._numeric_reference(i, end)
         while j < end and j - i <= _LONGEST_REFERENCE:
@@ -420,10 +393,7 @@ class Serializer:
     @cython.cfunc
     def _numeric_reference(self, i: cython.int, end: cython.int) -> cython.int:
         j: cython.int = i + 2
-        start: cython.int
         point: cython.uint = 0
-        c: cython.uint
-        digit: cython.int
         hexadecimal: cython.bint = j < end and (self.source[j] | 32) == 120
         if hexadecimal:
             j += 1

@@ -1,4 +1,4 @@
-# cython: language_level=3, legacy_implicit_noexcept=True
+# cython: language_level=3, infer_types=True, legacy_implicit_noexcept=True
 """The bytes of a page → its tags and runs of text as columns (the HTML standard's tokenization, 13.2.5).
 
 Written for speed: no object a token, attributes are not taken apart, and what never reaches the canonical
@@ -9,9 +9,7 @@ is done here, the page is left to the parser library: `tokenize` then returns -1
 import cython
 from cython.cimports.victor_spark.parser import num
 
-from victor_spark.parser.num import check
-
-check(num.DIGEST)
+num.check()
 
 _UNLISTED = cython.declare(cython.int, -4096)
 _DEEPEST_DRAWING = cython.declare(cython.int, 256)
@@ -64,12 +62,8 @@ class Tokenizer:
         ) = views
         self.buffer = buffer
         self.n = self.source.shape[0]
-        self.n_tokens = 0
-        self.commented = False
-        self.joined = False
-        self.aside = False
-        self.leaves_nothing = False
-        self.foreign = 0
+        self.n_tokens = self.foreign = 0
+        self.commented = self.joined = self.aside = self.leaves_nothing = False
 
     @cython.ccall
     def tokenize(self) -> cython.Py_ssize_t:
@@ -163,8 +157,6 @@ class Tokenizer:
     def _start_tag(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """The tag whose name starts at `i`, with the raw text it opens; -1: for the library."""
         name_start: cython.Py_ssize_t = i
-        name_end: cython.Py_ssize_t
-        content: cython.int
         i = self._read_name(i)
         name_end = i
         i = self._read_attributes(i)
@@ -192,7 +184,6 @@ class Tokenizer:
     @cython.cfunc
     def _end_tag(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         name_start: cython.Py_ssize_t = i + 2
-        c: cython.uint
         if name_start >= self.n:
             return self._text(i, i + 1)
         c = self.source[name_start]
@@ -244,14 +235,11 @@ class Tokenizer:
         """
         n: cython.Py_ssize_t = self.n
         white: cython.uint = num.IS_WHITE
-        c: cython.uint
         seen: cython.int = 0
         cut: cython.Py_ssize_t = 0
         n_attributes: cython.int = 0
         clean: cython.bint = True
-        began: cython.Py_ssize_t
         code: cython.uint
-        k: cython.int
         self.attributes_end = i
         self.closed_itself = False
         self.flags = 0
@@ -351,7 +339,6 @@ class Tokenizer:
     @cython.cfunc
     def _declaration(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """A comment, an instruction or the doctype at `i`."""
-        end: cython.Py_ssize_t
         if self.foreign and self.buffer[i : i + 9] == b"<![CDATA[":
             end = self.buffer.find(b"]]>", i)
             self._emit(0, num.TEXT, i + 9, self.n if end < 0 else end, num.NOT_WHITE | num.CARE, 0)
@@ -406,7 +393,6 @@ class Tokenizer:
         """The raw text from `i` of the element just opened; just past its end tag."""
         end: cython.Py_ssize_t = i
         flags: cython.int = 0
-        j: cython.Py_ssize_t
         if content == num.HOLDS_SCRIPT:
             end = self._end_of_script(i, name_start, name_end)
         else:
@@ -430,11 +416,8 @@ class Tokenizer:
 
         Sets `nested` when it passes a `<!--` and after it a start tag of that name.
         """
-        k: cython.Py_ssize_t
         length: cython.Py_ssize_t = name_end - name_start
-        after: cython.Py_ssize_t
         escaped: cython.bint = False
-        c: cython.uint
         self.nested = False
         while True:
             i = self.buffer.find(b"<", i)
@@ -473,7 +456,6 @@ class Tokenizer:
         n: cython.Py_ssize_t = self.n
         escaped: cython.bint = False
         nested: cython.bint = False
-        c: cython.uint
         while i < n:
             c = self.source[i]
             if c == 45 and i + 2 < n and self.source[i + 1] == 45 and self.source[i + 2] == 62:  # '-->'
@@ -507,20 +489,9 @@ class Tokenizer:
     @cython.cfunc
     def _is_script(self, i: cython.Py_ssize_t) -> cython.bint:
         """Whether the name at `i` is that of a script, in any case, with something after it."""
-        return (
-            i + 6 < self.n
-            and (self.source[i] | 32) == 115
-            and (self.source[i + 1] | 32) == 99
-            and (self.source[i + 2] | 32) == 114
-            and (self.source[i + 3] | 32) == 105
-            and (self.source[i + 4] | 32) == 112
-            and (self.source[i + 5] | 32) == 116
-            and (
-                self.source[i + 6] == 62
-                or self.source[i + 6] == 47
-                or (self.classes[self.source[i + 6]] & num.IS_WHITE) != 0
-            )
-        )
+        c: cython.uint = self.source[i + 6] if i + 6 < self.n else 0
+        is_end: cython.bint = c == 62 or c == 47 or (self.classes[c] & num.IS_WHITE) != 0
+        return is_end and self.buffer[i : i + 6].lower() == b"script"
 
     @cython.cfunc
     def _skip_drawing(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
@@ -528,7 +499,6 @@ class Tokenizer:
         open_names: list[int] = [self.name]
         embeds: list[bool] = [False]
         c: cython.uint
-        content: cython.int
         while True:
             i = self.buffer.find(b"<", i)
             if i < 0:

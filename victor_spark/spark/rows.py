@@ -178,9 +178,12 @@ def _block_structs(page: BlockSequence) -> pa.StructArray:
     bounds = zip(columns.text_start.tolist(), columns.text_end.tolist(), strict=True)
     texts = [columns.text[start:end].encode("utf-8", "replace") for start, end in bounds]
     labels = [LABELS[label] for label in page.labels.tolist()]
-    scores = (*page.probabilities.T, columns.template_share)
-    values = [columns.start, columns.end, texts, labels, *scores]
-    arrays = [pa.array(value, field.type) for value, field in zip(values, tables.BLOCK, strict=True)]
+    scores = {f"p_{label}": scores for label, scores in zip(LABELS, page.probabilities.T, strict=True)}
+    values = {"text": texts, "label": labels, **scores}
+    arrays = [
+        pa.array(values[field.name] if field.name in values else getattr(columns, field.name), field.type)
+        for field in tables.BLOCK
+    ]
     return pa.StructArray.from_arrays(arrays, fields=list(tables.BLOCK))
 
 

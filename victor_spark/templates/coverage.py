@@ -14,8 +14,9 @@ import pyarrow.compute as pc
 
 from victor_spark.blocks import Blocks, Bool, Float32, Int32, Page, UInt8
 from victor_spark.errors import InputError, UsageError
-from victor_spark.html.characters import CLASS_MASK, DIGIT, LETTER, WHITE, properties
+from victor_spark.html.characters import properties
 from victor_spark.kernels import text_of
+from victor_spark.kernels.num import CLASS_MASK, DIGIT, LETTER, WHITE
 from victor_spark.templates import sites, table
 from victor_spark.templates.matcher import Matchers
 from victor_spark.templates.tokens import CLEANED, HTML, TEXT, VIEWS

@@ -20,7 +20,8 @@ from victor_spark.extractors.ncleaner import (
     segments,
     symbol_table,
 )
-from victor_spark.html.characters import CLASS_MASK, DIGIT, LETTER, WHITE, properties
+from victor_spark.html.characters import properties
+from victor_spark.kernels.num import CLASS_MASK, DIGIT, LETTER, WHITE
 from victor_spark.train.crf import TrainingPage
 
 N_FOLDS: Final = 2

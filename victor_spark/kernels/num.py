@@ -1,0 +1,136 @@
+"""The numbers that kernels share, by name: rows of columns and features, flags, classes of characters.
+
+Kernels take them from here uncompiled. Compiled, they are constants of C: setup.py writes them to num.pxd.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+from zlib import crc32
+
+from victor_spark import blocks
+
+OTHER, LETTER, DIGIT, PUNCTUATION, WHITE = range(5)
+"""Classes of characters: the low three bits of their properties (CLASS_MASK). Flags stand above them."""
+CLASS_MASK: Final = 7
+UPPER: Final = 8
+"""An upper- or title-case letter, or one without case: what a sentence may begin with."""
+SENTENCE_END: Final = 16
+UNSPACED: Final = 32
+"""A letter of a script written without spaces between words (scripts.UNSPACED)."""
+CLOSING: Final = 64
+"""Closing quotes and brackets, which may follow a sentence's end mark."""
+GREEK: Final = 128
+
+TAG_FLAGS: Final = ("void", "block_level", "p", "br", "hr", "div", "td", "skipped", "img", "preformatted")
+"""What a tag may be: bit i of its flags stands for TAG_FLAGS[i]."""
+STACK: Final = ("tag", "div", "td", "level", "parent_block", "hint_row", "named", "white_space", "listing")
+"""The columns of the stack of markup.Scan: an element's tag, and what holds outside of it."""
+
+ELEMENTS: Final = ("outer", "last_inside")
+"""Rows of `Blocks.elements`: the block-level element around an element, and the last one inside it."""
+NAMED_ELEMENTS: Final = ("around", "end")
+"""Rows of `Blocks.named_elements`: the named element around one, and the end of its words in `name_words`."""
+NAME_SUMS: Final = ("all", "highest", "lowest", "fading", "innermost")
+"""Weights of the named elements around a block: all, the extremes, near ones counting more, the innermost."""
+
+PLACES: Final = ("block", "element", "element_1", "element_2", "element_3", "path", "class")
+"""Of a paragraph: its first block, the element it begins in and the three around that, path and class kin."""
+SUMS: Final = ("words", "linked", "sentences")
+"""Of a paragraph: its words, those in links, its sentences."""
+ELEMENT_SUMS: Final = ("words", "linked", "paragraphs", "link_share", "score", "of_best")
+"""Of a block-level element: what stands inside it, its score, and that as a share of the best."""
+SCRATCH: Final = (
+    *("plain", "links", "plain_up_to", "links_up_to", "value"),
+    *("kin_count", "kin_words", "kin_linked"),
+)
+"""Of a paragraph: words outside links, share of words in links, running totals, its value in a run; of a kin:
+paragraphs, words, words in links."""
+
+MASSES: Final = ("content", "words")
+"""Of a paragraph: its words that are likely content, and its words."""
+LEVELS: Final = 64
+"""Into how many levels probabilities are put: blocks of a level are kept or dropped together."""
+
+# Features in the order of their rows, under their published names.
+RATIOS: Final = (
+    *(f"char.{kind}-rel" for kind in ("alpha", "num", "punct", "white", "other")),
+    *(f"token.{kind}-rel" for kind in ("alpha", "num", "mix", "other")),
+    "sentence.avg-length",
+    "block.words",
+    "block.chars",
+    "block.word-length",  # letters per word
+    "block.place",  # in its paragraph
+    "position",
+    "depth.rel",  # to the mean
+    "first-duplicate",
+    "duplicate-count",
+    "div-group.word-ratio",
+    "td-group.word-ratio",
+)
+PARAGRAPH: Final = ("words", "plain", "links", "blocks", "sentences", "position")
+WINDOW: Final = ("plain", "links")
+KIN: Final = ("count", "words", "links", "share")
+SINCE: Final = ("since.heading", "since.h1", "since.long", "until.long")
+AROUND: Final = ("words", "links", "share", "score", "paragraphs")
+PAGE: Final = ("words", "links", "paragraphs", "long", "longest", "mean", "score")
+DOCUMENT: Final = ("word-count", "sentence-count", "block-count", "max-div-group", "max-td-group")
+GUESS: Final = ("before", "after", "run", "since", "until")
+GUESS_PAGE: Final = ("words", "share", "paragraphs", "most", "run", "doubt")
+
+
+def _numbered(prefix: str, names: Iterable[str]) -> dict[str, int]:
+    """The names as those of constants, each with its place."""
+    constants = (f"{prefix}{name}".upper().replace(".", "_").replace("-", "_") for name in names)
+    return {name: place for place, name in enumerate(constants)}
+
+
+_TABLES = (
+    {name: value for name, value in vars().items() if isinstance(value, int)},
+    {f"TAG_{name.upper()}": 1 << bit for bit, name in enumerate(TAG_FLAGS)},
+    _numbered("ROW_", blocks.ROWS),
+    _numbered("LABEL_", blocks.LABELS),
+    _numbered("", ("collapsed", "lines", "prose", "code")),
+    _numbered("STACK_", STACK),
+    _numbered("ELEMENTS_", ELEMENTS),
+    _numbered("NAMED_", NAMED_ELEMENTS),
+    _numbered("NAMES_", NAME_SUMS),
+    _numbered("PLACE_", PLACES),
+    _numbered("SUM_", SUMS),
+    _numbered("ELEMENT_", ELEMENT_SUMS),
+    _numbered("SCRATCH_", SCRATCH),
+    _numbered("RUN_", ("first", "last")),
+    _numbered("SPAN_", ("most", "cost", "link_cost")),
+    _numbered("TWINS_", ("first", "count")),
+    _numbered("RATIO_", ("div", "td")),
+    _numbered("", RATIOS),
+    _numbered("PARAGRAPH_", PARAGRAPH),
+    _numbered("WINDOW_", WINDOW),
+    _numbered("KIN_", KIN),
+    _numbered("", SINCE),
+    _numbered("AROUND_", AROUND),
+    _numbered("PAGE_", PAGE),
+    _numbered("DOCUMENT_", DOCUMENT),
+    _numbered("MASS_", MASSES),
+    _numbered("GUESS_", GUESS),
+    _numbered("GUESS_PAGE_", GUESS_PAGE),
+    # Work space of the kernel `matching`.
+    _numbered("STATE_", ("length", "link", "edge", "end")),
+    _numbered("EDGE_", ("symbol", "target", "next")),
+    _numbered("ENDS_", ("a", "b", "next", "length")),
+    _numbered("PENDING_", ("a_low", "a_high", "b_low", "b_high")),
+    _numbered("FOUND_", ("a", "b", "length")),
+)
+NUMBERS: Final = {name: number for table in _TABLES for name, number in table.items()}
+assert len(NUMBERS) == sum(map(len, _TABLES)), "two numbers have the same name"
+NUMBERS["DIGEST"] = crc32(repr(NUMBERS).encode()) >> 1
+globals().update(NUMBERS)
+
+
+def check() -> None:
+    """Uncompiled, a kernel has these numbers; compiled, it calls `compiled_with` (see setup.py)."""
+
+
+def compiled_with(digest: int) -> None:
+    """Raises ImportError for a kernel that was compiled with other numbers."""
+    if digest != NUMBERS["DIGEST"]:
+        raise ImportError("a kernel was compiled from other tables than these: run ./dev setup")
