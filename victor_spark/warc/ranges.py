@@ -15,10 +15,10 @@ from collections.abc import Generator, Iterator
 from dataclasses import replace
 from typing import Final, NamedTuple, TypeVar
 
-from victor_spark.warc import boundaries, readers, records
+from victor_spark.warc import boundaries, readers
 from victor_spark.warc.headers import Syntax
 from victor_spark.warc.readers import Archive, Found, Steps
-from victor_spark.warc.records import Damage, RawRecord, Record
+from victor_spark.warc.records import Damage
 from victor_spark.warc.shard import Place, Shard, Skip
 from victor_spark.warc.source import CutError, Source, View
 
@@ -53,7 +53,7 @@ def found(archive: Archive, shard: Shard) -> Iterator[Found]:
     if skip is None:
         owned = _owned(archive, shard)
     else:
-        steps = _skipping(archive, shard.filename, skip)
+        steps = _skipping(archive, skip)
         is_ours = skip.place.start >= shard.start
         position = (yield from steps) if is_ours else _exhausted(steps)[1]
         owned = _owned_from(archive, shard, position)
@@ -63,29 +63,23 @@ def found(archive: Archive, shard: Shard) -> Iterator[Found]:
 
 def _in_range(archive: Archive, owned: Range) -> Iterator[Found]:
     """FastWARC as far as it goes, one step of our own reader where it stops, FastWARC again."""
-
-    def begun(raw: RawRecord) -> Record | None:
-        archive.attempt.begin(Place(raw.offset, 0))
-        return archive.convert(raw)
-
-    fast = replace(archive, convert=begun) if archive.is_fast else None
+    is_fast = archive.is_fast
     position: int | None = owned.start
     while position is not None and position < owned.end:
-        if fast is not None:
-            position = yield from readers.fastwarc_records(fast, position, owned.end)
+        if is_fast:
+            position = yield from readers.fastwarc_records(archive, position, owned.end)
         if position < owned.end:
             position = yield from readers.step(archive, Place(position, 0))
 
 
-def _skipping(archive: Archive, filename: str, skip: Skip) -> Steps:
+def _skipping(archive: Archive, skip: Skip) -> Steps:
     """The record to skip, and those that share its member; returns where the next step begins."""
     start, position = skip.place
     source, syntax = archive.source, archive.syntax
     is_plain = source.compression == "plain"
     if not skip.blind:
-        offset = start if is_plain else position
-        convert = records.skipping(archive.convert, offset, skip, filename)
-        return (yield from readers.step(replace(archive, convert=convert), skip.place))
+        skipped = start if is_plain else position
+        return (yield from readers.step(replace(archive, skipped=skipped), skip.place))
     archive.attempt.begin(skip.place)
     if is_plain:
         following = boundaries.next_record(View(source, 0, source.size), start + 1, syntax)
@@ -113,9 +107,7 @@ def _at_coordinates(archive: Archive, shard: Shard) -> Iterator[Found]:
             if skip.blind or skip.place.position:
                 yield Damage(offset, length, skip.reason, skip.status)
                 continue
-            key = offset if source.compression == "plain" else 0
-            convert = records.skipping(archive.convert, key, skip, shard.filename)
-            reading = replace(archive, convert=convert)
+            reading = replace(archive, skipped=offset if source.compression == "plain" else 0)
         if offset >= whole:
             yield Damage(offset, length, "behind the end of the file")
             continue
@@ -196,7 +188,7 @@ def _first_step(archive: Archive, start: int) -> int | None:
 
 def _walk(archive: Archive, anchor: int, start: int) -> tuple[bool, int | None]:
     """Whether the path from `anchor` is trusted, and where its first step from `start` on begins."""
-    archive = replace(archive, convert=_no_page)
+    archive = replace(archive, is_search=True)
     source, fast = archive.source, archive.is_fast
     trusted, healthy_since, position = False, anchor, anchor
     following: int | None = anchor
@@ -224,7 +216,3 @@ def _exhausted(steps: Generator[Found, None, T]) -> tuple[bool, T]:
             damaged = isinstance(next(steps), Damage) or damaged
         except StopIteration as stop:
             return damaged, stop.value
-
-
-def _no_page(_: RawRecord) -> None:
-    """Converts no record to a page."""
