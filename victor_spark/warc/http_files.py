@@ -14,6 +14,7 @@ from typing import BinaryIO, Final, cast
 import requests
 from requests import exceptions as faults
 
+from victor_spark.errors import one_line
 from victor_spark.warc.remote_files import FIRST_FETCH, RemoteFile, TransientError, Window, with_retries
 
 _TIMEOUTS: Final = (15.0, 60.0)  # seconds: to connect, and without a byte
@@ -207,9 +208,7 @@ def _translated() -> Iterator[None]:
 
 def _cause(error: BaseException) -> str:
     """The innermost reason of a wrapped network error, in a few words."""
-    inner = _innermost(error)
-    strerror = inner.strerror if isinstance(inner, OSError) else None
-    text = strerror or str(inner).partition("\n")[0] or type(inner).__name__
+    text = one_line(_innermost(error))
     text = text.removeprefix("IncompleteRead(").removesuffix(")") if "IncompleteRead" in text else text
     return f"the connection failed: {text}"[:200]
 

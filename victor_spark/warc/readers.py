@@ -31,8 +31,8 @@ from victor_spark.warc.source import (
 
 T = TypeVar("T")
 Found = Record | Damage
-Steps = Generator[Found, None, int | None]
-"""Yields what is at an offset; returns where the next record or member begins (None: the shard ends).
+Steps = Generator[Found, None, int]
+"""Yields what is at an offset; returns where the next record or member begins, at last the file's size.
 
 Raises CutError at the end where the file ends too early; a record cut off there has `content_truncated`.
 """
@@ -74,7 +74,7 @@ class Archive:
             return records.unread(raw, self.filename, "error", reason)
 
 
-def fastwarc_records(archive: Archive, start: int, end: int | None = None) -> Generator[Record, None, int]:
+def fastwarc_records(archive: Archive, start: int, end: int) -> Generator[Record, None, int]:
     """Yields the page records that begin in [start, end); returns where `step` has to continue.
 
     That is one of the shard's last two records, or of the last two before any sign of damage: the end of a
@@ -97,10 +97,9 @@ def fastwarc_records(archive: Archive, start: int, end: int | None = None) -> Ge
                 if record is not None:
                     yield replace(record, warc_record_length=last - before)
                 del seen[0]
-                if end is not None and last >= end:
+                if last >= end:
                     break
-            is_ours = end is None or offset < end
-            seen.append((offset, _converted(archive, warc) if is_ours else None))
+            seen.append((offset, _converted(archive, warc) if offset < end else None))
     except CorruptError:
         pass
     return seen[0][0] if seen else start
@@ -154,7 +153,7 @@ def step(archive: Archive, place: Place) -> Steps:
     at = _at(View(source, 0, source.size), place.start, archive)
     if at.cut is None:
         yield from at.found
-        return at.following
+        return source.size if at.following is None else at.following
     yield from _cut(at.found, at.cut)
     raise CutError(at.cut)
 
@@ -183,7 +182,7 @@ def _member_step(archive: Archive, place: Place) -> Steps:
         found[0] = replace(found[0], warc_record_length=end - start)
     if complete:
         yield from found
-        return end if end < source.size else None
+        return end
     if member.seek(END) == 0:
         found = [Damage(start, end - start, "")]
     yield from _cut(found, name) if position == 0 or at.cut else found
@@ -216,7 +215,7 @@ def _skipped(archive: Archive, start: int, position: int, reason: str) -> Steps:
         raise CutError(name)
     if not boundaries.is_filling(View(source, start, stop), 0, stop - start):
         yield Damage(start + position, stop - start, reason)
-    return following
+    return stop
 
 
 class _At(NamedTuple):
