@@ -41,7 +41,7 @@ def known(tmp_path: Path) -> str:
     )
     mined = Mined("gazette.example", "text", "ok", None, 9, 9, 5, (0,) * 100, found)
     path = tmp_path / "t.parquet"
-    table.write(table.rows(mined, datetime(2025, 3, 1, tzinfo=UTC)), path)
+    path.write_bytes(table.to_bytes(table.rows(mined, datetime(2025, 3, 1, tzinfo=UTC))))
     return str(path)
 
 

@@ -22,7 +22,7 @@ from tests.html.pages import BLOCK_LEVEL, HOSTILE, INLINE, ODD, VOID, blocks_of,
 from tests.html.visible_text import runs
 from tests.kernels.test_alignment import best_score, score
 from tests.kernels.test_uncompiled import from_source
-from tests.templates.test_matcher import PIECES
+from tests.templates.test_matcher import PIECES, by_expressions
 from tests.templates.test_repeats import by_definition, strings
 from tests.templates.test_tokens import EXPRESSIONS
 from victor_spark import alignment, errors, pipeline
@@ -36,7 +36,7 @@ from victor_spark.langid.profiles import Profiles
 from victor_spark.parser.elements import in_source
 from victor_spark.parser.parse import parse
 from victor_spark.templates import patterns as template_patterns
-from victor_spark.templates.matcher import Matcher, by_expressions
+from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.repeats import corpus, lcp_array, repeats, suffix_array
 from victor_spark.templates.tokens import TOKENISERS, spans
 from victor_spark.warc.records import Record

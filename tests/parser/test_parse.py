@@ -14,8 +14,7 @@ from tests.html.pages import HOSTILE, soup, strings
 from victor_spark.errors import ShardError
 from victor_spark.html.canonical import by_library, canonical
 from victor_spark.html.charset import as_utf8
-from victor_spark.parser import tokenizer
-from victor_spark.parser.elements import ELEMENTS, elements, in_source
+from victor_spark.parser.elements import ELEMENTS, MOST_ATTRIBUTES, elements, in_source
 from victor_spark.parser.parse import parse
 from victor_spark.warc import inputs, reading
 
@@ -77,7 +76,7 @@ LEFT_TO_THE_LIBRARY = {
     "frames": "<frameset><frame></frameset>",
     "plaintext": "<plaintext>a",
     "HTML that ends a drawing": "<svg><p>a",
-    "attributes without end": "<p " + " ".join(f"a{i}" for i in range(tokenizer.MOST_ATTRIBUTES + 1)) + ">a",
+    "attributes without end": "<p " + " ".join(f"a{i}" for i in range(MOST_ATTRIBUTES + 1)) + ">a",
     "a body's attributes merged with another's": "<body a=1><body b=2>x",
     "another document type": "<!DOCTYPE svg>a",
     "formatting nested wrongly and deeply": "<b><i><u><s><em><div>a</b>",

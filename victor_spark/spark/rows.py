@@ -225,11 +225,6 @@ class StageTimer:
             yield record
 
 
-def summed(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
-    """The seconds of both, by stage."""
-    return {stage: one.get(stage, 0.0) + other.get(stage, 0.0) for stage in STAGES}
-
-
 @dataclass(frozen=True, slots=True)
 class Work:
     """What is done with shards: `read` gives records, `row` the row of one, `lost` that of one given up."""

@@ -5,7 +5,7 @@ import gzip
 import hashlib
 import os
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -27,7 +27,7 @@ _MAX_LIST: Final = 64 << 20
 _MAX_LINE: Final = 8192
 _N_TRIED: Final = 100
 _N_THREADS: Final = 32
-_N_PER_REPORT: Final = 4096
+_N_AT_A_TIME: Final = 4096
 
 
 def resolve(inputs: Sequence[str], *, base_url: str | None = None) -> tuple[Shard, ...]:
@@ -67,14 +67,12 @@ class Checked(NamedTuple):
     problem: str | None = None
 
 
-def checked(shards: Iterable[Shard], *, tell: Callable[[int], None] = lambda _: None) -> Iterator[Checked]:
-    """Looks up size and etag of all shards in parallel, in order; calls `tell` with the number so far."""
-    waiting, n_done = iter(shards), 0
+def checked(shards: Iterable[Shard]) -> Iterator[Checked]:
+    """Looks up size and etag of all shards in parallel, in order."""
+    waiting = iter(shards)
     with ThreadPoolExecutor(_N_THREADS, "victor-look-up") as pool:
-        while some := list(islice(waiting, _N_PER_REPORT)):
+        while some := list(islice(waiting, _N_AT_A_TIME)):
             yield from pool.map(_look_up, some)
-            n_done += len(some)
-            tell(n_done)
 
 
 def _look_up(shard: Shard) -> Checked:
