@@ -63,7 +63,6 @@ class Crawl:
         self._rules: dict[str, Rules] = {}
         self._parked: dict[str, list[Visit]] = {}
         self._delays: dict[str, float] = defaultdict(lambda: politeness.delay)
-        self._changed = asyncio.Event()
 
     async def run(self, listed: Iterable[str], user_agent: str) -> None:
         """Fetches the addresses that the WARC does not hold; returns when each has a result."""
@@ -74,8 +73,7 @@ class Crawl:
         try:
             while running or self._schedule.n_waiting:
                 self._start(client, running)
-                await self._wait()
-                for task in [task for task in running if task.done()]:
+                for task in await self._wait(running):
                     running.remove(task)
                     task.result()
         finally:
@@ -89,20 +87,19 @@ class Crawl:
             turn = self._schedule.take(time.monotonic())
             if turn is None:
                 return
-            task = asyncio.create_task(self._visit(client, *turn))
-            task.add_done_callback(lambda _: self._changed.set())
-            running.add(task)
+            running.add(asyncio.create_task(self._visit(client, *turn)))
 
-    async def _wait(self) -> None:
-        """Waits until a request ends or the next host may be asked."""
+    async def _wait(self, running: set[asyncio.Task[None]]) -> set[asyncio.Task[None]]:
+        """Waits until a request ends or the next host may be asked; returns the requests that ended."""
         at = self._schedule.next_time()
-        seconds = None if at is None else max(0.0, at - time.monotonic())
-        try:
-            # At most a second: a host may have become free while all places were taken.
-            await asyncio.wait_for(self._changed.wait(), min(1.0, max(0.01, seconds or 1.0)))
-        except TimeoutError:
-            return
-        self._changed.clear()
+        seconds = 0.0 if at is None else max(0.0, at - time.monotonic())
+        # At most a second: a host may have become free while all places were taken.
+        seconds = min(1.0, max(0.01, seconds or 1.0))
+        if not running:
+            await asyncio.sleep(seconds)
+            return set()
+        done, _ = await asyncio.wait(running, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        return done
 
     async def _visit(self, client: Client, host: str, visit: Visit) -> None:
         """Sends one request and handles its answer; an unexpected error ends this visit alone."""

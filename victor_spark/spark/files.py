@@ -20,8 +20,7 @@ from pyspark.sql import SparkSession
 from victor_spark.errors import InputError, OutputError
 from victor_spark.spark.lock import FileLock, Lease, Lock
 from victor_spark.spark.session import session
-from victor_spark.warc import storage
-from victor_spark.warc.remote_files import with_retries
+from victor_spark.warc import remote_files
 
 _DISK_FULL: Final = "No space left on device"
 _REMOVAL_TRIES: Final = 20
@@ -204,7 +203,7 @@ class CloudFiles:
 
     def __init__(self, location: str) -> None:
         self.location = location.rstrip("/")
-        self._system, self._root = storage.file_system(self.location)
+        self._system, self._root = remote_files.file_system(self.location)
         self.lock: Lock = Lease(self)
 
     def _path(self, name: str) -> str:
@@ -212,12 +211,7 @@ class CloudFiles:
 
     def _call(self, action: Callable[[], T]) -> T:
         """The result of an action, with retries; OSError if all fail."""
-
-        def translated() -> T:
-            with storage.translated(self.location):
-                return action()
-
-        return with_retries(translated)
+        return remote_files.tried(self.location, action)
 
     def is_file(self) -> bool:
         """Whether the output is a file."""

@@ -92,6 +92,13 @@ def next_record(stream: Stream, start: int, syntax: Syntax) -> int | None:
     return None
 
 
+def next_beginning(source: Source, start: int, syntax: Syntax, end: int | None = None) -> int | None:
+    """The first offset in [start, end) where a record, or a member that holds one, begins."""
+    if source.compression == "plain":
+        return next_record(View(source, 0, source.size if end is None else end), start, syntax)
+    return next_member(source, start, syntax, end)
+
+
 def next_member(source: Source, start: int, syntax: Syntax, end: int | None = None) -> int | None:
     """The first offset in [start, end) where a gzip member, zstd or lz4 frame holding a record begins."""
     magic = MAGICS[source.compression][0]
@@ -111,7 +118,8 @@ def next_member(source: Source, start: int, syntax: Syntax, end: int | None = No
 def _begins_record(source: Source, offset: int, syntax: Syntax) -> bool:
     if source.compression == "gzip":
         packed = source.read_at(offset, _PROBE)
-        return syntax.start.match(inflated_bytes(packed, "gzip", syntax.reach).content) is not None
+        prefix = inflated_bytes(packed, "gzip", syntax.reach, exact=False).content
+        return syntax.start.match(prefix) is not None
     try:
         return syntax.start.match(open_member(source, offset).read(syntax.reach)) is not None
     except CorruptError:

@@ -27,7 +27,7 @@ MAGICS: Final = {
 """Magic numbers of gzip members, zstd and lz4 frames; the first of each is a frame with content."""
 
 _WBITS: Final = {"gzip": 31, "zlib": 15, "deflate": -15}
-_FIRST_STEP: Final = 2 << 10
+_FIRST_STEP: Final = 512
 _LONGEST_STEP: Final = {"zstd": 2 << 10}
 _LONGEST_OTHER_STEP: Final = 16 << 10
 """Packed bytes per call. They grow to many times as many; what lies behind a member's end is copied."""
@@ -153,10 +153,12 @@ def gathered(parts: Parts, limit: int) -> Content:
     return Content(b"".join(kept), end, problem)
 
 
-def inflated_bytes(packed: bytes, encoding: Encoding, limit: int, start: int = 0) -> Content:
+def inflated_bytes(
+    packed: bytes, encoding: Encoding, limit: int, start: int = 0, *, exact: bool = True
+) -> Content:
     """At most `limit` bytes of the content of the member at `start` of the packed bytes."""
 
     def read_at(position: int, n: int) -> bytes:
         return packed[position : position + n]
 
-    return gathered(inflated(read_at, start, encoding, exact=True), limit)
+    return gathered(inflated(read_at, start, encoding, exact=exact), limit)

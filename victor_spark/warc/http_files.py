@@ -14,6 +14,7 @@ from typing import BinaryIO, Final, cast
 import requests
 from requests import exceptions as faults
 
+from victor_spark.errors import one_line
 from victor_spark.warc.remote_files import FIRST_FETCH, RemoteFile, TransientError, Window, with_retries
 
 _TIMEOUTS: Final = (15.0, 60.0)  # seconds: to connect, and without a byte
@@ -28,7 +29,7 @@ _LENGTH = re.compile(r"\d{1,18}")
 logging.getLogger("urllib3").setLevel(logging.ERROR)  # its warnings name whole addresses
 
 
-class WebRanges:
+class WebFile:
     """A file on a web server; every response must report the etag and size of the first one.
 
     `first` is that response, to a request for the bytes of `first_window`, its body unread.
@@ -49,7 +50,6 @@ class WebRanges:
         assert self.first is not None
         self.has_ranges = self.first.status_code == 206
         self._identity = self.etag, self.known_size = _identity(self.first)
-        self.size = self.known_size or 0
 
     def fetch(self, start: int, end: int) -> Iterator[bytes]:
         """The bytes [start, end) as they arrive; TransientError where another try may help."""
@@ -119,28 +119,28 @@ class WebRanges:
 def open_file(url: str, windows: Sequence[Window] = ()) -> BinaryIO:
     """A seekable file; OSError when it can't be opened. `windows`: the only bytes that will be read."""
     start, end = windows[0] if windows else (0, FIRST_FETCH)
-    ranges = WebRanges(url, (start, min(end, start + FIRST_FETCH)))
-    if ranges.has_ranges:
-        return cast(BinaryIO, RemoteFile(ranges, windows))
-    with closing(ranges):
-        return ranges.download()
+    web = WebFile(url, (start, min(end, start + FIRST_FETCH)))
+    if web.has_ranges:
+        return cast(BinaryIO, RemoteFile(web.known_size or 0, web.fetch, web.close, windows))
+    with closing(web):
+        return web.download()
 
 
 def first_bytes(url: str, n: int) -> bytes:
     """The first `n` bytes, without fetching the rest."""
 
     def read() -> bytes:
-        with closing(WebRanges(url, (0, n))) as ranges:
-            assert ranges.first is not None
-            return b"".join(_body(ranges.first, n))
+        with closing(WebFile(url, (0, n))) as web:
+            assert web.first is not None
+            return b"".join(_body(web.first, n))
 
     return with_retries(read)
 
 
 def about(url: str) -> tuple[int | None, str | None]:
     """Size in bytes and etag (or time of change), each None where the server does not report it."""
-    with closing(WebRanges(url, (0, 1))) as ranges:
-        return ranges.known_size, ranges.etag
+    with closing(WebFile(url, (0, 1))) as web:
+        return web.known_size, web.etag
 
 
 def _identity(response: requests.Response) -> tuple[str | None, int | None]:
@@ -208,9 +208,7 @@ def _translated() -> Iterator[None]:
 
 def _cause(error: BaseException) -> str:
     """The innermost reason of a wrapped network error, in a few words."""
-    inner = _innermost(error)
-    strerror = inner.strerror if isinstance(inner, OSError) else None
-    text = strerror or str(inner).partition("\n")[0] or type(inner).__name__
+    text = one_line(_innermost(error))
     text = text.removeprefix("IncompleteRead(").removesuffix(")") if "IncompleteRead" in text else text
     return f"the connection failed: {text}"[:200]
 

@@ -158,26 +158,18 @@ def _of_many(origin: str, paths: list[str], base_url: str | None, *, depth: int)
     if tables:
         yield from _of_tables(tables, base_url)
     for path in sorted(set(paths) - set(tables)):
+        named = file_types.by_name(path)
         if storage.is_directory(path):
             yield from _of_directory(path, base_url, depth=depth)
-        elif shard := _by_name(path):
-            yield shard
+        elif named is not None and storage.scheme(path) is not None:
+            yield Shard(path, None, named)
         else:
-            yield from _of_file(path, base_url, depth=depth)
-
-
-def _by_name(path: str) -> Shard | None:
-    """The shard of a file with a known name; the reader fails on it if its content is something else."""
-    named = file_types.by_name(path)
-    if named is None:
-        return None
-    if storage.scheme(path) is not None:
-        return Shard(path, None, named)
-    try:
-        kind = file_types.kind_of(storage.first_bytes(path, HEAD_LENGTH))
-    except OSError:  # the reader fails on it, too, and its shard is counted
-        kind = named
-    return _shard(path, kind if kind in ("warc", "arc") else named)
+            try:
+                yield from _of_file(path, base_url, depth=depth)
+            except OSError:
+                if named is None:
+                    raise
+                yield _shard(path, named)  # the reader fails on it, too, and it is counted
 
 
 def _shard(path: str, kind: file_types.ShardKind) -> Shard:

@@ -15,12 +15,12 @@ from collections.abc import Generator, Iterator
 from dataclasses import replace
 from typing import Final, NamedTuple, TypeVar
 
-from victor_spark.warc import boundaries, readers, records
+from victor_spark.warc import boundaries, readers
 from victor_spark.warc.headers import Syntax
 from victor_spark.warc.readers import Archive, Found, Steps
-from victor_spark.warc.records import Damage, RawRecord, Record
+from victor_spark.warc.records import Damage
 from victor_spark.warc.shard import Place, Shard, Skip
-from victor_spark.warc.source import CutError, Source, View
+from victor_spark.warc.source import CutError, Source
 
 T = TypeVar("T")
 
@@ -53,47 +53,31 @@ def found(archive: Archive, shard: Shard) -> Iterator[Found]:
     if skip is None:
         owned = _owned(archive, shard)
     else:
-        steps = _skipping(archive, shard.filename, skip)
+        steps = _skipping(archive, skip)
         is_ours = skip.place.start >= shard.start
         position = (yield from steps) if is_ours else _exhausted(steps)[1]
         owned = _owned_from(archive, shard, position)
-    if owned is not None:
-        yield from _in_range(archive, owned)
-
-
-def _in_range(archive: Archive, owned: Range) -> Iterator[Found]:
-    """FastWARC as far as it goes, one step of our own reader where it stops, FastWARC again."""
-
-    def begun(raw: RawRecord) -> Record | None:
-        archive.attempt.begin(Place(raw.offset, 0))
-        return archive.convert(raw)
-
-    fast = replace(archive, convert=begun) if archive.is_fast else None
-    position: int | None = owned.start
-    while position is not None and position < owned.end:
-        if fast is not None:
-            position = yield from readers.fastwarc_records(fast, position, owned.end)
+    position, is_fast = owned.start, archive.is_fast
+    while position < owned.end:
+        # FastWARC as far as it goes, one step of our own reader where it stops, FastWARC again.
+        if is_fast:
+            position = yield from readers.fastwarc_records(archive, position, owned.end)
         if position < owned.end:
             position = yield from readers.step(archive, Place(position, 0))
 
 
-def _skipping(archive: Archive, filename: str, skip: Skip) -> Steps:
+def _skipping(archive: Archive, skip: Skip) -> Steps:
     """The record to skip, and those that share its member; returns where the next step begins."""
     start, position = skip.place
-    source, syntax = archive.source, archive.syntax
-    is_plain = source.compression == "plain"
+    source = archive.source
     if not skip.blind:
-        offset = start if is_plain else position
-        convert = records.skipping(archive.convert, offset, skip, filename)
-        return (yield from readers.step(replace(archive, convert=convert), skip.place))
+        skipped = start if source.compression == "plain" else position
+        return (yield from readers.step(replace(archive, skipped=skipped), skip.place))
     archive.attempt.begin(skip.place)
-    if is_plain:
-        following = boundaries.next_record(View(source, 0, source.size), start + 1, syntax)
-    else:
-        following = boundaries.next_member(source, start + 1, syntax)
+    following = boundaries.next_beginning(source, start + 1, archive.syntax)
     stop = source.size if following is None else following
     yield Damage(start + position, stop - start, skip.reason, skip.status)
-    return following
+    return stop
 
 
 def _at_coordinates(archive: Archive, shard: Shard) -> Iterator[Found]:
@@ -113,9 +97,7 @@ def _at_coordinates(archive: Archive, shard: Shard) -> Iterator[Found]:
             if skip.blind or skip.place.position:
                 yield Damage(offset, length, skip.reason, skip.status)
                 continue
-            key = offset if source.compression == "plain" else 0
-            convert = records.skipping(archive.convert, key, skip, shard.filename)
-            reading = replace(archive, convert=convert)
+            reading = replace(archive, skipped=offset if source.compression == "plain" else 0)
         if offset >= whole:
             yield Damage(offset, length, "behind the end of the file")
             continue
@@ -141,21 +123,18 @@ def _first(steps: Steps, offset: int) -> Iterator[Found]:
             return
 
 
-def _owned(archive: Archive, shard: Shard) -> Range | None:
-    """The steps of a shard's byte range; None when no record begins in it.
+def _owned(archive: Archive, shard: Shard) -> Range:
+    """The steps of a shard's byte range, in which none may begin.
 
     A file that can't be divided (lz4, one gzip stream for all records) belongs to the range it begins in.
     """
     source = archive.source
     end = source.size if shard.end is None else min(shard.end, source.size)
-    if shard.start >= end:
-        return None
-    if shard.aligned or (shard.start == 0 and end == source.size):
+    if shard.start >= end or shard.aligned or (shard.start == 0 and end == source.size):
         return Range(shard.start, end)
     if not is_divisible(source, archive.syntax):
-        return Range(0, source.size) if shard.start == 0 else None
-    start = _first_step(archive, shard.start)
-    return Range(start, end) if start is not None and start < end else None
+        return Range(0, source.size if shard.start == 0 else 0)
+    return Range(_first_step(archive, shard.start), end)
 
 
 def is_divisible(source: Source, syntax: Syntax) -> bool:
@@ -165,28 +144,22 @@ def is_divisible(source: Source, syntax: Syntax) -> bool:
     return boundaries.next_member(source, 1, syntax, FIRST_RECORD) is not None
 
 
-def _owned_from(archive: Archive, shard: Shard, position: int | None) -> Range | None:
+def _owned_from(archive: Archive, shard: Shard, position: int) -> Range:
     """The steps of a shard's byte range from `position` on, which may lie before the range."""
-    if position is not None and position < shard.start:
+    if position < shard.start:
         position = _walk(archive, position, shard.start)[1]
-    if position is None:
-        return None
     size = archive.source.size
     is_whole = shard.end is None or (shard.start == 0 and not is_divisible(archive.source, archive.syntax))
     return Range(position, size if is_whole or shard.end is None else min(shard.end, size))
 
 
-def _first_step(archive: Archive, start: int) -> int | None:
-    """Where the first step from `start` on begins; None when the file ends before."""
-    source, syntax = archive.source, archive.syntax
+def _first_step(archive: Archive, start: int) -> int:
+    """Where the first step from `start` on begins; the file's size when there is none."""
+    source = archive.source
     back = LOOK_BACK[source.compression]
     while True:
         first = max(start - back, 0)
-        anchor: int | None = 0
-        if first and source.compression == "plain":
-            anchor = boundaries.next_record(View(source, 0, start), first, syntax)
-        elif first:
-            anchor = boundaries.next_member(source, first, syntax, start)
+        anchor = boundaries.next_beginning(source, first, archive.syntax, start) if first else 0
         if anchor is not None:
             trusted, position = _walk(archive, anchor, start)
             if trusted or anchor == 0:
@@ -194,26 +167,26 @@ def _first_step(archive: Archive, start: int) -> int | None:
         back *= 2
 
 
-def _walk(archive: Archive, anchor: int, start: int) -> tuple[bool, int | None]:
+def _walk(archive: Archive, anchor: int, start: int) -> tuple[bool, int]:
     """Whether the path from `anchor` is trusted, and where its first step from `start` on begins."""
-    archive = replace(archive, convert=_no_page)
+    archive = replace(archive, is_search=True)
     source, fast = archive.source, archive.is_fast
+    enough = TRUSTED[source.compression]
     trusted, healthy_since, position = False, anchor, anchor
-    following: int | None = anchor
-    while following is not None and following < start:
-        position = following
+    start = min(start, source.size)
+    while position < start:
         if fast:
-            following = position = _exhausted(readers.fastwarc_records(archive, position, start))[1]
+            position = _exhausted(readers.fastwarc_records(archive, position, start))[1]
         if position < start:
+            before = position
             try:
-                damaged, following = _exhausted(readers.step(archive, Place(position, 0)))
+                damaged, position = _exhausted(readers.step(archive, Place(position, 0)))
             except CutError:
-                damaged, following = False, None
+                damaged, position = False, source.size
             if damaged:
-                trusted = trusted or position - healthy_since >= TRUSTED[source.compression]
-                healthy_since = source.size if following is None else following
-    stop = source.size if following is None else following
-    return trusted or stop - healthy_since >= TRUSTED[source.compression], following
+                trusted = trusted or before - healthy_since >= enough
+                healthy_since = position
+    return trusted or position - healthy_since >= enough, position
 
 
 def _exhausted(steps: Generator[Found, None, T]) -> tuple[bool, T]:
@@ -224,7 +197,3 @@ def _exhausted(steps: Generator[Found, None, T]) -> tuple[bool, T]:
             damaged = isinstance(next(steps), Damage) or damaged
         except StopIteration as stop:
             return damaged, stop.value
-
-
-def _no_page(_: RawRecord) -> None:
-    """Converts no record to a page."""

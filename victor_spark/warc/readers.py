@@ -11,12 +11,13 @@ from typing import NamedTuple, TypeVar
 
 from fastwarc.warc import ArchiveIterator, WarcRecord
 
-from victor_spark.warc import boundaries
+from victor_spark.errors import one_line
+from victor_spark.warc import boundaries, records
 from victor_spark.warc.boundaries import END, Stream
 from victor_spark.warc.compression import CorruptError
 from victor_spark.warc.headers import ARC, Header, Syntax
-from victor_spark.warc.records import STANDARD_TYPES, Convert, Damage, RawRecord, Record
-from victor_spark.warc.shard import Attempt, Place
+from victor_spark.warc.records import STANDARD_TYPES, Damage, RawRecord, Record
+from victor_spark.warc.shard import Attempt, Place, ReadOptions
 from victor_spark.warc.source import (
     MAGIC_LENGTH,
     MEMBER_NAMES,
@@ -30,8 +31,8 @@ from victor_spark.warc.source import (
 
 T = TypeVar("T")
 Found = Record | Damage
-Steps = Generator[Found, None, int | None]
-"""Yields what is at an offset; returns where the next record or member begins (None: the shard ends).
+Steps = Generator[Found, None, int]
+"""Yields what is at an offset; returns where the next record or member begins, at last the file's size.
 
 Raises CutError at the end where the file ends too early; a record cut off there has `content_truncated`.
 """
@@ -39,20 +40,41 @@ Raises CutError at the end where the file ends too early; a record cut off there
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """An open shard: its bytes, the syntax of its records, how they are converted, and the attempt."""
+    """An open shard: its bytes, the syntax of its records, its name in the rows, and how it is read.
+
+    The record at the position `skipped` is not read. `is_search`: only to find where records begin, without
+    pages.
+    """
 
     source: Source
     syntax: Syntax
-    convert: Convert
+    filename: str
+    options: ReadOptions
     attempt: Attempt
+    skipped: int | None = None
+    is_search: bool = False
 
     @property
     def is_fast(self) -> bool:
         """Whether FastWARC reads it; it reads neither ARC nor zstd with a dictionary."""
         return self.attempt.fast and self.syntax is not ARC and dictionary_of(self.source) is None
 
+    def page(self, raw: RawRecord) -> Record | None:
+        """The page record of a raw record, its length still 0; an unexpected error becomes its status."""
+        if self.is_search:
+            return None
+        if (skip := self.attempt.skip) is not None and raw.offset == self.skipped:
+            return records.unread(raw, self.filename, skip.status, skip.reason)
+        try:
+            return records.page_record(raw, self.options, self.filename)
+        except (CorruptError, SourceError, MemoryError):
+            raise
+        except Exception as error:  # noqa: BLE001 - it costs this record, whose row has the reason
+            reason = f"{type(error).__name__}: {one_line(error)}"
+            return records.unread(raw, self.filename, "error", reason)
 
-def fastwarc_records(archive: Archive, start: int, end: int | None = None) -> Generator[Record, None, int]:
+
+def fastwarc_records(archive: Archive, start: int, end: int) -> Generator[Record, None, int]:
     """Yields the page records that begin in [start, end); returns where `step` has to continue.
 
     That is one of the shard's last two records, or of the last two before any sign of damage: the end of a
@@ -75,10 +97,9 @@ def fastwarc_records(archive: Archive, start: int, end: int | None = None) -> Ge
                 if record is not None:
                     yield replace(record, warc_record_length=last - before)
                 del seen[0]
-                if end is not None and last >= end:
+                if last >= end:
                     break
-            is_ours = end is None or offset < end
-            seen.append((offset, _converted(archive, warc) if is_ours else None))
+            seen.append((offset, _converted(archive, warc) if offset < end else None))
     except CorruptError:
         pass
     return seen[0][0] if seen else start
@@ -99,7 +120,9 @@ def _converted(archive: Archive, warc: WarcRecord) -> Record | None:
     kind = (headers.get("WARC-Type") or "").lower()
     if kind not in STANDARD_TYPES:  # damaged, or lines ended by a bare newline read as one line
         raise CorruptError("no type that the standard knows")
-    record = archive.convert(RawRecord(warc.stream_pos, kind, headers.get, read, warc.content_length))
+    if not archive.is_search:
+        archive.attempt.begin(Place(warc.stream_pos, 0))
+    record = archive.page(RawRecord(warc.stream_pos, kind, headers.get, read, warc.content_length))
     n_read += _guarded(source, reader.consume)
     if n_read < warc.content_length:
         raise CorruptError("the block is shorter than declared")
@@ -130,7 +153,7 @@ def step(archive: Archive, place: Place) -> Steps:
     at = _at(View(source, 0, source.size), place.start, archive)
     if at.cut is None:
         yield from at.found
-        return at.following
+        return source.size if at.following is None else at.following
     yield from _cut(at.found, at.cut)
     raise CutError(at.cut)
 
@@ -159,7 +182,7 @@ def _member_step(archive: Archive, place: Place) -> Steps:
         found[0] = replace(found[0], warc_record_length=end - start)
     if complete:
         yield from found
-        return end if end < source.size else None
+        return end
     if member.seek(END) == 0:
         found = [Damage(start, end - start, "")]
     yield from _cut(found, name) if position == 0 or at.cut else found
@@ -192,7 +215,7 @@ def _skipped(archive: Archive, start: int, position: int, reason: str) -> Steps:
         raise CutError(name)
     if not boundaries.is_filling(View(source, start, stop), 0, stop - start):
         yield Damage(start + position, stop - start, reason)
-    return following
+    return stop
 
 
 class _At(NamedTuple):
@@ -205,7 +228,7 @@ class _At(NamedTuple):
 
 def _at(stream: Stream, start: int, archive: Archive) -> _At:
     """What lies at `start` of a stream: a record, damage or both."""
-    syntax, convert = archive.syntax, archive.convert
+    syntax = archive.syntax
     header = boundaries.read_header(stream, start, syntax)
     if header is None:
         following = boundaries.next_record(stream, start + 1, syntax)
@@ -216,14 +239,14 @@ def _at(stream: Stream, start: int, archive: Archive) -> _At:
     declared = header.block_length
     record, extent = None, None
     if declared is not None:
-        record = convert(_raw(stream, start, header, block + declared, declared))
+        record = archive.page(_raw(stream, start, header, block + declared, declared))
         extent = boundaries.confirmed_extent(stream, block + declared, syntax)
     if extent is None:
         extent = boundaries.searched_extent(stream, block, declared, syntax)
         length = extent.end - block
         if extent.next is None and declared is not None:
             length = max(length, declared)  # the stream's end came too early
-        record = convert(_raw(stream, start, header, extent.end, length))
+        record = archive.page(_raw(stream, start, header, extent.end, length))
     found = _damage(stream, extent.stop, extent.next, "rubbish between records")
     is_rubbish = bool(found)
     if record is not None:

@@ -3,18 +3,17 @@
 import os
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Final
 
 from victor_spark.errors import InputError, ShardError, one_line
 from victor_spark.warc import boundaries, coordinates, file_types, http_body, ranges, records, storage
-from victor_spark.warc.compression import HEAD_LENGTH, CorruptError, compression_of
+from victor_spark.warc.compression import HEAD_LENGTH, compression_of
 from victor_spark.warc.headers import SYNTAXES, Syntax
 from victor_spark.warc.readers import Archive
-from victor_spark.warc.records import Damage, RawRecord, Record
+from victor_spark.warc.records import Damage, Record
 from victor_spark.warc.shard import FIRST, HTML_TYPES, Attempt, Place, ReadOptions, Shard
-from victor_spark.warc.source import CutError, Source, SourceError
+from victor_spark.warc.source import CutError, Source
 
 DEFAULTS: Final = ReadOptions()
 
@@ -98,14 +97,14 @@ def _of_archive(shard: Shard, options: ReadOptions, attempt: Attempt) -> Iterato
         head = b"" if shard.records else source.read_at(0, file_types.WARCINFO_LENGTH)
         if file_types.is_wet(shard.filename, head) and options.record_types == DEFAULTS.record_types:
             options = replace(options, record_types=("conversion",))
-        convert = partial(_converted, options=options, filename=shard.filename)
+        archive = Archive(source, syntax, shard.filename, options, attempt)
         crawl = (
             file_types.crawl_of_path(shard.path)
             or file_types.crawl_of_path(shard.filename)
             or file_types.crawl_of_warcinfo(head)
         )
         try:
-            for found in ranges.found(Archive(source, syntax, convert, attempt), shard):
+            for found in ranges.found(archive, shard):
                 record = found if isinstance(found, Record) else _record(found, shard.filename)
                 yield record if crawl is None else replace(record, crawl=crawl)
         except CutError as error:
@@ -131,17 +130,6 @@ def _syntax(source: Source, shard: Shard) -> Syntax:
         raise ShardError(f"{shard.filename}: ends at byte {source.size}, and holds no WARC or ARC record")
     source.compression, syntax = found
     return syntax
-
-
-def _converted(raw: RawRecord, options: ReadOptions, filename: str) -> Record | None:
-    """The page record of a raw record; an unexpected error becomes its status."""
-    try:
-        return records.page_record(raw, options, filename)
-    except (CorruptError, SourceError, MemoryError):
-        raise
-    except Exception as error:  # noqa: BLE001 - it costs this record, whose row has the reason
-        reason = f"{type(error).__name__}: {one_line(error)}"
-        return records.unread(raw, filename, "error", reason)
 
 
 def _record(damage: Damage, filename: str) -> Record:

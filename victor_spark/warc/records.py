@@ -11,7 +11,7 @@ from typing import Final
 from victor_spark.warc import file_types, headers, http_body
 from victor_spark.warc.headers import HttpHead
 from victor_spark.warc.http_body import Body
-from victor_spark.warc.shard import HTML_TYPES, ReadOptions, Skip
+from victor_spark.warc.shard import HTML_TYPES, ReadOptions
 
 _FIRST_READ: Final = 16 << 10
 _MAX_HEAD: Final = 256 << 10
@@ -69,10 +69,6 @@ class RawRecord:
     field: Callable[[str], str | None]
     read: Callable[[int], bytes]
     block_length: int
-
-
-Convert = Callable[[RawRecord], Record | None]
-"""Makes a page record of a raw record, its length still 0; None for a record that is not html."""
 
 
 def page_record(raw: RawRecord, options: ReadOptions, filename: str) -> Record | None:
@@ -153,17 +149,6 @@ def _bare_record(raw: RawRecord, first: bytes, options: ReadOptions, filename: s
 def unread(raw: RawRecord, filename: str, status: str, reason: str) -> Record:
     """The record by its header alone, with the reason why its block is not read."""
     return replace(_record(raw, None, filename, status=None), status=status, reason=reason)
-
-
-def skipping(convert: Convert, offset: int, skip: Skip, filename: str) -> Convert:
-    """`convert`, except that the record at an offset is not read; its row has the status of `skip`."""
-
-    def converted(raw: RawRecord) -> Record | None:
-        if raw.offset != offset:
-            return convert(raw)
-        return unread(raw, filename, skip.status, skip.reason)
-
-    return converted
 
 
 def _record(raw: RawRecord, content_type: str | None, filename: str, *, status: int | None) -> Record:

@@ -1,5 +1,9 @@
-"""Remote files as seekable files: read by byte ranges; a failed read is retried and resumed."""
+"""Remote files as seekable files, read by byte ranges; a failed read is retried and resumed.
 
+And the files of fsspec's file systems: s3://, gs://, hdfs:// and others.
+"""
+
+import errno
 import io
 import os
 import random
@@ -7,7 +11,10 @@ import time
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar, cast
+
+from victor_spark.errors import InputError, one_line
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -24,7 +31,24 @@ FIRST_WAIT: Final = 1.0
 LONGEST_WAIT: Final = 30.0
 """Seconds before the second try, doubled before each further one, and the most; with full jitter."""
 
+_EXTRAS: Final = {"s3": "s3", "gs": "gs", "gcs": "gs"}
+"""File system → the extra of victor-spark that installs what fsspec needs for it."""
+
+_ALIASES: Final = {"s3a": "s3", "s3n": "s3"}
+
+_ADVICE: Final = {
+    "s3": "no AWS credentials found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, "
+    "or run where a role is attached; for a public bucket set FSSPEC_S3_ANON=true",
+    "gs": "no Google credentials found: set GOOGLE_APPLICATION_CREDENTIALS; "
+    "for a public bucket set FSSPEC_GS_TOKEN=anon",
+    "hdfs": "no libhdfs found: set HADOOP_HOME, JAVA_HOME and CLASSPATH=$(hadoop classpath --glob), "
+    "or read through WebHDFS: webhdfs://NAMENODE:9870/...",
+}
+_PERMANENT: Final = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
+_PERMANENT_CODES: Final = frozenset({errno.EINVAL, errno.EBADF, errno.ENOENT, errno.EACCES, errno.EPERM})
+
 Window = tuple[int, int]
+Fetch = Callable[[int, int], Iterator[bytes]]
 
 
 class TransientError(OSError):
@@ -35,60 +59,41 @@ class TransientError(OSError):
         self.wait = wait
 
 
-class Retries:
-    """Counts failures in a row; `failed` waits, or raises an OSError after the last try."""
-
-    def __init__(self) -> None:
-        self.n_failures = 0
-
-    def failed(self, error: TransientError) -> None:
-        """Waits before the next try; raises OSError when there is none left."""
-        self.n_failures += 1
-        if self.n_failures >= N_TRIES:
-            raise OSError(f"{error} ({self.n_failures} tries)") from error
-        time.sleep(wait_before_retry(self.n_failures, error.wait))
-
-
 def wait_before_retry(n_failures: int, asked: float | None = None) -> float:
     """Seconds to wait after so many failures; a server may ask for more, up to the longest wait."""
     longest = min(FIRST_WAIT * 2 ** (n_failures - 1), LONGEST_WAIT)
     return max(random.uniform(0.0, longest), min(asked or 0.0, LONGEST_WAIT))
 
 
-def with_retries(call: Callable[[], T]) -> T:
-    """The result of `call`, which is repeated after every TransientError."""
-    retries = Retries()
+def with_retries(call: Callable[[], T], has_progress: Callable[[], bool] = lambda: False) -> T:
+    """The result of `call`, repeated after every TransientError; OSError when no try is left.
+
+    `has_progress`: whether the call that failed got so far that its failure counts as the first one.
+    """
+    n_failures = 0
     while True:
         try:
             return call()
         except TransientError as error:
-            retries.failed(error)
-
-
-class Ranges(Protocol):
-    """A file of known size that can be read by byte ranges."""
-
-    size: int
-
-    def fetch(self, start: int, end: int) -> Iterator[bytes]:
-        """The bytes [start, end) as they arrive; TransientError where another try may help."""
-        ...
-
-    def close(self) -> None:
-        """Closes the connection."""
-        ...
+            n_failures = 1 if has_progress() else n_failures + 1
+            if n_failures >= N_TRIES:
+                raise OSError(f"{error} ({n_failures} tries)") from error
+            time.sleep(wait_before_retry(n_failures, error.wait))
 
 
 class RemoteFile(io.RawIOBase):
-    """Reads a `Ranges` as a file. Sequential reads fetch ever larger ranges.
+    """A file of known size that is read by byte ranges. Sequential reads fetch ever larger ones.
 
+    `fetch(start, end)` yields the bytes as they arrive; it raises TransientError where another try may help.
     `windows`, sorted and disjoint, are the only bytes that will be read: no fetch goes past the end of the
     window it begins in.
     """
 
-    def __init__(self, ranges: Ranges, windows: Sequence[Window] = ()) -> None:
+    def __init__(
+        self, size: int, fetch: Fetch, close: Callable[[], None], windows: Sequence[Window] = ()
+    ) -> None:
         super().__init__()
-        self._ranges = ranges
+        self._size, self._fetch, self._close = size, fetch, close
         self._windows = windows
         self._fetched: deque[tuple[int, bytes]] = deque(maxlen=2)
         self._position = 0
@@ -104,7 +109,7 @@ class RemoteFile(io.RawIOBase):
 
     def seek(self, position: int, whence: int = os.SEEK_SET, /) -> int:
         """Goes to a position."""
-        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._ranges.size}[whence]
+        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._size}[whence]
         self._position = max(base + position, 0)
         return self._position
 
@@ -112,7 +117,7 @@ class RemoteFile(io.RawIOBase):
         """Fills the buffer, or less at the end of the file."""
         view = memoryview(buffer).cast("B")
         n_read = 0
-        while n_read < len(view) and self._position < self._ranges.size:
+        while n_read < len(view) and self._position < self._size:
             start, part = self._part_at(self._position, len(view) - n_read)
             first = self._position - start
             piece = part[first : first + len(view) - n_read]
@@ -128,39 +133,130 @@ class RemoteFile(io.RawIOBase):
                 return start, part
         follows = any(start + len(part) == position for start, part in self._fetched)
         self._step = min(self._step * 2, LARGEST_FETCH) if follows else FIRST_FETCH
-        end = min(position + max(n, self._step), self._ranges.size, self._window_end(position))
-        self._fetched.append((position, fetched(self._ranges, position, end)))
+        end = min(position + max(n, self._step), self._size, self._window_end(position))
+        self._fetched.append((position, fetched(self._fetch, position, end)))
         return self._fetched[-1]
 
     def _window_end(self, position: int) -> int:
         """The end of the window around a position; outside of all windows, the end of the file."""
         number = bisect_right(self._windows, position, key=lambda window: window[0]) - 1
         inside = number >= 0 and position < self._windows[number][1]
-        return self._windows[number][1] if inside else self._ranges.size
+        return self._windows[number][1] if inside else self._size
 
     def close(self) -> None:
         """Closes the file and its connection."""
         if not self.closed:
-            self._ranges.close()
+            self._close()
         super().close()
 
 
-def fetched(ranges: Ranges, start: int, end: int) -> bytes:
+def fetched(fetch: Fetch, start: int, end: int) -> bytes:
     """The bytes [start, end); resumed where a connection broke; OSError when no retry is left."""
     content = bytearray()
-    retries = Retries()
-    while len(content) < end - start:
-        n_before, error = len(content), None
-        try:
-            for part in ranges.fetch(start + n_before, end):
-                content += part
-        except TransientError as caught:
-            error = caught
-        n_missing = end - start - len(content)
-        if error is None and n_missing:
-            error = TransientError(f"the server left out the last {n_missing} bytes of a range")
-        if len(content) - n_before >= _PROGRESS:
-            retries.n_failures = 0
-        if error is not None:
-            retries.failed(error)
+    n_before = 0
+
+    def fetch_rest() -> None:
+        nonlocal n_before
+        n_before = len(content)
+        for part in fetch(start + n_before, end):
+            content.extend(part)
+        if n_missing := end - start - len(content):
+            raise TransientError(f"the server left out the last {n_missing} bytes of a range")
+
+    with_retries(fetch_rest, lambda: len(content) - n_before >= _PROGRESS)
     return bytes(content)
+
+
+def _file_system_name(path: str) -> str:
+    """The name of a URL's file system in fsspec."""
+    name = path[: path.index("://")].lower()
+    return _ALIASES.get(name, name)
+
+
+def file_system(path: str) -> tuple[Any, str]:
+    """The fsspec file system of a URL, and the path within it; InputError when its library is missing."""
+    name = _file_system_name(path)
+    try:
+        import fsspec
+
+        # No cached listings: files may have come or gone since.
+        with translated(path):
+            system, inner = fsspec.core.url_to_fs(name + path[path.index("://") :], use_listings_cache=False)
+    except ImportError:
+        extra = (
+            f"pip install 'victor-spark[{_EXTRAS[name]}]'"
+            if name in _EXTRAS
+            else f"what fsspec needs for {name}"
+        )
+        raise InputError(f"{path}: reading {name}:// needs an extra: {extra}") from None
+    if name == "s3":
+        system.retries = 1  # ours come on top of botocore's own (AWS_MAX_ATTEMPTS)
+    return system, inner
+
+
+def open_file(path: str, windows: Sequence[Window] = ()) -> BinaryIO:
+    """A seekable file of an fsspec file system; OSError when it can't be opened, or changes while it is read.
+
+    `windows`: the only bytes that will be read.
+    """
+    system, inner = file_system(path)
+    if _file_system_name(path) == "hdfs":  # Hadoop's client retries by itself, and knows the next replica
+        with translated(path):
+            return cast(BinaryIO, system.open(inner, "rb"))
+    file = tried(path, lambda: system.open(inner, "rb", block_size=LARGEST_FETCH, cache_type="none"))
+
+    def fetch(start: int, end: int) -> Iterator[bytes]:
+        with translated(path):
+            file.seek(start)
+            part = file.read(end - start)
+        yield part
+
+    return cast(BinaryIO, RemoteFile(int(file.size), fetch, file.close, windows))
+
+
+def call(path: str, method: str) -> Any:
+    """The result of a method of the file system ("info", "isdir", "find", "glob") for a path."""
+    system, inner = file_system(path)
+    return tried(path, lambda: getattr(system, method)(inner))
+
+
+def tried(path: str, action: Callable[[], T]) -> T:
+    """The result of an action on a file system, with retries; OSError if all fail."""
+
+    def translated_action() -> T:
+        with translated(path):
+            return action()
+
+    return with_retries(translated_action)
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """Turns a client's exceptions into OSError or InputError: the libraries share no base class.
+
+    TransientError unless a retry is known to be useless.
+    """
+    try:
+        yield
+    except (ImportError, InputError, TransientError):
+        raise
+    except Exception as error:
+        raise _meaning(error, path) from error
+
+
+def _meaning(error: Exception, path: str) -> Exception:
+    message = one_line(error)
+    kind = type(error).__name__
+    if "Credential" in kind or "Unable to locate credentials" in message or "libhdfs" in message:
+        return InputError(f"{path}: {_ADVICE.get(_file_system_name(path), message)}")
+    if isinstance(error, ValueError) and "Protocol not known" in message:
+        return InputError(f"{path}: {message}")
+    if kind == "FileExpired":
+        return OSError("the file changed while it was read")
+    if isinstance(error, PermissionError):
+        return PermissionError(f"access denied ({message})")
+    if isinstance(error, _PERMANENT):
+        return error
+    code = error.errno if isinstance(error, OSError) else None
+    useless = code in _PERMANENT_CODES or isinstance(error, ValueError | TypeError | NotImplementedError)
+    return OSError(message) if useless else TransientError(message)
