@@ -310,7 +310,9 @@ def open_files(location: str, spark: SparkSession | None) -> Files:
     try:
         return HadoopFiles(location, spark)
     except Py4JJavaError as error:
-        if urlsplit(location).scheme not in _CLOUD_SCHEMES or not _lacks_jars(error):
+        reason = error.java_exception.toString()
+        lacks_jars = "No FileSystem for scheme" in reason or "ClassNotFoundException" in reason
+        if urlsplit(location).scheme not in _CLOUD_SCHEMES or not lacks_jars:
             raise
         return CloudFiles(location)
 
@@ -323,9 +325,3 @@ def opened(location: str) -> Iterator[Files]:
         return
     with session(master="local[1]") as spark, output_errors(location):
         yield open_files(location, spark)
-
-
-def _lacks_jars(error: Py4JJavaError) -> bool:
-    """Whether Spark has no filesystem for the scheme."""
-    reason = error.java_exception.toString()
-    return "No FileSystem for scheme" in reason or "ClassNotFoundException" in reason

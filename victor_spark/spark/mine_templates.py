@@ -101,7 +101,9 @@ def _run_on_spark(
         files = _opened(output, spark)
         spark.sparkContext.setJobGroup(group, "victor templates mine", interruptOnCancel=True)
         n_cores = spark.sparkContext.defaultParallelism
-        splits = plan.all_splits(manifest.of_shards(shards), n_cores=n_cores)
+        table_of_shards = manifest.of_shards(shards)
+        one_wave = plan.plan(table_of_shards, n_cores=n_cores, wave_bytes=plan.weight(table_of_shards))
+        splits = plan.splits(one_wave, 0)
         n_tasks = request.clean.spark.partitions or plan.n_tasks(splits, n_cores=n_cores)
         tally = Tally(1)
         tally.begin(group, weight=1, n_tasks=n_tasks)

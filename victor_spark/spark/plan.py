@@ -85,11 +85,6 @@ def splits(plan: Plan, wave: int) -> pa.Table:
     return _cut(_within(plan, wave))
 
 
-def all_splits(shards: pa.Table, *, n_cores: int) -> pa.Table:
-    """The splits of a job that has no waves."""
-    return splits(plan(shards, n_cores=n_cores, wave_bytes=weight(shards)), 0)
-
-
 class _Pieces(NamedTuple):
     """Split `number` of `n` of the shard in row `row`, each."""
 

@@ -99,7 +99,7 @@ def record_row(record: Record, *, status: str, reason: str | None) -> Row:
         "warc_record_offset": record.warc_record_offset,
         "warc_record_length": record.warc_record_length,
         "fetch_time": record.fetch_time,
-        "fetch_status": _int32(record.fetch_status),
+        "fetch_status": record.fetch_status if abs(record.fetch_status or 0) <= _INT32_MAX else None,
         "content_digest": record.content_digest,
         "content_mime_type": record.content_mime_type,
         "content_charset": record.http_charset,
@@ -155,10 +155,6 @@ def row_batches(
             waiting.add(shard_row(shard.filename, reason=str(error)))
     if len(waiting):
         yield waiting.take()
-
-
-def _int32(value: int | None) -> int | None:
-    return value if value is not None and abs(value) <= _INT32_MAX else None
 
 
 def _block_lists(rows: Sequence[Row]) -> pa.ListArray:

@@ -43,7 +43,6 @@ _SHUFFLED: Final = 2.0
 
 Cleaned = TypeVar("Cleaned")
 Committed = TypeVar("Committed")
-T = TypeVar("T")
 
 
 def run(
@@ -63,31 +62,22 @@ def run(
     failures: list[BaseException] = []
     committed: list[Committed] = []
 
-    def take() -> int | None:
-        with taking:
-            wave = None if failures else next(waiting, None)
-        if wave is not None:
-            check()
-        return wave
-
-    def reported(wave: int, action: Callable[[], T]) -> T:
-        try:
-            return action()
-        except BaseException as error:
-            failed(wave, error)
-            raise
-
     def work() -> None:
+        wave: int | None = None
         try:
             while True:
                 with cleaning:
-                    wave = take()
+                    with taking:
+                        wave = None if failures else next(waiting, None)
                     if wave is None:
                         return
-                    cleaned = reported(wave, partial(clean, wave))
-                committed.append(reported(wave, partial(commit, wave, cleaned)))
+                    check()
+                    cleaned = clean(wave)
+                committed.append(commit(wave, cleaned))
         except BaseException as error:  # noqa: BLE001 - raised again below
             failures.append(error)
+            if wave is not None:
+                failed(wave, error)
 
     threads = [InheritableThread(target=work, daemon=True) for _ in range(_N_THREADS)]
     for thread in threads:
