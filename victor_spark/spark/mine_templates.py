@@ -134,7 +134,7 @@ def mined(
     mined_at: datetime,
 ) -> MiningResult:
     """The templates of all sites of these splits."""
-    sampling = partial(sample_partition, task=task, sampling=request.sampling)
+    sampling = partial(sample_partition, task=task, sampling=request.sampling, view=request.mining.view)
     pages = plan.frame(spark, splits, n=n_tasks).mapInArrow(sampling, tables.ddl(SITE_PAGES))
     mine_site = miner(request.mining, request.sampling, mined_at)
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", _GROUP_ROWS)
