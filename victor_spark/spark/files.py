@@ -23,7 +23,6 @@ from victor_spark.spark.session import session
 from victor_spark.warc import fsspec_files
 from victor_spark.warc.remote_files import with_retries
 
-_DISK_FULL: Final = "No space left on device"
 _REMOVAL_TRIES: Final = 20
 _REMOVAL_SECONDS: Final = 0.2
 _OBJECT_STORES: Final = {"s3a", "s3", "s3n", "gs", "abfs", "abfss", "wasb", "wasbs", "oss", "cosn", "obs"}
@@ -286,19 +285,6 @@ def output_errors(location: str) -> Iterator[None]:
         text = error.java_exception.toString() if isinstance(error, Py4JJavaError) else str(error)
         reason = getattr(error, "strerror", None) or next(iter(text.splitlines()), type(error).__name__)
         raise OutputError(f"{location.removeprefix('file://')}: can't write there: {reason}") from error
-
-
-@contextmanager
-def full_disk_as_output_error(location: str) -> Iterator[None]:
-    """Turns the errors of a job that found a disk full into an OutputError of one line."""
-    location = location.removeprefix("file://")
-    try:
-        yield
-    except Exception as error:
-        if _DISK_FULL not in str(error):
-            raise
-        line = f"{location}: a disk is full ({_DISK_FULL}); make room, and the same command resumes"
-        raise OutputError(line) from error
 
 
 def open_files(location: str, spark: SparkSession | None) -> Files:

@@ -137,8 +137,13 @@ def mined(
     sampling = partial(sample_partition, task=task, sampling=request.sampling, view=request.mining.view)
     pages = plan.frame(spark, splits, n=n_tasks).mapInArrow(sampling, tables.ddl(SITE_PAGES))
     mine_site = miner(request.mining, request.sampling, mined_at)
-    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", _GROUP_ROWS)
-    rows = pages.groupBy("site").applyInArrow(mine_site, tables.ddl(MINED)).toArrow()
+    key = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    before = str(spark.conf.get(key))
+    spark.conf.set(key, _GROUP_ROWS)
+    try:
+        rows = pages.groupBy("site").applyInArrow(mine_site, tables.ddl(MINED)).toArrow()
+    finally:
+        spark.conf.set(key, before)
     about = [name for name in SITES.names if name in MINED.names]
     of_sites = rows.filter(pc.is_null(rows["regex"])).select(about).to_pylist()
     templates = _with_n_sites(rows.filter(pc.is_valid(rows["regex"])))

@@ -1,6 +1,5 @@
 """A shard's records → rows of the pages table: read, cleaned, made rows, and gathered into batches."""
 
-import struct
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,8 +30,7 @@ STAGES: Final = {
 }
 """The stages of a page, and what the report calls them."""
 
-_SLOTS: Final = {stage: 8 * number for number, stage in enumerate(STAGES)}
-_SECONDS: Final = struct.Struct("<d")
+_SLOTS: Final = {stage: number for number, stage in enumerate(STAGES)}
 
 T = TypeVar("T")
 
@@ -187,7 +185,7 @@ class StageTimer:
     """
 
     def __init__(self) -> None:
-        self._sums = mmap(-1, _SECONDS.size * len(STAGES))
+        self._sums = np.frombuffer(mmap(-1, 8 * len(STAGES)), np.float64)
         self._last = time.perf_counter()
 
     def start(self) -> None:
@@ -202,12 +200,11 @@ class StageTimer:
 
     def add(self, stage: str, seconds: float) -> None:
         """Adds seconds to a stage; no two processes may add to one stage at the same time."""
-        offset = _SLOTS[stage]
-        _SECONDS.pack_into(self._sums, offset, _SECONDS.unpack_from(self._sums, offset)[0] + seconds)
+        self._sums[_SLOTS[stage]] += seconds
 
     def seconds(self) -> dict[str, float]:
         """The sums so far."""
-        return {stage: _SECONDS.unpack_from(self._sums, offset)[0] for stage, offset in _SLOTS.items()}
+        return dict(zip(STAGES, self._sums.tolist(), strict=True))
 
     def reading(self, records: Iterator[T]) -> Iterator[T]:
         """The records; the time to get each one counts as the stage `read`."""
