@@ -3,8 +3,8 @@
 import pytest
 
 from victor_spark import pipeline, tables
-from victor_spark.blocks import Record
 from victor_spark.spark import rows
+from victor_spark.warc.records import Record
 
 
 def record(url: str | None = "http://example.com/", **fields: object) -> Record:

@@ -26,7 +26,7 @@ from victor_spark.spark.plan import Plan
 from victor_spark.spark.request import Budget, CleanRequest
 from victor_spark.spark.rows import page_work, record_row
 from victor_spark.spark.sandbox import Sandbox
-from victor_spark.warc import records
+from victor_spark.warc import reading
 from victor_spark.warc.shard import Shard
 
 N_RANGES: Final = 32
@@ -127,7 +127,7 @@ def _readable(shard: Shard, divisible: dict[str, bool]) -> Shard | None:
         return shard
     if is_new := shard.filename not in divisible:
         try:
-            divisible[shard.filename] = records.is_divisible(shard)
+            divisible[shard.filename] = reading.is_divisible(shard)
         except (OSError, VictorError):
             divisible[shard.filename] = True  # reading it gives the reason
     if divisible[shard.filename]:

@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 from victor_spark.errors import InputError, OutputError
 from victor_spark.spark.lock import FileLock, Lease, Lock
 from victor_spark.spark.session import session
-from victor_spark.warc import fsspec_files
+from victor_spark.warc import storage
 from victor_spark.warc.remote_files import with_retries
 
 _REMOVAL_TRIES: Final = 20
@@ -203,7 +203,7 @@ class CloudFiles:
 
     def __init__(self, location: str) -> None:
         self.location = location.rstrip("/")
-        self._system, self._root = fsspec_files.file_system(self.location)
+        self._system, self._root = storage.file_system(self.location)
         self.lock: Lock = Lease(self)
 
     def _path(self, name: str) -> str:
@@ -213,7 +213,7 @@ class CloudFiles:
         """The result of an action, with retries; OSError if all fail."""
 
         def translated() -> T:
-            with fsspec_files.translated(self.location):
+            with storage.translated(self.location):
                 return action()
 
         return with_retries(translated)

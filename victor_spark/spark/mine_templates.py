@@ -24,7 +24,7 @@ from victor_spark.spark.request import CleanRequest, RowOptions
 from victor_spark.spark.session import interruptible, session
 from victor_spark.spark.site_pages import MINED, SITE_PAGES, Sampling, miner, sample_partition
 from victor_spark.spark.tasks import CleanTask, clean_task
-from victor_spark.templates import coverage, history, table, tokens
+from victor_spark.templates import coverage, table, tokens
 from victor_spark.templates.mine import MiningSettings, check
 from victor_spark.templates.table import NO_TEMPLATES, AcrossSettings
 from victor_spark.warc import inputs
@@ -115,7 +115,7 @@ def _run_on_spark(
         if old is not None:
             rows = new.sites.to_pylist()
             without = {(row["site"], row["view"]) for row in rows if row["status"] == NO_TEMPLATES}
-            templates = history.update(old, templates, without)
+            templates = table.update(old, templates, without)
         written = table.with_grouping(templates, request.sampling.grouping)
         _write(files, output, written, new.sites)
     result = replace(new, templates=written)

@@ -10,12 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from victor_spark import pipeline, tables
-from victor_spark.blocks import LABELS, Record
+from victor_spark.blocks import LABELS
 from victor_spark.document import BlockSequence, Document
 from victor_spark.errors import ShardError
 from victor_spark.hosts import host_name, registered_domain
 from victor_spark.spark.request import CleanRequest
-from victor_spark.warc import file_types, records
+from victor_spark.warc import file_types, reading
+from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Shard
 
 STAGES: Final = {
@@ -234,7 +235,7 @@ def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
     clean = pipeline.cleaning(request.cleaning, models, timer)
 
     def read(shard: Shard, attempt: Attempt) -> Iterator[Record]:
-        return timer.reading(records.read(shard, request.reading, attempt))
+        return timer.reading(reading.read(shard, request.reading, attempt))
 
     def row(record: Record) -> Row:
         if record.status is not None:

@@ -29,7 +29,7 @@ from victor_spark.spark.record import models_hashes
 from victor_spark.spark.request import CleanRequest
 from victor_spark.spark.rows import Work, page_work, row_batches
 from victor_spark.spark.sandbox import Sandbox
-from victor_spark.warc import fsspec_files
+from victor_spark.warc import storage
 from victor_spark.warc.shard import FIRST, Shard
 
 NO_VALUE: Final = "__HIVE_DEFAULT_PARTITION__"
@@ -178,7 +178,7 @@ class _File:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._path.open("wb")
         else:
-            system, path = fsspec_files.file_system(url)
+            system, path = storage.file_system(url)
             system.retries = _N_TRIES  # of a part; if all fail, Spark repeats the task
             self._file = system.open(path, "wb")
         self._writer = pq.ParquetWriter(self._file, schema, compression="zstd", compression_level=_LEVEL)
