@@ -173,5 +173,8 @@ def test_an_output_below_a_file_is_refused(tmp_path: Path, victor: Victor) -> No
 
 
 def test_an_unwritable_output_is_refused(tmp_path: Path, victor: Victor) -> None:
+    """Its parent is there: that is not the reason."""
     outcome = victor("clean", good(tmp_path), "--output", "/proc/victor")
     assert (outcome.code, len(outcome.lines)) == (2, 1)
+    assert "/proc/victor: can't write there: " in outcome.lines[0]
+    assert "parent" not in outcome.lines[0]

@@ -89,6 +89,18 @@ def test_of_a_larger_one_a_sample_tells_about_as_much(
     assert told["n_output"] == pytest.approx(written, rel=0.75)
 
 
+def test_the_total_of_one_small_page_is_its_size_on_a_system_without_processor_affinity(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As macOS is; to cut the shards, opening a file counts as some bytes more."""
+    monkeypatch.delattr("os.sched_getaffinity", raising=False)
+    small = tmp_path / "page.html"
+    small.write_text("<p>A page.")
+    told = predicted(capsys, small)
+    assert told["n_bytes"] == told["largest"] == told["sample"]["n_bytes"] == small.stat().st_size
+    assert told["n_cores"] >= 1
+
+
 def test_a_plan_for_people_is_a_few_lines(shards: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", str(shards), "--cores", "400"]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -85,6 +85,7 @@ def test_two_jobs_after_each_other_in_one_process(
     command = [sys.executable, "-c", program, str(crawl), *outputs]
     finished = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert finished.returncode == 0, finished.stderr[-3000:]
+    assert "incubator" not in finished.stderr, "Java warns about a module that Spark asks for"
     assert len(rows(tmp_path / "one")) == len(rows(tmp_path / "two")) == 17
 
 

@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
             clean_options.request(arguments), cleaning=pipeline.Settings(arguments.cleaner or "victor")
         ),
         mining=configuration.merged(MiningSettings(), {}, mining),
-        sampling=Sampling(arguments.view, arguments.group_by, arguments.max_pages_per_site),
+        sampling=Sampling(arguments.group_by, arguments.max_pages_per_site),
         update=arguments.update,
     )
     try:

@@ -27,7 +27,7 @@ from victor_spark.spark import manifest, plan
 from victor_spark.spark.rows import Row, record_row, row_batches
 from victor_spark.warc import inputs, reading
 from victor_spark.warc.records import Record
-from victor_spark.warc.shard import ReadOptions, Shard
+from victor_spark.warc.shard import Shard
 
 SPLIT_BYTES: Final = 128 << 20
 """Larger shards are read by several partitions, smaller ones share one."""
@@ -92,11 +92,25 @@ class WarcReader(DataSourceReader):
             raise UsageError(f"the format warc has no column {unknown[0]} (it has: {known})")
         self._schema = pa.schema([tables.RECORDS.field(name) for name in names])
         self._options = {key.lower(): value for key, value in options.items()}
-        self._reading = _read_options(self._options)
+        if unknown := sorted(self._options.keys() - _READING.keys() - _OTHERS):
+            known = ", ".join(sorted(_READING.keys() | _OTHERS))
+            raise UsageError(f"the format warc has no option {unknown[0]} (it has: {known})")
+        fields = {}
+        for option in _READING.keys() & self._options.keys():
+            name, convert = _READING[option]
+            try:
+                fields[name] = convert(self._options[option])
+            except ValueError:
+                raise UsageError(f"the option {option} can't be {self._options[option]!r}") from None
+        self._reading = dataclasses.replace(reading.DEFAULTS, **fields)
 
     def partitions(self) -> Sequence[InputPartition]:
         """The shards, large ones in ranges, small ones together."""
-        shards = inputs.resolve(_paths(self._options), base_url=self._options.get("baseurl"))
+        paths = json.loads(self._options.get("paths", "[]"))  # where `load` was given several
+        paths += [self._options["path"]] if "path" in self._options else []
+        if not paths:
+            raise UsageError("nothing to read: spark.read.format('warc').load(PATH)")
+        shards = inputs.resolve(paths, base_url=self._options.get("baseurl"))
         size = int(self._options.get("splitbytes", SPLIT_BYTES))
         planned = plan.plan(manifest.of_shards(shards), n_cores=1, split_bytes=size, wave_bytes=size)
         parts = (plan.splits(planned, wave).to_pylist() for wave in plan.waves(planned))
@@ -111,27 +125,3 @@ class WarcReader(DataSourceReader):
 
         read = partial(reading.read, options=self._reading)
         return row_batches(partition.shards, self._schema, read=read, row=row)
-
-
-def _read_options(options: Mapping[str, str]) -> ReadOptions:
-    unknown = sorted(options.keys() - _READING.keys() - _OTHERS)
-    if unknown:
-        known = ", ".join(sorted(_READING.keys() | _OTHERS))
-        raise UsageError(f"the format warc has no option {unknown[0]} (it has: {known})")
-    fields = {}
-    for option, (name, convert) in _READING.items():
-        if option in options:
-            try:
-                fields[name] = convert(options[option])
-            except ValueError:
-                raise UsageError(f"the option {option} can't be {options[option]!r}") from None
-    return dataclasses.replace(reading.DEFAULTS, **fields)
-
-
-def _paths(options: Mapping[str, str]) -> list[str]:
-    """What `load` was given: one path, or several as JSON."""
-    paths = json.loads(options["paths"]) if "paths" in options else []
-    paths += [options["path"]] if "path" in options else []
-    if not paths:
-        raise UsageError("nothing to read: spark.read.format('warc').load(PATH)")
-    return paths

@@ -22,7 +22,6 @@ from victor_spark.spark.lock import FileLock, Lease, Lock
 from victor_spark.spark.session import session
 from victor_spark.warc import remote_files
 
-_DISK_FULL: Final = "No space left on device"
 _REMOVAL_TRIES: Final = 20
 _REMOVAL_SECONDS: Final = 0.2
 _OBJECT_STORES: Final = {"s3a", "s3", "s3n", "gs", "abfs", "abfss", "wasb", "wasbs", "oss", "cosn", "obs"}
@@ -282,19 +281,6 @@ def output_errors(location: str) -> Iterator[None]:
         raise OutputError(f"{location.removeprefix('file://')}: can't write there: {reason}") from error
 
 
-@contextmanager
-def full_disk_as_output_error(location: str) -> Iterator[None]:
-    """Turns the errors of a job that found a disk full into an OutputError of one line."""
-    location = location.removeprefix("file://")
-    try:
-        yield
-    except Exception as error:
-        if _DISK_FULL not in str(error):
-            raise
-        line = f"{location}: a disk is full ({_DISK_FULL}); make room, and the same command resumes"
-        raise OutputError(line) from error
-
-
 def open_files(location: str, spark: SparkSession | None) -> Files:
     """The output directory at `location`; anything but a local path needs a session."""
     if is_local(location):
@@ -304,7 +290,9 @@ def open_files(location: str, spark: SparkSession | None) -> Files:
     try:
         return HadoopFiles(location, spark)
     except Py4JJavaError as error:
-        if urlsplit(location).scheme not in _CLOUD_SCHEMES or not _lacks_jars(error):
+        reason = error.java_exception.toString()
+        lacks_jars = "No FileSystem for scheme" in reason or "ClassNotFoundException" in reason
+        if urlsplit(location).scheme not in _CLOUD_SCHEMES or not lacks_jars:
             raise
         return CloudFiles(location)
 
@@ -317,9 +305,3 @@ def opened(location: str) -> Iterator[Files]:
         return
     with session(master="local[1]") as spark, output_errors(location):
         yield open_files(location, spark)
-
-
-def _lacks_jars(error: Py4JJavaError) -> bool:
-    """Whether Spark has no filesystem for the scheme."""
-    reason = error.java_exception.toString()
-    return "No FileSystem for scheme" in reason or "ClassNotFoundException" in reason

@@ -66,33 +66,25 @@ def _usable(java: str | None) -> bool:
 
 def _launcher(java: str) -> Path:
     """A folder whose bin/java is `java` without the flag; made once a user."""
-    program = _LAUNCHER.format(java=shlex.quote(java))
+    text = _LAUNCHER.format(java=shlex.quote(java))
+    name = f"{_PREFIX}{hashlib.sha256(text.encode()).hexdigest()[:16]}"
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "victor-spark"
-    home = caches / f"{_PREFIX}{hashlib.sha256(program.encode()).hexdigest()[:16]}"
     try:
-        if not (home / "bin" / "java").exists():
-            caches.mkdir(parents=True, exist_ok=True)
-            _write(home, program)
+        return _written(caches / name, text)
     except OSError:  # no home directory that can be written, as in many containers
-        home = Path(tempfile.mkdtemp(prefix="victor-spark-")) / home.name
-        _write(home, program)
+        return _written(Path(tempfile.mkdtemp(prefix="victor-spark-")) / name, text)
+
+
+def _written(home: Path, text: str) -> Path:
+    """Writes bin/java whole or not at all, also when two processes try at once."""
+    program = home / "bin" / "java"
+    if not program.exists():
+        program.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=program.parent, delete=False) as draft:
+            draft.write(text)
+        os.chmod(draft.name, 0o755)
+        os.replace(draft.name, program)
     return home
-
-
-def _write(home: Path, text: str) -> None:
-    """Makes `home` whole or not at all, also when two processes try at once."""
-    draft = Path(tempfile.mkdtemp(prefix=f"{home.name}-", dir=home.parent))
-    program = draft / "bin" / "java"
-    program.parent.mkdir()
-    program.write_text(text)
-    program.chmod(0o755)
-    draft.chmod(0o755)
-    try:
-        draft.rename(home)
-    except OSError:
-        shutil.rmtree(draft)
-        if not (home / "bin" / "java").exists():
-            raise
 
 
 def main() -> int:

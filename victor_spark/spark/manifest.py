@@ -119,11 +119,6 @@ def _public(table: pa.Table) -> pa.Table:
     return table
 
 
-def with_addresses(stored: pa.Table, now: pa.Table) -> pa.Table:
-    """The stored shards, to be opened by the addresses of `now`, which lists the same shards."""
-    return stored.set_column(SHARDS.get_field_index("path"), SHARDS.field("path"), now["path"])
-
-
 def to_bytes(table: pa.Table) -> bytes:
     """The shards as a Parquet file."""
     buffer = io.BytesIO()

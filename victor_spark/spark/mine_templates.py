@@ -101,7 +101,9 @@ def _run_on_spark(
         files = _opened(output, spark)
         spark.sparkContext.setJobGroup(group, "victor templates mine", interruptOnCancel=True)
         n_cores = spark.sparkContext.defaultParallelism
-        splits = plan.all_splits(manifest.of_shards(shards), n_cores=n_cores)
+        table_of_shards = manifest.of_shards(shards)
+        one_wave = plan.plan(table_of_shards, n_cores=n_cores, wave_bytes=plan.weight(table_of_shards))
+        splits = plan.splits(one_wave, 0)
         n_tasks = request.clean.spark.partitions or plan.n_tasks(splits, n_cores=n_cores)
         tally = Tally(1)
         tally.begin(group, weight=1, n_tasks=n_tasks)
@@ -132,11 +134,16 @@ def mined(
     mined_at: datetime,
 ) -> MiningResult:
     """The templates of all sites of these splits."""
-    sampling = partial(sample_partition, task=task, sampling=request.sampling)
+    sampling = partial(sample_partition, task=task, sampling=request.sampling, view=request.mining.view)
     pages = plan.frame(spark, splits, n=n_tasks).mapInArrow(sampling, tables.ddl(SITE_PAGES))
     mine_site = miner(request.mining, request.sampling, mined_at)
-    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", _GROUP_ROWS)
-    rows = pages.groupBy("site").applyInArrow(mine_site, tables.ddl(MINED)).toArrow()
+    key = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    before = str(spark.conf.get(key))
+    spark.conf.set(key, _GROUP_ROWS)
+    try:
+        rows = pages.groupBy("site").applyInArrow(mine_site, tables.ddl(MINED)).toArrow()
+    finally:
+        spark.conf.set(key, before)
     about = [name for name in SITES.names if name in MINED.names]
     of_sites = rows.filter(pc.is_null(rows["regex"])).select(about).to_pylist()
     templates = _with_n_sites(rows.filter(pc.is_valid(rows["regex"])))

@@ -145,7 +145,8 @@ def begin(files: Files, config: Config, planned: Plan, options: Options) -> Plan
         if _begun(files, config, options):
             before = stored_plan(files)
             files.remove(STOPPED)
-            return replace(before, shards=manifest.with_addresses(before.shards, planned.shards))
+            addresses = planned.shards["path"]  # by which this command opens the same shards
+            return replace(before, shards=before.shards.set_column(0, before.shards.field(0), addresses))
         files.write(MANIFEST, manifest.to_bytes(planned.shards))
         cut = {"split_bytes": planned.split_bytes, "wave_bytes": planned.wave_bytes}
         files.write(PLAN, dumped({**cut, "n_bytes": int(planned.begins[-1])}))

@@ -85,11 +85,6 @@ def splits(plan: Plan, wave: int) -> pa.Table:
     return _cut(_within(plan, wave))
 
 
-def all_splits(shards: pa.Table, *, n_cores: int) -> pa.Table:
-    """The splits of a job that has no waves."""
-    return splits(plan(shards, n_cores=n_cores, wave_bytes=weight(shards)), 0)
-
-
 class _Pieces(NamedTuple):
     """Split `number` of `n` of the shard in row `row`, each."""
 
@@ -130,9 +125,8 @@ def _cut(pieces: _Pieces) -> pa.Table:
 
 def n_tasks(splits: pa.Table, *, n_cores: int) -> int:
     """The number of tasks for a wave's splits."""
-    n_bytes = int(_weights(splits).sum())
     n_splits: int = splits.num_rows
-    return max(1, min(n_splits, max(n_cores * TASKS_PER_CORE, -(-n_bytes // TASK_BYTES))))
+    return max(1, min(n_splits, max(n_cores * TASKS_PER_CORE, -(-weight(splits) // TASK_BYTES))))
 
 
 def pack(weights: Sequence[int], n: int) -> list[int]:

@@ -1,6 +1,5 @@
 """A shard's records → rows of the pages table: read, cleaned, made rows, and gathered into batches."""
 
-import struct
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,8 +31,7 @@ STAGES: Final = {
 }
 """The stages of a page, and what the report calls them."""
 
-_SLOTS: Final = {stage: 8 * number for number, stage in enumerate(STAGES)}
-_SECONDS: Final = struct.Struct("<d")
+_SLOTS: Final = {stage: number for number, stage in enumerate(STAGES)}
 
 T = TypeVar("T")
 
@@ -100,7 +98,7 @@ def record_row(record: Record, *, status: str, reason: str | None) -> Row:
         "warc_record_offset": record.warc_record_offset,
         "warc_record_length": record.warc_record_length,
         "fetch_time": record.fetch_time,
-        "fetch_status": _int32(record.fetch_status),
+        "fetch_status": record.fetch_status if abs(record.fetch_status or 0) <= _INT32_MAX else None,
         "content_digest": record.content_digest,
         "content_mime_type": record.content_mime_type,
         "content_charset": record.http_charset,
@@ -158,10 +156,6 @@ def row_batches(
         yield waiting.take()
 
 
-def _int32(value: int | None) -> int | None:
-    return value if value is not None and abs(value) <= _INT32_MAX else None
-
-
 def _block_lists(rows: Sequence[Row]) -> pa.ListArray:
     """The blocks of all rows as one list column, filled by columns; null where there was no page."""
     pages: list[BlockSequence | None] = [row["blocks"] for row in rows]
@@ -195,7 +189,7 @@ class StageTimer:
     """
 
     def __init__(self) -> None:
-        self._sums = mmap(-1, _SECONDS.size * len(STAGES))
+        self._sums = np.frombuffer(mmap(-1, 8 * len(STAGES)), np.float64)
         self._last = time.perf_counter()
 
     def start(self) -> None:
@@ -210,12 +204,11 @@ class StageTimer:
 
     def add(self, stage: str, seconds: float) -> None:
         """Adds seconds to a stage; no two processes may add to one stage at the same time."""
-        offset = _SLOTS[stage]
-        _SECONDS.pack_into(self._sums, offset, _SECONDS.unpack_from(self._sums, offset)[0] + seconds)
+        self._sums[_SLOTS[stage]] += seconds
 
     def seconds(self) -> dict[str, float]:
         """The sums so far."""
-        return {stage: _SECONDS.unpack_from(self._sums, offset)[0] for stage, offset in _SLOTS.items()}
+        return dict(zip(STAGES, self._sums.tolist(), strict=True))
 
     def reading(self, records: Iterator[T]) -> Iterator[T]:
         """The records; the time to get each one counts as the stage `read`."""

@@ -187,7 +187,9 @@ class _Child:
         self._log = _scratch_file()
         commands, self._commands = Pipe(duplex=False)
         self._results, results = Pipe(duplex=False)
-        _widen(results.fileno())
+        if sys.platform == "linux":  # room for a batch, so that neither side waits in the middle of one
+            with contextlib.suppress(OSError):  # over the user's allowance of pipe memory
+                fcntl.fcntl(results.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
         parent = os.getpid()
         with warnings.catch_warnings():
             # Python 3.12 warns if there is another thread; the one of pyarrow's allocator survives forks.
@@ -265,10 +267,3 @@ def _scratch_file() -> int:
     fd, name = tempfile.mkstemp(prefix="victor-")
     os.unlink(name)
     return fd
-
-
-def _widen(pipe: int) -> None:
-    """Makes room for a batch, so that neither side waits for the other in the middle of one."""
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError):  # over the user's allowance of pipe memory
-            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)

@@ -71,14 +71,14 @@ _UNNAMED: Final = frozenset({None, "pyspark-shell", "clean.py"})
 
 @contextmanager
 def session(*, master: str | None = None) -> Iterator[SparkSession]:
-    """Yields a session of the active context, or builds one and stops it at the end.
+    """Yields the active session, or builds one and stops it at the end.
 
     `master` None leaves the choice to spark-submit or spark-defaults.conf, and to local[*] without them.
     UsageError if nothing answers at the master's address, ConfigurationError if a task finds that its Python
     lacks a package.
     """
     ours = SparkContext._active_spark_context is None
-    spark = _build(master) if ours else SparkSession.builder.getOrCreate().newSession()
+    spark = _build(master) if ours else SparkSession.builder.getOrCreate()
     for key, value in _ALWAYS.items():
         spark.conf.set(key, value)
     try:

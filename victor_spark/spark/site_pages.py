@@ -7,7 +7,7 @@ holds more of a site than its sample. The result doesn't depend on which task re
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -52,14 +52,13 @@ _NEEDED: Final = frozenset(
 class Sampling:
     """What a site is, and how large its sample may be."""
 
-    view: str = tokens.TEXT
     grouping: str = sites.REGISTERED_DOMAIN
     max_pages: int = sites.MAX_PAGES
     max_characters: int = sites.MAX_CHARACTERS
 
 
 @dataclass(slots=True)
-class Counts:
+class Seen:
     """How many pages of a site there were, and when they were fetched."""
 
     n_pages: int = 0
@@ -73,17 +72,11 @@ class Counts:
         self.first_seen, self.last_seen = (min(times), max(times)) if times else (None, None)
 
 
-@dataclass(slots=True)
-class _Site:
-    smallest: sites.Smallest
-    counts: Counts = field(default_factory=Counts)
-
-
 def sample_partition(
-    batches: Iterable[pa.RecordBatch], *, task: CleanTask, sampling: Sampling
+    batches: Iterable[pa.RecordBatch], *, task: CleanTask, sampling: Sampling, view: str
 ) -> Iterator[pa.RecordBatch]:
     """Batches of shards → batches of SITE_PAGES; `task` keeps block rows, for `html` also the html."""
-    found: dict[str, _Site] = {}
+    found: dict[str, tuple[sites.Smallest, Seen]] = {}
     problems = Counter[str]()
     waiting = RowBatch(SITE_PAGES)
     for row in _rows(clean_partition(batches, task=task)):
@@ -95,17 +88,18 @@ def sample_partition(
             answered = row["status"] in ANSWERED
             problems["no site: its address has no host" if answered else row["status"]] += 1
             continue
-        if (known := found.get(site)) is None:
-            known = found[site] = _Site(sites.Smallest(sampling.max_pages, sampling.max_characters))
-        known.counts.add(1, row["fetch_time"], row["fetch_time"])
-        text = sites.ends(_text(row, sampling.view))
+        if site not in found:
+            found[site] = sites.Smallest(sampling.max_pages, sampling.max_characters), Seen()
+        smallest, seen = found[site]
+        seen.add(1, row["fetch_time"], row["fetch_time"])
+        text = sites.ends(_text(row, view))
         key = sites.key(text)
-        if known.smallest.take(key, len(text))[0]:
+        if smallest.take(key, len(text))[0]:
             waiting.add({"site": site, "key": key, "text": text})
         if waiting.full:
             yield waiting.take()
-    for site, known in found.items():
-        waiting.add({"site": site, **asdict(known.counts)})
+    for site, (_, seen) in found.items():
+        waiting.add({"site": site, **asdict(seen)})
     for problem, n in problems.items():
         waiting.add({"problem": problem, "n_pages": n})
     if len(waiting):
@@ -142,24 +136,24 @@ def miner(
                 rows = [{"reason": row["problem"], "n_seen": row["n_pages"]} for row in batch.to_pylist()]
                 yield pa.RecordBatch.from_pylist(rows, schema=MINED)
             return
-        counts = Counts()
-        texts = sites.sample(_texts(batches, counts), sampling.max_pages, sampling.max_characters)
-        found = replace(mine(site, texts, mining), n_seen=counts.n_pages)
-        seen = {"first_seen": counts.first_seen or mined_at, "last_seen": counts.last_seen or mined_at}
+        seen = Seen()
+        texts = sites.sample(_texts(batches, seen), sampling.max_pages, sampling.max_characters)
+        found = replace(mine(site, texts, mining), n_seen=seen.n_pages)
+        times = {"first_seen": seen.first_seen or mined_at, "last_seen": seen.last_seen or mined_at}
         same = ("view", "status", "reason", "n_seen", "n_pages", "cut_off")
         of_site = {name: getattr(found, name) for name in same}
         of_site |= {"site": site, "histogram": list(found.histogram), "mined_at": mined_at}
-        rows = [{**row, **seen} for row in table.rows(found, mined_at).to_pylist()]
-        yield pa.RecordBatch.from_pylist([{**of_site, **seen}, *rows], schema=MINED)
+        rows = [{**row, **times} for row in table.rows(found, mined_at).to_pylist()]
+        yield pa.RecordBatch.from_pylist([{**of_site, **times}, *rows], schema=MINED)
 
     return mine_site
 
 
-def _texts(batches: Iterable[pa.RecordBatch], counts: Counts) -> Iterator[str]:
-    """The texts of one site from all tasks; adds up their counts."""
+def _texts(batches: Iterable[pa.RecordBatch], seen: Seen) -> Iterator[str]:
+    """The texts of one site from all tasks; adds up what was seen."""
     for batch in batches:
         for row in batch.to_pylist():
             if row["key"] is None:
-                counts.add(row["n_pages"], row["first_seen"], row["last_seen"])
+                seen.add(row["n_pages"], row["first_seen"], row["last_seen"])
             else:
                 yield row["text"]

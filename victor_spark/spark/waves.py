@@ -21,7 +21,7 @@ from victor_spark import tables
 from victor_spark.errors import OutputError
 from victor_spark.spark import output, plan
 from victor_spark.spark.counts import Counts, Entry, of_files, total
-from victor_spark.spark.files import Files, HadoopFiles, full_disk_as_output_error
+from victor_spark.spark.files import Files, HadoopFiles
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import Tally
 from victor_spark.spark.request import RowOptions
@@ -37,13 +37,13 @@ from victor_spark.spark.tasks import (
 )
 
 N_CLEANING: Final = 2
+_DISK_FULL: Final = "No space left on device"
 _N_THREADS: Final = N_CLEANING + 2  # two more count and commit while these clean
 _SHUFFLED: Final = 2.0
 """Bytes of a row on its way between tasks, for each byte of it in Parquet."""
 
 Cleaned = TypeVar("Cleaned")
 Committed = TypeVar("Committed")
-T = TypeVar("T")
 
 
 def run(
@@ -63,31 +63,22 @@ def run(
     failures: list[BaseException] = []
     committed: list[Committed] = []
 
-    def take() -> int | None:
-        with taking:
-            wave = None if failures else next(waiting, None)
-        if wave is not None:
-            check()
-        return wave
-
-    def reported(wave: int, action: Callable[[], T]) -> T:
-        try:
-            return action()
-        except BaseException as error:
-            failed(wave, error)
-            raise
-
     def work() -> None:
+        wave: int | None = None
         try:
             while True:
                 with cleaning:
-                    wave = take()
+                    with taking:
+                        wave = None if failures else next(waiting, None)
                     if wave is None:
                         return
-                    cleaned = reported(wave, partial(clean, wave))
-                committed.append(reported(wave, partial(commit, wave, cleaned)))
+                    check()
+                    cleaned = clean(wave)
+                committed.append(commit(wave, cleaned))
         except BaseException as error:  # noqa: BLE001 - raised again below
             failures.append(error)
+            if wave is not None:
+                failed(wave, error)
 
     threads = [InheritableThread(target=work, daemon=True) for _ in range(_N_THREADS)]
     for thread in threads:
@@ -129,8 +120,7 @@ def clean(writing: Writing, wave: int) -> Written:
     n_tasks = writing.task.request.spark.partitions or plan.n_tasks(
         splits, n_cores=context.defaultParallelism
     )
-    full = full_disk_as_output_error(files.location)
-    with full, _as_wave(writing, wave, weight=plan.weight(splits), n_tasks=n_tasks):
+    with _as_wave(writing, wave, weight=plan.weight(splits), n_tasks=n_tasks):
         staged = f"{files.location}/{output.staged(writing.run_id, wave)}"
         planned = plan.frame(writing.spark, splits, n=n_tasks)
         if isinstance(files, HadoopFiles):  # reached by Spark alone
@@ -214,7 +204,10 @@ def check_held(files: Files) -> None:
 
 @contextmanager
 def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Iterator[None]:
-    """Marks the jobs of this thread as the wave's, for progress, and as the run's, for cancelling it."""
+    """Marks the jobs of this thread as the wave's, for progress, and as the run's, for cancelling it.
+
+    OutputError if one of them finds a disk full.
+    """
     context, group = writing.spark.sparkContext, f"{writing.run_id}, wave {wave}"
     context.addJobTag(writing.run_id)
     context.setLocalProperty("spark.scheduler.pool", None)  # type: ignore[arg-type] # as PySpark's own tests do
@@ -222,6 +215,11 @@ def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Itera
     writing.tally.begin(group, weight=weight, n_tasks=n_tasks)
     try:
         yield
+    except Exception as error:
+        if _DISK_FULL not in str(error):
+            raise
+        full = f"a disk is full ({_DISK_FULL}); make room, and the same command resumes"
+        raise OutputError(f"{writing.files.location.removeprefix('file://')}: {full}") from error
     finally:
         writing.tally.end(group)
         context.setJobGroup(f"{writing.run_id}, counting", "victor clean, counting")
