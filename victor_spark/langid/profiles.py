@@ -16,15 +16,12 @@ from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
 import numpy as np
-import numpy.typing as npt
 
-from victor_spark.blocks import UInt8, UInt64
+from victor_spark.blocks import UInt8, UInt32, UInt64
 from victor_spark.errors import ModelError, UsageError
 from victor_spark.kernels import code_points, ngrams, text_of
 from victor_spark.langid.labels import closest
 from victor_spark.langid.settings import settings
-
-UInt32 = npt.NDArray[np.uint32]
 
 FORMAT: Final = 1
 FLOOR: Final = -12.0

@@ -17,9 +17,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import Float32, UInt8, UInt64
-from victor_spark.kernels import ngrams
-from victor_spark.langid.normalise import Int32, UInt32, folded
+from victor_spark.blocks import Float32, Int32, UInt8, UInt32, UInt64
+from victor_spark.kernels import ngrams, views
+from victor_spark.langid.normalise import folded
 from victor_spark.langid.profiles import STEP, Profiles, packed
 from victor_spark.langid.settings import settings
 
@@ -56,7 +56,7 @@ class LaneTable:
 def slots_of(grams: UInt32, first: UInt32, counts: UInt32) -> UInt64:
     """A hash table of n-grams (rows of three numbers, all different) for the kernels."""
     slots = np.zeros(1 << (_LOAD * len(grams)).bit_length(), dtype=np.uint64)
-    ngrams.insert(slots, grams, first, counts)
+    ngrams.insert(*views(slots, grams, first, counts))
     return slots
 
 
@@ -84,9 +84,8 @@ def gains(
     expanded = profiles.table(trigram_table)
     output = np.zeros((len(starts), len(profiles.languages)), dtype=np.int32)
     n_letters = np.zeros(len(starts), dtype=np.int32)
-    ngrams.score_trigrams(
-        text, starts, ends, expanded.slots, expanded.entries, most_letters, output, n_letters
-    )
+    arrays = (text, starts, ends, expanded.slots, expanded.entries)
+    ngrams.score_trigrams(*views(*arrays), most_letters, *views(output, n_letters))
     return output, n_letters
 
 
@@ -119,7 +118,8 @@ def lane_gains(
     expanded = profiles.table(lane_table, lanes)
     output = np.zeros((len(starts), len(lanes) + 1), dtype=np.uint16)
     n_letters = np.zeros(len(starts), dtype=np.int32)
-    ngrams.score_lanes(text, starts, ends, expanded.slots, expanded.rows, most_letters, output, n_letters)
+    arrays = (text, starts, ends, expanded.slots, expanded.rows)
+    ngrams.score_lanes(*views(*arrays), most_letters, *views(output, n_letters))
     return output, n_letters
 
 
@@ -177,21 +177,9 @@ def distances(
     output = np.zeros((len(starts), n_lanes), dtype=np.uint16)
     histogram, rank_of = np.zeros(_N_COUNTS, dtype=np.int32), np.empty(_N_COUNTS, dtype=np.int32)
     n_ngrams = np.zeros(len(starts), dtype=np.int32)
-    ngrams.rank_distances(
-        text,
-        starts,
-        ends,
-        table.slots,
-        table.roots,
-        table.ranks,
-        most_letters,
-        counts,
-        seen,
-        histogram,
-        rank_of,
-        output,
-        n_ngrams,
-    )
+    arrays = (text, starts, ends, table.slots, table.roots, table.ranks)
+    work = (counts, seen, histogram, rank_of)
+    ngrams.rank_distances(*views(*arrays), most_letters, *views(*work, output, n_ngrams))
     return output, n_ngrams
 
 
