@@ -40,7 +40,6 @@ _REST_NGRAMS: Final = 50
 class TrigramTable:
     """All languages' trigrams: hash slots and their (language << 8 | gain) entries."""
 
-    languages: tuple[str, ...]
     slots: UInt64
     entries: UInt16
 
@@ -74,7 +73,7 @@ def trigram_table(profiles: Profiles) -> TrigramTable:
     grams = np.ascontiguousarray(trigrams[order[first]])
     slots = slots_of(grams, first.astype(np.uint32), counts.astype(np.uint32))
     entries = (languages[order] << np.uint16(8)) | gains[order]
-    return TrigramTable(profiles.languages, slots, entries)
+    return TrigramTable(slots, entries)
 
 
 def gains(
@@ -91,20 +90,18 @@ def gains(
 
 def lane_table(profiles: Profiles, lanes: tuple[str, ...]) -> LaneTable:
     """Rows of the lanes' gains; the last column is for trigrams that only other languages have."""
-    own = [profiles.profiles[name] for name in lanes]
-    others = [profiles.profiles[name] for name in profiles.languages if name not in lanes]
-    tops = [np.argsort(-profile.gains.astype(np.int32), kind="stable")[:_REST_TRIGRAMS] for profile in others]
-    trigrams = np.concatenate(
-        [profile.trigrams for profile in own]
-        + [profile.trigrams[top] for profile, top in zip(others, tops, strict=True)]
-    )
-    gains = [profile.gains for profile in own]
-    gains += [profile.gains[top] for profile, top in zip(others, tops, strict=True)]
-    columns = [*range(len(own)), *[len(own)] * len(others)]
-    column = np.repeat(columns, [len(part) for part in gains])
+    parts = [(profiles.profiles[name].trigrams, profiles.profiles[name].gains) for name in lanes]
+    for name in profiles.languages:
+        if name not in lanes:
+            rest = profiles.profiles[name]
+            top = rest.commonest(_REST_TRIGRAMS)
+            parts.append((rest.trigrams[top], rest.gains[top]))
+    trigrams = np.concatenate([part for part, _ in parts])
+    gains = np.concatenate([part for _, part in parts])
+    column = np.repeat(np.minimum(np.arange(len(parts)), len(lanes)), [len(part) for _, part in parts])
     keys, first, inverse = np.unique(packed(trigrams), return_index=True, return_inverse=True)
-    rows = np.zeros((len(keys), len(own) + 1), dtype=np.uint8)
-    np.maximum.at(rows, (inverse, column), np.concatenate(gains))
+    rows = np.zeros((len(keys), len(lanes) + 1), dtype=np.uint8)
+    np.maximum.at(rows, (inverse, column), gains)
     rows[(rows[:, :-1] > 0).any(axis=1), -1] = 0
     numbers = np.arange(len(keys), dtype=np.uint32)
     grams = np.ascontiguousarray(trigrams[first])
