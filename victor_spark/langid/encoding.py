@@ -23,14 +23,8 @@ from victor_spark.langid.repair import CONTROLS, EAST_ASIAN, TWICE, Misreading, 
 from victor_spark.langid.settings import Encoding, settings
 
 _READ_AS: Final = (
-    "windows-1252",
-    "windows-1251",
-    "koi8-r",
-    "windows-1250",
-    "iso8859-2",
-    "iso8859-5",
-    "cp866",
-    "iso8859-15",
+    *("windows-1252", "windows-1251", "koi8-r", "windows-1250"),
+    *("iso8859-2", "iso8859-5", "cp866", "iso8859-15"),
 )
 """Charsets that web pages are decoded in by mistake."""
 _SINGLE_BYTE: Final = (
