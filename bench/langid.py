@@ -12,12 +12,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from victor_spark.blocks import Blocks
+from victor_spark.blocks import Blocks, Int32, UInt32
 from victor_spark.html.canonical import canonical
 from victor_spark.html.segment import segment
 from victor_spark.kernels import code_points, compiled
 from victor_spark.langid import encoding, identify
-from victor_spark.langid.normalise import Int32, UInt32
 from victor_spark.langid.profiles import Profiles
 from victor_spark.langid.scores import block_scores
 from victor_spark.resources import directory

@@ -13,11 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from victor_spark import scripts
+from victor_spark.blocks import Int32
 from victor_spark.errors import InputError
 from victor_spark.kernels import ngrams
 from victor_spark.langid import scores
 from victor_spark.langid.identify import UNKNOWN, Guess, Identifier, best_and_rival, guesses
-from victor_spark.langid.normalise import Int32, folded, joined
+from victor_spark.langid.normalise import folded, joined
 from victor_spark.langid.profiles import Profiles
 from victor_spark.langid.settings import settings
 from victor_spark.langid.training import read

@@ -71,7 +71,7 @@ def _gold(figures: Mapping[str, Any]) -> Iterator[str]:
     lost = {row["site"]: _lost(row["ways"]) for row in figures["sites"]}
     worst = max(lost, key=lost.__getitem__)
     yield (
-        f"Cells: precision / recall / F1. The pass after the CRF (`{AFTER}`) costs most recall on {worst}: "
+        f"Cells: precision / recall / F1. Templates after the CRF (`{AFTER}`) lose most recall on {worst}: "
         f"{100 * lost[worst]:.2f} points."
     )
 
@@ -90,9 +90,9 @@ def _guard(figures: Mapping[str, Any]) -> Iterator[str]:
     chosen, in_use = figures["chosen"]["guard"], figures["in_use"]["guard"]
     other = figures["in_use"]["halves"][1]
     yield (
-        f"Chosen on the first half: {_guard_text(chosen)}; in use: {_guard_text(in_use)}. On the other half "
-        f"it changes mean F1 by {100 * other['f1']:+.2f} points and costs at most "
-        f"{100 * other['most_lost']:.2f} points of recall, on {other['worst']}."
+        f"The first half chooses {_guard_text(chosen)}. The guard in use is {_guard_text(in_use)}. On the "
+        f"other half it changes mean F1 by {100 * other['f1']:+.2f} points; no site loses more than "
+        f"{100 * other['most_lost']:.2f} points of recall ({other['worst']})."
     )
 
 
@@ -122,7 +122,7 @@ def _guard_text(guard: Mapping[str, Any]) -> str:
 
 
 def _kinds(figures: Mapping[str, Any]) -> Iterator[str]:
-    """Where templates do bring something."""
+    """Where templates help, by kind of site."""
     yield _SETTINGS
     names = list(figures["sites"][0]["ways"])
     with_shares = [row for row in figures["sites"] if WITH_SHARES in row["ways"]]
@@ -134,7 +134,7 @@ def _kinds(figures: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _rules(rules: Mapping[str, Any]) -> Iterator[str]:
-    """What templates bring after cleaners that need no training."""
+    """The gain of templates after cleaners that need no training."""
     yield _RULES
     rows = []
     for cleaner, of_cleaner in rules.items():
@@ -235,53 +235,54 @@ def _draw_curve(points: Sequence[Mapping[str, Any]], path: Path) -> None:
 _HEAD: Final = """\
 # Site templates: measurements
 
-Made by `{command}`
-(CPU minutes: {minutes}). `--only PART` measures a part again; `--models DIR` keeps the models of the folds,
-whose training takes most of the time, and takes them from there if they are there already. How to use
-templates is in [templates-howto.md](templates-howto.md), what mining costs in
-[bench/RESULTS.md](../bench/RESULTS.md)."""
+This document is made by `{command}`
+(CPU minutes: {minutes}). `--only PART` measures one part again. Training the models of the folds takes most
+of the time: `--models DIR` keeps them, and uses those that are already in the folder.
+[templates-howto.md](templates-howto.md) explains how to use templates;
+[bench/RESULTS.md](../bench/RESULTS.md) has the cost of mining."""
 
 _INJECTION: Final = """\
 ## Injected templates
 
-Sites are made of the gold texts of {n} unrelated pages. Each gets invented templates: menu, search box,
-byline, notices between paragraphs, share links, foot, with dates, times, numbers, addresses and session ids
-that differ on every page. `all`: every template is on every page; `some`: one of two notices is inside four
-pages in five, and a section's menu below seven in ten. Mined and applied as text; shares of tokens.
+The test sites consist of the gold texts of {n} unrelated pages, to which invented templates are added: a
+menu, a search box, a byline, notices between paragraphs, share links and a footer. They contain dates,
+times, numbers, addresses and session ids that differ on every page. In rows with `all`, every page has
+every template; in rows with `some`, four pages in five have one of two notices, and seven in ten have the
+menu of a section. The templates are mined from the text and removed from it. The figures are shares of
+tokens.
 
 ![Injected tokens removed and clean tokens lost, by pages a site]({curve})"""
 
 _GOLD: Final = """\
-## On gold
+## On gold pages
 
-Sites by host, from the sets with several pages of a site. Templates are mined from the html of a site's
-gold pages. The CRF is out of fold: the {n_folds} models behind these figures are trained on {n_pages} pages
-less those of a third of the sites, so none has seen a site that it cleans. `with template shares` is a
-model with the feature set `victor-2-templates`, out of fold as well: it has the share of every block that
-templates cover as a feature, and no text is removed. Sites with {least} gold pages or more have a row
-each."""
+The sites are the hosts with several pages in the gold sets. Templates are mined from the HTML of a site's
+gold pages. No CRF model has seen a site that it cleans: each of the {n_folds} models is trained on
+{n_pages} pages without those of a third of the sites. `with template shares` is a model with the feature
+set `victor-2-templates`, trained in the same way: the share of each block that templates cover is a
+feature, and no text is removed. Each site with {least} gold pages or more has a row."""
 
 _OLDER: Final = """\
-These models are of format {theirs}, today's of format {ours}: figures of today's will differ a little."""
+These models have format {theirs}; the code now reads format {ours}. Current models give slightly different
+figures."""
 
 _GUARD: Final = """\
 ## The guard after the CRF
 
-Templates take a block from what the CRF kept only where P(other) is high, the page does not lose too much,
-and the site's templates come from enough pages; headings stay. The guard is chosen on half of the sites
-({sites[0]}, of {pages[0]} pages; by a hash of the name) and measured on the other half ({sites[1]},
-{pages[1]} pages): the highest mean F1 without any site of the first half that loses more than half a point
-of recall."""
+After the CRF, templates remove a kept block only if its P(other) is high, if the page does not lose too
+much, and if the site's templates come from enough pages. Headings are never removed. The limits are chosen
+on one half of the sites ({sites[0]} sites, {pages[0]} pages; the halves are made by a hash of the name) and
+measured on the other half ({sites[1]} sites, {pages[1]} pages). The choice is the highest mean F1 for which
+no site of the first half loses more than half a point of recall."""
 
 _SETTINGS: Final = f"""\
 ## Where templates help
 
-After the CRF, templates gain little: the CRF has dropped most of the text they cover, and what it kept of
-that text is mostly content. They gain more as a feature: a model that knows the share of every block
-(`{WITH_SHARES}`: `victor train crf --features victor-2-templates`, then
-`victor clean --model DIR --templates T --templates-use evidence`); and most on raw text
-(`{TEMPLATES}` against `{ALL_TEXT}`), without a trained model. No model with that feature set is shipped.
-Means over sites, by kind of site:"""
+After the CRF, templates gain little: the CRF has already dropped most of the text that they cover, and most
+of what it kept of that text is content. They gain more as a feature of the model (`{WITH_SHARES}`: `victor
+train crf --features victor-2-templates`, then `victor clean --model DIR --templates T --templates-use
+evidence`). They gain most without a trained model (compare `{TEMPLATES}` with `{ALL_TEXT}`). No model with
+that feature set is shipped. The table has means over sites, by kind of site:"""
 
 _RULES: Final = (
     f"## After rules\n\nCleaners that need no training, on the sites with {_ENOUGH} pages or more:"
@@ -290,10 +291,11 @@ _RULES: Final = (
 _AGREEMENT: Final = """\
 ## The published expressions
 
-Every expression of every site's table, applied with Python's `re` to every page of the site, and the
-interval rule, against our automaton. View `text`: all pages of all sites with gold of three pages or more,
-and of all whole sites; view `html`, where expressions are many and pages long: {n_html} pages of each whole
-site."""
+Every expression of a site's table is applied with Python's `re` to every page of the site, and the matches
+are merged as documented. The result is compared with that of the automaton that cleaning uses. For the view
+`text` these are all pages of all sites with at least three gold pages, and all pages of the complete sites.
+The view `html` has more expressions and longer pages: there, {n_html} pages of each complete site are
+compared."""
 
 
 if __name__ == "__main__":

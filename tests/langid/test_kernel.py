@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from victor_spark.kernels import ngrams
+from victor_spark.kernels import ngrams, views
 from victor_spark.langid import normalise, scores
 from victor_spark.langid.profiles import Profiles
 
@@ -27,7 +27,7 @@ def test_folding_is_the_same_uncompiled(uncompiled: Any, texts: list[str]) -> No
     text, _, _ = normalise.joined(texts)
     mine, theirs = np.zeros_like(text), np.zeros_like(text)
     table = normalise.folding_table()
-    assert ngrams.fold(text, table, mine) == uncompiled.fold(text, table, theirs)
+    assert ngrams.fold(*views(text, table, mine)) == uncompiled.fold(*views(text, table, theirs))
     assert (mine == theirs).all()
 
 
@@ -35,7 +35,7 @@ def test_hash_tables_are_the_same_uncompiled(shipped: Profiles, uncompiled: Any)
     grams = np.ascontiguousarray(shipped.profiles["cs"].trigrams)
     rows = np.arange(len(grams), dtype=np.uint32)
     slots = np.zeros(1 << 14, dtype=np.uint64)
-    uncompiled.insert(slots, grams, rows, np.ones_like(rows))
+    uncompiled.insert(*views(slots, grams, rows, np.ones_like(rows)))
     assert (slots == scores.slots_of(grams, rows, np.ones_like(rows))).all()
 
 
@@ -55,14 +55,14 @@ def test_scores_are_the_same_uncompiled(
     outputs = []
     for kernel in (ngrams, uncompiled):
         gains, n_gains = np.zeros((n, len(shipped.languages)), np.int32), np.zeros(n, np.int32)
-        kernel.score_trigrams(*letters, sparse.slots, sparse.entries, most, gains, n_gains)
+        kernel.score_trigrams(*views(*letters, sparse.slots, sparse.entries), most, *views(gains, n_gains))
         rows, n_rows = np.zeros((n, dense.rows.shape[1]), np.uint16), np.zeros(n, np.int32)
-        kernel.score_lanes(*letters, dense.slots, dense.rows, most, rows, n_rows)
+        kernel.score_lanes(*views(*letters, dense.slots, dense.rows), most, *views(rows, n_rows))
         distances, n_ngrams = np.zeros((n, ranks.ranks.shape[1]), np.uint16), np.zeros(n, np.int32)
         counts, seen = np.zeros(len(ranks.ranks), np.int32), np.zeros(len(ranks.ranks), np.int32)
         histogram, rank_of = np.zeros(9, np.int32), np.zeros(9, np.int32)
         trie, scratch = (ranks.slots, ranks.roots, ranks.ranks), (counts, seen, histogram, rank_of)
-        kernel.rank_distances(*letters, *trie, most, *scratch, distances, n_ngrams)
+        kernel.rank_distances(*views(*letters, *trie), most, *views(*scratch, distances, n_ngrams))
         assert not counts.any()
         assert not histogram.any()
         outputs.append((gains, n_gains, rows, n_rows, distances, n_ngrams))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from victor_spark.templates import selection
+from victor_spark.templates import repeats
 
 
 def energy(heights: list[int], b: int, x: float) -> float:
@@ -22,7 +22,7 @@ def energy(heights: list[int], b: int, x: float) -> float:
 )
 def test_no_x_gives_less_than_the_closed_form(bars: dict[int, int], b: int, x: float) -> None:
     heights = [bars.get(i, 0) for i in range(100)]
-    least = selection.energies(np.array(heights))[b - 1]
+    least = repeats.energies(np.array(heights))[b - 1]
     assert least <= energy(heights, b, x) * (1 + 1e-9) + 1e-6
     places = np.arange(100)
     best = np.average(np.where(places < b, places, 2 * b - places), weights=heights)
@@ -31,29 +31,29 @@ def test_no_x_gives_less_than_the_closed_form(bars: dict[int, int], b: int, x: f
 
 def test_the_cut_is_between_two_modes() -> None:
     frequencies = np.array([2] * 500 + [3] * 100 + [5] * 20 + [190] * 10 + [200] * 30, dtype=np.int32)
-    assert 20 < selection.cut_off(frequencies, 200) <= 190
+    assert 20 < repeats.cut_off(frequencies, 200) <= 190
 
 
 @given(n_pages=st.integers(2, 1000), share=st.floats(0, 1))
 def test_bins_hold_what_they_say(n_pages: int, share: float) -> None:
     frequency = max(1, round(share * n_pages))
-    (number,) = selection.bins(np.array([frequency], dtype=np.int32), n_pages)
+    (number,) = repeats.bins(np.array([frequency], dtype=np.int32), n_pages)
     assert number * n_pages < 100 * frequency <= (number + 1) * n_pages
 
 
 @given(frequencies=st.lists(st.integers(2, 60), min_size=1, max_size=50))
 def test_exactly_what_lies_in_the_cut_off_bin_or_above_is_a_template(frequencies: list[int]) -> None:
     column = np.array(frequencies, dtype=np.int32)
-    b = selection.cut_off_bin(selection.histogram(column, 60))
-    above = column >= selection.cut_off(column, 60)
-    assert above.tolist() == (selection.bins(column, 60) >= b).tolist()
+    b = repeats.cut_off_bin(repeats.histogram(column, 60))
+    above = column >= repeats.cut_off(column, 60)
+    assert above.tolist() == (repeats.bins(column, 60) >= b).tolist()
 
 
 def test_of_equal_cuts_the_one_in_the_middle() -> None:
     """Where all strings are on all pages every cut is as good."""
-    assert selection.cut_off_bin(np.array([0] * 99 + [7])) == 50
+    assert repeats.cut_off_bin(np.array([0] * 99 + [7])) == 50
 
 
 def test_nothing_to_cut() -> None:
-    assert selection.histogram(np.array([], dtype=np.int32), 5).tolist() == [0] * 100
-    assert selection.cut_off(np.array([], dtype=np.int32), 5) >= 1
+    assert repeats.histogram(np.array([], dtype=np.int32), 5).tolist() == [0] * 100
+    assert repeats.cut_off(np.array([], dtype=np.int32), 5) >= 1

@@ -32,7 +32,13 @@ def compose(cleaners: Sequence[Cleaner]) -> Cleaner:
 def _then(first: Cleaner, second: Cleaner) -> Cleaner:
     def clean(page: Page) -> Scores:
         kept = first(page).kept
-        return _mapped_back(second(left(page, kept)), kept) if kept.any() else uniform(len(kept), OTHER)
+        scores = uniform(len(kept), OTHER)  # what the first drops is `other` for certain
+        if not kept.any():
+            return scores
+        of_kept = second(left(page, kept))
+        scores.probabilities[kept] = of_kept.probabilities
+        scores.kept[kept] = of_kept.kept
+        return replace(scores, text=of_kept.text)
 
     return clean
 
@@ -59,11 +65,3 @@ def _in_template(page: Page, kept: Bool) -> Bool | None:
         return None
     places = zip(page.blocks.text_start[kept].tolist(), page.blocks.text_end[kept].tolist(), strict=True)
     return np.concatenate([page.in_template[:0], *(page.in_template[a : b + 1] for a, b in places)])
-
-
-def _mapped_back(scores: Scores, kept: Bool) -> Scores:
-    """Scores of the kept blocks as scores of all; those dropped before are `other` for certain."""
-    mapped = uniform(len(kept), OTHER)
-    mapped.probabilities[kept] = scores.probabilities
-    mapped.kept[kept] = scores.kept
-    return replace(mapped, text=scores.text)

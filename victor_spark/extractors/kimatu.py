@@ -121,19 +121,15 @@ def function_blocks(blocks: KimatuBlocks, constants: RepetitionConstants) -> Boo
     elements have it.
     """
     short = blocks.average_words <= constants.short_element
-    rejected = np.zeros(len(blocks), dtype=bool)
-    for rows in _alike(blocks, short):
-        if _shared([blocks.elements.words[row] for row in rows]) >= constants.function_share:
-            rejected[blocks.of_element[rows]] = True
-    return rejected
-
-
-def _alike(blocks: KimatuBlocks, short: Bool) -> Iterator[list[int]]:
-    """The elements of short blocks, by look, where there are enough of them."""
     by_look: dict[int, list[int]] = defaultdict(list)
     for row in np.flatnonzero(short[blocks.of_element]).tolist():
         by_look[int(blocks.elements.look[row])].append(row)
-    return (rows for rows in by_look.values() if len(rows) >= MIN_ELEMENTS)
+    rejected = np.zeros(len(blocks), dtype=bool)
+    for rows in by_look.values():
+        share = _shared([blocks.elements.words[row] for row in rows])
+        if len(rows) >= MIN_ELEMENTS and share >= constants.function_share:
+            rejected[blocks.of_element[rows]] = True
+    return rejected
 
 
 def _shared(bags: Sequence[Sequence[str]]) -> float:

@@ -262,12 +262,13 @@ def deviation(found: Features, options: Options) -> Thresholds:
 
     A feature that is the same everywhere has no deviation: there the paper's constant stands.
     """
-    return Thresholds(*(_deviation(getattr(found, name), name, options) for name in Thresholds.__slots__))
-
-
-def _deviation(feature: Float64, name: str, options: Options) -> float:
-    spread = float(feature.std()) if len(feature) else 0.0
-    return getattr(options.deviation, name) * spread if spread else float(getattr(options.constant, name))
+    limits = []
+    for name in Thresholds.__slots__:
+        feature = getattr(found, name)
+        spread = float(feature.std()) if len(feature) else 0.0
+        limit = getattr(options.deviation, name) * spread if spread else getattr(options.constant, name)
+        limits.append(float(limit))
+    return Thresholds(*limits)
 
 
 def pass_all(found: Features, limits: Thresholds) -> Bool:

@@ -40,17 +40,7 @@ from victor_spark.blocks import (
 )
 from victor_spark.errors import ModelError
 from victor_spark.html.characters import properties
-from victor_spark.kernels.num import (
-    CLASS_MASK,
-    DIGIT,
-    LETTER,
-    PUNCTUATION,
-    UNSPACED,
-    WHITE,
-)
-from victor_spark.kernels.num import (
-    OTHER as OTHER_CHARACTER,
-)
+from victor_spark.kernels.num import CLASS_MASK, DIGIT, LETTER, UNSPACED, WHITE
 
 FORMAT: Final = 1
 _MAX_LOG_ODDS: Final = 30.0
@@ -64,12 +54,8 @@ N_RESERVED: Final = 7
 """Symbols that stand for no character in particular: edges, white space, and rare characters by class."""
 MAX_CHARACTERS: Final = 0xFFFF - N_RESERVED
 
-_RARE: Final = {
-    OTHER_CHARACTER: RARE_OTHER,
-    LETTER: RARE_LETTER,
-    DIGIT: RARE_DIGIT,
-    PUNCTUATION: RARE_PUNCTUATION,
-}
+_RARE: Final = np.array([RARE_OTHER, RARE_LETTER, RARE_DIGIT, RARE_PUNCTUATION, SPACE], dtype=np.uint16)
+"""Class of a character (html.characters) → symbol."""
 _NO_CHARACTER: Final = 0x10FFFF
 
 
@@ -93,9 +79,7 @@ def symbol_table(characters: UInt32, *, lexical: bool) -> UInt16:
     Non-lexical (Lejeune and Zhu 2018, section 3.4): every letter is the letter `a`, every digit `0`.
     """
     classes = properties() & CLASS_MASK
-    table = np.full(len(classes), RARE_OTHER, dtype=np.uint16)
-    for kind, symbol in _RARE.items():
-        table[classes == kind] = symbol
+    table: UInt16 = _RARE[classes]
     table[(classes == LETTER) & ((properties() & UNSPACED) != 0)] = RARE_UNSPACED
     table[characters] = np.arange(len(characters), dtype=np.uint16) + N_RESERVED
     if not lexical:

@@ -1,13 +1,11 @@
 # cython: language_level=3
-"""Dense decoding of a linear-chain CRF with three labels: bins, state scores, marginals, Viterbi.
+"""Dense decoding of a linear-chain CRF with three labels: bins, state scores, marginals, revision.
 
 Victor, section 3.1, steps 5 to 7. Cython pure Python mode.
 """
 
 import cython
 from cython.cimports.libc.math import exp, log
-
-N_LABELS = 3
 
 
 @cython.ccall

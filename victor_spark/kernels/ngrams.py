@@ -10,8 +10,6 @@ fingerprint of the n-gram (30 bits), where its entries begin (24 bits) and how m
 bits). Collisions go to the next slot.
 """
 
-from typing import Any
-
 import cython
 
 SPACE = 32
@@ -32,11 +30,6 @@ ABSENT = 201
 MAX_LANGUAGES = 255
 
 
-def views(*arrays: Any) -> Any:
-    """Uncompiled, the same arrays with plain Python numbers in them, which don't overflow."""
-    return [memoryview(array) for array in arrays]
-
-
 @cython.ccall
 def fold(
     text: cython.const[cython.uint][::1],
@@ -50,8 +43,6 @@ def fold(
     c: cython.uint
     size: cython.uint
     flags: cython.uint
-    if not cython.compiled:
-        text, table, folded = views(text, table, folded)
     size = table.shape[0]
     flags = 0
     for i in range(text.shape[0]):
@@ -85,6 +76,20 @@ def alone(c: cython.uint) -> cython.bint:
     return 0x3400 <= c < 0xA000 or c >= 0x20000
 
 
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _found(slots: cython.const[cython.ulonglong][::1], key: cython.ulonglong) -> cython.ulonglong:
+    """The slot of an n-gram with this hash, 0 for none."""
+    mask: cython.ulonglong = slots.shape[0] - 1
+    at: cython.ulonglong = key & mask
+    slot: cython.ulonglong = slots[at]
+    while slot != 0 and (slot ^ key) >> 34 != 0:
+        at = (at + 1) & mask
+        slot = slots[at]
+    return slot
+
+
 @cython.ccall
 def insert(
     slots: cython.ulonglong[::1],
@@ -99,8 +104,6 @@ def insert(
     mask: cython.ulonglong
     first: cython.ulonglong
     count: cython.ulonglong
-    if not cython.compiled:
-        slots, grams, first_entry, n_entries = views(slots, grams, first_entry, n_entries)
     mask = slots.shape[0] - 1
     for i in range(grams.shape[0]):
         key = mixed(grams[i, 0], grams[i, 1], grams[i, 2])
@@ -139,15 +142,8 @@ def score_trigrams(
     c: cython.uint
     n: cython.int
     n_found: cython.Py_ssize_t
-    key: cython.ulonglong
-    at: cython.ulonglong
     slot: cython.ulonglong
-    mask: cython.ulonglong
     found = cython.declare(cython.ulonglong[64])
-    if not cython.compiled:
-        text, starts, ends, slots = views(text, starts, ends, slots)
-        entries, gains, n_letters = views(entries, gains, n_letters)
-    mask = slots.shape[0] - 1
     for segment in range(starts.shape[0]):
         a = b = space
         n = 0
@@ -163,12 +159,7 @@ def score_trigrams(
                 if n >= most_letters:
                     break
                 continue
-            key = mixed(a, b, c)
-            at = key & mask
-            slot = slots[at]
-            while slot != 0 and (slot ^ key) >> 34 != 0:
-                at = (at + 1) & mask
-                slot = slots[at]
+            slot = _found(slots, mixed(a, b, c))
             if slot != 0:
                 found[n_found] = slot
                 n_found += 1
@@ -236,14 +227,7 @@ def score_lanes(
     b: cython.uint
     c: cython.uint
     n: cython.int
-    key: cython.ulonglong
-    at: cython.ulonglong
     slot: cython.ulonglong
-    mask: cython.ulonglong
-    if not cython.compiled:
-        text, starts, ends, slots = views(text, starts, ends, slots)
-        rows, gains, n_letters = views(rows, gains, n_letters)
-    mask = slots.shape[0] - 1
     n_lanes = rows.shape[1]
     for segment in range(starts.shape[0]):
         a = b = space
@@ -259,12 +243,7 @@ def score_lanes(
                 if n >= most_letters:
                     break
                 continue
-            key = mixed(a, b, c)
-            at = key & mask
-            slot = slots[at]
-            while slot != 0 and (slot ^ key) >> 34 != 0:
-                at = (at + 1) & mask
-                slot = slots[at]
+            slot = _found(slots, mixed(a, b, c))
             if slot != 0:
                 row = (slot >> 10) & 0xFFFFFF
                 for j in range(n_lanes):
@@ -330,16 +309,7 @@ def rank_distances(
     rank: cython.short
     distance: cython.short
     c: cython.uint
-    key: cython.ulonglong
-    at: cython.ulonglong
     slot: cython.ulonglong
-    mask: cython.ulonglong
-    if not cython.compiled:
-        text, starts, ends, slots = views(text, starts, ends, slots)
-        roots, ranks = views(roots, ranks)
-        counts, seen, histogram, rank_of = views(counts, seen, histogram, rank_of)
-        distances, n_ngrams = views(distances, n_ngrams)
-    mask = slots.shape[0] - 1
     n_lanes = ranks.shape[1]
     n_roots = roots.shape[0]
     most_counted = histogram.shape[0] - 1
@@ -359,12 +329,7 @@ def rank_distances(
             for length in range(5):
                 if length != 0:
                     c = text[i + length] if i + length < end else space
-                    key = mixed(node + 1, 0, c)
-                    at = key & mask
-                    slot = slots[at]
-                    while slot != 0 and (slot ^ key) >> 34 != 0:
-                        at = (at + 1) & mask
-                        slot = slots[at]
+                    slot = _found(slots, mixed(node + 1, 0, c))
                 else:
                     slot = roots[c] if c < n_roots else 0
                 if slot == 0:

@@ -14,23 +14,17 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import Bool, UInt8
+from victor_spark.blocks import Bool, Int32, UInt8, UInt32
 from victor_spark.kernels import code_points, letters, text_of
 from victor_spark.langid import identify, scores
-from victor_spark.langid.normalise import Int32, UInt32, folded, folding_table, joined
+from victor_spark.langid.normalise import folded, folding_table, joined
 from victor_spark.langid.profiles import STEP, Profiles
 from victor_spark.langid.repair import CONTROLS, EAST_ASIAN, TWICE, Misreading, again, bytes_of, parts, whole
 from victor_spark.langid.settings import Encoding, settings
 
 _READ_AS: Final = (
-    "windows-1252",
-    "windows-1251",
-    "koi8-r",
-    "windows-1250",
-    "iso8859-2",
-    "iso8859-5",
-    "cp866",
-    "iso8859-15",
+    *("windows-1252", "windows-1251", "koi8-r", "windows-1250"),
+    *("iso8859-2", "iso8859-5", "cp866", "iso8859-15"),
 )
 """Charsets that web pages are decoded in by mistake."""
 _SINGLE_BYTE: Final = (
@@ -41,6 +35,7 @@ _LOWEST_ELSEWHERE: Final = 0x2600
 """No charset of _READ_AS has characters from here on; text with such characters was not read in one."""
 _EAST_ASIAN_SHARE: Final = 0.5
 """The least share of high characters in misread East Asian text."""
+_LAST_ASCII: Final = 0x7F
 _WRONG: Final = 0.03
 """Tolerated ratio of characters that a charset lacks, and of bytes that it cannot decode."""
 _PIECES: Final = 4
@@ -63,7 +58,8 @@ def examined(text: str, profiles: Profiles, points: UInt32) -> Finding:
     if text.isascii():
         return Finding()
     n_replaced, n_controls, n_high, n_twice = _census(points)
-    possible = whole(text) if _has_pairs(points) else []
+    high = points > _LAST_ASCII
+    possible = whole(text) if (high[1:] & high[:-1]).any() else []  # misread UTF-8 always has such pairs
     in_parts = parts(text, everywhere=TWICE in possible) if n_twice or TWICE in possible else None
     misreading = None
     if TWICE not in possible or in_parts == TWICE:
@@ -85,15 +81,6 @@ def examined(text: str, profiles: Profiles, points: UInt32) -> Finding:
     return Finding(found.problem)
 
 
-def _has_pairs(points: UInt32) -> bool:
-    """Whether two characters beyond ASCII stand side by side anywhere, as misread UTF-8 always has them."""
-    high = points > _LAST_ASCII
-    return bool((high[1:] & high[:-1]).any())
-
-
-_LAST_ASCII: Final = 0x7F
-
-
 def _best(possible: Sequence[Misreading], text: str, profiles: Profiles) -> Misreading | None:
     """The misreading whose repair fits a language best; None if the unchanged text fits better."""
     if not possible or possible == [TWICE]:
@@ -104,15 +91,11 @@ def _best(possible: Sequence[Misreading], text: str, profiles: Profiles) -> Misr
         sample = _sample(code_points(text), numbers.sample)
         return _gain(profiles, _high_words(sample, _kinds(sample)[0], numbers.misread_sample))
 
-    def fit(misreading: Misreading) -> tuple[int, float]:
-        reading = again(text, misreading)
-        return -len(_PRIVATE.findall(reading)), gain(reading)
-
-    best = max(possible, key=fit)
-    return best if fit(best)[1] > gain(_SIGNS.sub("", text)) else None
+    gains = {misreading: gain(again(text, misreading)) for misreading in possible}
+    best = max(gains, key=gains.__getitem__)
+    return best if gains[best] > gain(_SIGNS.sub("", text)) else None
 
 
-_PRIVATE: Final = re.compile("[\ue000-\uf8ff]")
 _SIGNS: Final = re.compile(r"[^\w\s\0-\x7f]+")
 """Removed before the fit is measured: they split misread words, and single letters fit some language."""
 
@@ -138,7 +121,8 @@ def _verdict(points: UInt32, profiles: Profiles, n_lost: int, n_high: int) -> Fi
     lost = n_lost / (np.count_nonzero(_kinds(points)[0] & _LETTER) + n_lost) if n_lost else 0.0
     if n_lost >= numbers.lost_least and lost >= numbers.lost_ratio:
         return Finding(f"{lost:.0%} of the letters are lost", lost=lost)
-    if not _has_enough_letters(n_high, len(points), numbers):
+    few = max(numbers.badness_least, min(len(points), numbers.sample) / numbers.badness_every)
+    if n_high < min(few, numbers.misread_least):  # misread text has characters from U+00C0 on, but for signs
         return Finding(lost=lost)
     sample = _sample(points, numbers.sample)
     kinds, n_doubtful = _kinds(sample)
@@ -147,25 +131,15 @@ def _verdict(points: UInt32, profiles: Profiles, n_lost: int, n_high: int) -> Fi
         found = _badness(points, *_kinds(points), numbers)
         if not found:
             return Finding(lost=lost)
-    reading = _misreading(sample, kinds, profiles, 0.0 if found else numbers.good_fit)
-    if reading is None:
+    misreading, is_good = _misreading(sample, kinds, profiles, 0.0 if found else numbers.good_fit)
+    if misreading is None:
         return Finding(found, lost=lost)
-    read_as, written_in, _ = reading.misreading
-    reason = found or f"looks like {written_in} read as {read_as}"
-    return Finding(reason, reading.misreading if reading.is_good else None)
+    reason = found or f"looks like {misreading.written_in} read as {misreading.read_as}"
+    return Finding(reason, misreading if is_good else None)
 
 
 _ASCII: Final = frozenset({"en"})
 """Languages written in ASCII: their text can be read where few characters are lost or misread."""
-
-
-def _has_enough_letters(n_high: int, n_chars: int, numbers: Encoding) -> bool:
-    """Whether there are enough letters beyond ASCII for the other two checks.
-
-    Misread text has characters from U+00C0 on; signs (U+2000 to U+2BFF) occur in any text.
-    """
-    least = max(numbers.badness_least, min(n_chars, numbers.sample) / numbers.badness_every)
-    return n_high >= min(least, numbers.misread_least)
 
 
 def _badness(sample: UInt32, kinds: UInt8, n_doubtful: int, numbers: Encoding) -> str | None:
@@ -196,39 +170,37 @@ def _words_with(text: UInt32, kinds: UInt8, wanted: int, space: int) -> UInt32:
     return words[:n]
 
 
-class _Reading(NamedTuple):
-    """The best repair of a text, and whether the result fits as well as ordinary text."""
+def _misreading(
+    sample: UInt32, kinds: UInt8, profiles: Profiles, good_fit: float
+) -> tuple[Misreading | None, bool]:
+    """The charsets in which the words with high characters fit a language better, or None.
 
-    misreading: Misreading
-    is_good: bool
-
-
-def _misreading(sample: UInt32, kinds: UInt8, profiles: Profiles, good_fit: float) -> _Reading | None:
-    """The charsets in which the words with high characters fit a language better, or None."""
+    And whether they then fit as well as ordinary text, so that the text can be repaired.
+    """
     numbers = settings().encoding
     n_letters = np.count_nonzero(kinds & _LETTER)
     n_high = np.count_nonzero(kinds & _HIGH)
     words = _high_words(sample, kinds, numbers.misread_sample)
     high = words[(_kinds(words)[0] & _HIGH) != 0]
     if len(high) < numbers.misread_least or np.count_nonzero(high >= _LOWEST_ELSEWHERE) > len(high) / 2:
-        return None
+        return None, False
     if good_fit and (n_high < numbers.lost_ratio * n_letters or _gain(profiles, words) >= good_fit):
-        return None
+        return None, False
     words = _distinct(words)
     n_characters = _n_characters(words)
     as_it_is = _gain(profiles, words)
     if good_fit and as_it_is >= good_fit:
-        return None
+        return None, False
     readings = list(_other_readings(words, len(high) > _EAST_ASIAN_SHARE * n_characters))
     fits = _fit(profiles, *joined([reading for _, reading in readings]))
     if not len(fits) or fits.max() / n_characters < as_it_is + numbers.misread_gain:
-        return None
+        return None, False
     by_character = fits / [_n_characters(code_points(reading)) for _, reading in readings]
     as_good = np.flatnonzero(by_character >= by_character.max() - numbers.misread_gain)
     best = max(as_good, key=lambda place: (sum(map(str.isalpha, readings[place][1])), by_character[place]))
     misreading = readings[best][0]
     least = numbers.repaired_fit_wide if misreading.written_in in _WIDE else numbers.repaired_fit
-    return _Reading(misreading, bool(by_character[best] >= least))
+    return misreading, bool(by_character[best] >= least)
 
 
 _WIDE: Final = frozenset({*EAST_ASIAN, "cp874"})
@@ -254,11 +226,7 @@ def _distinct(words: UInt32) -> UInt32:
 
 def _high_words(sample: UInt32, kinds: UInt8, length: int) -> UInt32:
     """The words with letters and with high characters, at most `length` characters."""
-    for end in (2 * length, len(sample)):  # in most scripts a small part of the sample has enough of them
-        words = _words_with(sample[:end], kinds[:end], _HIGH | _LETTER, _SPACE)[:length]
-        if len(words) == length:
-            break
-    return words
+    return _words_with(sample, kinds, _HIGH | _LETTER, _SPACE)[:length]
 
 
 def _other_readings(points: UInt32, may_be_east_asian: bool) -> Iterator[tuple[Misreading, str]]:

@@ -161,36 +161,6 @@ _MAGIC: Final = 793712314
 _ARGUMENTS: Final = 12 * 4 + 8
 _LABEL_ENTRY: Final = 1
 _CENTROIDS: Final = 256
-_MOST: Final = 1 << 62
-
-
-class _Reader:
-    """A position in the file; reading past the end raises struct.error."""
-
-    def __init__(self, content: mmap.mmap) -> None:
-        self.content = content
-        self.at = 0
-
-    def read(self, kinds: str) -> tuple[int, ...]:
-        """Numbers of these kinds (as in `struct`), little-endian."""
-        numbers = struct.unpack_from(f"<{kinds}", self.content, self.at)
-        self.at += struct.calcsize(f"<{kinds}")
-        return numbers
-
-    def word(self) -> bytes:
-        """The bytes up to a NUL."""
-        end = self.content.find(b"\0", self.at)
-        if end < 0:
-            raise struct.error("a word without end")
-        word = self.content[self.at : end]
-        self.at = end + 1
-        return word
-
-    def skip(self, n_bytes: int) -> None:
-        """Goes on behind these bytes."""
-        if not 0 <= n_bytes < _MOST:
-            raise struct.error("a size that can't be")
-        self.at += n_bytes
 
 
 def file_labels(path: Path) -> list[str]:
@@ -201,50 +171,59 @@ def file_labels(path: Path) -> list[str]:
     """
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            reader = _Reader(content)
-            found = _scan(reader)
-            if reader.at != len(content):
-                raise ModelError(f"{path} is a damaged fastText model: {len(content)} bytes, not {reader.at}")
-            return found
+            labels = _labels(content)
+            _skip_matrices(content)
+            return labels
     except OSError as error:
         raise ModelError(f"can't read language model {path}: {error.strerror}") from error
-    except (struct.error, ValueError, UnicodeDecodeError) as error:
-        raise ModelError(f"{path} is no fastText model") from error
+    except (struct.error, ValueError, OverflowError) as error:
+        raise ModelError(f"{path} is no fastText model, or a damaged one") from error
 
 
-def _scan(reader: _Reader) -> list[str]:
-    magic, _version = reader.read("ii")
+def _numbers(content: mmap.mmap, kinds: str) -> tuple[int, ...]:
+    """The next numbers, of these kinds (as in `struct`); struct.error at the end of the file."""
+    return struct.unpack(f"<{kinds}", content.read(struct.calcsize(f"<{kinds}")))
+
+
+def _skip(content: mmap.mmap, n_bytes: int) -> None:
+    """Goes on after these bytes; ValueError where the file ends before."""
+    if n_bytes < 0:
+        raise ValueError("a negative size")
+    content.seek(n_bytes, os.SEEK_CUR)
+
+
+def _labels(content: mmap.mmap) -> list[str]:
+    """Reads the header and the dictionary."""
+    magic, _version = _numbers(content, "ii")
     if magic != _MAGIC:
-        raise struct.error("another magic number")
-    reader.skip(_ARGUMENTS)
-    n_entries, _n_words, _n_labels, _n_tokens, n_pruned = reader.read("iiiqq")
-    found = []
+        raise ValueError("another magic number")
+    _skip(content, _ARGUMENTS)
+    n_entries, _n_words, _n_labels, _n_tokens, n_pruned = _numbers(content, "iiiqq")
+    labels = []
     for _ in range(n_entries):
-        word = reader.word()
-        _count, kind = reader.read("qb")
+        begin = content.tell()
+        end = content.find(b"\0", begin)
+        _skip(content, end + 1 - begin)
+        _count, kind = _numbers(content, "qb")
         if kind == _LABEL_ENTRY:
-            found.append(word.decode("utf-8"))
-    reader.skip(8 * max(n_pruned, 0))
-    (is_quantised,) = reader.read("?")
-    _skip_matrix(reader, quantised=bool(is_quantised))
-    (is_output_quantised,) = reader.read("?")
-    _skip_matrix(reader, quantised=bool(is_quantised and is_output_quantised))
-    return found
+            labels.append(content[begin:end].decode("utf-8"))
+    _skip(content, 8 * max(n_pruned, 0))
+    return labels
 
 
-def _skip_matrix(reader: _Reader, *, quantised: bool) -> None:
-    if not quantised:
-        n_rows, n_columns = reader.read("qq")
-        reader.skip(4 * n_rows * n_columns)
-        return
-    has_norms, n_rows, _n_columns, n_codes = reader.read("?qqi")
-    reader.skip(n_codes)
-    _skip_quantiser(reader)
-    if has_norms:
-        reader.skip(n_rows)
-        _skip_quantiser(reader)
-
-
-def _skip_quantiser(reader: _Reader) -> None:
-    dim, _n_parts, _part, _last_part = reader.read("iiii")
-    reader.skip(4 * dim * _CENTROIDS)
+def _skip_matrices(content: mmap.mmap) -> None:
+    """Goes to the end of the input and output matrix; ValueError where that is not the end of the file."""
+    is_quantised = True  # the output can be only where the input is
+    for _ in ("input", "output"):
+        is_quantised = bool(_numbers(content, "?")[0] and is_quantised)
+        if not is_quantised:
+            n_rows, n_columns = _numbers(content, "qq")
+            _skip(content, 4 * n_rows * n_columns)
+            continue
+        has_norms, n_rows, _n_columns, n_codes = _numbers(content, "?qqi")
+        for size in (n_codes, n_rows) if has_norms else (n_codes,):
+            _skip(content, size)
+            dim, _n_parts, _part, _last_part = _numbers(content, "iiii")
+            _skip(content, 4 * dim * _CENTROIDS)
+    if content.read(1):
+        raise ValueError("it goes on after its end")

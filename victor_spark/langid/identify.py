@@ -14,9 +14,9 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import Float64
+from victor_spark.blocks import Float64, Int32, UInt32
 from victor_spark.langid import scores
-from victor_spark.langid.normalise import Int32, UInt32, folded
+from victor_spark.langid.normalise import folded
 from victor_spark.langid.profiles import STEP, Profiles
 from victor_spark.langid.settings import settings
 

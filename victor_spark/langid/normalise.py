@@ -10,12 +10,9 @@ from functools import cache
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from victor_spark.kernels import code_points, ngrams, text_of
-
-UInt32 = npt.NDArray[np.uint32]
-Int32 = npt.NDArray[np.int32]
+from victor_spark.blocks import Int32, UInt32
+from victor_spark.kernels import code_points, ngrams, text_of, views
 
 _ASSIGNED: Final = 0x33480
 """Above this there are no letters, and but for selectors of plane 14 no marks."""
@@ -60,8 +57,7 @@ def folded(text: UInt32, starts: Int32, ends: Int32) -> tuple[UInt32, Int32, Int
     The offsets stay what they were, unless something had to be composed.
     """
     output = np.empty(len(text), dtype=np.uint32)
-    doubtful = ngrams.fold(text, folding_table(), output)
-    if not doubtful:
+    if not ngrams.fold(*views(text, folding_table(), output)):
         return output, starts, ends
     decoded = text_of(text)
     if unicodedata.is_normalized("NFC", decoded):
@@ -75,5 +71,5 @@ def normalised(text: str) -> str:
     """The text as our fastText model reads it: words of letters and marks, single spaces."""
     points = code_points(unicodedata.normalize("NFC", text))
     output = np.empty(len(points), dtype=np.uint32)
-    ngrams.fold(points, folding_table(), output)
+    ngrams.fold(*views(points, folding_table(), output))
     return " ".join(text_of(output).split())

@@ -18,13 +18,11 @@ from typing import Any, Final, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import UInt8, UInt64
+from victor_spark.blocks import UInt8, UInt32, UInt64
 from victor_spark.errors import ModelError, UsageError
 from victor_spark.kernels import code_points, ngrams, text_of
 from victor_spark.langid.labels import closest
 from victor_spark.langid.settings import settings
-
-UInt32 = npt.NDArray[np.uint32]
 
 FORMAT: Final = 1
 FLOOR: Final = -12.0
@@ -50,6 +48,10 @@ class Profile:
     trigrams: UInt32
     gains: UInt8
     ngrams: tuple[str, ...]
+
+    def commonest(self, n: int | None = None) -> npt.NDArray[np.intp]:
+        """The rows of the n likeliest trigrams, or of all, the likeliest first."""
+        return np.argsort(-self.gains.astype(np.int32), kind="stable")[:n]
 
 
 @dataclass(slots=True, eq=False)
@@ -150,7 +152,7 @@ class Profiles:
             yield f"{rank}\t{ngram.replace(' ', '_')}"
         yield f"# {language}: {len(profile.gains)} trigrams by log-probability (Beesley)"
         text = text_of(profile.trigrams)
-        for i in np.argsort(-profile.gains.astype(np.int32), kind="stable").tolist():
+        for i in profile.commonest().tolist():
             yield f"{FLOOR + STEP * int(profile.gains[i]):.2f}\t{text[3 * i : 3 * i + 3].replace(' ', '_')}"
 
 
@@ -166,7 +168,7 @@ def _needed(wanted: Collection[str], known: set[str], nearest: Mapping[str, tupl
 
 def _nearest(profiles: Mapping[str, Profile], languages: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """Each language's nearest ones: those that share most of its commonest trigrams."""
-    common = [_commonest(profiles[name]) for name in languages]
+    common = [packed(profiles[name].trigrams[profiles[name].commonest(_COMMONEST)]) for name in languages]
     keys = np.unique(np.concatenate(common))
     has = np.zeros((len(languages), len(keys)), dtype=np.float32)
     for row, mine in zip(has, common, strict=True):
@@ -178,11 +180,6 @@ def _nearest(profiles: Mapping[str, Profile], languages: tuple[str, ...]) -> dic
         name: tuple(languages[j] for j in row if shared[i, j] > 0)
         for i, (name, row) in enumerate(zip(languages, order, strict=True))
     }
-
-
-def _commonest(profile: Profile) -> UInt64:
-    top = np.argsort(-profile.gains.astype(np.int32), kind="stable")[:_COMMONEST]
-    return packed(profile.trigrams[top])
 
 
 def packed(trigrams: UInt32) -> UInt64:

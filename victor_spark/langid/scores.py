@@ -17,9 +17,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import Float32, UInt8, UInt64
-from victor_spark.kernels import ngrams
-from victor_spark.langid.normalise import Int32, UInt32, folded
+from victor_spark.blocks import Float32, Int32, UInt8, UInt32, UInt64
+from victor_spark.kernels import ngrams, views
+from victor_spark.langid.normalise import folded
 from victor_spark.langid.profiles import STEP, Profiles, packed
 from victor_spark.langid.settings import settings
 
@@ -40,7 +40,6 @@ _REST_NGRAMS: Final = 50
 class TrigramTable:
     """All languages' trigrams: hash slots and their (language << 8 | gain) entries."""
 
-    languages: tuple[str, ...]
     slots: UInt64
     entries: UInt16
 
@@ -56,7 +55,7 @@ class LaneTable:
 def slots_of(grams: UInt32, first: UInt32, counts: UInt32) -> UInt64:
     """A hash table of n-grams (rows of three numbers, all different) for the kernels."""
     slots = np.zeros(1 << (_LOAD * len(grams)).bit_length(), dtype=np.uint64)
-    ngrams.insert(slots, grams, first, counts)
+    ngrams.insert(*views(slots, grams, first, counts))
     return slots
 
 
@@ -74,7 +73,7 @@ def trigram_table(profiles: Profiles) -> TrigramTable:
     grams = np.ascontiguousarray(trigrams[order[first]])
     slots = slots_of(grams, first.astype(np.uint32), counts.astype(np.uint32))
     entries = (languages[order] << np.uint16(8)) | gains[order]
-    return TrigramTable(profiles.languages, slots, entries)
+    return TrigramTable(slots, entries)
 
 
 def gains(
@@ -84,28 +83,25 @@ def gains(
     expanded = profiles.table(trigram_table)
     output = np.zeros((len(starts), len(profiles.languages)), dtype=np.int32)
     n_letters = np.zeros(len(starts), dtype=np.int32)
-    ngrams.score_trigrams(
-        text, starts, ends, expanded.slots, expanded.entries, most_letters, output, n_letters
-    )
+    arrays = (text, starts, ends, expanded.slots, expanded.entries)
+    ngrams.score_trigrams(*views(*arrays), most_letters, *views(output, n_letters))
     return output, n_letters
 
 
 def lane_table(profiles: Profiles, lanes: tuple[str, ...]) -> LaneTable:
     """Rows of the lanes' gains; the last column is for trigrams that only other languages have."""
-    own = [profiles.profiles[name] for name in lanes]
-    others = [profiles.profiles[name] for name in profiles.languages if name not in lanes]
-    tops = [np.argsort(-profile.gains.astype(np.int32), kind="stable")[:_REST_TRIGRAMS] for profile in others]
-    trigrams = np.concatenate(
-        [profile.trigrams for profile in own]
-        + [profile.trigrams[top] for profile, top in zip(others, tops, strict=True)]
-    )
-    gains = [profile.gains for profile in own]
-    gains += [profile.gains[top] for profile, top in zip(others, tops, strict=True)]
-    columns = [*range(len(own)), *[len(own)] * len(others)]
-    column = np.repeat(columns, [len(part) for part in gains])
+    parts = [(profiles.profiles[name].trigrams, profiles.profiles[name].gains) for name in lanes]
+    for name in profiles.languages:
+        if name not in lanes:
+            rest = profiles.profiles[name]
+            top = rest.commonest(_REST_TRIGRAMS)
+            parts.append((rest.trigrams[top], rest.gains[top]))
+    trigrams = np.concatenate([part for part, _ in parts])
+    gains = np.concatenate([part for _, part in parts])
+    column = np.repeat(np.minimum(np.arange(len(parts)), len(lanes)), [len(part) for _, part in parts])
     keys, first, inverse = np.unique(packed(trigrams), return_index=True, return_inverse=True)
-    rows = np.zeros((len(keys), len(own) + 1), dtype=np.uint8)
-    np.maximum.at(rows, (inverse, column), np.concatenate(gains))
+    rows = np.zeros((len(keys), len(lanes) + 1), dtype=np.uint8)
+    np.maximum.at(rows, (inverse, column), gains)
     rows[(rows[:, :-1] > 0).any(axis=1), -1] = 0
     numbers = np.arange(len(keys), dtype=np.uint32)
     grams = np.ascontiguousarray(trigrams[first])
@@ -119,7 +115,8 @@ def lane_gains(
     expanded = profiles.table(lane_table, lanes)
     output = np.zeros((len(starts), len(lanes) + 1), dtype=np.uint16)
     n_letters = np.zeros(len(starts), dtype=np.int32)
-    ngrams.score_lanes(text, starts, ends, expanded.slots, expanded.rows, most_letters, output, n_letters)
+    arrays = (text, starts, ends, expanded.slots, expanded.rows)
+    ngrams.score_lanes(*views(*arrays), most_letters, *views(output, n_letters))
     return output, n_letters
 
 
@@ -177,21 +174,9 @@ def distances(
     output = np.zeros((len(starts), n_lanes), dtype=np.uint16)
     histogram, rank_of = np.zeros(_N_COUNTS, dtype=np.int32), np.empty(_N_COUNTS, dtype=np.int32)
     n_ngrams = np.zeros(len(starts), dtype=np.int32)
-    ngrams.rank_distances(
-        text,
-        starts,
-        ends,
-        table.slots,
-        table.roots,
-        table.ranks,
-        most_letters,
-        counts,
-        seen,
-        histogram,
-        rank_of,
-        output,
-        n_ngrams,
-    )
+    arrays = (text, starts, ends, table.slots, table.roots, table.ranks)
+    work = (counts, seen, histogram, rank_of)
+    ngrams.rank_distances(*views(*arrays), most_letters, *views(*work, output, n_ngrams))
     return output, n_ngrams
 
 

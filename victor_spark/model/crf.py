@@ -89,17 +89,9 @@ def scores(model: Model, values: Float32) -> Float64:
 def _scores(model: Model, bins: UInt8) -> Float64:
     result = np.empty((bins.shape[1], len(LABELS)))
     if len(result):
-        kernel.state_scores(
-            *views(
-                bins,
-                model.singles,
-                model.boundary,
-                model.bias,
-                model.conjunctions,
-                model.conjunction_weights,
-                result,
-            )
-        )
+        singles = (model.singles, model.boundary, model.bias)
+        conjunctions = (model.conjunctions, model.conjunction_weights)
+        kernel.state_scores(*views(bins, *singles, *conjunctions, result))
     return result
 
 

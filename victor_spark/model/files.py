@@ -23,23 +23,13 @@ FILE_NAME: Final = "weights.npz"
 
 _TREES: Final = ("first", "last")
 
-_ARRAYS: Final = (
-    "singles",
-    "boundary",
-    "bias",
-    "transitions",
-    "conjunctions",
-    "conjunction_weights",
-)
+_ARRAYS: Final = ("singles", "boundary", "bias", "transitions", "conjunctions", "conjunction_weights")
+_LEARNT: Final = ("name_words", "name_weights", "origin_weights")
 
 
 def to_bytes(model: Model) -> bytes:
     """The model as one .npz."""
-    stored = {
-        "format": FORMAT,
-        "table": model.table.as_json(),
-        "about": dict(model.about),
-    }
+    stored = {"format": FORMAT, "table": model.table.as_json(), "about": dict(model.about)}
     arrays = {name: getattr(model, name) for name in _ARRAYS}
     if (weights := model.weights) is not None:
         learnt = (weights.names.words, weights.names.weights, weights.origins.weights)
@@ -74,17 +64,8 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
         _check_trees(table, grown)
     except (KeyError, ModelError) as error:
         raise ModelError(f"{name}: {error}") from error
-    return Model(
-        table=table,
-        weights=weights,
-        first=grown["first"],
-        last=grown["last"],
-        about=description.get("about", {}),
-        **columns,
-    )
-
-
-_LEARNT: Final = ("name_words", "name_weights", "origin_weights")
+    about, first, last = description.get("about", {}), grown["first"], grown["last"]
+    return Model(table=table, weights=weights, first=first, last=last, about=about, **columns)
 
 
 def _weights(table: FeatureTable, learnt: Mapping[str, npt.NDArray[Any]]) -> Weights | None:

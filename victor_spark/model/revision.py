@@ -54,17 +54,8 @@ def guesses_of(blocks: Blocks, page: Layout, logits: Float32) -> Fill:
     table = np.empty((len(_OF_PARAGRAPHS), n), dtype=np.float32)
     numbers = np.empty(len(_OF_PAGE), dtype=np.float32)
     context.of_blocks(*views(guesses, logits, words, page.of_block, masses, own))
-    context.of_paragraphs(
-        *views(
-            masses,
-            page.places,
-            page.last_inside,
-            np.empty((4, n)),
-            np.empty((4, len(page.last_inside))),
-            table,
-            numbers,
-        )
-    )
+    scratch = (np.empty((4, n)), np.empty((4, len(page.last_inside))))
+    context.of_paragraphs(*views(masses, page.places, page.last_inside, *scratch, table, numbers))
     others = 1.0 - guesses
     numbers[-1] = context.doubt(*views(guesses, others, np.log(guesses), np.log(others), words))
 

@@ -97,7 +97,7 @@ class FeatureTable:
 
     def as_json(self) -> dict[str, Any]:
         """What is stored inside a model."""
-        return {
+        stored = {
             "feature_set": self.feature_set,
             "features": {
                 name: {"edges": list(self.edges[row]), "offsets": list(self.offsets[row])}
@@ -108,16 +108,11 @@ class FeatureTable:
                 for parts in self.conjunctions
             ],
             "patterns": self.expressions,
-            **(
-                {
-                    "trees": asdict(self.trees),
-                    "words": words().digest,
-                    "elements": " ".join(self.elements),
-                }
-                if self.is_learnt
-                else {}
-            ),
         }
+        if self.is_learnt:
+            stored |= {"trees": asdict(self.trees), "words": words().digest}
+            stored["elements"] = " ".join(self.elements)
+        return stored
 
 
 def without(table: FeatureTable, names: Collection[str]) -> FeatureTable:
@@ -148,14 +143,8 @@ def from_conf(feature_set: str) -> FeatureTable:
     path = conf / "features" / f"{feature_set}.toml"
     if not path.is_file():
         raise ConfigurationError(f"no feature set {feature_set!r}: {path} is missing")
-    return from_json(
-        {
-            "feature_set": feature_set,
-            "patterns": configuration.toml(conf / "patterns.toml"),
-            **_with_base(path),
-        },
-        ConfigurationError,
-    )
+    given = {"feature_set": feature_set, "patterns": configuration.toml(conf / "patterns.toml")}
+    return from_json({**given, **_with_base(path)}, ConfigurationError)
 
 
 def _with_base(path: Path) -> dict[str, Any]:

@@ -79,16 +79,8 @@ class Trees:
         n = values.shape[1]
         sums = np.zeros(n, dtype=np.float32)
         if n and len(self.features):
-            kernel.add_values(
-                *views(
-                    values,
-                    self.features,
-                    self.thresholds,
-                    self.leaves,
-                    np.empty((1, n), dtype=np.int32),
-                    sums,
-                )
-            )
+            trees = (self.features, self.thresholds, self.leaves)
+            kernel.add_values(*views(values, *trees, np.empty((1, n), dtype=np.int32), sums))
         return sums
 
 

@@ -54,17 +54,8 @@ class BlockView:
         return self.n_words + self.blocks.n_other_tokens
 
     @cached_property
-    def n_duplicates(self) -> Column:
-        """How many blocks of the page have the same letters, this one included."""
-        return self._duplicates[0]
-
-    @cached_property
-    def is_first_duplicate(self) -> Column:
-        """Which blocks are the first of several with the same letters."""
-        return self._duplicates[1]
-
-    @cached_property
-    def _duplicates(self) -> tuple[Column, Column]:
+    def duplicates(self) -> tuple[Column, Column]:
+        """How many blocks have the same letters, this one included; which are the first of several."""
         _, first, inverse, counts = np.unique(
             self.blocks.letters_hash, return_index=True, return_inverse=True, return_counts=True
         )
@@ -165,8 +156,8 @@ VICTOR_2008: Final[Mapping[str, Callable[[BlockView], Column]]] = {
     "sentence.avg-length": lambda view: view.n_words / np.maximum(view.blocks.n_sentences, 1),
     "sentence-begin": _column("sentence_begin"),
     "sentence-end": _column("sentence_end"),
-    "first-duplicate": lambda view: view.is_first_duplicate,
-    "duplicate-count": lambda view: view.n_duplicates,
+    "first-duplicate": lambda view: view.duplicates[1],
+    "duplicate-count": lambda view: view.duplicates[0],
     "regexp.url": lambda view: view.matches["url"],
     "regexp.date": lambda view: view.matches["date"],
     "regexp.time": lambda view: view.matches["time"],

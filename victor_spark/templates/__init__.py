@@ -2,7 +2,9 @@
 
 sites      which site a page belongs to, and which of its pages are mined
 tokens     texts as symbols
-mine       texts of one site → templates: repeats, selection, patterns
+mine       texts of one site → templates
+repeats    repeated strings of a site, and which of them are templates
+patterns   templates as regular expressions, and mutable patterns
 matcher    templates + text → intervals: one automaton over token symbols
 table      the published table: read, check, update, compare; idioms of many sites left out
 coverage   table + page → which characters of its blocks templates cover, and what is left of these

@@ -7,9 +7,9 @@ import numpy as np
 
 from victor_spark.blocks import Int32, UInt8
 from victor_spark.errors import UsageError
-from victor_spark.templates import patterns, selection, sites
+from victor_spark.templates import patterns, repeats, sites
 from victor_spark.templates.patterns import Patterns
-from victor_spark.templates.repeats import Corpus, Repeats, corpus, repeats
+from victor_spark.templates.repeats import Corpus, Repeats
 from victor_spark.templates.table import NO_TEMPLATES, OK, TOO_FEW_PAGES, Mined, Template
 from victor_spark.templates.tokens import TEXT, TOKENISERS, VIEWS, Spans, Vocabulary, spans, words
 
@@ -23,8 +23,8 @@ class MiningSettings:
     the same when `twin_likeness` of their distinct tokens are. `min_documents` and `min_share`: the
     cut-off is never below so many pages, nor this share of them. Below it, from `min_section_share` of the
     pages on, strings of a section of the site, or that alternate between its pages, are accepted: menus and
-    notices, whose lines are short and whole (selection.of_sections), not articles. Strings shorter than
-    `n_free_tokens` must stand at the edges of lines (`line_ratio` of them, selection.standing).
+    notices, whose lines are short and whole (repeats.of_sections), not articles. Strings shorter than
+    `n_free_tokens` must stand at the edges of lines (`line_ratio` of them, repeats.standing).
     `max_page_share`: a template longer than this share of the pages it stands on is an article that the
     site republishes (unless most pages have it).
     """
@@ -50,26 +50,26 @@ def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSetti
     if n_pages < settings.min_pages:
         reason = f"{n_pages} distinct pages of {len(texts)}, at least {settings.min_pages} are needed"
         return Mined(
-            site, settings.view, TOO_FEW_PAGES, reason, len(texts), n_pages, 0, (0,) * selection.N_BINS, ()
+            site, settings.view, TOO_FEW_PAGES, reason, len(texts), n_pages, 0, (0,) * repeats.N_BINS, ()
         )
-    ground = corpus(pages.symbols, pages.n_symbols)
+    ground = repeats.corpus(pages.symbols, pages.n_symbols)
     edges = np.zeros(len(ground.symbols), dtype=np.uint8)
     for first, of_page in zip(ground.first.tolist(), pages.edges, strict=True):
         edges[first : first + len(of_page)] = of_page
-    found = repeats(ground, edges, least_length=2, least_documents=2)
-    how = selection.standing(found, n_free_tokens=settings.n_free_tokens, line_ratio=settings.line_ratio)
+    found = repeats.repeats(ground, edges, least_length=2, least_documents=2)
+    how = repeats.standing(found, n_free_tokens=settings.n_free_tokens, line_ratio=settings.line_ratio)
     eligible = how.document_frequency >= 2
-    eligible &= ~selection.republished(found, n_pages, most=settings.max_page_share)
+    eligible &= ~repeats.republished(found, n_pages, most=settings.max_page_share)
     frequencies = how.document_frequency[eligible]
-    cut_off = max(selection.cut_off(frequencies, n_pages), _guard(n_pages, settings.min_share, settings))
+    cut_off = max(repeats.cut_off(frequencies, n_pages), _guard(n_pages, settings.min_share, settings))
     chosen = how.document_frequency >= cut_off
     below = min(cut_off, _guard(n_pages, settings.min_section_share, settings))
-    chosen |= (how.document_frequency >= below) & selection.of_sections(edges, found, how.anchors)
+    chosen |= (how.document_frequency >= below) & repeats.of_sections(edges, found, how.anchors)
     rows = np.flatnonzero(eligible & chosen).astype(np.int32)
     rows = _with_words(ground, found, rows, len(mutable.names))
-    rows = rows[~selection.hanging(ground, found, rows, how.anchors[rows], below)]
+    rows = rows[~repeats.hanging(ground, found, rows, how.anchors[rows], below)]
     if len(rows):
-        rows = selection.needed(ground, edges, found, rows, how.anchors[rows])
+        rows = repeats.needed(ground, edges, found, rows, how.anchors[rows])
     templates = tuple(_templates(texts, pages, ground, found, how, rows, settings, mutable))
     return Mined(
         site=site,
@@ -79,7 +79,7 @@ def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSetti
         n_seen=len(texts),
         n_pages=n_pages,
         cut_off=cut_off,
-        histogram=tuple(selection.histogram(frequencies, n_pages).tolist()),
+        histogram=tuple(repeats.histogram(frequencies, n_pages).tolist()),
         templates=templates,
     )
 
@@ -144,7 +144,7 @@ def _templates(
     pages: _Pages,
     ground: Corpus,
     found: Repeats,
-    how: selection.Standing,
+    how: repeats.Standing,
     rows: Int32,
     settings: MiningSettings,
     mutable: Patterns,
