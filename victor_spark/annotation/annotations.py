@@ -244,9 +244,8 @@ def _wanted(store: Store, page: Row, row: Row, action: Action) -> Runs:
     """The runs that a label, restore or clear writes."""
     n_blocks = page["n_blocks"]
     if action.kind == "label":
-        runs = label_strings.checked_runs(
-            action.runs, action.label, n_blocks=n_blocks, n_labels=len(store.labels)
-        )
+        n_labels = len(store.labels)
+        runs = label_strings.checked_runs(action.runs, action.label, n_blocks=n_blocks, n_labels=n_labels)
         return label_strings.runs_of(label_strings.apply(row["labels"], runs), sorted(
             {block for first, last, _ in runs for block in range(first, last + 1)}
         ))  # fmt: skip

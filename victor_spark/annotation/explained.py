@@ -10,7 +10,7 @@ import numpy as np
 from victor_spark.annotation import frame
 from victor_spark.blocks import HEADER, LABELS, OTHER, TEXT, labels
 from victor_spark.document import Document
-from victor_spark.model.explanation import Effect, Explanation
+from victor_spark.model.explanation import Explanation
 
 
 def page(
@@ -77,14 +77,12 @@ def _tooltips(document: Document, explanation: Explanation | None) -> list[dict[
             one["chain"] = round(float(explanation.chain[block]), 3)
             if explanation.first is not None:
                 one["first"] = round(float(explanation.first[block]), 2)
-            one["why"] = [_effect(each) for each in explanation.first_effects[block]]
-            one["last"] = [_effect(each) for each in explanation.last_effects[block]]
+            for key, effects in (("why", explanation.first_effects), ("last", explanation.last_effects)):
+                one[key] = [
+                    [each.name, float(f"{each.value:.4g}"), round(each.effect, 2)] for each in effects[block]
+                ]
         tooltips.append(one)
     return tooltips
-
-
-def _effect(effect: Effect) -> list[str | float]:
-    return [effect.name, float(f"{effect.value:.4g}"), round(effect.effect, 2)]
 
 
 _POLICY: Final = (

@@ -176,13 +176,10 @@ def _placeholder(source: str) -> Iterator[str]:
     words = found.get("alt") or found.get("value") or found.get("placeholder") or ""
     yield f' title="{escape(words[:200])}"'
     sizes = [(side, found.get(side, "")) for side in ("width", "height")]
-    css = "; ".join(f"{side}: {min(int(size), 2000)}px" for side, size in sizes if _is_number(size))
+    known = [(side, int(size)) for side, size in sizes if re.fullmatch("[0-9]{1,5}", size)]
+    css = "; ".join(f"{side}: {min(size, 2000)}px" for side, size in known)
     if css and "src" in found:
         yield f' style="{css}"'
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) < 6
 
 
 def harmless_css(css: str) -> str:
