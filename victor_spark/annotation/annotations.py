@@ -132,7 +132,7 @@ def state(store: Store, number: int, name: Any, *, judge: bool = False) -> dict[
     """The page state that the browser shows; opens the annotation."""
     row = open_page(store, number, name, judge=judge)
     page = page_row(store, number)
-    undoable, redoable = _stacks(_log(store, row["id"]))
+    stacks = _stacks(_log(store, row["id"]))
     marginals = None
     if page["marginals"] is not None:
         marginals = np.frombuffer(page["marginals"], np.uint8).reshape(-1, len(LABELS)).tolist()
@@ -149,7 +149,7 @@ def state(store: Store, number: int, name: Any, *, judge: bool = False) -> dict[
         "practice": bool(page["practice"]),
         "note": row["note"],
         "message": None,
-        **_standing(row, undoable, redoable),
+        **_standing(row, *stacks),
     }
 
 
