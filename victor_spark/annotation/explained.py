@@ -21,26 +21,21 @@ def page(
     Scripts, addresses and all other active content is removed, as in the annotation tool.
     """
     blocks = list(zip(document.columns.start.tolist(), document.columns.end.tolist(), strict=True))
-    drawn = frame.render(
+    tooltips = json.dumps(_tooltips(document, explanation), ensure_ascii=False, allow_nan=False)
+    tooltips = tooltips.replace("<", "\\u003c")
+    bar = _BAR.format(
+        name=escape(name), verdict=escape(verdict(document)), title=escape(document.title or "")
+    )
+    return frame.render(
         document.html,
         blocks,
         styles=frame.harmless_sheet(sheets),
         script="explained.js",
         css="explained.css",
-    )
-    tooltips = json.dumps(_tooltips(document, explanation), ensure_ascii=False, allow_nan=False).replace(
-        "<", "\\u003c"
-    )
-    bar = _BAR.format(
-        name=escape(name), verdict=escape(verdict(document)), title=escape(document.title or "")
-    )
-    data = f'<script type="application/json" id="victor-blocks">{tooltips}</script>'
-    head, body = drawn.split("<body", 1)
-    tag, rest = body.split(">", 1)
-    content, script = rest.rsplit("<script nonce", 1)
-    return (
-        f"{head.replace('<title>page</title>', f'<title>{escape(name)}, explained</title>{_POLICY}')}"
-        f"<body{tag}>{bar}{content}{data}<script nonce{script}"
+        title=f"{name}, explained",
+        head=_POLICY,
+        before=bar,
+        after=f'<script type="application/json" id="victor-blocks">{tooltips}</script>',
     )
 
 
