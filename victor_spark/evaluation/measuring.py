@@ -76,7 +76,7 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything a process needs for judging: which cleaners (and their models), folders, measures.
+    """What a process needs to measure pages: the cleaners and their models, folders, measures.
 
     `cleaned` are folders of texts that other tools cleaned, evaluated as cleaners of that name.
     """

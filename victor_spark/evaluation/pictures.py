@@ -105,7 +105,7 @@ def svg(figure: "Figure", name: str) -> str:
 
 
 def figure_of(width: float, height: float, title: str = "") -> "tuple[Figure, Axes]":
-    """An empty picture with a grid, so many inches wide and high."""
+    """An empty picture with a grid; width and height in inches."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

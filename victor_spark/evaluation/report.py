@@ -181,7 +181,7 @@ def _cut(text: str) -> str:
 
 
 def marked_sides(ours: str, gold: str) -> tuple[str, str]:
-    """The beginnings of both texts as html; what the other, whole, hasn't got (by words) is marked."""
+    """The beginnings of both texts as html; words that the other text, as a whole, lacks are marked."""
     found, wanted = _PIECE.findall(ours), _PIECE.findall(gold)
     our_words, gold_words = (
         [row for row, piece in enumerate(each) if not piece.isspace()] for each in (found, wanted)
