@@ -19,7 +19,7 @@ from victor_spark import pipeline, preparation
 from victor_spark.annotation import annotations
 from victor_spark.annotation.labels import DIGITS, decode, differing, encode
 from victor_spark.annotation.store import Store, content, now, pack, remark
-from victor_spark.blocks import LABELS, OTHER, Page, Record, labels
+from victor_spark.blocks import LABELS, OTHER, Page, labels
 from victor_spark.errors import AnnotationError, InputError, ShardError
 from victor_spark.evaluation.gold import site_of
 from victor_spark.extractors import load
@@ -31,7 +31,8 @@ from victor_spark.html.segment import segment
 from victor_spark.langid.pages import Linguist, linguist
 from victor_spark.model.decision import n_words
 from victor_spark.pipeline import PROFILES, Settings
-from victor_spark.warc import file_types, inputs, path_lists, records, storage
+from victor_spark.warc import file_types, inputs, reading, storage
+from victor_spark.warc.records import Record
 
 Say = Callable[[str], None]
 _ADDED, _KNOWN, _BARE = "added", "already in the store", "without a text block skipped"
@@ -121,7 +122,7 @@ def add_inputs(
     def read() -> Iterator[Record]:
         for shard in shards:
             try:
-                yield from records.read(shard)
+                yield from reading.read(shard)
             except ShardError as error:
                 failures.append(error)
 
@@ -164,10 +165,10 @@ def is_list_of_pages(name: str) -> bool:
         if (
             storage.scheme(name) is not None
             or not os.path.isfile(name)
-            or file_types.by_name(name) != "unknown"
+            or file_types.by_name(name) is not None
         ):
             return False
-        listed = path_lists.lines(name)
+        listed = inputs.list_entries(name)
     except (OSError, InputError):
         return False
     address = listed[0][1] if listed else ""

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from victor_spark import pipeline, words
-from victor_spark.blocks import Page, Record
+from victor_spark.blocks import Page
 from victor_spark.document import Document
 from victor_spark.errors import InputError
 from victor_spark.evaluation import gold, measures
@@ -26,6 +26,7 @@ from victor_spark.preparation import handed_over
 from victor_spark.templates import coverage, sites, table, tokens
 from victor_spark.templates.mine import MiningSettings, mine
 from victor_spark.templates.table import Mined
+from victor_spark.warc.records import Record
 
 MIN_PAGES: Final = 10
 """Gold pages that a site needs."""
