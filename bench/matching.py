@@ -12,7 +12,7 @@ from collections.abc import Callable
 from difflib import SequenceMatcher
 from typing import Any
 
-from victor_spark.evaluation import matching
+from victor_spark.evaluation import cleaneval
 from victor_spark.kernels import compiled
 
 LENGTHS = (6_000, 25_000, 100_000)
@@ -36,7 +36,7 @@ def main() -> int:
 def matchers() -> dict[str, Callable[[str, str], object]]:
     """Name → what finds the matching blocks."""
     found: dict[str, Callable[[str, str], object]] = {
-        "ours": matching.blocks,
+        "ours": cleaneval.matching_blocks,
         "difflib": lambda a, b: _blocks(SequenceMatcher, a, b),
     }
     if importlib.util.find_spec("cydifflib"):

@@ -169,12 +169,10 @@ def _draw_lines(
     drawn: Mapping[str, Sequence[tuple[float, float]]], path: Path, *, title: str, names: tuple[str, str]
 ) -> None:
     """A line through the points (x, y) of each name; `names` are those of the axes; format by ending."""
-    figure, axes = pictures.figure_of(6, 4)
+    figure, axes = pictures.figure_of(6, 4, title)
     for name, points in drawn.items():
         axes.plot([x for x, _ in points], [y for _, y in points], marker="o", markersize=4, label=name)
     axes.set(xlabel=names[0], ylabel=names[1])
-    axes.set_title(title)
-    axes.grid(alpha=0.3)
     if len(drawn) > 1:
         axes.legend(fontsize="small")
     pictures.save(figure, path)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from victor_spark.evaluation import cleaneval, matching
+from victor_spark.evaluation import cleaneval
 from victor_spark.evaluation.measures import Overlap
 
 GOLD = """URL: http://example.org/page
@@ -16,8 +16,8 @@ GOLD = """URL: http://example.org/page
 
 def test_the_worked_example_of_the_paper_has_its_six_matches() -> None:
     # Lejeune and Zhu (2018), Table 3; their s2 has the characters that are inserted before "totiti".
-    assert matching.n_matched("totititoti", "tototiti") == 6
-    assert matching.blocks("totititoti", "tototiti").tolist() == [[0, 2, 6]]
+    assert cleaneval.n_matched("totititoti", "tototiti") == 6
+    assert cleaneval.matching_blocks("totititoti", "tototiti").tolist() == [[0, 2, 6]]
 
 
 def test_segments_have_markers_and_words_and_no_url_line() -> None:

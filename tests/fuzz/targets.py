@@ -26,7 +26,7 @@ from tests.templates.test_matcher import PIECES, by_expressions
 from tests.templates.test_repeats import by_definition, strings
 from tests.templates.test_tokens import EXPRESSIONS
 from victor_spark import alignment, errors, pipeline
-from victor_spark.evaluation import matching
+from victor_spark.evaluation import cleaneval
 from victor_spark.html.canonical import by_library, canonical
 from victor_spark.html.charset import as_utf8
 from victor_spark.html.segment import segment
@@ -152,8 +152,8 @@ def matches_as_difflib(content: bytes) -> None:
     expected = [
         tuple(block) for block in SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks()[:-1]
     ]
-    assert [tuple(row) for row in matching.blocks(a, b).tolist()] == expected
-    assert matching.n_matched(a, b) == sum(length for _, _, length in expected)
+    assert [tuple(row) for row in cleaneval.matching_blocks(a, b).tolist()] == expected
+    assert cleaneval.n_matched(a, b) == sum(length for _, _, length in expected)
 
 
 def aligns_optimally(content: bytes) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from victor_spark.evaluation import matching
+from victor_spark.evaluation import cleaneval
 from victor_spark.kernels import compiled
 
 letters = st.text("ab", max_size=40) | st.text("abcdef", max_size=60) | st.text(max_size=30)
@@ -26,7 +26,7 @@ def of_difflib(a: object, b: object) -> list[tuple[int, int, int]]:
 
 
 def ours(a: object, b: object) -> list[tuple[int, int, int]]:
-    return [tuple(row) for row in matching.blocks(a, b).tolist()]
+    return [tuple(row) for row in cleaneval.matching_blocks(a, b).tolist()]
 
 
 @given(st.tuples(letters, letters) | related())
@@ -37,7 +37,7 @@ def test_blocks_and_ratio_are_those_of_difflib(pair: tuple[str, str]) -> None:
     a, b = pair
     expected = of_difflib(a, b)
     assert ours(a, b) == expected
-    assert matching.n_matched(a, b) == sum(length for _, _, length in expected)
+    assert cleaneval.n_matched(a, b) == sum(length for _, _, length in expected)
 
 
 @given(related())
@@ -60,7 +60,7 @@ def test_the_longest_common_subsequence_is_that_of_the_plain_dynamic_programme(a
         row = [0]
         for column, right in enumerate(b):
             row.append(before[column] + 1 if left == right else max(before[column + 1], row[column]))
-    assert matching.subsequence(a, b) == row[-1]
+    assert cleaneval.subsequence(a, b) == row[-1]
 
 
 @pytest.mark.skipif(not compiled(), reason="uncompiled kernels are slow")
@@ -75,5 +75,5 @@ def test_the_longest_common_subsequence_is_that_of_the_plain_dynamic_programme(a
 )
 def test_a_hundred_thousand_characters_take_seconds(a: str, b: str) -> None:
     start = time.process_time()
-    matching.blocks(a, b)
+    cleaneval.matching_blocks(a, b)
     assert time.process_time() - start < 5

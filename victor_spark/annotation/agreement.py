@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from victor_spark.annotation import annotations
-from victor_spark.annotation.labels import differing, spans
+from victor_spark.annotation.labels import spans
 from victor_spark.annotation.store import Row, Store
 
 
@@ -95,13 +95,11 @@ def _rounded(value: float | None) -> float | None:
 
 def disagreements(store: Store) -> dict[str, Any]:
     """Pages on which finished annotations differ, the worst first, with the judge who decided."""
-    judged: dict[int, str] = dict(
-        tuple(row)
-        for row in store.rows(
-            "SELECT annotation.page, annotator.name FROM annotation"
-            " JOIN annotator ON annotator.id = annotation.annotator WHERE judge = 1 AND state = 'done'"
-        )
+    judges = store.rows(
+        "SELECT annotation.page, annotator.name FROM annotation"
+        " JOIN annotator ON annotator.id = annotation.annotator WHERE judge = 1 AND state = 'done'"
     )
+    judged = {row["page"]: row["name"] for row in judges}
     listed = []
     for number, given in _done(store).items():
         n_differing = sum(len(set(column)) > 1 for column in _columns(given))
@@ -126,14 +124,12 @@ def disagreement(store: Store, number: int) -> dict[str, Any]:
     )
     given = [row for row in rows if not row["judge"] and row["state"] == "done"]
     judge = next((row for row in rows if row["judge"] and row["state"] == "done"), None)
-    differing_blocks: set[int] = set()
-    for row in given[1:]:
-        differing_blocks.update(differing(given[0]["labels"], row["labels"]))
+    differing = [block for block, column in enumerate(_columns(given)) if len(set(column)) > 1]
     return {
         "page": number,
         "n_blocks": page["n_blocks"],
         "annotators": [{"name": row["name"], "labels": row["labels"]} for row in given],
         "majority": annotations.majority(store, number, page),
-        "differing": spans(sorted(differing_blocks)),
+        "differing": spans(differing),
         "judge": judge and {"name": judge["name"], "labels": judge["labels"]},
     }

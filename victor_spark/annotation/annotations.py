@@ -132,7 +132,7 @@ def state(store: Store, number: int, name: Any, *, judge: bool = False) -> dict[
     """The page state that the browser shows; opens the annotation."""
     row = open_page(store, number, name, judge=judge)
     page = page_row(store, number)
-    undoable, redoable = _stacks(_log(store, row["id"]))
+    stacks = _stacks(_log(store, row["id"]))
     marginals = None
     if page["marginals"] is not None:
         marginals = np.frombuffer(page["marginals"], np.uint8).reshape(-1, len(LABELS)).tolist()
@@ -149,7 +149,7 @@ def state(store: Store, number: int, name: Any, *, judge: bool = False) -> dict[
         "practice": bool(page["practice"]),
         "note": row["note"],
         "message": None,
-        **_standing(row, undoable, redoable),
+        **_standing(row, *stacks),
     }
 
 
@@ -244,9 +244,8 @@ def _wanted(store: Store, page: Row, row: Row, action: Action) -> Runs:
     """The runs that a label, restore or clear writes."""
     n_blocks = page["n_blocks"]
     if action.kind == "label":
-        runs = label_strings.checked_runs(
-            action.runs, action.label, n_blocks=n_blocks, n_labels=len(store.labels)
-        )
+        n_labels = len(store.labels)
+        runs = label_strings.checked_runs(action.runs, action.label, n_blocks=n_blocks, n_labels=n_labels)
         return label_strings.runs_of(label_strings.apply(row["labels"], runs), sorted(
             {block for first, last, _ in runs for block in range(first, last + 1)}
         ))  # fmt: skip

@@ -120,6 +120,10 @@ def _listing(work: Workspace, query: Query) -> Mapping[str, Any]:
     return queue.listing(work.store, work.plan, query.annotator, offset, limit)
 
 
+def _state(work: Workspace, query: Query) -> Mapping[str, Any]:
+    return annotations.state(work.store, query.page, query.annotator, judge=query.judge)
+
+
 def _act(work: Workspace, query: Query) -> Mapping[str, Any]:
     action = annotations.checked_action(query.body)
     return annotations.act(work.store, query.page, query.annotator, action, judge=query.judge)
@@ -134,9 +138,7 @@ GET: Final[dict[str, Answer]] = {
     "session": _session,
     "pages": _listing,
     "history": lambda work, query: queue.history(work.store, query.annotator),
-    "pages/{page}": lambda work, query: annotations.state(
-        work.store, query.page, query.annotator, judge=query.judge
-    ),
+    "pages/{page}": _state,
     "progress": lambda work, query: queue.progress(work.store, work.plan, query.query.get("annotator")),
     "agreement": lambda work, _: agreement.agreement(work.store),
     "disagreements": lambda work, _: agreement.disagreements(work.store),
@@ -186,21 +188,16 @@ def _endpoint(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
 
     async def endpoint(request: Request) -> Response:
         work: Workspace = request.app.state.work
-        _check_store(work.store, request.headers.get("victor-store"))
+        if request.headers.get("victor-store", work.store.id) != work.store.id:
+            raise AnnotationError(
+                f"another store is served now ({work.store.path.name}): reload this window to work on it. "
+                "Unsaved actions are sent to their own store when it is served at this address again",
+                "other_store",
+            )
         query = request.state.query = Query(_page(request), request.query_params, await _body(request))
         return JSONResponse(await run_in_threadpool(answer, work, query))
 
     return endpoint
-
-
-def _check_store(store: Store, meant: str | None) -> None:
-    """Refuses a window that was opened on another store."""
-    if meant not in (None, store.id):
-        raise AnnotationError(
-            f"another store is served now ({store.path.name}): reload this window to work on it. Unsaved"
-            " actions are sent to their own store when it is served at this address again",
-            "other_store",
-        )
 
 
 def _page(request: Request) -> int:
@@ -236,28 +233,22 @@ def _no_number(word: str) -> None:
 async def _refused(request: Request, error: Exception) -> Response:
     """The error for the browser, a stale one with the current state; server errors are logged too."""
     assert isinstance(error, AnnotationError)
-    content: dict[str, Any] = {"error": {"code": error.code, "message": str(error)}}
+    state = {}
     if error.code == "stale":
-        query: Query = request.state.query
-        store = request.app.state.work.store
-        content["state"] = await run_in_threadpool(
-            annotations.state, store, query.page, query.annotator, judge=query.judge
-        )
+        state["state"] = await run_in_threadpool(_state, request.app.state.work, request.state.query)
     status = STATUSES.get(error.code, 500)
     if status >= 500:
         LOG.error("%s", error)
-    return JSONResponse(content, status)
+    return guard.error(status, error.code, str(error), **state)
 
 
 async def _not_found(request: Request, _: Exception) -> Response:
-    return JSONResponse({"error": {"code": "not_found", "message": f"there is no {request.url.path}"}}, 404)
+    return guard.error(404, "not_found", f"there is no {request.url.path}")
 
 
 async def _broken(_: Request, error: Exception) -> Response:
     LOG.error("internal error: %r", error)
-    return JSONResponse(
-        {"error": {"code": "internal", "message": f"internal error: {type(error).__name__}"}}, 500
-    )
+    return guard.error(500, "internal", f"internal error: {type(error).__name__}")
 
 
 async def _file(path: Path, _: Request) -> Response:

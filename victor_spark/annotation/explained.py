@@ -10,7 +10,7 @@ import numpy as np
 from victor_spark.annotation import frame
 from victor_spark.blocks import HEADER, LABELS, OTHER, TEXT, labels
 from victor_spark.document import Document
-from victor_spark.model.explanation import Effect, Explanation
+from victor_spark.model.explanation import Explanation
 
 
 def page(
@@ -21,26 +21,21 @@ def page(
     Scripts, addresses and all other active content is removed, as in the annotation tool.
     """
     blocks = list(zip(document.columns.start.tolist(), document.columns.end.tolist(), strict=True))
-    drawn = frame.render(
+    tooltips = json.dumps(_tooltips(document, explanation), ensure_ascii=False, allow_nan=False)
+    tooltips = tooltips.replace("<", "\\u003c")
+    bar = _BAR.format(
+        name=escape(name), verdict=escape(verdict(document)), title=escape(document.title or "")
+    )
+    return frame.render(
         document.html,
         blocks,
         styles=frame.harmless_sheet(sheets),
         script="explained.js",
         css="explained.css",
-    )
-    tooltips = json.dumps(_tooltips(document, explanation), ensure_ascii=False, allow_nan=False).replace(
-        "<", "\\u003c"
-    )
-    bar = _BAR.format(
-        name=escape(name), verdict=escape(verdict(document)), title=escape(document.title or "")
-    )
-    data = f'<script type="application/json" id="victor-blocks">{tooltips}</script>'
-    head, body = drawn.split("<body", 1)
-    tag, rest = body.split(">", 1)
-    content, script = rest.rsplit("<script nonce", 1)
-    return (
-        f"{head.replace('<title>page</title>', f'<title>{escape(name)}, explained</title>{_POLICY}')}"
-        f"<body{tag}>{bar}{content}{data}<script nonce{script}"
+        title=f"{name}, explained",
+        head=_POLICY,
+        before=bar,
+        after=f'<script type="application/json" id="victor-blocks">{tooltips}</script>',
     )
 
 
@@ -77,14 +72,12 @@ def _tooltips(document: Document, explanation: Explanation | None) -> list[dict[
             one["chain"] = round(float(explanation.chain[block]), 3)
             if explanation.first is not None:
                 one["first"] = round(float(explanation.first[block]), 2)
-            one["why"] = [_effect(each) for each in explanation.first_effects[block]]
-            one["last"] = [_effect(each) for each in explanation.last_effects[block]]
+            for key, effects in (("why", explanation.first_effects), ("last", explanation.last_effects)):
+                one[key] = [
+                    [each.name, float(f"{each.value:.4g}"), round(each.effect, 2)] for each in effects[block]
+                ]
         tooltips.append(one)
     return tooltips
-
-
-def _effect(effect: Effect) -> list[str | float]:
-    return [effect.name, float(f"{effect.value:.4g}"), round(effect.effect, 2)]
 
 
 _POLICY: Final = (

@@ -41,20 +41,17 @@ def finished(store: Store) -> Iterator[Finished]:
             " WHERE page = ? AND state = 'done' ORDER BY annotation.id",
             row["id"],
         )
-        judges = [each for each in given if each["judge"]]
-        others = [each for each in given if not each["judge"]]
         if not given:
             continue
-        chosen = (
-            judges[-1]["labels"] if judges else annotations.majority_of([each["labels"] for each in others])
-        )
+        judge = next((each for each in reversed(given) if each["judge"]), None)
+        others = [each for each in given if not each["judge"]]
         yield Finished(
             row,
-            chosen,
-            tuple(each["name"] for each in others),
-            judges[-1]["name"] if judges else None,
-            round(sum(each["active_seconds"] for each in given), 1),
-            tuple(each["note"] for each in given if each["note"]),
+            judge["labels"] if judge else annotations.majority_of([each["labels"] for each in others]),
+            annotators=tuple(each["name"] for each in others),
+            judge=judge["name"] if judge else None,
+            active_seconds=round(sum(each["active_seconds"] for each in given), 1),
+            notes=tuple(each["note"] for each in given if each["note"]),
         )
 
 
@@ -71,9 +68,7 @@ def export(store: Store, form: str, output: Path) -> int:
 
 def _gold(store: Store, done: Iterable[Finished], output: Path) -> None:
     """One JSON object per line, as evaluation.gold reads it; compressed if the name ends in .xz."""
-    lines = (json.dumps(gold_row(store, page), ensure_ascii=False) + "\n" for page in done)
-    content = _bytes("".join(lines))
-    _write(output, lzma.compress(content) if output.suffix == ".xz" else content)
+    _write(output, "".join(json.dumps(gold_row(store, page), ensure_ascii=False) + "\n" for page in done))
 
 
 def gold_row(store: Store, page: Finished) -> dict[str, Any]:
@@ -121,8 +116,8 @@ def carried_over(kept: Content, labels: UInt8, blocks: Blocks) -> UInt8:
     if not len(kept.start) or not len(blocks):
         return np.full(len(blocks), OTHER, dtype=np.uint8)
     row = np.searchsorted(kept.start, blocks.start, side="right") - 1
-    inside = (row >= 0) & (blocks.start < kept.end[np.maximum(row, 0)])
-    return np.where(inside, labels[np.maximum(row, 0)], OTHER).astype(np.uint8)
+    inside = (row >= 0) & (blocks.start < kept.end[row])
+    return np.where(inside, labels[row], OTHER).astype(np.uint8)
 
 
 def _document(html: str, blocks: Blocks, labels: UInt8, row: Row) -> Document:
@@ -151,8 +146,8 @@ def _cleaneval(store: Store, done: Iterable[Finished], output: Path) -> None:
     """OUT/gold/ID.txt in CleanEval's markup and OUT/html/ID.html, for `victor evaluate --gold --pages`."""
     for page in done:
         row = gold_row(store, page)
-        _write(output / "gold" / f"{row['id']}.txt", _bytes(row["gold_markup"]))
-        _write(output / "html" / f"{row['id']}.html", _bytes(row["html"]))
+        _write(output / "gold" / f"{row['id']}.txt", row["gold_markup"])
+        _write(output / "html" / f"{row['id']}.html", row["html"])
 
 
 def _html(store: Store, done: Iterable[Finished], output: Path) -> None:
@@ -160,7 +155,7 @@ def _html(store: Store, done: Iterable[Finished], output: Path) -> None:
     for page in done:
         kept = content(store, page.row["id"])
         names = [store.labels[label].name for label in decode(page.labels)]
-        _write(output / f"{page.row['hash'][:16]}.html", _bytes(merged(kept, names)))
+        _write(output / f"{page.row['hash'][:16]}.html", merged(kept, names))
 
 
 _NO_ELEMENTS_INSIDE: Final = ("<option", "<textarea")
@@ -189,12 +184,11 @@ def merged(kept: Content, names: list[str]) -> str:
     return "".join(parts) + html[done:]
 
 
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "replace")
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Writes a temporary file and renames it, so that a failure leaves no partial file."""
+def _write(path: Path, text: str) -> None:
+    """Writes a temporary file, compressed for .xz, and renames it: a failure leaves no partial file."""
+    content = text.encode("utf-8", "replace")
+    if path.suffix == ".xz":
+        content = lzma.compress(content)
     beside = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -78,11 +78,16 @@ def render(
     styles: str = "",
     nonce: str = "",
     plain: bool = False,
+    title: str = "page",
+    head: str = "",
+    before: str = "",
+    after: str = "",
 ) -> str:
     """The document for the frame: `blocks` (start, end in code points of `html`) wrapped in v-b elements.
 
     `script` and `css` name files in static/. `styles` is the page's own style sheet (`harmless_sheet`).
-    With `plain`, the page's own styles are left out, and hidden elements are shown.
+    With `plain`, the page's own styles are left out, and hidden elements are shown. `head` is markup for the
+    head, `before` and `after` for the body.
     """
     root, body = (_first(html, name, plain=plain) for name in ("html", "body"))
     own = "" if plain else f"<style>{styles}</style>\n"
@@ -90,9 +95,9 @@ def render(
     return (
         f"<!DOCTYPE html>\n<html{root}>\n<head>\n"
         f'<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>page</title>\n{own}<style>{_own('page.css')}{_own(css)}</style>\n</head>\n"
-        f"<body{_with_class(body, classes)}>{''.join(_content(html, blocks, plain=plain))}\n"
-        f'<script nonce="{nonce}">{_own(script)}</script>\n</body>\n</html>\n'
+        f"<title>{escape(title)}</title>{head}\n{own}<style>{_own('page.css')}{_own(css)}</style>\n</head>\n"
+        f"<body{_with_class(body, classes)}>{before}{''.join(_content(html, blocks, plain=plain))}\n"
+        f'{after}<script nonce="{nonce}">{_own(script)}</script>\n</body>\n</html>\n'
     )
 
 
@@ -176,13 +181,10 @@ def _placeholder(source: str) -> Iterator[str]:
     words = found.get("alt") or found.get("value") or found.get("placeholder") or ""
     yield f' title="{escape(words[:200])}"'
     sizes = [(side, found.get(side, "")) for side in ("width", "height")]
-    css = "; ".join(f"{side}: {min(int(size), 2000)}px" for side, size in sizes if _is_number(size))
+    known = [(side, int(size)) for side, size in sizes if re.fullmatch("[0-9]{1,5}", size)]
+    css = "; ".join(f"{side}: {min(size, 2000)}px" for side, size in known)
     if css and "src" in found:
         yield f' style="{css}"'
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) < 6
 
 
 def harmless_css(css: str) -> str:

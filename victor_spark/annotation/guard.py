@@ -4,7 +4,7 @@ import hashlib
 import secrets
 from dataclasses import dataclass
 from html import escape
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from starlette.datastructures import Headers, MutableHeaders, QueryParams
@@ -81,29 +81,29 @@ def guarded(app: ASGIApp, access: Access) -> ASGIApp:
 def _of_another_site(scope: Scope, headers: Headers, access: Access) -> Response | None:
     host = headers.get("host", "").lower()
     if "*" not in access.hosts and host not in access.hosts:
-        return _error(403, "forbidden", "this server does not have that name (Host header)")
+        return error(403, "forbidden", "this server does not have that name (Host header)")
     origin = headers.get("origin")
     if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
-        return _error(403, "forbidden", "requests from other sites are not accepted (Origin)")
+        return error(403, "forbidden", "requests from other sites are not accepted (Origin)")
     site = headers.get("sec-fetch-site", "none")
     is_start = scope["path"] == "/" and scope["method"] == "GET"
     navigates = is_start and headers.get("sec-fetch-dest", "document") == "document"
     if site not in ("same-origin", "none") and not navigates:
-        return _error(403, "forbidden", "requests from other sites are not accepted (Sec-Fetch-Site)")
+        return error(403, "forbidden", "requests from other sites are not accepted (Sec-Fetch-Site)")
     return None
 
 
 def _ill_formed(scope: Scope, headers: Headers) -> Response | None:
     if scope["method"] not in ("GET", "HEAD", "POST"):
-        return _error(405, "bad_request", "only GET and POST")
+        return error(405, "bad_request", "only GET and POST")
     if scope["method"] == "POST":
         if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-            return _error(415, "unsupported", "the body must be application/json")
+            return error(415, "unsupported", "the body must be application/json")
         announced = headers.get("content-length", "0")
         if not (announced.isascii() and announced.isdigit()):
-            return _error(400, "bad_request", "Content-Length is not a number")
+            return error(400, "bad_request", "Content-Length is not a number")
         if len(announced) > _MOST_DIGITS or int(announced) > MAX_BODY:
-            return _error(413, "too_large", f"the body is longer than {MAX_BODY} bytes")
+            return error(413, "too_large", f"the body is longer than {MAX_BODY} bytes")
     return None
 
 
@@ -120,7 +120,7 @@ def _unknown(scope: Scope, headers: Headers, access: Access) -> Response | None:
         return None
     message = "open the address that `victor annotate` printed, with its token"
     if scope["path"].startswith("/api/"):
-        return _error(401, "unauthorized", message)
+        return error(401, "unauthorized", message)
     return PlainTextResponse(message, 401)
 
 
@@ -143,5 +143,6 @@ def _welcome(scope: Scope, access: Access) -> Response | None:
     return answer
 
 
-def _error(status: int, code: str, message: str) -> Response:
-    return JSONResponse({"error": {"code": code, "message": message}}, status)
+def error(status: int, code: str, message: str, **more: Any) -> Response:
+    """An error as the browser expects it."""
+    return JSONResponse({"error": {"code": code, "message": message}, **more}, status)

@@ -10,7 +10,6 @@ from victor_spark.blocks import LABELS
 from victor_spark.errors import AnnotationError, UsageError
 
 DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
-ROLES: Final = LABELS
 Runs = list[list[int]]
 """[[first, last, label], …]: blocks first to last, inclusive, have this label."""
 
@@ -23,7 +22,7 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,23}")
 
 @dataclass(frozen=True)
 class Label:
-    """A label of annotators, and the one of ROLES that replaces it in the export."""
+    """A label of annotators, and the one of LABELS that replaces it in the export."""
 
     name: str
     role: str
@@ -39,9 +38,9 @@ def parse(words: Sequence[str]) -> tuple[Label, ...]:
     labels = list(DEFAULT)
     for word in words:
         name, _, role = word.partition("=")
-        if not _NAME.fullmatch(name) or role not in ROLES:
+        if not _NAME.fullmatch(name) or role not in LABELS:
             raise UsageError(
-                f"--label {word}: expected NAME=ROLE, a short lower-case name and {', '.join(ROLES)}"
+                f"--label {word}: expected NAME=ROLE, a short lower-case name and {', '.join(LABELS)}"
             )
         if any(label.name == name for label in labels):
             raise UsageError(f"--label {word}: the label {name} exists")

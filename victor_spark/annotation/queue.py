@@ -43,6 +43,11 @@ class Plan:
         return self.n_overlap if draw < self.overlap else 1
 
 
+_N_DONE: Final = """
+(SELECT count(*) FROM annotation a WHERE a.page = page.id AND a.judge = 0 AND a.state = 'done') AS n_done
+"""
+"""A column: by how many annotators the page is done."""
+
 _OPEN: Final = """
 SELECT annotation.page FROM annotation JOIN page ON page.id = annotation.page
 WHERE annotator = :annotator AND judge = 0 AND state = 'open' AND NOT page.practice AND annotation.page !=
@@ -88,9 +93,7 @@ def listing(store: Store, plan: Plan, name: Any, offset: int = 0, limit: int = 1
     annotator, _ = annotations.annotator_number(store, name)
     rows = store.rows(
         "SELECT page.id, page.title, page.url, page.host, page.n_blocks, page.draw, prelabel.uncertainty,"
-        " mine.state, mine.last_seen,"
-        " (SELECT count(*) FROM annotation a"
-        " WHERE a.page = page.id AND a.judge = 0 AND a.state = 'done') AS n_done"
+        f" mine.state, mine.last_seen, {_N_DONE}"
         " FROM page LEFT JOIN prelabel ON prelabel.page = page.id"
         " LEFT JOIN annotation mine ON mine.page = page.id AND mine.annotator = ? AND mine.judge = 0"
         f" WHERE NOT page.practice ORDER BY {ORDERS[plan.order]} LIMIT ? OFFSET ?",
@@ -129,10 +132,7 @@ def history(store: Store, name: Any) -> dict[str, Any]:
 
 def progress(store: Store, plan: Plan, name: str | None = None) -> dict[str, Any]:
     """Pages done and wanted; pages per hour (of active time) of all annotators, or of one."""
-    pages = store.rows(
-        "SELECT id, draw, (SELECT count(*) FROM annotation a"
-        " WHERE a.page = page.id AND a.judge = 0 AND a.state = 'done') AS n_done FROM page WHERE NOT practice"
-    )
+    pages = store.rows(f"SELECT id, draw, {_N_DONE} FROM page WHERE NOT practice")
     n_wanted = sum(plan.wanted(page["draw"]) for page in pages)
     n_annotations = sum(page["n_done"] for page in pages)
     unfinished = {page["id"] for page in pages if page["n_done"] < plan.wanted(page["draw"])}

@@ -196,18 +196,13 @@ def _opened(path: Path, *, is_new: bool) -> Store:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
-            _make_private(path)
+            for suffix in ("", "-wal", "-shm", "-journal"):  # readable by the owner only
+                with suppress(OSError):  # missing, or of another owner
+                    path.with_name(path.name + suffix).chmod(_PRIVATE)
         except BaseException:
             connection.close()
             raise
     return Store(path, connection)
-
-
-def _make_private(path: Path) -> None:
-    """Makes a store, and the files of SQLite beside it, readable by its owner only."""
-    for suffix in ("", "-wal", "-shm", "-journal"):
-        with suppress(OSError):  # missing, or of another owner
-            path.with_name(path.name + suffix).chmod(_PRIVATE)
 
 
 def _check_version(connection: sqlite3.Connection, path: Path) -> None:
@@ -216,11 +211,9 @@ def _check_version(connection: sqlite3.Connection, path: Path) -> None:
     if application != APPLICATION_ID:
         raise AnnotationError(f"{path}: a SQLite file, but not an annotation store")
     if version != SCHEMA_VERSION:
-        hint = (
-            "update victor-spark"
-            if version > SCHEMA_VERSION
-            else "export it with the victor-spark that made it"
-        )
+        hint = "export it with the victor-spark that made it"
+        if version > SCHEMA_VERSION:
+            hint = "update victor-spark"
         raise AnnotationError(
             f"{path}: the store has schema version {version}, this victor-spark needs version"
             f" {SCHEMA_VERSION}: {hint}. The store is unchanged."
@@ -236,11 +229,11 @@ def _choose_labels(store: Store, labels: Sequence[Label] | None) -> None:
         if labels is not None and kept[: len(chosen)] == chosen:
             chosen = kept  # fewer were given: those of the store stay
         else:
+            shown = (each.name if each.name == each.role else f"{each.name}={each.role}" for each in kept)
             raise AnnotationError(
-                f"{store.path}: the store has the labels {', '.join(_shown(kept))}; labels can only be added"
+                f"{store.path}: the store has the labels {', '.join(shown)}; labels can only be added"
             )
-    if not chosen:
-        chosen = DEFAULT
+    chosen = chosen or DEFAULT
     if chosen != kept:
         written = json.dumps([asdict(label) for label in chosen])
         with store.writing() as connection:
@@ -258,10 +251,6 @@ def _kept(store: Store, name: str, first: str) -> str:
         connection.execute("INSERT OR IGNORE INTO setting VALUES (?, ?)", (name, first))
     (row,) = store.rows("SELECT value FROM setting WHERE name = ?", name)
     return str(row["value"])
-
-
-def _shown(labels: Sequence[Label]) -> list[str]:
-    return [label.name if label.name == label.role else f"{label.name}={label.role}" for label in labels]
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """Model cards: what a model was trained on, under which licences, and its quality on unseen sites."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from victor_spark import configuration, resources
@@ -35,12 +35,12 @@ def write(name: str, metrics: Mapping[str, Any]) -> str:
         unseen(metrics),
         _LIMITS,
     ]
-    return "\n\n".join(section for section in sections if section) + "\n"
+    return "\n\n".join(sections) + "\n"
 
 
 def training_data(metrics: Mapping[str, Any], *, also_left_out: str = "") -> str:
     """The card's section on what a model learnt from, by set, with the licences."""
-    about = _sets()
+    about = configuration.toml(resources.directory("conf") / "gold_sets.toml")
     lines = [
         (
             f"## Training data\n\n{metrics['n_training_pages']} annotated pages; block labels come from "
@@ -67,41 +67,39 @@ def unseen(metrics: Mapping[str, Any]) -> str:
             f"(bag of words against the gold text), its interval a bootstrap over sites. "
             f"`shingles` is F1 over runs of four words, `empty` the share of pages with no output."
         ),
-        *(_words(cleaner, rows) for cleaner, rows in results.items()),
+        *(f"### Cleaner `{cleaner}`\n\n{_words(rows)}" for cleaner, rows in results.items()),
         _blocks(results),
         "![Precision and recall by threshold](curve.png)\n\n![Word F1 per set](word_f1.png)",
-        *_calibration(metrics),
     ]
-    return "\n\n".join(parts)
-
-
-def _calibration(metrics: Mapping[str, Any]) -> list[str]:
-    """The section on the calibration of the marginals; nothing where it was not measured."""
-    errors = metrics.get("calibration_error")
-    if not errors:
-        return []
-    return [
-        (
+    if errors := metrics.get("calibration_error"):
+        parts.append(
             "### Calibration\n\nOut of fold, a stated P(content) differs from the share of blocks that are "
             f"content by {next(iter(errors.values())):.3f} on average (20 ranges, weighted by blocks).\n\n"
             "![Reliability](reliability.png)"
         )
-    ]
+    return "\n\n".join(parts)
 
 
-def _words(cleaner: str, rows: Mapping[str, Mapping[str, Any]]) -> str:
-    lines = [
-        f"### Cleaner `{cleaner}`\n",
-        "| set | pages | word F1 | 95 % interval | median | precision | recall | shingles | empty |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
+def _words(rows: Mapping[str, Mapping[str, Any]], *, short: bool = False) -> str:
+    """The table of word F1 by set; a short one lacks the median and the shingles."""
+    head = ["set", "pages", "word F1", "95 % interval", "precision", "recall", "empty"]
+    if not short:
+        head[4:4], head[-1:-1] = ["median"], ["shingles"]
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for name, row in rows.items():
         words, means = row["word_f1"], row["words_macro"]
-        lines.append(
-            f"| {name} | {row['n_pages']} | {words['mean']:.3f} | {words['low']:.3f} – {words['high']:.3f} | "
-            f"{words['median']:.3f} | {means['precision']:.3f} | {means['recall']:.3f} | "
-            f"{row['shingle_f1']:.3f} | {row['empty_ratio']:.3f} |"
-        )
+        cells = {
+            "set": name,
+            "pages": row["n_pages"],
+            "95 % interval": f"{words['low']:.3f} – {words['high']:.3f}",
+            "word F1": f"{words['mean']:.3f}",
+            "median": f"{words['median']:.3f}",
+            "precision": f"{means['precision']:.3f}",
+            "recall": f"{means['recall']:.3f}",
+            "shingles": f"{row['shingle_f1']:.3f}",
+            "empty": f"{row['empty_ratio']:.3f}",
+        }
+        lines.append(f"| {' | '.join(str(cells[each]) for each in head)} |")
     return "\n".join(lines)
 
 
@@ -127,10 +125,6 @@ def block_row(name: str, row: Mapping[str, float]) -> str:
     return f"| {name} | " + " | ".join(f"{100 * row[key]:.2f}" for key in _MEASURES) + " |"
 
 
-def _sets() -> dict[str, dict[str, str]]:
-    return configuration.toml(resources.directory("conf") / "gold_sets.toml")
-
-
 _LIMITS: Final = """\
 ## Limits
 
@@ -143,48 +137,27 @@ def write_ncleaner(name: str, metrics: Mapping[str, Any]) -> str:
     """The model card, from what `victor train ncleaner` puts into metrics.json."""
     alphabet = "its letters told apart" if metrics["lexical"] else "all letters `a`, all digits `0`"
     decision = "its length weighed in" if metrics["calibrated"] else "nothing else weighed in"
-    lines = [
+    held_out = "Not measured: no page of the data is held out."
+    if rows := metrics["held_out"]:
+        n_sites = rows[cross_validation.ALL]["n_sites"]
+        held_out = (
+            f"Pages of the split `{HELD_OUT}`, of {n_sites} sites that it has not seen. Word F1 is the mean "
+            f"over pages, its interval a bootstrap over sites.\n\n{_words(rows, short=True)}"
+        )
+    sections = [
         f"# {name}",
-        "",
         (
             f"Character trigram models of clean and of dirty text, {alphabet}, after NCleaner (Evert 2008) "
             "as Lejeune and Zhu (2018) describe it. A paragraph is kept when its characters are likelier in "
             f"clean text, {decision}. Trained with `{metrics['command']}`."
         ),
-        "",
         training_data(metrics),
-        "",
         "## Quality on pages it has not seen",
-        "",
-        *_held_out(metrics["held_out"]),
-        "",
+        held_out,
         "## Limits",
-        "",
         _NCLEANER_LIMITS,
     ]
-    return "\n".join(lines) + "\n"
-
-
-def _held_out(rows: Mapping[str, Mapping[str, Any]]) -> Sequence[str]:
-    if not rows:
-        return ["Not measured: no page of the data is held out."]
-    n_sites = rows[cross_validation.ALL]["n_sites"]
-    lines = [
-        (
-            f"Pages of the split `{HELD_OUT}`, of {n_sites} sites that it has not seen. Word F1 is the mean "
-            "over pages, its interval a bootstrap over sites."
-        ),
-        "",
-        "| set | pages | word F1 | 95 % interval | precision | recall | empty |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for name, row in rows.items():
-        words, means = row["word_f1"], row["words_macro"]
-        lines.append(
-            f"| {name} | {row['n_pages']} | {words['mean']:.3f} | {words['low']:.3f} – {words['high']:.3f} | "
-            f"{means['precision']:.3f} | {means['recall']:.3f} | {row['empty_ratio']:.3f} |"
-        )
-    return lines
+    return "\n\n".join(sections) + "\n"
 
 
 _NCLEANER_LIMITS: Final = """\

@@ -64,7 +64,7 @@ def main_measure(results: Mapping[str, Any]) -> str | None:
 
 
 def f1(page: Measurement, measure: str) -> float:
-    """The page's F1 in one measure, NaN where it hasn't got it."""
+    """The page's F1 in one measure, NaN where it was not measured."""
     overlap = page.overlaps.get(measure)
     return measures.quality(overlap).f1 if overlap else np.nan
 

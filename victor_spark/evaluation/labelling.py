@@ -15,8 +15,6 @@ from victor_spark.blocks import HEADER, OTHER, TEXT, Blocks, Page, UInt8
 from victor_spark.evaluation import gold
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.langid.pages import Linguist, linguist
-from victor_spark.model.files import read_bytes
-from victor_spark.resources import directory
 
 FOUND_RATIO: Final = 0.7
 """Pages whose gold is found to a smaller share are not used for training."""
@@ -41,13 +39,7 @@ def label(page: GoldPage) -> LabelledPage:
     """Segments a page with gold text into blocks and labels them."""
     prepared, _ = preparation.prepare(page.html, _linguist(), page.url)
     labels, found = _given(page, len(prepared.blocks)) or aligned_labels(prepared.blocks, page.gold or "")
-    return LabelledPage(
-        gold=replace(page, html=""),
-        site=gold.site(page),
-        page=prepared,
-        labels=labels,
-        found=found,
-    )
+    return LabelledPage(replace(page, html=""), gold.site(page), prepared, labels, found)
 
 
 def _given(page: GoldPage, n_blocks: int) -> tuple[UInt8, float] | None:
@@ -67,7 +59,7 @@ def aligned_labels(blocks: Blocks, gold_text: str) -> tuple[UInt8, float]:
 
 @cache
 def _linguist() -> Linguist:
-    return linguist(read_bytes(directory("models") / pipeline.PROFILES))
+    return linguist(pipeline.language_models()[pipeline.PROFILES])
 
 
 def label_all(pages: Iterable[GoldPage]) -> Iterator[LabelledPage]:

@@ -13,7 +13,7 @@ from victor_spark import pipeline, words
 from victor_spark.blocks import OTHER, labels
 from victor_spark.document import Document
 from victor_spark.errors import InputError, UsageError, suggestion
-from victor_spark.evaluation import cleaneval, gold, labelling, matching, measures
+from victor_spark.evaluation import cleaneval, gold, labelling, measures
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.measures import BlockCounts, Overlap
@@ -76,7 +76,7 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything a process needs for judging: which cleaners (and their models), folders, measures.
+    """What a process needs to measure pages: the cleaners and their models, folders, measures.
 
     `cleaned` are folders of texts that other tools cleaned, evaluated as cleaners of that name.
     """
@@ -235,7 +235,7 @@ def _rouge_overlap(output: Output, page: GoldPage) -> dict[str, Overlap]:
     if page.gold is None:
         return {}
     found, wanted = _words(output.text), _words(page.gold)
-    return {"rouge-l": Overlap(matching.subsequence(found, wanted), len(found), len(wanted))}
+    return {"rouge-l": Overlap(cleaneval.subsequence(found, wanted), len(found), len(wanted))}
 
 
 def _snippet_overlap(output: Output, page: GoldPage) -> dict[str, Overlap]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from victor_spark.evaluation.measures import Reliability, ThresholdCurve
 from victor_spark.evaluation.resampling import Interval
 
@@ -16,46 +18,38 @@ if TYPE_CHECKING:
 
 def curves(curves: Mapping[str, ThresholdCurve], *, title: str) -> "Figure":
     """Precision and recall by threshold of P(other), as Victor's Figure 2: one pair of lines a name."""
-    figure, axes = figure_of(7, 4.5)
+    figure, axes = figure_of(7, 4.5, title)
     for name, curve in curves.items():
         (line,) = axes.plot(curve.thresholds, curve.precision, label=f"{name}: precision")
         axes.plot(curve.thresholds, curve.recall, "--", color=line.get_color(), label=f"{name}: recall")
     axes.set(xlabel="a block is kept when P(other) <", ylabel="of blocks", xlim=(0, 1), ylim=(0, 1.02))
-    axes.set_title(title)
-    axes.grid(alpha=0.3)
     axes.legend(loc="lower center", fontsize="small")
     return figure
 
 
 def reliability(drawn: Reliability, *, title: str) -> "Figure":
     """How often blocks are content, by the probability that was stated."""
-    figure, axes = figure_of(4.5, 4.5)
+    figure, axes = figure_of(4.5, 4.5, title)
     axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
     axes.plot(drawn.stated, drawn.true, marker="o", markersize=4)
     axes.set(xlabel="P(content) stated", ylabel="share that is content", xlim=(0, 1), ylim=(0, 1))
-    axes.set_title(title)
-    axes.grid(alpha=0.3)
     return figure
 
 
 def bars(bars: Mapping[str, Mapping[str, Interval]], *, title: str, measure: str) -> "Figure":
     """One group of bars a set, one bar a cleaner, with the bootstrap intervals: bars[cleaner][set]."""
     sets = sorted({name for intervals in bars.values() for name in intervals})
-    figure, axes = figure_of(max(6.0, 1.1 * len(sets)), 4.5)
+    figure, axes = figure_of(max(6.0, 1.1 * len(sets)), 4.5, title)
     width = 0.8 / max(len(bars), 1)
     for number, (cleaner, intervals) in enumerate(bars.items()):
-        there = [
-            (row + number * width, intervals[name]) for row, name in enumerate(sets) if name in intervals
-        ]
-        means = [interval.mean for _, interval in there]
-        errors = [
-            [max(0.0, interval.mean - interval.low) for _, interval in there],
-            [max(0.0, interval.high - interval.mean) for _, interval in there],
-        ]
-        axes.bar([x for x, _ in there], means, width, yerr=errors, capsize=2, label=cleaner)
+        rows = [row for row, name in enumerate(sets) if name in intervals]
+        there = [intervals[sets[row]] for row in rows]
+        means = np.array([each.mean for each in there])
+        errors = np.maximum([means - [each.low for each in there], [each.high for each in there] - means], 0)
+        left = np.array(rows) + number * width
+        axes.bar(left, means, width, yerr=errors, capsize=2, label=cleaner)
     axes.set_xticks([row + 0.4 - width / 2 for row in range(len(sets))], sets, rotation=30, ha="right")
     axes.set(ylabel=measure, ylim=(0, 1))
-    axes.set_title(title)
     figure.legend(loc="outside upper right", fontsize="small", ncols=min(len(bars), 4))
     return figure
 
@@ -73,14 +67,13 @@ def scatter(points: Sequence[tuple[float, float, str]], *, names: tuple[str, str
         xlim=(-0.02, 1.02),
         ylim=(-0.02, 1.02),
     )
-    axes.grid(alpha=0.3)
     axes.legend(fontsize="x-small")
     return figure
 
 
 def histogram(histogram: Sequence[int], cut_off: int, n_pages: int, *, title: str) -> "Figure":
     """The histogram of a site's repeated strings with its cut-off (Foschini, Figure 3.2)."""
-    figure, axes = figure_of(7, 4)
+    figure, axes = figure_of(7, 4, title)
     n_bins = len(histogram)
     left = [100 * number / n_bins for number in range(n_bins)]
     axes.bar(left, list(histogram), width=100 / n_bins, align="edge")
@@ -90,7 +83,6 @@ def histogram(histogram: Sequence[int], cut_off: int, n_pages: int, *, title: st
     axes.set(
         xlabel="% of the site's pages that hold a string", ylabel="strings", xlim=(0, 100), ylim=(0, None)
     )
-    axes.set_title(title)
     axes.legend()
     return figure
 
@@ -112,14 +104,16 @@ def svg(figure: "Figure", name: str) -> str:
     return re.sub(r'(\bid="|url\(#|href="#)', rf"\1{name}-", drawn)
 
 
-def figure_of(width: float, height: float) -> "tuple[Figure, Axes]":
-    """An empty picture, so many inches wide and high."""
+def figure_of(width: float, height: float, title: str = "") -> "tuple[Figure, Axes]":
+    """An empty picture with a grid; width and height in inches."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
-    return figure, figure.add_subplot()
+    axes = figure.add_subplot(title=title, axisbelow=True)
+    axes.grid(alpha=0.3)
+    return figure, axes
 
 
 def save(figure: "Figure", path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from victor_spark import scripts
-from victor_spark.evaluation import comparison, matching, measures, measuring, pictures, report_tables
+from victor_spark.evaluation import cleaneval, comparison, measures, measuring, pictures, report_tables
 from victor_spark.evaluation.comparison import ALL, Table
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.measuring import Measurement, Plan
@@ -181,12 +181,14 @@ def _cut(text: str) -> str:
 
 
 def marked_sides(ours: str, gold: str) -> tuple[str, str]:
-    """The beginnings of both texts as html; what the other, whole, hasn't got (by words) is marked."""
+    """The beginnings of both texts as html; words that the other text, as a whole, lacks are marked."""
     found, wanted = _PIECE.findall(ours), _PIECE.findall(gold)
     our_words, gold_words = (
         [row for row, piece in enumerate(each) if not piece.isspace()] for each in (found, wanted)
     )
-    blocks = matching.blocks([found[row] for row in our_words], [wanted[row] for row in gold_words]).tolist()
+    blocks = cleaneval.matching_blocks(
+        [found[row] for row in our_words], [wanted[row] for row in gold_words]
+    ).tolist()
     in_gold = {our_words[row] for start, _, length in blocks for row in range(start, start + length)}
     in_ours = {gold_words[row] for _, start, length in blocks for row in range(start, start + length)}
     return "".join(_marked(found, in_gold, "extra")), "".join(_marked(wanted, in_ours, "missing"))

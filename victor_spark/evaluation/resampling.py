@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark.blocks import Float64, Int32
+from victor_spark.blocks import Float64
 
 N_RESAMPLES: Final = 2000
 LEVEL: Final = 0.95
@@ -48,17 +48,20 @@ def interval(values: Sequence[float], sites: Sequence[str]) -> Interval:
     if not len(values):
         return Interval(np.nan, np.nan, np.nan, np.nan, 0)
     column = np.asarray(values, dtype=np.float64)
-    low, high = intervals(column[:, None], sites)
-    return Interval(
-        float(column.mean()), float(np.median(column)), float(low[0]), float(high[0]), len(column)
-    )
+    (low,), (high,) = intervals(column[:, None], sites)
+    return Interval(float(column.mean()), float(np.median(column)), float(low), float(high), len(column))
 
 
 def intervals(values: Float64, sites: Sequence[str], *, seed: int = 0) -> tuple[Float64, Float64]:
     """The lower and upper bound of every column's mean; NaN marks pages that a column has no value of."""
     sums, counts = _by_site(values, sites)
     means = np.concatenate([_ratio(draws @ sums, draws @ counts) for draws in _draws(len(sums), seed)])
-    return _bounds(means)
+    tail = (1 - LEVEL) / 2
+    there = ~np.isnan(means).all(axis=0)
+    low, high = np.full((2, means.shape[1]), np.nan)
+    if there.any():
+        low[there], high[there] = np.nanquantile(means[:, there], [tail, 1 - tail], axis=0)
+    return low, high
 
 
 def differences(first: Float64, second: Float64, sites: Sequence[str], *, seed: int = 0) -> list[Difference]:
@@ -67,10 +70,8 @@ def differences(first: Float64, second: Float64, sites: Sequence[str], *, seed: 
     sums, counts = _by_site(values, sites)
     means = _ratio(sums.sum(axis=0), counts.sum(axis=0))
     low, high = intervals(values, sites, seed=seed)
-    p = _exchanged(sums, seed)
-    n_pages = counts.sum(axis=0)
-    columns = zip(means.tolist(), low.tolist(), high.tolist(), p.tolist(), n_pages.tolist(), strict=True)
-    return [Difference(mean, lower, upper, each, int(n)) for mean, lower, upper, each, n in columns]
+    columns = (means, low, high, _exchanged(sums, seed), counts.sum(axis=0).astype(int))
+    return [Difference(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
 def _exchanged(sums: Float64, seed: int) -> Float64:
@@ -88,10 +89,9 @@ def _exchanged(sums: Float64, seed: int) -> Float64:
 def _by_site(values: Float64, sites: Sequence[str]) -> tuple[Float64, Float64]:
     """Per site and column: the sum of the values, and how many there are."""
     n_pages, n_columns = values.shape
-    known = len(set(sites)) > 1
-    groups: Int32 = (
-        np.unique(np.asarray(sites), return_inverse=True)[1] if known else np.arange(n_pages)
-    ).astype(np.int32)
+    names, groups = np.unique(np.asarray(sites), return_inverse=True)
+    if len(names) < 2:
+        groups = np.arange(n_pages)
     sums, counts = np.zeros((2, int(groups.max(initial=-1)) + 1, n_columns))
     there = ~np.isnan(values)
     np.add.at(sums, groups, np.where(there, values, 0.0))
@@ -116,12 +116,3 @@ def _ratio(sums: Float64, counts: Float64) -> Float64:
     """sums / counts, NaN where there is nothing."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(counts > 0, sums / counts, np.nan)
-
-
-def _bounds(means: Float64) -> tuple[Float64, Float64]:
-    tail = (1 - LEVEL) / 2
-    there = ~np.isnan(means).all(axis=0)
-    low, high = np.full((2, means.shape[1]), np.nan)
-    if there.any():
-        low[there], high[there] = np.nanquantile(means[:, there], [tail, 1 - tail], axis=0)
-    return low, high

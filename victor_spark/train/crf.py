@@ -38,10 +38,10 @@ MAX_BLOCKS: Final = 1500
 """Longer pages are left out of training: a few index pages would outweigh everything else."""
 
 NAMELESS: Final = 5
-"""One page of so many is used twice, the second time without names: many pages of the web have none."""
+"""Every fifth page is used twice, the second time without names: many pages of the web have none."""
 
 CONFIDENCE: Final = 0.9
-"""The last trees' log-odds are multiplied by this: on training pages they are too sure."""
+"""The last trees' log-odds are multiplied by this: on training pages they are overconfident."""
 
 
 OLD: Final = tuple(f"old[{label}]" for label in LABELS)
@@ -167,10 +167,10 @@ def adapt(
     """
     check_installed(start.table)
     usable = usable_pages(pages)
-    taught = ((items(start, page.blocks), page.labels) for page in usable)
+    sequences = ((items(start, page.blocks), page.labels) for page in usable)
     with tempfile.TemporaryDirectory() as scratch:
         path = (directory or Path(scratch)) / CRFSUITE_NAME
-        crfsuite.fit(taught, path, options, progress)
+        crfsuite.fit(sequences, path, options, progress)
         known = {**start.about, "n_adaptation_pages": len(usable), **(about or {})}
         corrections = crfsuite.from_crfsuite(path, start.table, known, start.weights, start.first)
         states, _, _ = crfsuite.read_weights(path)

@@ -52,8 +52,8 @@ def train(
 ) -> Model:
     """The model of some pages. ValueError where they have no clean, or no dirty text.
 
-    The calibration is fitted on ratios by models of the other fold's pages, since models are too sure about
-    their own pages. Folds are by site; the pages of a single site are distributed one by one. If not
+    The calibration is fitted on ratios by models of the other fold's pages, since models are overconfident
+    about their own pages. Folds are by site; the pages of a single site are distributed one by one. If not
     `calibrated`, a segment is clean when its characters are likelier in clean text.
     """
     characters = alphabet(examples, lexical=lexical)
