@@ -250,7 +250,8 @@ def interruptible(
         except KeyboardInterrupt:
             if stop is not None:
                 stop.set()
-            if context := SparkContext._active_spark_context:
+            context = SparkContext._active_spark_context
+            if context and hasattr(context, "_jsc"):  # without it Spark is still starting
                 _cancel(context, group)
                 worker.join(patience)
             raise
