@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from tests.warc import making
 from tests.warc.conftest import Reading
-from victor_spark.blocks import Record
 from victor_spark.errors import ShardError
-from victor_spark.warc.records import read
+from victor_spark.warc.reading import read
+from victor_spark.warc.records import Record
 from victor_spark.warc.shard import ReadOptions, Shard
 
 N = 9
