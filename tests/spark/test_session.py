@@ -1,15 +1,17 @@
 """What the session sets by itself, and that whoever says otherwise wins."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from pyspark import SparkConf
+from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from tests.said import said
@@ -135,6 +137,19 @@ def test_the_forms_of_a_master_that_spark_knows_are_taken(master: str) -> None:
 @pytest.mark.parametrize("master", ["local[*]", "local-cluster[2,1,1024]", "yarn", "other://one"])
 def test_what_names_no_address_is_left_to_spark(master: str) -> None:
     assert _addresses(master) == []
+
+
+def test_an_interrupt_while_spark_waits_for_a_master_is_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PySpark makes a starting context the active one before it has a Java object."""
+    monkeypatch.setattr(SparkContext, "_active_spark_context", None)
+
+    def starts() -> None:
+        SparkContext._active_spark_context = SparkContext.__new__(SparkContext)
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        threading.Event().wait(10)
+
+    with pytest.raises(KeyboardInterrupt):
+        session.interruptible(starts, group="a test", patience=0)
 
 
 @pytest.mark.parametrize("master", ["spark://", "yarn"])

@@ -240,7 +240,7 @@ def interruptible(
             if stop is not None:
                 stop.set()
             if context := SparkContext._active_spark_context:
-                with suppress(Py4JError):  # Spark may be stopping
+                with suppress(Py4JError, AttributeError):  # Spark may be stopping, or still starting
                     _cancel(context, group)
             worker.join(patience if context else min(patience, _ENDING_SECONDS))
             if future.done() and future.exception() is None:
