@@ -2,7 +2,7 @@
 
 import re
 from html import unescape
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -52,13 +52,14 @@ def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
         *views(elements, named_elements, name_words, text),
     ).run()
     rows = rows[:, :n_blocks].copy()
+    columns: dict[str, Any] = dict(zip(ROWS, rows, strict=True))
     hashes = np.empty(n_blocks, dtype=np.uint64)
     if n_blocks:
         content.measure(*views(text, properties(), rows, hashes))
     n_named = np.count_nonzero(named_elements[1])
     decoded = text[:n_text].copy()
     blocks = Blocks(
-        **dict(zip(ROWS, rows, strict=True)),
+        **columns,
         **zeros(n_blocks, LATER),
         letters_hash=hashes,
         gaps=np.zeros(0, dtype=np.uint32),
