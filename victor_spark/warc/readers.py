@@ -16,8 +16,8 @@ from victor_spark.warc import boundaries, records
 from victor_spark.warc.boundaries import END, Stream
 from victor_spark.warc.compression import CorruptError
 from victor_spark.warc.headers import ARC, Header, Syntax
-from victor_spark.warc.records import STANDARD_TYPES, Damage, RawRecord, Record
-from victor_spark.warc.shard import Attempt, Place, ReadOptions
+from victor_spark.warc.records import Damage, RawRecord, Record
+from victor_spark.warc.shard import STANDARD_TYPES, Attempt, Place, ReadOptions
 from victor_spark.warc.source import (
     MAGIC_LENGTH,
     MEMBER_NAMES,

@@ -11,14 +11,11 @@ from typing import Final
 from victor_spark.warc import file_types, headers, http_body
 from victor_spark.warc.headers import HttpHead
 from victor_spark.warc.http_body import Body
-from victor_spark.warc.shard import HTML_TYPES, ReadOptions
+from victor_spark.warc.shard import HTML_TYPES, STANDARD_TYPES, ReadOptions
 
 _FIRST_READ: Final = 16 << 10
 _MAX_HEAD: Final = 256 << 10
 _SHOWN_TYPE: Final = 40
-STANDARD_TYPES: Final = frozenset(
-    ["warcinfo", "response", "resource", "request", "metadata", "revisit", "conversion", "continuation"]
-)
 
 
 @dataclass(frozen=True, slots=True)

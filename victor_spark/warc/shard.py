@@ -8,7 +8,7 @@ from victor_spark.errors import UsageError, suggestion
 from victor_spark.warc import storage
 from victor_spark.warc.file_types import ShardKind
 
-RECORD_TYPES: Final = (
+STANDARD_TYPES: Final = (
     "response", "resource", "conversion", "request", "metadata", "revisit", "warcinfo", "continuation"
 )  # fmt: skip
 HTML_TYPES: Final = ("text/html", "application/xhtml+xml")
@@ -67,8 +67,8 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         for name in self.record_types:
-            if name not in RECORD_TYPES:
-                near = suggestion(name, RECORD_TYPES) or f" (there are: {', '.join(RECORD_TYPES)})"
+            if name not in STANDARD_TYPES:
+                near = suggestion(name, STANDARD_TYPES) or f" (there are: {', '.join(STANDARD_TYPES)})"
                 raise UsageError(f"no WARC record type {name!r}{near}")
         for name in self.mime_types:
             if "/" not in name:
