@@ -107,7 +107,26 @@ def of_mathml(markup: str) -> str:
     while len(stack) > 1:
         name, attributes, children = stack.pop()
         stack[-1][2].append(_element(name, attributes, children))
-    return re.sub(r" +", " ", " ".join(stack[0][2])).strip()
+    return re.sub(r" +", " ", _row(stack[0][2])).strip()
+
+
+_MATRIX: Final = "\\begin{aligned}"
+_MATRICES: Final = {("(", ")"): "pmatrix", ("[", "]"): "bmatrix", ("|", "|"): "vmatrix"}
+
+
+def _row(children: list[str]) -> str:
+    """Things beside each other; parentheses grow with what is inside, as those of MathML do."""
+    for i in range(len(children) - 2):
+        name = _MATRICES.get((children[i], children[i + 2]))
+        if name and children[i + 1].startswith(_MATRIX):
+            inside = children[i + 1].removeprefix(_MATRIX).removesuffix("\\end{aligned}")
+            children[i : i + 3] = ["", f"\\begin{{{name}}}{inside}\\end{{{name}}}", ""]
+    if len(children) > 1 and children[-1].startswith(_MATRIX) and children[-2] == "\\{":
+        inside = children[-1].removeprefix(_MATRIX).removesuffix("\\end{aligned}")
+        children[-2:] = [f"\\begin{{cases}}{inside}\\end{{cases}}"]
+    if "(" in children and children.count("(") == children.count(")"):
+        children = [{"(": "\\left(", ")": "\\right)"}.get(child, child) for child in children]
+    return " ".join(filter(None, children))
 
 
 def _element(name: str, attributes: str, children: list[str]) -> str:
@@ -146,7 +165,7 @@ def _element(name: str, attributes: str, children: list[str]) -> str:
         binomial = 'linethickness="0' in attributes
         return f"\\binom{{{one}}}{{{two}}}" if binomial else f"\\frac{{{one}}}{{{two}}}"
     if name == "msqrt":
-        return f"\\sqrt{{{' '.join(children)}}}"
+        return f"\\sqrt{{{_row(children)}}}"
     if name == "mroot":
         return f"\\sqrt[{two}]{{{one}}}"
     if name == "mfenced":
@@ -160,7 +179,7 @@ def _element(name: str, attributes: str, children: list[str]) -> str:
         return f"\\begin{{aligned}}{rows}\\end{{aligned}}"
     if name == "mpadded" or name == "mphantom":
         return " ".join(children) if name == "mpadded" else ""
-    return " ".join(filter(None, children))
+    return _row(children)
 
 
 def _base(text: str) -> str:
@@ -175,6 +194,7 @@ def _base(text: str) -> str:
 
 def _symbols(text: str) -> str:
     """Characters of mathematics as commands."""
+    text = text.replace("−", "-")
     pieces = []
     for letter in text:
         name = _SYMBOLS.get(letter)

@@ -86,6 +86,8 @@ class _Writer:
                     return f"$$\n{tex}\n$$"
             return self.line(children)
         if kind == "heading":
+            if len(children) == 1 and children[0][0] == "strong":
+                children = children[0][2]
             text = self.one_line(children)
             text = re.sub(r"(^|\s)(#+)$", r"\1\\\2", text)
             return f"{'#' * max(value, 2)} {text}" if text else ""
@@ -121,7 +123,7 @@ class _Writer:
         if kind == "table":
             return self.table(children)
         if kind == "footnote":
-            text = self.blocks(children)
+            text = self.blocks(children).lstrip(".):,; ")
             return f"[^{value}]: " + _prefixed(text, "    ", first="") if text else ""
         if kind == "hr":
             return "---"
@@ -179,16 +181,11 @@ class _Writer:
             if row[0] != "row":
                 continue
             cells: list[str] = []
-            seen = 0
             taken, below = below, {}
             for cell in row[2]:
                 if cell[0] != "cell":
                     continue
-                across, down, _, place = cell[1]
-                for _ in range(min(place - seen, room)):  # empty cells
-                    room -= 1
-                    cells.append("")
-                seen = place + 1
+                across, down, _ = cell[1]
                 while len(cells) in taken:
                     cells.append("")
                     room -= 1

@@ -56,7 +56,7 @@ KIND: Final = {name: 1 + i for i, name in enumerate(_VOID)} | {
     name: kernel.FIRST_NOT_VOID + i for i, name in enumerate(_KINDS)
 }
 
-MATH, CALLOUT, TITLE, CODE, BLOCK, ANCHOR, COPY, HIDDEN, NOTES = (1 << i for i in range(9))
+MATH, CALLOUT, TITLE, CODE, BLOCK, ANCHOR, COPY, HIDDEN, NOTES, PICTURE = (1 << i for i in range(10))
 _MARKS: Final = {
     MATH: "katex,katex-display ,mathjax,mathjax_display ,mathjax_svg ,mathjax_chtml ,mwe-math-element ,math "
     ",math-inline ,math-block ,math-display ,math-tex ,math-node ,arithmatex ,ltx_math ,tex ,latex ,"
@@ -74,6 +74,7 @@ _MARKS: Final = {
     "heading-link ,anchor-link ,anchor ,permalink ,header-link ,zola-anchor ,section-link ",
     COPY: "copy,clipboard,toolbar,code__header ,code-header ,codeheader ,copybtn ",
     HIDDEN: "hover-info ,tooltiptext ,mw-editsection ,mw-cite-backlink ",
+    PICTURE: "image,figure,wp-caption ,photo,captioned,caption,picture,imagebox,thumbinner ,thumb ",
     NOTES: "footnotes,endnotes,references ,footnote-list ,footnotes-list ",
 }
 """What words of class, role and id say; one with a space after it is a whole name."""

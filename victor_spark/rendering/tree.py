@@ -7,6 +7,7 @@ paragraphs: strings, strong, em, strike, sup, sub, code, link, image, math, ref,
 
 import re
 from html import unescape
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -23,7 +24,9 @@ from victor_spark.rendering.structure import (
     HIDDEN,
     KIND,
     MATH,
+    PICTURE,
     TITLE,
+    Structure,
     structure,
 )
 from victor_spark.rendering.structure import CODE as CODE_MARK
@@ -36,6 +39,11 @@ Node = tuple[str, Any, list[Any]]
 _MAX_DEPTH: Final = 24
 """Nested structures beyond this many are left out; their content is not."""
 _LINE_BREAK: Final = 10
+_LONGEST_MARKUP: Final = 20_000
+_CLIMB: Final = 12
+"""Elements around an image that are looked at."""
+_HOLDS_BLOCKS: Final = re.compile(r"<(?!/?(?:span|a|b|i|em|strong|br|code|mark)[ >])")
+_LONGEST_CAPTION: Final = 300
 _LONGEST_NOTICE: Final = 1_500
 """Characters of a notice that is shown because it stands between kept text."""
 
@@ -44,6 +52,16 @@ for _name, _kind in KIND.items():
     _NAMES[_kind] = _name
 _IS_STRUCTURE: Final = np.array(
     [name not in ("", "p", "block", "void", "br", "input", "thead", "picture", "noscript") for name in _NAMES]
+)
+_BLOCK_COLUMNS: Final = (
+    "paragraph",
+    "white_space",
+    "listing",
+    "n_split_br",
+    "space_before",
+    "text_start",
+    "text_end",
+    "end",
 )
 _CONTAINERS: Final = {
     "quote": "quote", "figure": "figure", "figcaption": "caption", "caption": "caption", "dl": "dl", "dt": "dt",
@@ -69,9 +87,11 @@ class _Builder:
         self.document = document
         self.html = document.html
         blocks = self.blocks = document.columns
-        s = self.s = structure(self.html, blocks)
+        self.s = structure(self.html, blocks)
+        self.m = Structure(*map(memoryview, self.s))  # for single numbers, which numpy is slow at
+        self.b = SimpleNamespace(**{name: memoryview(getattr(blocks, name)) for name in _BLOCK_COLUMNS})
         self.text = document.uncut_text
-        self.text_start, self.text_end = blocks.text_start, blocks.text_end
+        self.text_start, self.text_end = self.b.text_start, self.b.text_end
         self.links = Links(document)
         self.tables: dict[int, bool] = {}
         self.kept = self.whole(document.kept)
@@ -85,7 +105,8 @@ class _Builder:
         self.skip = -1
         self.link: Node | None = None  # a link around whole paragraphs
         self.stack: list[tuple[int, Node, Node | None, Node, Node | None]] = []
-        self.table_open = 0
+        self.not_math = self.n_not_math = 0
+        self.heading = 0  # the row of the last heading
         self.footnotes: Footnotes = Footnotes({}, {})
 
     # --- what is shown ---------------------------------------------------------------------------------
@@ -116,6 +137,11 @@ class _Builder:
             if shown[row] or (first > 0 and last < len(out) and out[first - 1] and self.next_kept(out, last)):
                 out = kept.copy() if out is kept else out
                 out[first:last] = True
+        heads = np.flatnonzero((s.kind >= _H1) & (s.kind <= _H6) & (shown == 0) & (all_ > 0) & (s.last < len(out)))
+        heads = heads[out[s.last[heads]] & ((s.kind[heads] == _H1) | out[np.maximum(s.first[heads] - 1, 0)])]
+        for row in heads.tolist():  # a heading between kept text heads what follows
+            out = kept.copy() if out is kept else out
+            out[s.first[row] : s.last[row]] = True
         if blocks.line_number.any():
             out = out & ~blocks.line_number
         return out
@@ -143,29 +169,47 @@ class _Builder:
         shown = np.zeros(len(s.kind), dtype=bool)
         if not len(rows):
             return shown, rows
-        around = s.parent[rows]
-        for _ in range(12):
-            empty = (around >= 0) & (s.last[around] == s.first[around])
+        around = self.with_text(s.parent[rows])
+        size = self.n_size[s.last] - self.n_size[s.first]
+        kept = np.concatenate([[0], np.cumsum((self.blocks.text_end - self.blocks.text_start) * self.kept)])
+        kept = kept[s.last] - kept[s.first]
+        caption = (kept[around] == 0) & (size[around] < _LONGEST_CAPTION)
+        caption &= (s.kind[around] == KIND["figure"]) | (s.marks[around] & PICTURE != 0)
+        outer = around
+        for _ in range(_CLIMB):
+            same = caption & (outer > 0) & (size[outer] == size[around])
+            if not same.any():
+                break
+            outer = np.where(same, s.parent[outer], outer)
+        padded = np.concatenate([[False], self.kept, [False]])
+        before, after = padded[s.first[around]], padded[s.last[around] + 1]
+        beside = padded[s.first[rows]] | padded[s.first[rows] + 1] | (caption & (before | after))
+        between = padded[s.first[rows]] & padded[s.first[rows] + 1]
+        figure = s.kind[around] == KIND["figure"]
+        most = (kept[outer] > 0) & (kept[outer] * 2 >= size[outer])
+        shown[rows] = between | (most & (beside | figure | (kept[outer] * 10 >= size[outer] * 9)))
+        for row in np.unique(around[shown[rows] & caption]).tolist():
+            self.kept[s.first[row] : s.last[row]] = True
+        return shown, rows
+
+    def with_text(self, rows: Int32) -> Int32:
+        """The elements themselves, or the first around each that has text."""
+        s = self.s
+        for _ in range(_CLIMB):
+            empty = (rows >= 0) & (s.last[rows] == s.first[rows])
             if not empty.any():
                 break
-            around = np.where(empty, s.parent[around], around)
-        around = np.maximum(around, 0)
-        size = self.n_size[s.last[around]] - self.n_size[s.first[around]]
-        kept = self.n_size_kept[s.last[around]] - self.n_size_kept[s.first[around]]
-        padded = np.concatenate([[False], self.kept, [False]])
-        first = s.first[rows]
-        between = padded[first] & padded[first + 1]
-        beside = padded[first] | padded[first + 1]
-        figure = s.kind[around] == KIND["figure"]
-        shown[rows] = between | (kept * 2 >= size) & (size > 0) & (kept > 0) & (
-            beside | figure | (kept == size)
-        )
-        return shown, rows
+            rows = np.where(empty, s.parent[rows], rows)
+        return np.maximum(rows, 0)
 
     # --- the walk --------------------------------------------------------------------------------------
 
     def build(self) -> Node:
         s = self.s
+        if self.kept is self.document.kept:
+            self.kept = self.kept.copy()
+        shown, _ = self.images()
+        self.n_kept = np.concatenate([[0], np.cumsum(self.kept)])
         self.footnotes = footnotes(self, self.n_kept[s.last] > self.n_kept[s.first])
         if self.footnotes.notes:
             self.n_kept = np.concatenate([[0], np.cumsum(self.kept)])
@@ -174,7 +218,6 @@ class _Builder:
         structural = _IS_STRUCTURE[s.kind]
         marked = (s.marks & (MATH | CALLOUT | TITLE | CODE_MARK | HIDDEN | ANCHOR)) != 0
         wanted = has & (structural | marked)
-        shown, _ = self.images()
         wanted |= shown
         around = s.parent[shown]
         for _ in range(4):  # links around images
@@ -183,10 +226,15 @@ class _Builder:
             around = s.parent[around]
         padded = np.concatenate([[False], kept, [False]])
         wanted |= (s.kind == KIND["hr"]) & padded[s.first] & padded[s.first + 1]
+        cells = np.flatnonzero((s.kind == _CELL_KINDS[0]) | (s.kind == _CELL_KINDS[1]))
+        wanted[cells] |= wanted[s.parent[cells]]  # empty ones, too
         bare = ((s.kind == KIND["math"]) | ((s.marks & MATH) != 0)) & (s.first == s.last)
         wanted |= bare & (padded[s.first] | padded[s.first + 1])
         wanted[list(self.footnotes.notes)] = True
         rows, texts = np.flatnonzero(wanted), np.flatnonzero(kept)
+        n_blocks = np.arange(len(kept) + 1)
+        self.next_shown = texts.tolist() and np.append(texts, len(kept))[np.searchsorted(texts, n_blocks)].tolist()
+        self.last_shown = np.append(texts, 0)[np.searchsorted(texts, n_blocks) - 1].tolist()
         starts = np.concatenate([s.start[rows], self.blocks.start[texts]])
         order = np.argsort(starts, kind="stable")
         n = len(rows)
@@ -212,12 +260,12 @@ class _Builder:
         if len(self.stack) >= _MAX_DEPTH:
             return
         (parent or self.block)[2].append(node)
-        self.stack.append((int(self.s.end[row]), self.block, None, self.root, self.link))
+        self.stack.append((self.m.end[row], self.block, None, self.root, self.link))
         self.block, self.line = node, None
 
     def open_inline(self, node: Node, row: int) -> None:
         self.inline[2].append(node)
-        self.stack.append((int(self.s.end[row]), self.block, self.line, self.inline, self.link))
+        self.stack.append((self.m.end[row], self.block, self.line, self.inline, self.link))
         self.inline = node
 
     def close(self) -> None:
@@ -246,8 +294,8 @@ class _Builder:
         return self.line
 
     def add_block(self, b: int) -> None:
-        blocks = self.blocks
-        number = int(blocks.paragraph[b])
+        blocks = self.b
+        number = blocks.paragraph[b]
         white = blocks.white_space[b]
         if (
             white == CODE
@@ -302,7 +350,9 @@ class _Builder:
         return True
 
     def add_code(self, first: int, last: int, language: str) -> None:
-        text = self.code(first, last)
+        self.add_text(language, self.code(first, last))
+
+    def add_text(self, language: str, text: str) -> None:
         if text:
             parent = self.block
             if parent[0] == "list":
@@ -320,15 +370,15 @@ class _Builder:
     # --- elements --------------------------------------------------------------------------------------
 
     def element(self, row: int, kind: str) -> None:
-        s = self.s
-        marks = int(s.marks[row])
+        s = self.m
+        marks = s.marks[row]
         if row in self.footnotes.notes:
             while row in self.footnotes.ends and self.block[0] == "footnote":
                 self.close()
             self.open(("footnote", self.footnotes.notes[row], []), self.footnotes.ends.get(row, row))
             return
         if marks & HIDDEN or (marks & ANCHOR and self.is_anchor(row)):
-            self.skip = int(s.end[row])
+            self.skip = s.end[row]
             return
         if (kind == "math" or marks & MATH) and self.math(row, kind):
             return
@@ -366,31 +416,32 @@ class _Builder:
         if len(self.stack) >= _MAX_DEPTH or self.block[0] in ("list", "table", "row"):
             return
         node: Node = (kind, value, [])
+        self.heading = row
         self.block[2].append(node)
-        self.stack.append((int(self.s.end[row]), self.block, None, self.root, self.link))
+        self.stack.append((self.m.end[row], self.block, None, self.root, self.link))
         self.line, self.inline = node, node
         if self.link is not None:
             self.inline = ("link", self.link[1], [])
             node[2].append(self.inline)
 
     def inline_element(self, row: int, kind: str) -> None:
-        s = self.s
-        first, last = int(s.first[row]), int(s.last[row])
+        s = self.m
+        first, last = s.first[row], s.last[row]
         if self.starts_listing(first, last):
             return
         if kind == "a":
             if row in self.footnotes.refs:
                 self.start_inline(first)
                 self.inline[2].append(("ref", self.footnotes.refs[row], []))
-                self.skip = int(s.end[row])
+                self.skip = s.end[row]
                 self.last = last - 1
                 return
             if row in self.footnotes.back:
-                self.skip = int(s.end[row])
+                self.skip = s.end[row]
                 return
             tag = self.html[s.start[row] : s.inner[row]]
             if self.is_anchor(row):
-                self.skip = int(s.end[row])
+                self.skip = s.end[row]
                 return
             address = self.links.of(tag)
             if address is None:
@@ -400,24 +451,24 @@ class _Builder:
             if row in self.footnotes.refs:
                 self.start_inline(first)
                 self.inline[2].append(("ref", self.footnotes.refs[row], []))
-                self.skip = int(s.end[row])
+                self.skip = s.end[row]
                 self.last = last - 1
                 return
             if row in self.footnotes.back:
-                self.skip = int(s.end[row])
+                self.skip = s.end[row]
                 return
             node = (kind, None, [])
-        inside = np.flatnonzero(self.kept[first:last])
-        if not len(inside):  # images alone
+        one = self.next_shown[first]
+        if one >= last:  # images alone
             self.start_inline(first)
             self.open_inline(node, row)
             return
-        one, other = first + int(inside[0]), first + int(inside[-1])
-        many = self.blocks.paragraph[one] != self.blocks.paragraph[other]
-        opens = self.line is None or (self.blocks.paragraph[one] != self.number and self.line[0] != "heading")
+        other = self.last_shown[last]
+        many = self.b.paragraph[one] != self.b.paragraph[other]
+        opens = self.line is None or (self.b.paragraph[one] != self.number and self.line[0] != "heading")
         if many or (opens and self.holds_block(row)):
             if kind == "a":
-                self.stack.append((int(s.end[row]), self.block, self.line, self.inline, self.link))
+                self.stack.append((s.end[row], self.block, self.line, self.inline, self.link))
                 self.link, self.line = node, None
             return
         self.space_before(one)
@@ -425,7 +476,7 @@ class _Builder:
 
     def starts_listing(self, first: int, last: int) -> bool:
         """Adds the listing that begins with an element's first block, if one does."""
-        blocks = self.blocks
+        blocks = self.b
         if (
             first == last
             or blocks.white_space[first] != CODE
@@ -437,10 +488,10 @@ class _Builder:
 
     def is_anchor(self, row: int) -> bool:
         """Whether an element in a heading is the sign of a link to it, or a link to edit it."""
-        s = self.s
+        s = self.m
         if (self.line is None or self.line[0] != "heading") and self.block[0] != "dt":
             return False
-        first, last = int(s.first[row]), int(s.last[row])
+        first, last = s.first[row], s.last[row]
         text = " ".join(self.block_text(b) for b in range(first, last)[:3])
         return bool(text) and (
             not any(map(str.isalnum, text)) or (s.marks[row] & ANCHOR != 0 and len(text) < 16)
@@ -448,7 +499,7 @@ class _Builder:
 
     def holds_block(self, row: int) -> bool:
         """Whether the next element inside `row` is a heading or paragraph, or the like."""
-        s = self.s
+        s = self.m
         after = row + 1
         return (
             after < len(s.kind)
@@ -462,42 +513,42 @@ class _Builder:
     def start_inline(self, first: int) -> None:
         """Makes sure that there is a paragraph for what has no text of its own, before block `first`."""
         if self.line is not None:
-            follows = first < len(self.blocks) and self.blocks.paragraph[first] == self.number
+            follows = first < len(self.blocks) and self.b.paragraph[first] == self.number
             if (
                 follows
                 or self.line[0] == "heading"
-                or (first and self.blocks.paragraph[first - 1] == self.number)
+                or (first and self.b.paragraph[first - 1] == self.number)
             ):
                 if (
                     self.line[2]
-                    and (first >= len(self.blocks) or self.blocks.space_before[first])
+                    and (first >= len(self.blocks) or self.b.space_before[first])
                     and follows
                 ):
                     self.inline[2].append(" ")
                     self.last = first
                 return
             self.line = None
-        number = int(self.blocks.paragraph[first]) if first < len(self.blocks) else -1
+        number = self.b.paragraph[first] if first < len(self.blocks) else -1
         self.paragraph(number)
 
     def space_before(self, b: int) -> None:
         """What stands between the text before and an inline element that begins with block `b`."""
         was = self.line
-        line = self.paragraph(int(self.blocks.paragraph[b]))
+        line = self.paragraph(self.b.paragraph[b])
         if was is line and line[2] and self.last != b:
-            if self.blocks.n_split_br[b] and line[0] != "heading":
+            if self.b.n_split_br[b] and line[0] != "heading":
                 self.inline[2].append(("br", None, []))
-            elif self.blocks.space_before[b] or self.last != b - 1:
+            elif self.b.space_before[b] or self.last != b - 1:
                 self.inline[2].append(" ")
         self.last = b
 
     def image(self, row: int) -> None:
-        s = self.s
+        s = self.m
         tag = self.html[s.start[row] : s.inner[row]]
         if s.marks[row] & MATH or images.IS_FORMULA.search(tag):
             alt = attributes(tag).get("alt", "")
             if tex := formulas.tidy(alt):
-                self.start_inline(int(s.first[row]))
+                self.start_inline(s.first[row])
                 self.inline[2].append(("math", (tex, "display" in tag), []))
                 return
         found = images.image(self, row, tag)
@@ -505,7 +556,7 @@ class _Builder:
             return
         if self.block[0] in ("list", "table", "row"):
             return
-        first = int(s.first[row])
+        first = s.first[row]
         node: Node = ("image", found, [])
         if self.is_inline(row, first):
             self.start_inline(first)
@@ -522,16 +573,22 @@ class _Builder:
             return False
         if self.inline is not self.line:
             return True
-        parent = int(self.s.parent[row])
+        parent = self.m.parent[row]
         return (
             parent >= 0
-            and int(self.s.last[parent]) > int(self.s.first[parent])
-            and self.s.kind[parent] in _TEXT_KINDS
+            and self.m.last[parent] > self.m.first[parent]
+            and self.m.kind[parent] in _TEXT_KINDS
         )
 
     def math(self, row: int, kind: str) -> bool:
-        s = self.s
-        start, end = int(s.start[row]), int(s.end[row])
+        s = self.m
+        start, end = s.start[row], s.end[row]
+        if start >= self.not_math:
+            self.n_not_math = 0
+        elif self.n_not_math > _CLIMB:  # nested elements that look like formulas and are none
+            return False
+        self.not_math = max(self.not_math, end)
+        self.n_not_math += 1
         if kind in ("img",):
             return False
         markup = self.html[start:end]
@@ -540,7 +597,7 @@ class _Builder:
             found = self.links.mathjax(markup)
         if found is None:
             return kind == "math" and s.first[row] == s.last[row]
-        first, last = int(s.first[row]), int(s.last[row])
+        first, last = s.first[row], s.last[row]
         if found[1] and self.block[0] not in ("cell",) and self.stands_alone(row):
             self.line = None
             (self.block if self.block[0] not in ("list", "table", "row") else self.root)[2].append(
@@ -549,7 +606,7 @@ class _Builder:
         else:
             if last > first:
                 self.space_before(first) if self.line is not None else self.paragraph(
-                    int(self.blocks.paragraph[first])
+                    self.b.paragraph[first]
                 )
             else:
                 self.start_inline(first)
@@ -562,19 +619,22 @@ class _Builder:
         return True
 
     def listing(self, row: int, kind: str) -> None:
-        s = self.s
-        first, last = int(s.first[row]), int(s.last[row])
-        inside = np.flatnonzero(self.kept[first:last])
-        white = self.blocks.white_space[first + int(inside[0])] if len(inside) else 0
-        if kind not in ("pre", "code") and not white:
+        s = self.m
+        first, last = s.first[row], s.last[row]
+        one = self.next_shown[first]
+        white = self.b.white_space[one] if one < last else 0
+        if kind != "pre" and not white:
+            if s.end[row] - s.inner[row] > _LONGEST_MARKUP:
+                return
             markup = self.html[s.inner[row] : s.end[row]]
-            if "\n" in markup.strip() and not re.search(
-                r"<(?!/?(?:span|a|b|i|em|strong|br|code|mark)[ >])", markup
-            ):
+            hidden = (self.s.marks[row : self.s.after(row)] & HIDDEN).any()
+            if not hidden and (kind == "code" or "\n" in markup.strip()) and not _HOLDS_BLOCKS.search(markup):
                 text = unescape(re.sub("<[^>]*>", "", re.sub(r"<br[^>]*>", "\n", markup)))
-                self.block[2].append(("code", (images.language(self, row), text.strip("\n")), []))
-                self.skip, self.line = int(s.end[row]), None
-            return  # else the listing is further inside, or there is none
+                self.add_text(images.language(self, row), text.strip())
+                self.skip = s.end[row]
+                return
+            if kind != "code":
+                return  # the listing is further inside, or there is none
         if kind == "pre" and not white:
             return
         if self.block[0] == "cell":
@@ -591,7 +651,7 @@ class _Builder:
                     language = name.lower() if words else ""
                 self.kept[a:b] = False
         self.add_code(first, last, language)
-        self.skip = int(s.end[row])
+        self.skip = s.end[row]
         self.last = last - 1
 
     def not_code(self, row: int) -> list[tuple[int, int]]:
@@ -604,7 +664,7 @@ class _Builder:
         for i in (np.flatnonzero(odd) + row + 1).tolist():
             hidden = bool(s.marks[i] & HIDDEN)
             while not hidden:
-                up = int(s.parent[i])
+                up = s.parent[i]
                 size = self.n_size[s.last[up]] - self.n_size[s.first[up]]
                 if up <= row or s.kind[up] in (KIND["code"], KIND["pre"]) or size > 30:
                     break
@@ -612,12 +672,12 @@ class _Builder:
                     break
                 i = up
             if hidden or self.n_size[s.last[i]] - self.n_size[s.first[i]] <= 40:
-                found.append((int(s.first[i]), int(s.last[i])))
+                found.append((s.first[i], s.last[i]))
         return found
 
     def inline_code(self, row: int) -> None:
         s, blocks = self.s, self.blocks
-        first, last = int(s.first[row]), int(s.last[row])
+        first, last = s.first[row], s.last[row]
         if self.starts_listing(first, last):
             return
         kept = [b for b in range(first, last) if self.kept[b]]
@@ -634,10 +694,10 @@ class _Builder:
             return
         self.space_before(kept[0])
         self.inline[2].append(("code", text, []))
-        self.skip, self.last = int(s.end[row]), last - 1
+        self.skip, self.last = s.end[row], last - 1
 
     def open_list(self, row: int, kind: str) -> None:
-        s = self.s
+        s = self.m
         value = None
         if kind == "ol":
             tag = self.html[s.start[row] : s.inner[row]]
@@ -662,8 +722,8 @@ class _Builder:
             if not parent[2] or parent[2][-1][0] != "list":
                 parent[2].append(("list", None, []))
             parent = parent[2][-1]
-        s = self.s
-        opening = self.html[s.start[row] : int(s.inner[row]) + 200]
+        s = self.m
+        opening = self.html[s.start[row] : s.inner[row] + 200]
         value = re.search(r'^<li[^>]* value="(\d{1,9})"', opening)
         box = re.search(r'<input[^>]*type="checkbox"[^>]*>', opening) if "checkbox" in opening else None
         state = None if box is None else " checked" in box[0]
@@ -672,15 +732,15 @@ class _Builder:
     def table(self, row: int) -> None:
         if any(entry[1][0] in ("table", "cell") for entry in self.stack[-3:]) or self.block[0] == "cell":
             return
-        s = self.s
-        first, last = int(s.first[row]), int(s.last[row])
+        s = self.m
+        first, last = s.first[row], s.last[row]
         numbers = self.blocks.line_number[first:last]
         listing = self.blocks.listing[first:last][~numbers]
         if len(listing) and listing.all() and (numbers.any() or listing.min() == listing.max()):
             code = self.code(first, last)
             if code:
                 self.add_code(first, last, images.language(self, row))
-                self.skip = int(s.end[row])
+                self.skip = s.end[row]
             return
         if self.is_data(row):
             self.open(("table", None, []), row)
@@ -691,19 +751,10 @@ class _Builder:
                 self.open(("row", None, []), row)
             return
         if self.block[0] == "row":
-            tag = self.html[self.s.start[row] : self.s.inner[row]]
+            tag = self.html[self.m.start[row] : self.m.inner[row]]
             spans = dict(re.findall(r' (colspan|rowspan)="\s*(\d{1,6})', tag)) if "span=" in tag else {}
             value = (int(spans.get("colspan", 1)), int(spans.get("rowspan", 1)), kind == "th")
-            # Empty cells before it, too: they have no row in this walk.
-            self.open(("cell", (*value, self.column(row)), []), row)
-
-    def column(self, row: int) -> int:
-        """How many cells of the row stand before this one."""
-        s = self.s
-        tr = int(s.parent[row])
-        between = slice(tr + 1, row)
-        cells = (s.kind[between] == _CELL_KINDS[0]) | (s.kind[between] == _CELL_KINDS[1])
-        return int((cells & (s.parent[between] == tr)).sum())
+            self.open(("cell", value, []), row)
 
 
 _TEXT_KINDS: Final = frozenset(
