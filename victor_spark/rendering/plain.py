@@ -32,8 +32,8 @@ def assembled(blocks: Blocks, kept: Bool, first: int, last: int) -> str:
     rows = slice(before, last)
     chosen = kept[rows].copy() if before == first else np.concatenate([[False], kept[first:last]])
     n_points = int(blocks.text_end[last - 1] - blocks.text_start[before])
-    n_gaps = int(blocks.gap_ends[last - 1] - blocks.gap_ends[before])
-    out = np.empty(n_points + n_gaps + int(blocks.gap_ends[before]) + 1, dtype=np.uint32)
+    n_gaps = int(blocks.gap_ends[last - 1] - (blocks.gap_ends[before] if before < first else 0))
+    out = np.empty(n_points + n_gaps + 1, dtype=np.uint32)
     n = assemble.assemble(
         *views(blocks.points, blocks.text_start[rows], blocks.text_end[rows], blocks.paragraph[rows]),
         *views(blocks.space_before[rows], blocks.white_space[rows], blocks.listing[rows]),
