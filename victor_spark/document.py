@@ -13,9 +13,9 @@ import numpy as np
 
 from victor_spark.blocks import LABELS, Blocks, Bool, Float64, Scores, UInt8, labels
 from victor_spark.metadata.extract import Metadata, metadata
-from victor_spark.rendering import markdown, plain
+from victor_spark.rendering import markdown, plain, tei
 
-FORMS: Final = ("text", "cleaneval", "markdown", "html", "json")
+FORMS: Final = ("text", "cleaneval", "markdown", "html", "json", "tei")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class Document:
     ) -> str:
         """The kept text in one of FORMS; raises ValueError for any other form.
 
-        Markdown can leave out `links` (not their text), `images` and `emphasis`.
+        Markdown and TEI can leave out `links` (not their text), `images` and `emphasis`.
         """
         if form == "text":
             return self.text
@@ -152,6 +152,8 @@ class Document:
             return plain.cleaneval(self)
         if form == "markdown":
             return markdown.markdown(self, links=links, images=images, emphasis=emphasis)
+        if form == "tei":
+            return tei.tei(self, links=links, images=images, emphasis=emphasis)
         if form == "json":
             return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
         raise ValueError(f"unknown format {form!r}: choose from {', '.join(FORMS)}")

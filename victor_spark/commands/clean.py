@@ -17,7 +17,7 @@ from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
 EXAMPLES: Final = """\
 examples:
   victor clean page.html                                   text on stdout
-  victor clean page.html --format markdown                 also: cleaneval, html
+  victor clean page.html --format markdown --no-images     also: html, cleaneval, json, tei
   curl -s https://example.com/ | victor clean -
   victor clean crawl.warc.gz --output out                  rows in out/pages/; run again to resume
   victor clean 'crawl/*.warc.gz' more.warc --output out --threshold 0.3 --blocks
@@ -40,7 +40,9 @@ def run(arguments: argparse.Namespace) -> int:
     request = clean_options.request(arguments)
     if arguments.output is None:
         clean_options.refuse_given(arguments, "needs --output OUT", starting=clean_options.NEED_OUTPUT)
-        return one_page.print_page(request, url=arguments.url, form=arguments.format)
+        parts = ("links", "images", "emphasis")
+        without = [part for part in parts if getattr(arguments, f"format_without.{part}")]
+        return one_page.print_page(request, url=arguments.url, form=arguments.format, without=without)
     clean_options.refuse_given(arguments, "is for one page without --output", starting=("format", "url"))
     if "-" in arguments.inputs:
         raise UsageError("- (stdin) is for one page without --output")

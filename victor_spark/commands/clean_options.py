@@ -138,7 +138,14 @@ LANGUAGE: Final = Group(
         metavar="FILE",
     ),
 )
-PAGE: Final = Group("one page to stdout", option("--format", "format", "default: text", choices=FORMS), URL)
+PAGE: Final = Group(
+    "one page to stdout",
+    option("--format", "format", "default: text", choices=FORMS),
+    switch("--no-links", "format_without.links", "Markdown and TEI: the text of links alone"),
+    switch("--no-images", "format_without.images", "Markdown and TEI: no images"),
+    switch("--no-emphasis", "format_without.emphasis", "Markdown and TEI: no emphasis"),
+    URL,
+)
 ROWS: Final = Group(
     "rows",
     switch("--blocks", "rows.blocks", "add the column blocks: every block and its label"),

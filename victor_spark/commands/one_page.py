@@ -2,6 +2,7 @@
 
 import dataclasses
 import sys
+from collections.abc import Sequence
 
 from victor_spark import pipeline
 from victor_spark.blocks import Record
@@ -12,8 +13,11 @@ from victor_spark.spark.request import CleanRequest
 from victor_spark.warc import file_types, inputs, records
 
 
-def print_page(request: CleanRequest, *, url: str | None, form: str | None) -> int:
-    """Prints the text of the one page that INPUT is, and returns the exit code."""
+def print_page(request: CleanRequest, *, url: str | None, form: str | None, without: Sequence[str] = ()) -> int:
+    """Prints the text of the one page that INPUT is, and returns the exit code.
+
+    `without`: what Markdown leaves out, of links, images and emphasis.
+    """
     name, record = read_page(request, url)
     document = None
     if record.status is None:
@@ -22,7 +26,7 @@ def print_page(request: CleanRequest, *, url: str | None, form: str | None) -> i
     verdict = f"{name}: {status}{f' ({reason})' if reason else ''}"
     if document is None or status not in ANSWERED:
         raise InputError(verdict)
-    text = document.render(form or FORMS[0]) if status == "ok" else ""
+    text = document.render(form or FORMS[0], **dict.fromkeys(without, False)) if status == "ok" else ""
     sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
     sys.stdout.write(text if not text or text.endswith("\n") else f"{text}\n")
     sys.stdout.flush()

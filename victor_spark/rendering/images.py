@@ -93,7 +93,7 @@ def _of_picture(builder: "_Builder", row: int) -> str:
     if number >= len(sources):
         return ""
     markup = sources[number].decode("utf-8", "replace")
-    for candidates in re.findall(r'(?i)<source\s[^>]*?srcset\s*=\s*"([^"]*)"', markup):
+    for candidates in re.findall(r"""(?i)<source\s[^>]*?srcset\s*=\s*["']([^"']*)""", markup):
         if best := _of_set(attributes(f' x="{candidates}"')["x"]):
             return best
     return ""

@@ -15,6 +15,7 @@ _CLOSE: Final = {"strong": "\x02", "em": "\x04", "strike": "\x06"}
 _WRITTEN: Final = {"\x01": "**", "\x02": "**", "\x03": "*", "\x04": "*", "\x05": "~~", "\x06": "~~"}
 _EXCLAMATION: Final = "\x0e"
 _BREAK: Final = "\x0f"
+_CODE_END: Final = "\x10"
 _IMAGE: Final = re.compile(r"\x0e\[(?:[^\]\\]|\\.)*\]\((?:[^)\\]|\\.)*\)")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f]")
 _SPECIAL: Final = re.compile(r"[\\`*_\[\]~]|<(?=[a-zA-Z/!?])|&(?=#|\w+;)")
@@ -22,6 +23,7 @@ _LINE_START: Final = re.compile(
     r"(?m)^(?:#{1,6}(?=\s|$)|>|[+-](?=\s|$)|[-=][-= ]*$|[|:][-:| ]*$|-[-:| ]*$|(\d{1,9})([.)](?=\s|$)))"
 )
 _RUN: Final = re.compile("[\x01-\x06]+")
+_NESTED: Final = re.compile("[\x01\x03\x05][^\x02\x04\x06]*[\x01\x03\x05]")
 _SAME: Final = re.compile("\x02(\\s*)\x01|\x04(\\s*)\x03|\x06(\\s*)\x05")
 _BACKQUOTES: Final = re.compile("`+")
 _MAX_COLUMN_SPAN: Final = 100
@@ -54,6 +56,7 @@ class _Writer:
         self.links = links
         self.images = images
         self.emphasis = emphasis
+        self.inside: set[str] = set()
 
     # --- blocks ----------------------------------------------------------------------------------------
 
@@ -236,7 +239,8 @@ class _Writer:
             text = _resolved(text)
         if "![" in text:
             text = text.replace("![", "\\![")
-        return text.replace(_EXCLAMATION, "!")
+        text = text.replace(f"{_CODE_END}`", " `")  # two spans side by side
+        return text.replace(_EXCLAMATION, "!").replace(_CODE_END, "")
 
     def pieces(self, children: Sequence[Any]) -> str:
         out: list[str] = []
@@ -250,15 +254,19 @@ class _Writer:
             elif kind == "link":
                 out.append(self.link(value, self.pieces(inside)))
             elif kind in _OPEN:
+                nested = kind in self.inside or (kind == "strike" and bool(self.inside))
+                self.inside.add(kind)
                 text = self.pieces(inside)
+                if not nested:
+                    self.inside.discard(kind)
                 core = text.strip(" " + _BREAK)
-                if not core or not self.emphasis:
+                if not core or nested or not self.emphasis:
                     out.append(text)
                     continue
                 at = text.index(core)
                 out.append(f"{text[:at]}{_OPEN[kind]}{core}{_CLOSE[kind]}{text[at + len(core) :]}")
             elif kind == "code":
-                out.append(_code_span(value))
+                out.append(_code_span(value) + _CODE_END)
             elif kind == "image":
                 if self.images:
                     address, alt = value
@@ -344,7 +352,7 @@ def _address(address: str) -> str:
 
 
 def _code_span(text: str) -> str:
-    text = _CONTROL.sub("", text)
+    text = _CONTROL.sub("", text).replace("![", f"{_EXCLAMATION}[")
     if not text:
         return ""
     runs = set(map(len, _BACKQUOTES.findall(text)))
@@ -385,6 +393,7 @@ def _wrong_marks(text: str) -> set[int]:
     open_: list[int] = []
     partner: dict[int, int] = {}
     wrong: set[int] = set()
+    is_nested = _NESTED.search(text) is not None
     for run in _RUN.finditer(text):
         before, after = text[run.start() - 1 : run.start()], text[run.end() : run.end() + 1]
         before, after = before or " ", after or " "
@@ -397,7 +406,7 @@ def _wrong_marks(text: str) -> set[int]:
         )
         marks = run[0]
         is_mixed = len({c in "\x01\x03\x05" for c in marks}) > 1
-        both = opens and closes and len(marks) > 1
+        both = opens and closes and (len(marks) > 1 or is_nested)
         for at, mark in enumerate(marks, run.start()):
             opening = mark in "\x01\x03\x05"
             if opening:
@@ -405,6 +414,6 @@ def _wrong_marks(text: str) -> set[int]:
             elif open_:
                 partner[at] = open_.pop()
                 partner[partner[at]] = at
-            if is_mixed or both or not (opens if opening else closes):
+            if (is_mixed and opening) or both or not (opens if opening else closes):
                 wrong.add(at)
     return wrong | {partner[at] for at in wrong if at in partner}

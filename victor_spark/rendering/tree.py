@@ -493,9 +493,10 @@ class _Builder:
             return False
         first, last = s.first[row], s.last[row]
         text = " ".join(self.block_text(b) for b in range(first, last)[:3])
-        return bool(text) and (
-            not any(map(str.isalnum, text)) or (s.marks[row] & ANCHOR != 0 and len(text) < 16)
-        )
+        if not any(map(str.isalnum, text)):
+            return bool(text) and (s.marks[row] & ANCHOR != 0 or "#" in self.html[s.start[row] : s.inner[row]])
+        whole = self.n_size[s.last[self.heading]] - self.n_size[s.first[self.heading]]
+        return bool(s.marks[row] & ANCHOR) and len(text) < 16 and self.n_size[last] - self.n_size[first] < whole
 
     def holds_block(self, row: int) -> bool:
         """Whether the next element inside `row` is a heading or paragraph, or the like."""
@@ -591,7 +592,7 @@ class _Builder:
         self.n_not_math += 1
         if kind in ("img",):
             return False
-        markup = self.html[start:end]
+        markup = self.html[start : self.html.find(">", end) + 1]
         found = formulas.latex(markup)
         if found is None and 'id="MathJax-Element-' in markup[:4000]:
             found = self.links.mathjax(markup)
