@@ -13,7 +13,9 @@ from victor_spark.spark.request import CleanRequest
 from victor_spark.warc import file_types, inputs, records
 
 
-def print_page(request: CleanRequest, *, url: str | None, form: str | None, without: Sequence[str] = ()) -> int:
+def print_page(
+    request: CleanRequest, *, url: str | None, form: str | None, without: Sequence[str] = ()
+) -> int:
     """Prints the text of the one page that INPUT is, and returns the exit code.
 
     `without`: what Markdown leaves out, of links, images and emphasis.

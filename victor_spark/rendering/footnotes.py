@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import unquote
 
 import numpy as np
+import numpy.typing as npt
 
-from victor_spark.blocks import Bool, Int32
+from victor_spark.blocks import Bool
 from victor_spark.rendering.structure import KIND, NOTES
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def _note(builder: "_Builder", place: int) -> int | None:
     return row if builder.n_size[s.last[row]] - builder.n_size[s.first[row]] <= _LONGEST_NOTE else None
 
 
-def _loose(builder: "_Builder", rows: Int32) -> Footnotes:
+def _loose(builder: "_Builder", rows: npt.NDArray[np.signedinteger]) -> Footnotes:
     """Footnotes without links: a number set high, and later a paragraph that begins with one."""
     s, paragraph = builder.s, builder.blocks.paragraph
     refs: dict[int, str] = {}

@@ -23,7 +23,7 @@ _MAX_FORMULA: Final = 20_000
 
 
 def latex(markup: str) -> tuple[str, bool] | None:
-    """The LaTeX of the formula that an element's markup is, and whether it stands by itself; None: it is none."""
+    """The LaTeX of the formula that some markup is, and whether it stands by itself; None: it is none."""
     tag = markup[: markup.find(">") + 1]
     own = _ATTRIBUTE.search(tag)
     if own is None and len(markup) > _MAX_FORMULA * 20:
@@ -54,7 +54,7 @@ def latex(markup: str) -> tuple[str, bool] | None:
 
 
 def tidy(tex: str) -> str:
-    """LaTeX without delimiters and an outermost \\displaystyle."""
+    """LaTeX without delimiters and an outermost displaystyle."""
     tex = tex.strip()
     if (inside := _DELIMITED.fullmatch(tex)) and "$" not in (text := inside[inside.lastindex or 0]):
         tex = text.strip()
@@ -101,12 +101,12 @@ def of_mathml(markup: str) -> str:
                 continue
             stack.append((name if len(stack) < _MAX_DEPTH else "mrow", attributes, []))
         elif len(stack) > 1:
-            name, attributes, children = stack.pop()
-            if name not in ("annotation", "annotation-xml"):
-                stack[-1][2].append(_element(name, attributes, children))
+            ended = stack.pop()
+            if ended[0] not in ("annotation", "annotation-xml"):
+                stack[-1][2].append(_element(*ended))
     while len(stack) > 1:
-        name, attributes, children = stack.pop()
-        stack[-1][2].append(_element(name, attributes, children))
+        ended = stack.pop()
+        stack[-1][2].append(_element(*ended))
     return re.sub(r" +", " ", _row(stack[0][2])).strip()
 
 

@@ -100,20 +100,21 @@ def _of_picture(builder: "_Builder", row: int) -> str:
 
 
 _LANGUAGE: Final = re.compile(
-    r'[ "](?:(?:language|lang|highlight-source|highlight|sourceCode|src|prism)[-_:]|brush: ?)([a-zA-Z][\w+#]*)'
+    r'[ "](?:(?:language|lang|highlight-source|highlight|sourceCode|src|prism)[-_:]|brush: ?)'
+    r"([a-zA-Z][\w+#]*)"
 )
-_STATED: Final = re.compile(
-    r' (?:data-(?:lang|language|code-language|lean-context)|lang)="([a-zA-Z][\w+#. -]*)"'
-)
+_STATED: Final = re.compile(r' (?:data-(?:lang|language|code-language)|lang)="([a-zA-Z][\w+#.-]*)"')
 _NO_LANGUAGE_WORDS: Final = (
-    "plaintext plain text none nohighlight txt auto block wrapper container box body toolbar content table line"
-    " lines numbers highlight highlighter rouge wrap example snippet view panel numberlines hljs undefined default"
+    "plaintext plain text none nohighlight txt auto block wrapper container box body toolbar content table"
+    " line lines numbers highlight highlighter rouge wrap example snippet view panel numberlines hljs"
+    " undefined default"
 )
 _NO_LANGUAGE: Final = frozenset(_NO_LANGUAGE_WORDS.split())
 _KNOWN_LANGUAGES: Final = (
-    "python py javascript js typescript ts java c cpp csharp cs go rust ruby php bash sh shell zsh console html"
-    " css scss json yaml yml xml sql kotlin swift scala perl r lua haskell elixir erlang clojure lean dart toml"
-    " ini diff makefile dockerfile powershell matlab julia groovy objectivec vim graphql jsx tsx vue markdown"
+    "python py javascript js typescript ts java c cpp csharp cs go rust ruby php bash sh shell zsh console"
+    " html css scss json yaml yml xml sql kotlin swift scala perl r lua haskell elixir erlang clojure lean"
+    " dart toml ini diff makefile dockerfile powershell matlab julia groovy objectivec vim graphql jsx tsx"
+    " vue markdown"
 )
 _KNOWN: Final = frozenset(_KNOWN_LANGUAGES.split())
 
@@ -136,14 +137,11 @@ def language(builder: "_Builder", row: int) -> str:
         up = int(s.parent[up])
     for at in rows:
         tag = builder.html[s.start[at] : s.inner[at]]
-        stated = _STATED.search(tag)
-        if stated and " " not in stated[1] and ("data-" in stated[0] or stated[1].lower() in _KNOWN):
-            if stated[1].lower() not in _NO_LANGUAGE and "context" not in stated[0]:
-                return stated[1].lower()
-        for found in _LANGUAGE.finditer(tag):
-            if found[1].lower() not in _NO_LANGUAGE:
-                return found[1].lower()
-        for word in re.findall(r"[^\s\"=]+", attributes(tag).get("class", "")):
-            if word.lower() in _KNOWN:
-                return word.lower()
+        for found in (*_STATED.finditer(tag), *_LANGUAGE.finditer(tag)):
+            name: str = found[1].lower()
+            if name not in _NO_LANGUAGE and (" lang=" not in found[0] or name in _KNOWN):
+                return name
+        for word in attributes(tag).get("class", "").lower().split():
+            if word in _KNOWN:
+                return word
     return ""

@@ -3,13 +3,11 @@
 import re
 from functools import cached_property
 from html import unescape
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import urljoin, urlsplit
 
 from victor_spark.rendering import formulas
-
-if TYPE_CHECKING:
-    from victor_spark.document import Document
+from victor_spark.rendering.structure import Cleaned
 
 _ATTRIBUTE: Final = re.compile(r' ([\w:.-]+)="([^"]*)"')
 _HREF: Final = re.compile(r' href="([^"]*)"')
@@ -29,7 +27,8 @@ _ALLOWED: Final = (
     "magnet:",
 )
 _MATHJAX: Final = re.compile(
-    rb'<script\s[^>]*type=["\']?math/tex(; *mode=display)?["\']?[^>]*\sid=["\']?MathJax-Element-(\d+)["\']?[^>]*>(.*?)</script>',
+    rb'<script\s[^>]*type=["\']?math/tex(; *mode=display)?["\']?[^>]*'
+    rb'\sid=["\']?MathJax-Element-(\d+)["\']?[^>]*>(.*?)</script>',
     re.DOTALL | re.IGNORECASE,
 )
 
@@ -42,7 +41,7 @@ def attributes(tag: str) -> dict[str, str]:
 class Links:
     """What addresses of a page are resolved against."""
 
-    def __init__(self, document: "Document") -> None:
+    def __init__(self, document: Cleaned) -> None:
         self._document = document
 
     @cached_property

@@ -2,12 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from victor_spark.rendering.structure import Cleaned
 from victor_spark.rendering.tree import Node, tree
-
-if TYPE_CHECKING:
-    from victor_spark.document import Document
 
 # Marks inside a line before it is known where they stand: Markdown reads ** only beside certain characters.
 _OPEN: Final = {"strong": "\x01", "em": "\x03", "strike": "\x05"}
@@ -18,7 +16,9 @@ _BREAK: Final = "\x0f"
 _CODE_END: Final = "\x10"
 _IMAGE: Final = re.compile(r"\x0e\[(?:[^\]\\]|\\.)*\]\((?:[^)\\]|\\.)*\)")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f]")
-_SPECIAL: Final = re.compile(r"[\\`*_\[\]~]|<(?=[a-zA-Z/!?])|&(?=#|\w+;)")
+_SPECIAL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\\`*_\[\]~]|<(?=[a-zA-Z/!?])|&(?=#|\w+;)")
+_MAY_MEAN: Final = frozenset("#>+-=|:0123456789")
+"""What a line can begin with that means something."""
 _LINE_START: Final = re.compile(
     r"(?m)^(?:#{1,6}(?=\s|$)|>|[+-](?=\s|$)|[-=][-= ]*$|[|:][-:| ]*$|-[-:| ]*$|(\d{1,9})([.)](?=\s|$)))"
 )
@@ -30,7 +30,7 @@ _MAX_COLUMN_SPAN: Final = 100
 _NOTES: Final = frozenset(("notes", "footnotes", "endnotes", "note", "footnote"))
 
 
-def markdown(document: "Document", *, links: bool = True, images: bool = True, emphasis: bool = True) -> str:
+def markdown(document: Cleaned, *, links: bool = True, images: bool = True, emphasis: bool = True) -> str:
     """The kept content of a document; without links their text stays, without images nothing of them."""
     nodes = tree(document)[2]
     if (title := _title(nodes, document.title)) is not None:
@@ -57,22 +57,20 @@ class _Writer:
         self.images = images
         self.emphasis = emphasis
         self.inside: set[str] = set()
+        self.is_marked = False  # whether the line at hand has emphasis
 
     # --- blocks ----------------------------------------------------------------------------------------
 
     def blocks(self, nodes: Sequence[Node]) -> str:
         parts: list[str] = []
-        lists = ""
+        lists = False
         for i, node in enumerate(nodes):
             if node[0] == "heading" and i + 1 < len(nodes) and self.is_of_notes(node, nodes[i + 1]):
                 continue
-            text = self.block(node, other=bool(lists) and nodes[i - 1][0] == "list")
+            text = self.block(node, other=lists)
             if not text:
                 continue
-            if node[0] == "list":
-                lists = "" if lists else "-"
-            else:
-                lists = ""
+            lists = node[0] == "list" and not lists
             parts.append(text)
         return "\n\n".join(parts)
 
@@ -164,10 +162,10 @@ class _Writer:
 
     def item(self, children: Sequence[Node]) -> str:
         """The content of an item; a newline before it where it is more than a line and lists after it."""
-        parts = []
+        parts: list[str] = []
         tight = True
         lists = False
-        for i, child in enumerate(children):
+        for child in children:
             text = self.block(child, other=lists)
             if text:
                 lists = child[0] == "list" and not lists
@@ -226,17 +224,19 @@ class _Writer:
 
     def line(self, children: Sequence[Any]) -> str:
         """A paragraph; its lines end with two spaces."""
-        text = self.inline(children)
-        lines = [" ".join(line.split(" ")).strip() for line in text.split(_BREAK)]
-        if "\n" in text:
-            lines = [line for line in lines if line]
-        text = "  \n".join(line for line in lines if line)
+        text = self.inline(children).strip()
+        if _BREAK in text:
+            lines = [line.strip() for line in text.split(_BREAK)]
+            text = "  \n".join(line for line in lines if line)
+        elif text[:1] not in _MAY_MEAN:
+            return text
         return _LINE_START.sub(_escaped_start, text)
 
     def inline(self, children: Sequence[Any]) -> str:
         text = self.pieces(children)
-        if _RUN.search(text):
+        if self.is_marked:
             text = _resolved(text)
+            self.is_marked = False
         if "![" in text:
             text = text.replace("![", "\\![")
         text = text.replace(f"{_CODE_END}`", " `")  # two spans side by side
@@ -263,6 +263,7 @@ class _Writer:
                 if not core or nested or not self.emphasis:
                     out.append(text)
                     continue
+                self.is_marked = True
                 at = text.index(core)
                 out.append(f"{text[:at]}{_OPEN[kind]}{core}{_CLOSE[kind]}{text[at + len(core) :]}")
             elif kind == "code":
@@ -286,9 +287,8 @@ class _Writer:
                 if core.startswith("[^") or not core or len(core) > 60:
                     out.append(text)
                 else:
-                    out.append(
-                        f"{text[: len(text) - len(text.lstrip())]}<{kind}>{core}</{kind}>{text[len(text.rstrip()) :]}"
-                    )
+                    lead, trail = " " * text[0].isspace(), " " * text[-1].isspace()
+                    out.append(f"{lead}<{kind}>{core}</{kind}>{trail}")
             else:
                 out.append(self.pieces(inside))
         return "".join(out)
@@ -321,9 +321,9 @@ def _flatten(nodes: Sequence[Any], pieces: list[Any]) -> None:
 
 
 def _escaped(text: str) -> str:
-    if _CONTROL.search(text):
-        text = _CONTROL.sub("", text)
-    return _SPECIAL.sub(r"\\\g<0>", text) if _SPECIAL.search(text) else text
+    if _SPECIAL.search(text) is None:
+        return text
+    return _SPECIAL.sub(r"\\\g<0>", _CONTROL.sub("", text))
 
 
 def _escaped_start(match: re.Match[str]) -> str:
@@ -362,7 +362,7 @@ def _code_span(text: str) -> str:
 
 
 def _prefixed(text: str, prefix: str, *, first: str | None = None) -> str:
-    """The lines of a text with a prefix, empty ones without the spaces in it; `first` is that of the first."""
+    """The lines of a text with a prefix, empty ones without its spaces; `first` is that of the first line."""
     lines = text.split("\n")
     bare = prefix.rstrip()
     out = [(prefix + line) if line else bare for line in lines]

@@ -5,16 +5,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from victor_spark.blocks import CODE, LINES, PROSE, Blocks, Bool
 from victor_spark.html.characters import properties
 from victor_spark.kernels import assemble, views
-
-if TYPE_CHECKING:
-    from victor_spark.document import Document
+from victor_spark.rendering.structure import Cleaned
 
 _WHITE: Final = re.compile(r"\s+")
 
@@ -56,7 +54,7 @@ class Paragraph:
 _CLEANEVAL: Final = {"header": "h", "text": "p", "list": "l"}
 
 
-def paragraphs(document: "Document") -> Iterator[Paragraph]:
+def paragraphs(document: Cleaned) -> Iterator[Paragraph]:
     """The kept paragraphs in document order (blocks joined over inline splits); a listing of code is one."""
     columns, text = document.columns, document.uncut_text
     gaps = columns.gaps.tobytes().decode("utf-32-le", "surrogatepass")
@@ -106,12 +104,12 @@ def _separator(columns: Blocks, gaps: str, last: int, row: int) -> str:
     return " " if columns.space_before[row] or row != last + 1 else ""
 
 
-def cleaneval(document: "Document") -> str:
+def cleaneval(document: Cleaned) -> str:
     """The kept paragraphs as CleanEval writes them."""
     return "".join(f"<{_CLEANEVAL[p.kind]}>{escape(p.text, quote=False)}\n" for p in paragraphs(document))
 
 
-def html(document: "Document") -> str:
+def html(document: Cleaned) -> str:
     """The canonical HTML with the text of dropped blocks deleted: the paper's own output form."""
     dropped = (~document.kept).nonzero()[0]
     starts, ends = document.columns.start[dropped].tolist(), document.columns.end[dropped].tolist()

@@ -1,14 +1,16 @@
 """Canonical HTML → the elements of the page as columns: what each is, where, and which blocks it holds."""
 
+from collections.abc import Callable
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import Blocks, Int32
+from victor_spark.blocks import Blocks, Bool, Int32
 from victor_spark.kernels import code_points, markup, views
 from victor_spark.kernels import structure as kernel
+from victor_spark.metadata.extract import Metadata
 from victor_spark.parser.hashing import hashed
 
 _VOID: Final = ("void", "img", "br", "hr", "input")
@@ -98,6 +100,29 @@ def _tables() -> _Tables:
         for name in names.split(","):
             marks[name] = marks.get(name, 0) | mark
     return _Tables(*hashed(kinds, 512), *hashed(marks, 1024))
+
+
+class Cleaned(Protocol):
+    """What the forms are made from: a `Document`."""
+
+    @property
+    def html(self) -> str: ...  # noqa: D102 - as those of Document
+    @property
+    def url(self) -> str | None: ...  # noqa: D102
+    @property
+    def title(self) -> str | None: ...  # noqa: D102
+    @property
+    def language(self) -> str | None: ...  # noqa: D102
+    @property
+    def columns(self) -> Blocks: ...  # noqa: D102
+    @property
+    def kept(self) -> Bool: ...  # noqa: D102
+    @property
+    def markup(self) -> Callable[[], bytes] | None: ...  # noqa: D102
+    @property
+    def metadata(self) -> Metadata: ...  # noqa: D102
+    @property
+    def uncut_text(self) -> str: ...  # noqa: D102
 
 
 class Structure(NamedTuple):

@@ -1,29 +1,36 @@
-"""The kept content as TEI P5 (the guidelines' schema tei_all): metadata in the header, structure in the text."""
+"""The kept content as TEI P5 (schema tei_all): metadata in the header, structure in the text."""
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
+from victor_spark.rendering.structure import Cleaned
 from victor_spark.rendering.tree import Node, tree
 
-if TYPE_CHECKING:
-    from victor_spark.document import Document
-
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_RENDERED: Final = {"strong": "bold", "em": "italic", "strike": "strikethrough", "sup": "superscript", "sub": "subscript"}
+_RENDERED: Final = {
+    "strong": "bold",
+    "em": "italic",
+    "strike": "strikethrough",
+    "sup": "superscript",
+    "sub": "subscript",
+}
 
 
-def tei(document: "Document", *, links: bool = True, images: bool = True, emphasis: bool = True) -> str:
+def tei(document: Cleaned, *, links: bool = True, images: bool = True, emphasis: bool = True) -> str:
     """A TEI document: header with what the page states about itself, body with the kept content."""
     about = document.metadata
-    left_out = {name for name, wanted in (("link", links), ("image", images), ("emphasis", emphasis)) if not wanted}
+    left_out = {
+        name for name, wanted in (("link", links), ("image", images), ("emphasis", emphasis)) if not wanted
+    }
     authors = "".join(f"<author>{_text(name)}</author>" for name in about.authors or ())
     title = _text(about.title or document.title or "")
     source = [f"<title>{_text(about.site_name)}</title>"] if about.site_name else []
-    source += [f"<date when={_attribute(about.date[:10])}/>"] if re.match(r"\d{4}(-\d\d(-\d\d)?)?", about.date or "") else []
+    day = (about.date or "")[:10]
+    source += [f"<date when={_attribute(day)}/>"] if re.fullmatch(r"\d{4}(-\d\d){0,2}", day) else []
     source += [f"<ptr target={_attribute(_address(document.url))}/>"] if document.url else []
-    language = f' xml:lang={_attribute(document.language)}' if document.language else ""
+    language = f" xml:lang={_attribute(document.language)}" if document.language else ""
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n<TEI xmlns="http://www.tei-c.org/ns/1.0">\n<teiHeader><fileDesc>'
         f"<titleStmt><title>{title}</title>{authors}</titleStmt>"
@@ -61,9 +68,15 @@ def _block(node: Node, left_out: set[str]) -> str:
     kind, value, children = node
     if kind in ("p", "heading"):
         text = _inline(children, left_out)
-        return f"<p>{text}</p>\n" if text.strip() and kind == "p" else f"<ab>{text}</ab>\n" if text.strip() else ""
+        return (
+            f"<p>{text}</p>\n"
+            if text.strip() and kind == "p"
+            else f"<ab>{text}</ab>\n"
+            if text.strip()
+            else ""
+        )
     if kind == "code":
-        language = f' lang={_attribute(value[0])}' if re.fullmatch(r"[\w-]+", value[0]) else ""
+        language = f" lang={_attribute(value[0])}" if re.fullmatch(r"[\w-]+", value[0]) else ""
         return f"<p><code{language}>{_text(value[1])}</code></p>\n"
     if kind == "list":
         items = "".join(_item(item, left_out) for item in children)
@@ -94,7 +107,9 @@ def _row(node: Node, left_out: set[str]) -> str:
     cells = []
     for cell in node[2]:
         across, down, is_head = cell[1]
-        spans = f' cols="{across}"' * (across > 1) + f' rows="{down}"' * (down > 1) + ' role="label"' * is_head
+        spans = (
+            f' cols="{across}"' * (across > 1) + f' rows="{down}"' * (down > 1) + ' role="label"' * is_head
+        )
         cells.append(f"<cell{spans}>{_flat(cell, left_out)}</cell>")
     return f"<row>{''.join(cells)}</row>\n" if cells else ""
 
@@ -122,7 +137,9 @@ def _inline(children: Sequence[Any], left_out: set[str]) -> str:
         if kind == "br":
             out.append("<lb/>")
         elif kind == "link":
-            out.append(text if "link" in left_out else f"<ref target={_attribute(_address(value))}>{text}</ref>")
+            out.append(
+                text if "link" in left_out else f"<ref target={_attribute(_address(value))}>{text}</ref>"
+            )
         elif kind in _RENDERED:
             is_left_out = "emphasis" in left_out and kind in ("strong", "em", "strike")
             out.append(text if is_left_out else f'<hi rend="{_RENDERED[kind]}">{text}</hi>')

@@ -8,7 +8,7 @@ paragraphs: strings, strong, em, strike, sup, sub, code, link, image, math, ref,
 import re
 from html import unescape
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -26,19 +26,20 @@ from victor_spark.rendering.structure import (
     MATH,
     PICTURE,
     TITLE,
+    Cleaned,
     Structure,
     structure,
 )
 from victor_spark.rendering.structure import CODE as CODE_MARK
 
-if TYPE_CHECKING:
-    from victor_spark.document import Document
-
 Node = tuple[str, Any, list[Any]]
 
 _MAX_DEPTH: Final = 24
 """Nested structures beyond this many are left out; their content is not."""
+_ZERO: Final = np.zeros(1, dtype=np.int64)
 _LINE_BREAK: Final = 10
+_LONGEST_ITEM: Final = 2_000
+"""Characters of a list item that is shown whole."""
 _LONGEST_MARKUP: Final = 20_000
 _CLIMB: Final = 12
 """Elements around an image that are looked at."""
@@ -64,16 +65,21 @@ _BLOCK_COLUMNS: Final = (
     "end",
 )
 _CONTAINERS: Final = {
-    "quote": "quote", "figure": "figure", "figcaption": "caption", "caption": "caption", "dl": "dl", "dt": "dt",
-    "dd": "dd", "details": "details", "summary": "summary",
+    "quote": "quote", "figure": "figure", "figcaption": "caption", "caption": "caption", "dl": "dl",
+    "dt": "dt", "dd": "dd", "details": "details", "summary": "summary",
 }  # fmt: skip
 _INLINE: Final = {name: name for name in ("strong", "em", "strike", "sup", "sub")}
 _HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
 _H1, _H6 = KIND["h1"], KIND["h6"]
+_LEAST_PARTS: Final = np.zeros(len(_NAMES), dtype=np.int64)
+"""One part in so many must be kept of a structure that is shown whole, by kind; of a listing, anything."""
+_LEAST_PARTS[[KIND["li"], KIND["table"], KIND["pre"]]] = 2, 3, 1 << 30
+_MAY_BE_TORN: Final = _LEAST_PARTS > 0
+_MAY_BE_TORN[_H1 : _H6 + 1] = True
 _CELL_KINDS: Final = (KIND["td"], KIND["th"])
 
 
-def tree(document: "Document") -> Node:
+def tree(document: Cleaned) -> Node:
     """The kept content of a document, as the children of one node."""
     if not document.kept.any():
         return ("root", None, [])
@@ -83,12 +89,12 @@ def tree(document: "Document") -> Node:
 class _Builder:
     """One walk over the elements and the kept blocks of a page."""
 
-    def __init__(self, document: "Document") -> None:
+    def __init__(self, document: Cleaned) -> None:
         self.document = document
         self.html = document.html
         blocks = self.blocks = document.columns
         self.s = structure(self.html, blocks)
-        self.m = Structure(*map(memoryview, self.s))  # for single numbers, which numpy is slow at
+        self.m: Any = Structure(*(memoryview(column) for column in self.s))  # type: ignore[arg-type]  # for single numbers, which numpy is slow at
         self.b = SimpleNamespace(**{name: memoryview(getattr(blocks, name)) for name in _BLOCK_COLUMNS})
         self.text = document.uncut_text
         self.text_start, self.text_end = self.b.text_start, self.b.text_end
@@ -112,39 +118,40 @@ class _Builder:
     # --- what is shown ---------------------------------------------------------------------------------
 
     def whole(self, kept: Bool) -> Bool:
-        """The kept blocks, with those of listings, data tables and list items that most is kept of."""
+        """The kept blocks, with those of structures of which enough is kept, and what stands between such.
+
+        These are listings, data tables and list items that most is kept of, notices and headings between kept
+        text. Numbers of lines are left out.
+        """
         s, blocks = self.s, self.blocks
         size = blocks.text_end - blocks.text_start
-        total = np.concatenate([[0], np.cumsum(size)])
-        n_kept = self.n_size_kept = np.concatenate([[0], np.cumsum(size * kept)])
-        self.n_size = total
-        of_kind = (s.kind == KIND["pre"]) | (s.kind == KIND["li"]) | (s.kind == KIND["table"])
-        shown, all_ = n_kept[s.last] - n_kept[s.first], total[s.last] - total[s.first]
-        least = np.where(s.kind == KIND["pre"], 0, np.where(s.kind == KIND["table"], all_ // 3, all_ // 2))
-        torn = of_kind & (shown > 0) & (shown < all_) & (shown >= least)
-        out = kept
-        for row in np.flatnonzero(torn).tolist():
-            if s.kind[row] == KIND["table"] and not self.is_data(row):
-                continue
-            if s.kind[row] == KIND["li"] and all_[row] > 2000:
-                continue
-            if out is kept:
-                out = kept.copy()
-            out[s.first[row] : s.last[row]] = True
-        notices = np.flatnonzero((s.marks & CALLOUT != 0) & (shown < all_) & (all_ < _LONGEST_NOTICE))
-        for row in notices.tolist():
-            first, last = int(s.first[row]), int(s.last[row])
-            if shown[row] or (first > 0 and last < len(out) and out[first - 1] and self.next_kept(out, last)):
-                out = kept.copy() if out is kept else out
-                out[first:last] = True
-        heads = np.flatnonzero((s.kind >= _H1) & (s.kind <= _H6) & (shown == 0) & (all_ > 0) & (s.last < len(out)))
-        heads = heads[out[s.last[heads]] & ((s.kind[heads] == _H1) | out[np.maximum(s.first[heads] - 1, 0)])]
-        for row in heads.tolist():  # a heading between kept text heads what follows
-            out = kept.copy() if out is kept else out
-            out[s.first[row] : s.last[row]] = True
-        if blocks.line_number.any():
-            out = out & ~blocks.line_number
-        return out
+        total = self.n_size = np.concatenate([_ZERO, np.cumsum(size)])
+        n_kept = np.concatenate([_ZERO, np.cumsum(size * kept)])
+        rows = np.flatnonzero(_MAY_BE_TORN[s.kind] | (s.marks & CALLOUT != 0))
+        first, last = s.first[rows], s.last[rows]
+        shown, all_ = n_kept[last] - n_kept[first], total[last] - total[first]
+        torn = (shown < all_) & (shown * _LEAST_PARTS[s.kind[rows]] >= all_ * (shown > 0))
+        out = kept.copy()
+        later = []
+        for i in np.flatnonzero(torn).tolist():
+            row, kind = int(rows[i]), int(s.kind[rows[i]])
+            if s.marks[row] & CALLOUT or _H1 <= kind <= _H6:
+                later.append(i)
+            elif (
+                shown[i]
+                and (kind != KIND["table"] or self.is_data(row))
+                and (kind != KIND["li"] or all_[i] <= _LONGEST_ITEM)
+            ):
+                out[first[i] : last[i]] = True
+        for i in later:
+            a, b = int(first[i]), int(last[i])
+            begins = b < len(out) and (a == 0 or out[a - 1])
+            if s.marks[rows[i]] & CALLOUT:
+                if all_[i] < _LONGEST_NOTICE and (shown[i] or (a and begins and self.next_kept(out, b))):
+                    out[a:b] = True
+            elif not shown[i] and b < len(out) and out[b] and (s.kind[rows[i]] == _H1 or begins):
+                out[a:b] = True  # a heading between kept text heads what follows
+        return out & ~blocks.line_number if blocks.line_number.any() else out
 
     def next_kept(self, kept: Bool, b: int) -> bool:
         """Whether the block after a notice is kept, notices in between left out."""
@@ -162,13 +169,13 @@ class _Builder:
             self.tables[table] = len(self.tables) < 3000 and _is_data(self, table)
         return self.tables[table]
 
-    def images(self) -> tuple[Bool, Int32]:
-        """Which elements are images that belong to the kept text; the rows of all."""
+    def images(self) -> Bool:
+        """Which elements are images that belong to the kept text."""
         s = self.s
         rows = np.flatnonzero(s.kind == KIND["img"])
         shown = np.zeros(len(s.kind), dtype=bool)
         if not len(rows):
-            return shown, rows
+            return shown
         around = self.with_text(s.parent[rows])
         size = self.n_size[s.last] - self.n_size[s.first]
         kept = np.concatenate([[0], np.cumsum((self.blocks.text_end - self.blocks.text_start) * self.kept)])
@@ -190,7 +197,7 @@ class _Builder:
         shown[rows] = between | (most & (beside | figure | (kept[outer] * 10 >= size[outer] * 9)))
         for row in np.unique(around[shown[rows] & caption]).tolist():
             self.kept[s.first[row] : s.last[row]] = True
-        return shown, rows
+        return shown
 
     def with_text(self, rows: Int32) -> Int32:
         """The elements themselves, or the first around each that has text."""
@@ -206,9 +213,7 @@ class _Builder:
 
     def build(self) -> Node:
         s = self.s
-        if self.kept is self.document.kept:
-            self.kept = self.kept.copy()
-        shown, _ = self.images()
+        shown = self.images()
         self.n_kept = np.concatenate([[0], np.cumsum(self.kept)])
         self.footnotes = footnotes(self, self.n_kept[s.last] > self.n_kept[s.first])
         if self.footnotes.notes:
@@ -233,7 +238,9 @@ class _Builder:
         wanted[list(self.footnotes.notes)] = True
         rows, texts = np.flatnonzero(wanted), np.flatnonzero(kept)
         n_blocks = np.arange(len(kept) + 1)
-        self.next_shown = texts.tolist() and np.append(texts, len(kept))[np.searchsorted(texts, n_blocks)].tolist()
+        self.next_shown = (
+            texts.tolist() and np.append(texts, len(kept))[np.searchsorted(texts, n_blocks)].tolist()
+        )
         self.last_shown = np.append(texts, 0)[np.searchsorted(texts, n_blocks) - 1].tolist()
         starts = np.concatenate([s.start[rows], self.blocks.start[texts]])
         order = np.argsort(starts, kind="stable")
@@ -297,13 +304,9 @@ class _Builder:
         blocks = self.b
         number = blocks.paragraph[b]
         white = blocks.white_space[b]
-        if (
-            white == CODE
-            and blocks.listing[b]
-            and (not self.stack or self.inline is self.line or self.line is None)
-        ):
-            if self.add_listing(b):
-                return
+        outside = not self.stack or self.inline is self.line or self.line is None
+        if white == CODE and blocks.listing[b] and outside and self.add_listing(b):
+            return
         was = self.line
         line = self.paragraph(number)
         text = self.text[self.text_start[b] : self.text_end[b]]
@@ -314,7 +317,7 @@ class _Builder:
                 self.inline[2].append(" ")
         self.last = b
         add = self.inline[2].append
-        if white == LINES or white == PROSE:
+        if white in (LINES, PROSE):
             for i, part in enumerate(text.split("\n")):
                 if i:
                     add(("br", None, []))
@@ -338,8 +341,8 @@ class _Builder:
     def add_listing(self, b: int) -> bool:
         """A listing that no element stands for, from block `b` on."""
         blocks = self.blocks
-        same = np.flatnonzero(blocks.listing[b:] != blocks.listing[b]) if b < len(blocks) else ()
-        stop = b + int(same[0]) if len(same) else len(blocks)
+        other = np.flatnonzero(blocks.listing[b:] != blocks.listing[b])
+        stop = b + int(other[0]) if len(other) else len(blocks)
         paragraph = blocks.paragraph
         if b and paragraph[b - 1] == paragraph[b] and self.kept[b - 1]:
             return False
@@ -494,9 +497,13 @@ class _Builder:
         first, last = s.first[row], s.last[row]
         text = " ".join(self.block_text(b) for b in range(first, last)[:3])
         if not any(map(str.isalnum, text)):
-            return bool(text) and (s.marks[row] & ANCHOR != 0 or "#" in self.html[s.start[row] : s.inner[row]])
+            return bool(text) and (
+                s.marks[row] & ANCHOR != 0 or "#" in self.html[s.start[row] : s.inner[row]]
+            )
         whole = self.n_size[s.last[self.heading]] - self.n_size[s.first[self.heading]]
-        return bool(s.marks[row] & ANCHOR) and len(text) < 16 and self.n_size[last] - self.n_size[first] < whole
+        return (
+            bool(s.marks[row] & ANCHOR) and len(text) < 16 and self.n_size[last] - self.n_size[first] < whole
+        )
 
     def holds_block(self, row: int) -> bool:
         """Whether the next element inside `row` is a heading or paragraph, or the like."""
@@ -515,16 +522,8 @@ class _Builder:
         """Makes sure that there is a paragraph for what has no text of its own, before block `first`."""
         if self.line is not None:
             follows = first < len(self.blocks) and self.b.paragraph[first] == self.number
-            if (
-                follows
-                or self.line[0] == "heading"
-                or (first and self.b.paragraph[first - 1] == self.number)
-            ):
-                if (
-                    self.line[2]
-                    and (first >= len(self.blocks) or self.b.space_before[first])
-                    and follows
-                ):
+            if follows or self.line[0] == "heading" or (first and self.b.paragraph[first - 1] == self.number):
+                if self.line[2] and (first >= len(self.blocks) or self.b.space_before[first]) and follows:
                     self.inline[2].append(" ")
                     self.last = first
                 return
@@ -559,7 +558,7 @@ class _Builder:
             return
         first = s.first[row]
         node: Node = ("image", found, [])
-        if self.is_inline(row, first):
+        if self.is_inline(row):
             self.start_inline(first)
             self.inline[2].append(node)
         else:
@@ -569,16 +568,14 @@ class _Builder:
                 inside = ("p", None, [("link", self.link[1], [node])])
             self.block[2].append(inside)
 
-    def is_inline(self, row: int, first: int) -> bool:
+    def is_inline(self, row: int) -> bool:
         if self.line is None:
             return False
         if self.inline is not self.line:
             return True
         parent = self.m.parent[row]
         return (
-            parent >= 0
-            and self.m.last[parent] > self.m.first[parent]
-            and self.m.kind[parent] in _TEXT_KINDS
+            parent >= 0 and self.m.last[parent] > self.m.first[parent] and self.m.kind[parent] in _TEXT_KINDS
         )
 
     def math(self, row: int, kind: str) -> bool:
@@ -590,7 +587,7 @@ class _Builder:
             return False
         self.not_math = max(self.not_math, end)
         self.n_not_math += 1
-        if kind in ("img",):
+        if kind == "img":
             return False
         markup = self.html[start : self.html.find(">", end) + 1]
         found = formulas.latex(markup)
@@ -599,24 +596,19 @@ class _Builder:
         if found is None:
             return kind == "math" and s.first[row] == s.last[row]
         first, last = s.first[row], s.last[row]
-        if found[1] and self.block[0] not in ("cell",) and self.stands_alone(row):
+        if found[1] and self.block[0] != "cell":
             self.line = None
             (self.block if self.block[0] not in ("list", "table", "row") else self.root)[2].append(
                 ("p", None, [("math", found, [])])
             )
         else:
             if last > first:
-                self.space_before(first) if self.line is not None else self.paragraph(
-                    self.b.paragraph[first]
-                )
+                self.space_before(first) if self.line is not None else self.paragraph(self.b.paragraph[first])
             else:
                 self.start_inline(first)
             self.inline[2].append(("math", (found[0], found[1]), []))
         self.skip = end
         self.last = last - 1 if last > first else self.last
-        return True
-
-    def stands_alone(self, row: int) -> bool:
         return True
 
     def listing(self, row: int, kind: str) -> None:
@@ -641,16 +633,12 @@ class _Builder:
         if self.block[0] == "cell":
             self.inline_code(row)
             return
-        hidden = self.not_code(row)
+        others = self.not_code(row)
         language = images.language(self, row)
-        if hidden:
-            kept = self.kept
-            self.kept = kept.copy()
-            for a, b in hidden:
-                words = " ".join(self.block_text(i) for i in range(a, b))
-                if not language and re.fullmatch(r"[A-Za-z][\w+#.-]{0,14}", name := self.block_text(a)):
-                    language = name.lower() if words else ""
-                self.kept[a:b] = False
+        for a, b in others:
+            if not language and a < b and re.fullmatch(r"[A-Za-z][\w+#.-]{0,14}", name := self.block_text(a)):
+                language = name.lower() if name.lower() != "copy" else ""
+            self.kept[a:b] = False
         self.add_code(first, last, language)
         self.skip = s.end[row]
         self.last = last - 1
@@ -662,7 +650,8 @@ class _Builder:
         kinds, marks = s.kind[row + 1 : after], s.marks[row + 1 : after]
         found = []
         odd = (kinds == KIND["button"]) | ((marks & (COPY | HIDDEN)) != 0)
-        for i in (np.flatnonzero(odd) + row + 1).tolist():
+        for at in (np.flatnonzero(odd) + row + 1).tolist():
+            i = at
             hidden = bool(s.marks[i] & HIDDEN)
             while not hidden:
                 up = s.parent[i]
@@ -682,7 +671,7 @@ class _Builder:
         if self.starts_listing(first, last):
             return
         kept = [b for b in range(first, last) if self.kept[b]]
-        pieces = []
+        pieces: list[str] = []
         for b in kept:
             if pieces and (blocks.space_before[b] or blocks.paragraph[b] != blocks.paragraph[b - 1]):
                 pieces.append(" ")
@@ -762,7 +751,8 @@ _TEXT_KINDS: Final = frozenset(
     KIND[name] for name in ("p", "li", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "a", "strong", "em")
 )
 _CALLOUTS: Final = {
-    "note": "NOTE", "info": "NOTE", "information": "NOTE", "abstract": "NOTE", "question": "NOTE", "primary": "NOTE",
+    "note": "NOTE", "info": "NOTE", "information": "NOTE", "abstract": "NOTE", "question": "NOTE",
+    "primary": "NOTE",
     "tip": "TIP", "hint": "TIP", "success": "TIP", "check": "TIP",
     "important": "IMPORTANT",
     "warning": "WARNING", "warn": "WARNING", "attention": "WARNING",
