@@ -5,6 +5,7 @@ mode"): without a compiler, or with VICTOR_COMPILE=0, the same files run uncompi
 of VARIANTS, for tests that look for memory errors: `build_ext --build-lib build/NAME` builds it there.
 """
 
+import importlib
 import os
 import shutil
 import sys
@@ -45,12 +46,25 @@ VARIANTS = {
 """How kernels are compiled: directives other than the usual ones, and the compiler's flags."""
 
 
+def write_numbers() -> None:
+    """Writes the whole numbers in the kernels' modules `num` to num.pxd beside them, as constants of C."""
+    sys.path.insert(0, ".")
+    for folder in dict.fromkeys(path.parent for path in KERNELS):
+        numbers = importlib.import_module(".".join((*folder.parts, "num"))).NUMBERS
+        lines = [f"    {name} = {number}\n" for name, number in numbers.items()]
+        text = "".join(("# Written by setup.py from num.py.\n", "cdef enum:\n", *lines))
+        pxd = folder / "num.pxd"
+        if not pxd.exists() or pxd.read_text(encoding="utf-8") != text:  # newer means: compile again
+            pxd.write_text(text, encoding="utf-8")
+
+
 def extensions() -> list[Extension]:
     """One optional extension a kernel: a build goes on when the C compiler is missing or fails."""
     if os.environ.get("VICTOR_COMPILE") == "0" or not KERNELS:
         return []
     from Cython.Build import cythonize  # not needed where nothing is compiled
 
+    write_numbers()
     variant = os.environ.get("VICTOR_KERNELS", "")
     directives, flags = VARIANTS[variant]
     # Without debugging information, which would be four fifths of the wheel.

@@ -9,7 +9,7 @@ from resiliparse.extract.html2text import extract_plain_text
 from resiliparse.parse.encoding import bytes_to_str, detect_encoding
 
 from victor_spark import pipeline
-from victor_spark.blocks import Record
+from victor_spark.warc.records import Record
 
 Tool: TypeAlias = Callable[[Record], str | None]
 

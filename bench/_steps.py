@@ -18,7 +18,7 @@ from victor_spark.model import crf, decision, revision
 from victor_spark.model.files import from_bytes
 from victor_spark.parser.parse import parse
 from victor_spark.rendering.plain import plain_text
-from victor_spark.warc import records
+from victor_spark.warc import reading
 from victor_spark.warc.shard import Shard
 
 STEPS: Final = (
@@ -58,7 +58,7 @@ def spent(shards: Sequence[Shard]) -> tuple[dict[str, float], int]:
         last = time.process_time()
 
     for shard in shards:
-        for record in records.read(shard):
+        for record in reading.read(shard):
             lap("read")
             n_records += 1
             if record.payload is None or record.status is not None:

@@ -201,12 +201,11 @@ def right_labels(server: Any) -> dict[str, Labels]:
 
 def stored_markup(store: Path, number: int) -> str:
     """A page's markup as the store has it."""
-    from victor_spark.annotation import pages as kept
-    from victor_spark.annotation.store import open_existing
+    from victor_spark.annotation.store import content, open_existing
 
     opened = open_existing(store)
     try:
-        return kept.content(opened, number).markup
+        return content(opened, number).markup
     finally:
         opened.close()
 

@@ -22,7 +22,7 @@ from _shards import add_argument, make, shards
 from victor_spark import pipeline
 from victor_spark.evaluation import gold
 from victor_spark.spark.request import Limits
-from victor_spark.warc import inputs, records
+from victor_spark.warc import inputs, reading
 from victor_spark.warc.shard import Shard
 
 TITLE: Final = "## How long pages take"
@@ -54,10 +54,10 @@ def main() -> int:
 def _measured(chosen: Sequence[Shard]) -> tuple[list[str], bool]:
     settings, limits = pipeline.Settings(), Limits()
     clean = pipeline.cleaning(settings, pipeline.models(settings))
-    clean(next(iter(records.read(chosen[0]))))  # what is built once
+    clean(next(iter(reading.read(chosen[0]))))  # what is built once
     seconds, granted = list[float](), list[float]()
     for shard in chosen:
-        for record in records.read(shard):
+        for record in reading.read(shard):
             started = time.process_time()
             clean(record)
             seconds.append(time.process_time() - started)

@@ -15,8 +15,8 @@ from typing import Final
 from _shards import add_argument, shards
 
 from victor_spark import pipeline
-from victor_spark.blocks import Record
-from victor_spark.warc import records
+from victor_spark.warc import reading
+from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Shard
 
 EVERY: Final = 1000
@@ -58,7 +58,7 @@ def measure(chosen: Sequence[Shard], n_pages: int) -> list[float]:
 
 def _forever(chosen: Sequence[Shard]) -> Iterator[Record]:
     for shard in itertools.cycle(chosen):
-        yield from records.read(shard)
+        yield from reading.read(shard)
 
 
 def resident() -> float:

@@ -16,9 +16,9 @@ import numpy as np
 from _shards import add_argument, shards
 
 from victor_spark import pipeline
-from victor_spark.blocks import Record
 from victor_spark.document import Document
-from victor_spark.warc import records
+from victor_spark.warc import reading
+from victor_spark.warc.records import Record
 
 SIZES: Final = (10_000, 100_000, 1_000_000, 10_000_000)
 """Bytes of the pages that are put together."""
@@ -38,7 +38,7 @@ def main() -> None:
         pages = [
             record
             for shard in chosen
-            for record in records.read(shard)
+            for record in reading.read(shard)
             if record.payload and record.status is None
         ]
     print("## By the size of a page\n")

@@ -18,7 +18,7 @@ from _peers import Tool, ours, peers
 from _shards import add_argument, shards
 from _steps import FLOOR, STEPS, spent
 
-from victor_spark.warc import records
+from victor_spark.warc import reading
 from victor_spark.warc.shard import Shard
 
 REFERENCE: Final = "victor"
@@ -63,7 +63,7 @@ def _pages(chosen: Sequence[Shard], tool: Tool, limit: int | None = None) -> flo
     """CPU seconds for reading and cleaning the shards' records."""
     start, n_pages = time.process_time(), 0
     for shard in chosen:
-        for record in records.read(shard):
+        for record in reading.read(shard):
             if record.payload is not None and record.status is None:
                 tool(record)
                 n_pages += 1
@@ -74,7 +74,7 @@ def _pages(chosen: Sequence[Shard], tool: Tool, limit: int | None = None) -> flo
 
 def _size(chosen: Sequence[Shard]) -> tuple[int, float]:
     """How many pages there are, and how many kilobytes a page has on average."""
-    lengths = [len(record.payload or b"") for shard in chosen for record in records.read(shard)]
+    lengths = [len(record.payload or b"") for shard in chosen for record in reading.read(shard)]
     return len(lengths), sum(lengths) / len(lengths) / 1000
 
 

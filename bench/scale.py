@@ -39,7 +39,7 @@ from _watching import OTHERS, Heap, Watched, heap, watched
 from tests.cluster import standalone
 from tests.cluster.runs import environment
 from victor_spark.spark.progress import size
-from victor_spark.warc import records
+from victor_spark.warc import reading
 from victor_spark.warc.shard import Shard
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -124,7 +124,7 @@ def _told(way: str, turn: Turn) -> Turn:
 
 def _crawl(chosen: Sequence[Shard], folder: Path, n_pages: int) -> Path:
     """The shards again and again under other names, in two equal halves, until there are enough pages."""
-    sizes = {shard.path: sum(1 for _ in records.read(shard)) for shard in chosen}
+    sizes = {shard.path: sum(1 for _ in reading.read(shard)) for shard in chosen}
     n = 0
     for half in ("a", "b"):
         (folder / half).mkdir(parents=True)

@@ -21,13 +21,13 @@ from typing import Any, Final
 import numpy as np
 
 import research
-from research import peers_raw
+from research import out_of_fold, peers_raw
+from research.out_of_fold import PageRow
 from research.peers_raw import PeerRow
 from victor_spark.blocks import Float64
 from victor_spark.errors import EXIT_DONE, InputError, VictorError
-from victor_spark.evaluation import gold, out_of_fold, resampling
+from victor_spark.evaluation import gold, resampling
 from victor_spark.evaluation.gold import GoldPage
-from victor_spark.evaluation.out_of_fold import PageRow
 from victor_spark.evaluation.progress import track
 
 OURS: Final = "victor"

@@ -8,7 +8,7 @@ from typing import Final
 from research import daniel, ncleaners
 from research.daniel import Evidence
 from victor_spark import pipeline
-from victor_spark.evaluation import cleaneval, contained, gold_formats, measuring
+from victor_spark.evaluation import cleaneval, contained, gold, measuring
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.measures import Overlap
 from victor_spark.evaluation.measuring import Output
@@ -100,7 +100,7 @@ def _finding(page: GoldPage, name: str, output: Output, *, intrinsic: bool) -> F
         language=page.language or "",
         failure=f"{output.status}: {output.reason}" if failed else None,
         is_empty=not output.text,
-        overlaps=overlaps(output.marked, gold_formats.marked(page) or "") if intrinsic else {},
+        overlaps=overlaps(output.marked, gold.marked(page) or "") if intrinsic else {},
         evidence=evidence(page, output.text),
     )
 

@@ -26,7 +26,7 @@ from victor_spark.errors import EXIT_DONE, InputError, VictorError
 from victor_spark.evaluation import gold, labelling
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import track
-from victor_spark.extractors import kimatu, kimatu_blocks, line_block, lines
+from victor_spark.extractors import kimatu, kimatu_blocks, line_block
 
 PAGES_PER_SET: Final = 60
 
@@ -93,11 +93,11 @@ def _fit_kimatu(score: Score, start: Any) -> Variants:
 
 
 def _line_block_keep(page: LabelledPage) -> Keep:
-    source = lines.lines(page.page)
+    source = line_block.lines(page.page)
 
     @cache
-    def counted(near: int) -> tuple[lines.LineBlocks, line_block.Counts]:
-        joined = lines.line_blocks(source, near)
+    def counted(near: int) -> tuple[line_block.Lines, line_block.Counts]:
+        joined = line_block.line_blocks(source, near)
         return joined, line_block.count(page.page, joined)
 
     def keep(options: Any) -> Bool:

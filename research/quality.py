@@ -2,10 +2,10 @@
 
 python -m research.quality --output docs/quality.md
 
-Every figure there comes from `victor train crf` (metrics.json, out_of_fold.jsonl.gz), or from
-`python -m research.against_peers` (peers.json) and `... .studies` (ablation.json, curve.json,
-languages.json, sets.json) and `... .snippets` (snippets.json). What people saw on the worst pages is in
-worst.toml.
+The figures come from `victor train crf` (metrics.json, out_of_fold.jsonl.gz),
+`python -m research.against_peers` (peers.json), `... .studies` (ablation.json, curve.json, languages.json,
+sets.json), `... .snippets` (snippets.json) and `... .preferences` (preferences.json). worst.toml describes
+the worst pages.
 """
 
 import argparse
@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import research
-from research import quality_tables, rejecting
+from research import out_of_fold, preferences, quality_tables, rejecting
+from research.out_of_fold import PageRow
 from victor_spark import resources
-from victor_spark.evaluation import card, out_of_fold, pictures, summary
-from victor_spark.evaluation.out_of_fold import PageRow
+from victor_spark.evaluation import card, cross_validation, pictures
 
 MODELS: Final = ("victor-2", "victor-2008")
 WORST: Final = "worst.toml"
@@ -33,12 +33,12 @@ def page() -> str:
     models = resources.directory("models") / "crf"
     metrics = {name: _read(models / name / "metrics.json") for name in MODELS}
     without = _read(research.FOLDER / "results" / "victor-2008" / WITHOUT_LANGID)
-    proof = _proof(research.RESULTS, metrics[MODELS[0]])
+    proof = _proof(research.RESULTS)
     parts = [_HEAD, *proof, *_models(metrics), _ablation(metrics["victor-2008"], without), _READING]
     return "\n\n".join(parts) + "\n"
 
 
-def _proof(results: Path, metrics: Mapping[str, Any]) -> Iterator[str]:
+def _proof(results: Path) -> Iterator[str]:
     """The sections about the model that `victor` uses, each where its results are there."""
     rows = out_of_fold.read(results / out_of_fold.FILE_NAME)
     if (path := results / "peers.json").is_file():
@@ -53,8 +53,7 @@ def _proof(results: Path, metrics: Mapping[str, Any]) -> Iterator[str]:
     yield _section(_SNIPPETS, results / "snippets.json", quality_tables.snippets)
     yield _section(_ABLATION, results / "ablation.json", quality_tables.ablation)
     yield _section(_LEARNING, results / "curve.json", quality_tables.learning)
-    yield _PREFERENCES
-    yield "\n".join(quality_tables.preferences(metrics["preferences"]))
+    yield _section(_PREFERENCES, results / preferences.FILE_NAME, quality_tables.preferences)
     yield _REJECT
     yield "\n".join(quality_tables.reject(rows))
     yield from _expected(rows)
@@ -101,13 +100,13 @@ def draw(directory: Path) -> None:
             "pages without content, rejected": [
                 (bar.least, bar.n_empty_rejected / max(n_empty, 1)) for bar in bars
             ],
-            "pages with content, lost": [
+            "pages with content, rejected": [
                 (bar.least, bar.n_content_rejected / max(len(rows) - n_empty, 1)) for bar in bars
             ],
         },
         directory / "quality-reject.png",
-        title="Pages given up",
-        names=("below this expected F1", "share of pages"),
+        title="Pages rejected",
+        names=("minimum of the expected F1", "share of pages"),
     )
     if (path := research.RESULTS / "curve.json").is_file():
         found = sorted(_read(path).values(), key=lambda row: float(row["n_sites_learnt"]))
@@ -118,7 +117,7 @@ def draw(directory: Path) -> None:
             },
             directory / "quality-learning.png",
             title="Word F1 on one fold",
-            names=("sites learnt from", "word F1"),
+            names=("training sites", "word F1"),
         )
 
 
@@ -151,7 +150,7 @@ def _ablation(full: Mapping[str, Any], without: Mapping[str, Any]) -> str:
         "|---|---|---|---|---|---|",
     ]
     for name, of_model in (("with langid1, langid2", full), ("without", without)):
-        every = of_model["cross_validation"]["victor-2008"][summary.ALL]
+        every = of_model["cross_validation"]["victor-2008"][cross_validation.ALL]
         measures = card.block_row(name, every["blocks_of_pages_with_content"])
         lines.append(f"{measures} {every['word_f1']['mean']:.3f} |")
     lines += [
@@ -192,117 +191,118 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 _HEAD: Final = """\
-# Quality on sites the models have not seen
+# Quality on unseen sites
 
-Made by `python -m research.quality --output docs/quality.md` from what is stored beside the
-shipped models in `models/crf/`; each section names the command that made its figures. All figures are out of
-fold: no page is judged by a model that saw a page of its site, but models saw other sites of its set; what
-they are worth on sets that they saw nothing of is in a section of its own below. The gold sets are other
-people's, with other conventions; block labels come from aligning gold text with the page."""
+Made by `python -m research.quality --output docs/quality.md` from the results stored beside the shipped
+models in `models/crf/`. Each section names the command that made its figures. All figures are out of fold:
+the model that cleans a page was trained without its site, but with other sites of the same set. The section
+*Sets: trained without, tested on* shows the quality on sets that the model was not trained on. The gold
+sets were annotated by others, each with its own conventions. Block labels come from aligning the gold text
+with the page."""
 
 _PEERS: Final = """\
-## Beside other extractors
+## Comparison with other extractors
 
-Made by `python -m research.against_peers --data PAGES`: word F1 on
-the same pages, `victor` out of fold, the others with their own defaults on the raw html, jusText with the
-stop list of the page's language: {tools}. Pages that they failed on, which count as an empty output:
-{failures}.
+Made by `python -m research.against_peers --data PAGES`: word F1 on the same pages. `victor` is measured out
+of fold. The other tools run with their default settings on the raw HTML, and jusText with the stop list of
+the page's language: {tools}. Pages on which a tool failed count as an empty output: {failures}.
 
-In every group the best peer is the one with the highest mean there: it is chosen after the fact, so the
-comparison leans towards the peers. The interval is of the mean difference between `victor` and that peer
-(paired bootstrap by site, 95 %); *ahead* and *behind* are said where it leaves out 0. trafilatura keeps
-comments by default, which some sets count as content and others don't; the set `readability` is accepted
-output of a readability library, so that peer is judged there by its own kin, and the pages there that count
-as Latin (`la`) are placeholder text. `cleanportaleval` is a single site, so its interval is about that site's
-pages only. `victor` learnt from other sites of the same sets, and can tell which set a page is like; the
-peers can't. Languages are as annotated, otherwise as our profiles see them."""
+The best peer of a group is the one with the highest mean in that group. It is chosen after the measurement,
+which favours the peers. The interval is that of the mean difference between `victor` and this peer (paired
+bootstrap by site, 95 %). `victor` is *ahead* or *behind* where the interval excludes 0.
+
+- trafilatura keeps comments by default. Some sets count comments as content, others do not.
+- The gold of the set `readability` is the accepted output of a readability library, which favours the peer
+  readability. Its pages in Latin (`la`) are placeholder text.
+- `cleanportaleval` is a single site; its interval is about the pages of that site only.
+- `victor` was trained on other sites of the same sets and can estimate which set a page resembles; the
+  peers were not.
+- Languages are as annotated, otherwise as identified by our profiles."""
 
 _LANGUAGES: Final = """\
 ## Languages: trained without, tested on
 
-Made by `python -m research.studies languages --data PAGES
---languages en zh el ru pl fr`: the languages with most pages, placeholder Latin aside. Each is judged by a
-model that learnt from no page in it and from none of its sites; beside it the same pages out of fold, where
-other sites of the language were there to learn from. What is left to learn from without English is a seventh
-of the pages; without another language it is more than in a fold. The models of this study grow their trees
-from a tenth of the blocks that a shipped model's see (30,000), and their CRF gets 20 iterations instead of
-60, so part of a loss is not the language's. Pages of most languages are from few sites, and their intervals
-are wide."""
+Made by `python -m research.studies languages --data PAGES --languages en zh el ru pl fr`, for the languages
+with most pages except placeholder Latin. Each language is cleaned by a model trained without any page in it
+and without any of its sites. The column *language seen* is the result out of fold on the same pages, by
+models trained on other sites of the language. Without English, a seventh of the pages is left for training;
+without another language, more pages are left than in a fold. The trees of these models are trained on
+30,000 blocks (shipped model: 300,000) and their CRF for 20 iterations (60), which explains part of each
+loss. Pages of most languages are from few sites, so their intervals are wide."""
 
 _SETS: Final = """\
 ## Sets: trained without, tested on
 
-Made by `python -m research.studies sets --data PAGES`. What counts
-as content is agreed on within a set: titles, captions, comments. A model learns what each set wants, and by
-the elements that pages are written with tells which of its sets a new one is most like
-([method.md](method.md)). Here the sets with most sites are judged by models that learnt from no page of the
-set and from none of its sites: with that knowledge, and without (difference and interval: of these two). The
-last column is the model of all sets, out of fold. The models of this study are grown from fewer blocks, as
-those above."""
+Made by `python -m research.studies sets --data PAGES`. Each set has its own convention whether titles,
+captions and comments are content. A model learns these conventions, and estimates from the elements of a
+page which training set it resembles ([method.md](method.md)). Here the sets with most sites are cleaned by
+models trained without any page of the set and without any of its sites: with that estimate, and without it
+(*origins unknown*). The difference and its interval compare these two. The last column is the model of all
+sets, out of fold. The models of this study are trained on fewer blocks, as in the section above."""
 
 _SNIPPETS: Final = """\
 ## Languages without gold texts
 
-Made by `python -m research.snippets --data PAGES`: pages that no
-model learnt from, in languages of which we have few or no gold texts, by snippets that must and must not
-stand in the output (F1 a page). `victor` as shipped and the peers get the same canonical HTML here;
-difference and verdict as above."""
+Made by `python -m research.snippets --data PAGES`, on pages that no model was trained on, in languages with
+few or no gold texts. The measure is F1 a page over snippets that must and must not be in the output. The
+shipped `victor` and the peers get the same canonical HTML. Differences are computed as above."""
 
 _ABLATION: Final = """\
-## What features and stages are worth
+## What each group of features and each stage contributes
 
-Made by `python -m research.studies ablation --data PAGES`: one
-fold of five judged by models of the other four, trees grown from 30,000 blocks (a shipped model's: 300,000),
-the CRF trained for 20 iterations (60). A group is silenced for the
-trees and for the CRF; every feature but the first trees' guess is in exactly one group. Differences are to
-all features and all stages, paired by site."""
+Made by `python -m research.studies ablation --data PAGES`: one fold of five, cleaned by models trained on
+the other four. Trees are trained on 30,000 blocks (shipped model: 300,000), the CRF for 20 iterations (60).
+A group of features is removed from the trees and from the CRF. Every feature, except the output of the
+first trees, is in exactly one group. Differences are to the model with all features and stages, paired by
+site."""
 
 _LEARNING: Final = """\
-## More sites to learn from
+## More sites for training
 
-Made by `python -m research.studies curve --data PAGES`, with the
-fold and the trees of the ablation. A larger share of the sites holds the smaller ones.
+Made by `python -m research.studies curve --data PAGES`, with the fold and the trees of the ablation. A
+larger share of the sites includes the smaller shares.
 
 ![Learning curve](pictures/quality-learning.png)"""
 
 _PREFERENCES: Final = """\
 ## Precision or recall
 
-`--prefer` keeps what makes the expected F with another beta highest. From `victor train crf`: means over all
-pages, by words, out of fold; the best of each measure is bold. The presets are the betas that do best for
-F0.5 and F2 here. The last row shows what it is worth that what the model doubts on a page stands or falls
-together: it decides as if blocks were content each by itself."""
+`--prefer` keeps the blocks with the highest expected F for another beta. Made by
+`python -m research.preferences --data PAGES`: means over all pages, by words, out of fold. The best value of
+each measure is bold. The two presets are the betas with the best F0.5 and F2. The model decides on the
+uncertain blocks of a page together: it keeps all of one level of probability or none. The last row treats
+every block as independent of the others instead."""
 
 _REJECT: Final = """\
 ## Pages with nothing to keep
 
-A page is `empty` when the expected F1 of the best that could be kept stays below a bar. From the results out
-of fold of `victor train crf`: what every bar gives up.
+A page gets the status `empty` when the highest expected F1 is below a minimum. The table shows what each
+minimum rejects, from the results out of fold of `victor train crf`.
 
-![Pages given up](pictures/quality-reject.png)"""
+![Pages rejected](pictures/quality-reject.png)"""
 
 _EXPECTED: Final = """\
-## Can `expected_f1` be believed?
+## How reliable is `expected_f1`?
 
-The column that `--fail-below` drops pages by, beside what was measured on pages with output, out of fold. On
-average over the ranges they are {error:.3f} apart (weighted by pages); their correlation over pages is
-{correlation:.2f}.
+`--fail-below` drops pages by the column `expected_f1`. Here it is compared with the F1 measured out of
+fold, on pages with output. The mean difference over the ranges, weighted by pages, is {error:.3f}. The
+correlation over pages is {correlation:.2f}.
 
 ![Expected and measured F1](pictures/quality-expected.png)"""
 
 _WORST: Final = """\
-## The {n} worst pages, looked at
+## The {n} worst pages
 
-Lowest word F1 out of fold among the pages whose gold has any text; `expected` is what the model expected of
-its own best output. We opened raw page, gold text and our output of each."""
+The pages with the lowest word F1 out of fold whose gold is not empty. `expected` is the expected F1 of the
+best output. For each page, a person compared the raw page, the gold text and our output."""
 
 _READING: Final = """\
-## How to read this beside the paper
+## Comparison with the paper
 
-The paper's 2,000 pages are Czech, hand-labelled block by block, and not available; 92.5 % of its blocks are
-`other`. Ours are in many languages, most have content, and labels are aligned. So its figures stand here for
-orientation only. In the paper the language features traded recall for precision; on our pages, where
-boilerplate and text mostly share a language, they have less to say."""
+The paper's 2,000 pages are Czech, labelled by hand block by block, and not published; 92.5 % of its blocks
+are `other`. Ours are in many languages, most have content, and their labels come from alignment. The
+paper's figures are therefore for orientation only. In the paper, the language features raise precision and
+lower recall. On our pages they change little, because boilerplate and text mostly share a language."""
 
 
 if __name__ == "__main__":

@@ -5,9 +5,9 @@ from itertools import chain
 from typing import Any, Final
 
 from research import against_peers, rejecting
+from research.out_of_fold import PageRow
+from research.preferences import BY_THEMSELVES
 from research.trials import ALL_STAGES, STAGES
-from victor_spark.evaluation.out_of_fold import PageRow
-from victor_spark.evaluation.summary import BY_THEMSELVES
 from victor_spark.model import decision
 
 Row = Mapping[str, Any]
@@ -24,7 +24,7 @@ def preferences(curve: Sequence[Mapping[str, float]]) -> Iterator[str]:
     best = {name: max(row[name] for row in curve) for name in ("f0.5", "f1", "f2")}
     for row in curve:
         cells = [_bold(row[name], best[name]) for name in ("f0.5", "f1", "f2")]
-        name = "blocks by themselves" if BY_THEMSELVES in row else named.get(row["beta"], "")
+        name = "independent blocks" if BY_THEMSELVES in row else named.get(row["beta"], "")
         yield (
             f"| {row['beta']:g} | {name} | "
             + " | ".join([f"{row['precision']:.3f}", f"{row['recall']:.3f}", *cells])
@@ -33,10 +33,10 @@ def preferences(curve: Sequence[Mapping[str, float]]) -> Iterator[str]:
 
 
 def reject(rows: Sequence[PageRow]) -> Iterator[str]:
-    """Pages given up by the bar on the expected F1."""
+    """Pages rejected by each minimum of the expected F1."""
     n_empty = rejecting.n_empty(rows)
     yield (
-        f"| bar | pages without content rejected (of {n_empty}) | pages with content lost "
+        f"| minimum | pages without content rejected (of {n_empty}) | pages with content rejected "
         f"(of {len(rows) - n_empty}) | word F1, all pages |\n|---|---|---|---|"
     )
     for bar in rejecting.curve(rows):
@@ -56,8 +56,8 @@ def expected_f1(rows: Sequence[PageRow]) -> Iterator[str]:
 
 
 def fail_below(rows: Sequence[PageRow]) -> Iterator[str]:
-    """What dropping doubtful pages leaves."""
-    yield "| `--fail-below` | pages left | mean word F1 | nine of ten reach |\n|---|---|---|---|"
+    """Quality of the pages that are left when uncertain ones are dropped."""
+    yield "| `--fail-below` | pages left | mean word F1 | 10th percentile of word F1 |\n|---|---|---|---|"
     n_pages = sum(row.decided.n_found > 0 for row in rows)
     for each in rejecting.dropping(rows):
         yield (
@@ -89,7 +89,7 @@ def peers(compared: Row) -> Iterator[str]:
 
 
 def verdicts(compared: Row) -> Iterator[str]:
-    """Which groups are behind, and in which nothing is settled, in words."""
+    """The groups in which `victor` is behind, not settled and ahead."""
     for word in (against_peers.BEHIND, against_peers.OPEN, against_peers.AHEAD):
         groups = [
             f"{group} ({grouping})"
@@ -123,7 +123,7 @@ def learning(found: Mapping[str, Row]) -> Iterator[str]:
 def languages(found: Mapping[str, Row]) -> Iterator[str]:
     """Each language, unseen and seen in training."""
     yield (
-        "| language | pages judged | pages learnt from | word F1, language unseen | language seen | "
+        "| language | test pages | training pages | word F1, language unseen | language seen | "
         "difference, 95 % |\n|---|---|---|---|---|---|"
     )
     for name, row in found.items():
@@ -136,7 +136,7 @@ def languages(found: Mapping[str, Row]) -> Iterator[str]:
 def sets(found: Mapping[str, Row]) -> Iterator[str]:
     """Each set, unseen in training with and without origins, and seen."""
     yield (
-        "| set | pages judged | pages learnt from | word F1, set unseen | and origins unknown | "
+        "| set | test pages | training pages | word F1, set unseen | and origins unknown | "
         "difference, 95 % | set seen |\n|---|---|---|---|---|---|---|"
     )
     for name, row in found.items():
@@ -165,12 +165,12 @@ def worst_pages(rows: Sequence[PageRow], n: int = N_WORST) -> list[PageRow]:
 
 
 def worst(rows: Sequence[PageRow], why: Mapping[tuple[str, str], str]) -> Iterator[str]:
-    """The worst pages, and why: `why` is what we saw when we opened them."""
+    """The worst pages; `why` describes what went wrong on each."""
     yield "| set | page | word F1 | expected | gold words | ours | why |\n|---|---|---|---|---|---|---|"
     for row in worst_pages(rows):
         yield (
             f"| {row.set} | {row.id} | {row.word_f1:.3f} | {row.unrejected.expected_f1:.2f} | {row.n_gold} | "
-            f"{row.decided.n_found} | {why.get(row.key, 'not looked at')} |"
+            f"{row.decided.n_found} | {why.get(row.key, 'not examined')} |"
         )
 
 

@@ -10,9 +10,9 @@ from typing import Final
 
 import numpy as np
 
+from research.out_of_fold import PageRow
 from victor_spark.blocks import Float64
 from victor_spark.evaluation import measures
-from victor_spark.evaluation.out_of_fold import PageRow
 
 BARS: Final = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6)
 """Values of MIN_EXPECTED_F1 that are tried."""

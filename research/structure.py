@@ -2,11 +2,11 @@
 
 python -m research.structure --data DATA
 
-The pages of DATA/more/defuddle.jsonl.xz. Both sides are read by markdown-it-py. Elements of a kind are paired
-equal ones first, the others by the similarity of their text, the best first; the
-score of a page is the F1 of the similarities of its pairs, that of a kind the mean over pages annotated with
-it. With the extra `peers`, trafilatura and resiliparse are measured on the same pages. CPU time is that of the
-Markdown alone for victor, of everything for the others.
+The pages of DATA/more/defuddle.jsonl.xz. Both sides are read by markdown-it-py. Elements are paired by kind:
+equal ones first, the others by the similarity of their text, the best first. The score of a page is the F1 of
+the similarities of its pairs, that of a kind the mean over pages annotated with it. With the extra `peers`,
+trafilatura and resiliparse are measured on the same pages. CPU time is that of the Markdown alone for victor,
+of everything for the others.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
 from statistics import mean
-from typing import Final
+from typing import Any, Final
 
 import victor_spark
 from victor_spark.errors import EXIT_DONE, InputError, VictorError
@@ -46,28 +46,32 @@ def elements(markdown: str) -> Elements:
             found["table"].append(" | ".join(cells))
             cells = []
         elif token.type == "inline":
-            text = "".join(child.content for child in token.children or () if child.type in _TEXTS)
+            text = " ".join(
+                "".join(child.content for child in token.children or () if child.type in _TEXTS).split()
+            )
             if before in ("th_open", "td_open"):
-                cells.append(" ".join(text.split()))
-            elif before == "heading_open":
-                found["heading"].append(" ".join(text.split()))
-            elif before == "list":
-                found["list"].append(" ".join(text.split()))
-            address = ""
-            for child in token.children or ():
-                if child.type == "link_open":
-                    address = str(child.attrs.get("href", ""))
-                    found["link"].append(_last(address) + " ")
-                elif child.type == "link_close":
-                    address = ""
-                elif child.type == "image":
-                    found["image"].append(_last(str(child.attrs.get("src", "")).split("?")[0]))
-                elif address:
-                    found["link"][-1] += child.content
+                cells.append(text)
+            elif before in ("heading_open", "list"):
+                found[before.removesuffix("_open")].append(text)
+            _add_links(token.children or (), found)
         before = "list" if before == "list_item_open" and token.type == "paragraph_open" else token.type
     outside = re.sub(r"```.*?```", "", markdown, flags=re.DOTALL)
     found["formula"] = ["".join((one or other).split()) for one, other in _FORMULA.findall(outside)]
     return found
+
+
+def _add_links(children: Sequence[Any], found: Elements) -> None:
+    address = ""
+    for child in children:
+        if child.type == "link_open":
+            address = str(child.attrs.get("href", ""))
+            found["link"].append(_last(address) + " ")
+        elif child.type == "link_close":
+            address = ""
+        elif child.type == "image":
+            found["image"].append(_last(str(child.attrs.get("src", "")).split("?")[0]))
+        elif address:
+            found["link"][-1] += child.content
 
 
 _TEXTS: Final = ("text", "code_inline", "softbreak")

@@ -27,12 +27,12 @@ from typing import Any, Final
 import numpy as np
 
 import research
-from research import trials
+from research import out_of_fold, trials
 from research.trials import ALL_STAGES, STAGES, Trial
 from victor_spark.errors import EXIT_DONE, InputError, VictorError
-from victor_spark.evaluation import gold, labelling, out_of_fold, resampling
+from victor_spark.evaluation import resampling
 from victor_spark.evaluation.labelling import LabelledPage
-from victor_spark.evaluation.progress import reporter, track
+from victor_spark.evaluation.progress import reporter
 from victor_spark.model.table import FeatureTable, from_conf
 from victor_spark.model.trees import KINDS
 from victor_spark.train.crfsuite import TrainingOptions
@@ -186,20 +186,11 @@ def _training(options: argparse.Namespace) -> TrainingOptions:
     return TrainingOptions(max_iterations=options.iterations)
 
 
-def _labelled(directory: Path) -> list[LabelledPage]:
-    """All usable pages in the order of `victor train crf`, so that folds are the same."""
-    pages: list[LabelledPage] = []
-    for name, path in gold.find(directory).items():
-        usable = [page for page in gold.read(path) if gold.usable(page)]
-        pages += track(labelling.label_all(usable), f"labelling {name}", len(usable))
-    return pages
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Trains what is missing and writes the results."""
     options = _parser().parse_args(arguments)
     try:
-        pages = _labelled(options.data)
+        pages = trials.labelled(options.data)
         for study in options.study:
             store = _Store(options.results / f"{study}.json", again=options.again)
             STUDIES[study](pages, store, options)

@@ -1,15 +1,17 @@
 """Whether the published expressions say all: Python's `re` and the interval rule against our automaton."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+import numpy as np
 import pyarrow as pa
 
 from victor_spark.blocks import Int32
 from victor_spark.evaluation.progress import track
 from victor_spark.templates import table
-from victor_spark.templates.matcher import by_expressions
+from victor_spark.templates.matcher import NEAR, Matchers, unite
 from victor_spark.templates.mine import MiningSettings, mine
 from victor_spark.templates.sites import sample
 
@@ -37,7 +39,7 @@ _NOW = datetime(2025, 1, 1, tzinfo=UTC)
 
 
 def _agreement(site: str, texts: Sequence[str], published: pa.Table, view: str) -> Agreement:
-    matcher = table.Matchers(published, view).of(site)
+    matcher = Matchers(published, view).of(site)
     assert matcher is not None
     expressions = published["regex"].to_pylist()
     n_same = n_removed = 0
@@ -46,6 +48,13 @@ def _agreement(site: str, texts: Sequence[str], published: pa.Table, view: str) 
         n_same += ours == remove(text, by_expressions(text, expressions))
         n_removed += len(text) - len(ours)
     return Agreement(site, len(texts), len(expressions), n_same, n_removed)
+
+
+def by_expressions(text: str, expressions: Iterable[str], near: int = NEAR) -> Int32:
+    """The definition of `Matcher.intervals`, with Python's `re`, one expression after the other."""
+    matches = sorted(match.span() for regex in expressions for match in re.finditer(regex, text))
+    columns = np.array(matches, dtype=np.int32).reshape(-1, 2)
+    return unite(columns[:, 0], columns[:, 1], near)
 
 
 def remove(text: str, intervals: Int32) -> str:

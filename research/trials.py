@@ -7,13 +7,15 @@ each page that was judged.
 import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from victor_spark.blocks import Blocks, Float64
-from victor_spark.evaluation import crf, cross_validation, labelling, measures
+from victor_spark.evaluation import crf, cross_validation, gold, labelling, measures
 from victor_spark.evaluation.labelling import LabelledPage
+from victor_spark.evaluation.progress import track
 from victor_spark.model import decision
 from victor_spark.model.crf import Model, chain_marginals, marginals
 from victor_spark.model.table import FeatureTable, without
@@ -66,6 +68,15 @@ class Trial:
     table: FeatureTable
     learnt: Sequence[int]
     judged: Sequence[int]
+
+
+def labelled(directory: Path) -> list[LabelledPage]:
+    """All usable pages in the order of `victor train crf`, so that folds are the same."""
+    pages: list[LabelledPage] = []
+    for name, path in gold.find(directory).items():
+        usable = [page for page in gold.read(path) if gold.usable(page)]
+        pages += track(labelling.label_all(usable), f"labelling {name}", len(usable))
+    return pages
 
 
 def train(trial: Trial, pages: Sequence[LabelledPage], options: TrainingOptions) -> Model:

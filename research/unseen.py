@@ -4,6 +4,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
+from research import sample
 from victor_spark import resources
 from victor_spark.evaluation import crf, gold, labelling
 from victor_spark.evaluation.progress import track
@@ -22,7 +23,7 @@ def model(directory: Path, folder: str, without: Collection[str]) -> bytes:
     Pages of other sets that come from the same sites are left out too.
     """
     sites = {gold.site(page) for name in without for page in gold.read(gold.find(directory, [name])[name])}
-    pages = [page for page in gold.fixed_sample(directory, PAGES_PER_SET) if page.set not in without]
+    pages = [page for page in sample.fixed_sample(directory, PAGES_PER_SET) if page.set not in without]
     pages = [page for page in pages if gold.site(page) not in sites]
     labelled = [
         page

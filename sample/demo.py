@@ -24,7 +24,7 @@ from victor_spark import kernels, pipeline
 from victor_spark.cli import main as victor
 from victor_spark.errors import ShardError
 from victor_spark.evaluation.measures import Overlap, macro, overlap
-from victor_spark.warc import inputs, records
+from victor_spark.warc import inputs, reading
 from victor_spark.words import words
 
 HERE: Final = Path(__file__).resolve().parent
@@ -165,7 +165,7 @@ def _rate(shards: Sequence[str]) -> float:
     start, n_pages = time.process_time(), 0
     for shard in inputs.resolve(shards):
         with suppress(ShardError):  # one ends too early, as the rows say
-            for record in records.read(shard):
+            for record in reading.read(shard):
                 clean(record)
                 n_pages += 1
     return n_pages / (time.process_time() - start)

@@ -23,7 +23,7 @@ from sample_crawl import forum, magazine, municipality, museum, newspaper
 from sample_crawl.pages import WebPage
 
 from victor_spark.errors import ShardError
-from victor_spark.warc import inputs, records
+from victor_spark.warc import inputs, reading
 
 SHARDS: Final = str(Path(__file__).resolve().parent / "crawl-*.warc.gz")
 SITES: Final = (newspaper, forum, municipality, magazine, museum)
@@ -51,7 +51,7 @@ def sites(n_editions: int = 1) -> dict[str, Site]:
     found: dict[str, Site] = {}
     for shard in inputs.resolve([SHARDS]):
         with suppress(ShardError):  # one ends too early
-            for record in records.read(shard):
+            for record in reading.read(shard):
                 if record.status is None and record.url:
                     charset = f"; charset={record.http_charset}" if record.http_charset else ""
                     served = Served(f"text/html{charset}", record.payload or b"", known.get(record.url))

@@ -19,11 +19,12 @@ from hypothesis import strategies as st
 import victor_spark
 from tests.html.pages import HOSTILE, articles, pages
 from victor_spark import pipeline
-from victor_spark.blocks import LABELS, Record
+from victor_spark.blocks import LABELS
 from victor_spark.document import FORMS, Block, Document
 from victor_spark.errors import STATUSES, InputError, ModelError, UsageError
 from victor_spark.pipeline import Settings
-from victor_spark.warc import inputs, records
+from victor_spark.warc import inputs, reading
+from victor_spark.warc.records import Record
 from victor_spark.warc.shard import ReadOptions
 
 ALONE = tuple(name for name in victor_spark.cleaners() if name != "template")
@@ -249,7 +250,7 @@ def test_what_is_preferred_can_be_seen_in_the_sample_crawl(root: Path) -> None:
     pages = [
         each
         for shard in inputs.resolve([str(root / "sample" / "crawl-00000.warc.gz")])
-        for each in records.read(shard, ReadOptions())
+        for each in reading.read(shard, ReadOptions())
     ]
 
     def n_kept(prefer: str) -> int:

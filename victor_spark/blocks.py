@@ -1,4 +1,4 @@
-"""What every floor shares: Record, Page, Blocks, Scores, and the array types.
+"""What every floor shares: Page, Blocks, Scores, and the array types.
 
 Blocks are columns (a struct of arrays), one row per text block: a maximal run of text of the
 canonical HTML with no tag inside it (Victor, section 3.1, step 4). All offsets are code points
@@ -6,7 +6,6 @@ into the canonical HTML string.
 """
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final, get_args, get_type_hints
 
 import numpy as np
@@ -26,31 +25,6 @@ HEADER, TEXT, OTHER = range(3)
 LINES, PROSE, CODE = 1, 2, 3
 """Values of `Blocks.white_space` in preformatted text: only line breaks count, or all white space, in prose
 and in code. Elsewhere (0) any white space counts as one space."""
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One record of an archive, its body decoded from transfer and content encodings.
-
-    `status` is None for a record that can be cleaned; otherwise the record never gets that far
-    and the row carries this status and `reason` (`payload` is then None or what there is of it).
-    """
-
-    id: str | None
-    url: str | None
-    warc_filename: str
-    warc_record_offset: int
-    warc_record_length: int
-    payload: bytes | None
-    fetch_time: datetime | None = None
-    fetch_status: int | None = None
-    content_digest: str | None = None
-    content_mime_type: str | None = None
-    http_charset: str | None = None
-    content_truncated: str | None = None
-    status: str | None = None
-    reason: str | None = None
-    crawl: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,6 +147,14 @@ def described(error: BaseException) -> str:
     return f"{type(error).__name__}: {best}" if best else type(error).__name__
 
 
+def one_line(error: BaseException) -> str:
+    """An exception's message as one short line, without credentials and without the path of an OSError."""
+    if isinstance(error, OSError) and error.strerror:
+        return redacted_message(error.strerror)
+    first = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    return redacted_message(first)[:200] or type(error).__name__
+
+
 def suggestion(word: str, known: Iterable[str]) -> str:
     """The end of an error line: the names most like a mistyped word, or nothing."""
     near = difflib.get_close_matches(word.lower(), list(known), n=3, cutoff=0.6)

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark.blocks import OTHER, TEXT, Bool, Page, Record, Scores, no_blocks, uniform
+from victor_spark.blocks import OTHER, TEXT, Bool, Page, Scores, no_blocks, uniform
 from victor_spark.document import Document
 from victor_spark.errors import InputError, ModelError, UsageError
 from victor_spark.extractors import Cleaner, check_name, load, models_of, template
@@ -25,6 +25,7 @@ from victor_spark.rendering.plain import plain_text
 from victor_spark.resources import directory
 from victor_spark.templates import coverage
 from victor_spark.warc import file_types
+from victor_spark.warc.records import Record
 
 
 @dataclass(frozen=True, slots=True)

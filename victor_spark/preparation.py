@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from victor_spark.blocks import Page, Record
+from victor_spark.blocks import Page
 from victor_spark.html import charset
 from victor_spark.html.canonical import canonical
 from victor_spark.html.charset import text_as_html
@@ -13,6 +13,7 @@ from victor_spark.html.segment import segment
 from victor_spark.langid.pages import Linguist, PageLanguage
 from victor_spark.langid.repair import CONTROLS, Misreading, reread
 from victor_spark.warc import compression, file_types
+from victor_spark.warc.records import Record
 
 _MAX_MISREADINGS: Final = 4
 _LATIN_1: Final = 0x100

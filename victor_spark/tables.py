@@ -71,9 +71,7 @@ RECORDS: Final = pa.schema(
 CRAWL: Final = pa.field("crawl", pa.string())
 """The crawl a shard belongs to, where its path or its first record names it."""
 
-PAGES_WITH_BLOCKS: Final = PAGES.append(pa.field("blocks", pa.list_(BLOCK)))
-
-ON_REQUEST: Final = {"html": HTML, "crawl": CRAWL, "blocks": PAGES_WITH_BLOCKS.field("blocks")}
+ON_REQUEST: Final = {"html": HTML, "crawl": CRAWL, "blocks": pa.field("blocks", pa.list_(BLOCK))}
 """Columns that the pages table has if they are asked for, in their order."""
 
 _DDL_NAMES: Final = {
@@ -84,15 +82,15 @@ _DDL_NAMES: Final = {
     pa.float32(): "float",
     pa.float64(): "double",
     pa.bool_(): "boolean",
+    pa.timestamp("us", tz="UTC"): "timestamp",
 }
 
 
 def pages(*on_request: str) -> pa.Schema:
     """The schema of the pages table with columns of `ON_REQUEST`; the version is the same."""
-    schema = PAGES
-    for field in [ON_REQUEST[name] for name in ON_REQUEST if name in on_request]:
-        schema = schema.append(field)
-    return schema
+    return pa.schema(
+        [*PAGES, *(field for name, field in ON_REQUEST.items() if name in on_request)], PAGES.metadata
+    )
 
 
 def ddl(schema: pa.Schema) -> str:
@@ -105,8 +103,6 @@ def _ddl_type(kind: pa.DataType) -> str:
         return f"array<{_ddl_type(kind.value_type)}>"
     if pa.types.is_struct(kind):
         return f"struct<{', '.join(f'{field.name}: {_ddl_type(field.type)}' for field in kind)}>"
-    if pa.types.is_timestamp(kind):
-        return "timestamp"
     return _DDL_NAMES[kind]
 
 

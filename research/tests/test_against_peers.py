@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from research import against_peers, peers_raw, snippets
+from research import against_peers, out_of_fold, peers_raw, snippets
+from research.out_of_fold import Decided, PageRow
 from research.peers_raw import PeerRow
 from tests.evaluation.invented import write_sets
 from victor_spark.errors import VictorError
-from victor_spark.evaluation import gold, out_of_fold
+from victor_spark.evaluation import gold
 from victor_spark.evaluation.gold import GoldPage
-from victor_spark.evaluation.out_of_fold import Decided, PageRow
 from victor_spark.extractors import peers
 
 needs_peers = pytest.mark.skipif(

@@ -1,14 +1,13 @@
-"""docs/quality.md is made of stored results, and says plainly what is ahead, behind and not looked at."""
+"""docs/quality.md is made of stored results, and says plainly what is ahead, behind and not examined."""
 
 from pathlib import Path
 
 import pytest
 
 import research
-from research import against_peers, quality, quality_tables
+from research import against_peers, out_of_fold, quality, quality_tables
+from research.out_of_fold import Decided, PageRow
 from research.peers_raw import PeerRow
-from victor_spark.evaluation import out_of_fold
-from victor_spark.evaluation.out_of_fold import Decided, PageRow
 
 
 def row(number: int, n_common: int, n_gold: int = 10) -> PageRow:
@@ -20,7 +19,7 @@ def test_the_worst_pages_have_content_and_a_reason_or_say_that_nobody_looked() -
     rows = [row(1, 9), row(2, 1), row(3, 0, n_gold=0), row(4, 1, n_gold=30)]
     assert [each.id for each in quality_tables.worst_pages(rows, 3)] == ["page4", "page2", "page1"]
     table = list(quality_tables.worst(rows, {("news", "page2"): "a poem in a table"}))
-    assert table[1].endswith("| not looked at |")
+    assert table[1].endswith("| not examined |")
     assert table[2].endswith("| a poem in a table |")
 
 
@@ -45,7 +44,7 @@ def test_presets_stand_in_the_curve_with_the_best_of_each_measure_in_bold() -> N
     table = list(quality_tables.preferences(curve))
     assert table[1] == "| 0.5 | `--prefer precision` | 0.900 | 0.700 | **0.900** | **0.800** | 0.700 |"
     assert "`--prefer recall`" in table[3]
-    assert table[4].startswith("| 1 | blocks by themselves | 0.800")
+    assert table[4].startswith("| 1 | independent blocks | 0.800")
 
 
 @pytest.mark.skipif(not (research.RESULTS / out_of_fold.FILE_NAME).is_file(), reason="no results out of fold")
@@ -55,4 +54,4 @@ def test_the_document_in_the_repository_is_what_the_command_writes(tmp_path: Pat
         research.FOLDER.parent / "docs" / "quality.md"
     ).read_text()
     assert (tmp_path / "pictures" / "quality-expected.png").is_file()
-    assert "not looked at" not in (tmp_path / "quality.md").read_text()
+    assert "not examined" not in (tmp_path / "quality.md").read_text()

@@ -3,7 +3,7 @@
 import pytest
 
 from research import rejecting
-from victor_spark.evaluation.out_of_fold import Decided, PageRow
+from research.out_of_fold import Decided, PageRow
 
 
 def row(number: int, expected: float, *, n_gold: int, n_common: int, bar: float = 0.2) -> PageRow:

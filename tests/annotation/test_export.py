@@ -12,7 +12,7 @@ from victor_spark.annotation import agreement, annotations, store
 from victor_spark.annotation.annotations import Action
 from victor_spark.annotation.store import Store
 from victor_spark.cli import main
-from victor_spark.evaluation import gold, gold_formats, labelling
+from victor_spark.evaluation import gold, labelling
 
 PAGE = """<!DOCTYPE html><html lang=en><head><title>Bridge</title><script>var a = "<p>no</p>";</script>
 <style>p { margin: 0 }</style></head><body><!-- top --><ul><li>Home</ul><b>A bridge at last</b>
@@ -65,7 +65,7 @@ def test_gold_lines_hold_the_kept_text_and_give_training_the_labels_themselves(
 
 def test_cleaneval_folders_are_read_by_evaluate(kept: Store, tmp_path: Path) -> None:
     output = export(kept, "cleaneval", tmp_path / "out")
-    (source,) = gold_formats.sources([str(output / "gold")], str(output / "html"))
+    (source,) = gold.sources([str(output / "gold")], str(output / "html"))
     (page,) = source.read()
     assert page.gold == "A bridge at last\nThe mayor opened the bridge today."
     assert page.html == PAGE

@@ -17,8 +17,8 @@ from typing import Final
 
 from tests.spark.hostile_work import DEEDS
 from victor_spark import pipeline
-from victor_spark.blocks import Record
 from victor_spark.document import Document
+from victor_spark.warc.records import Record
 
 Clean = Callable[[Record], Document]
 

@@ -18,7 +18,7 @@ from tests.cluster import standalone
 from tests.cluster.standalone import QUICK, Cluster
 from tests.spark.crawl import PARAGRAPH, Response, page, rows, write_warc
 from victor_spark import pipeline
-from victor_spark.warc import inputs, records
+from victor_spark.warc import inputs, reading
 
 WAIT_SECONDS: Final = 600.0
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -195,7 +195,7 @@ def undisturbed(crawl: Path) -> list[Outcome]:
             document.text if document.status == "ok" else None,
         )
         for shard in inputs.resolve([str(crawl)])
-        for record in records.read(shard)
+        for record in reading.read(shard)
         for document in [clean(record)]
     ]
 

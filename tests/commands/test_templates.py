@@ -30,7 +30,8 @@ def text(n: int) -> str:
 def mined(path: Path, *, site: str = "gazette.example", more: str = "") -> Path:
     """A table of one site, mined now."""
     found = mine(site, [text(n) + more for n in range(8)])
-    table.write(table.with_grouping(table.rows(found, datetime(2025, 3, 1, tzinfo=UTC)), "host"), path)
+    rows = table.rows(found, datetime(2025, 3, 1, tzinfo=UTC))
+    path.write_bytes(table.to_bytes(table.with_grouping(rows, "host")))
     return path
 
 

@@ -8,13 +8,13 @@ import pytest
 
 from tests.evaluation.invented import write_sets
 from victor_spark import train
-from victor_spark.blocks import Record
 from victor_spark.commands import train_crf
 from victor_spark.errors import UsageError, VictorError
 from victor_spark.extractors import MODELS
 from victor_spark.model.files import from_bytes, read_bytes
 from victor_spark.pipeline import Settings, cleaning, models
 from victor_spark.resources import directory
+from victor_spark.warc.records import Record
 
 
 def run(*words: str) -> int:

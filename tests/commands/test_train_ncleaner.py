@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from tests.evaluation.invented import write_sets
-from victor_spark.blocks import Record
 from victor_spark.commands import train_ncleaner
 from victor_spark.errors import VictorError
 from victor_spark.extractors.ncleaner import from_bytes
 from victor_spark.pipeline import Settings, cleaning, models
+from victor_spark.warc.records import Record
 
 
 def run(*words: str) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from victor_spark.blocks import OTHER, Page, Scores
-from victor_spark.evaluation import cross_validation, pictures, summary
+from victor_spark.evaluation import cross_validation, pictures
 from victor_spark.evaluation.cross_validation import Cleaner, PageResult
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage, label, label_all
@@ -80,16 +80,16 @@ def test_folds_in_parallel_give_the_same_results(pages: list[LabelledPage]) -> N
 
 
 def test_a_cleaner_that_is_right_scores_one_everywhere(pages: list[LabelledPage]) -> None:
-    rows = summary.by_set(judged(pages, keep_long_blocks))
+    rows = cross_validation.by_set(judged(pages, keep_long_blocks))
     assert list(rows) == ["forum", "news", "all"]
     assert rows["all"]["n_pages"] == 30
     assert rows["forum"]["word_f1"]["mean"] == rows["all"]["shingle_f1"] == 1.0
     assert set(rows["all"]["blocks"].values()) == {1.0}
-    assert "1.000 – 1.000" in summary.table(rows)
+    assert "1.000 – 1.000" in cross_validation.table(rows)
 
 
 def test_a_cleaner_that_keeps_nothing_is_empty_everywhere(pages: list[LabelledPage]) -> None:
-    row = summary.figures(judged(pages, keep_nothing))
+    row = cross_validation.figures(judged(pages, keep_nothing))
     assert (row["empty_ratio"], row["word_f1"]["mean"], row["blocks"]["recall"]) == (1.0, 0.0, 0.0)
     assert row["blocks"]["unlabelled_accuracy"] == pytest.approx(4 / 6)
 
@@ -111,10 +111,12 @@ def test_only_usable_pages_are_labelled() -> None:
 
 @pytest.mark.parametrize("ending", ["png", "svg"])
 def test_pictures_are_drawn_without_a_screen(pages: list[LabelledPage], tmp_path: Path, ending: str) -> None:
-    curve = summary.curve(judged(pages, keep_long_blocks))
-    pictures.draw_curves({"long blocks": curve}, tmp_path / f"curve.{ending}", title="Kept by threshold")
+    curve = cross_validation.curve(judged(pages, keep_long_blocks))
+    pictures.save(
+        pictures.curves({"long blocks": curve}, title="Kept by threshold"), tmp_path / f"curve.{ending}"
+    )
     bars = {"a": {"news": Interval(0.8, 0.9, 0.7, 0.85, 9)}, "b": {"forum": Interval(0.5, 0.5, 0.4, 0.6, 4)}}
-    pictures.draw_bars(bars, tmp_path / f"bars.{ending}", title="Word F1", measure="word F1")
+    pictures.save(pictures.bars(bars, title="Word F1", measure="word F1"), tmp_path / f"bars.{ending}")
     head = b"\x89PNG" if ending == "png" else b"<?xml"
     for name in ("curve", "bars"):
         assert (tmp_path / f"{name}.{ending}").read_bytes().startswith(head)

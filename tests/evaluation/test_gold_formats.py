@@ -8,17 +8,16 @@ import pytest
 
 from tests.evaluation.invented import write_sets
 from victor_spark.errors import InputError, UsageError, VictorError
-from victor_spark.evaluation import evaluate, gold_formats
-from victor_spark.evaluation.gold import GoldPage
-from victor_spark.evaluation.gold_formats import Choice
+from victor_spark.evaluation import evaluate, gold
+from victor_spark.evaluation.gold import Choice, GoldPage
 
 HTML = "<body><ul><li>home</li></ul><h1>Tides</h1><p>High water at six — and low at noon.</p></body>"
 GOLD = "URL: http://tides.example/1\n\n<h>Tides\n<p>High water at six — and low\nat noon.\n"
 
 
 def read(paths: list[Path], pages: Path | None = None, choice: Choice = Choice()) -> list[GoldPage]:  # noqa: B008
-    found = gold_formats.sources([str(path) for path in paths], None if pages is None else str(pages))
-    return list(gold_formats.chosen(found, choice))
+    found = gold.sources([str(path) for path in paths], None if pages is None else str(pages))
+    return list(gold.chosen(found, choice))
 
 
 @pytest.fixture
@@ -40,15 +39,15 @@ def test_cleaneval_folders_match_by_stem_and_the_wrapper_is_no_page(folders: tup
     assert (marked.id, marked.set, marked.url) == ("gold/1", "gold", "http://tides.example/1")
     assert marked.html == HTML
     assert marked.gold == "Tides\nHigh water at six — and low at noon."
-    assert gold_formats.marked(marked) == GOLD
+    assert gold.marked(marked) == GOLD
     assert plain.gold == "only text\nin two lines"
-    assert gold_formats.marked(plain) == "<p>only text\n<p>in two lines"
+    assert gold.marked(plain) == "<p>only text\n<p>in two lines"
 
 
 def test_gold_texts_without_a_page_are_left_out_and_named(folders: tuple[Path, Path]) -> None:
     (folders[1] / "1.html").unlink()
     assert [page.id for page in read([folders[0]], folders[1])] == ["gold/2"]
-    (line,) = gold_formats.unmatched([str(folders[0])], str(folders[1]), [])
+    (line,) = gold.unmatched([str(folders[0])], str(folders[1]), [])
     assert line.startswith("1 of the gold texts")
     assert line.endswith(": 1")
 
@@ -134,13 +133,13 @@ def test_what_cannot_be_gold_is_one_clear_error(
     tmp_path: Path, make: object, error: type[VictorError], says: str
 ) -> None:
     assert callable(make)
-    gold, *pages = (str(tmp_path / name) for name in make(tmp_path))
+    path, *pages = (str(tmp_path / name) for name in make(tmp_path))
     with pytest.raises(error, match=says) as caught:
-        evaluate.check(gold_formats.sources([gold], *pages), Choice())
+        evaluate.check(gold.sources([path], *pages), Choice())
     assert "\n" not in str(caught.value)
 
 
 def test_a_set_that_is_not_there_is_named(tmp_path: Path) -> None:
-    sources = gold_formats.sources([str(write_sets(tmp_path / "sets"))])
+    sources = gold.sources([str(write_sets(tmp_path / "sets"))])
     with pytest.raises(InputError, match=r"no set weather in the gold; there are: forum, news"):
         evaluate.check(sources, Choice(sets=("weather",)))

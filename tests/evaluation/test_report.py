@@ -5,10 +5,10 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from victor_spark.evaluation import report_worst
+from victor_spark.evaluation import report
 from victor_spark.evaluation.measures import Overlap
 from victor_spark.evaluation.measuring import Measurement
-from victor_spark.evaluation.report_worst import WorstPage
+from victor_spark.evaluation.report import WorstPage
 
 
 class _Text(HTMLParser):
@@ -40,7 +40,7 @@ def parsed(html: str) -> _Text:
 
 
 def test_what_the_other_text_lacks_is_marked() -> None:
-    ours, gold = report_worst.sides("Home\nThe ferry sails <today>", "The ferry sails tomorrow")
+    ours, gold = report.marked_sides("Home\nThe ferry sails <today>", "The ferry sails tomorrow")
     assert "".join(parsed(ours).marked) == "Home\n<today>"
     assert "".join(parsed(gold).marked) == "tomorrow"
 
@@ -50,7 +50,7 @@ texts = st.text(st.sampled_from("ab <>&\"'\n市渡"), max_size=40)
 
 @given(texts, texts)
 def test_both_texts_are_shown_whole_and_escaped(ours: str, gold: str) -> None:
-    for shown, text in zip(report_worst.sides(ours, gold), (ours, gold), strict=True):
+    for shown, text in zip(report.marked_sides(ours, gold), (ours, gold), strict=True):
         assert "".join(parsed(shown).all) == text
 
 
@@ -58,7 +58,7 @@ def test_long_texts_are_cut_and_it_says_so() -> None:
     judged = Measurement(
         "a<b", "set", "site", None, None, "victor", "ok", overlaps={"words": Overlap(1, 2, 2)}
     )
-    html = report_worst.html([WorstPage(judged, "word " * 10_000, "gold")], "words")
+    html = report.worst_html(WorstPage(judged, "word " * 10_000, "gold"), "words")
     assert "the first 12,000 of 50,000 characters" in html
     assert "a&lt;b" in html
     assert len(html) < 20_000
@@ -66,6 +66,6 @@ def test_long_texts_are_cut_and_it_says_so() -> None:
 
 def test_what_matches_beyond_the_cut_is_not_marked() -> None:
     text = "word " * 3000
-    ours, gold = report_worst.sides(text + "end", "end")
+    ours, gold = report.marked_sides(text + "end", "end")
     assert not parsed(gold).marked
     assert parsed(ours).marked

@@ -12,7 +12,6 @@ from tests.extractors.pages import kept, page
 from tests.html import pages
 from victor_spark.blocks import Page, Scores
 from victor_spark.extractors import kimatu
-from victor_spark.extractors.appearance import appearance
 from victor_spark.extractors.kimatu import (
     Constants,
     RepetitionConstants,
@@ -24,6 +23,7 @@ from victor_spark.extractors.kimatu import (
 from victor_spark.extractors.kimatu_blocks import (
     KimatuBlocks,
     RatioConstants,
+    appearance,
     content_relevance,
     detect,
     distances,

@@ -12,8 +12,7 @@ from tests.html import pages
 from victor_spark import configuration, resources
 from victor_spark.errors import ConfigurationError
 from victor_spark.extractors import line_block
-from victor_spark.extractors.line_block import Features, Options, Thresholds
-from victor_spark.extractors.lines import line_blocks, lines
+from victor_spark.extractors.line_block import Features, Options, Thresholds, line_blocks, lines
 
 OPTIONS = Options(
     rule="all",

@@ -9,7 +9,7 @@ import pytest
 
 from tests.extractors.pages import page
 from victor_spark import pipeline
-from victor_spark.blocks import LABELS, Float64, Page, Record, Scores
+from victor_spark.blocks import LABELS, Float64, Page, Scores
 from victor_spark.document import Document
 from victor_spark.errors import UsageError
 from victor_spark.extractors import template
@@ -18,6 +18,7 @@ from victor_spark.pipeline import Settings
 from victor_spark.templates import coverage, patterns, table
 from victor_spark.templates.table import Mined, Template
 from victor_spark.templates.tokens import TOKENISERS
+from victor_spark.warc.records import Record
 
 FOG = (
     "The fog lies on the water all morning, and the ferry waits at the quay until the harbour master lets it "
@@ -40,7 +41,7 @@ def known(tmp_path: Path) -> str:
     )
     mined = Mined("gazette.example", "text", "ok", None, 9, 9, 5, (0,) * 100, found)
     path = tmp_path / "t.parquet"
-    table.write(table.rows(mined, datetime(2025, 3, 1, tzinfo=UTC)), path)
+    path.write_bytes(table.to_bytes(table.rows(mined, datetime(2025, 3, 1, tzinfo=UTC))))
     return str(path)
 
 

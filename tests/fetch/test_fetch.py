@@ -14,7 +14,7 @@ from tests.fetch import sites
 from tests.fetch.sites import Site, serving
 from victor_spark.cli import main
 from victor_spark.fetch import addresses
-from victor_spark.warc import inputs, records
+from victor_spark.warc import inputs, reading
 
 
 def fetch(folder: Path, urls: list[str], *options: str, name: str = "pages.warc.gz") -> Path:
@@ -67,7 +67,7 @@ def test_other_tools_read_the_archive_and_find_its_digests_right(tmp_path: Path,
     checker.process_all()
     assert checker.exit_value == 0
     (shard,) = inputs.resolve([str(output)])
-    pages = [record for record in records.read(shard) if record.status is None]
+    pages = [record for record in reading.read(shard) if record.status is None]
     assert [page.url for page in pages] == [f"{site.base}/a"]
     assert pages[0].payload == sites.PAGE % b"/a"
 

@@ -17,7 +17,7 @@ from victor_spark.fetch.crawl import Crawl, Outcome
 from victor_spark.fetch.exchange import Client, Limits
 from victor_spark.fetch.politeness import Politeness, rules_of
 from victor_spark.fetch.warc_file import WarcFile
-from victor_spark.warc import inputs, records
+from victor_spark.warc import inputs, reading
 
 LIMITS = Limits(seconds=0.6, connect_seconds=0.6, max_bytes=200_000, allow_private=True)
 POLITE = Politeness(delay=0.0, n_tries=1, back_off=0.05, parallel=8)
@@ -50,7 +50,7 @@ def test_every_answer_that_no_server_should_give_costs_one_visit(tmp_path: Path)
     kept = blocks(output)
     assert all(kept[url].endswith(PAGE) for url in listed if "?" in url)
     (shard,) = inputs.resolve([str(output)])
-    pages = {record.url: record for record in records.read(shard)}
+    pages = {record.url: record for record in reading.read(shard)}
     assert pages[f"{server.base}/good"].payload == PAGE
     assert pages[f"{server.base}/good?good"].payload == PAGE
 

@@ -22,11 +22,10 @@ from tests.html.pages import BLOCK_LEVEL, HOSTILE, INLINE, ODD, VOID, blocks_of,
 from tests.html.visible_text import runs
 from tests.kernels.test_alignment import best_score, score
 from tests.kernels.test_uncompiled import from_source
-from tests.templates.test_matcher import PIECES
+from tests.templates.test_matcher import PIECES, by_expressions
 from tests.templates.test_repeats import by_definition, strings
 from tests.templates.test_tokens import EXPRESSIONS
 from victor_spark import alignment, errors, pipeline
-from victor_spark.blocks import Record
 from victor_spark.evaluation import matching
 from victor_spark.html.canonical import by_library, canonical
 from victor_spark.html.charset import as_utf8
@@ -37,9 +36,10 @@ from victor_spark.langid.profiles import Profiles
 from victor_spark.parser.elements import in_source
 from victor_spark.parser.parse import parse
 from victor_spark.templates import patterns as template_patterns
-from victor_spark.templates.matcher import Matcher, by_expressions
+from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.repeats import corpus, lcp_array, repeats, suffix_array
 from victor_spark.templates.tokens import TOKENISERS, spans
+from victor_spark.warc.records import Record
 
 MOST_MARKUP: Final = 4000
 """The parser library needs time and memory beyond all measure for some pages: they are kept short."""

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from research import sample
 from tests.gate import floors
 from tests.gate.floors import Key
 from victor_spark import resources
@@ -28,7 +29,6 @@ from victor_spark.evaluation import (
     measures,
     measuring,
     resampling,
-    summary,
 )
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.progress import track
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _gate(directory: Path, options: argparse.Namespace) -> int:
     before = floors.read(options.floors)
-    pages = gold.fixed_sample(directory, options.pages_per_set)
+    pages = sample.fixed_sample(directory, options.pages_per_set)
     fingerprint = gold.fingerprint(pages)
     if before and not options.pin and before.gold != fingerprint:
         print("gate: the annotated pages are not those the floors were pinned on (--pin pins new ones)")
@@ -131,8 +131,8 @@ def _by_set(
     cleaner: str, kind: str, sets: Sequence[str], sites: Sequence[str], f1: Sequence[float]
 ) -> dict[Key, Interval]:
     intervals: dict[Key, Interval] = {}
-    for name in [*sorted(set(sets)), summary.ALL]:
-        rows = [row for row, own in enumerate(sets) if name in (own, summary.ALL)]
+    for name in [*sorted(set(sets)), cross_validation.ALL]:
+        rows = [row for row, own in enumerate(sets) if name in (own, cross_validation.ALL)]
         intervals[cleaner, kind, name] = resampling.interval(
             [f1[row] for row in rows], [sites[row] for row in rows]
         )

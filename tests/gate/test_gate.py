@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from research import sample
 from tests.evaluation.invented import write_sets
 from tests.gate import gate
 from victor_spark.evaluation import gold
@@ -48,8 +49,8 @@ def test_without_data_the_gate_says_so_and_passes(tmp_path: Path, capsys: pytest
 
 
 def test_the_sample_is_fixed_prefers_dev_and_is_told_apart_by_its_hash(data: Path) -> None:
-    pages = gold.fixed_sample(data / "pages", 6)
-    assert pages == gold.fixed_sample(data / "pages", 6)
+    pages = sample.fixed_sample(data / "pages", 6)
+    assert pages == sample.fixed_sample(data / "pages", 6)
     assert {(page.set, page.split) for page in pages} == {("news", "dev"), ("forum", "dev")}
     assert gold.fingerprint(pages) == gold.fingerprint(pages[::-1])
     other = [*pages[1:], gold.GoldPage(id=pages[0].id, set=pages[0].set, html=pages[0].html, gold="changed")]

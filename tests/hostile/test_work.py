@@ -10,10 +10,10 @@ from tests.hostile import making
 from tests.hostile.making import Part
 from tests.warc import making as archives
 from victor_spark import pipeline
-from victor_spark.blocks import Record
 from victor_spark.document import Document
 from victor_spark.html.canonical import canonical
-from victor_spark.warc import inputs, records
+from victor_spark.warc import inputs, reading
+from victor_spark.warc.records import Record
 
 N = 1000
 MOST_TIMES = 2.6
@@ -47,7 +47,7 @@ def test_canonical_html_is_in_proportion_to_the_page(name: str) -> None:
 
 def read_and_clean(path: Path, clean: Callable[[Record], Document]) -> None:
     for shard in inputs.resolve([str(path)]):
-        for record in records.read(shard):
+        for record in reading.read(shard):
             if record.status is None:
                 clean(record)
 

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from tests.documents import document
 from tests.html.pages import articles, blocks_of, soup
 from victor_spark import pipeline
-from victor_spark.blocks import Record
 from victor_spark.document import Document
 from victor_spark.rendering.plain import paragraphs
+from victor_spark.warc.records import Record
 
 CODE = "def first(n, x=None):\n    if n > 1:\n\n        return 7\n    return 2"
 LINES = CODE.split("\n")

@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.langid.test_identify import SENTENCES
-from victor_spark.kernels import code_points
+from victor_spark.kernels import code_points, text_of
 from victor_spark.langid import encoding
 from victor_spark.langid.encoding import Finding, examined, problem
 from victor_spark.langid.profiles import Profiles
@@ -106,4 +106,4 @@ def test_what_ftfy_finds_bad_is_among_the_doubtful_words(text: str) -> None:
     kinds, n_doubtful = encoding._kinds(points)
     words = encoding._words_with(points, kinds, encoding._DOUBTFUL, encoding._BLANK)
     assert badness(text + " ") <= n_doubtful
-    assert badness(encoding._decoded(words) + " ") == badness(text + " ")
+    assert badness(text_of(words) + " ") == badness(text + " ")

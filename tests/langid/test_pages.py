@@ -12,11 +12,11 @@ import pytest
 import victor_spark
 from research.langid_measure import misread
 from victor_spark import pipeline, preparation
-from victor_spark.blocks import Record
 from victor_spark.document import Document
 from victor_spark.errors import ModelError, UsageError
 from victor_spark.langid.identify import Guess
 from victor_spark.langid.pages import linguist
+from victor_spark.warc.records import Record
 
 CZECH = "Starosta obce včera slavnostně otevřel nový most přes řeku, na který občané čekali déle než pět let."
 ENGLISH = (

@@ -7,7 +7,7 @@ import pytest
 
 from tests.html.pages import blocks_of
 from tests.model.conftest import some_pages
-from tests.model.test_training import taught
+from tests.train.test_training import taught
 from victor_spark.blocks import OTHER
 from victor_spark.model import crf, explanation
 from victor_spark.model.crf import Model

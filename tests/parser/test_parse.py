@@ -14,10 +14,9 @@ from tests.html.pages import HOSTILE, soup, strings
 from victor_spark.errors import ShardError
 from victor_spark.html.canonical import by_library, canonical
 from victor_spark.html.charset import as_utf8
-from victor_spark.parser import tokenizer
-from victor_spark.parser.elements import ELEMENTS, elements, in_source
+from victor_spark.parser.elements import ELEMENTS, MOST_ATTRIBUTES, elements, in_source
 from victor_spark.parser.parse import parse
-from victor_spark.warc import inputs, records
+from victor_spark.warc import inputs, reading
 
 READ_BY_KERNELS = {
     "nothing": "",
@@ -77,7 +76,7 @@ LEFT_TO_THE_LIBRARY = {
     "frames": "<frameset><frame></frameset>",
     "plaintext": "<plaintext>a",
     "HTML that ends a drawing": "<svg><p>a",
-    "attributes without end": "<p " + " ".join(f"a{i}" for i in range(tokenizer.MOST_ATTRIBUTES + 1)) + ">a",
+    "attributes without end": "<p " + " ".join(f"a{i}" for i in range(MOST_ATTRIBUTES + 1)) + ">a",
     "a body's attributes merged with another's": "<body a=1><body b=2>x",
     "another document type": "<!DOCTYPE svg>a",
     "formatting nested wrongly and deeply": "<b><i><u><s><em><div>a</b>",
@@ -116,7 +115,7 @@ def test_nearly_all_pages_of_the_sample_crawl_are_read_by_the_kernels_and_alike(
     pages = []
     for shard in shards:
         with suppress(ShardError):  # one ends too early
-            pages += [record.payload for record in records.read(shard) if record.payload]
+            pages += [record.payload for record in reading.read(shard) if record.payload]
     read = [
         (parse(utf8).html, by_library(utf8.decode())) for utf8 in (as_utf8(page, None)[0] for page in pages)
     ]

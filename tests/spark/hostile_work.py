@@ -11,11 +11,11 @@ from typing import Final
 
 from tests.warc import making
 from victor_spark import tables
-from victor_spark.blocks import Record
 from victor_spark.errors import STATUSES
 from victor_spark.spark.rows import Row, Work, record_row
-from victor_spark.warc import records
+from victor_spark.warc import reading
 from victor_spark.warc.inputs import resolve
+from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Shard
 
 SLOW: Final = re.compile(r"(a*)*b")
@@ -70,7 +70,7 @@ def lost(record: Record, status: str, reason: str) -> Row:
 
 
 def read(shard: Shard, attempt: Attempt) -> Iterator[Record]:
-    yield from records.read(shard, attempt=attempt)
+    yield from reading.read(shard, attempt=attempt)
 
 
 WORK: Final = Work(tables.PAGES, read, row, lost)

@@ -11,7 +11,7 @@ from tests.spark.crawl import PARAGRAPH, Response, Victor, page, rows, tree, wri
 from victor_spark.cli import main
 from victor_spark.errors import BudgetError, UsageError
 from victor_spark.spark import waves
-from victor_spark.spark.record import BudgetTracker, Counts, Entry, check_budget, failed_in
+from victor_spark.spark.counts import BudgetTracker, Counts, Entry
 from victor_spark.spark.request import Budget, allowed
 
 N_SHARDS = 6
@@ -64,14 +64,6 @@ def test_the_row_of_a_failed_shard_is_no_failed_page() -> None:
     BudgetTracker(Budget("1", "0"), n_shards=2, n_bytes=100).add(Entry(0, {}, 1, 100, counts))
     with pytest.raises(BudgetError, match=r"1 of 2 shards couldn't be read, and 0 may fail .*such as: gone"):
         BudgetTracker(Budget("10%", "0"), n_shards=2, n_bytes=100).add(Entry(0, {}, 1, 100, counts))
-
-
-def test_the_reason_of_a_finished_run_is_that_of_a_shard() -> None:
-    counts = {"n_rows": 9, "n_pages": 8, "statuses": {"error": 3, "ok": 6}, "n_shards": 2}
-    reasons = {"error": {"ValueError: of a page": 2, "gone": 1}}
-    run = {**counts, "reasons": reasons, "n_failed_shards": 1, "failed_shards": {"a.warc.gz": "gone"}}
-    with pytest.raises(BudgetError, match=r"1 of 2 shards couldn't be read, .*such as: gone"):
-        check_budget(Budget("0", "100%"), failed_in(run))
 
 
 @pytest.fixture
@@ -162,4 +154,7 @@ def test_over_budget_ends_with_exit_code_3_and_a_larger_one_goes_on(
     assert len(rows(output)) == 42
     assert not (output / "_run/stopped.json").exists()
     assert clean("--max-failed-shards", "40%").code == 0
-    assert clean("--max-failed-shards", 1).code == 3  # done, and still over a smaller budget
+    still_over = clean("--max-failed-shards", 1)  # done, and still over a smaller budget
+    assert still_over.code == 3
+    assert "2 of 6 shards couldn't be read, and 1 may fail" in still_over.lines[-1]
+    assert f"such as: {broken_crawl}" in still_over.lines[-1]

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from dataclasses import asdict
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -11,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from tests.spark.crawl import CZECH, FETCHED, PARAGRAPH, Response, Victor, page, rows, write_warc
 from victor_spark import pipeline, tables
-from victor_spark.spark.record import count
+from victor_spark.spark.counts import of_files
 from victor_spark.spark.waves import literal
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
@@ -88,7 +87,7 @@ def test_parquet_is_the_contracts_with_its_version(cleaned: Path) -> None:
     schema = pq.read_schema(files[0])  # type: ignore[no-untyped-call]
     metadata = pq.read_metadata(files[0])  # type: ignore[no-untyped-call]
     assert tables.schema_version(schema) == tables.PAGES_VERSION
-    assert schema.names == tables.PAGES_WITH_BLOCKS.names
+    assert schema.names == tables.pages("blocks").names
     assert schema.types[:-1] == tables.PAGES.types
     assert metadata.row_group(0).column(0).compression == "ZSTD"
 
@@ -106,7 +105,7 @@ def test_run_json_counts_the_rows(cleaned: Path) -> None:
 
 def test_tasks_count_what_spark_finds_in_their_files(cleaned: Path, spark: SparkSession) -> None:
     told = json.loads((cleaned / "_run" / "run.json").read_text())
-    found = asdict(count(spark.read.parquet(literal(str(cleaned / "pages")))))
+    found = vars(of_files(spark.read.parquet(literal(str(cleaned / "pages")))))
     assert found.pop("n_failures") == 0
     assert found.pop("failed_shards") == {}
     assert found == {name: told[name] for name in found}

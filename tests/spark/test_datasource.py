@@ -16,7 +16,7 @@ from victor_spark.errors import UsageError
 from victor_spark.spark import datasource
 from victor_spark.spark.datasource import WarcDataSource, WarcReader
 from victor_spark.warc.inputs import resolve
-from victor_spark.warc.records import read
+from victor_spark.warc.reading import read
 from victor_spark.warc.shard import ReadOptions
 
 

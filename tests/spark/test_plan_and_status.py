@@ -15,8 +15,7 @@ from pyspark.sql import SparkSession
 from tests.spark.crawl import PARAGRAPH, Response, Victor, page, rows, tree, write_warc
 from tests.warc import storage
 from victor_spark.cli import main
-from victor_spark.spark import estimate, ledger, manifest, plan
-from victor_spark.spark.record import Counts
+from victor_spark.spark import estimate, manifest, plan, status
 from victor_spark.warc import remote_files
 from victor_spark.warc.shard import Shard
 
@@ -270,8 +269,9 @@ def test_what_is_missing_lost_or_failed_is_told(
 @pytest.mark.parametrize("is_complete", [True, False])
 def test_counts_of_pages_add_up_and_failed_shards_are_told_apart(is_complete: bool) -> None:
     failed = {f"{n}.warc.gz": f"{n}.warc.gz: gone" for n in range(11)}
-    counts = Counts(30, 11, {"ok": 18, "error": 12}, failed_shards=failed)
-    shown = list(ledger.as_lines(ledger.Status("out", is_complete, 40, (), counts)))
+    found = {"output": "out", "complete": is_complete, "stopped": None, "share_done": 1.0, "n_shards": 40}
+    found |= {"n_rows": 30, "n_pages": 19, "statuses": {"ok": 18, "error": 12}, "failed_shards": failed}
+    shown = list(status.as_lines({**found, "waves": []}))
     assert "  pages   19: ok 18, error 1" in shown
     so_far = "" if is_complete else " (so far)"
     assert f"  shards  40, 11 of them couldn't be read to the end{so_far}" in shown

@@ -99,6 +99,16 @@ def test_what_waits_for_spark_can_be_interrupted(number: signal.Signals) -> None
     forever.set()
 
 
+def test_an_action_that_ends_well_though_it_was_interrupted_gives_its_result() -> None:
+    interrupted = threading.Event()
+
+    def last_second() -> str:
+        os.kill(os.getpid(), signal.SIGINT)
+        return "complete" if interrupted.wait(10) else "not interrupted"
+
+    assert interruptible(last_second, group="a test", stop=interrupted) == "complete"
+
+
 def test_an_interrupted_run_ends_with_4_and_leaves_nothing_that_looks_complete(
     environment: dict[str, str], crawl: Path, tmp_path: Path
 ) -> None:

@@ -33,9 +33,10 @@ def test_the_same_command_again_changes_nothing(done: Path, crawl: Path, victor:
 @pytest.mark.parametrize(
     ("options", "difference"),
     [
-        (("--threshold", "0.3"), "cleaning.threshold = null (now 0.3)"),
-        (("--blocks",), "blocks = false (now true)"),
-        (("--max-bytes", "5000"), "reading.max_bytes"),
+        (("--threshold", "0.3"), "was written without --threshold: repeat"),
+        (("--blocks",), "was written without --blocks: repeat"),
+        (("--max-bytes", "5000"), "was written with --max-bytes 10485760 (now 5000): repeat"),
+        (("--no-sandbox", "--page-seconds", "9"), "with --page-seconds 20 (now 9), without --no-sandbox"),
     ],
 )
 def test_other_options_are_refused_by_name(
@@ -51,7 +52,7 @@ def test_other_options_are_refused_by_name(
 def test_other_inputs_are_refused(done: Path, crawl: Path, victor: Victor) -> None:
     outcome = victor("clean", crawl, "--output", done)
     assert (outcome.code, len(outcome.lines)) == (2, 1)
-    assert "other inputs (1 shard then, 3 shards now)" in outcome.lines[0]
+    assert "with other inputs (1 shard, now 3 shards)" in outcome.lines[0]
 
 
 def test_another_model_is_refused(done: Path, crawl: Path, victor: Victor) -> None:
@@ -61,7 +62,7 @@ def test_another_model_is_refused(done: Path, crawl: Path, victor: Victor) -> No
     (done / "_run/config.json").write_text(json.dumps(config))
     outcome = victor("clean", crawl / "b.warc.gz", "--output", done)
     assert (outcome.code, len(outcome.lines)) == (2, 1)
-    assert f"models.{name}" in outcome.lines[0]
+    assert f"with other models ({name}): repeat" in outcome.lines[0]
 
 
 def test_a_run_that_was_killed_before_its_end_finishes(done: Path, crawl: Path, victor: Victor) -> None:

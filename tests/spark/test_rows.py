@@ -3,8 +3,8 @@
 import pytest
 
 from victor_spark import pipeline, tables
-from victor_spark.blocks import Record
 from victor_spark.spark import rows
+from victor_spark.warc.records import Record
 
 
 def record(url: str | None = "http://example.com/", **fields: object) -> Record:
@@ -61,7 +61,7 @@ def test_a_batch_is_full_by_bytes_not_by_rows() -> None:
 def test_block_rows_are_the_documents_blocks() -> None:
     html = "<h1>Ferries &amp; fog</h1><p>Half a pair: x. <b>Bold</b> and 水 and 𝒳.</p>"
     document = pipeline.clean(html)
-    batch = rows.RowBatch(tables.PAGES_WITH_BLOCKS)
+    batch = rows.RowBatch(tables.pages("blocks"))
     batch.add(rows.record_row(record(), status="http_status", reason="404"))
     batch.add(rows.document_row(record(), document))
     dropped, cleaned = batch.take().to_pylist()
@@ -75,7 +75,7 @@ def test_block_rows_are_the_documents_blocks() -> None:
 def test_line_breaks_of_preformatted_text_are_in_the_columns_text_and_blocks() -> None:
     html = "<p>This is a poem:</p><pre><b>One</b>\n  two\n  three<br>four</pre>"
     document = pipeline.clean(html, threshold=1.0)
-    batch = rows.RowBatch(tables.PAGES_WITH_BLOCKS)
+    batch = rows.RowBatch(tables.pages("blocks"))
     batch.add(rows.document_row(record(), document))
     (row,) = batch.take().to_pylist()
     assert row["text"] == "This is a poem:\nOne\n  two\n  three\nfour"

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from tests.spark.hostile_work import WORK, row, write
-from victor_spark.blocks import Record
 from victor_spark.errors import ShardError, UsageError
 from victor_spark.spark.request import Limits
 from victor_spark.spark.rows import Row
 from victor_spark.spark.sandbox import MAX_DEATHS, Sandbox, SandboxError
-from victor_spark.warc import records
+from victor_spark.warc import reading
+from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Shard
 
 LIMITS = Limits(page_seconds=10.0, page_megabytes=128)
@@ -41,7 +41,7 @@ def statuses(rows: list[dict[str, Any]]) -> list[tuple[str, str | None]]:
 
 
 def places(shard: Shard) -> list[tuple[str, int, str | None]]:
-    return [(r.warc_filename, r.warc_record_offset, r.url) for r in records.read(shard)]
+    return [(r.warc_filename, r.warc_record_offset, r.url) for r in reading.read(shard)]
 
 
 OK = ("ok", None)
@@ -127,7 +127,7 @@ def test_a_page_is_not_blamed_for_what_happened_once(tmp_path: Path) -> None:
 
 def test_a_shard_error_after_some_records_is_a_row_between_theirs(tmp_path: Path) -> None:
     def clipped(shard: Shard, attempt: Attempt) -> Iterator[Record]:
-        yield next(records.read(shard))
+        yield next(reading.read(shard))
         raise ShardError("no more of it")
 
     shards = [write(tmp_path / f"{n}.warc.gz", b"is a", b"is b") for n in range(2)]

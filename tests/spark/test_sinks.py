@@ -17,7 +17,7 @@ from victor_spark.errors import UsageError
 from victor_spark.spark.request import RowOptions
 from victor_spark.spark.waves import write
 from victor_spark.warc.inputs import resolve
-from victor_spark.warc.records import read
+from victor_spark.warc.reading import read
 
 pytestmark = pytest.mark.spark
 

@@ -18,8 +18,8 @@ from tests.spark import file_systems
 from tests.warc import storage
 from victor_spark import tables
 from victor_spark.errors import OutputError
-from victor_spark.spark import ledger, output
-from victor_spark.spark.files import CloudFiles, LocalFiles, java_errors_as_output_errors
+from victor_spark.spark import output
+from victor_spark.spark.files import CloudFiles, LocalFiles, output_errors
 from victor_spark.spark.tasks import Target, write_partition
 
 ROWS: list[dict[str, Any]] = [
@@ -131,12 +131,12 @@ def test_the_first_task_writes_a_file_though_it_has_no_page(place: Place) -> Non
 
 def test_what_no_task_told_is_not_published(place: Place) -> None:
     files = place("run")
-    staged = ledger.staged("run-1", 3)
+    staged = output.staged("run-1", 3)
     target = Target(f"{files.location}/{staged}", tables.PAGES, "language")
     written(batches(ROWS[:2]), target)  # an attempt that Spark had given up
     told = written(batches(ROWS[:2]), target)
     assert len(files.below(staged)) == 4
-    moved = ledger.publish(files, "run-1", 3, told["files"])
+    moved = output.publish(files, "run-1", 3, told["files"])
     assert files.below("pages") == moved
     assert sorted(name.partition("/")[0] for name in moved) == ["language=cs", "language=en"]
     assert files.below(staged) == {}
@@ -191,7 +191,7 @@ def test_where_nothing_can_be_written_is_named(
     storage.fresh()
     with (
         pytest.raises(OutputError, match="set AWS_ACCESS_KEY_ID"),
-        java_errors_as_output_errors("s3://outs/out"),
+        output_errors("s3://outs/out"),
     ):
         output.check(CloudFiles("s3://outs/out"))
     storage.fresh()

@@ -204,7 +204,7 @@ def test_another_table_refuses_to_mix_into_an_old_output(mined: Path, tmp_path: 
         "templates", "apply", shards, "--templates", tmp_path / "other.parquet", "--output", output
     )
     assert outcome.code == 2
-    assert "was written with models.templates" in outcome.lines[-1]
+    assert "was written with other models (templates)" in outcome.lines[-1]
 
 
 def test_a_second_crawl_brings_the_table_up_to_date(mined: Path, tmp_path: Path, victor: Victor) -> None:

@@ -13,12 +13,11 @@ from fastwarc.warc import WarcRecord
 
 from tests.spark.hostile_work import DEEDS, WORK
 from tests.warc import making
-from victor_spark.blocks import Record
 from victor_spark.spark.request import Limits
 from victor_spark.spark.sandbox import Sandbox
-from victor_spark.warc import members, page_records, readers, records
+from victor_spark.warc import readers, reading, records, source
 from victor_spark.warc.inputs import resolve
-from victor_spark.warc.page_records import RawRecord
+from victor_spark.warc.records import RawRecord, Record
 from victor_spark.warc.shard import Attempt, ReadOptions, Shard
 
 LIMITS: Final = Limits(page_seconds=10.0)
@@ -47,7 +46,7 @@ def written(path: Path, parts: list[bytes]) -> Shard:
 
 def deadly(monkeypatch: pytest.MonkeyPatch, deed: bytes, *victims: int) -> None:
     """Whoever looks into the block of one of these records does the deed."""
-    understand = page_records.page_record
+    understand = records.page_record
 
     def understood(raw: RawRecord, options: ReadOptions, filename: str) -> Record | None:
         record = understand(raw, options, filename)
@@ -55,7 +54,7 @@ def deadly(monkeypatch: pytest.MonkeyPatch, deed: bytes, *victims: int) -> None:
             DEEDS[deed]()
         return record
 
-    monkeypatch.setattr(page_records, "page_record", understood)
+    monkeypatch.setattr(records, "page_record", understood)
 
 
 def no_fastwarc(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,14 +71,14 @@ def no_fastwarc(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def no_inflating(monkeypatch: pytest.MonkeyPatch) -> None:
     """FastWARC dies of record 3, and so does whoever inflates it."""
-    advance = members.Member._advance  # what inflates
+    advance = source.Member._advance  # what inflates
 
-    def advanced(member: members.Member) -> bool:
+    def advanced(member: source.Member) -> bool:
         more = advance(member)
         return os.abort() if b"<title>Page 3</title>" in member._kept else more
 
     no_fastwarc(monkeypatch)
-    monkeypatch.setattr(members.Member, "_advance", advanced)
+    monkeypatch.setattr(source.Member, "_advance", advanced)
 
 
 def pieces(shard: Shard, n_bytes: int = 900) -> list[Shard]:
@@ -110,7 +109,7 @@ def test_a_record_that_kills_whoever_reads_it_costs_itself(
 ) -> None:
     shard = written(tmp_path / name, PACKED[name])
     after = written(tmp_path / "after.warc.gz", making.members([page(99)], "gzip"))
-    expected = list(records.read(shard))
+    expected = list(reading.read(shard))
     deadly(monkeypatch, b"aborts", *victims)
     *rows, last = cleaned([shard, after])
     assert seen(rows) == [(URL.format(n), "crash" if n in victims else "ok") for n in range(N)]
@@ -234,7 +233,7 @@ def test_a_page_file_that_kills_whoever_reads_it_has_its_row(
 ) -> None:
     path = tmp_path / "a.html"
     path.write_bytes(making.page(1))
-    monkeypatch.setattr(page_records, "with_payload", lambda *_: os.abort())
+    monkeypatch.setattr(records, "with_payload", lambda *_: os.abort())
     (row,) = cleaned([resolve([str(path)])[0]])
     assert (row["url"], row["status"], row["warc_record_offset"]) == (path.as_uri(), "crash", 0)
 
@@ -258,7 +257,7 @@ def test_a_shard_that_cant_be_opened_without_a_death_ends_with_a_reason(tmp_path
     def opened(shard: Shard, attempt: Attempt) -> Iterator[Record]:
         if shard == bad:
             os.abort()
-        yield from records.read(shard, attempt=attempt)
+        yield from reading.read(shard, attempt=attempt)
 
     first, *rest = cleaned([bad, good], read=opened)
     assert (first["status"], first["warc_record_offset"]) == ("error", None)
@@ -294,14 +293,14 @@ def test_an_error_of_ours_in_one_record_costs_that_record(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Without a process of its own as well."""
-    understand: Callable[..., Record | None] = page_records.page_record
+    understand: Callable[..., Record | None] = records.page_record
 
     def buggy(raw: RawRecord, options: ReadOptions, filename: str) -> Record | None:
         if raw.field("WARC-Target-URI") == URL.format(3):
             raise ValueError("our own mistake")
         return understand(raw, options, filename)
 
-    monkeypatch.setattr(page_records, "page_record", buggy)
-    found = list(records.read(written(tmp_path / "a.warc.gz", PACKED["gzip.warc.gz"])))
+    monkeypatch.setattr(records, "page_record", buggy)
+    found = list(reading.read(written(tmp_path / "a.warc.gz", PACKED["gzip.warc.gz"])))
     assert [record.url for record in found] == [URL.format(n) for n in range(N)]
     assert (found[3].status, found[3].reason) == ("error", "ValueError: our own mistake")

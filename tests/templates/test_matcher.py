@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from research.template_agreement import remove
+from research.template_agreement import by_expressions, remove
 from tests.kernels.test_uncompiled import from_source
 from victor_spark.templates import matcher as module
 from victor_spark.templates import patterns, tokens
-from victor_spark.templates.matcher import Matcher, by_expressions, unite
+from victor_spark.templates.matcher import Matcher, unite
 from victor_spark.templates.tokens import TOKENISERS
 
 NUMBER, TIME, ANY = (

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from research.template_agreement import remove
+from research.template_agreement import by_expressions, remove
 from victor_spark.errors import UsageError
 from victor_spark.templates import selection
-from victor_spark.templates.matcher import Matcher, by_expressions
+from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.mine import MiningSettings, mine
 from victor_spark.templates.table import Mined
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from victor_spark.blocks import Record
 from victor_spark.errors import ShardError
 from victor_spark.warc import remote_files
 from victor_spark.warc.inputs import resolve
-from victor_spark.warc.records import DEFAULTS, read
+from victor_spark.warc.reading import DEFAULTS, read
+from victor_spark.warc.records import Record
 from victor_spark.warc.shard import ReadOptions
 
 Reading = Callable[..., list[Record]]

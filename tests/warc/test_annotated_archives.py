@@ -9,10 +9,10 @@ from typing import Any, Final
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from victor_spark.blocks import Record
 from victor_spark.errors import InputError, ShardError
 from victor_spark.warc.inputs import resolve
-from victor_spark.warc.records import read
+from victor_spark.warc.reading import read
+from victor_spark.warc.records import Record
 from victor_spark.warc.shard import ReadOptions
 
 EVERYTHING: Final = ReadOptions(record_types=("response", "resource"), max_bytes=1 << 30)

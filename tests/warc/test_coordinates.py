@@ -15,7 +15,7 @@ from tests.warc.flaky import Site
 from victor_spark.errors import InputError
 from victor_spark.warc import coordinates
 from victor_spark.warc.inputs import resolve
-from victor_spark.warc.records import read
+from victor_spark.warc.reading import read
 from victor_spark.warc.shard import Shard
 
 SHARD = making.shard(making.responses(60))

@@ -16,9 +16,9 @@ from fastwarc.stream_io import Lz4Writer
 
 from tests.warc import flaky, making, storage
 from tests.warc.flaky import Site
-from victor_spark.blocks import Record
 from victor_spark.errors import ShardError
-from victor_spark.warc.records import read
+from victor_spark.warc.reading import read
+from victor_spark.warc.records import Record
 from victor_spark.warc.shard import ReadOptions, Shard
 
 N_CUTS: Final = 50

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from tests.warc import making
 from tests.warc.conftest import Reading
-from victor_spark.blocks import Record
 from victor_spark.errors import ShardError
-from victor_spark.warc.records import read
-from victor_spark.warc.shard import Shard
+from victor_spark.warc.reading import read
+from victor_spark.warc.records import Record
+from victor_spark.warc.shard import ReadOptions, Shard
 
 N = 9
 MAGIC = 4
@@ -238,6 +238,49 @@ def test_a_record_without_content_length_is_read_up_to_the_next(reading: Reading
     found = reading(b"".join(records))
     assert numbers(found) == list(range(N))
     assert found[4].payload == making.page(4)
+
+
+@pytest.mark.parametrize("packing", ["plain", "gzip"])
+@pytest.mark.parametrize(
+    ("field", "reason"),
+    [
+        (b"WARC-Type: respXnse", "unknown WARC-Type 'respXnse'"),
+        (b"WARC-Type: r\xc3\xa9sponse", "unknown WARC-Type 'r\\xe9sponse'"),
+        (b"WARC-Type: " + b"r" * 99, f"unknown WARC-Type '{'r' * 40}'"),
+        (b"WARC-Type:", "no WARC-Type"),
+        (b"WARC-T\x00pe: response", "no WARC-Type"),
+        (b"WARC-Type response", "no WARC-Type"),
+    ],
+)
+def test_a_record_without_a_type_that_the_standard_knows_is_a_row(
+    reading: Reading, packing: str, field: bytes, reason: str
+) -> None:
+    records = list(RECORDS)
+    records[4] = records[4].replace(b"WARC-Type: response", field, 1)
+    parts = making.members(records, packing)
+    found = reading(b"".join(parts), "made.warc")
+    assert_all_but(found, parts, 4)
+    assert (found[4].reason, found[4].url) == (reason, "http://site.example/4")
+
+
+@pytest.mark.parametrize("name", ["WARC-Type", "WARC-Target-URI", "Content-Length"])
+@pytest.mark.parametrize("packing", ["plain", "gzip"])
+def test_a_field_whose_value_begins_on_the_next_line_is_read(
+    reading: Reading, packing: str, name: str
+) -> None:
+    records = list(RECORDS)
+    records[4] = records[4].replace(f"{name}: ".encode(), f"{name}:\r\n ".encode(), 1)
+    found = reading(making.shard(records, packing).content, "made.warc")
+    assert [(r.url, r.payload) for r in found] == [
+        (f"http://site.example/{number}", making.page(number)) for number in range(N)
+    ]
+
+
+def test_an_unknown_type_that_was_asked_for_is_a_page(reading: Reading) -> None:
+    records = list(RECORDS)
+    records[4] = making.warc(making.page(4), number=4, kind="screenshot", content_type="text/html")
+    wanted = ReadOptions(record_types=("response", "screenshot"))
+    assert numbers(reading(b"".join(records), "made.warc", wanted)) == list(range(N))
 
 
 def test_many_records_in_one_gzip_stream(reading: Reading) -> None:

@@ -9,7 +9,7 @@ from tests.warc.flaky import Handler, Site, cut_after, hang_up, status
 from victor_spark.errors import InputError, ShardError
 from victor_spark.warc import remote_files, storage
 from victor_spark.warc.inputs import resolve
-from victor_spark.warc.records import read
+from victor_spark.warc.reading import read
 from victor_spark.warc.remote_files import wait_before_retry
 from victor_spark.warc.shard import Shard
 

@@ -13,7 +13,7 @@ import pytest
 from tests.warc import making
 from victor_spark.errors import InputError, ShardError
 from victor_spark.warc.inputs import resolve
-from victor_spark.warc.records import read
+from victor_spark.warc.reading import read
 from victor_spark.warc.shard import Shard
 
 SHARD = making.shard(making.responses(2)).content

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.warc import making
-from victor_spark.blocks import Record
 from victor_spark.errors import ShardError
 from victor_spark.warc import ranges, storage
-from victor_spark.warc.records import read
+from victor_spark.warc.reading import read
+from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Shard
 
 N = 24

@@ -11,7 +11,7 @@ from tests.warc import making
 from tests.warc.conftest import Reading
 from victor_spark.errors import ShardError
 from victor_spark.warc.inputs import resolve
-from victor_spark.warc.records import read
+from victor_spark.warc.reading import read
 from victor_spark.warc.shard import ReadOptions, Shard
 
 PAGE = making.page(1)

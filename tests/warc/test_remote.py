@@ -19,7 +19,7 @@ from tests.warc import making
 from victor_spark.errors import InputError, ShardError
 from victor_spark.warc import inputs
 from victor_spark.warc.inputs import resolve
-from victor_spark.warc.records import read
+from victor_spark.warc.reading import read
 from victor_spark.warc.shard import Shard
 
 PARTS = making.members(making.responses(30), "gzip")

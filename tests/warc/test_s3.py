@@ -10,7 +10,7 @@ from tests.warc import making, storage
 from tests.warc.storage import GoBetween, Handler
 from victor_spark.errors import InputError, ShardError
 from victor_spark.warc.inputs import resolve
-from victor_spark.warc.records import read
+from victor_spark.warc.reading import read
 from victor_spark.warc.shard import Shard
 from victor_spark.warc.storage import open_file
 

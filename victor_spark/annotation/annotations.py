@@ -44,24 +44,18 @@ class Action:
 def annotator_number(store: Store, name: Any) -> tuple[int, bool]:
     """The number of the annotator of that name, and whether the name is new."""
     name = checked_name(name)
-    row = store.row("SELECT id FROM annotator WHERE name = ?", name)
-    if row:
+    known = "SELECT id FROM annotator WHERE name = ?"
+    if row := store.row(known, name):
         return int(row["id"]), False
     with store.writing() as connection:
         connection.execute("INSERT OR IGNORE INTO annotator (name, added) VALUES (?, ?)", (name, now()))
-    row = store.row("SELECT id FROM annotator WHERE name = ?", name)
-    assert row is not None
-    return int(row["id"]), True
+        return int(store.rows(known, name)[0]["id"]), True
 
 
 def checked_name(name: Any) -> str:
     """An annotator's name, white space collapsed."""
-    if (
-        not isinstance(name, str)
-        or not (kept := " ".join(name.split()))
-        or len(kept) > 40
-        or not kept.isprintable()
-    ):
+    kept = " ".join(name.split()) if isinstance(name, str) else ""
+    if not 1 <= len(kept) <= 40 or not kept.isprintable():
         raise AnnotationError("an annotator's name must have 1 to 40 characters")
     return kept
 
@@ -121,9 +115,7 @@ def majority(store: Store, number: int, page: Row) -> str:
     rows = store.rows(
         "SELECT labels FROM annotation WHERE page = ? AND judge = 0 AND state = 'done' ORDER BY id", number
     )
-    if not rows:
-        return _prelabels(page)
-    return majority_of([str(row["labels"]) for row in rows])
+    return majority_of([row["labels"] for row in rows]) if rows else _prelabels(page)
 
 
 def majority_of(given: Sequence[str]) -> str:
@@ -186,17 +178,12 @@ def act(store: Store, number: int, name: Any, action: Action, *, judge: bool = F
     """Applies and logs one action in one transaction; a repeated action gets its first answer."""
     annotator, _ = annotator_number(store, name)
     page = page_row(store, number)
-    if _annotation(store, number, annotator, judge=judge) is None:
-        open_page(store, number, name, judge=judge)
     with store.writing() as connection:
-        row = connection.execute(
-            "SELECT * FROM annotation WHERE page = ? AND annotator = ? AND judge = ?",
-            (number, annotator, int(judge)),
-        ).fetchone()
-        known = connection.execute(
-            "SELECT answer FROM action WHERE annotation = ? AND client_id = ?", (row["id"], action.id)
-        ).fetchone()
-        if known:
+        row = _annotation(store, number, annotator, judge=judge) or open_page(
+            store, number, name, judge=judge
+        )
+        answered = "SELECT answer FROM action WHERE annotation = ? AND client_id = ?"
+        if known := store.row(answered, row["id"], action.id):
             return dict(json.loads(known["answer"]))
         if action.revision != row["revision"]:
             raise AnnotationError(

@@ -10,8 +10,9 @@ import secrets
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any, Final
 
 import uvicorn
@@ -24,10 +25,10 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from victor_spark import __version__
-from victor_spark.annotation import agreement, annotations, frame, guard, importing, pages, queue
-from victor_spark.annotation.guard import Access, Guard
+from victor_spark.annotation import agreement, annotations, frame, guard, importing, queue
+from victor_spark.annotation.guard import Access, guarded
 from victor_spark.annotation.queue import Plan
-from victor_spark.annotation.store import Store
+from victor_spark.annotation.store import Store, content, remarks
 from victor_spark.blocks import OTHER
 from victor_spark.errors import AnnotationError, UsageError
 from victor_spark.html.canonical import style_sheets
@@ -89,22 +90,20 @@ Answer = Callable[[Workspace, Query], Mapping[str, Any]]
 
 def _session(work: Workspace, _: Query) -> Mapping[str, Any]:
     store = work.store
-    total = store.row("SELECT count(*) AS n FROM page WHERE NOT practice")
+    names = store.rows("SELECT name FROM annotator ORDER BY name")
+    practice = store.rows("SELECT id, title FROM page WHERE practice ORDER BY id")
     return {
-        "labels": [label.as_json() for label in store.labels],
+        "labels": [asdict(label) for label in store.labels],
         "other": OTHER,
-        "annotators": [row["name"] for row in store.rows("SELECT name FROM annotator ORDER BY name")],
+        "annotators": [row["name"] for row in names],
         "order": work.plan.order,
         "overlap": work.plan.overlap,
-        "n_pages": total["n"] if total else 0,
+        "n_pages": queue.n_pages(store),
         "prelabelled": store.row("SELECT 1 FROM prelabel LIMIT 1") is not None,
         "model": work.model,
         "version": __version__,
-        "practice": [
-            {"page": row["id"], "title": row["title"]}
-            for row in store.rows("SELECT id, title FROM page WHERE practice ORDER BY id")
-        ],
-        "messages": pages.remarks(store),
+        "practice": [{"page": row["id"], "title": row["title"]} for row in practice],
+        "messages": remarks(store),
         "store": store.path.name,
         "store_id": store.id,
     }
@@ -164,18 +163,19 @@ def application(work: Workspace, access: Access) -> Starlette:
         for method, answers in (("GET", GET), ("POST", POST))
         for path, answer in answers.items()
     ]
-    get = partial(Route, methods=["GET"])
-    routes = [
-        get("/", _file("index.html")),
-        get("/guidelines", _file("guidelines.html")),
-        get("/frame/{page}", _frame),
-        *api,
-        Mount("/static", StaticFiles(directory=frame.STATIC)),
+    files = [
+        Route(path, partial(_file, frame.STATIC / name), methods=["GET"])
+        for path, name in (("/", "index.html"), ("/guidelines", "guidelines.html"))
     ]
     app = Starlette(
-        routes=routes,
-        middleware=[Middleware(Guard, access=access)],
-        exception_handlers={404: _not_found, 405: _not_found, 500: _broken},
+        routes=[
+            *files,
+            Route("/frame/{page}", _frame, methods=["GET"]),
+            *api,
+            Mount("/static", StaticFiles(directory=frame.STATIC)),
+        ],
+        middleware=[Middleware(guarded, access=access)],
+        exception_handlers={404: _not_found, 405: _not_found, 500: _broken, AnnotationError: _refused},
     )
     app.state.work = work
     return app
@@ -186,13 +186,9 @@ def _endpoint(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
 
     async def endpoint(request: Request) -> Response:
         work: Workspace = request.app.state.work
-        query = None
-        try:
-            _check_store(work.store, request.headers.get("victor-store"))
-            query = Query(_page(request), request.query_params, await _body(request))
-            return JSONResponse(await run_in_threadpool(answer, work, query))
-        except AnnotationError as error:
-            return await run_in_threadpool(_refused, work, error, query)
+        _check_store(work.store, request.headers.get("victor-store"))
+        query = request.state.query = Query(_page(request), request.query_params, await _body(request))
+        return JSONResponse(await run_in_threadpool(answer, work, query))
 
     return endpoint
 
@@ -237,14 +233,20 @@ def _no_number(word: str) -> None:
     raise ValueError(f"{word} is not a number")
 
 
-def _refused(work: Workspace, error: AnnotationError, query: Query | None) -> Response:
+async def _refused(request: Request, error: Exception) -> Response:
     """The error for the browser, a stale one with the current state; server errors are logged too."""
+    assert isinstance(error, AnnotationError)
     content: dict[str, Any] = {"error": {"code": error.code, "message": str(error)}}
-    if error.code == "stale" and query is not None:
-        content["state"] = annotations.state(work.store, query.page, query.annotator, judge=query.judge)
-    if STATUSES.get(error.code, 500) >= 500:
+    if error.code == "stale":
+        query: Query = request.state.query
+        store = request.app.state.work.store
+        content["state"] = await run_in_threadpool(
+            annotations.state, store, query.page, query.annotator, judge=query.judge
+        )
+    status = STATUSES.get(error.code, 500)
+    if status >= 500:
         LOG.error("%s", error)
-    return JSONResponse(content, STATUSES.get(error.code, 500))
+    return JSONResponse(content, status)
 
 
 async def _not_found(request: Request, _: Exception) -> Response:
@@ -258,28 +260,15 @@ async def _broken(_: Request, error: Exception) -> Response:
     )
 
 
-def _file(name: str) -> Callable[[Request], Awaitable[Response]]:
-    async def endpoint(_: Request) -> Response:
-        if not (frame.STATIC / name).is_file():
-            return HTMLResponse(
-                f"<!DOCTYPE html><title>victor annotate</title><p>{name} is not installed", 404
-            )
-        return FileResponse(frame.STATIC / name)
-
-    return endpoint
+async def _file(path: Path, _: Request) -> Response:
+    return FileResponse(path)
 
 
 async def _frame(request: Request) -> Response:
     """The page for the frame, with its own Content-Security-Policy."""
-    work: Workspace = request.app.state.work
     nonce = secrets.token_urlsafe(16)
     plain = request.query_params.get("plain") == "1"
-    try:
-        parts = await run_in_threadpool(_rendered, work.store, _page(request), plain)
-    except AnnotationError as error:
-        return HTMLResponse(
-            f"<!DOCTYPE html><title>error</title><p>{error.code}", STATUSES.get(error.code, 500)
-        )
+    parts = await run_in_threadpool(_rendered, request.app.state.work.store, _page(request), plain)
     policy = guard.FRAME_POLICY.format(nonce=nonce)
     return HTMLResponse(nonce.join(parts), headers={"Content-Security-Policy": policy})
 
@@ -290,15 +279,9 @@ _NONCE: Final = "@victor-nonce@"
 @lru_cache(maxsize=16)
 def _rendered(store: Store, number: int, plain: bool) -> tuple[str, ...]:
     """The frame's document, split at the nonce."""
-    kept = pages.content(store, number)
+    kept = content(store, number)
     sheets = "" if plain else frame.harmless_sheet(style_sheets(kept.markup))
-    html = frame.render(
-        kept.html,
-        kept.blocks,
-        styles=sheets,
-        nonce=_NONCE,
-        plain=plain,
-    )
+    html = frame.render(kept.html, kept.blocks, styles=sheets, nonce=_NONCE, plain=plain)
     head, _, tail = html.rpartition(f'<script nonce="{_NONCE}">')
     return f'{head}<script nonce="', f'">{tail}'
 
@@ -307,20 +290,13 @@ def serve(work: Workspace, *, host: str, port: int, token: str | None) -> None:
     """Serves until it is interrupted; `token` None: without a token; `port` 0: any free port."""
     listening = _listen(host, port)
     port = listening.getsockname()[1]
-    local = is_local(host)
     shown = f"[{host}]" if ":" in host else host
-    known = (
-        frozenset(f"{name}:{port}" for name in (*_LOCAL_NAMES, shown.lower())) if local else frozenset({"*"})
-    )
+    names = {f"{name}:{port}" for name in (*_LOCAL_NAMES, shown.lower())} if is_local(host) else {"*"}
     logging.basicConfig(level=logging.INFO, format="victor: %(message)s", stream=sys.stderr)
-    LOG.info(
-        "http://%s:%d/%s  (Ctrl-C stops; everything is saved)",
-        shown,
-        port,
-        f"?token={token}" if token else "",
-    )
+    address = f"http://{shown}:{port}/" + (f"?token={token}" if token else "")
+    LOG.info("%s  (Ctrl-C stops; everything is saved)", address)
     config = uvicorn.Config(
-        application(work, Access(known, token)),
+        application(work, Access(frozenset(names), token)),
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -342,15 +318,15 @@ def is_local(host: str) -> bool:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    """A socket that already listens, so that the address can be printed."""
+    is_six = ":" in host
     try:
-        listening.bind((host, port))
-        listening.listen(128)  # before the address is printed
+        return socket.create_server(
+            (host, port),
+            family=socket.AF_INET6 if is_six else socket.AF_INET,
+            backlog=128,
+            dualstack_ipv6=is_six and socket.has_dualstack_ipv6(),
+        )
     except OSError as error:
-        listening.close()
-        raise UsageError(
-            f"cannot listen on {host}, port {port}: {error.strerror or error} (see --port)"
-        ) from error
-    return listening
+        reason = str(error.strerror or error).partition(" (while")[0]
+        raise UsageError(f"cannot listen on {host}, port {port}: {reason} (see --port)") from error

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from victor_spark.annotation import annotations, pages
+from victor_spark.annotation import annotations
 from victor_spark.annotation.labels import DIGITS, decode, encode
-from victor_spark.annotation.store import Row, Store
+from victor_spark.annotation.store import Content, Row, Store, content
 from victor_spark.blocks import HEADER, LABELS, OTHER, Blocks, Bool, Scores, UInt8
 from victor_spark.document import Document
 from victor_spark.errors import AnnotationError, OutputError
@@ -80,7 +80,7 @@ def _gold(store: Store, done: Iterable[Finished], output: Path) -> None:
 def gold_row(store: Store, page: Finished) -> dict[str, Any]:
     """A page as a line of gold: the kept text, and in meta the label of each block."""
     row = page.row
-    kept = pages.content(store, row["id"])
+    kept = content(store, row["id"])
     blocks = segment(kept.html)
     labels = carried_over(kept, roles(store, page.labels), blocks)
     document = _document(kept.html, blocks, labels, row)
@@ -117,7 +117,7 @@ def roles(store: Store, labels: str) -> UInt8:
     return np.array([role_of[digit] for digit in labels], dtype=np.uint8)
 
 
-def carried_over(kept: pages.Content, labels: UInt8, blocks: Blocks) -> UInt8:
+def carried_over(kept: Content, labels: UInt8, blocks: Blocks) -> UInt8:
     """Labels for the blocks of the current segmentation: that of the stored block in which each begins."""
     if not len(kept.start) or not len(blocks):
         return np.full(len(blocks), OTHER, dtype=np.uint8)
@@ -159,7 +159,7 @@ def _cleaneval(store: Store, done: Iterable[Finished], output: Path) -> None:
 def _html(store: Store, done: Iterable[Finished], output: Path) -> None:
     """OUT/ID.html: the whole parsed page, scripts included, with data-victor-label on each block."""
     for page in done:
-        kept = pages.content(store, page.row["id"])
+        kept = content(store, page.row["id"])
         names = [store.labels[label].name for label in decode(page.labels)]
         _write(output / f"{page.row['hash'][:16]}.html", _bytes(merged(kept, names)))
 
@@ -167,7 +167,7 @@ def _html(store: Store, done: Iterable[Finished], output: Path) -> None:
 _NO_ELEMENTS_INSIDE: Final = ("<option", "<textarea")
 
 
-def merged(kept: pages.Content, names: list[str]) -> str:
+def merged(kept: Content, names: list[str]) -> str:
     """The whole page with its labels: `<span data-victor-label="text">` around each block.
 
     Inside option and textarea, which cannot contain elements, their own tag gets the attribute.

@@ -2,13 +2,12 @@
 
 import hashlib
 import secrets
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from html import escape
-from typing import Any, Final
-from urllib.parse import parse_qs, urlencode
+from typing import Final
+from urllib.parse import urlencode
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -34,9 +33,8 @@ _HEADERS: Final = {
     "X-DNS-Prefetch-Control": "off",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cache-Control": "no-store",
+    "Content-Security-Policy": APPLICATION_POLICY,
 }
-
-Handler = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 @dataclass(frozen=True)
@@ -54,30 +52,30 @@ def cookie(token: str) -> str:
     return f"{COOKIE}_{hashlib.sha256(token.encode()).hexdigest()[:8]}"
 
 
-class Guard:
-    """ASGI middleware; Starlette wants middleware as a class."""
+def guarded(app: ASGIApp, access: Access) -> ASGIApp:
+    """The application behind the checks: a request is passed on or refused, and every answer gets headers."""
 
-    def __init__(self, app: ASGIApp, access: Access) -> None:
-        self.app = app
-        self.access = access
+    async def guard(scope: Scope, receive: Receive, send: Send) -> None:
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(raw=message.setdefault("headers", []))
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes a request on, or refuses it."""
         if scope["type"] == "lifespan":
-            await self.app(scope, receive, send)
+            await app(scope, receive, send)
         elif scope["type"] == "http":
             headers = Headers(scope=scope)
-            answer = _refusal(scope, headers, self.access) or _welcome(scope, self.access)
-            await (answer or self.app)(scope, receive, _with_headers(send))
+            answer = (
+                _of_another_site(scope, headers, access)
+                or _ill_formed(scope, headers)
+                or _unknown(scope, headers, access)
+                or _welcome(scope, access)
+            )
+            await (answer or app)(scope, receive, with_headers)
 
-
-def _refusal(scope: Scope, headers: Headers, access: Access) -> Response | None:
-    """The refusal of a request, or None."""
-    return (
-        _of_another_site(scope, headers, access)
-        or _ill_formed(scope, headers)
-        or _unknown(scope, headers, access)
-    )
+    return guard
 
 
 def _of_another_site(scope: Scope, headers: Headers, access: Access) -> Response | None:
@@ -96,10 +94,9 @@ def _of_another_site(scope: Scope, headers: Headers, access: Access) -> Response
 
 
 def _ill_formed(scope: Scope, headers: Headers) -> Response | None:
-    method = scope["method"]
-    if method not in ("GET", "HEAD", "POST"):
+    if scope["method"] not in ("GET", "HEAD", "POST"):
         return _error(405, "bad_request", "only GET and POST")
-    if method == "POST":
+    if scope["method"] == "POST":
         if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             return _error(415, "unsupported", "the body must be application/json")
         announced = headers.get("content-length", "0")
@@ -111,35 +108,34 @@ def _ill_formed(scope: Scope, headers: Headers) -> Response | None:
 
 
 def _unknown(scope: Scope, headers: Headers, access: Access) -> Response | None:
-    if access.token is not None and not _knows(scope, headers, access.token):
-        message = "open the address that `victor annotate` printed, with its token"
-        is_browser = not scope["path"].startswith("/api/")
-        return PlainTextResponse(message, 401) if is_browser else _error(401, "unauthorized", message)
-    return None
-
-
-def _knows(scope: Scope, headers: Headers, token: str) -> bool:
-    given = [cookie_parser(headers.get("cookie", "")).get(cookie(token), "")]
+    if access.token is None:
+        return None
     kind, _, bearer = headers.get("authorization", "").partition(" ")
-    given.append(bearer if kind.lower() == "bearer" else "")
-    given.append(_token_in(scope) or "")
-    return any(secrets.compare_digest(one.encode(), token.encode()) for one in given)
+    given = (
+        cookie_parser(headers.get("cookie", "")).get(cookie(access.token), ""),
+        bearer if kind.lower() == "bearer" else "",
+        _query(scope).get("token", ""),
+    )
+    if any(secrets.compare_digest(one.encode(), access.token.encode()) for one in given):
+        return None
+    message = "open the address that `victor annotate` printed, with its token"
+    if scope["path"].startswith("/api/"):
+        return _error(401, "unauthorized", message)
+    return PlainTextResponse(message, 401)
 
 
-def _token_in(scope: Scope) -> str | None:
-    """The token in the address of /; None elsewhere."""
-    query = parse_qs(scope["query_string"].decode("latin-1"))
-    return query["token"][0] if scope["path"] == "/" and "token" in query else None
+def _query(scope: Scope) -> dict[str, str]:
+    """The query of the address of /, which may hold the token; empty elsewhere."""
+    return dict(QueryParams(scope["query_string"])) if scope["path"] == "/" else {}
 
 
 def _welcome(scope: Scope, access: Access) -> Response | None:
     """The page that leads from /?token=… to /; it moves the token from the address into a cookie."""
-    if access.token is None or _token_in(scope) is None:
+    query = _query(scope)
+    if access.token is None or not query.pop("token", None):
         return None
-    query = parse_qs(scope["query_string"].decode("latin-1"))
-    rest = urlencode({key: values[0] for key, values in query.items() if key != "token"})
     # After a redirect, the browser would still count the link's site as the origin and send no strict cookie.
-    target = escape(f"/?{rest}" if rest else "/")
+    target = escape(f"/?{urlencode(query)}" if query else "/")
     answer = HTMLResponse(
         f'<!DOCTYPE html><meta http-equiv="refresh" content="0;url={target}"><title>…</title>'
     )
@@ -149,20 +145,3 @@ def _welcome(scope: Scope, access: Access) -> Response | None:
 
 def _error(status: int, code: str, message: str) -> Response:
     return JSONResponse({"error": {"code": code, "message": message}}, status)
-
-
-def _with_headers(send: Send) -> Send:
-    """Adds the common headers, and a Content-Security-Policy if the answer has none."""
-
-    async def with_headers(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            present: list[tuple[bytes, bytes]] = list(message.get("headers", []))
-            known = {name.lower() for name, _ in present}
-            wanted: dict[str, Any] = {**_HEADERS, "Content-Security-Policy": APPLICATION_POLICY}
-            for name, value in wanted.items():
-                if name.lower().encode() not in known:
-                    present.append((name.lower().encode(), value.encode()))
-            message = {**message, "headers": present}
-        await send(message)
-
-    return with_headers

@@ -5,31 +5,37 @@ import json
 import os
 import re
 import time
+import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from victor_spark import pipeline, preparation
-from victor_spark.annotation import annotations, pages
-from victor_spark.annotation.labels import DIGITS, decode, differing
-from victor_spark.annotation.pages import Added, Prelabel, Source
-from victor_spark.annotation.store import Store
-from victor_spark.blocks import LABELS, OTHER, Page, Record, labels
+from victor_spark.annotation import annotations
+from victor_spark.annotation.labels import DIGITS, decode, differing, encode
+from victor_spark.annotation.store import Store, content, now, pack, remark
+from victor_spark.blocks import LABELS, OTHER, Page, labels
 from victor_spark.errors import AnnotationError, InputError, ShardError
+from victor_spark.evaluation.gold import site_of
 from victor_spark.extractors import load
 from victor_spark.extractors.victor import reads_language
+from victor_spark.hosts import host_name
 from victor_spark.html import charset
 from victor_spark.html.canonical import canonical
 from victor_spark.html.segment import segment
 from victor_spark.langid.pages import Linguist, linguist
 from victor_spark.model.decision import n_words
 from victor_spark.pipeline import PROFILES, Settings
-from victor_spark.warc import file_types, inputs, path_lists, records, storage
-from victor_spark.warc.shard import Shard
+from victor_spark.warc import file_types, inputs, reading, storage
+from victor_spark.warc.records import Record
 
 Say = Callable[[str], None]
+_ADDED, _KNOWN, _BARE = "added", "already in the store", "without a text block skipped"
 _SECONDS_PER_REPORT: Final = 5.0
 _PAGES_PER_TRANSACTION: Final = 50
 _PRACTICE_PAGES: Final = Path(__file__).resolve().parent / "practice_pages"
@@ -41,25 +47,33 @@ _VOID: Final = frozenset(["br", "hr", "img", "input", "wbr", "col", "area"])
 
 @dataclass(frozen=True)
 class Assistant:
-    """A loaded model: its name, its language identification, and its labels of a page."""
+    """A loaded model: its name, its language identification, and its labels of a page, a row of the store."""
 
     name: str
     look: Linguist
-    prelabel: Prelabel
+    prelabel: Callable[[Page], tuple[Any, ...]]
 
 
 def assistant(settings: Settings) -> Assistant:
-    """The cleaner of these settings as a source of prelabels."""
+    """The cleaner of these settings as a source of prelabels.
+
+    A block is uncertain if its P(content) is between .25 and .75. The uncertainty of a page is the mean of
+    1 - |2 P(content) - 1| over its words, 0 … 1.
+    """
     models = pipeline.models(settings)
     cleaner = load(settings.cleaner, models)
     digest = hashlib.sha256(b"".join(models[name] for name in sorted(models))).hexdigest()
     name = f"{settings.model or settings.cleaner} {digest[:8]}"
     needs_language = any(reads_language(model) for key, model in models.items() if key.startswith("crf/"))
 
-    def prelabel(page: Page) -> pages.Prelabels:
+    def prelabel(page: Page) -> tuple[Any, ...]:
         scores = cleaner(page)
-        found = labels(scores, scores.kept).tolist()
-        return pages.as_prelabels(name, scores.probabilities, found, n_words(page.blocks))
+        doubt = 1.0 - np.abs(1.0 - 2.0 * scores.probabilities[:, OTHER])
+        uncertain = json.dumps(np.flatnonzero(doubt > 0.5).tolist())
+        words = n_words(page.blocks)
+        uncertainty = float((doubt * words).sum() / words.sum()) if words.any() else 0.0
+        percent = np.rint(100.0 * scores.probabilities).astype(np.uint8).tobytes()
+        return name, encode(labels(scores, scores.kept).tolist()), uncertain, uncertainty, percent
 
     return Assistant(name, linguist(models[PROFILES], block_features=needs_language), prelabel)
 
@@ -74,13 +88,17 @@ def renew(store: Store, predictor: Assistant) -> int:
     )
     n_renewed = 0
     for row in rows:
-        page, _ = preparation.prepare(pages.content(store, row["id"]).markup, predictor.look, row["url"])
-        if len(page.blocks) != row["n_blocks"]:
-            continue  # imported by another version of the segmentation: keeps its offsets and labels
-        with store.writing() as connection:
-            pages.set_prelabels(connection, row["id"], predictor.prelabel(page))
-        n_renewed += 1
+        page, _ = preparation.prepare(content(store, row["id"]).markup, predictor.look, row["url"])
+        # A page imported by another version of the segmentation keeps its offsets and labels.
+        if len(page.blocks) == row["n_blocks"]:
+            _set_prelabels(store, row["id"], predictor.prelabel(page))
+            n_renewed += 1
     return n_renewed
+
+
+def _set_prelabels(store: Store, number: int, given: tuple[Any, ...]) -> None:
+    with store.writing() as connection:
+        connection.execute("INSERT OR REPLACE INTO prelabel VALUES (?, ?, ?, ?, ?, ?)", (number, *given))
 
 
 def add_inputs(
@@ -91,31 +109,47 @@ def add_inputs(
     *,
     limit: int | None,
     say: Say,
-) -> Added:
+) -> None:
     """Adds the pages of these inputs (of the first `limit` records) and stores a remark with the counts.
 
     Raises InputError for an input that is missing or holds no page, and ShardError if a shard cannot be read
     and no record was found. If a shard cannot be read to its end, the reason is printed.
     """
     shards = inputs.resolve(names)
-    added = Added()
+    counts = Counter[str]()
     failures: list[ShardError] = []
-    found = islice((record for shard in shards for record in _read(shard, failures)), limit)
+
+    def read() -> Iterator[Record]:
+        for shard in shards:
+            try:
+                yield from reading.read(shard)
+            except ShardError as error:
+                failures.append(error)
+
+    found = islice(read(), limit)
     reported = time.monotonic()
     while batch := list(islice(found, _PAGES_PER_TRANSACTION)):
         with store.writing():
-            for record in batch:
-                _add(store, record, look, predictor, added)
+            counts.update(_add_record(store, record, look, predictor) for record in batch)
         if time.monotonic() - reported > _SECONDS_PER_REPORT:
             reported = time.monotonic()
-            say(added.in_words())
-    pages.remark(store, f"{', '.join(_relative(shard.filename) for shard in shards[:3])}: {added.in_words()}")
-    say(added.in_words())
+            say(_in_words(counts))
+    remark(store, f"{', '.join(_relative(shard.filename) for shard in shards[:3])}: {_in_words(counts)}")
+    say(_in_words(counts))
     for failure in failures:
-        if added == Added():
+        if not counts:
             raise failure
         say(str(failure))
-    return added
+
+
+def _in_words(counts: Counter[str]) -> str:
+    """Pages added and left out, in one line for the log and the browser."""
+    parts = [f"{counts[_ADDED]} page{'s' * (counts[_ADDED] != 1)} added"]
+    parts += [f"{counts[outcome]} {outcome}" for outcome in (_KNOWN, _BARE) if counts[outcome]]
+    dropped = sorted(counts.keys() - {_ADDED, _KNOWN, _BARE})
+    if dropped:
+        parts.append("skipped by status: " + ", ".join(f"{counts[status]} {status}" for status in dropped))
+    return ", ".join(parts)
 
 
 def _relative(name: str) -> str:
@@ -125,49 +159,35 @@ def _relative(name: str) -> str:
     return str(path.relative_to(here)) if path.is_absolute() and path.is_relative_to(here) else name
 
 
-def _read(shard: Shard, failures: list[ShardError]) -> Iterator[Record]:
-    """The records of a shard; an error is appended to `failures`."""
-    try:
-        yield from records.read(shard)
-    except ShardError as error:
-        failures.append(error)
-
-
 def is_list_of_pages(name: str) -> bool:
     """Whether a file lists addresses of pages: its first line is a web address that names no archive."""
     try:
         if (
             storage.scheme(name) is not None
             or not os.path.isfile(name)
-            or file_types.by_name(name) != "unknown"
+            or file_types.by_name(name) is not None
         ):
             return False
-        listed = path_lists.lines(name)
+        listed = inputs.list_entries(name)
     except (OSError, InputError):
         return False
     address = listed[0][1] if listed else ""
     return storage.scheme(address) in ("http", "https") and file_types.by_name(address) not in ("warc", "arc")
 
 
-def _add(store: Store, record: Record, look: Linguist, predictor: Assistant | None, added: Added) -> None:
+def _add_record(store: Store, record: Record, look: Linguist, predictor: Assistant | None) -> str:
+    """Adds the page of a record; returns the outcome, for a dropped record its status."""
     if record.status is not None or record.payload is None:
-        status = record.status or "error"
-        added.dropped[status] = added.dropped.get(status, 0) + 1
-        return
+        return record.status or "error"
     markup, _ = charset.decode(record.payload, record.http_charset)
     page, _ = preparation.prepare(markup, look, record.url)
     if not len(page.blocks):
-        added.n_without_blocks += 1
-        return
-    with store.writing() as connection:
-        source = Source(record.warc_filename, record.warc_record_offset, record.id, record.url)
-        number = pages.add(connection, page, markup, source)
-        if number is None:
-            added.n_known += 1
-            return
-        added.n_added += 1
-        if predictor is not None:
-            pages.set_prelabels(connection, number, predictor.prelabel(page))
+        return _BARE
+    offset = record.warc_record_offset
+    number = _add(store, page, markup, record.warc_filename, source_offset=offset, record_id=record.id)
+    if number is not None and predictor is not None:
+        _set_prelabels(store, number, predictor.prelabel(page))
+    return _KNOWN if number is None else _ADDED
 
 
 def add_practice(store: Store) -> None:
@@ -177,9 +197,38 @@ def add_practice(store: Store) -> None:
         document = canonical(markup)
         blocks = segment(document.html, document.elements)
         page = Page(document.html, blocks, title=blocks.title)
-        gold = list(_gold(document.html, blocks.start.tolist()))
-        with store.writing() as connection:
-            pages.add(connection, page, markup, Source(f"practice/{path.name}"), gold=json.dumps(gold))
+        gold = json.dumps(list(_gold(document.html, blocks.start.tolist())))
+        _add(store, page, markup, f"practice/{path.name}", practice=1, gold=gold)
+
+
+def _add(store: Store, page: Page, markup: str, source: str, **more: Any) -> int | None:
+    """Adds a page, `more` are other columns; its number, or None if the same content is in the store."""
+    digest = hashlib.sha256(page.html.encode("utf-8", "surrogatepass")).hexdigest()
+    values = {
+        "hash": digest,
+        "url": page.url,
+        "host": host_name(page.url),
+        "site": site_of(None, page.url, markup) or source,
+        "title": page.title,
+        "language": page.language,
+        "source": source,
+        "source_offset": 0,
+        "n_blocks": len(page.blocks),
+        "draw": int(digest[:13], 16) / 16**13,
+        "added": now(),
+        **more,
+    }
+    offsets = np.stack([page.blocks.start, page.blocks.end]).astype("<i4")
+    with store.writing() as connection:
+        if store.row("SELECT 1 FROM page WHERE hash = ?", digest):
+            return None
+        number = connection.execute(
+            f"INSERT INTO page ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})",
+            tuple(values.values()),
+        ).lastrowid
+        packed = (pack(markup), pack(page.html), zlib.compress(offsets.tobytes()))
+        connection.execute("INSERT INTO content VALUES (?, ?, ?, ?)", (number, *packed))
+    return number
 
 
 def _gold(html: str, starts: Sequence[int]) -> Iterator[tuple[int, str]]:

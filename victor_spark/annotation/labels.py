@@ -30,10 +30,6 @@ class Label:
     key: str
     colour: str
 
-    def as_json(self) -> dict[str, Any]:
-        """The label as JSON for the browser."""
-        return {"name": self.name, "role": self.role, "key": self.key, "colour": self.colour}
-
 
 DEFAULT: Final = tuple(Label(name, name, str(i + 1), _COLOURS[i]) for i, name in enumerate(LABELS))
 

@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any, Final
 
 from victor_spark.annotation import annotations
-from victor_spark.annotation.store import Row, Store
+from victor_spark.annotation.store import Store
 from victor_spark.errors import UsageError
 
 ORDERS: Final = {
@@ -77,9 +77,8 @@ def next_page(store: Store, plan: Plan, name: Any, after: Any = None) -> dict[st
         for statement in statements:
             if row := store.row(statement, values):
                 return annotations.state(store, row["page"], name)
-    if not store.row("SELECT 1 FROM page WHERE NOT practice LIMIT 1"):
-        message = "The store has no pages yet: start `victor annotate` with INPUT."
-    else:
+    message = "The store has no pages yet: start `victor annotate` with INPUT."
+    if n_pages(store):
         message = "No page is left for you: all pages are labelled or reserved for others."
     return {"page": None, "message": message}
 
@@ -97,19 +96,24 @@ def listing(store: Store, plan: Plan, name: Any, offset: int = 0, limit: int = 1
         f" WHERE NOT page.practice ORDER BY {ORDERS[plan.order]} LIMIT ? OFFSET ?",
         annotator, limit, offset,
     )  # fmt: skip
-    total = store.row("SELECT count(*) AS n FROM page WHERE NOT practice")
-    return {"n_pages": total["n"] if total else 0, "pages": [_listed(row, plan) for row in rows]}
+    listed = [
+        {
+            "page": row["id"],
+            **{key: row[key] for key in ("title", "url", "host", "n_blocks", "n_done")},
+            "state": row["state"] or "new",
+            "wanted": plan.wanted(row["draw"]),
+            "uncertainty": None if row["uncertainty"] is None else round(row["uncertainty"], 3),
+            "seen": row["last_seen"],
+        }
+        for row in rows
+    ]
+    return {"n_pages": n_pages(store), "pages": listed}
 
 
-def _listed(row: Row, plan: Plan) -> dict[str, Any]:
-    return {
-        "page": row["id"],
-        **{key: row[key] for key in ("title", "url", "host", "n_blocks", "n_done")},
-        "state": row["state"] or "new",
-        "wanted": plan.wanted(row["draw"]),
-        "uncertainty": None if row["uncertainty"] is None else round(row["uncertainty"], 3),
-        "seen": row["last_seen"],
-    }
+def n_pages(store: Store) -> int:
+    """The number of pages, without those for practice."""
+    (row,) = store.rows("SELECT count(*) AS n FROM page WHERE NOT practice")
+    return int(row["n"])
 
 
 def history(store: Store, name: Any) -> dict[str, Any]:

@@ -12,18 +12,24 @@ import os
 import secrets
 import sqlite3
 import threading
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from victor_spark.annotation.labels import DEFAULT, Label
+from victor_spark.blocks import Int32
 from victor_spark.errors import AnnotationError
 
 APPLICATION_ID: Final = 0x56494341  # "VICA"
 SCHEMA_VERSION: Final = 1
 _PRIVATE: Final = 0o600
+_TEXT: Final = ("utf-8", "surrogatepass")
 
 _SCHEMA: Final = """
 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -104,6 +110,48 @@ class Store:
 def now() -> str:
     """The current time in the form of the store."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+@dataclass(frozen=True)
+class Content:
+    """An imported page: its decoded markup, its canonical HTML, and its blocks as offsets into that."""
+
+    markup: str
+    html: str
+    start: Int32
+    end: Int32
+
+    @property
+    def blocks(self) -> Sequence[tuple[int, int]]:
+        """(start, end) per block."""
+        return list(zip(self.start.tolist(), self.end.tolist(), strict=True))
+
+
+def content(store: Store, number: int) -> Content:
+    """The content of a page; AnnotationError if there is none."""
+    row = store.row("SELECT markup, html, blocks FROM content WHERE page = ?", number)
+    if row is None:
+        raise AnnotationError(f"there is no page {number}", "not_found")
+    markup, html, blocks = map(zlib.decompress, row)
+    offsets = np.frombuffer(blocks, dtype="<i4").reshape(2, -1)
+    return Content(markup.decode(*_TEXT), html.decode(*_TEXT), offsets[0], offsets[1])
+
+
+def pack(text: str) -> bytes:
+    """A text in the form of the store."""
+    return zlib.compress(text.encode(*_TEXT))
+
+
+def remark(store: Store, text: str) -> None:
+    """Stores a line that the browser shows."""
+    with store.writing() as connection:
+        connection.execute("INSERT INTO remark (at, text) VALUES (?, ?)", (now(), text))
+
+
+def remarks(store: Store, limit: int = 5) -> list[str]:
+    """The latest lines, the oldest of them first."""
+    rows = store.rows("SELECT text FROM remark ORDER BY id DESC LIMIT ?", limit)
+    return [row["text"] for row in reversed(rows)]
 
 
 def create_or_open(path: Path, labels: Sequence[Label] | None = None) -> Store:
@@ -194,7 +242,7 @@ def _choose_labels(store: Store, labels: Sequence[Label] | None) -> None:
     if not chosen:
         chosen = DEFAULT
     if chosen != kept:
-        written = json.dumps([label.as_json() for label in chosen])
+        written = json.dumps([asdict(label) for label in chosen])
         with store.writing() as connection:
             connection.execute("INSERT OR REPLACE INTO setting VALUES ('labels', ?)", (written,))
     store.labels = chosen

@@ -14,11 +14,12 @@ from victor_spark.extractors import MODELS, Cleaner
 from victor_spark.model import files as model_files
 from victor_spark.model.crf import Model
 from victor_spark.resources import directory
-from victor_spark.train import adaptation, check_installed
+from victor_spark.train import check_installed
+from victor_spark.train import crf as training
 from victor_spark.train.crfsuite import Progress, TrainingOptions
 
-C2: Final = adaptation.C2
-STRENGTH: Final = adaptation.STRENGTH
+C2: Final = training.C2
+STRENGTH: Final = training.STRENGTH
 BEFORE: Final = "{name}, before"
 
 
@@ -43,7 +44,7 @@ def adapt(
 ) -> Model:
     """The start model adapted to labelled pages."""
     taught = crf.training_pages(pages)
-    return adaptation.adapt(taught, start, options, strength=strength, progress=progress)
+    return training.adapt(taught, start, options, strength=strength, progress=progress)
 
 
 def recipe(start: Model, options: TrainingOptions, strength: float) -> Train:

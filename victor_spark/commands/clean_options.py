@@ -241,6 +241,15 @@ RUNNING: Final = (LANGUAGE, PAGE, ROWS, READING, LIMITS, BUDGET, SPARK)
 """All but the choice of a cleaner."""
 
 
+OPTIONS: Final = {
+    one.field: one.flag
+    for group in (CLEANER, TEMPLATES, *RUNNING)
+    for entry in group.options
+    for one in (reversed(entry) if isinstance(entry, tuple) else (entry,))
+}
+"""The option of each field of the request."""
+
+
 def add_inputs(parser: argparse.ArgumentParser) -> None:
     """Adds INPUT... and --output."""
     parser.add_argument("inputs", metavar="INPUT", nargs="+", help="what to clean; - is a page on stdin")
@@ -275,6 +284,7 @@ def request(arguments: argparse.Namespace) -> CleanRequest:
         inputs=tuple(arguments.inputs),
         base_url=given.get("base_url"),
         output=given.get("output") or "",
+        options=OPTIONS,
         **groups,
     )
 

@@ -20,10 +20,9 @@ from typing import Any, Final
 
 from victor_spark.commands import outputs
 from victor_spark.errors import EXIT_DONE, UsageError
-from victor_spark.evaluation import evaluate, gold_formats, measuring, report_tables
+from victor_spark.evaluation import evaluate, gold, measuring, report_tables
 from victor_spark.evaluation.evaluate import Gold, Runner
-from victor_spark.evaluation.gold import GoldPage
-from victor_spark.evaluation.gold_formats import Choice
+from victor_spark.evaluation.gold import Choice, GoldPage
 from victor_spark.evaluation.measuring import Measurement, Plan
 
 EXAMPLES: Final = """\
@@ -114,9 +113,9 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _gold(arguments: argparse.Namespace) -> Gold:
-    sources = gold_formats.sources(arguments.gold, arguments.pages, without_pages=not arguments.cleaner)
+    sources = gold.sources(arguments.gold, arguments.pages, without_pages=not arguments.cleaner)
     choice = Choice(tuple(arguments.sets), arguments.split, arguments.limit)
-    for line in gold_formats.unmatched(arguments.gold, arguments.pages, arguments.cleaned):
+    for line in gold.unmatched(arguments.gold, arguments.pages, arguments.cleaned):
         print(f"victor: {line}", file=sys.stderr)
     return evaluate.check(sources, choice)
 

@@ -5,12 +5,12 @@ import sys
 from collections.abc import Sequence
 
 from victor_spark import pipeline
-from victor_spark.blocks import Record
 from victor_spark.document import FORMS
 from victor_spark.errors import ANSWERED, EXIT_DONE, InputError, UsageError
 from victor_spark.preparation import handed_over
 from victor_spark.spark.request import CleanRequest
-from victor_spark.warc import file_types, inputs, records
+from victor_spark.warc import file_types, inputs, reading
+from victor_spark.warc.records import Record
 
 
 def print_page(
@@ -57,6 +57,6 @@ def read_page(request: CleanRequest, url: str | None) -> tuple[str, Record]:
     if shard.kind != "html":
         found = f"{shard.filename} is an archive"
         raise UsageError(f"{found}, not an html page: `victor clean --output OUT` writes its rows")
-    for record in records.read(shard, request.reading):
+    for record in reading.read(shard, request.reading):
         return shard.filename, dataclasses.replace(record, url=url or record.url)
     raise InputError(f"{shard.filename}: holds no page")

@@ -12,7 +12,6 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, Final
 
 from victor_spark import pipeline
@@ -62,9 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _estimate(arguments: argparse.Namespace) -> tuple[dict[str, Any], str | None]:
     """The content of --json, and the reason if the run is expected to fail."""
-    from victor_spark.spark import estimate, manifest, output, plan, record
+    from victor_spark.spark import estimate, manifest, output, plan
     from victor_spark.spark.files import opened
-    from victor_spark.spark.progress import many
     from victor_spark.spark.session import check_master
 
     request = clean_options.request(arguments)
@@ -74,13 +72,10 @@ def _estimate(arguments: argparse.Namespace) -> tuple[dict[str, Any], str | None
         with opened(arguments.output) as files:
             output.check(files)
     started = time.monotonic()
-    shards = manifest.collect(
-        request.inputs,
-        request.base_url,
-        report=lambda n: print(f"victor: {many(n, 'shard')} looked up", file=sys.stderr, flush=True),
-    )
+    shards = manifest.collect(request.inputs, request.base_url)
     seconds = time.monotonic() - started
-    n_cores = arguments.cores or len(os.sched_getaffinity(0))
+    here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    n_cores = arguments.cores or here
     planned = plan.plan(
         shards.available,
         n_cores=n_cores,
@@ -91,11 +86,9 @@ def _estimate(arguments: argparse.Namespace) -> tuple[dict[str, Any], str | None
     print("victor: cleaning a sample", file=sys.stderr, flush=True)
     sampled = estimate.sample(planned, request, models)
     estimated = estimate.estimate(planned, sampled, n_cores=n_cores, look_up_seconds=seconds)
-    failing = estimate.failing(estimated, sampled, n_shards=len(shards), n_missing=len(shards.missing))
     failed = None
     try:
-        reason = failing.reason or next(iter(shards.problems), None)
-        record.check_budget(request.budget, replace(failing, reason=reason))
+        estimate.check(request.budget, estimated, sampled, shards)
     except BudgetError as error:
         failed = str(error)
     found = {
@@ -103,7 +96,7 @@ def _estimate(arguments: argparse.Namespace) -> tuple[dict[str, Any], str | None
         "n_unavailable": len(shards.missing),
         "look_up_seconds": round(seconds, 1),
         **manifest.figures(shards.table),
-        **estimate.as_json(estimated, sampled),
+        **estimated,
         "problems": list(shards.problems),
     }
     return found, failed

@@ -29,11 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
-    from victor_spark.spark import ledger
+    from victor_spark.spark import status
 
-    found = ledger.status(arguments.output)
+    found = status.status(arguments.output)
     if arguments.json:
-        print(json.dumps(ledger.as_json(found), ensure_ascii=False, indent=2))
+        print(json.dumps(found, ensure_ascii=False, indent=2))
     else:
-        print("\n".join(ledger.as_lines(found, every_wave=arguments.waves)))
-    return EXIT_DONE if found.is_complete else EXIT_INCOMPLETE
+        print("\n".join(status.as_lines(found, every_wave=arguments.waves)))
+    return EXIT_DONE if found["complete"] else EXIT_INCOMPLETE

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from victor_spark.errors import EXIT_DONE, OutputError
-from victor_spark.templates import history, table
+from victor_spark.templates import table
 
 EXAMPLES: Final = """\
 examples:
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the changes."""
-    changes = history.diff(table.read(arguments.old), table.read(arguments.new))
+    changes = table.diff(table.read(arguments.old), table.read(arguments.new))
     if arguments.output:
         _write(changes, Path(arguments.output))
     by_site: dict[str, list[dict[str, Any]]] = {}

@@ -15,8 +15,8 @@ from victor_spark.commands import outputs
 from victor_spark.commands.argument_types import positive
 from victor_spark.commands.templates_mine import add_grouping
 from victor_spark.errors import EXIT_DONE, OutputError
-from victor_spark.evaluation import gold_formats, template_gain
-from victor_spark.evaluation.gold_formats import Choice
+from victor_spark.evaluation import gold, template_gain
+from victor_spark.evaluation.gold import Choice
 from victor_spark.templates.mine import MiningSettings
 from victor_spark.templates.tokens import VIEWS
 
@@ -50,8 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Mines, cleans, measures, writes the results, prints the table."""
-    sources = gold_formats.sources(arguments.gold)
-    pages = gold_formats.chosen(sources, Choice(tuple(arguments.sets)))
+    sources = gold.sources(arguments.gold)
+    pages = gold.chosen(sources, Choice(tuple(arguments.sets)))
     of_sites = template_gain.by_site(pages, arguments.group_by, arguments.min_pages)
     mining = MiningSettings(view=arguments.view)
     with outputs.directory(Path(arguments.output), overwrite=arguments.overwrite) as output:

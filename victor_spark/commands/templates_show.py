@@ -144,12 +144,9 @@ def _draw(rows: list[dict[str, Any]], path: Path) -> None:
     if not histogram:
         raise InputError(f"no histogram of {rows[0]['site']} in the table")
     try:
-        pictures.draw_histogram(
-            histogram,
-            rows[0]["cut_off"],
-            rows[0]["n_pages"],
-            path,
-            title=f"Repeated strings of {rows[0]['site']}",
+        title = f"Repeated strings of {rows[0]['site']}"
+        pictures.save(
+            pictures.histogram(histogram, rows[0]["cut_off"], rows[0]["n_pages"], title=title), path
         )
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error

@@ -32,9 +32,7 @@ from victor_spark.evaluation import (
     cross_validation,
     gold,
     labelling,
-    out_of_fold,
     pictures,
-    summary,
 )
 from victor_spark.evaluation.cross_validation import Results
 from victor_spark.evaluation.labelling import LabelledPage
@@ -133,7 +131,7 @@ def _train(arguments: argparse.Namespace, recipe: "Recipe", output: Path) -> Non
             pages, recipe.cleaners, n_folds=arguments.folds, n_jobs=arguments.jobs
         )
         for name, judged in results.items():
-            print(f"\n{name}\n{summary.table(summary.by_set(judged))}")
+            print(f"\n{name}\n{cross_validation.table(cross_validation.by_set(judged))}")
     _write(output, pages, results, recipe=recipe, arguments=arguments, why_not=why_not)
 
 
@@ -251,9 +249,8 @@ def _write(
     output.mkdir(parents=True, exist_ok=True)
     _draw(output, results)
     if results:
-        out_of_fold.write(
-            output / out_of_fold.FILE_NAME, out_of_fold.rows(pages, next(iter(results.values())))
-        )
+        first = next(iter(results.values()))
+        cross_validation.write_out_of_fold(output / cross_validation.OUT_OF_FOLD, pages, first)
     (output / model_files.FILE_NAME).write_bytes(model_files.to_bytes(trained))
     (output / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n", encoding="utf-8")
     (output / "CARD.md").write_text(card.write(output.resolve().name, metrics), encoding="utf-8")
@@ -279,16 +276,11 @@ def _metrics(
         "n_training_pages": trained_on.total(),
         "training_pages": dict(sorted(trained_on.items())),
         "n_folds": arguments.folds,
-        "cross_validation": {name: summary.by_set(judged) for name, judged in results.items()},
-        "calibration_error": {name: summary.reliability(judged).error for name, judged in results.items()},
-        **_preferences(pages, results),
+        "cross_validation": {name: cross_validation.by_set(judged) for name, judged in results.items()},
+        "calibration_error": {
+            name: cross_validation.reliability(judged).error for name, judged in results.items()
+        },
     }
-
-
-def _preferences(pages: Sequence[LabelledPage], results: Results) -> dict[str, Any]:
-    """The curve of precision and recall of the cleaner that has `--prefer`."""
-    judged = results.get(crf.DECIDES_BY_PAGE)
-    return {"preferences": summary.preference_curve(pages, judged)} if judged else {}
 
 
 def _command(arguments: argparse.Namespace) -> str:
@@ -309,18 +301,18 @@ def _command(arguments: argparse.Namespace) -> str:
 def _draw(output: Path, results: Results) -> None:
     if not results:
         return
-    curve = summary.curve(next(iter(results.values())))
-    pictures.draw_curves({"out of fold": curve}, output / "curve.png", title="Blocks kept by threshold")
-    reliability = summary.reliability(next(iter(results.values())))
-    pictures.draw_reliability(reliability, output / "reliability.png", title="Blocks, out of fold")
+    curve = cross_validation.curve(next(iter(results.values())))
+    drawn = pictures.curves({"out of fold": curve}, title="Blocks kept by threshold")
+    pictures.save(drawn, output / "curve.png")
+    reliability = cross_validation.reliability(next(iter(results.values())))
+    drawn = pictures.reliability(reliability, title="Blocks, out of fold")
+    pictures.save(drawn, output / "reliability.png")
     bars = {
         name: {
-            row: summary.word_f1([page for page in judged if page.set == row]) for row in _set_names(judged)
+            row: cross_validation.word_f1([page for page in judged if page.set == row])
+            for row in sorted({page.set for page in judged})
         }
         for name, judged in results.items()
     }
-    pictures.draw_bars(bars, output / "word_f1.png", title="Word F1 on unseen sites", measure="word F1")
-
-
-def _set_names(judged: Sequence[cross_validation.PageResult]) -> list[str]:
-    return sorted({page.set for page in judged})
+    drawn = pictures.bars(bars, title="Word F1 on unseen sites", measure="word F1")
+    pictures.save(drawn, output / "word_f1.png")

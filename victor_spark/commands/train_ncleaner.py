@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from victor_spark.commands import outputs
 from victor_spark.errors import EXIT_DONE, InputError, UsageError
-from victor_spark.evaluation import card, cross_validation, gold, labelling, summary
+from victor_spark.evaluation import card, crf, cross_validation, gold, labelling
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import track
@@ -27,7 +27,6 @@ from victor_spark.extractors import ncleaner as cleaner
 from victor_spark.extractors.ncleaner import Model
 from victor_spark.model.files import FILE_NAME
 from victor_spark.train import ncleaner as training
-from victor_spark.train.ncleaner import Example
 
 EXAMPLES: Final = """\
 examples:
@@ -76,9 +75,9 @@ def _train(arguments: argparse.Namespace, output: Path) -> None:
     clean = cleaner.load(cleaner.to_bytes(model))
     labelled = map(labelling.label, track(held_out, "measuring", len(held_out)))
     results = [cross_validation.result(page, clean(page.page)) for page in labelled]
-    metrics = _metrics(training_pages, summary.by_set(results) if results else {}, arguments)
+    metrics = _metrics(training_pages, cross_validation.by_set(results) if results else {}, arguments)
     if results:
-        print(summary.table(metrics["held_out"]))
+        print(cross_validation.table(metrics["held_out"]))
     else:
         print(f"victor: not measured: {arguments.data} has no page of the split dev", file=sys.stderr)
     output.mkdir(parents=True, exist_ok=True)
@@ -113,7 +112,7 @@ def _training_pages(pages: Sequence[GoldPage], arguments: argparse.Namespace) ->
 def _trained(pages: Sequence[LabelledPage], arguments: argparse.Namespace) -> Model:
     try:
         return training.train(
-            [Example(page.page.blocks, page.labels, page.site) for page in pages],
+            crf.training_pages(pages),
             lexical=not arguments.non_lexical,
             calibrated=not arguments.uncalibrated,
             about={"command": _command(arguments)},

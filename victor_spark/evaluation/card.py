@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from victor_spark import configuration, resources
-from victor_spark.evaluation import summary
+from victor_spark.evaluation import cross_validation
 
 PAPER: Final[Mapping[str, Mapping[str, float]]] = {
     "paper, 271 pages with content (Tables 2, 3)": {
@@ -115,7 +115,7 @@ def _blocks(results: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
         "| | accuracy | unlabelled accuracy | precision | recall |\n|---|---|---|---|---|",
     ]
     for cleaner, rows in results.items():
-        every = rows[summary.ALL]
+        every = rows[cross_validation.ALL]
         lines.append(block_row(f"`{cleaner}`, pages with content", every["blocks_of_pages_with_content"]))
         lines.append(block_row(f"`{cleaner}`, all pages", every["blocks"]))
     lines += [block_row(name, row) for name, row in PAPER.items()]
@@ -168,7 +168,7 @@ def write_ncleaner(name: str, metrics: Mapping[str, Any]) -> str:
 def _held_out(rows: Mapping[str, Mapping[str, Any]]) -> Sequence[str]:
     if not rows:
         return ["Not measured: no page of the data is held out."]
-    n_sites = rows[summary.ALL]["n_sites"]
+    n_sites = rows[cross_validation.ALL]["n_sites"]
     lines = [
         (
             f"Pages of the split `{HELD_OUT}`, of {n_sites} sites that it has not seen. Word F1 is the mean "

@@ -7,17 +7,13 @@ script; scripts without spaces are what the character measures are for.
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from victor_spark.evaluation import matching
 from victor_spark.evaluation.measures import Overlap
-
-MEASURES: Final = ("TO", "TM", "TM-tags", "IU", "IU-tags", "CHA", "CHA-4")
-"""text only; text and markup, labelled and unlabelled, over all tokens and over the markers alone
-(the script's F.tag); characters, and runs of four of them (as the paper's own script counts)."""
 
 _MARKER: Final = re.compile(r"<(/?)([phl])\s*>", re.IGNORECASE)
 _WRAPPER: Final = re.compile(r"\s*<text\b[^>]*>|</text\s*>\s*$", re.IGNORECASE)
@@ -64,14 +60,12 @@ def _words(text: str) -> tuple[str, ...]:
 
 def tokens(marked: str, *, labelled: bool) -> list[str]:
     """The words, each segment begun by its marker: <h>, <p> or <l>, or <p> for all of them."""
-    return list(_tokens(marked, labelled=labelled))
-
-
-def _tokens(marked: str, *, labelled: bool) -> Iterator[str]:
+    found = []
     for segment in segments(marked):
         if segment.kind:
-            yield f"<{segment.kind}>" if labelled else "<p>"
-        yield from segment.words
+            found.append(f"<{segment.kind}>" if labelled else "<p>")
+        found += segment.words
+    return found
 
 
 def text_only(marked: str) -> list[str]:
@@ -99,7 +93,8 @@ def markup_overlap(ours: str, gold: str, *, labelled: bool) -> dict[str, Overlap
 def character_overlap(ours: str, gold: str) -> dict[str, Overlap]:
     """CHA: the characters that match, white space being single spaces; CHA-4: the same for runs of four."""
     found, wanted = " ".join(text_only(ours)), " ".join(text_only(gold))
-    return {"CHA": _overlap(found, wanted), "CHA-4": _overlap(_fours(found), _fours(wanted))}
+    fours = ([text[start : start + 4] for start in range(len(text) - 3)] for text in (found, wanted))
+    return {"CHA": _overlap(found, wanted), "CHA-4": _overlap(*fours)}
 
 
 def _overlap(found: Sequence[str], wanted: Sequence[str]) -> Overlap:
@@ -108,7 +103,3 @@ def _overlap(found: Sequence[str], wanted: Sequence[str]) -> Overlap:
 
 def _n_markers(tokens: Sequence[str]) -> int:
     return sum(token in {"<h>", "<p>", "<l>"} for token in tokens)
-
-
-def _fours(text: str) -> list[str]:
-    return [text[start : start + 4] for start in range(len(text) - 3)]

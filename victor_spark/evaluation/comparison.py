@@ -12,8 +12,8 @@ import numpy as np
 
 from victor_spark.blocks import Float64
 from victor_spark.evaluation import measures, resampling
-from victor_spark.evaluation.measures import ThresholdCurve
-from victor_spark.evaluation.measuring import BLOCKS, THRESHOLDS, Measurement
+from victor_spark.evaluation.measures import BlockCounts, ThresholdCurve
+from victor_spark.evaluation.measuring import BLOCKS, Measurement
 
 ALL: Final = "all"
 UNKNOWN: Final = "unknown"
@@ -39,12 +39,22 @@ def table(measurements: Sequence[Measurement], names: Sequence[str]) -> Table:
 def compare(rows: Table, wanted: Sequence[str]) -> dict[str, Any]:
     """All figures: grouping → group → cleaner → figures; the differences; the failures."""
     measured = [name for name in wanted if name != BLOCKS]
+    drawn = {
+        name: {key: np.round(column, 6).tolist() for key, column in asdict(each).items()}
+        for name, each in curves(rows).items()
+    }
     return {
         "figures": {name: _grouped(rows, measured, group) for name, group in GROUPINGS.items()},
         "differences": differences(rows, measured),
-        "curves": {name: asdict_curve(each) for name, each in curves(rows).items()},
+        "curves": drawn,
         "failures": failures(rows),
     }
+
+
+def measured(results: Mapping[str, Any]) -> list[str]:
+    """The measures that any page has."""
+    figures = results["figures"][ALL][ALL].values()
+    return [name for name in results["measures"] if any(name in each["measures"] for each in figures)]
 
 
 def main_measure(results: Mapping[str, Any]) -> str | None:
@@ -82,13 +92,8 @@ def curves(rows: Table) -> dict[str, ThresholdCurve]:
         if any(curve.graded for curve in each):
             n_kept, n_right = np.array([(curve.n_kept, curve.n_right) for curve in each]).sum(axis=0)
             n_content = sum(curve.n_content for curve in each)
-            found[name] = measures.curve_of_counts(THRESHOLDS, n_kept, n_right, n_content)
+            found[name] = measures.curve_of_counts(n_kept, n_right, n_content)
     return found
-
-
-def asdict_curve(curve: ThresholdCurve) -> dict[str, list[float]]:
-    """A curve as lists."""
-    return {key: np.round(column, 6).tolist() for key, column in asdict(curve).items()}
 
 
 def differences(rows: Table, measured: Sequence[str]) -> list[dict[str, Any]]:
@@ -108,48 +113,43 @@ def differences(rows: Table, measured: Sequence[str]) -> list[dict[str, Any]]:
 def _grouped(
     rows: Table, measured: Sequence[str], group: Callable[[Measurement], str]
 ) -> dict[str, dict[str, Any]]:
+    """Group → cleaner → figures over the pages of that group."""
     groups = [group(page) for page in next(iter(rows.values()))]
-    return {
-        name: _figures(
-            {
-                cleaner: [page for page, own in zip(pages, groups, strict=True) if own == name]
-                for cleaner, pages in rows.items()
-            },
-            measured,
-        )
-        for name in sorted(set(groups))
-    }
-
-
-def _figures(rows: Table, measured: Sequence[str]) -> dict[str, Any]:
-    """Cleaner → figures over the pages of one group."""
-    sites = [page.site for page in next(iter(rows.values()))]
-    values = _columns(list(rows.values()), measured)
-    low, high = resampling.intervals(values, sites)
-    bounds = zip(low.reshape(len(rows), -1).tolist(), high.reshape(len(rows), -1).tolist(), strict=True)
-    return {
-        cleaner: _cleaner_figures(pages, measured, lows, highs)
-        for (cleaner, pages), (lows, highs) in zip(rows.items(), bounds, strict=True)
-    }
+    found = {}
+    for name in sorted(set(groups)):
+        own = [
+            [page for page, its in zip(pages, groups, strict=True) if its == name] for pages in rows.values()
+        ]
+        low, high = resampling.intervals(_columns(own, measured), [page.site for page in own[0]])
+        bounds = np.stack([low, high], axis=1).reshape(len(rows), len(measured), 2).tolist()
+        found[name] = {
+            cleaner: _figures(pages, dict(zip(measured, of_cleaner, strict=True)))
+            for cleaner, pages, of_cleaner in zip(rows, own, bounds, strict=True)
+        }
+    return found
 
 
 def _columns(tables: Sequence[Sequence[Measurement]], measured: Sequence[str]) -> Float64:
     """F1 with a row a page, and a column a measure of each of the tables, one table after the other."""
     columns = [[f1(page, name) for page in pages] for pages in tables for name in measured]
-    return np.array(columns).reshape(len(columns), -1).T
+    return np.array(columns).reshape(len(columns), len(tables[0])).T
 
 
-def _cleaner_figures(
-    pages: Sequence[Measurement], measured: Sequence[str], lows: Sequence[float], highs: Sequence[float]
-) -> dict[str, Any]:
+def _figures(pages: Sequence[Measurement], bounds: Mapping[str, Sequence[float]]) -> dict[str, Any]:
+    """The figures of a cleaner; `bounds`: measure → the interval of its mean F1."""
     seconds = sum(page.seconds for page in pages)
     counts = [page.blocks for page in pages if page.blocks]
-    with_content = [each for each in counts if each.n_content_annotated]
-    by_measure = {
-        name: _measure_figures(pages, name) | {"f1_low": low, "f1_high": high}
-        for name, low, high in zip(measured, lows, highs, strict=True)
-        if any(name in page.overlaps for page in pages)
-    }
+    by_measure = {}
+    for name, (low, high) in bounds.items():
+        if overlaps := [page.overlaps[name] for page in pages if name in page.overlaps]:
+            by_measure[name] = {
+                "n_pages": len(overlaps),
+                **asdict(measures.macro(overlaps)),
+                "f1_median": float(np.median([measures.quality(each).f1 for each in overlaps])),
+                **{f"micro_{key}": value for key, value in asdict(measures.micro(overlaps)).items()},
+                "f1_low": low,
+                "f1_high": high,
+            }
     return {
         "n_pages": len(pages),
         "n_sites": len({page.site for page in pages}),
@@ -158,23 +158,11 @@ def _cleaner_figures(
         "pages_per_second": round(len(pages) / seconds, 1) if seconds else None,
         "measures": by_measure,
         BLOCKS: _block_figures(counts),
-        "blocks_of_pages_with_content": _block_figures(with_content),
+        "blocks_of_pages_with_content": _block_figures([c for c in counts if c.n_content_annotated]),
     }
 
 
-def _measure_figures(pages: Sequence[Measurement], measure: str) -> dict[str, Any]:
-    """Means over pages (macro), the median, and all pages taken as one (micro)."""
-    overlaps = [page.overlaps[measure] for page in pages if measure in page.overlaps]
-    macro, micro = measures.macro(overlaps), measures.micro(overlaps)
-    return {
-        "n_pages": len(overlaps),
-        **asdict(macro),
-        "f1_median": float(np.median([measures.quality(each).f1 for each in overlaps])),
-        **{f"micro_{key}": value for key, value in asdict(micro).items()},
-    }
-
-
-def _block_figures(counts: Sequence[measures.BlockCounts]) -> dict[str, Any] | None:
+def _block_figures(counts: Sequence[BlockCounts]) -> dict[str, Any] | None:
     if not counts:
         return None
     return {"n_pages": len(counts), **asdict(measures.block_measures(measures.total(counts)))}

@@ -1,21 +1,21 @@
 """Work in child processes that may fail, hang or crash: the failed step is reported, the rest continues.
 
-Children are new interpreters, not forks, so that they can start beside threads or a JVM.
+Children are new interpreters, not forks, so that they can start beside threads or a JVM. A thread for each
+child sends it tasks and waits for their results.
 """
 
 import contextlib
 import multiprocessing
 import signal
-import time
+import threading
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
-from typing import Any, Final, Generic, TypeVar
+from multiprocessing.connection import Connection
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
-
-_TICK: Final = 1.0
 
 
 @dataclass(frozen=True)
@@ -37,116 +37,89 @@ class Work(Generic[T, R]):
 def results(tasks: Iterable[T], work: Work[T, R], *, n_jobs: int) -> Iterator[R]:
     """The results of all tasks, those of one task in order, tasks as they come; `n_jobs` children."""
     children: list[_Child[T, R]] = []
-    waiting = iter(tasks)
+    of_thread = threading.local()
+    is_over = threading.Event()
+
+    def run(task: T) -> list[R]:
+        if not hasattr(of_thread, "child"):
+            of_thread.child = _Child(work, is_over)
+            children.append(of_thread.child)
+        found: list[R] = of_thread.child.run(task)
+        return found
+
+    threads = ThreadPoolExecutor(n_jobs)
+    running: set[Future[list[R]]] = set()
     try:
-        for task in waiting:
-            children.append(_Child(work, task))
-            if len(children) == n_jobs:
-                break
-        while children:
-            yield from _round(children, waiting)
+        for task in tasks:
+            if len(running) == n_jobs:
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                for each in done:
+                    yield from each.result()
+            running.add(threads.submit(run, task))
+        for each in running:
+            yield from each.result()
     finally:
+        is_over.set()
         for child in children:
+            child.end()
+        threads.shutdown()
+        for child in children:  # one that was starting
             child.end()
 
 
-def _round(children: "list[_Child[T, R]]", waiting: Iterator[T]) -> Iterator[R]:
-    """Receives the pending messages of the children; children without further tasks leave the list."""
-    ready = wait([child.connection for child in children], timeout=_TICK)
-    for child in list(children):
-        if child.connection in ready:
-            yield from child.hear()
-        elif child.is_late():
-            yield child.lost("timeout", f"no result after {child.work.seconds:.0f} s")
-        if child.is_done():
-            try:
-                child.give(next(waiting))
-            except StopIteration:
-                children.remove(child)
-                child.end()
-
-
 class _Child(Generic[T, R]):
-    """A process, its current task and the current step."""
+    """A process that runs tasks; after a timeout or a crash, a new one takes its place."""
 
-    def __init__(self, work: Work[T, R], task: T) -> None:
-        self.work = work
-        self.task = task
-        self.step = 0
+    def __init__(self, work: Work[T, R], is_over: threading.Event) -> None:
+        self._work = work
+        self._is_over = is_over
         self._start()
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
-        self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs, self.work.make), daemon=True)
-        self.process.start()
+        self._connection, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, self._work.make), daemon=True)
+        self._process.start()
         theirs.close()
-        self.ready = False
-        self._due = float("inf")
-
-    def give(self, task: T) -> None:
-        """Sends the next task."""
-        self.task, self.step = task, 0
-        if self.process.exitcode is not None:
-            self._start()
-        elif self.ready:
-            self._send()
-
-    def _send(self) -> None:
-        self._due = time.monotonic() + self.work.seconds
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # `hear` notices the end
-            self.connection.send((self.task, self.step))
-
-    def is_done(self) -> bool:
-        """Whether the current task has all its results."""
-        return self.step >= self.work.n_steps
-
-    def is_late(self) -> bool:
-        """Whether the current step has exceeded its time."""
-        return time.monotonic() > self._due
-
-    def hear(self) -> Iterator[R]:
-        """Handles one message: the child is ready, has a result, failed at a step; or it crashed."""
         try:
-            kind, content = self.connection.recv()
+            broken = self._connection.recv()
         except (EOFError, OSError):
-            if not self.ready:
-                raise RuntimeError("a child process ended before it was ready") from None
-            self.process.join()
-            yield self.lost("crash", f"the process ended with {_ending(self.process.exitcode)}")
-            return
-        if kind == "ready":
-            self.ready = True
-            self._send()
-        elif kind == "broken":
-            raise content
-        elif kind == "result":
-            self._due = time.monotonic() + self.work.seconds
-            self.step += 1
-            yield content
-        else:
-            yield self._failed("error", content)
-            if not self.is_done():
-                self._send()
+            raise RuntimeError("a child process ended before it was ready") from None
+        if broken is not None:
+            raise broken
 
-    def lost(self, status: str, reason: str) -> R:
-        """Ends the process and records the step as failed; a new process continues with the next step."""
-        self.end()
-        result = self._failed(status, reason)
-        if not self.is_done():
-            self._start()
-        return result
+    def run(self, task: T) -> list[R]:
+        """The results of all steps of a task."""
+        found: list[R] = []
+        while len(found) < self._work.n_steps and not self._is_over.is_set():
+            if self._process.exitcode is not None:
+                self._start()
+            if failure := self._steps(task, found):
+                found.append(self._work.failed(task, len(found), *failure))
+        return found
 
-    def _failed(self, status: str, reason: str) -> R:
-        result = self.work.failed(self.task, self.step, status, reason)
-        self.step += 1
-        return result
+    def _steps(self, task: T, found: list[R]) -> tuple[str, str] | None:
+        """Appends the results that are missing; the status and the reason of a step that failed."""
+        try:
+            self._connection.send((task, len(found)))
+            while len(found) < self._work.n_steps:
+                if not self._connection.poll(self._work.seconds):
+                    self._process.kill()
+                    self._process.join()
+                    return "timeout", f"no result after {self._work.seconds:.0f} s"
+                is_result, content = self._connection.recv()
+                if not is_result:
+                    return "error", content
+                found.append(content)
+        except (EOFError, OSError):
+            self._process.join()
+            return "crash", f"the process ended with {_ending(self._process.exitcode)}"
+        return None
 
     def end(self) -> None:
-        """Ends the process."""
-        self.connection.close()
-        self.process.kill()
-        self.process.join()
+        """Ends the process, and with it what a thread waits for."""
+        self._process.kill()
+        self._process.join()
 
 
 def _serve(connection: Connection, make: Callable[[], Callable[[Any, int], Iterator[Any]]]) -> None:
@@ -156,18 +129,18 @@ def _serve(connection: Connection, make: Callable[[], Callable[[Any, int], Itera
         try:
             run = make()
         except Exception as error:  # noqa: BLE001 - raised again in the parent
-            connection.send(("broken", error))
+            connection.send(error)
             return
-        connection.send(("ready", None))
+        connection.send(None)
         while True:
             task, step = connection.recv()
             try:
                 for result in run(task, step):
-                    connection.send(("result", result))
+                    connection.send((True, result))
             except (EOFError, BrokenPipeError, ConnectionResetError):
                 raise
             except BaseException as error:  # noqa: BLE001 - a panic in native code is no Exception
-                connection.send(("failed", f"{type(error).__name__}: {error}"[:500]))
+                connection.send((False, f"{type(error).__name__}: {error}"[:500]))
 
 
 def _ending(exit_code: int | None) -> str:

@@ -56,15 +56,11 @@ def recipe(table: FeatureTable, options: TrainingOptions) -> Train:
 def with_preferences(cleaners: Mapping[str, Cleaner]) -> dict[str, Cleaner]:
     """The cleaners, and beside `victor` the same with `--prefer` precision and recall."""
     preferring = {
-        f"{name} --prefer {preference}": partial(_preferring, cleaners[name], beta)
-        for name in cleaners
-        if name == DECIDES_BY_PAGE
+        f"victor --prefer {preference}": partial(_preferring, cleaners["victor"], beta)
         for preference, beta in decision.PREFERENCES.items()
+        if "victor" in cleaners
     }
     return {**cleaners, **preferring}
-
-
-DECIDES_BY_PAGE: Final = "victor"
 
 
 def _preferring(clean: Cleaner, beta: float, page: Page) -> Scores:
@@ -88,9 +84,8 @@ def with_shares(pages: Sequence[LabelledPage], settings: MiningSettings) -> list
         found = mine(pages[rows[0]].site, sites.sample(texts), settings)
         matcher = Matcher(((each.tokens, each.regex) for each in found.templates), settings.view)
         for row in rows:
-            marked[row] = replace(pages[row], page=_marked(pages[row].page, matcher, settings.view))
+            known = pages[row].page
+            intervals = matcher.intervals(coverage.view(settings.view, known))
+            covered = coverage.covered(settings.view, known, intervals)
+            marked[row] = replace(pages[row], page=coverage.marked(known, covered))
     return marked
-
-
-def _marked(page: Page, matcher: Matcher, view: str) -> Page:
-    return coverage.marked(page, coverage.covered(view, page, matcher.intervals(coverage.view(view, page))))

@@ -1,26 +1,39 @@
-"""k-fold cross-validation by site: each page is cleaned by a model that was trained without its site."""
+"""k-fold cross-validation by site: each page is cleaned by a model that was trained without its site.
 
+The figures of its pages, per set and over all, are plain dicts for metrics.json, model cards and tables.
+"""
+
+import gzip
 import hashlib
+import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from multiprocessing import get_context
-from typing import TypeAlias
+from pathlib import Path
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from victor_spark import words
-from victor_spark.blocks import OTHER, Bool, Int32, Page, Scores, UInt8
+from victor_spark.blocks import OTHER, Bool, Float64, Int32, Page, Scores, UInt8, labels
 from victor_spark.errors import UsageError
-from victor_spark.evaluation import labelling, measures
+from victor_spark.evaluation import labelling, measures, resampling
 from victor_spark.evaluation.labelling import LabelledPage
-from victor_spark.evaluation.measures import BlockCounts, Overlap
+from victor_spark.evaluation.measures import BlockCounts, Overlap, Reliability, ThresholdCurve
 from victor_spark.evaluation.progress import track
+from victor_spark.evaluation.resampling import Interval
+from victor_spark.model import decision
 
 Cleaner: TypeAlias = Callable[[Page], Scores]
 Train: TypeAlias = Callable[[Sequence[LabelledPage]], Mapping[str, Cleaner]]
 """Trains on these pages: the resulting cleaners by name."""
+
+ALL: Final = "all"
+"""Name of the row over all pages, beside those of the sets."""
+
+OUT_OF_FOLD: Final = "out_of_fold.jsonl.gz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +64,20 @@ def cross_validate(
     `n_jobs` > 1 trains as many folds at a time in forked processes, each with its own memory.
     """
     fold_of = folds_by_site([page.site for page in pages], [page.gold.set for page in pages], n_folds)
-    rows: dict[int, dict[str, PageResult]] = {}
-    for of_fold in track(_each(partial(_run_fold, pages, train, fold_of), n_folds, n_jobs), "folds", n_folds):
+
+    def run(fold: int) -> FoldResults:
+        """The results of the pages of one fold, by their row."""
+        seen = [page for page, own in zip(pages, fold_of, strict=True) if own != fold]
+        cleaners = train([page for page in seen if labelling.trainable(page)])
+        return {
+            row: {name: result(pages[row], clean(pages[row].page), fold) for name, clean in cleaners.items()}
+            for row in np.flatnonzero(fold_of == fold).tolist()
+        }
+
+    rows: FoldResults = {}
+    for of_fold in track(_each(run, n_folds, n_jobs), "folds", n_folds):
         rows |= of_fold
     return {name: [rows[row][name] for row in range(len(pages))] for name in rows[0]}
-
-
-def _run_fold(pages: Sequence[LabelledPage], train: Train, fold_of: Int32, fold: int) -> FoldResults:
-    """The results of the pages of one fold, by their row."""
-    seen = [page for page, own in zip(pages, fold_of, strict=True) if own != fold]
-    cleaners = train([page for page in seen if labelling.trainable(page)])
-    return {
-        row: {name: result(pages[row], cleaner(pages[row].page), fold) for name, cleaner in cleaners.items()}
-        for row in np.flatnonzero(fold_of == fold).tolist()
-    }
 
 
 _forked: Callable[[int], FoldResults] | None = None
@@ -89,8 +102,11 @@ def _run_forked(fold: int) -> FoldResults:
 
 def result(page: LabelledPage, scores: Scores, fold: int = -1) -> PageResult:
     """Measures what a cleaner kept of a page against its gold text and its block labels."""
-    found, wanted = _kept_words(page, scores.kept), words.words(page.gold.gold or "")
-    reliable = labelling.trainable(page)
+    found, wanted = _words(page, scores.kept)
+    shingles = measures.overlap(measures.shingles(found), measures.shingles(wanted))
+    counts = None
+    if labelling.trainable(page):
+        counts = measures.block_counts(labels(scores, scores.kept), page.labels)
     return PageResult(
         id=page.gold.id,
         set=page.gold.set,
@@ -99,25 +115,21 @@ def result(page: LabelledPage, scores: Scores, fold: int = -1) -> PageResult:
         scores=scores,
         annotated=page.labels,
         words=measures.overlap(found, wanted),
-        shingles=measures.overlap(measures.shingles(found), measures.shingles(wanted)),
-        blocks=measures.block_counts(labels(scores), page.labels) if reliable else None,
+        shingles=shingles,
+        blocks=counts,
     )
 
 
 def word_overlap(page: LabelledPage, kept: Bool) -> Overlap:
     """The overlap of the kept blocks' words with the page's gold text."""
-    return measures.overlap(_kept_words(page, kept), words.words(page.gold.gold or ""))
+    return measures.overlap(*_words(page, kept))
 
 
-def _kept_words(page: LabelledPage, kept: Bool) -> list[str]:
+def _words(page: LabelledPage, kept: Bool) -> tuple[list[str], list[str]]:
+    """The words of the kept blocks, and those of the gold text."""
     page_words, rows = words.block_words(page.page.blocks)
-    return [word for word, keep in zip(page_words, kept[rows].tolist(), strict=True) if keep]
-
-
-def labels(scores: Scores) -> UInt8:
-    """A label per block: for those kept header or text, whichever is likelier."""
-    likelier = np.argmax(scores.probabilities[:, :OTHER], axis=1)
-    return np.where(scores.kept, likelier, OTHER).astype(np.uint8)
+    found = [word for word, keep in zip(page_words, kept[rows].tolist(), strict=True) if keep]
+    return found, words.words(page.gold.gold or "")
 
 
 def folds_by_site(sites: Sequence[str], sets: Sequence[str], n_folds: int) -> Int32:
@@ -130,29 +142,118 @@ def folds_by_site(sites: Sequence[str], sets: Sequence[str], n_folds: int) -> In
         raise UsageError(f"cross-validation needs at least 2 folds, not {n_folds}")
     if len(set(sites)) < n_folds:
         raise UsageError(f"{n_folds} folds by site need at least as many sites; there are {len(set(sites))}")
-    fold_of = _assigned(_pages_of_sites(sites, sets), n_folds)
-    return np.array([fold_of[site] for site in sites], dtype=np.int32)
-
-
-def _pages_of_sites(sites: Sequence[str], sets: Sequence[str]) -> dict[str, Counter[str]]:
     pages: dict[str, Counter[str]] = defaultdict(Counter)
     for site, set_name in zip(sites, sets, strict=True):
         pages[site][set_name] += 1
-    return pages
-
-
-def _assigned(pages: dict[str, Counter[str]], n_folds: int) -> dict[str, int]:
-    """Site → fold."""
+    # Sites of one size stand in an order that does not depend on their names.
+    hashes = {site: hashlib.sha256(site.encode("utf-8", "surrogatepass")).digest() for site in pages}
     sizes = [Counter[str]() for _ in range(n_folds)]
     fold_of = {}
-    for site in sorted(pages, key=lambda site: (-pages[site].total(), _shuffled(site))):
+    for site in sorted(pages, key=lambda site: (-pages[site].total(), hashes[site])):
         main_set = min(pages[site], key=lambda name: (-pages[site][name], name))
         fold = min(range(n_folds), key=lambda row: (sizes[row][main_set], sizes[row].total(), row))
         sizes[fold] += pages[site]
         fold_of[site] = fold
-    return fold_of
+    return np.array([fold_of[site] for site in sites], dtype=np.int32)
 
 
-def _shuffled(site: str) -> str:
-    """An order of sites that does not depend on their names."""
-    return hashlib.sha256(site.encode("utf-8", "surrogatepass")).hexdigest()
+def by_set(results: Sequence[PageResult]) -> dict[str, dict[str, Any]]:
+    """Set name → figures; the last row, `all`, is over all pages."""
+    names = sorted({result.set for result in results})
+    rows = {name: figures([result for result in results if result.set == name]) for name in names}
+    return rows | {ALL: figures(results)}
+
+
+def figures(results: Sequence[PageResult]) -> dict[str, Any]:
+    """The figures of some pages. Blocks are counted over the pages whose labels are reliable.
+
+    `blocks` are Victor's measures over all such pages, `blocks_of_pages_with_content` over those
+    with at least one header or text block: the two columns of the paper's Table 3.
+    """
+    counts = [result.blocks for result in results if result.blocks]
+    with_content = [each for each in counts if each.n_content_annotated]
+    return {
+        "n_pages": len(results),
+        "n_sites": len({result.site for result in results}),
+        "word_f1": asdict(word_f1(results)),
+        "words_macro": asdict(measures.macro(result.words for result in results)),
+        "words_micro": asdict(measures.micro(result.words for result in results)),
+        "shingle_f1": measures.macro(result.shingles for result in results).f1,
+        "empty_ratio": float(np.mean([result.words.n_found == 0 for result in results])),
+        "blocks": asdict(measures.block_measures(measures.total(counts))),
+        "blocks_of_pages_with_content": asdict(measures.block_measures(measures.total(with_content))),
+    }
+
+
+def word_f1(results: Sequence[PageResult]) -> Interval:
+    """Word F1 over pages, with an interval over sites."""
+    f1 = [measures.quality(result.words).f1 for result in results]
+    return resampling.interval(f1, [result.site for result in results])
+
+
+def curve(results: Sequence[PageResult]) -> ThresholdCurve:
+    """Block precision and recall by threshold over the pages whose labels are reliable."""
+    return measures.threshold_curve(*_blocks(results))
+
+
+def reliability(results: Sequence[PageResult]) -> Reliability:
+    """The reliability of the probabilities, over the pages whose labels are reliable."""
+    return measures.reliability(*_blocks(results))
+
+
+def _blocks(results: Sequence[PageResult]) -> tuple[Float64, UInt8]:
+    """P(other) and the label of every block of the pages whose labels are reliable."""
+    reliable = [result for result in results if result.blocks]
+    p_other = np.concatenate([np.empty(0), *(result.scores.probabilities[:, OTHER] for result in reliable)])
+    annotated = np.concatenate([np.empty(0, np.uint8), *(result.annotated for result in reliable)])
+    return p_other, annotated
+
+
+def table(rows: Mapping[str, Mapping[str, Any]]) -> str:
+    """The figures as lines of text: word F1 with its interval, then the paper's block measures."""
+    head = f"{'set':<18}{'pages':>6}  {'word F1':>7} {'95 % interval':>15} {'median':>7}"
+    lines = [head + f" {'acc':>7} {'unlab':>7} {'prec':>7} {'recall':>7}"]
+    for name, row in rows.items():
+        f1, blocks = row["word_f1"], row["blocks"]
+        interval = f"{f1['low']:.3f} – {f1['high']:.3f}"
+        line = f"{name:<18}{row['n_pages']:>6}  {f1['mean']:>7.3f} {interval:>15} {f1['median']:>7.3f}"
+        keys = ("accuracy", "unlabelled_accuracy", "precision", "recall")
+        lines.append(line + "".join(f" {blocks[key]:>7.4f}" for key in keys))
+    return "\n".join(lines)
+
+
+def write_out_of_fold(path: Path, pages: Sequence[LabelledPage], results: Sequence[PageResult]) -> None:
+    """Writes one JSON object a page, gzipped: numbers and ids, no text; the same results make the same bytes.
+
+    With them, figures over any group of pages can be computed without training again. `decided` is the
+    cleaner's output; `unrejected`, where that is empty, is what would be kept without the page-level reject.
+    """
+    lines = []
+    for page, each in zip(pages, results, strict=True):
+        marginals, weights = each.scores.probabilities, decision.n_words(page.page.blocks)
+        expected = partial(decision.expected_f1, marginals, weights)
+        decided = _counts(each.words, expected(each.scores.kept))
+        unrejected = decided
+        if not each.scores.kept.any():
+            kept = decision.by_expected_f1(marginals, weights, least=0.0)
+            if kept.any():
+                unrejected = _counts(word_overlap(page, kept), expected(kept))
+        row = {
+            "set": each.set,
+            "id": each.id,
+            "site": each.site,
+            "language": page.gold.language or page.page.language,
+            "page_type": page.gold.meta.get("page_type"),
+            "fold": each.fold,
+            "n_gold": each.words.n_gold,
+            "decided": decided,
+            "unrejected": unrejected,
+            "word_f1": round(measures.quality(each.words).f1, 6),
+            "empty": each.words.n_found == 0,
+        }
+        lines.append(json.dumps(row, ensure_ascii=False) + "\n")
+    path.write_bytes(gzip.compress("".join(lines).encode(), mtime=0))
+
+
+def _counts(found: Overlap, expected_f1: float) -> dict[str, float]:
+    return {"n_found": found.n_found, "n_common": found.n_common, "expected_f1": round(expected_f1, 6)}

@@ -10,10 +10,9 @@ from typing import Any, Final, TypeAlias
 
 from victor_spark import __version__
 from victor_spark.errors import InputError, OutputError
-from victor_spark.evaluation import comparison, contained, gold, gold_formats, measures, measuring, report
+from victor_spark.evaluation import comparison, contained, gold, measures, measuring, report
 from victor_spark.evaluation.comparison import Table
-from victor_spark.evaluation.gold import GoldPage
-from victor_spark.evaluation.gold_formats import Choice, Source
+from victor_spark.evaluation.gold import Choice, GoldPage, Source
 from victor_spark.evaluation.measuring import Measurement, Plan
 from victor_spark.evaluation.progress import track
 
@@ -35,7 +34,7 @@ class Gold:
 
     def pages(self) -> Iterator[GoldPage]:
         """Reads the pages again."""
-        return gold_formats.chosen(self.sources, self.choice)
+        return gold.chosen(self.sources, self.choice)
 
 
 def check(sources: Sequence[Source], choice: Choice) -> Gold:
@@ -45,20 +44,17 @@ def check(sources: Sequence[Source], choice: Choice) -> Gold:
         raise InputError(f"no set {', '.join(unknown)} in the gold; there are: {', '.join(sorted(known))}")
     ids: set[tuple[str, str]] = set()
     hashes: list[str] = []
-    for page in gold_formats.chosen(sources, choice):
+    for page in gold.chosen(sources, choice):
         if (page.set, page.id) in ids:
             raise InputError(f"two gold pages of the set {page.set} have the id {page.id}")
         ids.add((page.set, page.id))
         hashes.append(gold.fingerprint([page]))
     if not ids:
-        raise InputError(f"no page with gold to evaluate on{_named(choice)}")
+        parts = [f"sets {', '.join(choice.sets)}"] if choice.sets else []
+        parts += [f"split {choice.split}"] if choice.split else []
+        chosen = f" ({'; '.join(parts)})" if parts else ""
+        raise InputError(f"no page with gold to evaluate on{chosen}")
     return Gold(sources, choice, len(ids), gold.of_hashes(hashes))
-
-
-def _named(choice: Choice) -> str:
-    parts = [f"sets {', '.join(choice.sets)}"] if choice.sets else []
-    parts += [f"split {choice.split}"] if choice.split else []
-    return f" ({'; '.join(parts)})" if parts else ""
 
 
 def locally(
@@ -95,17 +91,18 @@ def write(output: Path, results: dict[str, Any], rows: Table, gold: Gold, plan: 
     """results.json, results.csv with a line per page and cleaner, and report.html."""
     try:
         output.mkdir(parents=True, exist_ok=True)
-        (output / "results.json").write_text(_json(results), encoding="utf-8")
+        stored = json.dumps(_finite(results), indent=1, ensure_ascii=False)
+        (output / "results.json").write_text(stored + "\n", encoding="utf-8")
+        names = [name for name in plan.measures if name != measuring.BLOCKS]
         with (output / "results.csv").open("w", newline="", encoding="utf-8") as file:
-            _write_csv(file, rows, plan)
-        worst = report.worst_pages(rows, gold.pages(), plan, results)
+            writer = csv.writer(file)
+            head = [f"{name}_{part}" for name in names for part in _PARTS]
+            writer.writerow([*_PAGE_COLUMNS, *head, "block_accuracy", "block_f1"])
+            writer.writerows(_cells(page, names) for pages in rows.values() for page in pages)
+        worst = report.worst_pages(rows, gold.pages(), plan, comparison.main_measure(results))
         (output / "report.html").write_text(report.html(results, rows, worst), encoding="utf-8")
     except OSError as error:
         raise OutputError(f"{output}: cannot be written: {error.strerror or error}") from error
-
-
-def _json(results: dict[str, Any]) -> str:
-    return json.dumps(_finite(results), indent=1, ensure_ascii=False) + "\n"
 
 
 def _finite(value: Any) -> Any:
@@ -120,33 +117,16 @@ def _finite(value: Any) -> Any:
 _PAGE_COLUMNS: Final = (
     "set", "id", "site", "language", "page_type", "cleaner", "status", "reason", "seconds", "n_characters",
 )  # fmt: skip
+_PARTS: Final = ("precision", "recall", "f1")
 
 
-def _write_csv(file: Any, rows: Table, plan: Plan) -> None:
-    names = [name for name in plan.measures if name != measuring.BLOCKS]
-    writer = csv.writer(file)
-    head = [f"{name}_{part}" for name in names for part in ("precision", "recall", "f1")]
-    writer.writerow([*_PAGE_COLUMNS, *head, "block_accuracy", "block_f1"])
-    for pages in rows.values():
-        for page in pages:
-            writer.writerow([*_page_cells(page), *_measure_cells(page, names), *_block_cells(page)])
-
-
-def _page_cells(page: Measurement) -> list[Any]:
+def _cells(page: Measurement, names: Sequence[str]) -> list[Any]:
+    """A line of results.csv; what was not measured is empty."""
     cells = [getattr(page, column) for column in _PAGE_COLUMNS]
-    return [round(cell, 5) if isinstance(cell, float) else cell for cell in cells]
-
-
-def _measure_cells(page: Measurement, names: Sequence[str]) -> Iterator[str]:
+    cells = [round(cell, 5) if isinstance(cell, float) else cell for cell in cells]
     for name in names:
         overlap = page.overlaps.get(name)
         quality = measures.quality(overlap) if overlap else None
-        for part in ("precision", "recall", "f1"):
-            yield f"{getattr(quality, part):.5f}" if quality else ""
-
-
-def _block_cells(page: Measurement) -> list[str]:
-    if page.blocks is None:
-        return ["", ""]
-    found = measures.block_measures(page.blocks)
-    return [f"{found.accuracy:.5f}", f"{found.f1:.5f}"]
+        cells += [f"{getattr(quality, part):.5f}" if quality else "" for part in _PARTS]
+    blocks = measures.block_measures(page.blocks) if page.blocks else None
+    return [*cells, *(f"{blocks.accuracy:.5f} {blocks.f1:.5f}".split() if blocks else ["", ""])]

@@ -1,4 +1,10 @@
-"""Annotated pages: one JSON object a line in `<set>.jsonl` or `<set>.jsonl.xz`, read as a stream."""
+"""Annotated pages in every format that `victor evaluate` reads, page by page.
+
+- JSON lines, `<set>.jsonl` or `<set>.jsonl.xz`: one annotated page a line (a file, or a directory of them);
+- CleanEval's folders: a folder of gold texts, one file a page, and the folder of their pages (or of texts
+  that were already cleaned), matched by the part of the file names before the first dot;
+- snippets: a .json file of URL → {"file": …, "with": […], "without": […]}, and the folder of its pages.
+"""
 
 import hashlib
 import json
@@ -6,16 +12,26 @@ import lzma
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from victor_spark.errors import InputError
+from victor_spark.errors import InputError, UsageError
+from victor_spark.evaluation import cleaneval
 from victor_spark.hosts import host_name, registered_domain
+from victor_spark.html.charset import decode
 
-_ENDINGS: Final = (".jsonl.xz", ".jsonl")
+_ENDINGS: Final = (".jsonl", ".jsonl.xz")
 _REPOSITORY: Final = Path(__file__).resolve().parents[2]
+_CLEANED: Final = re.compile(r"[-_](?:cleaned|clean|gold)$")
+_WRAPPER: Final = re.compile(
+    rb"""\s*<text\b[^>]*?(?:\bencoding\s*=\s*["']?([-\w.:]+)[^>]*)?>""", re.IGNORECASE
+)
+_URL: Final = re.compile(r"\s*(?:<text\b[^>]*>\s*)?URL:\s*(https?://\S+)")
+_N_EXAMPLES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +60,19 @@ def usable(page: GoldPage) -> bool:
     return page.gold is not None and not page.meta.get("hard")
 
 
+def has_reference(page: GoldPage) -> bool:
+    """Whether the page has a reference: a gold text that its html holds, or snippets."""
+    has_snippets = bool(page.meta.get("with") or page.meta.get("without"))
+    return not page.meta.get("hard") and (page.gold is not None or has_snippets)
+
+
+def marked(page: GoldPage) -> str | None:
+    """The gold with CleanEval's markers: as annotated, or every line of the gold text a paragraph."""
+    if page.gold_markup and cleaneval.is_marked(page.gold_markup):
+        return page.gold_markup
+    return None if page.gold is None else cleaneval.from_text(page.gold)
+
+
 def site(page: GoldPage) -> str:
     """The site of the page, whose pages share a fold; a page without an address is a site of its own."""
     return site_of(page.host, page.url, page.html) or page.id
@@ -59,16 +88,15 @@ _LINKED: Final = re.compile(r"""\bhref=["']?https?://([^/"'\s>?#]+)""", re.IGNOR
 
 
 def site_of(host: str | None, url: str | None, html: str) -> str | None:
-    """The registered domain of the page's host; without a host, of the address in its html."""
-    name = host or host_name(url) or _host_in(html)
-    return (registered_domain(name) or name) if name else None
+    """The registered domain of the page's host.
 
-
-def _host_in(html: str) -> str | None:
-    """The host of the canonical, og:url or base address, else the one that is linked most often."""
-    own = _OWN_ADDRESS.search(html)
-    if own:
-        return next(host for host in own.groups() if host)
+    Without a host, that of the canonical, og:url or base address in the html, else the one linked most often.
+    """
+    name = host or host_name(url)
+    if not name and (own := _OWN_ADDRESS.search(html)):
+        name = own[own.lastindex or 0]
+    if name:
+        return registered_domain(name) or name
     linked = Counter(registered_domain(host) or host for host in _LINKED.findall(html))
     return linked.most_common(1)[0][0] if linked else None
 
@@ -83,11 +111,7 @@ def find(directory: Path, names: Sequence[str] = ()) -> dict[str, Path]:
     """Set name → file in `directory`, all sets or those named; InputError for a set not there."""
     if not directory.is_dir():
         raise InputError(f"no directory of annotated pages at {directory}")
-    found = {
-        path.name.removesuffix(ending): path
-        for ending in reversed(_ENDINGS)
-        for path in sorted(directory.glob(f"*{ending}"))
-    }
+    found = {set_name(path): path for ending in _ENDINGS for path in sorted(directory.glob(f"*{ending}"))}
     if not found:
         raise InputError(f"no *.jsonl or *.jsonl.xz in {directory}")
     unknown = [name for name in names if name not in found]
@@ -98,10 +122,7 @@ def find(directory: Path, names: Sequence[str] = ()) -> dict[str, Path]:
 
 def set_name(path: Path) -> str:
     """The set that a file of annotated pages holds: its name without the endings."""
-    name = path.name
-    for ending in _ENDINGS:
-        name = name.removesuffix(ending)
-    return name
+    return path.name.removesuffix(".xz").removesuffix(".jsonl")
 
 
 def read(path: Path) -> Iterator[GoldPage]:
@@ -109,7 +130,7 @@ def read(path: Path) -> Iterator[GoldPage]:
     name = set_name(path)
     line_number = 0
     try:
-        with _open(path) as lines:
+        with (lzma.open if path.suffix == ".xz" else open)(path, "rt", encoding="utf-8") as lines:
             for line in lines:
                 line_number += 1
                 if line.strip():
@@ -120,12 +141,6 @@ def read(path: Path) -> Iterator[GoldPage]:
         raise InputError(f"{path}, line {line_number}: has no {error.args[0]}") from error
     except (ValueError, TypeError) as error:
         raise InputError(f"{path}, line {line_number}: not an annotated page ({error})") from error
-
-
-def _open(path: Path) -> Any:
-    if path.name.endswith(".xz"):
-        return lzma.open(path, "rt", encoding="utf-8")
-    return path.open(encoding="utf-8")
 
 
 def _page(row: Any, set_name: str) -> GoldPage:
@@ -149,15 +164,6 @@ def _page(row: Any, set_name: str) -> GoldPage:
     )
 
 
-def fixed_sample(directory: Path, per_set: int) -> list[GoldPage]:
-    """At most `per_set` usable pages of every set: those of the dev split first, by hash of their id."""
-    chosen = []
-    for path in find(directory).values():
-        pages = [page for page in read(path) if usable(page)]
-        chosen += sorted(pages, key=lambda page: (page.split != "dev", _hash(page.id)))[:per_set]
-    return chosen
-
-
 def fingerprint(pages: Sequence[GoldPage]) -> str:
     """A hash of the pages' ids, html and gold, whatever their order."""
     return of_hashes([_hash(json.dumps([page.set, page.id, page.html, page.gold])) for page in pages])
@@ -170,3 +176,166 @@ def of_hashes(hashes: Sequence[str]) -> str:
 
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One set of gold: its name, and what reads its pages, anew at every call."""
+
+    set: str
+    read: Callable[[], Iterator[GoldPage]]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which pages to use: the sets, the split, and the first `limit` of each set."""
+
+    sets: tuple[str, ...] = ()
+    split: str | None = None
+    limit: int | None = None
+
+
+def sources(paths: Sequence[str], pages: str | None = None, *, without_pages: bool = False) -> list[Source]:
+    """The sets of `--gold PATH...` and `--pages FOLDER`; `without_pages`: gold texts alone will do.
+
+    InputError for missing or unreadable gold, UsageError where --pages is missing or not needed.
+    """
+    folder = None if pages is None else Path(pages)
+    if folder is not None and not folder.is_dir():
+        raise InputError(f"--pages {pages}: not a directory")
+    found: list[Source] = []
+    is_used = False
+    for path in map(Path, paths):
+        if not path.exists():
+            raise InputError(f"there is no gold at {path}")
+        if path.is_file() and path.suffix != ".json":
+            found.append(Source(set_name(path), partial(read, path)))
+            continue
+        if path.is_dir() and _has_sets(path):
+            found += [Source(name, partial(read, each)) for name, each in find(path).items()]
+            continue
+        is_used = True
+        if folder is None and not (without_pages and path.is_dir()):
+            raise UsageError(f"{path} holds no pages: add --pages FOLDER with their html")
+        if folder is not None and path.is_file():
+            found.append(Source(path.stem, partial(_snippets, path, folder)))
+        else:
+            found.append(_cleaneval_source(path, folder))
+    if folder is not None and not is_used:
+        raise UsageError(
+            "--pages is for a folder of gold texts or a .json of snippets: this gold holds its own pages"
+        )
+    return found
+
+
+def chosen(found: Sequence[Source], choice: Choice) -> Iterator[GoldPage]:
+    """The chosen pages that have a reference."""
+    for source in found:
+        if not choice.sets or source.set in choice.sets:
+            of_split = (page for page in source.read() if choice.split in {None, page.split})
+            yield from islice(filter(has_reference, of_split), choice.limit)
+
+
+def unmatched(paths: Sequence[str], pages: str | None, cleaned: Sequence[str]) -> Iterator[str]:
+    """A line for every folder of CleanEval gold and folder beside it whose files don't all match."""
+    for path in map(Path, paths):
+        if path.is_dir() and not _has_sets(path):
+            for other in filter(None, [pages, *cleaned]):
+                if missing := sorted(texts(path).keys() - texts(Path(other)).keys()):
+                    yield (
+                        f"{len(missing)} of the gold texts in {path} have no file in {other}: "
+                        f"{_examples(missing)}"
+                    )
+
+
+def _has_sets(path: Path) -> bool:
+    return any(each.name.endswith(_ENDINGS) for each in path.iterdir())
+
+
+def _examples(names: Sequence[str]) -> str:
+    return ", ".join(names[:_N_EXAMPLES]) + ("…" if len(names) > _N_EXAMPLES else "")
+
+
+def stem(name: str) -> str:
+    """The part of a file name that identifies a page: `12` of 12.html, 12.txt, 12-cleaned.txt."""
+    return _CLEANED.sub("", Path(name).name.partition(".")[0])
+
+
+def texts(folder: Path) -> dict[str, Path]:
+    """Stem → file, of a folder of text files in CleanEval's manner; InputError if it has none."""
+    files = (path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith("."))
+    found = {stem(path.name): path for path in files}
+    if not found:
+        raise InputError(f"no files in {folder}")
+    return found
+
+
+def read_text(path: Path) -> str:
+    """A text file in UTF-8 or a detected charset; InputError if it can't be read."""
+    return decode(_bytes(path), None)[0]
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"can't read {path}: {error.strerror or error}") from error
+
+
+def _html(path: Path) -> str:
+    """The html of a page without CleanEval's `<text …>` around it, decoded by the encoding stated there."""
+    source = _bytes(path)
+    wrapper = _WRAPPER.match(source)
+    if wrapper is None:
+        return decode(source, None)[0]
+    inside = re.sub(rb"</text\s*>\s*\Z", b"", source[wrapper.end() :])
+    return decode(inside, wrapper[1].decode("ascii", "replace") if wrapper[1] else None)[0]
+
+
+def _cleaneval_source(folder: Path, pages: Path | None) -> Source:
+    """A folder of gold texts; with `pages`, those whose page is there."""
+    gold_files = texts(folder)
+    files: list[tuple[str, Path, Path | None]]
+    if pages is None:
+        files = [(key, path, None) for key, path in gold_files.items()]
+    else:
+        page_files = texts(pages)
+        files = [(key, path, page_files[key]) for key, path in gold_files.items() if key in page_files]
+        if not files:
+            names = [_examples([path.name for path in each.values()]) for each in (gold_files, page_files)]
+            raise InputError(
+                f"no gold text in {folder} has a page of its name in {pages} "
+                f"(gold: {names[0]}; pages: {names[1]})"
+            )
+    return Source(folder.name, partial(_cleaneval, folder.name, files))
+
+
+def _cleaneval(set_name: str, files: Sequence[tuple[str, Path, Path | None]]) -> Iterator[GoldPage]:
+    for key, gold_path, page_path in files:
+        markup = read_text(gold_path)
+        is_marked = cleaneval.is_marked(markup)
+        url = _URL.match(markup)
+        yield GoldPage(
+            id=f"{set_name}/{key}",
+            set=set_name,
+            html="" if page_path is None else _html(page_path),
+            gold=cleaneval.to_text(markup) if is_marked else markup,
+            url=url[1] if url else None,
+            gold_markup=markup if is_marked else None,
+        )
+
+
+def _snippets(path: Path, pages: Path) -> Iterator[GoldPage]:
+    try:
+        rows: Any = json.loads(_bytes(path))
+        listed = [(url, row["file"], row) for url, row in rows.items()]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{path}: not a table of URL → file, with, without ({error!r})") from error
+    files = {each.name: each for each in pages.rglob("*") if each.is_file()}
+    matched = [entry for entry in listed if Path(entry[1]).name in files]
+    if not matched:
+        raise InputError(f"none of the {len(listed)} files that {path} names is in {pages}")
+    for url, name, row in matched:
+        snippets = {key: [str(text) for text in row.get(key) or ()] for key in ("with", "without")}
+        html = _html(files[Path(name).name])
+        yield GoldPage(id=name, set=path.stem, html=html, gold=None, url=url, meta={**row, **snippets})

@@ -19,18 +19,19 @@ def blocks(a: Sequence[Hashable], b: Sequence[Hashable]) -> Int32:
 
     No two touch on both sides, and there is no empty last one: otherwise as difflib gives them.
     """
-    return _merged(_found(a, b))
+    found = _found(a, b)
+    rows = found[np.argsort(found[:, 0], kind="stable")]
+    if not len(rows):
+        return rows
+    apart = (rows[1:, :2] != rows[:-1, :2] + rows[:-1, 2:]).any(axis=1)
+    first = np.flatnonzero(np.concatenate([[True], apart]))
+    lengths = np.add.reduceat(rows[:, 2], first)
+    return np.column_stack([rows[first, :2], lengths]).astype(np.int32)
 
 
 def n_matched(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:
     """The number of tokens in the matching blocks."""
     return int(_found(a, b)[:, 2].sum())
-
-
-def ratio(a: Sequence[Hashable], b: Sequence[Hashable]) -> float:
-    """difflib's ratio: twice the matched tokens over all tokens; 1 for two empty sequences."""
-    n = len(a) + len(b)
-    return 2.0 * n_matched(a, b) / n if n else 1.0
 
 
 def subsequence(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:
@@ -79,14 +80,3 @@ def _symbols(a: Sequence[Hashable], b: Sequence[Hashable]) -> tuple[Int32, Int32
         for each in (a, b)
     )
     return left, right, len(ids)
-
-
-def _merged(found: Int32) -> Int32:
-    """The blocks in order, those that touch on both sides made one."""
-    rows = found[np.argsort(found[:, 0], kind="stable")]
-    if not len(rows):
-        return rows
-    apart = (rows[1:, :2] != rows[:-1, :2] + rows[:-1, 2:]).any(axis=1)
-    first = np.flatnonzero(np.concatenate([[True], apart]))
-    lengths = np.add.reduceat(rows[:, 2], first)
-    return np.column_stack([rows[first, :2], lengths]).astype(np.int32)

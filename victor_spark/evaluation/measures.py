@@ -18,6 +18,8 @@ Counts: TypeAlias = npt.NDArray[np.int64]
 SHINGLE: Final = 4
 """Words in a shingle, as in the article extraction benchmark."""
 
+THRESHOLDS: Final = np.linspace(0.01, 0.99, 99)
+
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
@@ -50,11 +52,9 @@ def quality(bags: Overlap) -> Quality:
     """
     if not bags.n_found and not bags.n_gold:
         return Quality(1.0, 1.0, 1.0)
-    return Quality(
-        precision=bags.n_common / bags.n_found if bags.n_found else 0.0,
-        recall=bags.n_common / bags.n_gold if bags.n_gold else 0.0,
-        f1=2 * bags.n_common / (bags.n_found + bags.n_gold),
-    )
+    precision = bags.n_common / bags.n_found if bags.n_found else 0.0
+    recall = bags.n_common / bags.n_gold if bags.n_gold else 0.0
+    return Quality(precision, recall, 2 * bags.n_common / (bags.n_found + bags.n_gold))
 
 
 def micro(overlaps: Iterable[Overlap]) -> Quality:
@@ -122,13 +122,9 @@ def block_measures(counts: BlockCounts) -> BlockMeasures:
     bags = Overlap(counts.n_content_correct, counts.n_content_labelled, counts.n_content_annotated)
     content = quality(bags)
     n = counts.n_blocks
-    return BlockMeasures(
-        accuracy=counts.n_correct / n if n else 1.0,
-        unlabelled_accuracy=counts.n_correct_unlabelled / n if n else 1.0,
-        precision=content.precision,
-        recall=content.recall,
-        f1=content.f1,
-    )
+    accuracy = counts.n_correct / n if n else 1.0
+    unlabelled = counts.n_correct_unlabelled / n if n else 1.0
+    return BlockMeasures(accuracy, unlabelled, content.precision, content.recall, content.f1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,30 +136,28 @@ class ThresholdCurve:
     recall: Float64
 
 
-def threshold_curve(p_other: Float64, annotated: UInt8, thresholds: Float64 | None = None) -> ThresholdCurve:
-    """Victor's Figure 2, from the marginals and annotated labels of all blocks.
-
-    Precision is 1 where nothing is kept: the limit that the curve runs to.
-    """
-    if thresholds is None:
-        thresholds = np.linspace(0.01, 0.99, 99)
-    n_kept, n_right = threshold_counts(p_other, annotated, thresholds)
-    return curve_of_counts(thresholds, n_kept, n_right, int((annotated != OTHER).sum()))
+def threshold_curve(p_other: Float64, annotated: UInt8) -> ThresholdCurve:
+    """Victor's Figure 2, from the marginals and annotated labels of all blocks."""
+    n_kept, n_right = threshold_counts(p_other, annotated)
+    return curve_of_counts(n_kept, n_right, int((annotated != OTHER).sum()))
 
 
-def threshold_counts(p_other: Float64, annotated: UInt8, thresholds: Float64) -> tuple[Counts, Counts]:
-    """Blocks with P(other) below each threshold, and how many of them are content; pages add up."""
+def threshold_counts(p_other: Float64, annotated: UInt8) -> tuple[Counts, Counts]:
+    """Blocks with P(other) below each of THRESHOLDS, and how many of them are content; pages add up."""
     order = np.argsort(p_other, kind="stable")
     n_content = np.concatenate([[0], np.cumsum(annotated[order] != OTHER)])
-    n_kept = np.searchsorted(p_other[order], thresholds, side="left")
+    n_kept = np.searchsorted(p_other[order], THRESHOLDS, side="left")
     return n_kept, n_content[n_kept]
 
 
-def curve_of_counts(thresholds: Float64, n_kept: Counts, n_right: Counts, n_content: int) -> ThresholdCurve:
-    """The curve of what `threshold_counts` gives, summed over pages or not."""
+def curve_of_counts(n_kept: Counts, n_right: Counts, n_content: int) -> ThresholdCurve:
+    """The curve of what `threshold_counts` gives, summed over pages or not.
+
+    Precision is 1 where nothing is kept: the limit that the curve runs to.
+    """
     right = n_right.astype(np.float64)
     precision = np.where(n_kept > 0, right / np.maximum(n_kept, 1), 1.0)
-    return ThresholdCurve(thresholds, precision, right / max(n_content, 1))
+    return ThresholdCurve(THRESHOLDS, precision, right / max(n_content, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,9 +178,8 @@ def reliability(p_other: Float64, annotated: UInt8, n_ranges: int = 20) -> Relia
     """The reliability of P(content) = 1 - `p_other` over blocks; ranges without blocks are left out."""
     content = 1.0 - p_other
     ranges = np.minimum((content * n_ranges).astype(np.int64), n_ranges - 1)
-    n_blocks = np.bincount(ranges, minlength=n_ranges)
-    there = n_blocks > 0
-    stated = np.bincount(ranges, weights=content, minlength=n_ranges)[there] / n_blocks[there]
-    true = np.bincount(ranges, weights=annotated != OTHER, minlength=n_ranges)[there] / n_blocks[there]
-    error = float((np.abs(stated - true) * n_blocks[there]).sum() / max(n_blocks.sum(), 1))
-    return Reliability(stated, true, n_blocks[there], error)
+    _, rows, n_blocks = np.unique(ranges, return_inverse=True, return_counts=True)
+    stated = np.bincount(rows, weights=content) / n_blocks
+    true = np.bincount(rows, weights=annotated != OTHER) / n_blocks
+    error = float((np.abs(stated - true) * n_blocks).sum() / max(len(content), 1))
+    return Reliability(stated, true, n_blocks, error)

@@ -10,21 +10,20 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from victor_spark import pipeline, words
-from victor_spark.blocks import OTHER, Record, labels
+from victor_spark.blocks import OTHER, labels
 from victor_spark.document import Document
 from victor_spark.errors import InputError, UsageError, suggestion
-from victor_spark.evaluation import cleaneval, gold, gold_formats, labelling, matching, measures
+from victor_spark.evaluation import cleaneval, gold, labelling, matching, measures
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.measures import BlockCounts, Overlap
 from victor_spark.extractors import models_of
+from victor_spark.preparation import handed_over
 
 BLOCKS: Final = "blocks"
 """Victor's block measures: the only ones that are no overlap of two texts."""
 
 SNIPPETS: Final = "snippets"
-
-THRESHOLDS: Final = np.linspace(0.01, 0.99, 99)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ Clean: TypeAlias = Callable[[GoldPage], Output]
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Blocks kept below each of THRESHOLDS, those of them that are content, and all content blocks."""
+    """Blocks kept below each of `measures.THRESHOLDS`, how many of them are content, and all content."""
 
     n_kept: tuple[int, ...]
     n_right: tuple[int, ...]
@@ -103,33 +102,30 @@ def plan(
     names = tuple(dict.fromkeys(cleaners))
     if not names and not cleaned:
         raise UsageError("nothing to evaluate: add --cleaner NAME..., --model DIR or --cleaned FOLDER...")
-    unknown = [name for name in wanted if name not in MEASURES]
-    if unknown:
+    if unknown := [name for name in wanted if name not in MEASURES]:
         near = suggestion(unknown[0], MEASURES) or f"; there are: {', '.join(MEASURES)}"
         raise UsageError(f"no measure {unknown[0]!r}{near}")
     for folder in cleaned:
         if not Path(folder).is_dir():
             raise InputError(f"--cleaned {folder}: not a directory")
-        gold_formats.texts(Path(folder))
+        gold.texts(Path(folder))
     fitting = [name for name in names if len(models_of(name)) == 1] if model else []
     if model and len(fitting) != 1:
         found = ", ".join(fitting) or "none"
         raise UsageError(f"--model {model} needs one cleaner with a model in --cleaner, not {found}")
-    models = {
-        name: pipeline.models(pipeline.Settings(name, model=model if name in fitting else None))
-        for name in names
-    }
+    settings = (pipeline.Settings(name, model=model if name in fitting else None) for name in names)
+    models = {each.cleaner: pipeline.models(each) for each in settings}
     return Plan(names, tuple(dict.fromkeys(cleaned)), tuple(wanted) or tuple(MEASURES), models)
 
 
 def measurer(plan: Plan) -> Callable[[GoldPage, int], Iterator[Measurement]]:
     """Builds the function (page, first) → a measurement for every name from number `first` on."""
-    cleaners = cleaners_of(plan)
+    cleaners = list(cleaners_of(plan).items())
 
     def measure(page: GoldPage, first: int) -> Iterator[Measurement]:
         is_labelled = BLOCKS in plan.measures and page.gold is not None and page.html
         labelled = labelling.label(page) if is_labelled else None
-        for name, clean in list(cleaners.items())[first:]:
+        for name, clean in cleaners[first:]:
             started = time.process_time()
             output = clean(page)
             seconds = time.process_time() - started
@@ -147,10 +143,10 @@ def cleaners_of(plan: Plan) -> dict[str, Clean]:
 def cleaner(name: str, models: Mapping[str, bytes]) -> Clean:
     """A cleaner of ours, a peer or a cascade, as the pipeline runs it, from html to document."""
     run = pipeline.cleaning(pipeline.Settings(name), models)
-    run(_record("<p>Loads what is loaded at the first page.</p>", None))
+    run(handed_over(b"<p>Loads what is loaded at the first page.</p>", None))
 
     def clean(page: GoldPage) -> Output:
-        document = run(_record(page.html, page.url))
+        document = run(handed_over(page.html.encode("utf-8", "replace"), page.url, "utf-8"))
         return Output(document.status, document.reason, document.text, document.render("cleaneval"), document)
 
     return clean
@@ -158,13 +154,13 @@ def cleaner(name: str, models: Mapping[str, bytes]) -> Clean:
 
 def folder_cleaner(folder: Path) -> Clean:
     """Texts that another tool cleaned, with or without CleanEval's markers, found by the stem of the page."""
-    files = gold_formats.texts(folder)
+    files = gold.texts(folder)
 
     def clean(page: GoldPage) -> Output:
-        path = files.get(gold_formats.stem(page.id))
+        path = files.get(gold.stem(page.id))
         if path is None:
             return Output("error", f"no text of this page in {folder}", "", "")
-        content = gold_formats.read_text(path)
+        content = gold.read_text(path)
         marked = content if cleaneval.is_marked(content) else cleaneval.from_text(content)
         text = cleaneval.to_text(marked)
         return Output("ok" if text else "empty", None, text, marked)
@@ -177,11 +173,6 @@ def failed(plan: Plan, page: GoldPage, row: int, status: str, reason: str) -> Me
     return _measurement(page, None, plan.names[row], Output(status, reason, "", ""), 0.0, plan.measures)
 
 
-def _record(html: str, url: str | None) -> Record:
-    payload = html.encode("utf-8", "replace")
-    return Record(None, url, "", 0, len(payload), payload, http_charset="utf-8")
-
-
 def _measurement(
     page: GoldPage,
     labelled: LabelledPage | None,
@@ -192,6 +183,10 @@ def _measurement(
 ) -> Measurement:
     counts, curve = _blocks(labelled, output)
     known = output.document or (labelled.page if labelled else None)
+    overlaps: dict[str, Overlap] = {}
+    for names, compare in _FAMILIES.items():
+        if any(each in wanted for each in names):
+            overlaps |= compare(output, page)
     return Measurement(
         id=page.id,
         set=page.set,
@@ -203,18 +198,10 @@ def _measurement(
         reason=output.reason,
         seconds=seconds,
         n_characters=len(output.text),
-        overlaps=_overlaps(page, output, wanted),
+        overlaps={each: overlaps[each] for each in wanted if each in overlaps},
         blocks=counts,
         curve=curve,
     )
-
-
-def _overlaps(page: GoldPage, output: Output, wanted: Sequence[str]) -> dict[str, Overlap]:
-    found: dict[str, Overlap] = {}
-    for names, compare in _FAMILIES.items():
-        if any(name in wanted for name in names):
-            found |= compare(output, page)
-    return {name: found[name] for name in wanted if name in found}
 
 
 def _blocks(labelled: LabelledPage | None, output: Output) -> tuple[BlockCounts | None, Curve | None]:
@@ -229,13 +216,10 @@ def _blocks(labelled: LabelledPage | None, output: Output) -> tuple[BlockCounts 
         return None, None
     else:
         decided, p_other = np.full(n_blocks, OTHER, np.uint8), np.ones(n_blocks)
-    n_kept, n_right = measures.threshold_counts(p_other, labelled.labels, THRESHOLDS)
-    curve = Curve(
-        tuple(n_kept.tolist()),
-        tuple(n_right.tolist()),
-        int((labelled.labels != OTHER).sum()),
-        bool(((p_other > 0) & (p_other < 1)).any()),
-    )
+    n_kept, n_right = measures.threshold_counts(p_other, labelled.labels)
+    n_content = int((labelled.labels != OTHER).sum())
+    graded = bool(((p_other > 0) & (p_other < 1)).any())
+    curve = Curve(tuple(n_kept.tolist()), tuple(n_right.tolist()), n_content, graded)
     return measures.block_counts(decided, labelled.labels), curve
 
 
@@ -267,7 +251,7 @@ def _snippet_overlap(output: Output, page: GoldPage) -> dict[str, Overlap]:
 def _cleaneval_overlap(
     compare: Callable[[str, str], dict[str, Overlap]], output: Output, page: GoldPage
 ) -> dict[str, Overlap]:
-    wanted = gold_formats.marked(page)
+    wanted = gold.marked(page)
     return {} if wanted is None else compare(output.marked, wanted)
 
 

@@ -14,27 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def draw_curves(drawn: Mapping[str, ThresholdCurve], path: Path, *, title: str) -> None:
-    """`curves` in a file; the ending of `path` (png, svg, pdf) is the format."""
-    save(curves(drawn, title=title), path)
-
-
-def draw_reliability(drawn: Reliability, path: Path, *, title: str) -> None:
-    """How often blocks are content, by the probability that was stated; a file as above."""
-    figure, axes = figure_of(4.5, 4.5)
-    axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
-    axes.plot(drawn.stated, drawn.true, marker="o", markersize=4)
-    axes.set(xlabel="P(content) stated", ylabel="share that is content", xlim=(0, 1), ylim=(0, 1))
-    axes.set_title(title)
-    axes.grid(alpha=0.3)
-    save(figure, path)
-
-
-def draw_bars(drawn: Mapping[str, Mapping[str, Interval]], path: Path, *, title: str, measure: str) -> None:
-    """`bars` in a file; the ending of `path` (png, svg, pdf) is the format."""
-    save(bars(drawn, title=title, measure=measure), path)
-
-
 def curves(curves: Mapping[str, ThresholdCurve], *, title: str) -> "Figure":
     """Precision and recall by threshold of P(other), as Victor's Figure 2: one pair of lines a name."""
     figure, axes = figure_of(7, 4.5)
@@ -45,6 +24,17 @@ def curves(curves: Mapping[str, ThresholdCurve], *, title: str) -> "Figure":
     axes.set_title(title)
     axes.grid(alpha=0.3)
     axes.legend(loc="lower center", fontsize="small")
+    return figure
+
+
+def reliability(drawn: Reliability, *, title: str) -> "Figure":
+    """How often blocks are content, by the probability that was stated."""
+    figure, axes = figure_of(4.5, 4.5)
+    axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
+    axes.plot(drawn.stated, drawn.true, marker="o", markersize=4)
+    axes.set(xlabel="P(content) stated", ylabel="share that is content", xlim=(0, 1), ylim=(0, 1))
+    axes.set_title(title)
+    axes.grid(alpha=0.3)
     return figure
 
 
@@ -70,14 +60,12 @@ def bars(bars: Mapping[str, Mapping[str, Interval]], *, title: str, measure: str
     return figure
 
 
-def scatter(
-    points: Sequence[tuple[float, float]], groups: Sequence[str], *, names: tuple[str, str], measure: str
-) -> "Figure":
-    """A dot a page: what one cleaner makes of it against what another does, coloured by group."""
+def scatter(points: Sequence[tuple[float, float, str]], *, names: tuple[str, str], measure: str) -> "Figure":
+    """A dot (x, y, group) a page: what one cleaner makes of it against another, coloured by group."""
     figure, axes = figure_of(5, 5)
-    for group in sorted(set(groups)):
-        there = [point for point, own in zip(points, groups, strict=True) if own == group]
-        axes.scatter([x for x, _ in there], [y for _, y in there], s=9, alpha=0.6, linewidths=0, label=group)
+    for group in sorted({group for _, _, group in points}):
+        x, y = zip(*(point[:2] for point in points if point[2] == group), strict=True)
+        axes.scatter(x, y, s=9, alpha=0.6, linewidths=0, label=group)
     axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
     axes.set(
         xlabel=f"{measure}, {names[0]}",
@@ -90,8 +78,8 @@ def scatter(
     return figure
 
 
-def draw_histogram(histogram: Sequence[int], cut_off: int, n_pages: int, path: Path, *, title: str) -> None:
-    """The histogram of a site's repeated strings with its cut-off (Foschini, Figure 3.2); a file as above."""
+def histogram(histogram: Sequence[int], cut_off: int, n_pages: int, *, title: str) -> "Figure":
+    """The histogram of a site's repeated strings with its cut-off (Foschini, Figure 3.2)."""
     figure, axes = figure_of(7, 4)
     n_bins = len(histogram)
     left = [100 * number / n_bins for number in range(n_bins)]
@@ -104,7 +92,7 @@ def draw_histogram(histogram: Sequence[int], cut_off: int, n_pages: int, path: P
     )
     axes.set_title(title)
     axes.legend()
-    save(figure, path)
+    return figure
 
 
 def cut_bin(histogram: Sequence[int], cut_off: int, n_pages: int) -> int:

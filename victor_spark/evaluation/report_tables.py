@@ -21,70 +21,71 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def overview(figures: Mapping[str, Any], measured: Sequence[str]) -> str:
     """A row a cleaner: mean F1 of every measure with its interval, median below; empty, failed, speed."""
-    best = {name: max(_f1(each, name) for each in figures.values()) for name in measured}
     rows = [
-        [
-            escape(cleaner),
-            f"{each['empty_ratio']:.1%}",
-            str(each["n_failed"]),
-            speed(each),
-            *(_f1_cell(each["measures"].get(name), best[name]) for name in measured),
-        ]
+        [escape(cleaner), f"{each['empty_ratio']:.1%}", str(each["n_failed"]), _speed(each)]
         for cleaner, each in figures.items()
     ]
+    for name in measured:
+        for row, cell in zip(rows, _f1_cells(figures, name), strict=True):
+            row.append(cell)
     return table(["cleaner", "empty", "failed", "pages/s", *measured], rows)
 
 
-def speed(figures: Mapping[str, Any]) -> str:
+def _speed(figures: Mapping[str, Any]) -> str:
     """Pages a second of processor time."""
     return f"{figures['pages_per_second']:.1f}" if figures["pages_per_second"] else "–"
 
 
+def _f1_cells(figures: Mapping[str, Any], measure: str) -> Iterator[str]:
+    """The cell of every cleaner: F1 with its interval, the best one marked."""
+    there = [each["measures"].get(measure) for each in figures.values()]
+    best = max((each["f1"] for each in there if each), default=0.0)
+    for each in there:
+        if each:
+            interval = f"{each['f1_low']:.3f}–{each['f1_high']:.3f}<br>median {each['f1_median']:.3f}"
+            css = ' class="best"' if each["f1"] >= best else ""
+            yield f"<td{css}>{each['f1']:.4f}<br><small>{interval}</small></td>"
+        else:
+            yield "<td>–</td>"
+
+
 def precision_and_recall(figures: Mapping[str, Any], measured: Sequence[str], prefix: str = "") -> str:
     """A row a cleaner: precision, recall and F1 of every measure; `prefix` "micro_" for all pages as one."""
-    head = [f"{name} {part}" for name in measured for part in ("P", "R", "F1")]
-    rows = []
-    for cleaner, each in figures.items():
-        cells = [
-            _number(each["measures"].get(name, {}).get(prefix + part))
-            for name in measured
-            for part in ("precision", "recall", "f1")
-        ]
-        rows.append([escape(cleaner), *cells])
-    return table(["cleaner", *head], rows)
+    head = ["cleaner", *(f"{name} {part}" for name in measured for part in ("P", "R", "F1"))]
+    keys = [(name, prefix + part) for name in measured for part in ("precision", "recall", "f1")]
+    rows = [
+        [escape(cleaner), *(_number(each["measures"].get(name, {}).get(key)) for name, key in keys)]
+        for cleaner, each in figures.items()
+    ]
+    return table(head, rows)
 
 
 def blocks(figures: Mapping[str, Any]) -> str:
     """Victor's block measures of every cleaner that has blocks; "" if none has."""
-    there = {cleaner: each[BLOCKS] for cleaner, each in figures.items() if each[BLOCKS]}
-    if not there:
-        return ""
     parts = ("accuracy", "unlabelled_accuracy", "precision", "recall", "f1")
     rows = [
-        [escape(cleaner), str(each["n_pages"]), *(_number(each[part]) for part in parts)]
-        for cleaner, each in there.items()
+        [escape(cleaner), str(each[BLOCKS]["n_pages"]), *(_number(each[BLOCKS][part]) for part in parts)]
+        for cleaner, each in figures.items()
+        if each[BLOCKS]
     ]
-    return table(["cleaner", "pages", "accuracy", "unlabelled", "precision", "recall", "F1"], rows)
+    head = ["cleaner", "pages", "accuracy", "unlabelled", "precision", "recall", "F1"]
+    return table(head, rows) if rows else ""
 
 
 def groups(grouped: Mapping[str, Mapping[str, Any]], measure: str) -> str:
     """A row a group, a column a cleaner: mean F1 of one measure with its interval."""
-    cleaners = list(next(iter(grouped.values())))
-    rows = []
-    for name, figures in grouped.items():
-        there = [each["measures"].get(measure) for each in figures.values()]
-        best = max((each["f1"] for each in there if each), default=0.0)
-        n_pages = next(iter(figures.values()))["n_pages"]
-        rows.append([escape(name), str(n_pages), *(_f1_cell(each, best) for each in there)])
-    return table(["", "pages", *map(escape, cleaners)], rows)
+    rows = [
+        [escape(name), str(next(iter(figures.values()))["n_pages"]), *_f1_cells(figures, measure)]
+        for name, figures in grouped.items()
+    ]
+    return table(["", "pages", *map(escape, next(iter(grouped.values())))], rows)
 
 
 def differences(found: Sequence[Mapping[str, Any]], measure: str) -> str:
     """A row a pair of cleaners: the difference of mean F1, its interval, its p-value; "" without pairs."""
     rows = []
     for pair in found:
-        each = pair["f1"].get(measure)
-        if each:
+        if each := pair["f1"].get(measure):
             interval = f"{each['low']:+.4f} … {each['high']:+.4f}"
             names = f"{escape(pair['first'])} − {escape(pair['second'])}"
             rows.append([names, f"{each['mean']:+.4f}", interval, f"{each['p']:.4f}"])
@@ -92,22 +93,10 @@ def differences(found: Sequence[Mapping[str, Any]], measure: str) -> str:
 
 
 def failures(found: Sequence[Mapping[str, Any]]) -> str:
-    """A row a page that a cleaner gave up."""
+    """A row a page on which a cleaner failed."""
     keys = ("cleaner", "set", "id", "status", "reason")
     rows = [[f'<td class="left">{escape(str(each[key] or ""))}</td>' for key in keys] for each in found]
     return table(keys, rows)
-
-
-def _f1(figures: Mapping[str, Any], measure: str) -> float:
-    return float(figures["measures"].get(measure, {}).get("f1", 0.0))
-
-
-def _f1_cell(figures: Mapping[str, Any] | None, best: float) -> str:
-    if not figures:
-        return "<td>–</td>"
-    interval = f"{figures['f1_low']:.3f}–{figures['f1_high']:.3f}<br>median {figures['f1_median']:.3f}"
-    css = ' class="best"' if figures["f1"] >= best else ""
-    return f"<td{css}>{figures['f1']:.4f}<br><small>{interval}</small></td>"
 
 
 def _number(value: float | None) -> str:
@@ -115,55 +104,38 @@ def _number(value: float | None) -> str:
 
 
 _N_FAILURES: Final = 5
-_WIDTH: Final = 9
 
 
 def terminal_lines(results: Mapping[str, Any]) -> Iterator[str]:
     """The table of cleaners, their differences from the first one, and the first failures."""
     figures = results["figures"][ALL][ALL]
-    measured = [
-        name for name in results["measures"] if any(name in each["measures"] for each in figures.values())
-    ]
+    measure, measured = comparison.main_measure(results), comparison.measured(results)
     width = max(len("cleaner"), *map(len, figures)) + 2
-    measure = comparison.main_measure(results)
-    head = "".join(f"{name:>{_WIDTH}}" for name in measured)
-    head += f"  {'95 % interval':>15}{'median':>8}{'empty':>7}{'failed':>7}{'pages/s':>9}"
-    yield f"{'cleaner':<{width}}{'pages':>6}{head}"
+    head = "".join(f"{name:>9}" for name in measured)
+    yield (
+        f"{'cleaner':<{width}}{'pages':>6}{head}"
+        f"  {'95 % interval':>15}{'median':>8}{'empty':>7}{'failed':>7}{'pages/s':>9}"
+    )
     for cleaner, each in figures.items():
-        yield f"{cleaner:<{width}}" + _terminal_row(each, measured, measure)
+        f1 = {name: found["f1"] for name, found in each["measures"].items()}
+        cells = "".join(f"{_number(f1.get(name)):>9}" for name in measured)
+        main = each["measures"].get(measure)
+        interval = f"{main['f1_low']:.3f} – {main['f1_high']:.3f}" if main else "–"
+        yield (
+            f"{cleaner:<{width}}{each['n_pages']:>6}{cells}  {interval:>15}"
+            f"{_number(main and main['f1_median']):>8}"
+            f"{each['empty_ratio']:>7.1%}{each['n_failed']:>7}{_speed(each):>9}"
+        )
     if measure:
         yield f"F1, mean over pages; interval and median of {measure}; pages/s of processor time"
-        yield from _terminal_differences(results["differences"], measure, next(iter(figures)))
-    yield from _terminal_failures(results["failures"])
-
-
-def _terminal_row(figures: Mapping[str, Any], measured: Sequence[str], measure: str | None) -> str:
-    there = figures["measures"]
-    cells = "".join(
-        f"{there[name]['f1']:>{_WIDTH}.4f}" if name in there else f"{'–':>{_WIDTH}}" for name in measured
-    )
-    main = there.get(measure)
-    interval = f"{main['f1_low']:.3f} – {main['f1_high']:.3f}" if main else "–"
-    median = f"{main['f1_median']:.4f}" if main else "–"
-    speed = f"{figures['pages_per_second']:.1f}" if figures["pages_per_second"] else "–"
-    return (
-        f"{figures['n_pages']:>6}{cells}  {interval:>15}{median:>8}"
-        f"{figures['empty_ratio']:>7.1%}{figures['n_failed']:>7}{speed:>9}"
-    )
-
-
-def _terminal_differences(found: Sequence[Mapping[str, Any]], measure: str, first: str) -> Iterator[str]:
-    for pair in found:
-        each = pair["f1"].get(measure)
-        if pair["first"] == first and each:
-            yield (
-                f"{pair['first']} − {pair['second']}: {each['mean']:+.4f} "
-                f"({each['low']:+.4f} … {each['high']:+.4f}), p = {each['p']:.4f}"
-            )
-
-
-def _terminal_failures(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    for each in found[:_N_FAILURES]:
+        for pair in results["differences"]:
+            if pair["first"] == next(iter(figures)) and (each := pair["f1"].get(measure)):
+                yield (
+                    f"{pair['first']} − {pair['second']}: {each['mean']:+.4f} "
+                    f"({each['low']:+.4f} … {each['high']:+.4f}), p = {each['p']:.4f}"
+                )
+    failed = results["failures"]
+    for each in failed[:_N_FAILURES]:
         yield f"failed: {each['cleaner']} on {each['set']} {each['id']}: {each['status']} ({each['reason']})"
-    if len(found) > _N_FAILURES:
-        yield f"failed: {len(found) - _N_FAILURES} more, all in the report"
+    if len(failed) > _N_FAILURES:
+        yield f"failed: {len(failed) - _N_FAILURES} more, all in the report"

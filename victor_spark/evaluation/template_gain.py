@@ -5,15 +5,16 @@ A site's templates are mined from the html of its own pages, as in a crawl, with
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
 from victor_spark import pipeline, words
-from victor_spark.blocks import Page, Record
+from victor_spark.blocks import Page
 from victor_spark.document import Document
 from victor_spark.errors import InputError
 from victor_spark.evaluation import gold, measures
@@ -21,9 +22,11 @@ from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.measures import Overlap, Quality
 from victor_spark.evaluation.progress import track
 from victor_spark.extractors import template
+from victor_spark.preparation import handed_over
 from victor_spark.templates import coverage, sites, table, tokens
 from victor_spark.templates.mine import MiningSettings, mine
 from victor_spark.templates.table import Mined
+from victor_spark.warc.records import Record
 
 MIN_PAGES: Final = 10
 """Gold pages that a site needs."""
@@ -83,31 +86,20 @@ def gains(
     ordered = sorted(pages, key=lambda site: -len(pages[site]))
     shipped = pipeline.models(pipeline.Settings(cleaner))
     for site in track(ordered, f"sites, {cleaner}", len(ordered)):
-        models = models_for(pages[site]) if models_for else shipped
-        share_models = share_models_for(pages[site]) if share_models_for else None
-        yield _gain(site, pages[site], cleaner, models, mining, grouping, share_models)
-
-
-def _gain(
-    site: str,
-    pages: Sequence[GoldPage],
-    cleaner: str,
-    models: Mapping[str, bytes],
-    mining: MiningSettings,
-    grouping: str,
-    share_models: Mapping[str, bytes] | None,
-) -> SiteGain:
-    documents = cleaned(pages, pipeline.Settings(cleaner), models)
-    found = mine(site, sites.sample(view_of(mining.view, document) for document in documents), mining)
-    mined = table.to_bytes(templates([found], grouping))
-    outputs = {ALL_TEXT: cleaned(pages, pipeline.EVERYTHING, models), cleaner: documents}
-    for name, settings in ways(cleaner, mining.view).items():
-        outputs[name] = cleaned(pages, settings, {**models, pipeline.TEMPLATES: mined})
-    if share_models is not None:
-        settings = pipeline.Settings(cleaner, templates=TEMPLATES, templates_use=template.EVIDENCE)
-        outputs[WITH_SHARES] = cleaned(pages, settings, {**share_models, pipeline.TEMPLATES: mined})
-    qualities = {name: measures.macro(map(_overlap, made, pages)) for name, made in outputs.items()}
-    return SiteGain(site, len(pages), len(found.templates), found.status, qualities)
+        own = pages[site]
+        models = models_for(own) if models_for else shipped
+        documents = cleaned(own, pipeline.Settings(cleaner), models)
+        found = mine(site, sites.sample(view_of(mining.view, document) for document in documents), mining)
+        mined = table.to_bytes(templates([found], grouping))
+        outputs = {ALL_TEXT: cleaned(own, pipeline.EVERYTHING, models), cleaner: documents}
+        for name, settings in ways(cleaner, mining.view).items():
+            outputs[name] = cleaned(own, settings, {**models, pipeline.TEMPLATES: mined})
+        if share_models_for:
+            settings = pipeline.Settings(cleaner, templates=TEMPLATES, templates_use=template.EVIDENCE)
+            with_shares = {**share_models_for(own), pipeline.TEMPLATES: mined}
+            outputs[WITH_SHARES] = cleaned(own, settings, with_shares)
+        qualities = {name: measures.macro(map(_overlap, made, own)) for name, made in outputs.items()}
+        yield SiteGain(site, len(own), len(found.templates), found.status, qualities)
 
 
 def cleaned(
@@ -139,8 +131,7 @@ def templates(found: Sequence[Mined], grouping: str) -> pa.Table:
 
 def record(page: GoldPage) -> Record:
     """A gold page as the record of a WARC file."""
-    payload = page.html.encode("utf-8", "replace")
-    return Record(None, address(page), "", 0, len(payload), payload, http_charset="utf-8")
+    return handed_over(page.html.encode("utf-8", "replace"), address(page), "utf-8")
 
 
 def view_of(name: str, document: Document) -> str:
@@ -154,9 +145,7 @@ def _overlap(document: Document, page: GoldPage) -> Overlap:
 
 def mean(found: Sequence[SiteGain], name: str) -> Quality:
     """The mean over sites."""
-    rows = [site.qualities[name] for site in found]
-    parts = [sum(getattr(row, part) for row in rows) / len(rows) for part in ("precision", "recall", "f1")]
-    return Quality(*parts)
+    return Quality(*np.mean([astuple(site.qualities[name]) for site in found], axis=0).tolist())
 
 
 def losses(found: Sequence[SiteGain], cleaner: str) -> dict[str, float]:
@@ -201,5 +190,5 @@ def write_csv(found: Sequence[SiteGain], path: Path) -> None:
         writer.writerow(["site", "n_pages", "n_templates", "status", "cleaner", "precision", "recall", "f1"])
         for site in found:
             for name, quality in site.qualities.items():
-                row = [round(value, 5) for value in (quality.precision, quality.recall, quality.f1)]
+                row = [round(value, 5) for value in astuple(quality)]
                 writer.writerow([site.site, site.n_pages, site.n_templates, site.status, name, *row])

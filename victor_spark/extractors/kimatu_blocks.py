@@ -1,15 +1,18 @@
-"""Kimatu's blocks and their four ratios (Kimatu, sections 3.2 and 3.3, and step 1 of 3.4)."""
+"""Kimatu's text elements, how they look, its blocks and their four ratios.
+
+Kimatu, sections 3.2 and 3.3, and step 1 of section 3.4.
+"""
 
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from victor_spark.blocks import Blocks, Bool, Float64, Int32, Page
-from victor_spark.extractors.appearance import appearance
+from victor_spark.html.tags import TAG, VOID
 from victor_spark.model import decision
 from victor_spark.words import words
 
@@ -25,6 +28,84 @@ _MARK: Final = re.compile(
     r"""|[。！？．｡；：，、「」『』《》।॥؟۔،؛·]""",
 )
 """Punctuation where a phrase begins or ends."""
+
+
+_TAG: Final = re.compile(TAG)
+_ATTRIBUTE: Final = re.compile(r'([^\s=]++)(?:="([^"]*+)")?')
+
+_SHAPING: Final = (
+    "h1", "h2", "h3", "h4", "h5", "h6", "b strong", "i em cite var dfn address", "u ins", "s strike del",
+    "tt code kbd samp", "pre", "big", "small", "sub", "sup", "center", "blockquote q", "li", "dt", "dd", "th",
+    "caption figcaption", "a", "button", "label", "legend", "mark",
+)  # fmt: skip
+_SHAPE_BIT: Final = {name: 1 << bit for bit, names in enumerate(_SHAPING) for name in names.split()}
+_PRESENTATIONAL: Final = frozenset({"style", "align", "bgcolor", "background", "color", "face", "size"})
+
+MAX_ATTRIBUTES_READ: Final = 100_000
+"""Characters of one tag's attributes that are looked at."""
+
+
+class _Look(NamedTuple):
+    """What shapes text: bits of the shaping tags, nearest class, number of the attributes in force."""
+
+    tags: int = 0
+    css_class: str = ""
+    attributes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Appearance:
+    """`look` has one row per text element (equal numbers look the same), `link` one per block (0: in none).
+
+    A text element looks as the innermost element that holds all of its text does.
+    """
+
+    look: Int32
+    link: Int32
+
+
+def appearance(page: Page) -> Appearance:
+    """Reads the canonical HTML once; linear in its length, however deeply it is nested."""
+    open_elements = [(_Look(), 0)]  # how text looks there, and in which link
+    attributes: dict[tuple[int, str, str], int] = {}
+    looks: list[_Look] = []
+    links: list[int] = []
+    n_links = last = depth = 0
+    tags = _TAG.finditer(page.html)
+    tag = next(tags, None)
+    for start, paragraph in zip(page.blocks.start.tolist(), page.blocks.paragraph.tolist(), strict=True):
+        lowest = len(open_elements)  # the least number of them since the block before
+        while tag is not None and tag.start() < start:
+            if tag[1]:
+                del open_elements[max(len(open_elements) - 1, 1) :]
+                lowest = min(lowest, len(open_elements))
+            elif tag[2] not in VOID:
+                n_links += tag[2] == "a"
+                outer, link = open_elements[-1]
+                look = _opened(outer, tag[2], tag[3], attributes)
+                open_elements.append((look, n_links if tag[2] == "a" else link))
+            tag = next(tags, None)
+        links.append(open_elements[-1][1])
+        if paragraph != last:
+            last, depth = paragraph, len(open_elements)
+            looks.append(open_elements[-1][0])
+        elif lowest < depth:
+            depth, looks[-1] = lowest, open_elements[lowest - 1][0]
+    numbers = {look: number for number, look in enumerate(dict.fromkeys(looks))}
+    look_numbers = np.array([numbers[look] for look in looks], dtype=np.int32)
+    return Appearance(look_numbers, np.array(links, dtype=np.int32))
+
+
+def _opened(outer: _Look, name: str, source: str, attributes: dict[tuple[int, str, str], int]) -> _Look:
+    """How text in an element looks; `source` are its attributes, numbered in `attributes`."""
+    css_class, in_force = outer.css_class, outer.attributes
+    for match in _ATTRIBUTE.finditer(source, 0, MAX_ATTRIBUTES_READ):
+        key, value = match[1], match[2] or ""
+        if key == "class":
+            css_class = " ".join(value.split()) or css_class
+        elif key in _PRESENTATIONAL:
+            in_force = attributes.setdefault((in_force, key, value), len(attributes) + 1)
+    return _Look(outer.tags | _SHAPE_BIT.get(name, 0), css_class, in_force)
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,10 @@ not only an extractor. Choices that the paper leaves open or contradicts are opt
 Lengths are in characters, one of a script written without spaces counting three.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -27,14 +28,14 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from victor_spark import configuration, resources
-from victor_spark.blocks import Blocks, Bool, Float64, Page, Scores, by_rule
+from victor_spark.blocks import Blocks, Bool, Float64, Int32, Page, Scores, by_rule
 from victor_spark.errors import ConfigurationError
-from victor_spark.extractors.lines import LineBlocks, line_blocks, lines
 from victor_spark.html.characters import UNSPACED, properties
-from victor_spark.html.tags import BIT
+from victor_spark.html.tags import BIT, BLOCK_LEVEL, TAG, VOID
 from victor_spark.words import words
 
 FILE: Final = "line_block.toml"
+_TAG_OR_NEWLINE: Final = re.compile(rf"{TAG}|\n")
 UNSPACED_WEIGHT: Final = 3
 """A word is two letters of an unspaced script, or some five others and a space."""
 MIN_KEYWORD: Final = 4
@@ -85,6 +86,81 @@ class Counts:
     n_occurrences: Float64
 
 
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines of a page's source, or line-blocks: which one each text block is on, and the tags on each."""
+
+    of_block: Int32
+    n_tags: Int32
+
+
+@dataclass(slots=True)
+class _Scan:
+    """State of the scan: the number of tags on each line so far, and how the current line ends."""
+
+    n_tags: list[int] = field(default_factory=lambda: [0])
+    is_empty: bool = True
+    ends_inline: bool = False
+    newline: bool = False
+
+    def read(self, html: str, start: int, end: int) -> None:
+        """The tags and newlines between two texts: a line ends before and after block-level elements."""
+        for match in _TAG_OR_NEWLINE.finditer(html, start, end):
+            closing, name = match[1], match[2]
+            if name is None:
+                self.newline = self.ends_inline
+            elif name not in BLOCK_LEVEL:
+                self.inline()
+                self.n_tags[-1] += 1
+            else:
+                if not closing:
+                    self.end_line()
+                self.is_empty = self.ends_inline = self.newline = False
+                self.n_tags[-1] += 1
+                if closing or name in VOID:
+                    self.end_line()
+
+    def inline(self) -> None:
+        """Text or an inline tag: a newline before it counts only after another of the kind."""
+        if self.newline:
+            self.end_line()
+        self.is_empty, self.ends_inline = False, True
+
+    def end_line(self) -> None:
+        """The next thing begins a line; nothing happens on an empty one."""
+        if not self.is_empty:
+            self.n_tags.append(0)
+        self.is_empty, self.ends_inline, self.newline = True, False, False
+
+
+def lines(page: Page) -> Lines:
+    """Cuts the source into lines: at newlines, before block-level start tags, after block-level end tags.
+
+    This is the paper's `break_original_lines`; so a page on a single line has the lines it would
+    have if it were written out. White space that HTML drops makes no line: newlines beside
+    block-level tags, and all but the first of several. A run of text stays on one line, even with
+    newlines inside: these are neighbours, and would be of one line-block anyway.
+    """
+    scan, of_block, after = _Scan(), [], 0
+    for start, end in zip(page.blocks.start.tolist(), page.blocks.end.tolist(), strict=True):
+        scan.read(page.html, after, start)
+        scan.inline()
+        of_block.append(len(scan.n_tags) - 1)
+        after = end
+    scan.read(page.html, after, len(page.html))
+    return Lines(np.array(of_block, dtype=np.int32), np.array(scan.n_tags, dtype=np.int32))
+
+
+def line_blocks(of_page: Lines, near: int) -> Lines:
+    """Joins neighbouring lines with text no more than `near` lines apart, with the lines between."""
+    begins = np.diff(of_page.of_block, prepend=-near - 1) > near
+    number = np.cumsum(begins).astype(np.int32) - 1
+    firsts = of_page.of_block[begins]
+    lasts = of_page.of_block[np.append(begins[1:], True)] if len(begins) else firsts
+    total = np.concatenate([[0], np.cumsum(of_page.n_tags)])
+    return Lines(number.astype(np.int32), (total[lasts + 1] - total[firsts]).astype(np.int32))
+
+
 def load(path: Path | None = None) -> Callable[[Page], Scores]:
     """`line-block` by conf/line_block.toml (or `path`); ConfigurationError for a bad file."""
     path = path or resources.directory("conf") / FILE
@@ -117,7 +193,7 @@ def features(counts: Counts, title_density: "TitleDensity") -> Features:
     )
 
 
-def count(page: Page, joined: LineBlocks) -> Counts:
+def count(page: Page, joined: Lines) -> Counts:
     """Lengths, tags and title keywords of the line-blocks."""
     n = len(joined.n_tags)
     length = weighted_lengths(page.blocks)
@@ -141,7 +217,7 @@ def weighted_lengths(blocks: Blocks) -> Float64:
     return np.asarray(length, dtype=np.float64)
 
 
-def keyword_counts(page: Page, joined: LineBlocks) -> list[Counter[str]]:
+def keyword_counts(page: Page, joined: Lines) -> list[Counter[str]]:
     """For each line-block how often each keyword of the title occurs in it, those that do."""
     counts: list[Counter[str]] = [Counter() for _ in joined.n_tags]
     blocks = page.blocks

@@ -10,12 +10,12 @@ from typing import Final
 import numpy as np
 
 from victor_spark.blocks import HEADER, LABELS, OTHER, TEXT, Bool, Page, Scores
-from victor_spark.errors import InputError, UsageError
+from victor_spark.errors import InputError, UsageError, one_line
 from victor_spark.extractors import cascade
 from victor_spark.model.decision import n_words
 from victor_spark.templates import coverage, table
 from victor_spark.templates.coverage import SiteTemplates
-from victor_spark.warc.storage import one_line, open_file
+from victor_spark.warc.storage import open_file
 
 NAME: Final = "template"
 AFTER, BEFORE, EVIDENCE = "after", "before", "evidence"

@@ -17,9 +17,9 @@ from uuid import uuid4
 from victor_spark.errors import InputError, OutputError
 from victor_spark.fetch import exchange
 from victor_spark.fetch.exchange import Answer
+from victor_spark.warc.compression import CorruptError
 from victor_spark.warc.headers import MAX_HEADER, WARC, http_head
-from victor_spark.warc.members import open_member
-from victor_spark.warc.source import CorruptError, Source, SourceError
+from victor_spark.warc.source import Source, SourceError, open_member
 
 _LINE_END: Final = re.compile(rb"(?<=\n)")
 

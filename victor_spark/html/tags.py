@@ -62,16 +62,22 @@ _MEMBERS: Final = {
     ),
     "dt": ("dt",),
 }
-_VOID: Final = (
+_VOID_NAMES: Final = (
     "area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr"
 )
-_BLOCK_LEVEL: Final = (
+_BLOCK_LEVEL_NAMES: Final = (
     "html body frameset address article aside blockquote caption center col colgroup dd details dialog dir"
     " div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing"
     " main menu nav noscript ol optgroup option p pre search section select summary table tbody td textarea"
     " tfoot th thead title tr ul"
 )
+VOID: Final = frozenset(_VOID_NAMES.split())
+"""Elements without an end tag."""
+BLOCK_LEVEL: Final = frozenset(_BLOCK_LEVEL_NAMES.split())
 _PREFORMATTED: Final = "listing pre textarea"  # canonical HTML has no xmp and no plaintext
+
+TAG: Final = r'<(/?)(?!!)([^\s/>]++)((?:[^>=]|=(?:"[^"]*+")?)*+)>'
+"""The expression of a tag as the segmentation reads it: a quote opens a value only right after `=`."""
 
 
 class TagTables(NamedTuple):
@@ -88,8 +94,7 @@ class TagTables(NamedTuple):
 @cache
 def tables() -> TagTables:
     """The tag tables as arrays, made once per process."""
-    listed = set(_VOID.split()) | set(_BLOCK_LEVEL.split())
-    listed |= {tag for tags in _MEMBERS.values() for tag in tags}
+    listed = VOID | BLOCK_LEVEL | {tag for tags in _MEMBERS.values() for tag in tags}
     listed |= {name for name in CONTAINERS if not name.startswith("class-")}
     names = ("", *sorted(listed))
     flags = np.array([0] + [_flags(name) for name in names[1:]], dtype=np.uint16)
@@ -103,8 +108,8 @@ def tables() -> TagTables:
 
 def _flags(name: str) -> int:
     words = {name}
-    words |= {"void"} if name in _VOID.split() else set()
-    words |= {"block-level"} if name in _BLOCK_LEVEL.split() else set()
+    words |= {"void"} if name in VOID else set()
+    words |= {"block-level"} if name in BLOCK_LEVEL else set()
     words |= {"td"} if name == "th" else set()
     words |= {"skipped"} if name == "title" else set()
     words |= {"preformatted"} if name in _PREFORMATTED.split() else set()

@@ -34,6 +34,11 @@ def code_points(text: str) -> npt.NDArray[np.uint32]:
     return np.array([text]).view(np.uint32)[: len(text)]
 
 
+def text_of(points: npt.NDArray[np.uint32]) -> str:
+    """The text of code points."""
+    return points.tobytes().decode("utf-32-le", "surrogatepass")
+
+
 def uncompiled() -> tuple[str, ...]:
     """Names of the kernels that run interpreted here, or whose compiled form is older than its source."""
     sources = sorted(path for folder in _FOLDERS for path in folder.glob("[!_]*.py") if _is_kernel(path))

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from victor_spark.blocks import Bool, UInt8
-from victor_spark.kernels import code_points, letters
+from victor_spark.kernels import code_points, letters, text_of
 from victor_spark.langid import identify, scores
 from victor_spark.langid.normalise import Int32, UInt32, folded, folding_table, joined
 from victor_spark.langid.profiles import STEP, Profiles
@@ -174,7 +174,7 @@ def _badness(sample: UInt32, kinds: UInt8, n_doubtful: int, numbers: Encoding) -
         return None
     from ftfy.badness import badness  # most pages in English do not need it
 
-    found = badness(_decoded(_words_with(sample, kinds, _DOUBTFUL, _BLANK)) + " ")
+    found = badness(text_of(_words_with(sample, kinds, _DOUBTFUL, _BLANK)) + " ")
     if found < least:
         return None
     return f"{found} unlikely character sequences in {len(sample)} characters"
@@ -248,7 +248,7 @@ def _n_characters(text: UInt32) -> int:
 
 def _distinct(words: UInt32) -> UInt32:
     """The words, each once: a word that is repeated everywhere is no further evidence."""
-    by_letters = {"".join(filter(str.isalpha, word)): word for word in _decoded(words).split()}
+    by_letters = {"".join(filter(str.isalpha, word)): word for word in text_of(words).split()}
     return code_points(" ".join(by_letters.values()))
 
 
@@ -261,16 +261,12 @@ def _high_words(sample: UInt32, kinds: UInt8, length: int) -> UInt32:
     return words
 
 
-def _decoded(points: UInt32) -> str:
-    return points.tobytes().decode("utf-32-le", "surrogatepass")
-
-
 def _other_readings(points: UInt32, may_be_east_asian: bool) -> Iterator[tuple[Misreading, str]]:
     """All possible pairs of charsets with the text they give.
 
     Pairs that turn letters into signs are left out: shorter words fit every language better.
     """
-    n_letters = sum(map(str.isalpha, _decoded(points)))
+    n_letters = sum(map(str.isalpha, text_of(points)))
     charsets = ["utf-8", *_SINGLE_BYTE, *(EAST_ASIAN if may_be_east_asian else ())]
     for read_as in _READ_AS:
         numbers = _to_bytes(read_as).take(points, mode="clip")

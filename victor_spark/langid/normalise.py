@@ -12,14 +12,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.kernels import code_points, ngrams
+from victor_spark.kernels import code_points, ngrams, text_of
 
 UInt32 = npt.NDArray[np.uint32]
 Int32 = npt.NDArray[np.int32]
 
 _ASSIGNED: Final = 0x33480
 """Above this there are no letters, and but for selectors of plane 14 no marks."""
-_ENCODING: Final = "utf-32-le"
 
 
 @cache
@@ -64,7 +63,7 @@ def folded(text: UInt32, starts: Int32, ends: Int32) -> tuple[UInt32, Int32, Int
     doubtful = ngrams.fold(text, folding_table(), output)
     if not doubtful:
         return output, starts, ends
-    decoded = text.tobytes().decode(_ENCODING, "surrogatepass")
+    decoded = text_of(text)
     if unicodedata.is_normalized("NFC", decoded):
         return output, starts, ends
     segments = zip(starts.tolist(), ends.tolist(), strict=True)
@@ -77,4 +76,4 @@ def normalised(text: str) -> str:
     points = code_points(unicodedata.normalize("NFC", text))
     output = np.empty(len(points), dtype=np.uint32)
     ngrams.fold(points, folding_table(), output)
-    return " ".join(output.tobytes().decode(_ENCODING, "surrogatepass").split())
+    return " ".join(text_of(output).split())

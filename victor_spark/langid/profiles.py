@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from victor_spark.blocks import UInt8, UInt64
 from victor_spark.errors import ModelError, UsageError
-from victor_spark.kernels import ngrams
+from victor_spark.kernels import code_points, ngrams, text_of
 from victor_spark.langid.labels import closest
 from victor_spark.langid.settings import settings
 
@@ -122,7 +122,7 @@ class Profiles:
         arrays = {"format": np.array([FORMAT], np.uint8), "languages": _bytes("\n".join(self.languages))}
         for name in self.languages:
             profile = self.profiles[name]
-            arrays[f"{name}/trigrams"] = _bytes(_decoded(profile.trigrams))
+            arrays[f"{name}/trigrams"] = _bytes(text_of(profile.trigrams))
             arrays[f"{name}/gains"] = profile.gains
             arrays[f"{name}/ngrams"] = _bytes("\n".join(profile.ngrams))
         np.savez_compressed(output, allow_pickle=False, nearest=nearest, **arrays)
@@ -147,7 +147,7 @@ class Profiles:
         for rank, ngram in enumerate(profile.ngrams, start=1):
             yield f"{rank}\t{ngram.replace(' ', '_')}"
         yield f"# {language}: {len(profile.gains)} trigrams by log-probability (Beesley)"
-        text = _decoded(profile.trigrams)
+        text = text_of(profile.trigrams)
         for i in np.argsort(-profile.gains.astype(np.int32), kind="stable").tolist():
             yield f"{FLOOR + STEP * int(profile.gains[i]):.2f}\t{text[3 * i : 3 * i + 3].replace(' ', '_')}"
 
@@ -191,7 +191,7 @@ def packed(trigrams: UInt32) -> UInt64:
 
 def _profile(arrays: Any, name: str) -> Profile:
     text = _text(arrays[f"{name}/trigrams"])
-    points = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32).reshape(-1, 3)
+    points = code_points(text).reshape(-1, 3)
     gains = arrays[f"{name}/gains"]
     if gains.dtype != np.uint8 or len(gains) != len(points):
         raise ModelError(f"damaged language profiles: {name}")
@@ -204,7 +204,3 @@ def _bytes(text: str) -> UInt8:
 
 def _text(array: UInt8) -> str:
     return array.tobytes().decode("utf-8")
-
-
-def _decoded(points: UInt32) -> str:
-    return np.ascontiguousarray(points).tobytes().decode("utf-32-le")

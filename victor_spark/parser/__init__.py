@@ -1,1 +1,5 @@
 """Our HTML parser: UTF-8 markup → canonical HTML. Imports nothing of ours outside this folder (README.md)."""
+
+import sys
+
+sys.modules[f"cython.cimports.{__name__}"] = sys.modules[__name__]  # where uncompiled kernels look for `num`

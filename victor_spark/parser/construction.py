@@ -10,155 +10,11 @@ search for an open element goes further than _REACH elements. Cython pure Python
 import re
 
 import cython
+from cython.cimports.victor_spark.parser import num
 
-from victor_spark.parser.elements import (
-    ELEMENT_FLAGS,
-    ELEMENTS,
-    ENDS,
-    NODE_COLUMNS,
-    STARTS,
-    TOKEN_COLUMNS,
-    TOKEN_FLAGS,
-    TOKEN_KINDS,
-)
+from victor_spark.parser.num import check
 
-_HTML = cython.declare(cython.int, ELEMENTS.index("html"))
-_HEAD = cython.declare(cython.int, ELEMENTS.index("head"))
-_BODY = cython.declare(cython.int, ELEMENTS.index("body"))
-_TITLE = cython.declare(cython.int, ELEMENTS.index("title"))
-_BASEFONT = cython.declare(cython.int, ELEMENTS.index("basefont"))
-_NOFRAMES = cython.declare(cython.int, ELEMENTS.index("noframes"))
-_SCRIPT = cython.declare(cython.int, ELEMENTS.index("script"))
-_STYLE = cython.declare(cython.int, ELEMENTS.index("style"))
-_TEMPLATE = cython.declare(cython.int, ELEMENTS.index("template"))
-_NOSCRIPT = cython.declare(cython.int, ELEMENTS.index("noscript"))
-_TABLE = cython.declare(cython.int, ELEMENTS.index("table"))
-_CAPTION = cython.declare(cython.int, ELEMENTS.index("caption"))
-_COLGROUP = cython.declare(cython.int, ELEMENTS.index("colgroup"))
-_COL = cython.declare(cython.int, ELEMENTS.index("col"))
-_TBODY = cython.declare(cython.int, ELEMENTS.index("tbody"))
-_THEAD = cython.declare(cython.int, ELEMENTS.index("thead"))
-_TR = cython.declare(cython.int, ELEMENTS.index("tr"))
-_TD = cython.declare(cython.int, ELEMENTS.index("td"))
-_TH = cython.declare(cython.int, ELEMENTS.index("th"))
-_P = cython.declare(cython.int, ELEMENTS.index("p"))
-_LI = cython.declare(cython.int, ELEMENTS.index("li"))
-_DD = cython.declare(cython.int, ELEMENTS.index("dd"))
-_DT = cython.declare(cython.int, ELEMENTS.index("dt"))
-_H1 = cython.declare(cython.int, ELEMENTS.index("h1"))
-_H6 = cython.declare(cython.int, ELEMENTS.index("h6"))
-_FORM = cython.declare(cython.int, ELEMENTS.index("form"))
-_BUTTON = cython.declare(cython.int, ELEMENTS.index("button"))
-_A = cython.declare(cython.int, ELEMENTS.index("a"))
-_NOBR = cython.declare(cython.int, ELEMENTS.index("nobr"))
-_FONT = cython.declare(cython.int, ELEMENTS.index("font"))
-_APPLET = cython.declare(cython.int, ELEMENTS.index("applet"))
-_OBJECT = cython.declare(cython.int, ELEMENTS.index("object"))
-_BR = cython.declare(cython.int, ELEMENTS.index("br"))
-_IMG = cython.declare(cython.int, ELEMENTS.index("img"))
-_INPUT = cython.declare(cython.int, ELEMENTS.index("input"))
-_IFRAME = cython.declare(cython.int, ELEMENTS.index("iframe"))
-_NOEMBED = cython.declare(cython.int, ELEMENTS.index("noembed"))
-_SELECT = cython.declare(cython.int, ELEMENTS.index("select"))
-_OPTGROUP = cython.declare(cython.int, ELEMENTS.index("optgroup"))
-_OPTION = cython.declare(cython.int, ELEMENTS.index("option"))
-_RTC = cython.declare(cython.int, ELEMENTS.index("rtc"))
-_SVG = cython.declare(cython.int, ELEMENTS.index("svg"))
-_MATH = cython.declare(cython.int, ELEMENTS.index("math"))
-_PLAINTEXT = cython.declare(cython.int, ELEMENTS.index("plaintext"))
-_XMP = cython.declare(cython.int, ELEMENTS.index("xmp"))
-_IMAGE = cython.declare(cython.int, ELEMENTS.index("image"))
-_PRE = cython.declare(cython.int, ELEMENTS.index("pre"))
-_SELECTEDCONTENT = cython.declare(cython.int, ELEMENTS.index("selectedcontent"))
-_KEYGEN = cython.declare(cython.int, ELEMENTS.index("keygen"))
-_ADDRESS = cython.declare(cython.int, ELEMENTS.index("address"))
-_DIV = cython.declare(cython.int, ELEMENTS.index("div"))
-_RUBY = cython.declare(cython.int, ELEMENTS.index("ruby"))
-_FOREIGNOBJECT = cython.declare(cython.int, ELEMENTS.index("foreignobject"))
-_DESC = cython.declare(cython.int, ELEMENTS.index("desc"))
-
-_SPECIAL = cython.declare(cython.int, 1 << ELEMENT_FLAGS.index("special"))
-_SCOPE = cython.declare(cython.int, 1 << ELEMENT_FLAGS.index("scope"))
-_LIST_SCOPE = cython.declare(cython.int, 1 << ELEMENT_FLAGS.index("list_scope"))
-_BUTTON_SCOPE = cython.declare(cython.int, 1 << ELEMENT_FLAGS.index("button_scope"))
-_TABLE_SCOPE = cython.declare(cython.int, 1 << ELEMENT_FLAGS.index("table_scope"))
-_IMPLIED_END = cython.declare(cython.int, 1 << ELEMENT_FLAGS.index("implied_end"))
-_ENDS_DRAWING = cython.declare(cython.int, 1 << ELEMENT_FLAGS.index("ends_drawing"))
-
-# The insertion modes (13.2.4.1), in an order that `<` compares: before the body, in it, after it.
-_BEFORE_HTML = cython.declare(cython.int, 0)
-_BEFORE_HEAD = cython.declare(cython.int, 1)
-_IN_HEAD = cython.declare(cython.int, 2)
-_IN_HEAD_NOSCRIPT = cython.declare(cython.int, 3)
-_AFTER_HEAD = cython.declare(cython.int, 4)
-_IN_BODY = cython.declare(cython.int, 5)
-_IN_TABLE = cython.declare(cython.int, 6)
-_IN_CAPTION = cython.declare(cython.int, 7)
-_IN_COLUMN_GROUP = cython.declare(cython.int, 8)
-_IN_TABLE_BODY = cython.declare(cython.int, 9)
-_IN_ROW = cython.declare(cython.int, 10)
-_IN_CELL = cython.declare(cython.int, 11)
-_AFTER_BODY = cython.declare(cython.int, 12)
-_AFTER_AFTER_BODY = cython.declare(cython.int, 13)
-_IN_TEMPLATE = cython.declare(cython.int, 14)
-
-# What a start tag and an end tag do in a body.
-_START_ORDINARY = cython.declare(cython.int, STARTS.index("ordinary"))
-_START_BLOCK = cython.declare(cython.int, STARTS.index("block"))
-_START_HEADING = cython.declare(cython.int, STARTS.index("heading"))
-_START_PREFORMATTED = cython.declare(cython.int, STARTS.index("preformatted"))
-_START_FORM = cython.declare(cython.int, STARTS.index("form"))
-_START_LI = cython.declare(cython.int, STARTS.index("li"))
-_START_DD = cython.declare(cython.int, STARTS.index("dd"))
-_START_BUTTON = cython.declare(cython.int, STARTS.index("button"))
-_START_A = cython.declare(cython.int, STARTS.index("a"))
-_START_FORMATTING = cython.declare(cython.int, STARTS.index("formatting"))
-_START_NOBR = cython.declare(cython.int, STARTS.index("nobr"))
-_START_MARKED = cython.declare(cython.int, STARTS.index("marked"))
-_START_TABLE = cython.declare(cython.int, STARTS.index("table"))
-_START_VOID = cython.declare(cython.int, STARTS.index("void"))
-_START_INPUT = cython.declare(cython.int, STARTS.index("input"))
-_START_VOID_INSIDE = cython.declare(cython.int, STARTS.index("void_inside"))
-_START_HR = cython.declare(cython.int, STARTS.index("hr"))
-_START_RAW = cython.declare(cython.int, STARTS.index("raw"))
-_START_SELECT = cython.declare(cython.int, STARTS.index("select"))
-_START_OPTGROUP = cython.declare(cython.int, STARTS.index("optgroup"))
-_START_OPTION = cython.declare(cython.int, STARTS.index("option"))
-_START_RUBY_BASE = cython.declare(cython.int, STARTS.index("ruby_base"))
-_START_RUBY_TEXT = cython.declare(cython.int, STARTS.index("ruby_text"))
-_START_HEAD = cython.declare(cython.int, STARTS.index("head"))
-_START_HTML = cython.declare(cython.int, STARTS.index("html"))
-_START_DRAWING = cython.declare(cython.int, STARTS.index("drawing"))
-_START_ELSEWHERE = cython.declare(cython.int, STARTS.index("elsewhere"))
-_END_ORDINARY = cython.declare(cython.int, ENDS.index("ordinary"))
-_END_BLOCK = cython.declare(cython.int, ENDS.index("block"))
-_END_FORM = cython.declare(cython.int, ENDS.index("form"))
-_END_P = cython.declare(cython.int, ENDS.index("p"))
-_END_LI = cython.declare(cython.int, ENDS.index("li"))
-_END_DD = cython.declare(cython.int, ENDS.index("dd"))
-_END_HEADING = cython.declare(cython.int, ENDS.index("heading"))
-_END_FORMATTING = cython.declare(cython.int, ENDS.index("formatting"))
-_END_MARKED = cython.declare(cython.int, ENDS.index("marked"))
-_END_BR = cython.declare(cython.int, ENDS.index("br"))
-_END_BODY = cython.declare(cython.int, ENDS.index("body"))
-
-_TEXT = cython.declare(cython.int, TOKEN_KINDS.index("text"))
-_START = cython.declare(cython.int, TOKEN_KINDS.index("start"))
-_END = cython.declare(cython.int, TOKEN_KINDS.index("end"))
-_DOCTYPE = cython.declare(cython.int, TOKEN_KINDS.index("doctype"))
-_NOT_WHITE = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("not_white"))
-_CARE = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("care"))
-_AFTER_COMMENT = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("after_comment"))
-_ATTRIBUTES = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("attributes"))
-_UNCLEAN = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("unclean"))
-_JOINED = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("joined"))
-_CLOSED = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("closed"))
-_TOKEN_NAME = cython.declare(cython.int, TOKEN_COLUMNS.index("name"))
-_TOKEN_KIND = cython.declare(cython.int, TOKEN_COLUMNS.index("kind"))
-_TOKEN_START = cython.declare(cython.int, TOKEN_COLUMNS.index("start"))
-_TOKEN_END = cython.declare(cython.int, TOKEN_COLUMNS.index("end"))
-_TOKEN_FLAGS = cython.declare(cython.int, TOKEN_COLUMNS.index("flags"))
-_TOKEN_NAME_START = cython.declare(cython.int, TOKEN_COLUMNS.index("name_start"))
+check(num.DIGEST)
 
 # How an element is open, beside 1: in a drawing or formula; one of these that holds HTML; a template, as
 # _OPEN_TEMPLATE and the insertion mode of its inside.
@@ -168,17 +24,7 @@ _OPEN_TEMPLATE = cython.declare(cython.int, 16)
 _HOLDER = cython.declare(cython.int, -1000)
 """Names from here down to twice as low: what holds HTML in a drawing or formula."""
 _REACH = cython.declare(cython.int, 64)
-_COPY = cython.declare(cython.int, 16)
-COPY = 16
-"""What the tags of an element that is opened again count for, without attributes."""
 
-_PARENT = cython.declare(cython.int, NODE_COLUMNS.index("parent"))
-_FIRST = cython.declare(cython.int, NODE_COLUMNS.index("first"))
-_LAST = cython.declare(cython.int, NODE_COLUMNS.index("last"))
-_NEXT = cython.declare(cython.int, NODE_COLUMNS.index("next"))
-_PREVIOUS = cython.declare(cython.int, NODE_COLUMNS.index("previous"))
-_NAME = cython.declare(cython.int, NODE_COLUMNS.index("name"))
-_TOKEN = cython.declare(cython.int, NODE_COLUMNS.index("token"))
 
 _OF_FONT = re.compile(rb"""(?:^|[\s/"'])(?:color|face|size)(?=[\s/=]|$)""", re.IGNORECASE)
 _HOLDS_HTML = (b"mi", b"mo", b"mn", b"ms", b"mtext", b"annotation-xml")
@@ -255,7 +101,7 @@ class Builder:
         self.depth = 0
         self.n_formatting = 0
         self.n_open_p = 0
-        self.mode = _BEFORE_HTML
+        self.mode = num.BEFORE_HTML
         self.head = 0
         self.form = 0
         self.templates = 0
@@ -287,20 +133,20 @@ class Builder:
         t: cython.Py_ssize_t
         kind: cython.int
         for t in range(n_tokens):
-            kind = self.tokens[t, _TOKEN_KIND]
+            kind = self.tokens[t, num.TOKEN_KIND]
             if self.templates:
                 self._in_template(t)
-            elif kind == _TEXT:
+            elif kind == num.TEXT:
                 self._text(t)
-            elif kind == _START:
+            elif kind == num.START:
                 self.drops_line_feed = False
-                self._start(self.tokens[t, _TOKEN_NAME], t)
-            elif kind == _END:
+                self._start(self.tokens[t, num.TOKEN_NAME], t)
+            elif kind == num.END:
                 self.drops_line_feed = False
-                self._end(self.tokens[t, _TOKEN_NAME])
-            elif kind == _DOCTYPE:
+                self._end(self.tokens[t, num.TOKEN_NAME])
+            elif kind == num.DOCTYPE:
                 self.drops_line_feed = False
-                if self.mode == _IN_COLUMN_GROUP:
+                if self.mode == num.IN_COLUMN_GROUP:
                     self.aside = True  # the library ends the group
             if self.aside or self.steps > self.most_steps or self.copied > self.most_copied:
                 return -1
@@ -312,7 +158,7 @@ class Builder:
         while self.templates and self.leaves_nothing:
             self._end_template()
             self.aside = False
-        while self.mode < _IN_BODY:
+        while self.mode < num.IN_BODY:
             self._go_on()
         return -1 if self.aside else self.n_nodes
 
@@ -326,7 +172,7 @@ class Builder:
         """As `build`, up to token n_tokens, and leaves nothing aside; where the next token stands.
 
         0 in HTML, 1 in a drawing or formula, 2 in one of its elements that holds HTML; -1 when there is no
-        room. It suffices with five nodes for each `<`, one for each _COPY bytes of `most_copied`, and 200.
+        room. It suffices with five nodes for each `<`, one for each num.COPY bytes of `most_copied`, and 200.
         """
         kind: cython.int
         open_as: cython.int
@@ -336,16 +182,16 @@ class Builder:
             if self.n_nodes >= self.most_nodes:
                 return -1
             t = self.n_done
-            kind = self.tokens[t, _TOKEN_KIND]
+            kind = self.tokens[t, num.TOKEN_KIND]
             self.steps += self.depth  # the library may search all open elements for each token
-            if kind == _TEXT:
+            if kind == num.TEXT:
                 self._text(t)
-            elif kind == _START or kind == _END:
+            elif kind == num.START or kind == num.END:
                 self.drops_line_feed = False
-                if kind == _START:
-                    self._start(self.tokens[t, _TOKEN_NAME], t)
+                if kind == num.START:
+                    self._start(self.tokens[t, num.TOKEN_NAME], t)
                 else:
-                    self._end_anywhere(self.tokens[t, _TOKEN_NAME], t)
+                    self._end_anywhere(self.tokens[t, num.TOKEN_NAME], t)
             self.fostering = False
             self.aside = False
             self.n_done += 1
@@ -369,8 +215,8 @@ class Builder:
             return 0
         for k in range(5):
             self.nodes[node, k] = 0
-        self.nodes[node, _NAME] = name
-        self.nodes[node, _TOKEN] = cython.cast(cython.int, token)
+        self.nodes[node, num.NAME] = name
+        self.nodes[node, num.TOKEN] = cython.cast(cython.int, token)
         self.is_open[node] = 0
         self.n_nodes = node + 1
         return node
@@ -379,48 +225,58 @@ class Builder:
     def _link(self, node: cython.int, parent: cython.int, before: cython.int) -> cython.void:
         """Makes `node` a child of `parent`: the last, or the one before `before`."""
         previous: cython.int
-        previous = self.nodes[before, _PREVIOUS] if before else self.nodes[parent, _LAST]
-        self.nodes[node, _PARENT] = parent
-        self.nodes[node, _NEXT] = before
-        self.nodes[node, _PREVIOUS] = previous
+        previous = self.nodes[before, num.PREVIOUS] if before else self.nodes[parent, num.LAST]
+        self.nodes[node, num.PARENT] = parent
+        self.nodes[node, num.NEXT] = before
+        self.nodes[node, num.PREVIOUS] = previous
         if previous:
-            self.nodes[previous, _NEXT] = node
+            self.nodes[previous, num.NEXT] = node
         else:
-            self.nodes[parent, _FIRST] = node
+            self.nodes[parent, num.FIRST] = node
         if before:
-            self.nodes[before, _PREVIOUS] = node
+            self.nodes[before, num.PREVIOUS] = node
         else:
-            self.nodes[parent, _LAST] = node
+            self.nodes[parent, num.LAST] = node
 
     @cython.cfunc
     def _unlink(self, node: cython.int) -> cython.void:
-        parent: cython.int = self.nodes[node, _PARENT]
-        after: cython.int = self.nodes[node, _NEXT]
-        previous: cython.int = self.nodes[node, _PREVIOUS]
+        parent: cython.int = self.nodes[node, num.PARENT]
+        after: cython.int = self.nodes[node, num.NEXT]
+        previous: cython.int = self.nodes[node, num.PREVIOUS]
         if not parent:
             return
         if previous:
-            self.nodes[previous, _NEXT] = after
+            self.nodes[previous, num.NEXT] = after
         else:
-            self.nodes[parent, _FIRST] = after
+            self.nodes[parent, num.FIRST] = after
         if after:
-            self.nodes[after, _PREVIOUS] = previous
+            self.nodes[after, num.PREVIOUS] = previous
         else:
-            self.nodes[parent, _LAST] = previous
-        self.nodes[node, _PARENT] = 0
+            self.nodes[parent, num.LAST] = previous
+        self.nodes[node, num.PARENT] = 0
 
     @cython.cfunc
     @cython.inline
     def _flags(self, name: cython.int) -> cython.int:
         if name > 0:
             return self.element_flags[name]
-        return _SPECIAL | _SCOPE | _LIST_SCOPE | _BUTTON_SCOPE if 2 * _HOLDER <= name <= _HOLDER else 0
+        return (
+            num.SPECIAL | num.SCOPE | num.LIST_SCOPE | num.BUTTON_SCOPE
+            if 2 * _HOLDER <= name <= _HOLDER
+            else 0
+        )
+
+    @cython.cfunc
+    @cython.inline
+    def _is(self, name: cython.int, wanted: cython.int, kind: cython.int) -> cython.bint:
+        """Whether `name` is the element `wanted` or, where that is 0, one with a flag of `kind`."""
+        return name == wanted if wanted else (self._flags(name) & kind) != 0
 
     @cython.cfunc
     @cython.inline
     def _current(self) -> cython.int:
         """The element that the innermost open node is (0: none)."""
-        return self.nodes[self.stack[self.depth - 1], _NAME] if self.depth else 0
+        return self.nodes[self.stack[self.depth - 1], num.NAME] if self.depth else 0
 
     @cython.cfunc
     def _place(self, target: cython.int) -> cython.int:
@@ -428,23 +284,23 @@ class Builder:
         k: cython.int
         low: cython.int
         table: cython.int
-        name: cython.int = self.nodes[target, _NAME]
+        name: cython.int = self.nodes[target, num.NAME]
         self.place_before = 0
-        if not self.fostering or not (name == _TABLE or _TBODY <= name <= _TR):
+        if not self.fostering or not (name == num.TABLE or self._flags(name) & (num.ROW_GROUP | num.ROW)):
             return target
         k = self.depth - 1
         low = self._low(self.depth)
-        while k > low and self.nodes[self.stack[k], _NAME] != _TABLE:
-            if self.nodes[self.stack[k], _NAME] == _TEMPLATE:
+        while k > low and self.nodes[self.stack[k], num.NAME] != num.TABLE:
+            if self.nodes[self.stack[k], num.NAME] == num.TEMPLATE:
                 return self.stack[k]
             k -= 1
         self.steps += self.depth - k
         if k <= low:
             return self.stack[0] if not low else target
         table = self.stack[k]
-        if self.nodes[table, _PARENT]:
+        if self.nodes[table, num.PARENT]:
             self.place_before = table
-            return self.nodes[table, _PARENT]
+            return self.nodes[table, num.PARENT]
         return self.stack[k - 1]
 
     @cython.cfunc
@@ -475,8 +331,8 @@ class Builder:
         if node:
             parent = self._place(parent)
             self._link(node, parent, self.place_before)
-            self.nodes[node, _FIRST] = start
-            self.nodes[node, _LAST] = end
+            self.nodes[node, num.FIRST] = start
+            self.nodes[node, num.LAST] = end
 
     @cython.cfunc
     @cython.inline
@@ -487,7 +343,7 @@ class Builder:
         self.stack[self.depth] = node
         self.is_open[node] = 1
         self.depth += 1
-        if self.nodes[node, _NAME] == _P:
+        if self.nodes[node, num.NAME] == num.P:
             self.n_open_p += 1
 
     @cython.cfunc
@@ -498,7 +354,7 @@ class Builder:
             self.depth -= 1
             node = self.stack[self.depth]
             self.is_open[node] = 0
-            if self.nodes[node, _NAME] == _P:
+            if self.nodes[node, num.NAME] == num.P:
                 self.n_open_p -= 1
 
     @cython.cfunc
@@ -521,7 +377,7 @@ class Builder:
         if k < low:
             return
         self.is_open[node] = 0
-        if self.nodes[node, _NAME] == _P:
+        if self.nodes[node, num.NAME] == num.P:
             self.n_open_p -= 1
         while k < self.depth - 1:
             self.stack[k] = self.stack[k + 1]
@@ -531,15 +387,15 @@ class Builder:
     # --- scopes ----------------------------------------------------------------------------------
 
     @cython.cfunc
-    def _is_in_scope(self, first: cython.int, last: cython.int, scope: cython.int) -> cython.bint:
-        """Whether an element of the numbers first … last is in `scope`, the flag of elements that end it."""
+    def _is_in_scope(self, wanted: cython.int, kind: cython.int, scope: cython.int) -> cython.bint:
+        """Whether an element, or one with a flag of `kind`, is in `scope` (the flag of what ends it)."""
         k: cython.int = self.depth - 1
         low: cython.int = self._low(self.depth)
         name: cython.int = 0
         found: cython.bint = False
         while k >= low and not found:
-            name = self.nodes[self.stack[k], _NAME]
-            found = first <= name <= last
+            name = self.nodes[self.stack[k], num.NAME]
+            found = self._is(name, wanted, kind)
             if found or self._flags(name) & scope:
                 break
             k -= 1
@@ -554,7 +410,7 @@ class Builder:
             if self.stack[k] == node:
                 self.steps += self.depth - k
                 return True
-            if self._flags(self.nodes[self.stack[k], _NAME]) & _SCOPE:
+            if self._flags(self.nodes[self.stack[k], num.NAME]) & num.SCOPE:
                 self.steps += self.depth - k
                 return False
             k -= 1
@@ -563,20 +419,20 @@ class Builder:
 
     @cython.cfunc
     def _p_in_button_scope(self) -> cython.bint:
-        return self.n_open_p > 0 and self._is_in_scope(_P, _P, _BUTTON_SCOPE)
+        return self.n_open_p > 0 and self._is_in_scope(num.P, 0, num.BUTTON_SCOPE)
 
     @cython.cfunc
     def _close_implied(self, but: cython.int) -> cython.void:
         name: cython.int = self._current()
-        while name != but and self._flags(name) & _IMPLIED_END:
+        while name != but and self._flags(name) & num.IMPLIED_END:
             self._pop()
             name = self._current()
 
     @cython.cfunc
     def _close_p(self) -> cython.void:
         if self._p_in_button_scope():
-            self._close_implied(_P)
-            self._pop_until(_P)
+            self._close_implied(num.P)
+            self._pop_until(num.P)
 
     # --- active formatting elements ----------------------------------------------------------------
 
@@ -600,15 +456,17 @@ class Builder:
         while k < self.n_formatting and not self.aside and self.copied <= self.most_copied:
             entry = self.formatting[k]
             self._count_copy(entry)
-            self.formatting[k] = self._insert(self.nodes[entry, _NAME], self.nodes[entry, _TOKEN])
+            self.formatting[k] = self._insert(self.nodes[entry, num.NAME], self.nodes[entry, num.TOKEN])
             k += 1
 
     @cython.cfunc
     def _count_copy(self, node: cython.int) -> cython.void:
         """Counts what the tags of another element like `node` take: six times the attributes, if unclean."""
-        token: cython.int = self.nodes[node, _TOKEN]
-        length: cython.int = self.tokens[token, _TOKEN_END] - self.tokens[token, _TOKEN_START]
-        self.copied += _COPY + (length * 6 if self.tokens[token, _TOKEN_FLAGS] & _UNCLEAN else length)
+        token: cython.int = self.nodes[node, num.TOKEN]
+        length: cython.int = self.tokens[token, num.TOKEN_END] - self.tokens[token, num.TOKEN_START]
+        self.copied += num.COPY + (
+            length * 6 if self.tokens[token, num.TOKEN_FLAGS] & num.UNCLEAN else length
+        )
 
     @cython.cfunc
     def _push_formatting(self, node: cython.int) -> cython.void:
@@ -619,14 +477,16 @@ class Builder:
         perhaps: cython.int = 0
         earliest: cython.int = -1
         while k >= low and self.formatting[k] >= 0:
-            if self.nodes[self.formatting[k], _NAME] == self.nodes[node, _NAME]:
-                if self._same_attributes(self.nodes[self.formatting[k], _TOKEN], self.nodes[node, _TOKEN]):
+            if self.nodes[self.formatting[k], num.NAME] == self.nodes[node, num.NAME]:
+                if self._same_attributes(
+                    self.nodes[self.formatting[k], num.TOKEN], self.nodes[node, num.TOKEN]
+                ):
                     alike += 1
                     earliest = k
                 elif (
-                    self.tokens[self.nodes[self.formatting[k], _TOKEN], _TOKEN_FLAGS]
-                    | self.tokens[self.nodes[node, _TOKEN], _TOKEN_FLAGS]
-                ) & _UNCLEAN:
+                    self.tokens[self.nodes[self.formatting[k], num.TOKEN], num.TOKEN_FLAGS]
+                    | self.tokens[self.nodes[node, num.TOKEN], num.TOKEN_FLAGS]
+                ) & num.UNCLEAN:
                     perhaps += 1  # the same, perhaps, written in another way
             k -= 1
         self.steps += self.n_formatting - k
@@ -640,14 +500,14 @@ class Builder:
 
     @cython.cfunc
     def _same_attributes(self, one: cython.int, other: cython.int) -> cython.bint:
-        start: cython.int = self.tokens[one, _TOKEN_START]
-        length: cython.int = self.tokens[one, _TOKEN_END] - start
+        start: cython.int = self.tokens[one, num.TOKEN_START]
+        length: cython.int = self.tokens[one, num.TOKEN_END] - start
         k: cython.int
-        if self.tokens[other, _TOKEN_END] - self.tokens[other, _TOKEN_START] != length:
+        if self.tokens[other, num.TOKEN_END] - self.tokens[other, num.TOKEN_START] != length:
             return False
         self.steps += length
         for k in range(length):
-            if self.source[start + k] != self.source[self.tokens[other, _TOKEN_START] + k]:
+            if self.source[start + k] != self.source[self.tokens[other, num.TOKEN_START] + k]:
                 return False
         return True
 
@@ -686,7 +546,7 @@ class Builder:
         """The place of the last such element after the last marker, -1: none."""
         k: cython.int = self.n_formatting - 1
         low: cython.int = self._low(self.n_formatting)
-        while k >= low and self.formatting[k] >= 0 and self.nodes[self.formatting[k], _NAME] != name:
+        while k >= low and self.formatting[k] >= 0 and self.nodes[self.formatting[k], num.NAME] != name:
             k -= 1
         self.steps += self.n_formatting - k
         return k if k >= low and self.formatting[k] >= 0 else -1
@@ -735,7 +595,7 @@ class Builder:
             return False
         at = self.depth - 1
         while self.stack[at] != element:
-            if self._flags(self.nodes[self.stack[at], _NAME]) & _SPECIAL:
+            if self._flags(self.nodes[self.stack[at], num.NAME]) & num.SPECIAL:
                 furthest = at
             at -= 1
         if furthest < 0:
@@ -767,7 +627,7 @@ class Builder:
                 self._remove_open(node)
                 continue
             self._count_copy(node)
-            copy = self._new(self.nodes[node, _NAME], self.nodes[node, _TOKEN])
+            copy = self._new(self.nodes[node, num.NAME], self.nodes[node, num.TOKEN])
             if not copy:
                 return False
             self.formatting[in_list] = copy
@@ -784,18 +644,18 @@ class Builder:
         parent = self._place(ancestor)
         self._link(last, parent, self.place_before)
         self._count_copy(element)
-        copy = self._new(self.nodes[element, _NAME], self.nodes[element, _TOKEN])
+        copy = self._new(self.nodes[element, num.NAME], self.nodes[element, num.TOKEN])
         if not copy:
             return False
-        child = self.nodes[block, _FIRST]
-        self.nodes[copy, _FIRST] = child
-        self.nodes[copy, _LAST] = self.nodes[block, _LAST]
+        child = self.nodes[block, num.FIRST]
+        self.nodes[copy, num.FIRST] = child
+        self.nodes[copy, num.LAST] = self.nodes[block, num.LAST]
         while child:
-            self.nodes[child, _PARENT] = copy
-            child = self.nodes[child, _NEXT]
+            self.nodes[child, num.PARENT] = copy
+            child = self.nodes[child, num.NEXT]
             self.steps += 1
-        self.nodes[block, _FIRST] = 0
-        self.nodes[block, _LAST] = 0
+        self.nodes[block, num.FIRST] = 0
+        self.nodes[block, num.LAST] = 0
         self._link(copy, block, 0)
         self._forget(place)
         if place < bookmark:
@@ -818,9 +678,9 @@ class Builder:
 
     @cython.cfunc
     def _text(self, t: cython.Py_ssize_t) -> cython.void:
-        start: cython.int = self.tokens[t, _TOKEN_START]
-        end: cython.int = self.tokens[t, _TOKEN_END]
-        flags: cython.int = self.tokens[t, _TOKEN_FLAGS]
+        start: cython.int = self.tokens[t, num.TOKEN_START]
+        end: cython.int = self.tokens[t, num.TOKEN_END]
+        flags: cython.int = self.tokens[t, num.TOKEN_FLAGS]
         mode: cython.int = self.mode
         white_end: cython.int = start
         second: cython.uint
@@ -830,12 +690,12 @@ class Builder:
         if self.leaves_nothing and self._is_in_foreign():
             self._add_text(start, end, flags, self.stack[self.depth - 1])
             return
-        if mode == _IN_BODY or mode == _IN_TEMPLATE or mode == _IN_CELL or mode == _IN_CAPTION:
+        if mode == num.IN_BODY or mode == num.IN_TEMPLATE or mode == num.IN_CELL or mode == num.IN_CAPTION:
             self._text_in_body(start, end, flags)
             return
-        if mode >= _AFTER_BODY:
-            if flags & _NOT_WHITE:
-                self.mode = _IN_BODY
+        if mode >= num.AFTER_BODY:
+            if flags & num.NOT_WHITE:
+                self.mode = num.IN_BODY
             self._text_in_body(start, end, flags)
             return
         while white_end < end and self._is_white(self.source[white_end]):
@@ -846,20 +706,20 @@ class Builder:
                 self.aside = True
                 if not self.leaves_nothing:
                     return
-        if mode == _IN_TABLE or mode == _IN_TABLE_BODY or mode == _IN_ROW:
+        if mode == num.IN_TABLE or mode == num.IN_TABLE_BODY or mode == num.IN_ROW:
             self._text_in_table(start, end, flags)
             return
-        if mode == _IN_COLUMN_GROUP:
-            self._add_text(start, white_end, _CARE, self.stack[self.depth - 1])
-            if white_end < end and self._current() == _COLGROUP:
+        if mode == num.IN_COLUMN_GROUP:
+            self._add_text(start, white_end, num.CARE, self.stack[self.depth - 1])
+            if white_end < end and self._current() == num.COLGROUP:
                 self._pop()
-                self.mode = _IN_TABLE
+                self.mode = num.IN_TABLE
                 self._text_in_table(white_end, end, flags)
             return
-        if _IN_HEAD <= mode <= _AFTER_HEAD:
-            self._add_text(start, white_end, _CARE, self.stack[self.depth - 1])
+        if num.IN_HEAD <= mode <= num.AFTER_HEAD:
+            self._add_text(start, white_end, num.CARE, self.stack[self.depth - 1])
         if white_end < end:
-            while self.mode < _IN_BODY:
+            while self.mode < num.IN_BODY:
                 self._go_on()
             self._text_in_body(white_end, end, flags)
 
@@ -871,7 +731,7 @@ class Builder:
     @cython.cfunc
     def _without_line_feed(self, start: cython.int, end: cython.int, flags: cython.int) -> cython.int:
         """Where the text goes on after the line feed that begins it (first thing in a `pre`)."""
-        if flags & _AFTER_COMMENT or start >= end:
+        if flags & num.AFTER_COMMENT or start >= end:
             return start
         if self.source[start] == 38 and start + 1 < end:
             if self.source[start + 1] == 35 or self.source[start + 1] == 78:
@@ -890,9 +750,9 @@ class Builder:
     @cython.cfunc
     def _text_in_table(self, start: cython.int, end: cython.int, flags: cython.int) -> cython.void:
         name: cython.int = self._current()
-        if flags & _JOINED:
+        if flags & num.JOINED:
             self.aside = True  # the run that it belongs to decides
-        if not flags & _NOT_WHITE and (name == _TABLE or _TBODY <= name <= _TR):
+        if not flags & num.NOT_WHITE and (name == num.TABLE or self._flags(name) & (num.ROW_GROUP | num.ROW)):
             self._add_text(start, end, flags, self.stack[self.depth - 1])
             return
         self.fostering = True
@@ -905,60 +765,60 @@ class Builder:
     def _go_on(self) -> cython.void:
         """One step towards the body, as when a token comes that belongs there."""
         mode: cython.int = self.mode
-        if mode == _BEFORE_HTML:
-            self._insert(_HTML, -1)
-            self.mode = _BEFORE_HEAD
-        elif mode == _BEFORE_HEAD:
-            self.head = self._insert(_HEAD, -1)
-            self.mode = _IN_HEAD
-        elif mode == _IN_HEAD:
+        if mode == num.BEFORE_HTML:
+            self._insert(num.HTML, -1)
+            self.mode = num.BEFORE_HEAD
+        elif mode == num.BEFORE_HEAD:
+            self.head = self._insert(num.HEAD, -1)
+            self.mode = num.IN_HEAD
+        elif mode == num.IN_HEAD:
             self._pop()
-            self.mode = _AFTER_HEAD
-        elif mode == _IN_HEAD_NOSCRIPT:
+            self.mode = num.AFTER_HEAD
+        elif mode == num.IN_HEAD_NOSCRIPT:
             self._pop()
-            self.mode = _IN_HEAD
+            self.mode = num.IN_HEAD
         else:
-            self._insert(_BODY, -1)
-            self.mode = _IN_BODY
+            self._insert(num.BODY, -1)
+            self.mode = num.IN_BODY
 
     @cython.cfunc
     def _start_before_body(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
         """A start tag in the modes before the body; True: to be seen again in the next mode."""
         mode: cython.int = self.mode
-        if name == _HTML:
-            if mode == _BEFORE_HTML:
-                self._insert(_HTML, t)
-                self.mode = _BEFORE_HEAD
+        if name == num.HTML:
+            if mode == num.BEFORE_HTML:
+                self._insert(num.HTML, t)
+                self.mode = num.BEFORE_HEAD
             else:
                 self._merge(name, t)
             return False
-        if mode == _BEFORE_HEAD and name == _HEAD:
-            self.head = self._insert(_HEAD, t)
-            self.mode = _IN_HEAD
+        if mode == num.BEFORE_HEAD and name == num.HEAD:
+            self.head = self._insert(num.HEAD, t)
+            self.mode = num.IN_HEAD
             return False
-        if mode == _IN_HEAD or mode == _AFTER_HEAD:
-            if name == _HEAD:
+        if mode == num.IN_HEAD or mode == num.AFTER_HEAD:
+            if name == num.HEAD:
                 return False
-            if _TITLE <= name <= _TEMPLATE:
-                if mode == _AFTER_HEAD:
+            if self._flags(name) & num.HEAD_CONTENT:
+                if mode == num.AFTER_HEAD:
                     self._push(self.head)
                 self._start_in_head(name, t)
-                if mode == _AFTER_HEAD:
+                if mode == num.AFTER_HEAD:
                     self._remove_open(self.head)
                 return False
-        if mode == _IN_HEAD and name == _NOSCRIPT:
-            self._insert(_NOSCRIPT, t)
-            self.mode = _IN_HEAD_NOSCRIPT
+        if mode == num.IN_HEAD and name == num.NOSCRIPT:
+            self._insert(num.NOSCRIPT, t)
+            self.mode = num.IN_HEAD_NOSCRIPT
             return False
-        if mode == _IN_HEAD_NOSCRIPT:
-            if _BASEFONT <= name <= _NOFRAMES or name == _STYLE:
+        if mode == num.IN_HEAD_NOSCRIPT:
+            if self._flags(name) & num.NOSCRIPT_CONTENT:
                 self._start_in_head(name, t)
                 return False
-            if name == _HEAD or name == _NOSCRIPT:
+            if name == num.HEAD or name == num.NOSCRIPT:
                 return False
-        if mode == _AFTER_HEAD and name == _BODY:
-            self._insert(_BODY, t)
-            self.mode = _IN_BODY
+        if mode == num.AFTER_HEAD and name == num.BODY:
+            self._insert(num.BODY, t)
+            self.mode = num.IN_BODY
             return False
         self._go_on()
         return True
@@ -966,60 +826,64 @@ class Builder:
     @cython.cfunc
     def _start_in_head(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
         """Elements of the head, wherever they stand; script, style and noframes leave nothing behind."""
-        if name == _TEMPLATE and self.leaves_nothing:
-            self.is_open[self._insert(name, t)] = _OPEN_TEMPLATE + _IN_TEMPLATE
+        if name == num.TEMPLATE and self.leaves_nothing:
+            self.is_open[self._insert(name, t)] = _OPEN_TEMPLATE + num.IN_TEMPLATE
             self._mark()
             self.templates += 1
-            self.mode = _IN_TEMPLATE
-        elif name == _TEMPLATE:
+            self.mode = num.IN_TEMPLATE
+        elif name == num.TEMPLATE:
             self.templates = 1
-        elif name == _TITLE:
+        elif name == num.TITLE:
             self._add_raw(self._add(name, t), t)
-        elif name < _NOFRAMES:
+        elif self._flags(name) & num.VOID:
             self._add(name, t)
 
     @cython.cfunc
     def _add_raw(self, node: cython.int, t: cython.Py_ssize_t) -> cython.void:
         """Gives the element of token t the raw text that follows it as its child."""
         was: cython.bint = self.fostering
-        start: cython.int = self.tokens[t + 1, _TOKEN_START]
-        end: cython.int = self.tokens[t + 1, _TOKEN_END]
-        if self.nodes[node, _NAME] != _TITLE:
-            start = self._without_line_feed(start, end, self.tokens[t + 1, _TOKEN_FLAGS])
+        start: cython.int = self.tokens[t + 1, num.TOKEN_START]
+        end: cython.int = self.tokens[t + 1, num.TOKEN_END]
+        if self.nodes[node, num.NAME] != num.TITLE:
+            start = self._without_line_feed(start, end, self.tokens[t + 1, num.TOKEN_FLAGS])
         self.fostering = False
-        self._add_text(start, end, self.tokens[t + 1, _TOKEN_FLAGS], node)
+        self._add_text(start, end, self.tokens[t + 1, num.TOKEN_FLAGS], node)
         self.fostering = was
 
     @cython.cfunc
     def _merge(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
         """A second html or body tag: the attributes that the first doesn't have go to it."""
-        node: cython.int = self.stack[0 if name == _HTML else 1]
-        token: cython.int = self.nodes[node, _TOKEN]
-        if not self.tokens[t, _TOKEN_FLAGS] & _ATTRIBUTES or self.nodes[node, _NAME] != name:
+        node: cython.int = self.stack[0 if name == num.HTML else 1]
+        token: cython.int = self.nodes[node, num.TOKEN]
+        if not self.tokens[t, num.TOKEN_FLAGS] & num.ATTRIBUTES or self.nodes[node, num.NAME] != name:
             return
-        self.merged += self.tokens[t, _TOKEN_END] - self.tokens[t, _TOKEN_START]
+        self.merged += self.tokens[t, num.TOKEN_END] - self.tokens[t, num.TOKEN_START]
         self.steps += self.merged
-        if token >= 0 and self.tokens[token, _TOKEN_FLAGS] & _ATTRIBUTES:
+        if token >= 0 and self.tokens[token, num.TOKEN_FLAGS] & num.ATTRIBUTES:
             self.aside = True
-        self.nodes[node, _TOKEN] = cython.cast(cython.int, t)
+        self.nodes[node, num.TOKEN] = cython.cast(cython.int, t)
 
     @cython.cfunc
     def _in_template(self, t: cython.Py_ssize_t) -> cython.void:
         """Inside a template nothing is built; only markers that it may leave behind are counted."""
-        name: cython.int = self.tokens[t, _TOKEN_NAME]
-        kind: cython.int = self.tokens[t, _TOKEN_KIND]
-        if name == _TEMPLATE and kind == _START:
+        name: cython.int = self.tokens[t, num.TOKEN_NAME]
+        kind: cython.int = self.tokens[t, num.TOKEN_KIND]
+        if name == num.TEMPLATE and kind == num.START:
             self.templates += 1
-        elif name == _TEMPLATE and kind == _END:
+        elif name == num.TEMPLATE and kind == num.END:
             self.templates -= 1
             if self.markers:
                 self.aside = True
-        elif name == _COLGROUP or name == _COL:
+        elif name == num.COLGROUP or name == num.COL:
             self.aside = True
-        elif name == _CAPTION or _TD <= name <= _TH or _APPLET <= name <= _OBJECT:
-            if kind == _START:
+        elif (
+            name == num.CAPTION
+            or self._flags(name) & num.CELL
+            or name in (num.APPLET, num.MARQUEE, num.OBJECT)
+        ):
+            if kind == num.START:
                 self.markers += name  # a number of its own, so that only its own end makes it good
-            elif kind == _END:
+            elif kind == num.END:
                 self.markers -= name
 
     # --- start tags ------------------------------------------------------------------------------
@@ -1032,28 +896,28 @@ class Builder:
             return
         while again and not self.aside:
             mode = self.mode
-            if mode == _IN_BODY:
+            if mode == num.IN_BODY:
                 self._start_in_body(name, t)
                 again = False
-            elif mode == _IN_TEMPLATE:
+            elif mode == num.IN_TEMPLATE:
                 again = self._start_in_template(name, t)
-            elif mode < _IN_BODY:
+            elif mode < num.IN_BODY:
                 again = self._start_before_body(name, t)
-            elif mode >= _AFTER_BODY:
-                again = name != _HTML
+            elif mode >= num.AFTER_BODY:
+                again = name != num.HTML
                 if again:
-                    self.mode = _IN_BODY
+                    self.mode = num.IN_BODY
                 else:
                     self._merge(name, t)
-            elif mode == _IN_CELL:
+            elif mode == num.IN_CELL:
                 again = self._start_in_cell(name, t)
-            elif mode == _IN_ROW:
+            elif mode == num.IN_ROW:
                 again = self._start_in_row(name, t)
-            elif mode == _IN_TABLE_BODY:
+            elif mode == num.IN_TABLE_BODY:
                 again = self._start_in_tbody(name, t)
-            elif mode == _IN_TABLE:
+            elif mode == num.IN_TABLE:
                 again = self._start_in_table(name, t)
-            elif mode == _IN_COLUMN_GROUP:
+            elif mode == num.IN_COLUMN_GROUP:
                 again = self._start_in_colgroup(name, t)
             else:
                 again = self._start_in_caption(name, t)
@@ -1064,132 +928,132 @@ class Builder:
         what: cython.int = self.starts[name] if name > 0 else 0
         place: cython.int
         node: cython.int
-        if what == _START_ORDINARY:
+        if what == num.START_ORDINARY:
             self._reconstruct()
             self._insert(name, t)
-        elif what == _START_BLOCK:  # block
+        elif what == num.START_BLOCK:
             self._close_p()
             self._insert(name, t)
-        elif what == _START_FORMATTING:  # formatting
+        elif what == num.START_FORMATTING:
             self._reconstruct()
             self._push_formatting(self._insert(name, t))
-        elif what == _START_A:  # a
-            place = self._last_formatting(_A)
+        elif what == num.START_A:
+            place = self._last_formatting(num.A)
             if place >= 0:
                 node = self.formatting[place]
-                self._adopt(_A)
+                self._adopt(num.A)
                 place = self._formatting_place(node)
                 if place >= 0:
                     self._forget(place)
                 self._remove_open(node)
             self._reconstruct()
             self._push_formatting(self._insert(name, t))
-        elif what == _START_LI:  # li
-            self._close_item(_LI, _LI)
+        elif what == num.START_LI:
+            self._close_item(num.LI, num.LI)
             self._insert(name, t)
-        elif what == _START_VOID:  # void
-            self.aside = self.aside or (name == _IMAGE and self.fostering)  # lost by the library
+        elif what == num.START_VOID:
+            self.aside = self.aside or (name == num.IMAGE and self.fostering)  # lost by the library
             self._reconstruct()
-            self._add(_IMG if name == _IMAGE else name, t)
-        elif what == _START_HEADING:  # heading
+            self._add(num.IMG if name == num.IMAGE else name, t)
+        elif what == num.START_HEADING:
             self._close_p()
-            if _H1 <= self._current() <= _H6:
+            if self._flags(self._current()) & num.HEADING:
                 self._pop()
             self._insert(name, t)
-        elif what == _START_HEAD:  # head
+        elif what == num.START_HEAD:
             self._start_in_head(name, t)
-        elif what == _START_DRAWING:  # drawing: a leaf that is dropped
+        elif what == num.START_DRAWING:  # drawing: a leaf that is dropped
             self._reconstruct()
             if self.leaves_nothing:
                 self._insert_foreign(name, t)
-        elif what == _START_INPUT:  # input
-            if self._is_in_scope(_SELECT, _SELECT, _SCOPE):
-                self._pop_until(_SELECT)
+        elif what == num.START_INPUT:
+            if self._is_in_scope(num.SELECT, 0, num.SCOPE):
+                self._pop_until(num.SELECT)
             self._reconstruct()
             self._add(name, t)
-        elif what == _START_VOID_INSIDE:  # void_inside
+        elif what == num.START_VOID_INSIDE:
             self._add(name, t)
-        elif what == _START_FORM:  # form
+        elif what == num.START_FORM:
             if self.leaves_nothing and self.templates:
                 self._close_p()
                 self._insert(name, t)
             elif not self.form:
                 self._close_p()
                 self.form = self._insert(name, t)
-        elif what == _START_TABLE:  # table
+        elif what == num.START_TABLE:
             if self.quirks == 2 and self._p_in_button_scope():
                 self.aside = True
             if not self.quirks:
                 self._close_p()
             self._insert(name, t)
-            self.mode = _IN_TABLE
-        elif what == _START_BUTTON:  # button
-            if self._is_in_scope(_BUTTON, _BUTTON, _SCOPE):
+            self.mode = num.IN_TABLE
+        elif what == num.START_BUTTON:
+            if self._is_in_scope(num.BUTTON, 0, num.SCOPE):
                 self._close_implied(0)
-                self._pop_until(_BUTTON)
+                self._pop_until(num.BUTTON)
             self._reconstruct()
             self._insert(name, t)
-        elif what == _START_DD:  # dd
-            self._close_item(_DD, _DT)
+        elif what == num.START_DD:
+            self._close_item(num.DD, num.DT)
             self._insert(name, t)
-        elif what == _START_PREFORMATTED:  # preformatted
+        elif what == num.START_PREFORMATTED:
             self._close_p()
             self._insert(name, t)
             self.drops_line_feed = True
-        elif what == _START_HR:  # hr
+        elif what == num.START_HR:
             self._close_p()
-            if self._is_in_scope(_SELECT, _SELECT, _SCOPE):
+            if self._is_in_scope(num.SELECT, 0, num.SCOPE):
                 self._close_implied(0)
             self._add(name, t)
-        elif what == _START_RAW:  # raw: textarea, iframe, noembed
-            if name != _IFRAME and name != _NOEMBED:
+        elif what == num.START_RAW:  # raw: textarea, iframe, noembed
+            if name != num.IFRAME and name != num.NOEMBED:
                 self._add_raw(self._add(name, t), t)
-        elif what == _START_SELECT:  # select
-            if self._is_in_scope(_SELECT, _SELECT, _SCOPE):
-                self._pop_until(_SELECT)
+        elif what == num.START_SELECT:
+            if self._is_in_scope(num.SELECT, 0, num.SCOPE):
+                self._pop_until(num.SELECT)
             else:
                 self._reconstruct()
                 self._insert(name, t)
-        elif what == _START_OPTGROUP:  # optgroup
-            if self._is_in_scope(_SELECT, _SELECT, _SCOPE):
+        elif what == num.START_OPTGROUP:
+            if self._is_in_scope(num.SELECT, 0, num.SCOPE):
                 self._close_implied(0)
-            elif self._current() == _OPTION:
+            elif self._current() == num.OPTION:
                 self._pop()
             self._reconstruct()
             self._insert(name, t)
-        elif what == _START_OPTION:  # option
-            if self._is_in_scope(_SELECT, _SELECT, _SCOPE):
-                self._close_implied(_OPTGROUP)
-            elif self._current() == _OPTION:
+        elif what == num.START_OPTION:
+            if self._is_in_scope(num.SELECT, 0, num.SCOPE):
+                self._close_implied(num.OPTGROUP)
+            elif self._current() == num.OPTION:
                 self._pop()
             if self.leaves_nothing:  # the library may search all options before it
                 self.n_options += 1
                 self.steps += self.n_options
             self._reconstruct()
             self._insert(name, t)
-        elif what == _START_NOBR:  # nobr
+        elif what == num.START_NOBR:
             self._reconstruct()
-            if self._is_in_scope(_NOBR, _NOBR, _SCOPE):
-                self._adopt(_NOBR)
+            if self._is_in_scope(num.NOBR, 0, num.SCOPE):
+                self._adopt(num.NOBR)
                 self._reconstruct()
             self._push_formatting(self._insert(name, t))
-        elif what == _START_MARKED:  # marked
+        elif what == num.START_MARKED:
             self._reconstruct()
             self._insert(name, t)
             self._mark()
-        elif what == _START_RUBY_BASE:  # ruby_base
-            if self._is_in_scope(_RUBY, _RUBY, _SCOPE):
+        elif what == num.START_RUBY_BASE:
+            if self._is_in_scope(num.RUBY, 0, num.SCOPE):
                 self._close_implied(0)
             self._insert(name, t)
-        elif what == _START_RUBY_TEXT:  # ruby_text
-            if self._is_in_scope(_RUBY, _RUBY, _SCOPE):
-                self._close_implied(_RTC)
+        elif what == num.START_RUBY_TEXT:
+            if self._is_in_scope(num.RUBY, 0, num.SCOPE):
+                self._close_implied(num.RTC)
             self._insert(name, t)
-        elif what == _START_HTML:  # html, body
+        elif what == num.START_HTML:  # html, body
             self._merge(name, t)
-        elif what == _START_ELSEWHERE and not self.leaves_nothing:  # elsewhere
+        elif what == num.START_ELSEWHERE and not self.leaves_nothing:
             self.aside = True
-        elif what == _START_ELSEWHERE:
+        elif what == num.START_ELSEWHERE:
             self._start_rare(name, t)
 
     @cython.cfunc
@@ -1200,51 +1064,57 @@ class Builder:
         found: cython.int
         while k >= low:
             self.steps += 1
-            found = self.nodes[self.stack[k], _NAME]
+            found = self.nodes[self.stack[k], num.NAME]
             if found == name or found == other:
                 self._close_implied(found)
                 self._pop_until(found)
                 break
-            if self._flags(found) & _SPECIAL and found != _ADDRESS and found != _DIV and found != _P:
+            if (
+                self._flags(found) & num.SPECIAL
+                and found != num.ADDRESS
+                and found != num.DIV
+                and found != num.P
+            ):
                 break
             k -= 1
         self._close_p()
 
     @cython.cfunc
-    def _back_to(self, first: cython.int, last: cython.int) -> cython.void:
-        """Closes all up to an element of the numbers first … last, or html."""
+    def _back_to(self, wanted: cython.int, kind: cython.int) -> cython.void:
+        """Closes all up to an element, or one with a flag of `kind`, or html."""
         name: cython.int = self._current()
-        while self.depth > 1 and not first <= name <= last and name != _TEMPLATE:
+        while self.depth > 1 and not self._is(name, wanted, kind) and name != num.TEMPLATE:
             self._pop()
             name = self._current()
 
     @cython.cfunc
     def _start_in_table(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
-        if name == _CAPTION:
-            self._back_to(_TABLE, _TABLE)
+        is_group: cython.bint = (self._flags(name) & num.ROW_GROUP) != 0
+        if name == num.CAPTION:
+            self._back_to(num.TABLE, 0)
             self._mark()
             self._insert(name, t)
-            self.mode = _IN_CAPTION
-        elif name == _COLGROUP or name == _COL:
-            self._back_to(_TABLE, _TABLE)
-            self._insert(_COLGROUP, t if name == _COLGROUP else -1)
-            self.mode = _IN_COLUMN_GROUP
-            return name == _COL
-        elif _TBODY <= name <= _THEAD or _TR <= name <= _TH:
-            self._back_to(_TABLE, _TABLE)
-            self._insert(name if name <= _THEAD else _TBODY, t if name <= _THEAD else -1)
-            self.mode = _IN_TABLE_BODY
-            return name > _THEAD
-        elif name == _TABLE:
-            if self._is_in_scope(_TABLE, _TABLE, _TABLE_SCOPE):
-                self._pop_until(_TABLE)
+            self.mode = num.IN_CAPTION
+        elif name == num.COLGROUP or name == num.COL:
+            self._back_to(num.TABLE, 0)
+            self._insert(num.COLGROUP, t if name == num.COLGROUP else -1)
+            self.mode = num.IN_COLUMN_GROUP
+            return name == num.COL
+        elif self._flags(name) & (num.ROW_GROUP | num.ROW | num.CELL):
+            self._back_to(num.TABLE, 0)
+            self._insert(name if is_group else num.TBODY, t if is_group else -1)
+            self.mode = num.IN_TABLE_BODY
+            return not is_group
+        elif name == num.TABLE:
+            if self._is_in_scope(num.TABLE, 0, num.TABLE_SCOPE):
+                self._pop_until(num.TABLE)
                 self._reset_mode()
                 return True
-        elif name == _SCRIPT or name == _STYLE or name == _TEMPLATE:
+        elif name == num.SCRIPT or name == num.STYLE or name == num.TEMPLATE:
             self._start_in_head(name, t)
-        elif name == _INPUT and self._is_hidden(t):
+        elif name == num.INPUT and self._is_hidden(t):
             self._add(name, t)
-        elif name == _FORM:
+        elif name == num.FORM:
             if not self.form:
                 self.form = self._insert(name, t)
                 self._pop()
@@ -1256,7 +1126,7 @@ class Builder:
 
     @cython.cfunc
     def _is_hidden(self, t: cython.Py_ssize_t) -> cython.bint:
-        span: bytes = self.buffer[self.tokens[t, _TOKEN_START] : self.tokens[t, _TOKEN_END]].lower()
+        span: bytes = self.buffer[self.tokens[t, num.TOKEN_START] : self.tokens[t, num.TOKEN_END]].lower()
         if b"hidden" not in span:
             return False
         if span.count(b"type") != 1 or not _HIDDEN.search(span):
@@ -1265,46 +1135,46 @@ class Builder:
 
     @cython.cfunc
     def _start_in_tbody(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
-        if _TR <= name <= _TH:
-            self._back_to(_TBODY, _THEAD)
-            self._insert(_TR, t if name == _TR else -1)
-            self.mode = _IN_ROW
-            return name != _TR
-        if _CAPTION <= name <= _THEAD:
-            if not self._is_in_scope(_TBODY, _THEAD, _TABLE_SCOPE):
+        if self._flags(name) & (num.ROW | num.CELL):
+            self._back_to(0, num.ROW_GROUP)
+            self._insert(num.TR, t if name == num.TR else -1)
+            self.mode = num.IN_ROW
+            return name != num.TR
+        if self._flags(name) & (num.COLUMNS | num.ROW_GROUP):
+            if not self._is_in_scope(0, num.ROW_GROUP, num.TABLE_SCOPE):
                 return False
-            self._back_to(_TBODY, _THEAD)
+            self._back_to(0, num.ROW_GROUP)
             self._pop()
-            self.mode = _IN_TABLE
+            self.mode = num.IN_TABLE
             return True
         return self._start_in_table(name, t)
 
     @cython.cfunc
     def _start_in_row(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
-        if _TD <= name <= _TH:
-            self._back_to(_TR, _TR)
+        if self._flags(name) & num.CELL:
+            self._back_to(num.TR, 0)
             self._insert(name, t)
-            self.mode = _IN_CELL
+            self.mode = num.IN_CELL
             self._mark()
             return False
-        if _CAPTION <= name <= _TR:
+        if self._flags(name) & (num.COLUMNS | num.ROW_GROUP | num.ROW):
             return self._close_row()
         return self._start_in_table(name, t)
 
     @cython.cfunc
     def _close_row(self) -> cython.bint:
         """Ends the row, if there is one; whether there was."""
-        if not self._is_in_scope(_TR, _TR, _TABLE_SCOPE):
+        if not self._is_in_scope(num.TR, 0, num.TABLE_SCOPE):
             return False
-        self._back_to(_TR, _TR)
+        self._back_to(num.TR, 0)
         self._pop()
-        self.mode = _IN_TABLE_BODY
+        self.mode = num.IN_TABLE_BODY
         return True
 
     @cython.cfunc
     def _start_in_cell(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
-        if _CAPTION <= name <= _TH:
-            if not self._is_in_scope(_TD, _TH, _TABLE_SCOPE):
+        if self._flags(name) & num.TABLE_PART:
+            if not self._is_in_scope(0, num.CELL, num.TABLE_SCOPE):
                 return False
             self._close_cell()
             return True
@@ -1314,39 +1184,39 @@ class Builder:
     @cython.cfunc
     def _close_cell(self) -> cython.void:
         self._close_implied(0)
-        self._back_to(_TD, _TH)
+        self._back_to(0, num.CELL)
         self._pop()
         self._clear_to_mark()
-        self.mode = _IN_ROW
+        self.mode = num.IN_ROW
 
     @cython.cfunc
     def _start_in_caption(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
-        if _CAPTION <= name <= _TH:
+        if self._flags(name) & num.TABLE_PART:
             return self._close_caption()
         self._start_in_body(name, t)
         return False
 
     @cython.cfunc
     def _close_caption(self) -> cython.bint:
-        if not self._is_in_scope(_CAPTION, _CAPTION, _TABLE_SCOPE):
+        if not self._is_in_scope(num.CAPTION, 0, num.TABLE_SCOPE):
             return False
         self._close_implied(0)
-        self._pop_until(_CAPTION)
+        self._pop_until(num.CAPTION)
         self._clear_to_mark()
-        self.mode = _IN_TABLE
+        self.mode = num.IN_TABLE
         return True
 
     @cython.cfunc
     def _start_in_colgroup(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
-        if name == _HTML:
+        if name == num.HTML:
             self._merge(name, t)
-        elif name == _COL:
+        elif name == num.COL:
             self._add(name, t)
-        elif name == _TEMPLATE:
+        elif name == num.TEMPLATE:
             self._start_in_head(name, t)
-        elif self._current() == _COLGROUP:
+        elif self._current() == num.COLGROUP:
             self._pop()
-            self.mode = _IN_TABLE
+            self.mode = num.IN_TABLE
             return True
         return False
 
@@ -1358,33 +1228,33 @@ class Builder:
         name: cython.int
         while k >= low:
             self.steps += 1
-            name = self.nodes[self.stack[k], _NAME]
+            name = self.nodes[self.stack[k], num.NAME]
             if self.is_open[self.stack[k]] >= _OPEN_TEMPLATE:
                 self.mode = self.is_open[self.stack[k]] - _OPEN_TEMPLATE
-            elif name == _TD or name == _TH:
-                self.mode = _IN_CELL
-            elif name == _TR:
-                self.mode = _IN_ROW
-            elif _TBODY <= name <= _THEAD:
-                self.mode = _IN_TABLE_BODY
-            elif name == _CAPTION:
-                self.mode = _IN_CAPTION
-            elif name == _COLGROUP:
-                self.mode = _IN_COLUMN_GROUP
-            elif name == _TABLE:
-                self.mode = _IN_TABLE
-            elif name == _BODY:
-                self.mode = _IN_BODY
-            elif name == _HEAD and self.leaves_nothing:
-                self.mode = _IN_HEAD
-            elif name == _HTML and self.leaves_nothing:
-                self.mode = _AFTER_HEAD
+            elif name == num.TD or name == num.TH:
+                self.mode = num.IN_CELL
+            elif name == num.TR:
+                self.mode = num.IN_ROW
+            elif self._flags(name) & num.ROW_GROUP:
+                self.mode = num.IN_TABLE_BODY
+            elif name == num.CAPTION:
+                self.mode = num.IN_CAPTION
+            elif name == num.COLGROUP:
+                self.mode = num.IN_COLUMN_GROUP
+            elif name == num.TABLE:
+                self.mode = num.IN_TABLE
+            elif name == num.BODY:
+                self.mode = num.IN_BODY
+            elif name == num.HEAD and self.leaves_nothing:
+                self.mode = num.IN_HEAD
+            elif name == num.HTML and self.leaves_nothing:
+                self.mode = num.AFTER_HEAD
             else:
                 k -= 1
                 continue
             return
         self.aside = True
-        self.mode = _IN_BODY
+        self.mode = num.IN_BODY
 
     # --- end tags --------------------------------------------------------------------------------
 
@@ -1394,26 +1264,26 @@ class Builder:
         mode: cython.int
         while again and not self.aside:
             mode = self.mode
-            if mode == _IN_BODY:
+            if mode == num.IN_BODY:
                 again = self._end_in_body(name)
-            elif mode < _IN_BODY:
+            elif mode < num.IN_BODY:
                 again = self._end_before_body(name)
-            elif mode == _AFTER_BODY and name == _HTML:
-                self.mode = _AFTER_AFTER_BODY
+            elif mode == num.AFTER_BODY and name == num.HTML:
+                self.mode = num.AFTER_AFTER_BODY
                 again = False
-            elif mode == _IN_TEMPLATE:
+            elif mode == num.IN_TEMPLATE:
                 again = False
-            elif mode >= _AFTER_BODY:
-                self.mode = _IN_BODY
-            elif mode == _IN_CELL:
+            elif mode >= num.AFTER_BODY:
+                self.mode = num.IN_BODY
+            elif mode == num.IN_CELL:
                 again = self._end_in_cell(name)
-            elif mode == _IN_ROW:
+            elif mode == num.IN_ROW:
                 again = self._end_in_row(name)
-            elif mode == _IN_TABLE_BODY:
+            elif mode == num.IN_TABLE_BODY:
                 again = self._end_in_tbody(name)
-            elif mode == _IN_TABLE:
+            elif mode == num.IN_TABLE:
                 again = self._end_in_table(name)
-            elif mode == _IN_COLUMN_GROUP:
+            elif mode == num.IN_COLUMN_GROUP:
                 again = self._end_in_colgroup(name)
             else:
                 again = self._end_in_caption(name)
@@ -1421,16 +1291,16 @@ class Builder:
     @cython.cfunc
     def _end_before_body(self, name: cython.int) -> cython.bint:
         mode: cython.int = self.mode
-        if mode == _IN_HEAD and name == _HEAD:
+        if mode == num.IN_HEAD and name == num.HEAD:
             self._go_on()
             return False
-        if mode == _IN_HEAD_NOSCRIPT and name == _NOSCRIPT:
+        if mode == num.IN_HEAD_NOSCRIPT and name == num.NOSCRIPT:
             self._go_on()
             return False
-        if name == _BR or (mode != _IN_HEAD_NOSCRIPT and (name == _BODY or name == _HTML)):
+        if name == num.BR or (mode != num.IN_HEAD_NOSCRIPT and (name == num.BODY or name == num.HTML)):
             self._go_on()
             return True
-        if name == _HEAD and mode <= _BEFORE_HEAD:
+        if name == num.HEAD and mode <= num.BEFORE_HEAD:
             self._go_on()
             return True
         return False
@@ -1440,32 +1310,32 @@ class Builder:
         """13.2.6.4.7, by what ENDS says of the element; True: to be seen again in the next mode."""
         what: cython.int = self.ends[name] if name > 0 else 0
         node: cython.int
-        if what == _END_ORDINARY:
+        if what == num.END_ORDINARY:
             self._end_ordinary(name)
-        elif what == _END_BLOCK:  # block
-            if self._is_in_scope(name, name, _SCOPE):
+        elif what == num.END_BLOCK:
+            if self._is_in_scope(name, 0, num.SCOPE):
                 self._close_implied(0)
                 self._pop_until(name)
-        elif what == _END_FORMATTING:  # formatting
+        elif what == num.END_FORMATTING:
             self._adopt(name)
-        elif what == _END_P:  # p
+        elif what == num.END_P:
             if not self._p_in_button_scope():
-                self._insert(_P, -1)
+                self._insert(num.P, -1)
             self._close_p()
-        elif what == _END_LI:  # li
-            if self._is_in_scope(_LI, _LI, _LIST_SCOPE):
-                self._close_implied(_LI)
-                self._pop_until(_LI)
-        elif what == _END_DD:  # dd
-            if self._is_in_scope(name, name, _SCOPE):
+        elif what == num.END_LI:
+            if self._is_in_scope(num.LI, 0, num.LIST_SCOPE):
+                self._close_implied(num.LI)
+                self._pop_until(num.LI)
+        elif what == num.END_DD:
+            if self._is_in_scope(name, 0, num.SCOPE):
                 self._close_implied(name)
                 self._pop_until(name)
-        elif what == _END_HEADING:  # heading
+        elif what == num.END_HEADING:
             self._end_heading()
-        elif what == _END_FORM:  # form
+        elif what == num.END_FORM:
             node = self.form
             if self.leaves_nothing and self.templates:
-                if self._is_in_scope(name, name, _SCOPE):
+                if self._is_in_scope(name, 0, num.SCOPE):
                     self._close_implied(0)
                     self._pop_until(name)
                 return False
@@ -1473,18 +1343,18 @@ class Builder:
             if node and self._node_in_scope(node):
                 self._close_implied(0)
                 self._remove_open(node)
-        elif what == _END_MARKED:  # marked
-            if self._is_in_scope(name, name, _SCOPE):
+        elif what == num.END_MARKED:
+            if self._is_in_scope(name, 0, num.SCOPE):
                 self._close_implied(0)
                 self._pop_until(name)
                 self._clear_to_mark()
-        elif what == _END_BR:  # br
+        elif what == num.END_BR:
             self._reconstruct()
-            self._add(_BR, -1)
-        elif what == _END_BODY:  # body, html
-            if self._is_in_scope(_BODY, _BODY, _SCOPE):
-                self.mode = _AFTER_BODY
-                return name == _HTML
+            self._add(num.BR, -1)
+        elif what == num.END_BODY:  # body, html
+            if self._is_in_scope(num.BODY, 0, num.SCOPE):
+                self.mode = num.AFTER_BODY
+                return name == num.HTML
         return False
 
     @cython.cfunc
@@ -1494,13 +1364,13 @@ class Builder:
         name: cython.int
         while k >= low:
             self.steps += 1
-            name = self.nodes[self.stack[k], _NAME]
-            if _H1 <= name <= _H6:
+            name = self.nodes[self.stack[k], num.NAME]
+            if self._flags(name) & num.HEADING:
                 self._close_implied(0)
-                self._back_to(_H1, _H6)
+                self._back_to(0, num.HEADING)
                 self._pop()
                 return
-            if self._flags(name) & _SCOPE:
+            if self._flags(name) & num.SCOPE:
                 return
             k -= 1
 
@@ -1511,24 +1381,24 @@ class Builder:
         found: cython.int
         while k > low:
             self.steps += 1
-            found = self.nodes[self.stack[k], _NAME]
+            found = self.nodes[self.stack[k], num.NAME]
             if found == name:
                 self._close_implied(name)
                 while self.depth > k:
                     self._pop()
                 return
-            if self._flags(found) & _SPECIAL:
+            if self._flags(found) & num.SPECIAL:
                 return
             k -= 1
 
     @cython.cfunc
     def _end_in_table(self, name: cython.int) -> cython.bint:
-        if name == _TABLE:
-            if self._is_in_scope(_TABLE, _TABLE, _TABLE_SCOPE):
-                self._pop_until(_TABLE)
+        if name == num.TABLE:
+            if self._is_in_scope(num.TABLE, 0, num.TABLE_SCOPE):
+                self._pop_until(num.TABLE)
                 self._reset_mode()
             return False
-        if name == _BODY or name == _HTML or _CAPTION <= name <= _TH or name == _TEMPLATE:
+        if name == num.BODY or name == num.HTML or self._flags(name) & num.TABLE_PART or name == num.TEMPLATE:
             return False
         self.fostering = True
         self._end_in_body(name)
@@ -1537,43 +1407,43 @@ class Builder:
 
     @cython.cfunc
     def _end_in_tbody(self, name: cython.int) -> cython.bint:
-        if _TBODY <= name <= _THEAD or name == _TABLE:
+        if self._flags(name) & num.ROW_GROUP or name == num.TABLE:
             if not (
-                self._is_in_scope(_TBODY, _THEAD, _TABLE_SCOPE)
-                if name == _TABLE
-                else self._is_in_scope(name, name, _TABLE_SCOPE)
+                self._is_in_scope(0, num.ROW_GROUP, num.TABLE_SCOPE)
+                if name == num.TABLE
+                else self._is_in_scope(name, 0, num.TABLE_SCOPE)
             ):
                 return False
-            self._back_to(_TBODY, _THEAD)
+            self._back_to(0, num.ROW_GROUP)
             self._pop()
-            self.mode = _IN_TABLE
-            return name == _TABLE
+            self.mode = num.IN_TABLE
+            return name == num.TABLE
         return self._end_in_table(name)
 
     @cython.cfunc
     def _end_in_row(self, name: cython.int) -> cython.bint:
-        if name == _TR:
+        if name == num.TR:
             self._close_row()
             return False
-        if name == _TABLE:
+        if name == num.TABLE:
             return self._close_row()
-        if _TBODY <= name <= _THEAD:
-            return self._is_in_scope(name, name, _TABLE_SCOPE) and self._close_row()
+        if self._flags(name) & num.ROW_GROUP:
+            return self._is_in_scope(name, 0, num.TABLE_SCOPE) and self._close_row()
         return self._end_in_table(name)
 
     @cython.cfunc
     def _end_in_cell(self, name: cython.int) -> cython.bint:
-        if name == _TD or name == _TH:
-            if self._is_in_scope(name, name, _TABLE_SCOPE):
+        if name == num.TD or name == num.TH:
+            if self._is_in_scope(name, 0, num.TABLE_SCOPE):
                 self._close_implied(0)
                 self._pop_until(name)
                 self._clear_to_mark()
-                self.mode = _IN_ROW
+                self.mode = num.IN_ROW
             return False
-        if name == _BODY or name == _HTML or _CAPTION <= name <= _COL:
+        if name == num.BODY or name == num.HTML or self._flags(name) & num.COLUMNS:
             return False
-        if name == _TABLE or _TBODY <= name <= _TR:
-            if not self._is_in_scope(name, name, _TABLE_SCOPE):
+        if name == num.TABLE or self._flags(name) & (num.ROW_GROUP | num.ROW):
+            if not self._is_in_scope(name, 0, num.TABLE_SCOPE):
                 return False
             self._close_cell()
             return True
@@ -1581,22 +1451,22 @@ class Builder:
 
     @cython.cfunc
     def _end_in_caption(self, name: cython.int) -> cython.bint:
-        if name == _CAPTION:
+        if name == num.CAPTION:
             self._close_caption()
             return False
-        if name == _TABLE:
+        if name == num.TABLE:
             return self._close_caption()
-        if name == _BODY or name == _HTML or _COLGROUP <= name <= _TH:
+        if name == num.BODY or name == num.HTML or self._flags(name) & num.TABLE_PART:
             return False
         return self._end_in_body(name)
 
     @cython.cfunc
     def _end_in_colgroup(self, name: cython.int) -> cython.bint:
-        if name == _COL or name == _TEMPLATE or self._current() != _COLGROUP:
+        if name == num.COL or name == num.TEMPLATE or self._current() != num.COLGROUP:
             return False
         self._pop()
-        self.mode = _IN_TABLE
-        return name != _COLGROUP
+        self.mode = num.IN_TABLE
+        return name != num.COLGROUP
 
     # --- what only `follow` reads -----------------------------------------------------------------
 
@@ -1612,26 +1482,28 @@ class Builder:
         written: bytes
         open_as: cython.int = _OPEN_FOREIGN
         if name <= 0:
-            written = self.buffer[self.tokens[t, _TOKEN_NAME_START] : self.tokens[t, _TOKEN_START]].lower()
+            written = self.buffer[
+                self.tokens[t, num.TOKEN_NAME_START] : self.tokens[t, num.TOKEN_START]
+            ].lower()
             if written in _HOLDS_HTML:
                 name = 2 * _HOLDER + _HOLDS_HTML.index(written)
                 open_as = _OPEN_HOLDING
-        elif name == _FOREIGNOBJECT or name == _DESC or name == _TITLE:
+        elif name == num.FOREIGNOBJECT or name == num.DESC or name == num.TITLE:
             name = _HOLDER - name
             open_as = _OPEN_HOLDING
-        elif name != _SVG:
+        elif name != num.SVG:
             name = -name
         self.is_open[self._insert(name, t)] = open_as
-        if self.tokens[t, _TOKEN_FLAGS] & _CLOSED:
+        if self.tokens[t, num.TOKEN_FLAGS] & num.CLOSED:
             self._pop()
 
     @cython.cfunc
     def _start_in_foreign(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
         """A start tag in a drawing or formula; False: one of HTML, which has ended it."""
-        ends: cython.bint = (self._flags(name) & _ENDS_DRAWING) != 0 if name > 0 else False
-        if name == _FONT:
+        ends: cython.bint = (self._flags(name) & num.ENDS_DRAWING) != 0
+        if name == num.FONT:
             ends = (
-                _OF_FONT.search(self.buffer[self.tokens[t, _TOKEN_START] : self.tokens[t, _TOKEN_END]])
+                _OF_FONT.search(self.buffer[self.tokens[t, num.TOKEN_START] : self.tokens[t, num.TOKEN_END]])
                 is not None
             )
         if not ends:
@@ -1646,26 +1518,26 @@ class Builder:
         """An end tag, in a drawing or formula, too."""
         k: cython.int = self.depth - 1
         low: cython.int = self._low(self.depth)
-        foreign: cython.int = name if name <= 0 or name == _SVG else -name
+        foreign: cython.int = name if name <= 0 or name == num.SVG else -name
         holder: cython.int = _HOLDER - name
         written: bytes
-        if name == _TEMPLATE and (k < 0 or self.is_open[self.stack[k]] != _OPEN_FOREIGN):
+        if name == num.TEMPLATE and (k < 0 or self.is_open[self.stack[k]] != _OPEN_FOREIGN):
             self._end_template()
             return
         if k >= 0 and self.is_open[self.stack[k]] in (_OPEN_FOREIGN, _OPEN_HOLDING):
             if name <= 0:
                 written = _NAME_END.split(
-                    self.buffer[self.tokens[t, _TOKEN_NAME_START] : self.tokens[t, _TOKEN_END]], 1
+                    self.buffer[self.tokens[t, num.TOKEN_NAME_START] : self.tokens[t, num.TOKEN_END]], 1
                 )[0].lower()
                 if written in _HOLDS_HTML:
                     holder = 2 * _HOLDER + _HOLDS_HTML.index(written)
-            if name == _P or name == _BR:
+            if name == num.P or name == num.BR:
                 while self._is_in_foreign():
                     self._pop()
                 k = -1
             while k >= low and self.is_open[self.stack[k]] in (_OPEN_FOREIGN, _OPEN_HOLDING):
                 self.steps += 1
-                if self.nodes[self.stack[k], _NAME] in (foreign, holder):
+                if self.nodes[self.stack[k], num.NAME] in (foreign, holder):
                     while self.depth > k:
                         self._pop()
                     return
@@ -1675,19 +1547,19 @@ class Builder:
     @cython.cfunc
     def _start_in_template(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
         """A start tag right inside a template; True: to be seen again in the mode that it asks for."""
-        if _TITLE <= name <= _TEMPLATE:
+        if self._flags(name) & num.HEAD_CONTENT:
             self._start_in_head(name, t)
             return False
-        if name == _COL:
-            self.mode = _IN_COLUMN_GROUP
-        elif name == _TR:
-            self.mode = _IN_TABLE_BODY
-        elif name == _TD or name == _TH:
-            self.mode = _IN_ROW
-        elif _CAPTION <= name <= _THEAD:
-            self.mode = _IN_TABLE
+        if name == num.COL:
+            self.mode = num.IN_COLUMN_GROUP
+        elif name == num.TR:
+            self.mode = num.IN_TABLE_BODY
+        elif name == num.TD or name == num.TH:
+            self.mode = num.IN_ROW
+        elif self._flags(name) & (num.COLUMNS | num.ROW_GROUP):
+            self.mode = num.IN_TABLE
         else:
-            self.mode = _IN_BODY
+            self.mode = num.IN_BODY
         self.is_open[self.stack[self.depth - 1]] = _OPEN_TEMPLATE + self.mode
         return True
 
@@ -1695,7 +1567,7 @@ class Builder:
     def _end_template(self) -> cython.void:
         if not self.templates:
             return
-        self._pop_until(_TEMPLATE)
+        self._pop_until(num.TEMPLATE)
         self._clear_to_mark()
         self.templates -= 1
         self._reset_mode()
@@ -1703,16 +1575,16 @@ class Builder:
     @cython.cfunc
     def _start_rare(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
         """What `build` leaves aside: frames are left out, `xmp` and `plaintext` become a `pre`."""
-        if name == _XMP or name == _PLAINTEXT:
+        if name == num.XMP or name == num.PLAINTEXT:
             self._close_p()
             self._reconstruct()
-            self._add_raw(self._add(_PRE, -1), t)
-        elif name == _MATH:
+            self._add_raw(self._add(num.PRE, -1), t)
+        elif name == num.MATH:
             self._reconstruct()
             self._insert_foreign(name, t)
-        elif name == _KEYGEN:
+        elif name == num.KEYGEN:
             self._reconstruct()
             self._add(name, t)
-        elif name == _SELECTEDCONTENT:
+        elif name == num.SELECTEDCONTENT:
             self._reconstruct()
             self._insert(name, t)

@@ -30,6 +30,12 @@ TOKEN_FLAGS: Final = ("not_white", "care", "after_comment", "attributes", "uncle
 NODE_COLUMNS: Final = ("parent", "first", "last", "next", "previous", "name", "token")
 """A node: its relatives (0: none), its element (0: text), its token (-1: implied). The `first` and `last` of
 a text node are its span in the source, its `token` the flags of its token."""
+MODES: Final = (
+    "before_html before_head in_head in_head_noscript after_head in_body"
+    " in_table in_caption in_column_group in_table_body in_row in_cell"
+    " after_body after_after_body in_template"
+).split(" ")
+"""The insertion modes (13.2.4.1), in an order that `<` compares: before the body, in it, after it."""
 BYTE_CLASSES: Final = ("not_white", "care", "care_in_attributes", "white", "letter")
 """What a byte may be, as bits. `care`: it may have to be resolved or escaped, in text or in attributes."""
 
@@ -49,6 +55,13 @@ _FLAGGED: Final = {
     "table_scope": "html table template",
     "implied_end": "dd dt li optgroup option p rb rp rt rtc",
     "dropped": "object applet canvas link meta base param source track embed svg template",
+    "heading": "h1 h2 h3 h4 h5 h6",
+    "columns": "caption colgroup col",
+    "row_group": "tbody tfoot thead",
+    "row": "tr",
+    "cell": "td th",
+    "head_content": "title base basefont bgsound link meta noframes script style template",
+    "noscript_content": "basefont bgsound link meta noframes style",
     "ends_drawing": (
         "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li"
         " listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var font"
@@ -120,6 +133,9 @@ something that only the parser library reads right."""
 ENDS_DRAWING: Final = 64
 HOLDS_HTML: Final = 128
 """Added to the place in CONTENTS: of an element that ends a drawing, of one in drawings that holds HTML."""
+MOST_ATTRIBUTES: Final = 64
+COPY: Final = 16
+"""What the tags of an element that is opened again count for, without attributes."""
 
 
 class Elements(NamedTuple):

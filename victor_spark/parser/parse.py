@@ -13,7 +13,9 @@ import numpy.typing as npt
 
 from victor_spark.parser import construction, serializer, tokenizer
 from victor_spark.parser.elements import (
+    COPY,
     ELEMENTS,
+    MOST_ATTRIBUTES,
     NODE_COLUMNS,
     TOKEN_COLUMNS,
     TOKEN_KINDS,
@@ -73,7 +75,7 @@ def beyond_budget(markup: bytes) -> str | None:
     html = None
     for most_copied in (_copies(markup), 0):
         reader = _tokenizer(markup, tokens, np.zeros(len(ELEMENTS), dtype=np.uint8))
-        nodes = _node_rows(5 * _n_tags(markup) + most_copied // construction.COPY + 200)
+        nodes = _node_rows(5 * _n_tags(markup) + most_copied // COPY + 200)
         builder = _builder(markup, tokens, nodes, 0, most_copied)
         at = where = 0
         while at < len(markup) and where >= 0:
@@ -113,7 +115,7 @@ def _views(*buffers: bytes | npt.NDArray[Any]) -> list[memoryview]:
 
 def _tokenizer(markup: bytes, tokens: Int32, used: UInt8) -> tokenizer.Tokenizer:
     table = elements()
-    names = np.empty(tokenizer.MOST_ATTRIBUTES, dtype=np.uint32)
+    names = np.empty(MOST_ATTRIBUTES, dtype=np.uint32)
     return tokenizer.Tokenizer(
         markup,
         *_views(markup, byte_classes(), table.slots, table.slot_names, table.contents, tokens, names, used),
@@ -137,7 +139,7 @@ def _builder(
 def _serialized(markup: bytes, tokens: Int32, nodes: Int32, doctype: bytes) -> str | None:
     """The nodes as HTML; None when that takes more than eight times the page."""
     table, named = elements(), references()
-    names = np.empty((tokenizer.MOST_ATTRIBUTES, 2), dtype=np.int32)
+    names = np.empty((MOST_ATTRIBUTES, 2), dtype=np.int32)
     for room in (2 * len(markup) + 65_536, 8 * len(markup) + 65_536):
         out = np.empty(room, dtype=np.uint8)
         length = serializer.Serializer(

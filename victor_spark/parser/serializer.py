@@ -6,25 +6,12 @@ the few characters escaped that must be, attributes in double quotes, each name 
 """
 
 import cython
+from cython.cimports.victor_spark.parser import num
 
-from victor_spark.parser.elements import ELEMENT_FLAGS, ELEMENTS, NODE_COLUMNS, TOKEN_COLUMNS, TOKEN_FLAGS
+from victor_spark.parser.num import check
 
-_PARENT = cython.declare(cython.int, NODE_COLUMNS.index("parent"))
-_FIRST = cython.declare(cython.int, NODE_COLUMNS.index("first"))
-_LAST = cython.declare(cython.int, NODE_COLUMNS.index("last"))
-_NEXT = cython.declare(cython.int, NODE_COLUMNS.index("next"))
-_NAME = cython.declare(cython.int, NODE_COLUMNS.index("name"))
-_TOKEN = cython.declare(cython.int, NODE_COLUMNS.index("token"))
-_TOKEN_START = cython.declare(cython.int, TOKEN_COLUMNS.index("start"))
-_TOKEN_END = cython.declare(cython.int, TOKEN_COLUMNS.index("end"))
-_TOKEN_FLAGS = cython.declare(cython.int, TOKEN_COLUMNS.index("flags"))
-_TOKEN_NAME_START = cython.declare(cython.int, TOKEN_COLUMNS.index("name_start"))
-_VOID = cython.declare(cython.int, 1 << ELEMENT_FLAGS.index("void"))
-_DROPPED = cython.declare(cython.int, 1 << ELEMENT_FLAGS.index("dropped"))
-_INPUT = cython.declare(cython.int, ELEMENTS.index("input"))
-_CARE = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("care"))
-_ATTRIBUTES = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("attributes"))
-_UNCLEAN = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("unclean"))
+check(num.DIGEST)
+
 _LONGEST_REFERENCE = cython.declare(cython.int, 32)
 _SEED = cython.declare(cython.uint, 2166136261)
 _PRIME = cython.declare(cython.uint, 16777619)
@@ -120,35 +107,35 @@ class Serializer:
         point, second one or 0, whether it stands without a semicolon); `c1`: what the references
         128 … 159 mean; `names`: room for where the names of a tag's attributes are in `out`.
         """
-        node: cython.int = self.nodes[1, _FIRST]
+        node: cython.int = self.nodes[1, num.FIRST]
         name: cython.int
         flags: cython.int
         while node:
-            name = self.nodes[node, _NAME]
+            name = self.nodes[node, num.NAME]
             if name == 0:
                 if not self._text(
-                    self.nodes[node, _FIRST], self.nodes[node, _LAST], self.nodes[node, _TOKEN]
+                    self.nodes[node, num.FIRST], self.nodes[node, num.LAST], self.nodes[node, num.TOKEN]
                 ):
                     return -1
             else:
                 flags = self.element_flags[name] if name > 0 else 0
-                if not flags & _DROPPED:
-                    if not self._start_tag(name, self.nodes[node, _TOKEN]):
+                if not flags & num.DROPPED:
+                    if not self._start_tag(name, self.nodes[node, num.TOKEN]):
                         return -1
-                    if self.nodes[node, _FIRST] and not flags & _VOID:
-                        node = self.nodes[node, _FIRST]
+                    if self.nodes[node, num.FIRST] and not flags & num.VOID:
+                        node = self.nodes[node, num.FIRST]
                         continue
-                    if not flags & _VOID:
-                        self._end_tag(name, self.nodes[node, _TOKEN])
-            while not self.nodes[node, _NEXT]:
-                node = self.nodes[node, _PARENT]
+                    if not flags & num.VOID:
+                        self._end_tag(name, self.nodes[node, num.TOKEN])
+            while not self.nodes[node, num.NEXT]:
+                node = self.nodes[node, num.PARENT]
                 if node <= 1:
                     return self.n
                 if self.n + 64 > self.room or not self._end_tag(
-                    self.nodes[node, _NAME], self.nodes[node, _TOKEN]
+                    self.nodes[node, num.NAME], self.nodes[node, num.TOKEN]
                 ):
                     return -1
-            node = self.nodes[node, _NEXT]
+            node = self.nodes[node, num.NEXT]
         return self.n
 
     @cython.cfunc
@@ -171,9 +158,12 @@ class Serializer:
                 self.letters, self.letter_ends[name], self.letter_ends[name + 1], self.out, self.n
             )
             return True
-        if self.n + self.tokens[token, _TOKEN_START] - self.tokens[token, _TOKEN_NAME_START] + 64 > self.room:
+        if (
+            self.n + self.tokens[token, num.TOKEN_START] - self.tokens[token, num.TOKEN_NAME_START] + 64
+            > self.room
+        ):
             return False
-        for k in range(self.tokens[token, _TOKEN_NAME_START], self.tokens[token, _TOKEN_START]):
+        for k in range(self.tokens[token, num.TOKEN_NAME_START], self.tokens[token, num.TOKEN_START]):
             c = self.source[k]
             self._put(c + 32 if 65 <= c <= 90 else c)
         return True
@@ -200,11 +190,11 @@ class Serializer:
         self._put(60)
         if not self._name(name, token):
             return False
-        flags = self.tokens[token, _TOKEN_FLAGS] if token >= 0 else 0
-        if flags & _ATTRIBUTES:
-            start = self.tokens[token, _TOKEN_START]
-            end = self.tokens[token, _TOKEN_END]
-            if flags & _UNCLEAN:
+        flags = self.tokens[token, num.TOKEN_FLAGS] if token >= 0 else 0
+        if flags & num.ATTRIBUTES:
+            start = self.tokens[token, num.TOKEN_START]
+            end = self.tokens[token, num.TOKEN_END]
+            if flags & num.UNCLEAN:
                 if self.n + 7 * cython.cast(cython.Py_ssize_t, end - start) + 128 > self.room:
                     return False
                 self._attributes(start, end)
@@ -213,7 +203,7 @@ class Serializer:
                     return False
                 self._copy(start, end)
         self._put(62)
-        if name == _INPUT and self._is_hidden(begin):
+        if name == num.INPUT and self._is_hidden(begin):
             self.n = begin
         return True
 
@@ -298,7 +288,7 @@ class Serializer:
 
     @cython.cfunc
     def _text(self, start: cython.int, end: cython.int, flags: cython.int) -> cython.bint:
-        if not flags & _CARE:
+        if not flags & num.CARE:
             if self.n + end - start + 64 > self.room:
                 return False
             self._copy(start, end)

@@ -7,52 +7,13 @@ is done here, the page is left to the parser library: `tokenize` then returns -1
 """
 
 import cython
+from cython.cimports.victor_spark.parser import num
 
-from victor_spark.parser.elements import (
-    BYTE_CLASSES,
-    CONTENTS,
-    ELEMENTS,
-    ENDS_DRAWING,
-    HOLDS_HTML,
-    TOKEN_COLUMNS,
-    TOKEN_FLAGS,
-    TOKEN_KINDS,
-)
+from victor_spark.parser.num import check
 
-_TEXT = cython.declare(cython.int, TOKEN_KINDS.index("text"))
-_START = cython.declare(cython.int, TOKEN_KINDS.index("start"))
-_END = cython.declare(cython.int, TOKEN_KINDS.index("end"))
-_DOCTYPE = cython.declare(cython.int, TOKEN_KINDS.index("doctype"))
-_RAW = cython.declare(cython.int, TOKEN_KINDS.index("raw"))
-_NOT_WHITE = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("not_white"))
-_CARE = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("care"))
-_AFTER_COMMENT = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("after_comment"))
-_ATTRIBUTES = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("attributes"))
-_UNCLEAN = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("unclean"))
-_JOINED = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("joined"))
-_CLOSED = cython.declare(cython.int, 1 << TOKEN_FLAGS.index("closed"))
-_TOKEN_NAME = cython.declare(cython.int, TOKEN_COLUMNS.index("name"))
-_TOKEN_KIND = cython.declare(cython.int, TOKEN_COLUMNS.index("kind"))
-_TOKEN_START = cython.declare(cython.int, TOKEN_COLUMNS.index("start"))
-_TOKEN_END = cython.declare(cython.int, TOKEN_COLUMNS.index("end"))
-_TOKEN_FLAGS = cython.declare(cython.int, TOKEN_COLUMNS.index("flags"))
-_TOKEN_NAME_START = cython.declare(cython.int, TOKEN_COLUMNS.index("name_start"))
-_HOLDS_NODES = cython.declare(cython.int, CONTENTS.index("nodes"))
-_HOLDS_SCRIPT = cython.declare(cython.int, CONTENTS.index("script"))
-_HOLDS_TEXT = cython.declare(cython.int, CONTENTS.index("text"))
-_HOLDS_FOREIGN = cython.declare(cython.int, CONTENTS.index("foreign"))
-_HOLDS_ELSEWHERE = cython.declare(cython.int, CONTENTS.index("elsewhere"))
-_CONTENT = cython.declare(cython.int, ENDS_DRAWING - 1)
-_ENDS_DRAWING = cython.declare(cython.int, ENDS_DRAWING)
-_HOLDS_HTML = cython.declare(cython.int, HOLDS_HTML)
-_IS_CARE_IN_ATTRIBUTES = cython.declare(cython.int, 1 << BYTE_CLASSES.index("care_in_attributes"))
-_IS_WHITE = cython.declare(cython.int, 1 << BYTE_CLASSES.index("white"))
-_IS_LETTER = cython.declare(cython.int, 1 << BYTE_CLASSES.index("letter"))
+check(num.DIGEST)
+
 _UNLISTED = cython.declare(cython.int, -4096)
-_XMP = cython.declare(cython.int, ELEMENTS.index("xmp"))
-_PLAINTEXT = cython.declare(cython.int, ELEMENTS.index("plaintext"))
-_MOST_ATTRIBUTES = cython.declare(cython.int, 64)
-MOST_ATTRIBUTES = 64
 _DEEPEST_DRAWING = cython.declare(cython.int, 256)
 _SEED = cython.declare(cython.uint, 2166136261)
 _PRIME = cython.declare(cython.uint, 16777619)
@@ -147,7 +108,7 @@ class Tokenizer:
         if self.source[i] != 60:
             return self._text(i, i)
         c = self.source[i + 1] if i + 1 < self.n else 0
-        if self.classes[c] & _IS_LETTER:
+        if self.classes[c] & num.IS_LETTER:
             return self._start_tag(i + 1)
         if c == 47:
             return self._end_tag(i)
@@ -167,14 +128,14 @@ class Tokenizer:
         name_start: cython.Py_ssize_t,
     ) -> cython.void:
         t: cython.Py_ssize_t = self.n_tokens
-        self.tokens[t, _TOKEN_NAME] = name
-        self.tokens[t, _TOKEN_KIND] = kind
-        self.tokens[t, _TOKEN_START] = cython.cast(cython.int, start)
-        self.tokens[t, _TOKEN_END] = cython.cast(cython.int, end)
-        self.tokens[t, _TOKEN_FLAGS] = (
-            flags | (_AFTER_COMMENT if self.commented else 0) | (_JOINED if self.joined else 0)
+        self.tokens[t, num.TOKEN_NAME] = name
+        self.tokens[t, num.TOKEN_KIND] = kind
+        self.tokens[t, num.TOKEN_START] = cython.cast(cython.int, start)
+        self.tokens[t, num.TOKEN_END] = cython.cast(cython.int, end)
+        self.tokens[t, num.TOKEN_FLAGS] = (
+            flags | (num.AFTER_COMMENT if self.commented else 0) | (num.JOINED if self.joined else 0)
         )
-        self.tokens[t, _TOKEN_NAME_START] = cython.cast(cython.int, name_start)
+        self.tokens[t, num.TOKEN_NAME_START] = cython.cast(cython.int, name_start)
         self.commented = False
         self.joined = False
         self.n_tokens = t + 1
@@ -182,7 +143,7 @@ class Tokenizer:
     @cython.cfunc
     def _text(self, start: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """A run of text from `start`, looked at from `i`, up to what can be a tag."""
-        flags: cython.int = _NOT_WHITE | _CARE if i > start else 0
+        flags: cython.int = num.NOT_WHITE | num.CARE if i > start else 0
         c: cython.uint
         while True:
             while i < self.n and self.source[i] != 60:
@@ -191,11 +152,11 @@ class Tokenizer:
             if i >= self.n:
                 break
             c = self.source[i + 1] if i + 1 < self.n else 0
-            if self.classes[c] & _IS_LETTER or c == 33 or c == 63 or (c == 47 and i + 2 < self.n):
+            if self.classes[c] & num.IS_LETTER or c == 33 or c == 63 or (c == 47 and i + 2 < self.n):
                 break
-            flags |= _NOT_WHITE | _CARE  # a '<' that is text
+            flags |= num.NOT_WHITE | num.CARE  # a '<' that is text
             i += 1
-        self._emit(0, _TEXT, start, i, flags & (_NOT_WHITE | _CARE), 0)
+        self._emit(0, num.TEXT, start, i, flags & (num.NOT_WHITE | num.CARE), 0)
         return i
 
     @cython.cfunc
@@ -209,20 +170,22 @@ class Tokenizer:
         i = self._read_attributes(i)
         if i < 0:
             return i if i == -1 else self.n  # cut off inside: no tag at all
-        content = self.contents[self.name] & _CONTENT if self.name > 0 else _HOLDS_NODES
+        content = self.contents[self.name] & num.CONTENT if self.name > 0 else num.HOLDS_NODES
         if self.leaves_nothing:
-            if self.foreign == 1 or content == _HOLDS_FOREIGN:
-                content = _HOLDS_NODES
-            elif content == _HOLDS_ELSEWHERE:
-                content = _HOLDS_TEXT if self.name == _XMP or self.name == _PLAINTEXT else _HOLDS_NODES
-        elif content == _HOLDS_ELSEWHERE:
+            if self.foreign == 1 or content == num.HOLDS_FOREIGN:
+                content = num.HOLDS_NODES
+            elif content == num.HOLDS_ELSEWHERE:
+                content = (
+                    num.HOLDS_TEXT if self.name == num.XMP or self.name == num.PLAINTEXT else num.HOLDS_NODES
+                )
+        elif content == num.HOLDS_ELSEWHERE:
             return -1
         if self.name > 0:
             self.used[self.name] = 1
-        self._emit(self.name, _START, name_end, self.attributes_end, self.flags, name_start)
-        if content == _HOLDS_NODES:
+        self._emit(self.name, num.START, name_end, self.attributes_end, self.flags, name_start)
+        if content == num.HOLDS_NODES:
             return i
-        if content == _HOLDS_FOREIGN:
+        if content == num.HOLDS_FOREIGN:
             return i if self.closed_itself else self._skip_drawing(i)
         return self._raw_text(i, name_start, name_end, content)
 
@@ -236,13 +199,13 @@ class Tokenizer:
         if c == 62:
             self.joined = True  # '</>' is nothing, and the text around it one run
             return name_start + 1
-        if not self.classes[c] & _IS_LETTER:
+        if not self.classes[c] & num.IS_LETTER:
             return self._after_bogus_comment(i)
         i = self._read_name(name_start)
         i = self._read_attributes(i)
         if i < 0:
             return i if i == -1 else self.n
-        self._emit(self.name, _END, name_start, i, 0, name_start)
+        self._emit(self.name, num.END, name_start, i, 0, name_start)
         return i
 
     @cython.cfunc
@@ -250,7 +213,7 @@ class Tokenizer:
     def _read_name(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Just past the name at `i`; sets `name`: an element's number, below 0 for one not listed."""
         code: cython.uint = _SEED
-        white: cython.uint = _IS_WHITE  # a local variable is a register
+        white: cython.uint = num.IS_WHITE  # a local variable is a register
         prime: cython.uint = _PRIME
         slot: cython.uint
         mask: cython.uint = cython.cast(cython.uint, self.slots.shape[0] - 1)
@@ -280,7 +243,7 @@ class Tokenizer:
         would write them, so that they can be copied.
         """
         n: cython.Py_ssize_t = self.n
-        white: cython.uint = _IS_WHITE
+        white: cython.uint = num.IS_WHITE
         c: cython.uint
         seen: cython.int = 0
         cut: cython.Py_ssize_t = 0
@@ -305,7 +268,7 @@ class Tokenizer:
                 self.closed_itself = i > began and self.source[i - 1] == 47
                 i += 1
                 break
-            if n_attributes == _MOST_ATTRIBUTES:
+            if n_attributes == num.MOST_ATTRIBUTES:
                 if not self.leaves_nothing:
                     return -1
                 cut = cut or self.attributes_end
@@ -377,10 +340,12 @@ class Tokenizer:
         self.attributes_end = cut or self.attributes_end
         if n_attributes:
             self.flags = (
-                _ATTRIBUTES if clean and not seen & _IS_CARE_IN_ATTRIBUTES else _ATTRIBUTES | _UNCLEAN
+                num.ATTRIBUTES
+                if clean and not seen & num.IS_CARE_IN_ATTRIBUTES
+                else num.ATTRIBUTES | num.UNCLEAN
             )
         if self.closed_itself:
-            self.flags |= _CLOSED
+            self.flags |= num.CLOSED
         return i
 
     @cython.cfunc
@@ -389,7 +354,7 @@ class Tokenizer:
         end: cython.Py_ssize_t
         if self.foreign and self.buffer[i : i + 9] == b"<![CDATA[":
             end = self.buffer.find(b"]]>", i)
-            self._emit(0, _TEXT, i + 9, self.n if end < 0 else end, _NOT_WHITE | _CARE, 0)
+            self._emit(0, num.TEXT, i + 9, self.n if end < 0 else end, num.NOT_WHITE | num.CARE, 0)
             return self.n if end < 0 else end + 3
         if (
             i + 3 < self.n
@@ -402,7 +367,7 @@ class Tokenizer:
         if self.source[i + 1] == 33 and self.buffer[i + 2 : i + 9].lower() == b"doctype":
             end = self.buffer.find(b">", i)
             end = self.n if end < 0 else end
-            self._emit(0, _DOCTYPE, i, end, 0, 0)
+            self._emit(0, num.DOCTYPE, i, end, 0, 0)
             return end + 1 if end < self.n else end
         return self._after_bogus_comment(i)
 
@@ -442,16 +407,16 @@ class Tokenizer:
         end: cython.Py_ssize_t = i
         flags: cython.int = 0
         j: cython.Py_ssize_t
-        if content == _HOLDS_SCRIPT:
+        if content == num.HOLDS_SCRIPT:
             end = self._end_of_script(i, name_start, name_end)
         else:
             end = self._end_tag_from(i, name_start, name_end)
-        if content == _HOLDS_TEXT:
+        if content == num.HOLDS_TEXT:
             for j in range(i, end):
                 flags |= self.classes[self.source[j]]
                 if self.source[j] == 60:
-                    flags |= _CARE
-            self._emit(self.name, _RAW, i, end, flags & (_NOT_WHITE | _CARE), 0)
+                    flags |= num.CARE
+            self._emit(self.name, num.RAW, i, end, flags & (num.NOT_WHITE | num.CARE), 0)
         if end >= self.n:
             return self.n
         j = self._read_attributes(end + 2 + name_end - name_start)
@@ -486,7 +451,7 @@ class Tokenizer:
                 while k < length and (self.source[i + 2 + k] | 32) == (self.source[name_start + k] | 32):
                     k += 1
                 c = self.source[after]
-                if k == length and (c == 62 or c == 47 or self.classes[c] & _IS_WHITE):
+                if k == length and (c == 62 or c == 47 or self.classes[c] & num.IS_WHITE):
                     return i
             i += 1
 
@@ -553,7 +518,7 @@ class Tokenizer:
             and (
                 self.source[i + 6] == 62
                 or self.source[i + 6] == 47
-                or (self.classes[self.source[i + 6]] & _IS_WHITE) != 0
+                or (self.classes[self.source[i + 6]] & num.IS_WHITE) != 0
             )
         )
 
@@ -579,7 +544,7 @@ class Tokenizer:
             elif c == 33 or c == 63:
                 i = self._after_bogus_comment(i)
             elif c == 47:
-                if i + 2 >= self.n or not self.classes[self.source[i + 2]] & _IS_LETTER:
+                if i + 2 >= self.n or not self.classes[self.source[i + 2]] & num.IS_LETTER:
                     return -1
                 i = self._read_attributes(self._read_name(i + 2))
                 if i < 0:
@@ -591,17 +556,17 @@ class Tokenizer:
                 embeds.pop()
                 if not open_names:
                     return i
-            elif self.classes[c] & _IS_LETTER:
+            elif self.classes[c] & num.IS_LETTER:
                 i = self._read_attributes(self._read_name(i + 1))
                 if i < 0:
                     return -1 if i == -1 else self.n
                 if embeds[len(embeds) - 1] or len(open_names) >= _DEEPEST_DRAWING:
                     return -1
                 content = self.contents[self.name] if self.name > 0 else 0
-                if content & _ENDS_DRAWING:
+                if content & num.CONTENT_ENDS_DRAWING:
                     return -1
                 if not self.closed_itself:
                     open_names.append(self.name)
-                    embeds.append(content & _HOLDS_HTML != 0)
+                    embeds.append(content & num.HOLDS_HTML != 0)
             else:
                 i += 1

@@ -271,6 +271,9 @@ class _Builder:
         self.block, self.line = node, None
 
     def open_inline(self, node: Node, row: int) -> None:
+        """Puts a node into the innermost one of the line and enters it."""
+        if len(self.stack) >= 2 * _MAX_DEPTH:
+            return
         self.inline[2].append(node)
         self.stack.append((self.m.end[row], self.block, self.line, self.inline, self.link))
         self.inline = node

@@ -22,11 +22,11 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from victor_spark import tables
-from victor_spark.blocks import Record
 from victor_spark.errors import UsageError
 from victor_spark.spark import manifest, plan
 from victor_spark.spark.rows import Row, record_row, row_batches
-from victor_spark.warc import inputs, records
+from victor_spark.warc import inputs, reading
+from victor_spark.warc.records import Record
 from victor_spark.warc.shard import ReadOptions, Shard
 
 SPLIT_BYTES: Final = 128 << 20
@@ -109,7 +109,7 @@ class WarcReader(DataSourceReader):
         def row(record: Record) -> Row:
             return record_row(record, status=record.status or "ok", reason=record.reason)
 
-        read = partial(records.read, options=self._reading)
+        read = partial(reading.read, options=self._reading)
         return row_batches(partition.shards, self._schema, read=read, row=row)
 
 
@@ -125,7 +125,7 @@ def _read_options(options: Mapping[str, str]) -> ReadOptions:
                 fields[name] = convert(options[option])
             except ValueError:
                 raise UsageError(f"the option {option} can't be {options[option]!r}") from None
-    return dataclasses.replace(records.DEFAULTS, **fields)
+    return dataclasses.replace(reading.DEFAULTS, **fields)
 
 
 def _paths(options: Mapping[str, str]) -> list[str]:

@@ -10,7 +10,8 @@ import resource
 import statistics
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
@@ -18,14 +19,14 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from victor_spark.errors import FAILURES, VictorError
+from victor_spark.errors import VictorError
 from victor_spark.spark import manifest, plan
+from victor_spark.spark.counts import Counts, check_budget, total
 from victor_spark.spark.plan import Plan
-from victor_spark.spark.record import Counts, Failed, RowCounter, total
-from victor_spark.spark.request import CleanRequest
+from victor_spark.spark.request import Budget, CleanRequest
 from victor_spark.spark.rows import page_work, record_row
 from victor_spark.spark.sandbox import Sandbox
-from victor_spark.warc import records
+from victor_spark.warc import reading
 from victor_spark.warc.shard import Shard
 
 N_RANGES: Final = 32
@@ -51,12 +52,14 @@ _WIDE: Final = 1.645  # standard errors of a 90 % interval
 class Sample:
     """The result of cleaning `n_bytes` of the crawl: counts, CPU `seconds`, Parquet bytes `n_output`.
 
-    `failed_shards` has the reasons of those of `shards` that couldn't be read (on). `rates` are the bytes and
-    the pages of each range; `n_resident` is the peak memory of cleaning; `indivisible` are shards without
-    ranges: one gzip stream for all records, which one task has to read.
+    `failed_shards` has the reasons of those of `shards` that couldn't be read (on). `weight` is the part of
+    the plan's scale that was sampled, `rates` are weight and pages of each range. `n_resident` is the peak
+    memory of cleaning. `indivisible` are shards without ranges: one gzip stream for all records, which one
+    task has to read.
     """
 
     n_bytes: int = 0
+    weight: int = 0
     n_output: int = 0
     n_resident: int = 0
     seconds: float = 0.0
@@ -64,7 +67,7 @@ class Sample:
     shards: set[str] = field(default_factory=set)
     failed_shards: dict[str, str] = field(default_factory=dict)
     rates: list[tuple[int, int]] = field(default_factory=list)
-    indivisible: tuple[str, ...] = ()
+    indivisible: list[str] = field(default_factory=list)
 
     @property
     def n_pages(self) -> int:
@@ -76,8 +79,8 @@ class Sample:
         """Half the width of a 90 % interval of pages per byte, as a share of it; None: unknown."""
         if len(self.rates) < 3 or not self.n_pages:
             return None
-        rate = self.n_pages / self.n_bytes
-        spread = statistics.stdev(n_pages - rate * n_bytes for n_bytes, n_pages in self.rates)
+        rate = self.n_pages / self.weight
+        spread = statistics.stdev(n_pages - rate * weight for weight, n_pages in self.rates)
         return _WIDE * spread * math.sqrt(len(self.rates)) / self.n_pages
 
 
@@ -86,75 +89,58 @@ def sample(
 ) -> Sample:
     """Cleans some ranges of the crawl, or all of a small one."""
     found, work, end = Sample(), page_work(request, models), time.monotonic() + seconds
-    sandbox, divisible = Sandbox(work, request.limits), _Divisible()
-    before, rows = _cpu_seconds(), list[pa.RecordBatch]()
-    try:
+    before, rows, divisible = _cpu_seconds(), list[pa.RecordBatch](), dict[str, bool]()
+    with closing(Sandbox(work, request.limits)) as sandbox:
         for shards in ranges(planned):
-            if readable := [shard for one in shards if (shard := divisible.readable(one))]:
+            if readable := [shard for one in shards if (shard := _readable(one, divisible))]:
                 batches = list(sandbox.batches(readable))
                 rows += batches
-                _add(found, readable, batches)
+                table, counts = manifest.of_shards(readable), _count(found, readable, batches)
+                found.weight += plan.weight(table)
+                found.n_bytes += plan.n_bytes(table)
+                found.counts = total([found.counts, counts])
+                found.rates.append((plan.weight(table), counts.n_pages))
             if time.monotonic() > end:
                 break
-    finally:
-        sandbox.close()
     found.seconds = _cpu_seconds() - before
-    found.indivisible = tuple(divisible.without)
+    found.indivisible = [name for name, is_divisible in divisible.items() if not is_divisible]
     written = io.BytesIO()
     pq.write_table(pa.Table.from_batches(rows, schema=work.schema), written, compression="zstd")
     found.n_output = written.tell()
     unit = 1 if sys.platform == "darwin" else 1024
     found.n_resident = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit
-    reading = Sandbox(replace(work, row=partial(record_row, status="ok", reason=None)), request.limits)
-    try:
+    reading = replace(work, row=partial(record_row, status="ok", reason=None))
+    with closing(Sandbox(reading, request.limits)) as sandbox:
         for shard in _ends(planned):
             if time.monotonic() > end:
                 break
-            _counted(found, [shard], reading.batches([shard]))
-    finally:
-        reading.close()
+            _count(found, [shard], sandbox.batches([shard]))
     return found
 
 
-class _Divisible:
-    """Finds out which shards can be split; of the others, small ones are sampled whole and once."""
+def _readable(shard: Shard, divisible: dict[str, bool]) -> Shard | None:
+    """What to sample for a range of a shard: the range; of a shard without ranges the whole, small and once.
 
-    def __init__(self) -> None:
-        self._known: dict[str, bool] = {}
-        self.without: list[str] = []
-
-    def readable(self, shard: Shard) -> Shard | None:
-        """What to sample for a range of a shard: the range, the shard, or nothing."""
-        if (shard.start == 0 and shard.end is None) or shard.records or shard.aligned:
-            return shard
-        is_new = shard.path not in self._known
-        if is_new:
-            try:
-                self._known[shard.path] = records.is_divisible(shard)
-            except (OSError, VictorError):
-                self._known[shard.path] = True  # reading it gives the reason
-            if not self._known[shard.path]:
-                self.without.append(shard.filename)
-        if self._known[shard.path]:
-            return shard
-        whole = replace(shard, start=0, end=None)
-        return whole if is_new and (whole.n_bytes or 0) <= LARGEST_WHOLE else None
+    `divisible` gets which shards have ranges, by name.
+    """
+    if (shard.start == 0 and shard.end is None) or shard.records or shard.aligned:
+        return shard
+    if is_new := shard.filename not in divisible:
+        try:
+            divisible[shard.filename] = reading.is_divisible(shard)
+        except (OSError, VictorError):
+            divisible[shard.filename] = True  # reading it gives the reason
+    if divisible[shard.filename]:
+        return shard
+    whole = replace(shard, start=0, end=None)
+    return whole if is_new and (whole.n_bytes or 0) <= LARGEST_WHOLE else None
 
 
-def _add(found: Sample, shards: Sequence[Shard], batches: Iterable[pa.RecordBatch]) -> None:
-    """Adds a range that was cleaned to the sample."""
-    n_bytes, counts = plan.weight(manifest.of_shards(shards)), _counted(found, shards, batches)
-    found.n_bytes += n_bytes
-    found.counts = total([found.counts, counts])
-    found.rates.append((n_bytes, counts.n_pages))
-
-
-def _counted(found: Sample, shards: Iterable[Shard], batches: Iterable[pa.RecordBatch]) -> Counts:
+def _count(found: Sample, shards: Iterable[Shard], batches: Iterable[pa.RecordBatch]) -> Counts:
     """The counts of some shards' rows; adds the shards to the sample, and those that failed."""
-    counter = RowCounter()
+    counts = Counts()
     for batch in batches:
-        counter.add(batch)
-    counts = counter.counts()
+        counts.count(batch)
     found.shards.update(shard.filename for shard in shards)
     for name, reason in counts.failed_shards.items():
         found.failed_shards.setdefault(name, reason)
@@ -189,49 +175,45 @@ def _cpu_seconds() -> float:
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """The estimate for `n_cores`; `start_seconds` of the `hours` pass before the first page."""
+def estimate(planned: Plan, sampled: Sample, *, n_cores: int, look_up_seconds: float = 0.0) -> dict[str, Any]:
+    """The whole run, in proportion to the bytes that were sampled, ready for JSON.
 
-    n_bytes: int
-    n_pages: int
-    error: float | None
-    statuses: dict[str, int]
-    cpu_hours: float
-    n_cores: int
-    hours: float
-    start_seconds: float
-    n_output: int
-    n_splits: int
-    n_waves: int
-    driver_bytes: int
-    core_bytes: int
-    seconds_per_page: float
-
-
-def estimate(planned: Plan, sampled: Sample, *, n_cores: int, look_up_seconds: float = 0.0) -> Estimate:
-    """The whole run, in proportion to the bytes that were sampled."""
-    n_bytes = int(planned.begins[-1])
-    factor = n_bytes / max(sampled.n_bytes, 1)
+    `start_seconds` of the `hours` pass before the first page. None where no page could be sampled.
+    """
+    factor = int(planned.begins[-1]) / max(sampled.weight, 1)
     cpu_hours, start = sampled.seconds * factor / 3600, START_SECONDS + look_up_seconds
     n_pages = round(sampled.n_pages * factor)
     n_splits = [plan.n_splits(planned, wave) for wave in plan.waves(planned)]
-    return Estimate(
-        n_bytes=n_bytes,
-        n_pages=n_pages,
-        error=0.0 if factor <= 1 else sampled.error,
-        statuses=divided(n_pages, sampled.counts.page_statuses),
-        cpu_hours=cpu_hours,
-        n_cores=n_cores,
-        hours=start / 3600 + cpu_hours / (n_cores * EFFICIENCY),
-        start_seconds=start,
-        n_output=round(sampled.n_output * factor),
-        n_splits=sum(n_splits),
-        n_waves=len(n_splits),
-        driver_bytes=int(planned.shards.nbytes + planned.begins.nbytes),
-        core_bytes=sampled.n_resident,
-        seconds_per_page=sampled.seconds / max(sampled.n_pages, 1),
-    )
+    of_pages = {
+        "n_pages": n_pages,
+        "error": 0.0 if factor <= 1 else sampled.error,
+        "statuses": divided(n_pages, sampled.counts.page_statuses),
+        "cpu_hours": cpu_hours,
+        "hours": start / 3600 + cpu_hours / (n_cores * EFFICIENCY),
+        "n_output": round(sampled.n_output * factor),
+        "core_bytes": sampled.n_resident,
+        "seconds_per_page": sampled.seconds / max(sampled.n_pages, 1),
+    }
+    if not sampled.n_pages and (sampled.failed_shards or not sampled.rates):
+        of_pages = dict.fromkeys(of_pages)
+    return {
+        "n_bytes": plan.n_bytes(planned.shards),
+        **of_pages,
+        "n_cores": n_cores,
+        "start_seconds": start,
+        "n_splits": sum(n_splits),
+        "n_waves": len(n_splits),
+        "driver_bytes": int(planned.shards.nbytes + planned.begins.nbytes),
+        "sample": {
+            "n_ranges": len(sampled.rates),
+            "n_bytes": sampled.n_bytes,
+            "n_pages": sampled.n_pages,
+            "n_failed_shards": len(sampled.failed_shards),
+            "cpu_seconds": round(sampled.seconds, 2),
+            "indivisible": sampled.indivisible,
+            "failed_shards": dict(list(sampled.failed_shards.items())[:20]),
+        },
+    }
 
 
 def divided(total: int, weights: Mapping[str, int]) -> dict[str, int]:
@@ -244,27 +226,14 @@ def divided(total: int, weights: Mapping[str, int]) -> dict[str, int]:
     return parts
 
 
-def failing(found: Estimate, sampled: Sample, *, n_shards: int, n_missing: int) -> Failed:
-    """What will fail in the whole run: `n_missing` shards, and others in proportion to the sample."""
-    share = len(sampled.failed_shards) / max(len(sampled.shards), 1)
-    n_failed = n_missing + round(share * (n_shards - n_missing))
-    pages = {status: n for status in FAILURES if (n := found.statuses.get(status, 0))}
-    return Failed(n_shards, n_failed, found.n_pages, pages, next(iter(sampled.failed_shards.values()), None))
-
-
-def as_json(found: Estimate, sampled: Sample) -> dict[str, Any]:
-    """The estimate and its sample, ready for JSON; null where no page could be sampled."""
-    known = dict(vars(found))
-    if not sampled.n_pages and (sampled.failed_shards or not sampled.rates):
-        unknown = "n_pages error statuses cpu_hours hours n_output core_bytes seconds_per_page"
-        known |= dict.fromkeys(unknown.split())
-    known["sample"] = {
-        "n_ranges": len(sampled.rates),
-        "n_bytes": sampled.n_bytes,
-        "n_pages": sampled.n_pages,
-        "n_failed_shards": len(sampled.failed_shards),
-        "cpu_seconds": round(sampled.seconds, 2),
-        "indivisible": list(sampled.indivisible),
-        "failed_shards": dict(list(sampled.failed_shards.items())[:20]),
-    }
-    return known
+def check(budget: Budget, found: Mapping[str, Any], sampled: Sample, shards: manifest.Manifest) -> None:
+    """Raises BudgetError if, by the sample, the run will: shards fail in proportion to those sampled."""
+    share, n_missing = len(sampled.failed_shards) / max(len(sampled.shards), 1), len(shards.missing)
+    check_budget(
+        budget,
+        n_shards=len(shards),
+        n_failed_shards=n_missing + round(share * (len(shards) - n_missing)),
+        reason=next(iter([*sampled.failed_shards.values(), *shards.problems]), None),
+        n_pages=found["n_pages"] or 0,
+        statuses=found["statuses"] or {},
+    )

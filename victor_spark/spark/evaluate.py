@@ -7,6 +7,7 @@ pages as a local run does, in a child process of its own.
 from collections.abc import Iterator
 from functools import partial
 from itertools import chain
+from threading import Event
 from typing import Final
 from uuid import uuid4
 
@@ -27,13 +28,15 @@ def measurements(
     pages: Iterator[GoldPage], plan: Plan, *, master: str | None, seconds: float
 ) -> Iterator[Measurement]:
     """The measurements of all pages, as `evaluate.locally` gives them, in any order."""
-    group = f"victor evaluate {uuid4()}"
+    group, stop = f"victor evaluate {uuid4()}", Event()
     with session(master=master) as spark:
         context = spark.sparkContext
         sent = context.broadcast(plan)
         for wave in waves(pages):
             run = partial(_measured, context, wave, sent, seconds, group)
-            yield from interruptible(run, group=group)
+            yield from interruptible(run, group=group, stop=stop)
+            if stop.is_set():
+                raise KeyboardInterrupt
 
 
 def waves(pages: Iterator[GoldPage]) -> Iterator[list[GoldPage]]:

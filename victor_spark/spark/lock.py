@@ -14,7 +14,7 @@ import socket
 import threading
 import time
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 from uuid import uuid4
 
 LEASE: Final = "_run/lease.json"
@@ -30,14 +30,6 @@ class Store(Protocol):
     def read(self, name: str) -> bytes | None: ...  # noqa: D102 - None: there is no such file
     def write(self, name: str, content: bytes) -> None: ...  # noqa: D102 - whole or not at all
     def remove(self, name: str) -> None: ...  # noqa: D102 - if it is there
-
-
-class Lock(Protocol):
-    """What one run at a time holds, until `release` or the end of its process."""
-
-    def acquire(self) -> bool: ...  # noqa: D102 - False: another run holds it
-    def lost(self) -> bool: ...  # noqa: D102 - whether another run took it over meanwhile
-    def release(self) -> None: ...  # noqa: D102 - lets other runs in again
 
 
 class Lease:
@@ -146,3 +138,7 @@ class FileLock:
             os.close(self._descriptor)
             self._descriptor = None
         self._lease.release()
+
+
+Lock: TypeAlias = Lease | FileLock
+"""What one run at a time holds, until `release` or the end of its process."""

@@ -6,7 +6,8 @@ resumed run reads with the addresses of its own command line.
 
 import hashlib
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
@@ -17,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from victor_spark.errors import InputError
+from victor_spark.spark.progress import log, many
 from victor_spark.warc import inputs, storage
 from victor_spark.warc.shard import Shard
 
@@ -35,6 +37,9 @@ SHARDS: Final = pa.schema(
     ]
 )
 """One shard a row: the fields of `Shard`, and how many bytes of it are to be read."""
+
+_QUIET_SECONDS: Final = 10.0
+"""Progress of looking up shards is reported at most this often."""
 
 _FIELDS: Final = SHARDS.names[:-2]
 _ROWS: Final = 10_000
@@ -59,10 +64,8 @@ class Manifest:
         return int(self.table.num_rows)
 
 
-def collect(
-    arguments: Sequence[str], base_url: str | None = None, *, report: Callable[[int], None] = lambda _: None
-) -> Manifest:
-    """The shards of the arguments, every one looked up; `report` is called now and then with their number.
+def collect(arguments: Sequence[str], base_url: str | None = None) -> Manifest:
+    """The shards of the arguments, every one looked up.
 
     An unreadable shard on a list stays, and the run counts it as failed. Raises InputError as
     `inputs.resolve` does, and if no shard can be read.
@@ -71,8 +74,11 @@ def collect(
     missing: list[int] = []
 
     def known() -> Iterator[Shard]:
-        looked_up = inputs.checked(inputs.found(arguments, base_url=base_url), tell=report)
-        for row, one in enumerate(looked_up):
+        reported = time.monotonic()
+        for row, one in enumerate(inputs.checked(inputs.found(arguments, base_url=base_url))):
+            if time.monotonic() - reported > _QUIET_SECONDS:
+                reported = time.monotonic()
+                log(f"{many(row, 'shard')} looked up")
             if one.problem is not None:
                 missing.append(row)
                 problems.extend([one.problem] if len(missing) <= _N_SHOWN else [])

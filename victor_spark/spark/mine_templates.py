@@ -4,8 +4,6 @@ The table is small beside the crawl (cleaning broadcasts it), so the driver gath
 """
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -15,19 +13,18 @@ from uuid import uuid4
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as sf
+from pyspark.sql import SparkSession
 
 from victor_spark import pipeline, tables
 from victor_spark.errors import InputError, OutputError, UsageError
 from victor_spark.spark import manifest, plan
-from victor_spark.spark.files import Files, java_errors_as_output_errors, open_files
+from victor_spark.spark.files import Files, open_files, output_errors
 from victor_spark.spark.progress import Tally, clock, log, many, progress
 from victor_spark.spark.request import CleanRequest, RowOptions
 from victor_spark.spark.session import interruptible, session
 from victor_spark.spark.site_pages import MINED, SITE_PAGES, Sampling, miner, sample_partition
 from victor_spark.spark.tasks import CleanTask, clean_task
-from victor_spark.templates import coverage, history, table, tokens
+from victor_spark.templates import coverage, table, tokens
 from victor_spark.templates.mine import MiningSettings, check
 from victor_spark.templates.table import NO_TEMPLATES, AcrossSettings
 from victor_spark.warc import inputs
@@ -116,7 +113,7 @@ def _run_on_spark(
         if old is not None:
             rows = new.sites.to_pylist()
             without = {(row["site"], row["view"]) for row in rows if row["status"] == NO_TEMPLATES}
-            templates = history.update(old, templates, without)
+            templates = table.update(old, templates, without)
         written = table.with_grouping(templates, request.sampling.grouping)
         _write(files, output, written, new.sites)
     result = replace(new, templates=written)
@@ -138,65 +135,38 @@ def mined(
     sampling = partial(sample_partition, task=task, sampling=request.sampling)
     pages = plan.frame(spark, splits, n=n_tasks).mapInArrow(sampling, tables.ddl(SITE_PAGES))
     mine_site = miner(request.mining, request.sampling, mined_at)
-    with _batches_of(spark, _GROUP_ROWS):
-        rows = pages.groupBy("site").applyInArrow(mine_site, tables.ddl(MINED)).persist()
-        try:
-            of_sites = (
-                rows.where("regex is null")
-                .select(*(name for name in SITES.names if name in MINED.names))
-                .toArrow()
-            )
-            templates = _with_n_sites(rows.where("regex is not null")).toArrow()
-        finally:
-            rows.unpersist()
-    sites = of_sites.filter(pc.is_valid(of_sites["site"]))
-    n_mined = pc.sum(pc.equal(sites["status"], "ok")).as_py() or 0
-    kept = table.filter_across(_ordered(templates), n_mined, request.across)
-    return MiningResult(kept, _sites_report(sites, kept), _problems(of_sites))
-
-
-def _with_n_sites(templates: DataFrame) -> DataFrame:
-    """The templates with how many sites have the same expression: the join of the second-level filter."""
-    counted = templates.groupBy("view", "regex").agg(sf.countDistinct("site").cast("int").alias("n"))
-    joined = templates.join(counted, ["view", "regex"]).withColumn("n_sites_seen", sf.col("n"))
-    return joined.select(*table.TEMPLATES.names)
-
-
-@contextmanager
-def _batches_of(spark: SparkSession, n_rows: int) -> Iterator[None]:
-    """Limits the rows of Spark's Arrow batches, as pages may be long."""
-    key = "spark.sql.execution.arrow.maxRecordsPerBatch"
-    before = str(spark.conf.get(key))
-    spark.conf.set(key, n_rows)
-    try:
-        yield
-    finally:
-        spark.conf.set(key, before)
-
-
-def _ordered(templates: pa.Table) -> pa.Table:
-    """The same rows in the same order, however the job was cut into tasks."""
-    columns = [templates[field.name].combine_chunks().cast(field.type) for field in table.TEMPLATES]
-    same = pa.Table.from_arrays(columns, schema=table.TEMPLATES)
-    return same.sort_by([("site", "ascending"), ("document_frequency", "descending"), ("regex", "ascending")])
-
-
-def _sites_report(sites: pa.Table, templates: pa.Table) -> pa.Table:
-    n_templates: dict[str, int] = {
-        row["values"]: row["counts"] for row in pc.value_counts(templates["site"]).to_pylist()
-    }
-    rows = sorted(sites.to_pylist(), key=lambda row: str(row["site"]))
-    return pa.Table.from_pylist(
-        [{**row, "n_templates": n_templates.get(row["site"], 0)} for row in rows],
-        schema=SITES,
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", _GROUP_ROWS)
+    rows = pages.groupBy("site").applyInArrow(mine_site, tables.ddl(MINED)).toArrow()
+    about = [name for name in SITES.names if name in MINED.names]
+    of_sites = rows.filter(pc.is_null(rows["regex"])).select(about).to_pylist()
+    templates = _with_n_sites(rows.filter(pc.is_valid(rows["regex"])))
+    n_mined = sum(row["status"] == "ok" for row in of_sites)
+    kept = table.filter_across(templates, n_mined, request.across)
+    n_templates = Counter(kept["site"].to_pylist())
+    sites = [{**row, "n_templates": n_templates[row["site"]]} for row in of_sites if row["site"] is not None]
+    problems = Counter[str]()
+    for row in of_sites:
+        if row["site"] is None:
+            problems[row["reason"]] += row["n_seen"]
+    return MiningResult(
+        kept,
+        pa.Table.from_pylist(sorted(sites, key=lambda row: str(row["site"])), schema=SITES),
+        dict(sorted(problems.items(), key=lambda each: (-each[1], each[0]))),
     )
 
 
-def _problems(of_sites: pa.Table) -> dict[str, int]:
-    found = Counter[str]()
-    for row in of_sites.filter(pc.is_null(of_sites["site"])).to_pylist():
-        found[row["reason"]] += row["n_seen"]
-    return dict(sorted(found.items(), key=lambda each: (-each[1], each[0])))
+def _with_n_sites(rows: pa.Table) -> pa.Table:
+    """The templates with how many sites have the same expression; in order, however the job was cut."""
+    view, regex, site = (rows[name].to_pylist() for name in ("view", "regex", "site"))
+    n_sites = Counter((view, regex) for view, regex, _ in set(zip(view, regex, site, strict=True)))
+    seen = [n_sites[key] for key in zip(view, regex, strict=True)]
+    columns = [
+        pa.array(seen, field.type) if field.name == "n_sites_seen" else rows[field.name].cast(field.type)
+        for field in table.TEMPLATES
+    ]
+    templates = pa.Table.from_arrays(columns, schema=table.TEMPLATES)
+    order = [("site", "ascending"), ("document_frequency", "descending"), ("regex", "ascending")]
+    return templates.sort_by(order)
 
 
 def summary(result: MiningResult, output: str, seconds: float) -> list[str]:
@@ -216,40 +186,29 @@ def summary(result: MiningResult, output: str, seconds: float) -> list[str]:
     return lines
 
 
-_ENDING: Final = ".parquet"
-
-
 def sites_path(output: str) -> str:
     """The report of all sites: templates.parquet → templates.sites.parquet."""
-    return f"{output.removesuffix(_ENDING)}.sites{_ENDING}"
+    return f"{output.removesuffix('.parquet')}.sites.parquet"
 
 
 def _opened(output: str, spark: SparkSession) -> Files:
     """The folder of the output; OutputError if it can't be written, or would replace something else."""
     folder, _, name = output.rpartition("/")
-    with java_errors_as_output_errors(output):
+    with output_errors(output):
         files = open_files(folder or ("/" if output.startswith("/") else "."), spark)
-        _check(files, name, output)
-    return files
-
-
-def _check(files: Files, name: str, output: str) -> None:
-    names = files.names()
-    if not name:
-        raise OutputError(f"{output}: is a folder; --output is a file, such as templates.parquet")
-    if names is None:
-        raise OutputError(f"{output}: its folder doesn't exist")
-    if name in names:
-        try:
-            table.from_bytes(files.read(name) or b"")
-        except InputError as error:
-            raise OutputError(
-                f"{output}: exists, and is not a templates table; choose another --output"
-            ) from error
-    try:
+        names = files.names()
+        if not name:
+            raise OutputError(f"{output}: is a folder; --output is a file, such as templates.parquet")
+        if names is None:
+            raise OutputError(f"{output}: its folder doesn't exist")
+        if name in names:
+            try:
+                table.from_bytes(files.read(name) or b"")
+            except InputError as error:
+                line = f"{output}: exists, and is not a templates table; choose another --output"
+                raise OutputError(line) from error
         files.probe()
-    except OSError as error:
-        raise OutputError(f"{output}: can't write there: {error.strerror or error}") from error
+    return files
 
 
 def _write(files: Files, output: str, templates: pa.Table, sites: pa.Table) -> None:
@@ -257,8 +216,8 @@ def _write(files: Files, output: str, templates: pa.Table, sites: pa.Table) -> N
     report = pa.BufferOutputStream()
     pq.write_table(sites, report, compression="zstd")
     contents = {sites_path(output): report.getvalue().to_pybytes(), output: table.to_bytes(templates)}
-    for path, content in contents.items():
-        with java_errors_as_output_errors(output):
+    with output_errors(output):
+        for path, content in contents.items():
             files.write(path.rpartition("/")[2], content)
 
 

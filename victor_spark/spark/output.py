@@ -3,6 +3,11 @@
 A run is complete when `_run/run.json` exists, which is written last. Until then the same command resumes the
 run with the waves of the plan that the ledger doesn't have.
 
+A wave's pages are written below _run/staged, in a folder of the run's own (a run that was killed may leave
+a Java process that goes on writing for a while). Then they are counted, moved to pages/ under names with the
+wave's number, and entered in the ledger. Files in pages/ that no entry names are of a run that died: they are
+removed, and their wave is cleaned again.
+
     _run/config.json        what decides the rows: options, hashes of models and inputs, versions
     _run/manifest.parquet   the shards with sizes and etags
     _run/plan.json          how they are cut into splits and waves
@@ -16,6 +21,7 @@ run with the waves of the plan that the ledger doesn't have.
 
 import json
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
@@ -24,8 +30,10 @@ import pyarrow as pa
 
 from victor_spark.errors import OutputError
 from victor_spark.spark import manifest, plan, report
-from victor_spark.spark.files import Files
+from victor_spark.spark.counts import Counts, Entry
+from victor_spark.spark.files import Files, output_errors
 from victor_spark.spark.plan import Plan
+from victor_spark.spark.progress import many
 
 PAGES: Final = "pages"
 CONFIG: Final = "_run/config.json"
@@ -34,9 +42,16 @@ PLAN: Final = "_run/plan.json"
 RUN: Final = "_run/run.json"
 STOPPED: Final = "_run/stopped.json"
 REPORT: Final = "_run/report.html"
+LEDGER: Final = "_run/ledger"
+FAILURES: Final = "_run/failures"
+STAGED: Final = "_run/staged"
+
+_N_READERS: Final = 16
 _N_DIFFERENCES_SHOWN: Final = 3
 
 Config = dict[str, Any]
+Options = Mapping[str, str]
+"""The option of the command line that sets a field of the request, by the field: for error messages."""
 
 
 def check(files: Files) -> None:
@@ -46,50 +61,76 @@ def check(files: Files) -> None:
     names = files.names()
     if names and set(names) - {"_run"} and files.read(CONFIG) is None:
         raise OutputError(f"{_shown(files)}: holds other files ({names[0]}); choose a new or empty directory")
-    try:
+    with output_errors(files.location):
         files.probe()
-    except FileNotFoundError as error:
-        raise OutputError(f"{_shown(files)}: its parent directory doesn't exist") from error
-    except Exception as error:
-        raise OutputError(f"{_shown(files)}: can't write there: {_first_line(error)}") from error
 
 
-def finished_run(files: Files, config: Config, shards: pa.Table) -> dict[str, Any] | None:
+def finished_run(files: Files, config: Config, shards: pa.Table, options: Options) -> dict[str, Any] | None:
     """The run.json of a complete run of the same command; None if there is work to do.
 
     Raises OutputError with the differences if OUT is of a different command or of shards that changed.
     """
-    if not begun(files, config):
+    if not _begun(files, config, options):
         return None
     if changed := manifest.changed(_stored_shards(files), shards):
         more = f" and {len(changed) - 1} more" if changed[1:] else ""
         raise OutputError(
             f"{changed[0]}{more} changed since {_shown(files)} was begun: choose another --output"
         )
-    run = files.read(RUN)
-    return None if run is None else _load(run, files)
+    return stored(files, RUN)
 
 
-def begun(files: Files, config: Config) -> bool:
+def _begun(files: Files, config: Config, options: Options) -> bool:
     """Whether a run of the same command began here; OutputError if it was a different command."""
-    found = files.read(CONFIG)
+    found = stored(files, CONFIG)
     if found is None:
         return False
-    differences = list(_differences(_load(found, files), config))
+    with _undamaged(files):
+        differences = list(_differences(found, config, options))
     if differences:
-        shown = "; ".join(differences[:_N_DIFFERENCES_SHOWN])
+        shown = ", ".join(differences[:_N_DIFFERENCES_SHOWN])
         n_more = len(differences) - _N_DIFFERENCES_SHOWN
         more = f" and {n_more} more" if n_more > 0 else ""
         raise OutputError(
-            f"{_shown(files)} was written with {shown}{more}: repeat its options or choose another --output"
+            f"{_shown(files)} was written {shown}{more}: repeat its options or choose another --output"
         )
     return True
+
+
+def _differences(old: Config, new: Config, options: Options, group: str = "rows") -> Iterator[str]:
+    """How OUT was written otherwise than it would be now, in the words of the command line."""
+    for key in sorted(old.keys() | new.keys()):
+        before: Any = old.get(key)
+        now: Any = new.get(key)
+        option = options.get(f"{group}.{key}", key)
+        if before == now:
+            continue
+        if key == "inputs":
+            sizes = [many(shards["n_shards"], "shard") for shards in (before, now)]
+            yield f"with other inputs ({sizes[0]}, now {sizes[1]})"
+        elif key == "models":
+            names = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+            yield f"with other models ({', '.join(names)})"
+        elif isinstance(before, dict) and isinstance(now, dict):
+            yield from _differences(before, now, options, key)
+        elif isinstance(before, bool):
+            yield f"{'with' if before is not option.startswith('--no-') else 'without'} {option}"
+        elif before is None:
+            yield f"without {option}"
+        else:
+            yield f"with {option} {_brief(before)}" + ("" if now is None else f" (now {_brief(now)})")
+
+
+def _brief(value: Any) -> str:
+    several = value if isinstance(value, list) else [value]
+    text = ",".join(f"{one:g}" if isinstance(one, float) else str(one) for one in several)
+    return text if len(text) <= 40 else f"{text[:12]}…"
 
 
 @contextmanager
 def claimed(files: Files) -> Iterator[None]:
     """Locks OUT for this run."""
-    with _writing(files):
+    with output_errors(files.location):
         if not files.lock.acquire():
             raise OutputError(f"{_shown(files)}: another run is writing there")
     try:
@@ -98,116 +139,156 @@ def claimed(files: Files) -> Iterator[None]:
         files.lock.release()
 
 
-def begin(files: Files, config: Config, planned: Plan) -> Plan:
+def begin(files: Files, config: Config, planned: Plan, options: Options) -> Plan:
     """The plan of an earlier run of the same command; without one, stores this plan and the config."""
-    with _writing(files):
-        if begun(files, config):
-            stored = stored_plan(files)
+    with output_errors(files.location):
+        if _begun(files, config, options):
+            before = stored_plan(files)
             files.remove(STOPPED)
-            return replace(stored, shards=manifest.with_addresses(stored.shards, planned.shards))
+            return replace(before, shards=manifest.with_addresses(before.shards, planned.shards))
         files.write(MANIFEST, manifest.to_bytes(planned.shards))
         cut = {"split_bytes": planned.split_bytes, "wave_bytes": planned.wave_bytes}
-        files.write(PLAN, _dump({**cut, "n_bytes": int(planned.begins[-1])}))
-        files.write(CONFIG, _dump(config))
+        files.write(PLAN, dumped({**cut, "n_bytes": int(planned.begins[-1])}))
+        files.write(CONFIG, dumped(config))
     return planned
 
 
 def stored_plan(files: Files) -> Plan:
     """The plan of the run that began here; OutputError if there is none."""
-    content = files.read(PLAN)
-    if content is None or files.read(CONFIG) is None:
+    cut = stored(files, PLAN)
+    if cut is None or files.read(CONFIG) is None:
         raise OutputError(f"{_shown(files)}: holds no run of victor clean")
-    cut = _load(content, files)
-    try:
+    with _undamaged(files):
         sizes = {name: int(cut[name]) for name in ("split_bytes", "wave_bytes")}
-    except (KeyError, TypeError, ValueError) as error:
-        raise _damaged(files) from error
-    return plan.plan(_stored_shards(files), n_cores=1, **sizes)
+        return plan.plan(_stored_shards(files), n_cores=1, **sizes)
 
 
 def _stored_shards(files: Files) -> pa.Table:
-    try:
+    with _undamaged(files):
         return manifest.from_bytes(files.read(MANIFEST) or b"")
-    except (ValueError, pa.ArrowException) as error:
-        raise _damaged(files) from error
 
 
 def stored(files: Files, name: str) -> dict[str, Any] | None:
     """A JSON file of _run/, or None; OutputError if it is damaged."""
     content = files.read(name)
-    return None if content is None else _load(content, files)
+    if content is None:
+        return None
+    with _undamaged(files):
+        return dict(json.loads(content))
+
+
+@contextmanager
+def _undamaged(files: Files) -> Iterator[None]:
+    """OutputError if a file of _run/ doesn't hold what a run writes there."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError, pa.ArrowException) as error:
+        raise OutputError(f"{_shown(files)}: _run/ is damaged; choose another --output") from error
 
 
 def stop(files: Files, run: Mapping[str, Any], why: str) -> None:
     """Stores the record of a run that exceeded its failure budget; the same command resumes it."""
     stopped = {"stopped": why, **run}
-    with _writing(files):
-        files.write(STOPPED, _dump(stopped))
+    with output_errors(files.location):
+        files.write(STOPPED, dumped(stopped))
         files.write(REPORT, report.html(stopped).encode())
 
 
 def finish(files: Files, run: Mapping[str, Any]) -> None:
     """Declares the run complete."""
-    with _writing(files):
+    with output_errors(files.location):
         files.remove(STOPPED)
         files.write(REPORT, report.html(run).encode())
         files.write(f"{PAGES}/_SUCCESS", b"")
-        files.write(RUN, _dump(run))
+        files.write(RUN, dumped(run))
 
 
-@contextmanager
-def _writing(files: Files) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(f"{_shown(files)}: can't write there: {_first_line(error)}") from error
-
-
-def _differences(old: Config, new: Config, prefix: str = "") -> Iterator[str]:
-    for key in sorted(old.keys() | new.keys()):
-        before, now = old.get(key), new.get(key)
-        if before == now:
-            continue
-        if key == "inputs":
-            yield f"other inputs ({_n_shards(before)} then, {_n_shards(now)} now)"
-        elif isinstance(before, dict) and isinstance(now, dict):
-            yield from _differences(before, now, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key} = {_brief(before)} (now {_brief(now)})"
-
-
-def _n_shards(inputs: Any) -> str:
-    n = inputs.get("n_shards") if isinstance(inputs, dict) else None
-    return "1 shard" if n == 1 else f"{n} shards"
-
-
-def _brief(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 40 else f"{text[:12]}…"
-
-
-def _dump(value: Mapping[str, Any]) -> bytes:
-    return (json.dumps(value, ensure_ascii=False, indent=2) + "\n").encode()
-
-
-def _load(content: bytes, files: Files) -> dict[str, Any]:
-    try:
-        loaded = json.loads(content)
-    except ValueError as error:
-        raise _damaged(files) from error
-    if not isinstance(loaded, dict):
-        raise _damaged(files)
-    return loaded
-
-
-def _damaged(files: Files) -> OutputError:
-    return OutputError(f"{_shown(files)}: _run/ is damaged; choose another --output")
+def dumped(value: Mapping[str, Any]) -> bytes:
+    """A JSON file of _run/."""
+    return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def _shown(files: Files) -> str:
     return files.location.removeprefix("file://")
 
 
-def _first_line(error: BaseException) -> str:
-    strerror = getattr(error, "strerror", None)
-    return strerror or next(iter(str(error).splitlines()), type(error).__name__)
+def entries(files: Files) -> Iterator[Entry]:
+    """All entries, by wave; one that can't be read counts as missing, so its wave is cleaned again."""
+    names = [name for name in files.names(LEDGER) or [] if name.endswith(".json") and name[0] != "."]
+    with ThreadPoolExecutor(_N_READERS, "victor-ledger") as pool:
+        for first in range(0, len(names), _N_READERS):
+            some = names[first : first + _N_READERS]
+            for content in pool.map(lambda name: files.read(f"{LEDGER}/{name}"), some):
+                if (entry := _parsed(content)) is not None:
+                    yield entry
+
+
+def _parsed(content: bytes | None) -> Entry | None:
+    try:
+        found = json.loads(content or b"")
+        return Entry(**{**found, "counts": Counts(**found["counts"])})
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def enter(files: Files, entry: Entry) -> None:
+    """Declares a wave done."""
+    files.write(f"{LEDGER}/{entry.wave:05}.json", dumped({**vars(entry), "counts": vars(entry.counts)}))
+    files.remove(f"{FAILURES}/{entry.wave:05}.json")
+
+
+def note_failure(files: Files, wave: int, reason: str) -> None:
+    """Stores why a wave failed, until it is done."""
+    files.write(f"{FAILURES}/{wave:05}.json", dumped({"wave": wave, "reason": reason}))
+
+
+def failures(files: Files) -> dict[int, str]:
+    """Why waves failed that are not done yet."""
+    names = [f"{FAILURES}/{name}" for name in files.names(FAILURES) or [] if name[0] != "."]
+    found = [failure for name in names if (failure := stored(files, name))]
+    return {failure["wave"]: failure["reason"] for failure in found}
+
+
+def staged(run_id: str, wave: int) -> str:
+    """Where a run writes a wave's pages before they are moved."""
+    return f"{STAGED}/{run_id}/{wave:05}"
+
+
+def publish(files: Files, run_id: str, wave: int, sizes: Mapping[str, int] | None = None) -> dict[str, int]:
+    """Moves a wave's staged pages to pages/; their names there, and their sizes.
+
+    `sizes` are the pages that belong to the wave, if others may be staged as well.
+    """
+    moved, source = {}, staged(run_id, wave)
+    for path, size in sorted((files.below(source) if sizes is None else sizes).items()):
+        folder, slash, name = path.rpartition("/")
+        if name[0] in "_.":  # markers of Spark
+            continue
+        target = f"{folder}{slash}wave-{wave:05}-{name}"
+        files.move(f"{source}/{path}", f"{PAGES}/{target}")
+        moved[target] = size
+    files.remove(source)
+    return moved
+
+
+def tidy(files: Files) -> dict[int, Entry]:
+    """The entries whose pages all exist, without their names; removes all other and all staged pages.
+
+    The names of all pages are in the driver's memory once, and not for long.
+    """
+    files.remove(STAGED)
+    there, done = files.below(PAGES), dict[int, Entry]()
+    for entry in entries(files):
+        if is_whole(entry, there):
+            done[entry.wave] = replace(entry, files={})
+            for name in entry.files:
+                del there[name]
+    for name in there:
+        if name.rpartition("/")[2][0] not in "_.":
+            files.remove(f"{PAGES}/{name}")
+    return done
+
+
+def is_whole(entry: Entry, there: Mapping[str, int]) -> bool:
+    """Whether all pages of an entry are among the files below pages/."""
+    return all(there.get(name) == size for name, size in entry.files.items())

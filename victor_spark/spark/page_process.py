@@ -23,11 +23,11 @@ from typing import Final, NamedTuple, NoReturn
 
 import pyarrow as pa
 
-from victor_spark.blocks import Record
 from victor_spark.errors import ShardError
 from victor_spark.spark.request import OPEN_FACTOR, REMOTE_SECONDS, WALL_FACTOR, Limits
 from victor_spark.spark.rows import RowBatch, Work, shard_row
 from victor_spark.warc import storage
+from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Place, Shard, Skip
 
 FLUSH_BYTES: Final = 1 << 20
@@ -82,26 +82,18 @@ class Note(NamedTuple):
     place: Place | None
 
 
-class Suspect(NamedTuple):
-    """The record that a process worked on when it died."""
-
-    position: Position
-    phase: int
-    place: Place | None
-
-
 @dataclass(frozen=True, slots=True)
 class Assignment:
     """Shards, the first record that has no row yet, and what is known from processes that died.
 
-    Everything before `suspect` is sent before that record is read. `passed`: by the number of a shard, the
-    record that its reading begins with and passes over. `slow`: the shards that are read without FastWARC.
+    Everything before the record of `suspect` is sent before that is read. `passed`: by the number of a shard,
+    the record that its reading begins with and passes over. `slow`: shards that are read without FastWARC.
     """
 
     shards: Sequence[Shard]
     start: Position
     verdicts: Mapping[Position, Verdict] = field(default_factory=dict)
-    suspect: Suspect | None = None
+    suspect: Note | None = None
     passed: Mapping[int, Skip] = field(default_factory=dict)
     slow: frozenset[int] = frozenset()
 
@@ -128,7 +120,11 @@ def serve(
     try:
         _settle(commands, results, log, parent)
         resident = _cap_memory(limits)
-        while (assignment := _next(commands)) is not None:
+        while True:
+            try:
+                assignment: Assignment = commands.recv()
+            except EOFError:  # the parent is gone
+                break
             _Worker(results, shared, work, limits, resident).run(assignment)
         code = 0
     except BrokenPipeError:  # the parent is gone
@@ -146,15 +142,6 @@ def send(results: Connection, kind: bytes, position: Position, payload: "bytes |
     results.send_bytes(payload)
 
 
-def _next(commands: Connection) -> Assignment | None:
-    """The next assignment; None if the parent is gone."""
-    try:
-        assignment: Assignment = commands.recv()
-    except EOFError:
-        return None
-    return assignment
-
-
 def _settle(commands: Connection, results: Connection, log: int, parent: int) -> None:
     """Makes the forked copy of the parent a process of its own."""
     if sys.platform == "linux":
@@ -167,20 +154,16 @@ def _settle(commands: Connection, results: Connection, log: int, parent: int) ->
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     faulthandler.disable()
     os.dup2(log, 2)
-    _detach_files({0, 1, 2, commands.fileno(), results.fileno()})
-    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-    gc.freeze()
-
-
-def _detach_files(kept: set[int]) -> None:
-    """Connects other descriptors to /dev/null: file objects copied from the parent may still close them."""
+    # The parent's other files become /dev/null: file objects copied from the parent may still close them.
     nowhere = os.open(os.devnull, os.O_RDWR)
     folder = "/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd"
-    for fd in [int(name) for name in os.listdir(folder)]:
-        if fd not in kept and fd != nowhere:
-            with contextlib.suppress(OSError):  # the folder's own
-                os.fstat(fd)
-                os.dup2(nowhere, fd)
+    kept = {0, 1, 2, commands.fileno(), results.fileno(), nowhere}
+    for fd in {int(name) for name in os.listdir(folder)} - kept:
+        with contextlib.suppress(OSError):  # the folder's own
+            os.fstat(fd)
+            os.dup2(nowhere, fd)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    gc.freeze()
 
 
 def _cap_memory(limits: Limits) -> int:
@@ -226,8 +209,7 @@ class _Worker:
         send(self._results, END, position)
 
     def _shard(self, assignment: Assignment, number: int, n_skipped: int) -> None:
-        records = self._records(assignment, number)
-        for position, record in records:
+        for position, record in self._records(assignment, number):
             if position.record < n_skipped:
                 continue
             if verdict := assignment.verdicts.get(position):

@@ -154,8 +154,13 @@ def frame(spark: SparkSession, splits: pa.Table, *, n: int) -> DataFrame:
 
 
 def weight(splits: pa.Table) -> int:
-    """Bytes to read, about."""
+    """How much work it is to read them: their length on the scale of bytes."""
     return int(_weights(splits).sum())
+
+
+def n_bytes(splits: pa.Table) -> int:
+    """Bytes to read, with a guess where the size is unknown."""
+    return int(_filled(splits, "n_bytes", _UNKNOWN).sum())
 
 
 def _weights(shards: pa.Table) -> Int64:

@@ -6,7 +6,8 @@ exactly the fields that are compared.
 """
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Final
 
 from victor_spark.errors import UsageError
@@ -54,8 +55,8 @@ class RowOptions:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of `tables.ON_REQUEST` that are asked for."""
-        wanted = {"html": self.html, "crawl": self.partition_by == "crawl", "blocks": self.blocks}
-        return tuple(name for name, is_wanted in wanted.items() if is_wanted)
+        switches = [one.name for one in fields(self) if getattr(self, one.name) is True]
+        return (*switches, *([self.partition_by] if self.partition_by else []))
 
     @property
     def file_bytes(self) -> int | None:
@@ -150,7 +151,7 @@ class CleanRequest:
     """Everything that `victor clean` was asked for; `output` is "" where one page is printed.
 
     The groups `cleaning`, `reading`, `rows` (as "output"), `limits` and `budget` are tables of
-    conf/cleaning.toml.
+    conf/cleaning.toml. `options` are the names of the options that set the fields, for error messages.
     """
 
     inputs: tuple[str, ...] = field(default=(), compare=False)
@@ -162,3 +163,4 @@ class CleanRequest:
     limits: Limits = Limits()
     budget: Budget = field(default=Budget(), compare=False)
     spark: SparkOptions = field(default=SparkOptions(), compare=False)
+    options: Mapping[str, str] = field(default_factory=dict, compare=False)

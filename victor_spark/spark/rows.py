@@ -11,12 +11,13 @@ import numpy as np
 import pyarrow as pa
 
 from victor_spark import pipeline, tables
-from victor_spark.blocks import LABELS, Record
+from victor_spark.blocks import LABELS
 from victor_spark.document import BlockSequence, Document
 from victor_spark.errors import ShardError
 from victor_spark.hosts import host_name, registered_domain
 from victor_spark.spark.request import CleanRequest
-from victor_spark.warc import file_types, records
+from victor_spark.warc import file_types, reading
+from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Shard
 
 STAGES: Final = {
@@ -224,11 +225,6 @@ class StageTimer:
             yield record
 
 
-def summed(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
-    """The seconds of both, by stage."""
-    return {stage: one.get(stage, 0.0) + other.get(stage, 0.0) for stage in STAGES}
-
-
 @dataclass(frozen=True, slots=True)
 class Work:
     """What is done with shards: `read` gives records, `row` the row of one, `lost` that of one given up."""
@@ -246,7 +242,7 @@ def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
     clean = pipeline.cleaning(request.cleaning, models, timer)
 
     def read(shard: Shard, attempt: Attempt) -> Iterator[Record]:
-        return timer.reading(records.read(shard, request.reading, attempt))
+        return timer.reading(reading.read(shard, request.reading, attempt))
 
     def row(record: Record) -> Row:
         if record.status is not None:

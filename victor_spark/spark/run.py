@@ -2,31 +2,28 @@
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final
+from typing import Any
 from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
 from victor_spark import pipeline
 from victor_spark.errors import BudgetError, OutputError, described
-from victor_spark.spark import ledger, manifest, output, plan, record, waves
-from victor_spark.spark.files import Files, is_local, java_errors_as_output_errors, open_files
+from victor_spark.spark import manifest, output, plan, record, waves
+from victor_spark.spark.counts import BudgetTracker, Entry, check_budget
+from victor_spark.spark.files import Files, is_local, open_files, output_errors
 from victor_spark.spark.manifest import Manifest
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import Tally, clock, log, many, progress
-from victor_spark.spark.record import BudgetTracker, Entry
 from victor_spark.spark.request import CleanRequest
 from victor_spark.spark.session import check_master, interruptible, session
 from victor_spark.spark.tasks import clean_task
-from victor_spark.spark.waves import StoppedError, Writing, Written
-
-_QUIET_SECONDS: Final = 10.0
-"""Looking up shards is reported at most this often."""
+from victor_spark.spark.waves import Writing, Written
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,7 @@ def run(request: CleanRequest) -> dict[str, Any]:
     if files is not None:
         output.check(files)
     models = pipeline.models(request.cleaning)
-    shards = manifest.collect(request.inputs, request.base_url, report=_LookUps())
+    shards = manifest.collect(request.inputs, request.base_url)
     if shards.missing:
         n = f"{len(shards.missing)} of {len(shards)}"
         log(f"{n} shards can't be read, such as {shards.problems[0]}")
@@ -59,7 +56,7 @@ def run(request: CleanRequest) -> dict[str, Any]:
         request, models=record.models_hashes(models), inputs=manifest.summary(shards.table)
     )
     this = _Run(request, shards, models, config, f"victor-{uuid4()}", threading.Event())
-    if files is not None and (finished := output.finished_run(files, config, shards.table)):
+    if files is not None and (finished := output.finished_run(files, config, shards.table, request.options)):
         return _already_done(finished, request)
     return interruptible(partial(_run_on_spark, files, this), group=this.id, stop=this.stop)
 
@@ -68,10 +65,10 @@ def _run_on_spark(files: Files | None, this: _Run) -> dict[str, Any]:
     request = this.request
     with session(master=request.spark.master) as spark:
         if files is None:
-            with java_errors_as_output_errors(request.output):
+            with output_errors(request.output):
                 files = open_files(request.output, spark)
                 output.check(files)
-                finished = output.finished_run(files, this.config, this.shards.table)
+                finished = output.finished_run(files, this.config, this.shards.table, request.options)
             if finished:
                 return _already_done(finished, request)
         with output.claimed(files):
@@ -87,28 +84,26 @@ def _run(spark: SparkSession, files: Files, this: _Run) -> dict[str, Any]:
         wave_bytes=request.spark.wave_bytes,
         min_wave_bytes=request.rows.min_wave_bytes,
     )
-    planned = output.begin(files, this.config, planned)
-    done = ledger.tidy(files)
-    log(_beginning(planned, len(done), context.master))
-    n_shards = planned.shards.num_rows
+    planned = output.begin(files, this.config, planned, request.options)
+    done = output.tidy(files)
+    n_shards, n_waves = planned.shards.num_rows, sum(1 for _ in plan.waves(planned))
+    shards = many(n_shards, "shard")
+    if done:
+        log(f"resuming {shards} on {context.master}: {len(done)} of {n_waves} waves are done")
+    else:
+        log(f"cleaning {shards} in {many(n_waves, 'wave')} on {context.master}")
     budget = BudgetTracker(request.budget, n_shards=n_shards, n_bytes=int(planned.begins[-1]))
 
-    def run_json(entries: Sequence[Entry]) -> dict[str, Any]:
-        return record.run_json(
-            entries,
-            len(done),
-            config=this.config,
-            budget=request.budget,
-            spark={
-                "master": context.master,
-                "engine": request.spark.engine,
-                "n_cores": context.defaultParallelism,
-            },
-            n_shards=n_shards,
-            began=began,
-            seconds=time.monotonic() - started,
-        )
-
+    run_json = partial(
+        record.run_json,
+        n_earlier=len(done),
+        request=request,
+        config=this.config,
+        context=context,
+        n_shards=n_shards,
+        began=began,
+        started=started,
+    )
     try:
         budget.add(*done.values())
         n_here = _clean(spark, files, this, planned, done, budget)
@@ -129,7 +124,7 @@ def _run(spark: SparkSession, files: Files, this: _Run) -> dict[str, Any]:
 
 def _entries(files: Files, done: Mapping[int, Entry]) -> list[Entry]:
     """The entries of all waves that are done, those of earlier runs first."""
-    return sorted(ledger.tidy(files).values(), key=lambda entry: (entry.wave not in done, entry.wave))
+    return sorted(output.tidy(files).values(), key=lambda entry: (entry.wave not in done, entry.wave))
 
 
 def _clean(
@@ -158,42 +153,44 @@ def _clean(
         if this.stop.is_set() or files.lock.lost() or isinstance(error, BudgetError):
             return
         with suppress(Exception):  # the disk may be full: the error itself matters more
-            ledger.note_failure(files, wave, described(error))
+            output.note_failure(files, wave, described(error))
         log(f"wave {wave} failed; the same command resumes after the waves that are done")
 
-    try:
-        with progress(spark.sparkContext, writing.tally):
-            committed = waves.run(
-                (wave for wave in plan.waves(planned) if wave not in done),
-                partial(waves.clean, writing),
-                commit,
-                failed=failed,
-                stop=lambda: this.stop.is_set() or files.lock.lost(),
-            )
-    except StoppedError:
+    def check_held() -> None:
+        """Raises if the run must not begin another wave."""
         waves.check_held(files)
-        raise
+        if this.stop.is_set():
+            raise KeyboardInterrupt
+
+    with progress(spark.sparkContext, writing.tally):
+        committed = waves.run(
+            (wave for wave in plan.waves(planned) if wave not in done),
+            partial(waves.clean, writing),
+            commit,
+            failed=failed,
+            check=check_held,
+        )
     return len(committed)
-
-
-def _beginning(planned: Plan, n_done: int, master: str | None) -> str:
-    n_waves, shards = sum(1 for _ in plan.waves(planned)), many(planned.shards.num_rows, "shard")
-    if n_done:
-        return f"resuming {shards} on {master}: {n_done} of {n_waves} waves are done"
-    return f"cleaning {shards} in {many(n_waves, 'wave')} on {master}"
 
 
 def _already_done(finished: dict[str, Any], request: CleanRequest) -> dict[str, Any]:
     log(f"already done on {finished['finished_at']}: nothing to do")
     for line in summary(finished, request.output):
         log(line)
-    record.check_budget(request.budget, record.failed_in(finished))
+    check_budget(
+        request.budget,
+        n_shards=finished["n_shards"],
+        n_failed_shards=finished["n_failed_shards"],
+        reason=next(iter(finished["failed_shards"].values()), None),
+        n_pages=finished["n_pages"],
+        statuses=record.page_statuses(finished),
+    )
     return finished
 
 
 def summary(finished: Mapping[str, Any], location: str) -> list[str]:
     """A run.json in a few lines for people."""
-    counts = record.counts_of(finished).page_statuses
+    counts = record.page_statuses(finished)
     statuses = ", ".join(f"{status} {n}" for status, n in counts.items()) or "no pages"
     n_here = finished["n_pages"] - finished["n_pages_of_earlier_runs"]
     took, rate = clock(finished["seconds"]["clean"]), f"{finished['pages_per_second']} pages/s"
@@ -205,15 +202,3 @@ def summary(finished: Mapping[str, Any], location: str) -> list[str]:
         lines.append(f"{many(n_failed, 'shard')} couldn't be read to the end, such as: {reason}")
     rows, run_json, charts = (f"{location}/{name}" for name in (output.PAGES, output.RUN, output.REPORT))
     return [*lines, f"rows in {rows}, record of the run in {run_json}, charts in {charts}"]
-
-
-class _LookUps:
-    """Reports the number of shards looked up, at most every `_QUIET_SECONDS`."""
-
-    def __init__(self) -> None:
-        self._last = time.monotonic()
-
-    def __call__(self, n: int) -> None:
-        if time.monotonic() - self._last > _QUIET_SECONDS:
-            self._last = time.monotonic()
-            log(f"{many(n, 'shard')} looked up")

@@ -36,8 +36,8 @@ from victor_spark.spark.page_process import (
     RETIRED,
     ROWS,
     Assignment,
+    Note,
     Position,
-    Suspect,
     Verdict,
     noted,
     out_of_memory,
@@ -45,7 +45,7 @@ from victor_spark.spark.page_process import (
 )
 from victor_spark.spark.request import WALL_FACTOR, Limits
 from victor_spark.spark.rows import RowBatch, Work, shard_row
-from victor_spark.warc.shard import Place, Shard, Skip
+from victor_spark.warc.shard import Shard, Skip
 
 MAX_DEATHS: Final = 10
 """After this many deaths in a row without a row or a verdict between them, the task fails."""
@@ -73,14 +73,12 @@ class Message(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """Where and how a child ended, and whether it had used up its time or most of its memory."""
+    """How a child ended, its last note, and whether it had used up its time or most of its memory."""
 
-    position: Position
-    phase: int
+    note: Note
     how: str
     timed_out: bool
     starved: bool
-    place: Place | None = None
 
 
 class Sandbox:
@@ -114,14 +112,15 @@ class Sandbox:
                 if last == RETIRED:
                     continue
                 before, todo = todo, after_death(todo, death, self._limits)
-                n_deaths = n_deaths + 1 if _is_where_it_was(before, todo) else 0
+                n_deaths = n_deaths + 1 if replace(todo, suspect=before.suspect) == before else 0
                 if n_deaths == MAX_DEATHS:
                     raise SandboxError(
                         f"{n_deaths} processes died one after the other, the last by {death.how}"
                     )
                 if todo.start.shard != before.start.shard:
-                    filename, rows = before.shards[death.position.shard].filename, RowBatch(self._work.schema)
-                    rows.add(shard_row(filename, reason=f"{filename}: can't be read on: {death.how}"))
+                    name = before.shards[death.note.position.shard].filename
+                    rows = RowBatch(self._work.schema)
+                    rows.add(shard_row(name, reason=f"{name}: can't be read on: {death.how}"))
                     yield rows.take()
         finally:
             if last != END:
@@ -144,51 +143,39 @@ def after_death(todo: Assignment, death: Death, limits: Limits) -> Assignment:
     The page being cleaned gets its verdict if it ran out of time, or if it killed a process before; a record
     whose reading killed two processes is passed over; otherwise the record is tried once more.
     """
-    before = todo.suspect
-    again = before is not None and before.position == death.position
-    if death.phase == PAGE and (death.timed_out or again):
-        verdicts = {**todo.verdicts, death.position: _verdict(death, limits)}
+    before, note = todo.suspect, death.note
+    again = before is not None and before.position == note.position
+    if note.phase == PAGE and (death.timed_out or again):
+        verdicts = {**todo.verdicts, note.position: _verdict(death, limits)}
         return replace(todo, verdicts=verdicts, suspect=None)
-    if death.phase == READING and before is not None and before.phase == READING:
-        again = again or (death.place is not None and death.place == before.place)
-        if again and todo.start == death.position:  # all rows before it have arrived
+    if note.phase == READING and before is not None and before.phase == READING:
+        again = again or (note.place is not None and note.place == before.place)
+        if again and todo.start == note.position:  # all rows before it have arrived
             return _passing(todo, death, limits)
-    if death.phase == IDLE:
+    if note.phase == IDLE:
         return todo
-    slow = todo.slow | {death.position.shard} if death.phase == READING else todo.slow
-    return replace(todo, suspect=Suspect(death.position, death.phase, death.place), slow=slow)
+    slow = todo.slow | {note.position.shard} if note.phase == READING else todo.slow
+    return replace(todo, suspect=note, slow=slow)
 
 
 def _passing(todo: Assignment, death: Death, limits: Limits) -> Assignment:
     """What is left to do when a record is passed over; the shard is given up if it can't be passed over."""
-    number = death.position.shard
+    number, place = death.note.position.shard, death.note.place
     known = todo.passed.get(number)
-    is_stuck = known is not None and known.place == death.place
-    if death.place is None or (is_stuck and known is not None and known.blind):
+    stuck = known if known is not None and known.place == place else None
+    if place is None or (stuck is not None and stuck.blind):
         return replace(todo, start=Position(number + 1, 0), suspect=None)
-    if known is not None and is_stuck:
-        passed = replace(known, blind=True)
-    else:
-        verdict = _verdict(death, limits)
-        passed = Skip(death.place, verdict.status, f"{verdict.reason}, while it was read")
+    verdict = _verdict(death, limits)
+    new = Skip(place, verdict.status, f"{verdict.reason}, while it was read")
+    passed = {**todo.passed, number: new if stuck is None else replace(stuck, blind=True)}
     verdicts = {position: verdict for position, verdict in todo.verdicts.items() if position.shard != number}
-    passing = {**todo.passed, number: passed}
-    return replace(todo, start=Position(number, 0), verdicts=verdicts, suspect=None, passed=passing)
+    return replace(todo, start=Position(number, 0), verdicts=verdicts, suspect=None, passed=passed)
 
 
 def _verdict(death: Death, limits: Limits) -> Verdict:
     if death.timed_out:
         return Verdict("timeout", death.how)
     return Verdict("out_of_memory", out_of_memory(limits)) if death.starved else Verdict("crash", death.how)
-
-
-def _is_where_it_was(before: Assignment, after: Assignment) -> bool:
-    return (before.start, before.verdicts, before.passed, before.slow) == (
-        after.start,
-        after.verdicts,
-        after.passed,
-        after.slow,
-    )
 
 
 class _Child:
@@ -235,19 +222,17 @@ class _Child:
         self._commands.close()
         self._results.close()
         os.close(self._log)
-        position, phase, seconds, resident, place = noted(self._shared)
+        note = noted(self._shared)
         self._shared.close()
         number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-        grown = usage.ru_maxrss * _RSS_UNIT - resident
+        grown = usage.ru_maxrss * _RSS_UNIT - note.resident
         return Death(
-            position,
-            phase,
-            how=_how(status, number, seconds),
+            note,
+            how=_how(status, number, note.seconds),
             timed_out=number in _TIMERS,
             starved=grown > self._limits.page_megabytes << 19
             or any(word in stderr for word in _NO_MEMORY)
             or (not number and os.waitstatus_to_exitcode(status) == NO_MEMORY),
-            place=place,
         )
 
     def relay(self) -> bytes:

@@ -7,16 +7,14 @@ import signal
 import socket
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
-from pathlib import Path
-from queue import Empty, Queue
+from contextlib import contextmanager, suppress
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
+from py4j.protocol import Py4JError
 from pyspark import InheritableThread, SparkConf, SparkContext
 from pyspark.errors import PythonException
 from pyspark.sql import SparkSession
@@ -65,6 +63,7 @@ _MASTER_SECONDS: Final = 5.0
 """A master that accepts no connection for this long is unreachable; Spark itself would try for a minute."""
 
 _CANCEL_SECONDS: Final = 10.0
+_ENDING_SECONDS: Final = 1.0  # for an action whose Spark has not begun or has ended
 Result = TypeVar("Result")
 
 _UNNAMED: Final = frozenset({None, "pyspark-shell", "clean.py"})
@@ -72,14 +71,14 @@ _UNNAMED: Final = frozenset({None, "pyspark-shell", "clean.py"})
 
 @contextmanager
 def session(*, master: str | None = None) -> Iterator[SparkSession]:
-    """Yields the active session, or builds one and stops it at the end.
+    """Yields a session of the active context, or builds one and stops it at the end.
 
     `master` None leaves the choice to spark-submit or spark-defaults.conf, and to local[*] without them.
     UsageError if nothing answers at the master's address, ConfigurationError if a task finds that its Python
     lacks a package.
     """
     ours = SparkContext._active_spark_context is None
-    spark = _build(master) if ours else SparkSession.builder.getOrCreate()
+    spark = _build(master) if ours else SparkSession.builder.getOrCreate().newSession()
     for key, value in _ALWAYS.items():
         spark.conf.set(key, value)
     try:
@@ -143,32 +142,19 @@ def _resource_managers(configured: SparkConf) -> list[tuple[str, int]]:
 
 
 def _connect(master: str, addresses: list[tuple[str, int]]) -> None:
-    """Returns as soon as one of the addresses answers; all are tried at once."""
-    answers: Queue[str | None] = Queue()
+    """Returns as soon as one of the addresses answers; UsageError if none does."""
+    problem = ""
     for address in addresses:
-        threading.Thread(target=lambda address=address: answers.put(_problem(address)), daemon=True).start()
-    end, problem = time.monotonic() + _MASTER_SECONDS, f"no answer within {_MASTER_SECONDS:g} s"
-    for _ in addresses:
         try:
-            found = answers.get(timeout=max(end - time.monotonic(), 0.0))
-        except Empty:
-            break
-        if found is None:
+            socket.create_connection(address, timeout=_MASTER_SECONDS).close()
+        except (OSError, UnicodeError, OverflowError) as error:
+            problem = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        else:
             return
-        problem = found
     if addresses:
         where = ", ".join(f"{host}:{port}" for host, port in addresses)
         advice = "HADOOP_CONF_DIR names the folder of yarn-site.xml" if master == "yarn" else "is it running?"
         raise UsageError(f"--master {master}: no master can be reached at {where} ({problem}); {advice}")
-
-
-def _problem(address: tuple[str, int]) -> str | None:
-    """Why no connection can be made, None where one can."""
-    try:
-        socket.create_connection(address, timeout=_MASTER_SECONDS).close()
-    except (OSError, UnicodeError, OverflowError) as error:
-        return (error.strerror if isinstance(error, OSError) else None) or str(error)
-    return None
 
 
 def _build(master: str | None) -> SparkSession:
@@ -212,18 +198,12 @@ def _start_java() -> None:
         ensure_java_home()
         options = os.environ.get("SPARK_SUBMIT_OPTS", "")
         ours = [QUICK]  # no collector: one in spark-defaults.conf would be a second
-        if "log4j" not in options and (logging := _logging_configuration()):
-            ours.append(f"-Dlog4j2.configurationFile={shlex.quote(logging.as_uri())}")
+        if "log4j" not in options:
+            with suppress(ConfigurationError):  # without conf/, Spark logs as it is configured
+                logging = resources.directory("conf") / "log4j2.properties"
+                ours.append(f"-Dlog4j2.configurationFile={shlex.quote(logging.as_uri())}")
         os.environ["SPARK_SUBMIT_OPTS"] = " ".join([*ours, options]).strip()
     SparkContext._ensure_initialized()
-
-
-def _logging_configuration() -> Path | None:
-    try:
-        path = resources.directory("conf") / "log4j2.properties"
-    except ConfigurationError:
-        return None
-    return path if path.is_file() else None
 
 
 def interruptible(
@@ -235,14 +215,23 @@ def interruptible(
 ) -> Result:
     """What `action` returns or raises; SIGINT and SIGTERM cancel the group's jobs: KeyboardInterrupt.
 
+    An action that nevertheless ends well had nothing left to cancel: its result is returned.
+
     The action runs in a thread of its own, so that an interrupt never hits a call into the JVM, and PySpark's
     own handler, which prints a traceback, isn't installed. The jobs are those of the job group `group` or
     with it as a tag; `stop` is set before. `patience`: seconds that the action then has to end.
     """
     future: Future[Result] = Future()
+
+    def settle() -> None:
+        try:
+            future.set_result(action())
+        except BaseException as error:  # noqa: BLE001 - raised again where the result is asked for
+            future.set_exception(error)
+
     # Only a running context has properties to inherit; after one was stopped, asking for them fails.
     thread = InheritableThread if SparkContext._active_spark_context else threading.Thread
-    worker = thread(target=_settle, args=(future, action), daemon=True)
+    worker = thread(target=settle, daemon=True)
     with _as_keyboard_interrupt():
         worker.start()
         try:
@@ -251,16 +240,12 @@ def interruptible(
             if stop is not None:
                 stop.set()
             if context := SparkContext._active_spark_context:
-                _cancel(context, group)
-                worker.join(patience)
+                with suppress(Py4JError):  # Spark may be stopping
+                    _cancel(context, group)
+            worker.join(patience if context else min(patience, _ENDING_SECONDS))
+            if future.done() and future.exception() is None:
+                return future.result()
             raise
-
-
-def _settle(future: "Future[Result]", action: Callable[[], Result]) -> None:
-    try:
-        future.set_result(action())
-    except BaseException as error:  # noqa: BLE001 - raised again where the result is asked for
-        future.set_exception(error)
 
 
 def _cancel(context: SparkContext, group: str) -> None:

@@ -9,9 +9,9 @@ removed with the staged wave.
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -21,15 +21,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark import Accumulator, Broadcast, TaskContext
-from pyspark.accumulators import AccumulatorParam
 from pyspark.sql import SparkSession
 
 from victor_spark.spark import manifest
-from victor_spark.spark.record import RowCounter, models_hashes
+from victor_spark.spark.counts import Counts
+from victor_spark.spark.record import models_hashes
 from victor_spark.spark.request import CleanRequest
-from victor_spark.spark.rows import Work, page_work, row_batches, summed
+from victor_spark.spark.rows import Work, page_work, row_batches
 from victor_spark.spark.sandbox import Sandbox
-from victor_spark.warc import fsspec_files
+from victor_spark.warc import storage
 from victor_spark.warc.shard import FIRST, Shard
 
 NO_VALUE: Final = "__HIVE_DEFAULT_PARTITION__"
@@ -41,8 +41,12 @@ _ROW_GROUP_BYTES: Final = 32 << 20
 _LEVEL: Final = 3  # as Spark writes: an eighth smaller than at pyarrow's 1, for 6 µs a page
 
 Batches = Iterable[pa.RecordBatch]
-StageSeconds = Accumulator[dict[str, float]]
-"""Seconds by stage, over the tasks of a wave."""
+StageSeconds = Mapping[str, Accumulator[float]]
+"""Seconds by stage, over the tasks of a wave.
+
+Spark adds the task that wrote a partition, once; the time of lost attempts is not included. (With a shuffle
+before the write, for a target file size, a task that is repeated counts again.)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,26 +66,6 @@ def clean_task(spark: SparkSession, request: CleanRequest, models: dict[str, byt
     return CleanTask(request, repr(models_hashes(models)), spark.sparkContext.broadcast(models))
 
 
-class SumOfSeconds(AccumulatorParam[dict[str, float]]):
-    """Sums of seconds by stage, over tasks.
-
-    Spark adds the task that wrote a partition, once; the time of lost attempts is not included. (With
-    a shuffle before the write, for a target file size, a task that is repeated counts again.)
-    """
-
-    def zero(self, value: dict[str, float]) -> dict[str, float]:
-        """The sums of no task."""
-        return dict.fromkeys(value, 0.0)
-
-    def addInPlace(self, value1: dict[str, float], value2: dict[str, float]) -> dict[str, float]:  # noqa: N802
-        """Spark's name for the sum of both."""
-        return summed(value1, value2)
-
-
-_WORK: Final[dict[CleanTask, Work]] = {}
-_SANDBOX: Final[dict[CleanTask, Sandbox]] = {}
-
-
 def clean_partition(
     batches: Batches, *, task: CleanTask, seconds: StageSeconds | None = None
 ) -> Iterator[pa.RecordBatch]:
@@ -90,18 +74,17 @@ def clean_partition(
     A shard that can't be read ends in one row without offset, and the next shard follows. `seconds` gets
     the time of the stages.
     """
-    work = _work(task)
+    work, sandbox = _prepared(task)
     before = work.timer.seconds()
     for batch in batches:
         shards = [manifest.shard(columns) for columns in batch.to_pylist()]
-        for pages in (
-            _sandbox(task).batches(shards) if task.request.limits.sandbox else in_process(shards, work)
-        ):
+        for pages in sandbox.batches(shards) if task.request.limits.sandbox else in_process(shards, work):
             handed = time.perf_counter()
             yield pages
             work.timer.add("hand_over", time.perf_counter() - handed)
     if seconds is not None:
-        seconds.add({stage: now - before[stage] for stage, now in work.timer.seconds().items()})
+        for stage, now in work.timer.seconds().items():
+            seconds[stage].add(now - before[stage])
 
 
 def clean_rows(
@@ -119,22 +102,18 @@ def in_process(shards: Iterable[Shard], work: Work) -> Iterator[pa.RecordBatch]:
     return row_batches(shards, work.schema, read=lambda shard: work.read(shard, FIRST), row=work.row)
 
 
-def _work(task: CleanTask) -> Work:
-    """The work of this process, built once for all tasks that are equal."""
-    if task not in _WORK:
-        _WORK.clear()
-        _WORK[task] = page_work(task.request, task.models.value)
-    return _WORK[task]
+_CURRENT: Final[dict[CleanTask, tuple[Work, Sandbox]]] = {}
 
 
-def _sandbox(task: CleanTask) -> Sandbox:
-    """The child of this process for all tasks that are equal, forked when the models are there."""
-    if task not in _SANDBOX:
-        for other in _SANDBOX.values():
+def _prepared(task: CleanTask) -> tuple[Work, Sandbox]:
+    """The work of this process and the child that does it, the same for all tasks that are equal."""
+    if task not in _CURRENT:
+        for _, other in _CURRENT.values():
             other.close()
-        _SANDBOX.clear()
-        _SANDBOX[task] = Sandbox(_work(task), task.request.limits)
-    return _SANDBOX[task]
+        _CURRENT.clear()
+        work = page_work(task.request, task.models.value)
+        _CURRENT[task] = work, Sandbox(work, task.request.limits)
+    return _CURRENT[task]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +135,11 @@ def write_partition(
     context = TaskContext.get()
     number = context.partitionId() if context else 0
     name = f"part-{number:05}-{uuid4()}.zstd.parquet"
-    counter = RowCounter()
+    counts = Counts()
     files: dict[str, _File] = {}
     try:
         for batch in clean(batches) if clean else batches:
-            counter.add(batch)
+            counts.count(batch)
             rows = pa.Table.from_batches([batch]).cast(target.schema)  # Spark drops the schema's version
             for folder, part in _by_folder(rows, target.partition_by):
                 if folder not in files:
@@ -173,7 +152,7 @@ def write_partition(
         for file in files.values():
             file.discard()
         raise
-    report = json.dumps({"files": sizes, "counts": asdict(counter.counts())}, ensure_ascii=False)
+    report = json.dumps({"files": sizes, "counts": counts.as_json()}, ensure_ascii=False)
     yield pa.RecordBatch.from_pydict({"report": [report]}, _REPORT)
 
 
@@ -199,7 +178,7 @@ class _File:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._path.open("wb")
         else:
-            system, path = fsspec_files.file_system(url)
+            system, path = storage.file_system(url)
             system.retries = _N_TRIES  # of a part; if all fail, Spark repeats the task
             self._file = system.open(path, "wb")
         self._writer = pq.ParquetWriter(self._file, schema, compression="zstd", compression_level=_LEVEL)

@@ -19,18 +19,17 @@ from pyspark.sql import functions as sf
 
 from victor_spark import tables
 from victor_spark.errors import OutputError
-from victor_spark.spark import ledger, plan, record
+from victor_spark.spark import output, plan
+from victor_spark.spark.counts import Counts, Entry, of_files, total
 from victor_spark.spark.files import Files, HadoopFiles, full_disk_as_output_error
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import Tally
-from victor_spark.spark.record import Counts, Entry
 from victor_spark.spark.request import RowOptions
 from victor_spark.spark.rows import STAGES
 from victor_spark.spark.tasks import (
     REPORT_DDL,
     CleanTask,
     StageSeconds,
-    SumOfSeconds,
     Target,
     clean_partition,
     clean_rows,
@@ -47,22 +46,18 @@ Committed = TypeVar("Committed")
 T = TypeVar("T")
 
 
-class StoppedError(Exception):
-    """The run was asked to stop before its last wave began."""
-
-
 def run(
     waves: Iterable[int],
     clean: Callable[[int], Cleaned],
     commit: Callable[[int, Cleaned], Committed],
     *,
     failed: Callable[[int, BaseException], None],
-    stop: Callable[[], bool] = lambda: False,
+    check: Callable[[], None] = lambda: None,
 ) -> list[Committed]:
     """Cleans and commits every wave, at most N_CLEANING being cleaned at a time; what `commit` returned.
 
     After a failure no further wave begins; when those that are running are committed, the first error
-    is raised. `failed` is called for each. Raises StoppedError if `stop` is true before the last wave.
+    is raised. `failed` is called for each. `check` is called before every wave, and raises to end the run.
     """
     waiting, taking, cleaning = iter(waves), threading.Lock(), threading.BoundedSemaphore(N_CLEANING)
     failures: list[BaseException] = []
@@ -71,8 +66,8 @@ def run(
     def take() -> int | None:
         with taking:
             wave = None if failures else next(waiting, None)
-        if wave is not None and stop():
-            raise StoppedError
+        if wave is not None:
+            check()
         return wave
 
     def reported(wave: int, action: Callable[[], T]) -> T:
@@ -129,14 +124,14 @@ def clean(writing: Writing, wave: int) -> Written:
     """Cleans a wave and stages its pages; `started` is by the monotonic clock."""
     context, rows, files = writing.spark.sparkContext, writing.task.request.rows, writing.files
     started = time.monotonic()
-    seconds = context.accumulator(dict.fromkeys(STAGES, 0.0), SumOfSeconds())
+    seconds = {stage: context.accumulator(0.0) for stage in STAGES}
     splits = plan.splits(writing.plan, wave)
     n_tasks = writing.task.request.spark.partitions or plan.n_tasks(
         splits, n_cores=context.defaultParallelism
     )
-    full = full_disk_as_output_error(files.location.removeprefix("file://"))
+    full = full_disk_as_output_error(files.location)
     with full, _as_wave(writing, wave, weight=plan.weight(splits), n_tasks=n_tasks):
-        staged = f"{files.location}/{ledger.staged(writing.run_id, wave)}"
+        staged = f"{files.location}/{output.staged(writing.run_id, wave)}"
         planned = plan.frame(writing.spark, splits, n=n_tasks)
         if isinstance(files, HadoopFiles):  # reached by Spark alone
             write(_pages(planned, writing.task, seconds), staged, rows)
@@ -151,7 +146,7 @@ def clean(writing: Writing, wave: int) -> Written:
             reports = planned.mapInArrow(partial(write_partition, target=target, clean=cleaning), REPORT_DDL)
         parts = [json.loads(row.report) for row in reports.collect()]
         sizes = {name: size for part in parts for name, size in part["files"].items()}
-        return Written(started, seconds, sizes, record.total(Counts(**part["counts"]) for part in parts))
+        return Written(started, seconds, sizes, total(Counts(**part["counts"]) for part in parts))
 
 
 def _pages(planned: DataFrame, task: CleanTask, seconds: StageSeconds) -> DataFrame:
@@ -193,23 +188,21 @@ def commit(writing: Writing, wave: int, written: Written) -> Entry:
     spark, files, counts = writing.spark, writing.files, written.counts
     check_held(files)
     if counts is None:
-        columns = spark.createDataFrame(
-            [], tables.ddl(tables.pages(*writing.task.request.rows.columns))
-        ).schema
-        staged = f"{files.location}/{ledger.staged(writing.run_id, wave)}"
-        counts = record.count(spark.read.schema(columns).parquet(literal(staged)))
+        columns = tables.ddl(tables.pages(*writing.task.request.rows.columns))
+        staged = f"{files.location}/{output.staged(writing.run_id, wave)}"
+        counts = of_files(spark.read.schema(columns).parquet(literal(staged)))
     splits = plan.splits(writing.plan, wave)
     entry = Entry(
         wave=wave,
-        files=ledger.publish(files, writing.run_id, wave, written.files),
+        files=output.publish(files, writing.run_id, wave, written.files),
         n_splits=splits.num_rows,
         n_bytes=plan.weight(splits),
         counts=counts,
         seconds=round(time.monotonic() - written.started, 2),
         finished_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        stages={stage: round(seconds, 3) for stage, seconds in written.seconds.value.items()},
+        stages={stage: round(seconds.value, 3) for stage, seconds in written.seconds.items()},
     )
-    ledger.enter(files, entry)
+    output.enter(files, entry)
     return entry
 
 

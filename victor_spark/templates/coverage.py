@@ -15,7 +15,9 @@ import pyarrow.compute as pc
 from victor_spark.blocks import Blocks, Bool, Float32, Int32, Page, UInt8
 from victor_spark.errors import InputError, UsageError
 from victor_spark.html.characters import CLASS_MASK, DIGIT, LETTER, WHITE, properties
+from victor_spark.kernels import text_of
 from victor_spark.templates import sites, table
+from victor_spark.templates.matcher import Matchers
 from victor_spark.templates.tokens import CLEANED, HTML, TEXT, VIEWS
 
 
@@ -33,7 +35,7 @@ class SiteTemplates:
     def __init__(self, templates: pa.Table) -> None:
         self.view = view_of(templates)
         self._grouping = table.grouping(templates)
-        self._matchers = table.Matchers(templates, self.view)
+        self._matchers = Matchers(templates, self.view)
         counted = templates.group_by("site").aggregate([("n_pages", "max")])
         self._n_pages = dict(
             zip(counted["site"].to_pylist(), counted["n_pages_max"].to_pylist(), strict=True)
@@ -63,7 +65,7 @@ def view(name: str, page: Page, kept: Bool | None = None) -> str:
         return page.blocks.text
     if name != CLEANED or kept is None:
         raise UsageError(f"no view {name!r}: one of {', '.join(VIEWS)}")
-    return page.blocks.points[_of_blocks(page.blocks, kept)].tobytes().decode("utf-32-le", "surrogatepass")
+    return text_of(page.blocks.points[_of_blocks(page.blocks, kept)])
 
 
 def covered(name: str, page: Page, intervals: Int32, kept: Bool | None = None) -> Bool:
@@ -112,10 +114,9 @@ def _sums(blocks: Blocks, counted: Bool) -> Int32:
 
 def _of_blocks(blocks: Blocks, kept: Bool) -> Int32:
     """The places in `blocks.text` of the kept blocks, each with the newline that follows it."""
-    steps = np.zeros(len(blocks.points) + 1, dtype=np.int32)
-    np.add.at(steps, blocks.text_start[kept], 1)
-    np.add.at(steps, np.minimum(blocks.text_end[kept] + 1, len(blocks.points)), -1)
-    return np.asarray(np.flatnonzero(np.cumsum(steps[:-1])), dtype=np.int32)
+    n = len(blocks.points)
+    spans = np.stack([blocks.text_start[kept], np.minimum(blocks.text_end[kept] + 1, n)], axis=1)
+    return np.flatnonzero(_mask(n, spans)).astype(np.int32)
 
 
 def _from_html(page: Page, mask: Bool) -> Bool:
@@ -157,7 +158,7 @@ def trimmed(blocks: Blocks, in_template: Bool | None) -> Blocks:
     if in_template is None:
         return blocks
     points = np.where(in_template, np.uint32(_SPACE), blocks.points)
-    text = points.tobytes().decode("utf-32-le", "surrogatepass")
+    text = text_of(points)
     starts, ends = blocks.text_start.copy(), blocks.text_end.copy()
     for row in np.flatnonzero(blocks.template_share).tolist():
         own = text[starts[row] : ends[row]]

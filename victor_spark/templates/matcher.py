@@ -6,11 +6,14 @@ order of templates doesn't matter); the intervals of all matches are united, and
 """
 
 import re
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from victor_spark.blocks import Int32, UInt8
 from victor_spark.kernels import trie as kernel
@@ -88,6 +91,41 @@ class Matcher:
         return self._known_sets.setdefault(symbols, len(self._known_sets))
 
 
+class Matchers:
+    """The matchers of the sites in a table, built on first use; the most recently used are kept."""
+
+    def __init__(self, table: pa.Table, view: str = TEXT, *, n_kept: int = 256) -> None:
+        chosen = table.filter(pc.equal(table["view"], view)).select(["site", "tokens", "regex"])
+        self._table, self._rows = chosen.combine_chunks(), by_site(chosen["site"])
+        self._view, self._n_kept = view, n_kept
+        self._ready: OrderedDict[str, Matcher] = OrderedDict()
+
+    def of(self, site: str) -> Matcher | None:
+        """The site's matcher; None where the table has no template of it. Vanished templates count, too."""
+        if site not in self._rows:
+            return None
+        if site not in self._ready:
+            chosen = self._table.take(self._rows[site])
+            pairs = zip(chosen["tokens"].to_pylist(), chosen["regex"].to_pylist(), strict=True)
+            self._ready[site] = Matcher(pairs, self._view)
+            if len(self._ready) > self._n_kept:
+                self._ready.popitem(last=False)
+        self._ready.move_to_end(site)
+        return self._ready[site]
+
+
+def by_site(column: pa.ChunkedArray) -> dict[str, Int32]:
+    """The numbers of each site's rows."""
+    if not len(column):
+        return {}
+    encoded = column.combine_chunks().dictionary_encode()
+    numbers = encoded.indices.to_numpy(zero_copy_only=False)
+    order = np.argsort(numbers, kind="stable").astype(np.int32)
+    names = encoded.dictionary.to_pylist()
+    parts = np.split(order, np.searchsorted(numbers[order], np.arange(1, len(names))))
+    return dict(zip(names, parts, strict=True))
+
+
 def unite(starts: Int32, ends: Int32, near: int) -> Int32:
     """Shape (n, 2): the union of intervals, ordered by their starts; those at most `near` apart are one."""
     if not len(starts):
@@ -97,13 +135,6 @@ def unite(starts: Int32, ends: Int32, near: int) -> Int32:
     first = np.concatenate([[0], apart])
     last = np.concatenate([apart, [len(starts)]]) - 1
     return np.stack([starts[first], reached[last]], axis=1).astype(np.int32)
-
-
-def by_expressions(text: str, expressions: Iterable[str], near: int = NEAR) -> Int32:
-    """The definition of `Matcher.intervals`, with Python's `re`, one expression after the other."""
-    matches = sorted(match.span() for regex in expressions for match in re.finditer(regex, text))
-    columns = np.array(matches, dtype=np.int32).reshape(-1, 2)
-    return unite(columns[:, 0], columns[:, 1], near)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
+from re import _compiler as compiler  # type: ignore[attr-defined]
 from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any, Final
@@ -179,14 +180,14 @@ def check(name: str, expression: str) -> None:
         raise UsageError(f"{where}: {fault}")
 
 
-def _fault(tree: Iterable[tuple[Any, Any]]) -> str | None:
+def _fault(tree: Any) -> str | None:
     """Why a parsed expression cannot stand for one token in every view; None where it can."""
     for operation, argument in tree:
         if operation is codes.AT and argument not in (codes.AT_BOUNDARY, codes.AT_NON_BOUNDARY):
             return r"has ^ or $; remove them: a mutable pattern always matches a whole token"
         if _is_one_character(operation):
-            single = _single(operation, argument)
-            if reached := [point for point in DIVIDING if single(point)]:
+            alone = compiler.compile(parser.SubPattern(tree.state, [(operation, argument)]))
+            if reached := alone.search(DIVIDING):
                 kind = "white space" if reached[0].isspace() else reached[0]
                 return f"matches {kind}, which separates tokens; write [^\\s<>] for any character"
         elif fault := next(filter(None, map(_fault, _inside(argument))), None):
@@ -205,37 +206,6 @@ def _inside(argument: Any) -> Iterable[Any]:
     elif isinstance(argument, list | tuple):
         for part in argument:
             yield from _inside(part)
-
-
-def _single(operation: Any, argument: Any) -> Any:
-    """Whether a character is matched by one element of a parsed expression."""
-    if operation is codes.ANY:
-        return lambda character: character != "\n"
-    members: Sequence[Any] = argument if operation is codes.IN else [(codes.LITERAL, argument)]
-    negated = operation is codes.NOT_LITERAL or members[0][0] is codes.NEGATE
-
-    def matched(character: str) -> bool:
-        point = ord(character)
-        for kind, value in members:
-            if kind is codes.LITERAL and value == point:
-                return not negated
-            if kind is codes.RANGE and value[0] <= point <= value[1]:
-                return not negated
-            if kind is codes.CATEGORY and re.match(_CATEGORIES[str(value)], character):
-                return not negated
-        return negated
-
-    return matched
-
-
-_CATEGORIES: Final = {
-    "CATEGORY_DIGIT": r"\d",
-    "CATEGORY_NOT_DIGIT": r"\D",
-    "CATEGORY_SPACE": r"\s",
-    "CATEGORY_NOT_SPACE": r"\S",
-    "CATEGORY_WORD": r"\w",
-    "CATEGORY_NOT_WORD": r"\W",
-}
 
 
 _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
 from typing import Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
@@ -44,17 +44,10 @@ def site(url: str | None, grouping: str = REGISTERED_DOMAIN) -> str | None:
         return None
     host = host_name(url)
     if not host:
-        return _folder(parts)
+        return "/".join(["file://", *_folders(parts.path)]) if parts.scheme == "file" else None
     if grouping == REGISTERED_DOMAIN:
         return registered_domain(host) or host
     return "/".join([host, *_folders(parts.path)[: _n_folders(grouping)]])
-
-
-def _folder(parts: SplitResult) -> str | None:
-    """The folder that a file's URL names."""
-    if parts.scheme != "file":
-        return None
-    return "/".join(["file://", *_folders(parts.path)])
 
 
 def _folders(path: str) -> list[str]:
@@ -104,7 +97,7 @@ class Smallest:
 
     max_pages: int = MAX_PAGES
     max_characters: int = MAX_CHARACTERS
-    _heap: list[tuple[bytes, int]] = field(default_factory=list, repr=False)  # largest key first
+    _heap: list[tuple[int, bytes, int]] = field(default_factory=list, repr=False)  # largest key first
     _keys: set[bytes] = field(default_factory=set, repr=False)
     _n_characters: int = 0
     _bar: bytes | None = None
@@ -113,23 +106,18 @@ class Smallest:
         """Whether the text matters, and the keys that are out now (the text's own may be among them)."""
         if key in self._keys or (self._bar is not None and key >= self._bar):
             return False, []
-        heapq.heappush(self._heap, (_inverted(key), length))
+        heapq.heappush(self._heap, (-int.from_bytes(key), key, length))
         self._keys.add(key)
         self._n_characters += length
         gone = []
         while len(self._heap) > self.max_pages or (
             self._n_characters > self.max_characters and len(self._heap) > 1
         ):
-            gone.append(self._drop_largest())
+            _, self._bar, length = heapq.heappop(self._heap)
+            self._keys.discard(self._bar)
+            self._n_characters -= length
+            gone.append(self._bar)
         return True, gone
-
-    def _drop_largest(self) -> bytes:
-        inverted, length = heapq.heappop(self._heap)
-        largest = _inverted(inverted)
-        self._keys.discard(largest)
-        self._n_characters -= length
-        self._bar = largest
-        return largest
 
 
 def sample(
@@ -145,11 +133,6 @@ def sample(
         for each in gone:
             del kept[each]
     return [kept[each] for each in sorted(kept)]
-
-
-def _inverted(key: bytes) -> bytes:
-    """The key that sorts the other way round."""
-    return bytes(255 - byte for byte in key)
 
 
 N_BANDS: Final = 6

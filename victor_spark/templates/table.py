@@ -1,11 +1,10 @@
-"""Templates: what mining a site gives, and the published Parquet table of them, one row each."""
+"""The published Parquet table of templates, one row each: made, read, updated, compared."""
 
-import os
-from collections import OrderedDict
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -13,12 +12,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from victor_spark import tables
-from victor_spark.blocks import Int32
-from victor_spark.errors import InputError, OutputError
+from victor_spark.errors import InputError
 from victor_spark.templates import patterns
-from victor_spark.templates.matcher import Matcher
+from victor_spark.templates.matcher import Matchers
 from victor_spark.templates.sites import REGISTERED_DOMAIN, check_grouping
-from victor_spark.templates.tokens import TEXT, TOKENISERS
+from victor_spark.templates.tokens import TOKENISERS
 
 VERSION_KEY: Final = "victor_spark.templates_version"
 VERSION: Final = "1"
@@ -109,22 +107,21 @@ def rows(mined: Mined, mined_at: datetime, n_sites_seen: int = 1) -> pa.Table:
 
 def read(path: str | Path) -> pa.Table:
     """A templates table, one file or a folder of them; InputError for other files and other versions."""
-    try:
-        table = pq.read_table(str(path))
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such templates table") from error
-    except (OSError, pa.ArrowException) as error:
-        raise InputError(f"{path}: not a templates table (Parquet): {_first_line(error)}") from error
-    return checked(table, str(path))
+    return _read(str(path), lambda: pq.read_table(str(path)))
 
 
 def from_bytes(source: bytes, name: str = "templates") -> pa.Table:
     """A templates table from the bytes of one file, for tables that were broadcast."""
+    return _read(name, lambda: pq.ParquetFile(pa.BufferReader(source)).read(use_threads=False))
+
+
+def _read(name: str, read_parquet: Callable[[], pa.Table]) -> pa.Table:
     try:
-        table = pq.ParquetFile(pa.BufferReader(source)).read(use_threads=False)
+        return checked(read_parquet(), name)
+    except FileNotFoundError as error:
+        raise InputError(f"{name}: no such templates table") from error
     except (OSError, pa.ArrowException) as error:
         raise InputError(f"{name}: not a templates table (Parquet): {_first_line(error)}") from error
-    return checked(table, name)
 
 
 def checked(table: pa.Table, name: str) -> pa.Table:
@@ -178,19 +175,6 @@ def _fault(table: pa.Table) -> str | None:
     return None
 
 
-def write(table: pa.Table, path: str | Path) -> None:
-    """Writes the table atomically."""
-    path = Path(path)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        pq.write_table(_ours(table), part, compression="zstd")
-        part.replace(path)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {_first_line(error)}") from error
-    finally:
-        part.unlink(missing_ok=True)
-
-
 def to_bytes(table: pa.Table) -> bytes:
     """The table as the bytes of a file."""
     sink = pa.BufferOutputStream()
@@ -217,41 +201,6 @@ def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
-class Matchers:
-    """The matchers of the sites in a table, built on first use; the most recently used are kept."""
-
-    def __init__(self, table: pa.Table, view: str = TEXT, *, n_kept: int = 256) -> None:
-        chosen = table.filter(pc.equal(table["view"], view)).select(["site", "tokens", "regex"])
-        self._table, self._rows = chosen.combine_chunks(), by_site(chosen["site"])
-        self._view, self._n_kept = view, n_kept
-        self._ready: OrderedDict[str, Matcher] = OrderedDict()
-
-    def of(self, site: str) -> Matcher | None:
-        """The site's matcher; None where the table has no template of it. Vanished templates count, too."""
-        if site not in self._rows:
-            return None
-        if site not in self._ready:
-            chosen = self._table.take(self._rows[site])
-            pairs = zip(chosen["tokens"].to_pylist(), chosen["regex"].to_pylist(), strict=True)
-            self._ready[site] = Matcher(pairs, self._view)
-            if len(self._ready) > self._n_kept:
-                self._ready.popitem(last=False)
-        self._ready.move_to_end(site)
-        return self._ready[site]
-
-
-def by_site(column: pa.ChunkedArray) -> dict[str, Int32]:
-    """The numbers of each site's rows."""
-    if not len(column):
-        return {}
-    encoded = column.combine_chunks().dictionary_encode()
-    numbers = encoded.indices.to_numpy(zero_copy_only=False)
-    order = np.argsort(numbers, kind="stable").astype(np.int32)
-    names = encoded.dictionary.to_pylist()
-    parts = np.split(order, np.searchsorted(numbers[order], np.arange(1, len(names))))
-    return dict(zip(names, parts, strict=True))
-
-
 @dataclass(frozen=True, slots=True)
 class AcrossSettings:
     """When a string is an idiom: many sites have it, and it does not fill lines.
@@ -271,3 +220,90 @@ def filter_across(table: pa.Table, n_sites: int, settings: AcrossSettings = Acro
     rare = pc.less(table["n_sites_seen"], least)
     lines = pc.greater_equal(table["whole_lines"], settings.whole_lines)
     return table.filter(pc.or_(rare, lines))
+
+
+ADDED, VANISHED, KEPT = "added", "vanished", "kept"
+
+DIFFERENCE: Final = pa.schema(
+    [
+        ("site", pa.string()),
+        ("view", pa.string()),
+        ("regex", pa.string()),
+        ("change", pa.string()),
+        ("old_document_frequency", pa.int32()),
+        ("new_document_frequency", pa.int32()),
+        ("example", pa.string()),
+    ]
+)
+
+
+def update(old: pa.Table, new: pa.Table, mined_without: Collection[tuple[str, str]] = ()) -> pa.Table:
+    """The table after a second crawl, with all rows of the old table.
+
+    For a site in the new crawl, frequencies and pages are added up. A template that the new crawl lacks
+    is kept and marked `vanished`, unless new templates cover its example from end to end. Sites that are
+    not in the new crawl stay unchanged; `mined_without`: (site, view) of those that were mined and
+    gave no template.
+    """
+    rows, fresh = _by_key(old), _by_key(new)
+    pages_before = {key[:2]: row["n_pages"] for key, row in rows.items()}
+    crawled = {key[:2]: row for key, row in fresh.items()}
+    matchers = {view: Matchers(new, view) for _, view in crawled}
+    for key, row in rows.items():
+        site = key[:2]
+        if site not in crawled:
+            row["vanished"] = row["vanished"] or site in mined_without
+            continue
+        row["n_pages"] += crawled[site]["n_pages"]
+        row["histogram"] = None
+        if (again := fresh.get(key)) is not None:
+            for name in ("document_frequency", "n_occurrences"):
+                row[name] += again[name]
+            for name in ("cut_off", "n_sites_seen", "example", "mined_at", "last_seen", "whole_lines"):
+                row[name] = again[name]
+            row["vanished"] = False
+        elif _covers(matchers[key[1]], row):
+            row.update(vanished=False, last_seen=crawled[site]["mined_at"])
+        else:
+            row["vanished"] = True
+    for key, row in fresh.items():
+        if key not in rows:
+            n_pages = row["n_pages"] + pages_before.get(key[:2], 0)
+            rows[key] = row | {"n_pages": n_pages, "histogram": None}
+    histograms = {key[:2]: row["histogram"] for key, row in fresh.items() if row["histogram"]}
+    return _ordered(list(rows.values()), histograms)
+
+
+def _by_key(table: pa.Table) -> dict[tuple[str, str, str], dict[str, Any]]:
+    return {(row["site"], row["view"], row["regex"]): row for row in table.to_pylist()}
+
+
+def _covers(matchers: Matchers, row: dict[str, Any]) -> bool:
+    matcher = matchers.of(row["site"])
+    return matcher is not None and matcher.intervals(row["example"]).tolist() == [[0, len(row["example"])]]
+
+
+def _ordered(rows: list[dict[str, Any]], histograms: dict[tuple[str, str], list[int]]) -> pa.Table:
+    """By site and view, frequent templates first; each site's histogram on its first row."""
+    rows.sort(
+        key=lambda row: (row["site"], row["view"], row["vanished"], -row["document_frequency"], row["regex"])
+    )
+    for row in rows:
+        if histogram := histograms.pop((row["site"], row["view"]), None):
+            row["histogram"] = histogram
+    return pa.Table.from_pylist(rows, schema=TEMPLATES)
+
+
+def diff(old: pa.Table, new: pa.Table) -> pa.Table:
+    """What changed from one table to another: a row per template with added, vanished or kept.
+
+    Templates marked as vanished count as absent.
+    """
+    before, after = (_by_key(table.filter(pc.invert(table["vanished"]))) for table in (old, new))
+    records = []
+    for key in sorted(before.keys() | after.keys()):
+        change = KEPT if key in before and key in after else ADDED if key in after else VANISHED
+        frequencies = [found.get(key, {}).get("document_frequency") for found in (before, after)]
+        example = (after.get(key) or before[key])["example"]
+        records.append(dict(zip(DIFFERENCE.names, (*key, change, *frequencies, example), strict=True)))
+    return pa.Table.from_pylist(records, schema=DIFFERENCE)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from victor_spark.blocks import Int32, UInt8
-from victor_spark.kernels import KEY, views
+from victor_spark.kernels import KEY, code_points, views
 from victor_spark.kernels import tokens as kernel
 
 BEGINS_LINE: Final = 1
@@ -88,7 +88,7 @@ VIEWS: Final = tuple(TOKENISERS)
 
 def spans(text: str, tokeniser: Tokeniser) -> Spans:
     """The tokens of a text."""
-    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    points = code_points(text)
     starts, ends = np.empty(len(points), dtype=np.int32), np.empty(len(points), dtype=np.int32)
     edges = np.empty(len(points), dtype=np.uint8)
     n = kernel.bounds(*views(points, tokeniser.kinds(), _divided(tokeniser.divided), starts, ends, edges))

@@ -3,6 +3,14 @@
 The CRF is python-crfsuite's (Victor, section 3.1, step 6). What a stage is trained on must look like what it
 will see, so no page is used with a guess by trees that know its site: weights and first trees are trained on
 each of a few folds of sites, too, and applied to the pages left out (stacking; Wolpert 1992).
+
+`adapt` adapts a trained model to a few dozen new pages. CRFsuite can't start from given weights. But it takes
+attributes with values: every block gets the old model's three state scores as such (`old[k]`), beside all its
+own attributes. It learns how far to trust each old score (a 3 × 3 matrix A) and corrections δ, which L2
+regularisation draws to 0: so the weights are drawn to A·old, a Gaussian prior around the old model. State
+scores are sums of weights, therefore A·old + δ is again a model of the same form, table and trees: nothing is
+added to what the decoder does. Where trees revise the CRF, more trees are grown on the new pages, on top of
+those of the old model.
 """
 
 import tempfile
@@ -14,9 +22,10 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from victor_spark.blocks import OTHER, Blocks, Float32, Int32, UInt8
+from victor_spark.blocks import LABELS, OTHER, Blocks, Float32, Float64, Int32, UInt8
 from victor_spark.errors import ModelError
 from victor_spark.model.crf import Model, chain_marginals
+from victor_spark.model.crf import scores as model_scores
 from victor_spark.model.decision import n_words
 from victor_spark.model.revision import features
 from victor_spark.model.table import FeatureTable
@@ -33,6 +42,19 @@ NAMELESS: Final = 5
 
 CONFIDENCE: Final = 0.9
 """The last trees' log-odds are multiplied by this: on training pages they are too sure."""
+
+
+OLD: Final = tuple(f"old[{label}]" for label in LABELS)
+C2: Final = 30.0
+"""Stronger than in training from scratch: few pages must not undo many."""
+
+STRENGTH: Final = 0.25
+"""The share of the adapted weights in the new ones; the rest is the old weights."""
+
+MORE_TREES: Final = TreeOptions(n_trees=60, depth=4, learning_rate=0.05, l2=20.0)
+"""Few and shallow, for a few dozen pages."""
+
+_WEIGHTS: Final = ("singles", "boundary", "bias", "transitions", "conjunction_weights")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +151,75 @@ def revised(pages: Sequence[TrainingPage], values: Sequence[Float32], model: Mod
     return replace(model, last=trees.scaled(trees.joined(*grown), CONFIDENCE / len(grown)))
 
 
-def extended(
+def adapt(
+    pages: Sequence[TrainingPage],
+    start: Model,
+    options: TrainingOptions,
+    *,
+    strength: float = STRENGTH,
+    directory: Path | None = None,
+    progress: Progress | None = None,
+    about: Mapping[str, Any] | None = None,
+) -> Model:
+    """The model adapted to labelled pages; ModelError when none of them can be used.
+
+    CRFsuite's own file (at full strength) stays in `directory` as model.crfsuite.
+    """
+    check_installed(start.table)
+    usable = usable_pages(pages)
+    taught = ((items(start, page.blocks), page.labels) for page in usable)
+    with tempfile.TemporaryDirectory() as scratch:
+        path = (directory or Path(scratch)) / CRFSUITE_NAME
+        crfsuite.fit(taught, path, options, progress)
+        known = {**start.about, "n_adaptation_pages": len(usable), **(about or {})}
+        corrections = crfsuite.from_crfsuite(path, start.table, known, start.weights, start.first)
+        states, _, _ = crfsuite.read_weights(path)
+    # A[k, y]: how much a unit of the old score of label k adds to the score of label y.
+    trust = np.array([states.get(name, np.zeros(len(LABELS))) for name in OLD])
+    together = _together(start, corrections, trust)
+    # A mean of the old and the adapted weights: most of the gain, with little loss on the old pages.
+    means = {
+        name: (1 - strength) * getattr(start, name) + strength * getattr(together, name) for name in _WEIGHTS
+    }
+    adapted = replace(together, **means)
+    return adapted if start.last is None else _extended(usable, start, adapted, MORE_TREES, strength)
+
+
+def items(start: Model, blocks: Blocks) -> list[dict[str, float]]:
+    """The attributes of each block with their values: 1, and the old model's scores."""
+    values = start.values(blocks)
+    names = crfsuite.sequences(start.table, start.table.bins(values))
+    scores = model_scores(start, values)
+    scores = scores - scores.mean(axis=1, keepdims=True)  # only differences between labels matter
+    return [
+        dict.fromkeys(of_block, 1.0) | dict(zip(OLD, row, strict=True))
+        for of_block, row in zip(names, scores.tolist(), strict=True)
+    ]
+
+
+def _together(start: Model, corrections: Model, trust: Float64) -> Model:
+    """A·old + δ; a label that no new page has keeps its old weights, in the scale of the others."""
+    known = corrections.bias > crfsuite.NEVER / 2
+    scale = float(np.mean(np.diag(trust)[known])) if known.any() else 1.0
+    centre = np.eye(len(LABELS)) - 1.0 / len(LABELS)
+    mixing = centre @ np.where(known, trust, np.eye(len(LABELS)) * scale)
+    bias = np.where(known, corrections.bias, 0.0)
+    both = np.outer(known, known)
+
+    def mixed(name: str) -> Float64:
+        return np.asarray(getattr(start, name) @ mixing + getattr(corrections, name))
+
+    return replace(
+        corrections,
+        singles=mixed("singles"),
+        boundary=mixed("boundary"),
+        bias=start.bias @ mixing + bias,
+        transitions=np.where(both, corrections.transitions, start.transitions * scale),
+        conjunction_weights=mixed("conjunction_weights"),
+    )
+
+
+def _extended(
     pages: Sequence[TrainingPage], start: Model, adapted: Model, options: TreeOptions, strength: float
 ) -> Model:
     """The adapted model with the last trees of `start`, and more trees grown on what these get wrong here.

@@ -1,7 +1,7 @@
 """What CRFsuite takes and writes: the attributes of blocks as strings, and its file as dense weights."""
 
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import LABELS, Bool, Float64, Int32, UInt8
+from victor_spark.blocks import LABELS, Bool, Float64, UInt8
 from victor_spark.errors import ModelError
 from victor_spark.model import files
 from victor_spark.model.crf import Model
@@ -89,8 +89,9 @@ def sequences(table: FeatureTable, codes: npt.NDArray[np.uint8]) -> list[list[st
     n_blocks = codes.shape[1]
     items: list[list[str]] = [[BIAS] for _ in range(n_blocks)]
     for offset in range(-table.reach, table.reach + 1):
-        for row in _missing(n_blocks, offset):
-            items[row].append(boundary_name(offset))
+        for row in range(n_blocks):
+            if not 0 <= row + offset < n_blocks:
+                items[row].append(boundary_name(offset))
     for feature, offsets in enumerate(table.offsets):
         columns = codes[feature].tolist()
         for offset in offsets:
@@ -103,10 +104,6 @@ def sequences(table: FeatureTable, codes: npt.NDArray[np.uint8]) -> list[list[st
             if code:
                 items[row].append(conjunction_name(number, code))
     return items
-
-
-def _missing(n_blocks: int, offset: int) -> Iterator[int]:
-    return (row for row in range(n_blocks) if not 0 <= row + offset < n_blocks)
 
 
 def _conjunction_codes(table: FeatureTable, codes: npt.NDArray[np.uint8], number: int) -> list[int]:
@@ -128,7 +125,7 @@ def from_crfsuite(
     first: Trees | None = None,
 ) -> Model:
     """Dense weights of a model that python-crfsuite trained on `sequences(table, …)`."""
-    states, transitions, known = _weights(path)
+    states, transitions, known = read_weights(path)
     reach = table.reach
     none = np.zeros(len(LABELS))
     singles = np.zeros((len(table.names), files.most_bins(table), 2 * reach + 1, len(LABELS)))
@@ -138,7 +135,11 @@ def from_crfsuite(
                 name = single_name(table, feature, offset, code)
                 singles[feature, code, offset + reach] = states.get(name, none)
     boundary = [states.get(boundary_name(offset), none) for offset in range(-reach, reach + 1)]
-    rows, of_rows = _conjunctions(table, states)
+    rows, n_weights = files.conjunction_rows(table)
+    of_rows = np.zeros((n_weights, len(LABELS)))
+    for number, (first_code, end) in enumerate(pairwise([*rows[:, 0].tolist(), n_weights])):
+        for code in range(end - first_code):
+            of_rows[first_code + code] = states.get(conjunction_name(number, code), 0.0)
     return Model(
         table=table,
         singles=singles,
@@ -154,27 +155,12 @@ def from_crfsuite(
     )
 
 
-def state_weights(path: Path) -> dict[str, Float64]:
-    """The weights of every attribute in CRFsuite's own file, one per label, 0 where it has none."""
-    return _weights(path)[0]
-
-
-def _conjunctions(table: FeatureTable, states: Mapping[str, Float64]) -> tuple[Int32, Float64]:
-    rows, n_weights = files.conjunction_rows(table)
-    weights = np.zeros((n_weights, len(LABELS)))
-    borders = [*rows[:, 0].tolist(), n_weights]
-    for number, (first, end) in enumerate(pairwise(borders)):
-        for code in range(end - first):
-            weights[first + code] = states.get(conjunction_name(number, code), 0.0)
-    return rows, weights
-
-
 NEVER: Final = -1e4
 """The weight of a label that was not in the training pages: its probability is 0."""
 
 
-def _weights(path: Path) -> tuple[dict[str, Float64], Float64, Bool]:
-    """State weights by attribute name, the transition matrix, and which of LABELS the model has.
+def read_weights(path: Path) -> tuple[dict[str, Float64], Float64, Bool]:
+    """State weights (one per label) by attribute name, the transition matrix, which of LABELS are there.
 
     CRFsuite's own dump prints six decimals; the weights are read from the file's FEAT section
     (type 0: attribute → label, type 1: label → label), as 64-bit floats.
@@ -189,18 +175,15 @@ def _weights(path: Path) -> tuple[dict[str, Float64], Float64, Bool]:
     name_of = {int(number): name for name, number in info.attributes.items()}
     states: dict[str, Float64] = {}
     transitions = np.zeros((len(LABELS), len(LABELS)))
-    for kind, source, target, weight in _features(path.read_bytes()):
+    stored = path.read_bytes()
+    magic, _, kind, _, _, _, _, offset, *_ = _HEADER.unpack_from(stored)
+    section, _, n_features = struct.unpack_from("<4sII", stored, offset)
+    if (magic, kind, section) != (b"lCRF", b"FOMC", b"FEAT"):
+        raise ModelError("not a first-order CRFsuite model")
+    rows = np.frombuffer(stored, dtype=_FEATURE, count=n_features, offset=offset + 12)
+    for kind, source, target, weight in rows.tolist():
         if kind == 0:
             states.setdefault(name_of[source], np.zeros(len(LABELS)))[label_of[target]] = weight
         else:
             transitions[label_of[source], label_of[target]] = weight
     return states, transitions, np.isin(np.arange(len(LABELS)), list(label_of.values()))
-
-
-def _features(model: bytes) -> Iterator[tuple[int, int, int, float]]:
-    magic, _, kind, _, _, _, _, offset, *_ = _HEADER.unpack_from(model)
-    section, _, n_features = struct.unpack_from("<4sII", model, offset)
-    if (magic, kind, section) != (b"lCRF", b"FOMC", b"FEAT"):
-        raise ModelError("not a first-order CRFsuite model")
-    rows = np.frombuffer(model, dtype=_FEATURE, count=n_features, offset=offset + 12)
-    return iter(rows.tolist())

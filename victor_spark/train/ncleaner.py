@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import OTHER, Blocks, Bool, Float32, Float64, Int32, UInt8, UInt32
+from victor_spark.blocks import OTHER, Bool, Float32, Float64, UInt32
 from victor_spark.extractors import ncleaner
 from victor_spark.extractors.ncleaner import (
     MAX_CHARACTERS,
@@ -21,6 +21,7 @@ from victor_spark.extractors.ncleaner import (
     symbol_table,
 )
 from victor_spark.html.characters import CLASS_MASK, DIGIT, LETTER, WHITE, properties
+from victor_spark.train.crf import TrainingPage
 
 N_FOLDS: Final = 2
 LEAST_COUNT: Final = 2
@@ -34,15 +35,6 @@ RIDGE: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
-    """A page with its annotated labels (an index into LABELS per block) and its site."""
-
-    blocks: Blocks
-    labels: UInt8
-    site: str
-
-
-@dataclass(frozen=True, slots=True)
 class _Read:
     """The segments of a page, and which of them are clean text."""
 
@@ -51,7 +43,7 @@ class _Read:
 
 
 def train(
-    examples: Sequence[Example],
+    examples: Sequence[TrainingPage],
     *,
     lexical: bool = True,
     calibrated: bool = True,
@@ -75,7 +67,7 @@ def train(
     )
 
 
-def alphabet(examples: Iterable[Example], *, lexical: bool) -> UInt32:
+def alphabet(examples: Iterable[TrainingPage], *, lexical: bool) -> UInt32:
     """The characters with a symbol of their own: those seen LEAST_COUNT times, ascending."""
     counts: Counter[int] = Counter({ord("a"): LEAST_COUNT, ord("0"): LEAST_COUNT})
     for example in examples:
@@ -92,17 +84,15 @@ def alphabet(examples: Iterable[Example], *, lexical: bool) -> UInt32:
     return np.asarray(found[own], dtype=np.uint32)
 
 
-def _read(example: Example, table: npt.NDArray[np.uint16]) -> _Read:
+def _read(example: TrainingPage, table: npt.NDArray[np.uint16]) -> _Read:
+    """The segments of a page; clean are those with most of their characters in content."""
     found = segments(example.blocks, table)
-    content = example.labels != OTHER
-    return _Read(found, _majority(found.of_block, example.blocks, content, found.n))
-
-
-def _majority(of_block: Int64, blocks: Blocks, chosen: Bool, n: int) -> Bool:
-    """Which segments have most of their characters in the chosen blocks."""
-    length: Int32 = blocks.text_end - blocks.text_start
-    every = np.bincount(of_block, weights=length, minlength=n)
-    return np.asarray(2 * np.bincount(of_block, weights=length * chosen, minlength=n) > every)
+    length = example.blocks.text_end - example.blocks.text_start
+    every, clean = (
+        np.bincount(found.of_block, weights=weights, minlength=found.n)
+        for weights in (length, length * (example.labels != OTHER))
+    )
+    return _Read(found, 2 * clean > every)
 
 
 def _both_kinds(pages: Sequence[_Read]) -> bool:
@@ -189,12 +179,9 @@ def _ratio(both: Float64) -> Float32:
     return np.asarray(np.log(both[0]) - np.log(both[1]), dtype=np.float32)
 
 
-def _folds(examples: Sequence[Example]) -> Int64:
-    sites = sorted({example.site for example in examples})
-    number = {site: row % N_FOLDS for row, site in enumerate(sites)}
-    if len(sites) < N_FOLDS:
-        return np.arange(len(examples)) % N_FOLDS
-    return np.array([number[example.site] for example in examples])
+def _folds(examples: Sequence[TrainingPage]) -> Int64:
+    sites, numbers = np.unique([example.site for example in examples], return_inverse=True)
+    return (numbers if len(sites) >= N_FOLDS else np.arange(len(examples))) % N_FOLDS
 
 
 def _calibration(pages: Sequence[_Read], folds: Int64, n_symbols: int) -> Float64:

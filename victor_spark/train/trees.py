@@ -39,7 +39,8 @@ def grow(
     logits = np.concatenate(baselines)[rows] if baselines else np.zeros(len(rows), dtype=np.float32)
     pool = catboost.Pool(sampled.T, wanted.astype(np.int8))
     of_round, grown = weights, list[Trees]()
-    for n_trees in _rounds(options):
+    ends = np.linspace(0, options.n_trees, options.n_rounds + 1).round().astype(int)
+    for n_trees in (n for n in np.diff(ends).tolist() if n):
         if grown:
             logits = logits + grown[-1](sampled)
             of_f1 = _f1_weights(logits, wanted, masses, pages)
@@ -71,13 +72,17 @@ def _fitted(pool: Any, options: TreeOptions, seed: int) -> Trees:
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch, "model.json")
         model.save_model(str(path), format="json")
-        return _from_json(json.loads(path.read_bytes()), options.depth)
-
-
-def _rounds(options: TreeOptions) -> list[int]:
-    """How many trees are grown in each round."""
-    ends = np.linspace(0, options.n_trees, options.n_rounds + 1).round().astype(int)
-    return [n for n in np.diff(ends).tolist() if n]
+        stored = json.loads(path.read_bytes())
+    _scale, [bias] = stored["scale_and_bias"]
+    trees = none(options.depth, len(stored["oblivious_trees"]))
+    # A shallower tree keeps questions that every block answers with no.
+    for number, tree in enumerate(stored["oblivious_trees"]):
+        for level, split in enumerate(tree["splits"] or ()):
+            trees.features[number, level] = split["float_feature_index"]
+            trees.thresholds[number, level] = split["border"]
+        trees.leaves[number, : len(tree["leaf_values"])] = tree["leaf_values"]
+    trees.leaves[:1] += bias
+    return trees
 
 
 def _f1_weights(logits: Float32, wanted: Bool, masses: Float64, pages: npt.NDArray[np.intp]) -> Float64:
@@ -119,20 +124,6 @@ def _sample(weights: Float64, most: int) -> tuple[npt.NDArray[np.intp], Float64]
     chances = np.minimum(weights * low, 1.0)
     rows = np.flatnonzero(np.random.default_rng(1).random(len(weights)) < chances)
     return rows, weights[rows] / chances[rows]
-
-
-def _from_json(model: dict[str, Any], depth: int) -> Trees:
-    """CatBoost's export as columns; a shallower tree gets questions that every block answers with no."""
-    grown = model["oblivious_trees"]
-    _scale, [bias] = model["scale_and_bias"]
-    trees = none(depth, len(grown))
-    for number, tree in enumerate(grown):
-        for level, split in enumerate(tree["splits"] or ()):
-            trees.features[number, level] = split["float_feature_index"]
-            trees.thresholds[number, level] = split["border"]
-        trees.leaves[number, : len(tree["leaf_values"])] = tree["leaf_values"]
-    trees.leaves[:1] += bias
-    return trees
 
 
 def joined(*parts: Trees) -> Trees:

@@ -1,7 +1,7 @@
 """Trains the weights of names and of origins by logistic regression; see `victor_spark.model.weights`."""
 
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -59,11 +59,10 @@ def learn_names(
 
 def _common(pages: Sequence[Blocks], sites: Sequence[str]) -> UInt32:
     """The hashes that stand on pages of enough sites, ascending."""
-    numbers = {site: number for number, site in enumerate(sorted(set(sites)))}
-    of_sites: list[list[UInt32]] = [[] for _ in numbers]
+    of_sites: dict[str, list[UInt32]] = defaultdict(list)
     for page, site in zip(pages, sites, strict=True):
-        of_sites[numbers[site]].append(page.name_words)
-    once = [np.unique(np.concatenate(of_site)) for of_site in of_sites]
+        of_sites[site].append(page.name_words)
+    once = [np.unique(np.concatenate(of_site)) for of_site in of_sites.values()]
     words, counts = np.unique(np.concatenate(once), return_counts=True)
     return np.asarray(words[(counts >= MIN_SITES_OF_WORD) & (words != 0)])
 
@@ -82,8 +81,9 @@ def _rows(
     around = np.concatenate(
         [page.named_elements[0] + begin for page, begin in zip(pages, begins, strict=False)]
     )
+    word_begins = np.cumsum([0, *(len(page.name_words) for page in pages[:-1])])
     ends = np.concatenate(
-        [page.named_elements[1] + begin for page, begin in zip(pages, _begins(pages), strict=True)]
+        [page.named_elements[1] + begin for page, begin in zip(pages, word_begins, strict=True)]
     )
     hashes = np.concatenate([page.name_words for page in pages])
     places = np.searchsorted(words, hashes).clip(max=max(len(words) - 1, 0))
@@ -99,10 +99,6 @@ def _rows(
     used = np.flatnonzero(of_groups)
     weight = np.asarray(of_groups[used], dtype=np.float64)
     return (used % 2).astype(np.int8), weight, _with_ancestors(own, around)[used // 2]
-
-
-def _begins(pages: Sequence[Blocks]) -> npt.NDArray[np.intp]:
-    return np.cumsum([0, *(len(page.name_words) for page in pages[:-1])])
 
 
 def _with_ancestors(own: Any, around: npt.NDArray[np.intp]) -> Any:

@@ -4,12 +4,11 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from victor_spark.warc import members
-from victor_spark.warc.compression import MAGICS, Compression, inflated_prefix
+from victor_spark.warc.compression import MAGICS, Compression, CorruptError, inflated_bytes
 from victor_spark.warc.headers import ARC, MAX_HEADER, WARC, Header, Syntax
-from victor_spark.warc.source import CorruptError, Source, View
+from victor_spark.warc.source import Member, Source, View, open_member
 
-Stream = View | members.Member
+Stream = View | Member
 
 END: Final = 1 << 62
 """A position to seek for the end of a stream."""
@@ -112,9 +111,9 @@ def next_member(source: Source, start: int, syntax: Syntax, end: int | None = No
 def _begins_record(source: Source, offset: int, syntax: Syntax) -> bool:
     if source.compression == "gzip":
         packed = source.read_at(offset, _PROBE)
-        return syntax.start.match(inflated_prefix(packed, syntax.reach)) is not None
+        return syntax.start.match(inflated_bytes(packed, "gzip", syntax.reach).content) is not None
     try:
-        return syntax.start.match(members.open_member(source, offset).read(syntax.reach)) is not None
+        return syntax.start.match(open_member(source, offset).read(syntax.reach)) is not None
     except CorruptError:
         return False
 

@@ -9,17 +9,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO, Final, Literal, cast
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from victor_spark.errors import InputError
+from victor_spark.errors import InputError, one_line
 from victor_spark.warc import file_types, storage
 from victor_spark.warc.compression import HEAD_LENGTH, compression_of, unpacked
 from victor_spark.warc.remote_files import Window
 from victor_spark.warc.shard import Shard
-
-Int64 = npt.NDArray[np.int64]
 
 COLUMNS: Final = {
     "filename": ("warc_filename", "filename"),
@@ -73,7 +70,7 @@ def read(path: str) -> pa.Table:
             table = _parquet(file, path) if head.startswith(PARQUET_MAGIC) else _text(file, path, head)
             columns = [table[key].cast(_SCHEMA.field(key).type) for key in COLUMNS]
         except (pa.ArrowException, EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise InputError(f"{path}: a damaged table of records ({storage.one_line(error)})") from None
+            raise InputError(f"{path}: a damaged table of records ({one_line(error)})") from None
     return _checked(pa.table(columns, schema=_SCHEMA), path)
 
 
@@ -136,13 +133,14 @@ def shards(tables: Sequence[pa.Table], locate: Sequence[Callable[[str], str]]) -
     `locate` gives, for each table, the path of a filename.
     """
     paths: dict[str, tuple[int, str]] = {}
-    columns: list[tuple[Any, ...]] = []
+    located: list[pa.Table] = []
     for table, where in zip(tables, locate, strict=True):
         names = table["filename"].combine_chunks().dictionary_encode()
         ours = [paths.setdefault(where(name), (len(paths), name))[0] for name in names.dictionary.to_pylist()]
-        files_of = np.array(ours, dtype=np.int64)[names.indices.to_numpy()]
-        columns.append((files_of, table["offset"].to_numpy(), table["length"].to_numpy()))
-    numbers, offsets, lengths = _each_once(*(np.concatenate(one) for one in zip(*columns, strict=True)))
+        located.append(table.append_column("file", pa.array(ours, pa.int64()).take(names.indices)))
+    longest = pa.concat_tables(located).group_by(["file", "offset"]).aggregate([("length", "max")])
+    rows = longest.sort_by([("file", "ascending"), ("offset", "ascending")])
+    numbers, offsets, lengths = (rows[name].to_numpy() for name in ("file", "offset", "length_max"))
     bounds = [*np.flatnonzero(np.diff(numbers, prepend=-1)), len(numbers)]
     for (path, (_, name)), start, stop in zip(paths.items(), bounds[:-1], bounds[1:], strict=True):
         kind: Literal["warc", "arc"] = "arc" if file_types.by_name(path) == "arc" else "warc"
@@ -150,15 +148,6 @@ def shards(tables: Sequence[pa.Table], locate: Sequence[Callable[[str], str]]) -
         for some in _portions(records):
             end = sum(some[-1])
             yield Shard(path, None, kind, name, some[0][0], end, records=tuple(some))
-
-
-def _each_once(files: Int64, offsets: Int64, lengths: Int64) -> tuple[Int64, Int64, Int64]:
-    """The rows sorted by file and offset; of rows with equal ones the longest."""
-    order = np.lexsort((-lengths, offsets, files))
-    files, offsets, lengths = files[order], offsets[order], lengths[order]
-    is_new = np.ones(len(files), dtype=bool)
-    is_new[1:] = (files[1:] != files[:-1]) | (offsets[1:] != offsets[:-1])
-    return files[is_new], offsets[is_new], lengths[is_new]
 
 
 def _portions(records: Iterator[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:

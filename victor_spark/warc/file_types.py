@@ -6,7 +6,8 @@ from typing import Final, Literal
 
 from victor_spark.warc.compression import LZ4_MAGIC, ZSTD_DICTIONARY_MAGIC, compression_of, unpacked
 
-Kind = Literal["warc", "arc", "html", "manifest", "empty", "unknown"]
+ShardKind = Literal["warc", "arc", "html"]
+Kind = ShardKind | Literal["manifest", "empty", "unknown"]
 
 WET_NAMES: Final = (".wet", ".wet.gz", ".wet.zst")
 ARCHIVE_NAMES: Final = (".warc", ".warc.gz", ".warc.zst", ".warc.lz4", ".arc", ".arc.gz", *WET_NAMES)
@@ -124,12 +125,12 @@ def described(head: bytes) -> str:
     return "a PDF" if name == "application/pdf" else name
 
 
-def by_name(path: str) -> Kind:
+def by_name(path: str) -> ShardKind | None:
     """The kind by a file's name alone: remote files of a list are too many to be opened one by one."""
     name = path.lower().partition("?")[0]
     if name.endswith(ARCHIVE_NAMES):
         return "arc" if ".arc" in name[-7:] and ".warc" not in name[-9:] else "warc"
-    return "html" if name.endswith(PAGE_NAMES) else "unknown"
+    return "html" if name.endswith(PAGE_NAMES) else None
 
 
 def is_wet(name: str, head: bytes) -> bool:

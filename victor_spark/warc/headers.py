@@ -100,7 +100,7 @@ def _warc_header(block: bytes) -> Header | None:
         name = name.strip().lower()
         if colon:
             folded.setdefault(name, [value.strip()])
-    fields = {name: " ".join(parts) for name, parts in folded.items()}
+    fields = {name: " ".join(parts).strip() for name, parts in folded.items()}
     return Header(fields, end.end(), _length(fields.get("content-length", "")))
 
 
@@ -218,9 +218,8 @@ def fetch_time(date: str | None) -> datetime | None:
     """A WARC-Date or ARC date in UTC: ISO 8601 of any precision, or 14 digits; None for anything else."""
     if not date:
         return None
-    date = date.strip()
     try:
-        time = datetime.fromisoformat(date)
+        time = datetime.fromisoformat(date.strip())
     except ValueError:
         return _from_digits(date)
     try:
@@ -232,12 +231,8 @@ def fetch_time(date: str | None) -> datetime | None:
 def _from_digits(date: str) -> datetime | None:
     """The date whose leading digits are year, month, day, hour, minute, second, as far as they go."""
     digits = "".join(_DIGITS.findall(date.partition(".")[0]))[:14]
-    if len(digits) < 4 or len(digits) % 2:
-        return None
-    parts = [int(digits[:4]), *(int(digits[i : i + 2]) for i in range(4, len(digits), 2))]
-    parts += [1] * (3 - len(parts))
     try:
-        return datetime(*parts, tzinfo=UTC)  # type: ignore[arg-type, misc]  # 3 to 6 integers
+        return datetime.strptime(digits, "%Y%m%d%H%M%S"[: len(digits) - 2]).replace(tzinfo=UTC)
     except ValueError:
         return None
 

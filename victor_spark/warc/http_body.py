@@ -1,29 +1,27 @@
 """Decodes HTTP bodies: transfer and content encodings, up to a limit, whatever the header declares."""
 
 import re
-import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from io import BytesIO
 from typing import Final
 
-import zstandard
-from fastwarc.stream_io import BrotliReader, ZstdReader
+from fastwarc.stream_io import BrotliReader
 
 from victor_spark.warc import file_types
 from victor_spark.warc.compression import (
     GZIP_MAGIC,
     SKIPPABLE_MAGICS,
     ZSTD_MAGIC,
-    Reader,
+    Encoding,
     decompressed,
-    inflated_prefix,
+    gathered,
+    inflated_bytes,
 )
 
 _CHUNK_HEAD = re.compile(rb"[ \t]*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
 _MAX_DECLARED: Final = 4
 _MAX_UNDECLARED: Final = 3  # gzip layers that no header announces
-_STEP: Final = 2 << 10  # packed bytes of a member that are read first: few to copy behind its end
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,20 +90,32 @@ def joined_chunks(raw: bytes) -> tuple[bytes, bool]:
 
 def _gunzip(packed: bytes, limit: int) -> Body:
     """A gzip body; one that is plain already comes back as it is."""
-    if not packed.startswith(GZIP_MAGIC[:2]):
-        return Body(packed)
-    return _inflated(packed, 31, limit)
+    return _inflated(packed, "gzip", limit) if packed.startswith(GZIP_MAGIC[:2]) else Body(packed)
 
 
 def _undeflate(packed: bytes, limit: int) -> Body:
     """A deflate body, with zlib's head or without; one that is plain already comes back as it is."""
     if packed.startswith(GZIP_MAGIC):
-        return _inflated(packed, 31, limit)
+        return _inflated(packed, "gzip", limit)
     if len(packed) > 1 and packed[0] & 0x0F == 8 and (packed[0] << 8 | packed[1]) % 31 == 0:
-        body = _inflated(packed, 15, limit)
+        body = _inflated(packed, "zlib", limit)
         if not body.problem:
             return body
-    return _or_plain(_inflated(packed, -15, limit), packed)
+    return _or_plain(_inflated(packed, "deflate", limit), packed)
+
+
+def _unbrotli(packed: bytes, limit: int) -> Body:
+    """A brotli body; one that is plain already comes back as it is."""
+    if packed.startswith(GZIP_MAGIC):
+        return Body(packed)
+    found = gathered(decompressed(lambda: BrotliReader(BytesIO(packed))), limit + 1)
+    return _or_plain(_body(found.content, found.error, limit), packed)
+
+
+def _unzstd(packed: bytes, limit: int) -> Body:
+    """All frames of a zstd body, skippable ones too; one that is plain already comes back as it is."""
+    is_zstd = packed.startswith((ZSTD_MAGIC, *SKIPPABLE_MAGICS))
+    return _inflated(packed, "zstd", limit) if is_zstd else Body(packed)
 
 
 def _or_plain(body: Body, packed: bytes) -> Body:
@@ -120,86 +130,30 @@ def _or_plain(body: Body, packed: bytes) -> Body:
     return Body(packed) if is_html or file_types.is_text(packed[:4096]) else body
 
 
-def _inflated(packed: bytes, wbits: int, limit: int) -> Body:
-    """All members of a zlib, gzip or raw deflate body, or as much of them as inflates."""
+def _inflated(packed: bytes, encoding: Encoding, limit: int) -> Body:
+    """All members of a body, or as much of them as inflates. In zstd, other bytes after them are damage."""
     parts: list[bytes] = []
-    rest, n_left, step = memoryview(packed), limit + 1, len(packed)
-    error = "nothing inflates"
-    while True:
-        try:
-            part, length = _member(rest, wbits, n_left, step)
-        except zlib.error as wrong:
-            part, length, error = inflated_prefix(bytes(rest), n_left, wbits), 0, str(wrong)
+    end: int | None = 0
+    n_left, error = limit + 1, None
+    follows = True
+    while end is not None and follows and n_left > 0:
+        part, end, error = inflated_bytes(packed, encoding, n_left, end)
         parts.append(part)
         n_left -= len(part)
-        if n_left <= 0:
-            return Body(b"".join(parts), oversize=True)
-        if not length:
-            return _cut(parts, error)
-        rest, step = rest[length:], _STEP
-        if wbits != 31 or bytes(rest[:3]) != GZIP_MAGIC:
-            return Body(b"".join(parts))
+        if end is not None:
+            follows = encoding == "gzip" and packed.startswith(GZIP_MAGIC, end)
+            follows = follows or (encoding == "zstd" and end < len(packed))
+    return _body(b"".join(parts), "nothing inflates" if end is None and not error else error, limit)
 
 
-def _member(packed: memoryview, wbits: int, n_left: int, step: int) -> tuple[bytes, int]:
-    """What one member holds, at most `n_left` bytes of it, and its packed length, 0 where its end is missing.
-
-    The steps double: zlib copies what a step brings beyond the member's end, which a whole body for each of
-    many members would make quadratic.
-    """
-    inflate = zlib.decompressobj(wbits=wbits)
-    parts: list[bytes] = []
-    position = 0
-    while position < len(packed) and n_left > 0 and not inflate.eof:
-        parts.append(inflate.decompress(packed[position : position + step], n_left))
-        n_left -= len(parts[-1])
-        position += step
-        step *= 2
-    length = min(position, len(packed)) - len(inflate.unused_data) if inflate.eof else 0
-    return b"".join(parts), length
-
-
-def _cut(parts: list[bytes], error: str) -> Body:
-    """A body of which only these parts could be decoded."""
-    payload = b"".join(parts)
-    return Body(payload, truncated=True, problem=None if payload else f"broken body: {error}")
-
-
-def _unbrotli(packed: bytes, limit: int) -> Body:
-    """A brotli body; one that is plain already comes back as it is."""
-    if packed.startswith(GZIP_MAGIC):
-        return Body(packed)
-    return _or_plain(_decompressed(lambda: BrotliReader(BytesIO(packed)), limit), packed)
-
-
-def _unzstd(packed: bytes, limit: int) -> Body:
-    """All frames of a zstd body, skippable ones too; one that is plain already comes back as it is."""
-    if not packed.startswith((ZSTD_MAGIC, *SKIPPABLE_MAGICS)):
-        return Body(packed)
-    body = _decompressed(lambda: ZstdReader(BytesIO(packed)), limit)
-    if not body.truncated:
-        return body
-    # zstandard also decodes the end of a frame whose checksum is wrong.
-    decompressor = zstandard.ZstdDecompressor()
-    again = _decompressed(lambda: decompressor.stream_reader(packed, read_across_frames=True), limit)
-    payload = max(body.payload, again.payload, key=len)
-    return replace(body, payload=payload, problem=None if payload else body.problem)
-
-
-def _decompressed(opened: Callable[[], Reader], limit: int) -> Body:
-    """The content that a reader gives, or as much of it as decompresses."""
-    parts: list[bytes] = []
-    reading = decompressed(opened, limit + 1)
-    while True:
-        try:
-            parts.append(next(reading))
-        except StopIteration as stop:
-            error = stop.value
-            break
-    if error is not None:
-        return _cut(parts, error.rpartition("error: ")[2])
-    payload = b"".join(parts)
-    return Body(payload, oversize=len(payload) > limit)
+def _body(payload: bytes, error: str | None, limit: int) -> Body:
+    """A body decoded up to the limit or, if there is an error, as far as possible."""
+    if len(payload) > limit:
+        return Body(payload, oversize=True)
+    if error is None:
+        return Body(payload)
+    problem = None if payload else f"broken body: {error.rpartition('error: ')[2]}"
+    return Body(payload, truncated=True, problem=problem)
 
 
 DECODERS: Final[dict[str, Callable[[bytes, int], Body]]] = {

@@ -1,28 +1,33 @@
 """Resolves arguments to shards: archives, pages, folders, globs, lists of paths, tables of coordinates."""
 
 import glob
+import gzip
 import hashlib
 import os
-import urllib.parse
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
+from urllib.parse import unquote, urljoin, urlsplit
 
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.errors import InputError
-from victor_spark.warc import boundaries, coordinates, file_types, fsspec_files, path_lists, storage
-from victor_spark.warc.compression import HEAD_LENGTH
+from victor_spark.errors import InputError, one_line
+from victor_spark.warc import boundaries, coordinates, file_types, storage
+from victor_spark.warc.compression import HEAD_LENGTH, compression_of, unpacked
 from victor_spark.warc.shard import Shard
 from victor_spark.warc.source import Source
 
 _MAX_DEPTH: Final = 8  # of lists that name lists
+_MAX_LIST: Final = 64 << 20
+_MAX_LINE: Final = 8192
+_N_TRIED: Final = 100
 _N_THREADS: Final = 32
-_N_PER_REPORT: Final = 4096
+_N_AT_A_TIME: Final = 4096
 
 
 def resolve(inputs: Sequence[str], *, base_url: str | None = None) -> tuple[Shard, ...]:
@@ -62,14 +67,12 @@ class Checked(NamedTuple):
     problem: str | None = None
 
 
-def checked(shards: Iterable[Shard], *, tell: Callable[[int], None] = lambda _: None) -> Iterator[Checked]:
-    """Looks up size and etag of all shards in parallel, in order; calls `tell` with the number so far."""
-    waiting, n_done = iter(shards), 0
+def checked(shards: Iterable[Shard]) -> Iterator[Checked]:
+    """Looks up size and etag of all shards in parallel, in order."""
+    waiting = iter(shards)
     with ThreadPoolExecutor(_N_THREADS, "victor-look-up") as pool:
-        while some := list(islice(waiting, _N_PER_REPORT)):
+        while some := list(islice(waiting, _N_AT_A_TIME)):
             yield from pool.map(_look_up, some)
-            n_done += len(some)
-            tell(n_done)
 
 
 def _look_up(shard: Shard) -> Checked:
@@ -78,7 +81,7 @@ def _look_up(shard: Shard) -> Checked:
     try:
         size, etag = storage.about(shard.path)
     except (OSError, InputError) as error:
-        reason = "no such file" if isinstance(error, FileNotFoundError) else storage.one_line(error)
+        reason = "no such file" if isinstance(error, FileNotFoundError) else one_line(error)
         return Checked(shard, f"{shard.filename}: {reason.removeprefix(f'{shard.path}: ')}")
     return Checked(replace(shard, size=shard.size if size is None else size, etag=etag))
 
@@ -117,7 +120,7 @@ def _local(text: str) -> str:
     """file:// URLs as paths; everything else as it is."""
     if not text.lower().startswith("file://"):
         return text
-    return urllib.parse.unquote(urllib.parse.urlsplit(text).path)
+    return unquote(urlsplit(text).path)
 
 
 def _expand(text: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
@@ -125,7 +128,7 @@ def _expand(text: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
     if not text.strip():
         raise InputError("an input is an empty string")
     try:
-        if _is_glob(text):
+        if storage.is_pattern(text):
             yield from _of_many(text, storage.matching(text), base_url, depth=depth)
         elif storage.is_directory(text):
             yield from _of_directory(text, base_url, depth=depth)
@@ -134,15 +137,8 @@ def _expand(text: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
         else:
             yield from _of_file(text, base_url, depth=depth)
     except OSError as error:
-        reason = "no such file" if isinstance(error, FileNotFoundError) else storage.one_line(error)
+        reason = "no such file" if isinstance(error, FileNotFoundError) else one_line(error)
         raise InputError(f"{storage.printable(text)}: {reason}") from None
-
-
-def _is_glob(text: str) -> bool:
-    scheme = storage.scheme(text)
-    if scheme in ("http", "https") or not glob.has_magic(text):
-        return False
-    return not (os.path.lexists(text) if scheme is None else bool(fsspec_files.call(text, "isfile")))
 
 
 def _of_directory(directory: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
@@ -173,7 +169,7 @@ def _of_many(origin: str, paths: list[str], base_url: str | None, *, depth: int)
 def _by_name(path: str) -> Shard | None:
     """The shard of a file with a known name; the reader fails on it if its content is something else."""
     named = file_types.by_name(path)
-    if named not in ("warc", "arc", "html"):
+    if named is None:
         return None
     if storage.scheme(path) is not None:
         return Shard(path, None, named)
@@ -184,7 +180,7 @@ def _by_name(path: str) -> Shard | None:
     return _shard(path, kind if kind in ("warc", "arc") else named)
 
 
-def _shard(path: str, kind: Literal["warc", "arc", "html"]) -> Shard:
+def _shard(path: str, kind: file_types.ShardKind) -> Shard:
     absolute = os.path.abspath(path) if storage.scheme(path) is None else path
     return Shard(absolute, storage.about(path)[0], kind, path)
 
@@ -198,10 +194,10 @@ def _of_file(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
     if is_parquet or (kind in ("manifest", "unknown") and coordinates.is_table(path, head)):
         yield from _of_tables([path], base_url)
         return
-    if kind == "manifest" and named == "unknown" and path_lists.is_list(path, head, base_url):
+    if kind == "manifest" and named is None and _is_list(path, head, base_url):
         yield from _of_list(path, base_url, depth=depth)
         return
-    if kind not in ("warc", "arc") and named != "unknown":
+    if kind not in ("warc", "arc") and named is not None:
         kind = named
     elif kind == "empty" or (kind == "unknown" and _holds_archive(path)):
         kind = "warc"
@@ -221,7 +217,7 @@ def _of_tables(paths: Sequence[str], base_url: str | None) -> Iterator[Shard]:
     """Shards with the records that tables name."""
 
     def located(name: str, table: str) -> str:
-        path = _local(path_lists.located(name, table, base_url))
+        path = _local(_located(name, table, base_url))
         return os.path.abspath(path) if storage.scheme(path) is None else path
 
     tables = [coordinates.read(path) for path in paths]
@@ -231,13 +227,13 @@ def _of_tables(paths: Sequence[str], base_url: str | None) -> Iterator[Shard]:
 def _of_list(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
     if depth >= _MAX_DEPTH:
         raise InputError(f"{path}: lists that name lists, more than {_MAX_DEPTH} deep")
-    lines = path_lists.lines(path)
+    lines = list_entries(path)
     if not lines:
         raise InputError(f"{path}: a list without a single path")
     for number, line in lines:
-        target = _local(path_lists.located(line, path, base_url))
+        target = _local(_located(line, path, base_url))
         kind = file_types.by_name(target)
-        if storage.scheme(target) is not None and kind in ("warc", "arc", "html"):
+        if storage.scheme(target) is not None and kind is not None:
             yield Shard(target, None, kind, line)  # not opened: a crawl's list has 90,000 of them
             continue
         try:
@@ -245,3 +241,67 @@ def _of_list(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
                 yield replace(shard, name=line) if shard.name == target else shard
         except InputError as error:
             raise InputError(f"{path}, line {number}: {error}") from None
+
+
+def list_entries(path: str) -> list[tuple[int, str]]:
+    """The entries of a list of paths with their line numbers; blank lines and # comments are left out.
+
+    A list is a text file, also gzipped, with one path or URL per line; InputError for an invalid one.
+    """
+    with storage.open_file(path) as file:
+        is_packed = compression_of(file.read(4)) == "gzip"
+        file.seek(0)
+        try:
+            content = (gzip.GzipFile(fileobj=file) if is_packed else file).read(_MAX_LIST + 1)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise InputError(f"{path}: a damaged list of paths ({one_line(error)})") from None
+    if len(content) > _MAX_LIST:
+        raise InputError(f"{path}: a list of paths longer than {_MAX_LIST >> 20} MiB")
+    kept = _entries(content.decode("utf-8-sig", "surrogateescape").split("\n"))
+    for number, line in kept:
+        if len(line) > _MAX_LINE or "\x00" in line:
+            raise InputError(f"{path}: not an archive, an html page or a list of paths (line {number})")
+    return kept
+
+
+def _entries(lines: list[str]) -> list[tuple[int, str]]:
+    stripped = ((number, line.strip()) for number, line in enumerate(lines, 1))
+    return [(number, line) for number, line in stripped if line and not line.startswith("#")]
+
+
+def _is_list(path: str, head: bytes, base_url: str | None) -> bool:
+    """Whether at least half of the first lines of a text name a file, or there are none."""
+    start = unpacked(head).decode("utf-8-sig", "surrogateescape")
+    entries = _entries(start.split("\n")[:_N_TRIED])
+    n_named = sum(_names_file(line, path, base_url) for _, line in entries)
+    return 2 * n_named >= len(entries)
+
+
+def _names_file(line: str, manifest: str, base_url: str | None) -> bool:
+    """Whether a line is a URL, an existing path, or looks like the path of an input."""
+    target = _located(line, manifest, base_url)
+    remote = storage.scheme(target) is not None
+    if storage.scheme(line) is not None or (not remote and os.path.lexists(target)):
+        return True
+    known = remote or file_types.by_name(line) is not None or ("/" in line and glob.has_magic(line))
+    return known and not any(char.isspace() for char in line)
+
+
+def _located(line: str, manifest: str, base_url: str | None) -> str:
+    """The path of a list's entry: URLs and absolute paths as they are, others resolved.
+
+    Relative ones belong to `base_url` if given, else to the list's folder when they exist there, else to
+    the working directory.
+    """
+    if storage.scheme(line) is not None or os.path.isabs(line):
+        return line
+    if base_url is not None:
+        return base_url.rstrip("/") + "/" + line.removeprefix("./")
+    if storage.scheme(manifest) in ("http", "https"):
+        return urljoin(manifest, line)
+    folder = manifest.rpartition("/")[0]
+    beside = f"{folder}/{line}" if folder else line
+    if storage.scheme(manifest) is not None:
+        return beside
+    exists = os.path.lexists(beside) or any(mark in line for mark in "*?[")
+    return beside if exists else line

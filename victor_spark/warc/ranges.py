@@ -15,13 +15,12 @@ from collections.abc import Generator, Iterator
 from dataclasses import replace
 from typing import Final, NamedTuple, TypeVar
 
-from victor_spark.blocks import Record
-from victor_spark.warc import boundaries, page_records, readers
+from victor_spark.warc import boundaries, readers, records
 from victor_spark.warc.headers import Syntax
-from victor_spark.warc.page_records import RawRecord
 from victor_spark.warc.readers import Archive, Found, Steps
+from victor_spark.warc.records import Damage, RawRecord, Record
 from victor_spark.warc.shard import Place, Shard, Skip
-from victor_spark.warc.source import CutError, Damage, Source, View
+from victor_spark.warc.source import CutError, Source, View
 
 T = TypeVar("T")
 
@@ -85,7 +84,7 @@ def _skipping(archive: Archive, filename: str, skip: Skip) -> Steps:
     is_plain = source.compression == "plain"
     if not skip.blind:
         offset = start if is_plain else position
-        convert = page_records.skipping(archive.convert, offset, skip, filename)
+        convert = records.skipping(archive.convert, offset, skip, filename)
         return (yield from readers.step(replace(archive, convert=convert), skip.place))
     archive.attempt.begin(skip.place)
     if is_plain:
@@ -115,7 +114,7 @@ def _at_coordinates(archive: Archive, shard: Shard) -> Iterator[Found]:
                 yield Damage(offset, length, skip.reason, skip.status)
                 continue
             key = offset if source.compression == "plain" else 0
-            convert = page_records.skipping(archive.convert, key, skip, shard.filename)
+            convert = records.skipping(archive.convert, key, skip, shard.filename)
             reading = replace(archive, convert=convert)
         if offset >= whole:
             yield Damage(offset, length, "behind the end of the file")

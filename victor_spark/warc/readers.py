@@ -11,13 +11,22 @@ from typing import NamedTuple, TypeVar
 
 from fastwarc.warc import ArchiveIterator, WarcRecord
 
-from victor_spark.blocks import Record
-from victor_spark.warc import boundaries, members
+from victor_spark.warc import boundaries
 from victor_spark.warc.boundaries import END, Stream
+from victor_spark.warc.compression import CorruptError
 from victor_spark.warc.headers import ARC, Header, Syntax
-from victor_spark.warc.page_records import Convert, RawRecord
+from victor_spark.warc.records import STANDARD_TYPES, Convert, Damage, RawRecord, Record
 from victor_spark.warc.shard import Attempt, Place
-from victor_spark.warc.source import CorruptError, CutError, Damage, Source, SourceError, View
+from victor_spark.warc.source import (
+    MAGIC_LENGTH,
+    MEMBER_NAMES,
+    CutError,
+    Source,
+    SourceError,
+    View,
+    dictionary_of,
+    open_member,
+)
 
 T = TypeVar("T")
 Found = Record | Damage
@@ -40,7 +49,7 @@ class Archive:
     @property
     def is_fast(self) -> bool:
         """Whether FastWARC reads it; it reads neither ARC nor zstd with a dictionary."""
-        return self.attempt.fast and self.syntax is not ARC and members.dictionary_of(self.source) is None
+        return self.attempt.fast and self.syntax is not ARC and dictionary_of(self.source) is None
 
 
 def fastwarc_records(archive: Archive, start: int, end: int | None = None) -> Generator[Record, None, int]:
@@ -88,8 +97,8 @@ def _converted(archive: Archive, warc: WarcRecord) -> Record | None:
 
     headers = warc.headers
     kind = (headers.get("WARC-Type") or "").lower()
-    if "\n" in kind:  # FastWARC takes a header whose lines end in a bare newline for one line
-        raise CorruptError("the header is not read as lines")
+    if kind not in STANDARD_TYPES:  # damaged, or lines ended by a bare newline read as one line
+        raise CorruptError("no type that the standard knows")
     record = archive.convert(RawRecord(warc.stream_pos, kind, headers.get, read, warc.content_length))
     n_read += _guarded(source, reader.consume)
     if n_read < warc.content_length:
@@ -129,10 +138,10 @@ def step(archive: Archive, place: Place) -> Steps:
 def _member_step(archive: Archive, place: Place) -> Steps:
     source = archive.source
     start, position = place
-    name = members.NAMES[source.compression]
+    name = MEMBER_NAMES[source.compression]
     try:
         archive.attempt.begin(place)
-        member = members.open_member(source, start)
+        member = open_member(source, start)
         while True:
             at = _at(member, position, archive)
             if at.following is None:
@@ -177,8 +186,8 @@ def _skipped(archive: Archive, start: int, position: int, reason: str) -> Steps:
     source = archive.source
     following = boundaries.next_member(source, start + 1, archive.syntax)
     stop = source.size if following is None else following
-    if stop - start < members.MAGIC_LENGTH and source.begins_member(start):
-        name = members.NAMES[source.compression]
+    if stop - start < MAGIC_LENGTH and source.begins_member(start):
+        name = MEMBER_NAMES[source.compression]
         yield from _cut([Damage(start, stop - start, reason)], name)
         raise CutError(name)
     if not boundaries.is_filling(View(source, start, stop), 0, stop - start):

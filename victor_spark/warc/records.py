@@ -1,158 +1,212 @@
-"""One shard to page records: each html record yields exactly one, with a status if it can't be cleaned."""
+"""Records: what is read of an archive, and which pages come of it.
 
-import os
-from collections.abc import Iterator
-from dataclasses import replace
-from functools import partial
-from pathlib import Path
+`page_record` makes a Record of a RawRecord: an html page, an html record that can't be cleaned, or None.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 
-from victor_spark.blocks import Record
-from victor_spark.errors import InputError, ShardError
-from victor_spark.warc import boundaries, coordinates, file_types, http_body, page_records, ranges, storage
-from victor_spark.warc.compression import HEAD_LENGTH, compression_of
-from victor_spark.warc.headers import SYNTAXES, Syntax
-from victor_spark.warc.page_records import RawRecord
-from victor_spark.warc.readers import Archive
-from victor_spark.warc.shard import FIRST, HTML_TYPES, Attempt, Place, ReadOptions, Shard
-from victor_spark.warc.source import CorruptError, CutError, Damage, Source, SourceError
+from victor_spark.warc import file_types, headers, http_body
+from victor_spark.warc.headers import HttpHead
+from victor_spark.warc.http_body import Body
+from victor_spark.warc.shard import HTML_TYPES, ReadOptions, Skip
 
-DEFAULTS: Final = ReadOptions()
+_FIRST_READ: Final = 16 << 10
+_MAX_HEAD: Final = 256 << 10
+_SHOWN_TYPE: Final = 40
+STANDARD_TYPES: Final = frozenset(
+    ["warcinfo", "response", "resource", "request", "metadata", "revisit", "conversion", "continuation"]
+)
 
 
-def read(shard: Shard, options: ReadOptions = DEFAULTS, attempt: Attempt = FIRST) -> Iterator[Record]:
-    """The page records of a shard, or of its byte range, in file order.
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of an archive, its body decoded from transfer and content encodings.
 
-    The ranges of a file yield together exactly what the whole file yields, each record once. Damage costs
-    only the records it hits: each damaged range yields one Record with status "corrupt_record". `attempt` may
-    skip a record and what lies before it.
-    Raises ShardError, and nothing else (MemoryError in an attempt that is watched), when the shard can't be
-    opened, is empty, becomes unreadable or is not the content of `shard.etag`, and after its last record when
-    it ends too early.
+    `status` is None for a record that can be cleaned; otherwise the record never gets that far
+    and the row carries this status and `reason` (`payload` is then None or what there is of it).
     """
-    try:
-        _check_unchanged(shard)
-        if shard.kind == "html":
-            if shard.start == 0 and shard.end != 0:
-                yield _page(shard, options, attempt)
-        else:
-            yield from _of_archive(shard, options, attempt)
-        if storage.scheme(shard.path) is None:
-            _check_unchanged(shard)  # while it was read; of a remote file each response is checked
-    except ShardError:
-        raise
-    except MemoryError as error:
-        if attempt is not FIRST:
-            raise  # the watching process skips the record
-        raise ShardError(f"{shard.filename}: no memory to read on") from error
-    except InputError as error:
-        raise ShardError(str(error)) from error
-    except Exception as error:
-        raise ShardError(f"{shard.filename}: {storage.one_line(error)}") from error
+
+    id: str | None
+    url: str | None
+    warc_filename: str
+    warc_record_offset: int
+    warc_record_length: int
+    payload: bytes | None
+    fetch_time: datetime | None = None
+    fetch_status: int | None = None
+    content_digest: str | None = None
+    content_mime_type: str | None = None
+    http_charset: str | None = None
+    content_truncated: str | None = None
+    status: str | None = None
+    reason: str | None = None
+    crawl: str | None = None
 
 
-def _check_unchanged(shard: Shard) -> None:
-    if shard.etag is not None and storage.about(shard.path)[1] != shard.etag:
-        raise ShardError(f"{shard.filename}: changed since the run was planned")
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A byte range of the shard that can't be read, and the reason and status of its row."""
+
+    warc_record_offset: int
+    warc_record_length: int
+    reason: str
+    status: str = "corrupt_record"
 
 
-def is_divisible(shard: Shard) -> bool:
-    """Whether an archive can be read by several tasks; OSError or ShardError where it can't be read."""
-    with storage.open_file(shard.path) as file:
-        source = Source(file)
-        return source.size > 0 and ranges.is_divisible(source, _syntax(source, shard))
+@dataclass(frozen=True, slots=True)
+class RawRecord:
+    """A record before its block is read: its offset, its WARC type, its fields, and the block as a stream.
+
+    `field` gives a WARC field by name, in any case. `read(n)` gives at most `n` bytes more of the block,
+    fewer only at its end. `block_length` is the length that the header declares.
+    """
+
+    offset: int
+    type: str
+    field: Callable[[str], str | None]
+    read: Callable[[int], bytes]
+    block_length: int
 
 
-def _page(shard: Shard, options: ReadOptions, attempt: Attempt) -> Record:
-    """An html file as a record."""
-    is_local = storage.scheme(shard.path) is None
-    url = Path(shard.path).absolute().as_uri() if is_local else storage.public(shard.path, shard.path)
-    if (skip := attempt.skip) is not None:
-        damage = Damage(0, shard.size or 0, skip.reason, skip.status)
-        return replace(_record(damage, shard.filename), url=url)
-    attempt.begin(Place(0, 0))
-    with storage.open_file(shard.path) as file:
-        content = file.read(options.max_bytes + 1)
-        size = file.seek(0, os.SEEK_END)
-    if not content:
-        raise ShardError(f"{shard.filename}: empty file")
-    body = http_body.decode(content, (), (), limit=options.max_bytes)
-    record = Record(
-        id=None,
-        url=url,
-        warc_filename=shard.filename,
-        warc_record_offset=0,
-        warc_record_length=size,
-        payload=None,
-        content_mime_type=HTML_TYPES[0],
-    )
-    return page_records.with_payload(record, body, "unspecified" if body.truncated else None, options)
+Convert = Callable[[RawRecord], Record | None]
+"""Makes a page record of a raw record, its length still 0; None for a record that is not html."""
 
 
-def _of_archive(shard: Shard, options: ReadOptions, attempt: Attempt) -> Iterator[Record]:
-    first = shard.records[0][0] if shard.records else 0
-    with storage.open_file(shard.path, coordinates.windows(shard.records)) as file:
-        source = Source(file, first, attempt.progress)
-        if source.size == 0:
-            raise ShardError(f"{shard.filename}: empty file")
-        syntax = _syntax(source, shard)
-        head = b"" if shard.records else source.read_at(0, file_types.WARCINFO_LENGTH)
-        if file_types.is_wet(shard.filename, head) and options.record_types == DEFAULTS.record_types:
-            options = replace(options, record_types=("conversion",))
-        convert = partial(_converted, options=options, filename=shard.filename)
-        crawl = (
-            file_types.crawl_of_path(shard.path)
-            or file_types.crawl_of_path(shard.filename)
-            or file_types.crawl_of_warcinfo(head)
-        )
-        try:
-            for found in ranges.found(Archive(source, syntax, convert, attempt), shard):
-                record = found if isinstance(found, Record) else _record(found, shard.filename)
-                yield record if crawl is None else replace(record, crawl=crawl)
-        except CutError as error:
-            where = f"at byte {source.size}, within a {error}"
-            raise ShardError(f"{shard.filename}: ends too early, {where}") from None
-        if shard.end is None and shard.size not in (None, source.size):
-            raise ShardError(
-                f"{shard.filename}: ends at byte {source.size}, and not at {shard.size} as planned"
-            )
+def page_record(raw: RawRecord, options: ReadOptions, filename: str) -> Record | None:
+    """The page record, its length still 0; None when the raw record is neither html nor damaged."""
+    if raw.type not in options.record_types and raw.type not in STANDARD_TYPES:
+        written = raw.field("WARC-Type") or ""
+        reason = f"unknown WARC-Type {written[:_SHOWN_TYPE]!a}" if written else "no WARC-Type"
+        return unread(raw, filename, "corrupt_record", reason)
+    if raw.type not in options.record_types or raw.type == "revisit":
+        return None
+    first = raw.read(_FIRST_READ)
+    head = headers.http_head(first) if raw.type == "response" else None
+    while head is not None and _is_open(head, len(first)):
+        more = raw.read(min(len(first), _longest(options) - len(first)))
+        if not more:
+            break
+        first += more
+        head = headers.http_head(first)
+    if head is not None:
+        return _http_record(raw, head, first, options, filename)
+    return _bare_record(raw, first, options, filename)
 
 
-def _syntax(source: Source, shard: Shard) -> Syntax:
-    """The syntax of a shard's records, by the first of them; sets the source's compression."""
-    windows = [(offset, min(length, HEAD_LENGTH)) for offset, length in shard.records[:10]]
-    for offset, length in [*windows, (0, HEAD_LENGTH)]:
-        head = source.read_at(offset, length)
-        kind = file_types.kind_of(head)
-        if kind in SYNTAXES:
-            source.compression = compression_of(head)
-            return SYNTAXES[kind]
-    found = boundaries.packing_within(source)  # it begins with other bytes
-    if found is None:
-        raise ShardError(f"{shard.filename}: ends at byte {source.size}, and holds no WARC or ARC record")
-    source.compression, syntax = found
-    return syntax
+def _is_open(head: HttpHead, n_read: int) -> bool:
+    """Whether the HTTP head, or the one after an interim head, may continue after the bytes read."""
+    return head.is_interim or (not head.complete and (n_read < _MAX_HEAD or head.length == n_read))
 
 
-def _converted(raw: RawRecord, options: ReadOptions, filename: str) -> Record | None:
-    """The page record of a raw record; an unexpected error becomes its status."""
-    try:
-        return page_records.page_record(raw, options, filename)
-    except (CorruptError, SourceError, MemoryError):
-        raise
-    except Exception as error:  # noqa: BLE001 - it costs this record, whose row has the reason
-        reason = f"{type(error).__name__}: {storage.one_line(error)}"
-        return page_records.unread(raw, filename, "error", reason)
+def _longest(options: ReadOptions) -> int:
+    """The limit in bytes of HTTP heads and of an encoded body; beyond it a record is oversize."""
+    return options.max_bytes + (options.max_bytes >> 3) + _MAX_HEAD
 
 
-def _record(damage: Damage, filename: str) -> Record:
+def _http_record(
+    raw: RawRecord, head: HttpHead, first: bytes, options: ReadOptions, filename: str
+) -> Record | None:
+    """A response with an HTTP head."""
+    mime = headers.mime_type(head.content_type)
+    if mime is not None and mime not in options.mime_types:
+        return None
+    record = _record(raw, head.content_type, filename, status=head.status)
+    wanted = head.status is None or head.status in options.statuses
+    if mime is not None and not wanted:
+        return replace(record, status="http_status", reason=str(head.status))
+    if _is_open(head, len(first)) and len(first) >= _longest(options):
+        return replace(record, status="oversize", reason=f"an HTTP head over {len(first)} bytes")
+    body, reason = _body(raw, head, first[head.length :], options)
+    if mime is None and not body.problem:
+        if file_types.looks_like_html(body.payload or first[head.length :]):
+            record = replace(record, content_mime_type=HTML_TYPES[0])
+        elif not head.is_interim:
+            return None
+    if not wanted:
+        return replace(record, status="http_status", reason=str(head.status))
+    return with_payload(record, body, reason, options)
+
+
+def _bare_record(raw: RawRecord, first: bytes, options: ReadOptions, filename: str) -> Record | None:
+    """A record whose block is the payload itself, or a response whose HTTP head is broken or absent."""
+    content_type = raw.field("Content-Type")
+    mime = headers.mime_type(content_type)
+    meant_as_http = raw.type == "response" and mime in (None, "application/http")
+    if meant_as_http:
+        content_type = HTML_TYPES[0]
+        if not file_types.looks_like_html(first):
+            damaged = unread(raw, filename, "corrupt_record", "neither an HTTP head nor html")
+            is_of_web = damaged.url is None or damaged.url.lower().startswith("http")
+            return damaged if first.strip() and is_of_web else None
+    elif mime not in options.mime_types and (raw.type != "conversion" or mime != "text/plain"):
+        return None
+    body, reason = _body(raw, HttpHead(), first, options)
+    record = _record(raw, content_type, filename, status=None)
+    if raw.type == "conversion" and mime == "text/plain":
+        record = replace(record, http_charset=record.http_charset or "utf-8")
+    return with_payload(record, body, reason, options)
+
+
+def unread(raw: RawRecord, filename: str, status: str, reason: str) -> Record:
+    """The record by its header alone, with the reason why its block is not read."""
+    return replace(_record(raw, None, filename, status=None), status=status, reason=reason)
+
+
+def skipping(convert: Convert, offset: int, skip: Skip, filename: str) -> Convert:
+    """`convert`, except that the record at an offset is not read; its row has the status of `skip`."""
+
+    def converted(raw: RawRecord) -> Record | None:
+        if raw.offset != offset:
+            return convert(raw)
+        return unread(raw, filename, skip.status, skip.reason)
+
+    return converted
+
+
+def _record(raw: RawRecord, content_type: str | None, filename: str, *, status: int | None) -> Record:
     return Record(
-        id=None,
-        url=None,
+        id=headers.without_brackets(raw.field("WARC-Record-ID")),
+        url=headers.without_brackets(raw.field("WARC-Target-URI")),
         warc_filename=filename,
-        warc_record_offset=damage.warc_record_offset,
-        warc_record_length=damage.warc_record_length,
+        warc_record_offset=raw.offset,
+        warc_record_length=0,
         payload=None,
-        status=damage.status,
-        reason=damage.reason,
+        fetch_time=headers.fetch_time(raw.field("WARC-Date")),
+        fetch_status=status,
+        content_digest=raw.field("WARC-Payload-Digest"),
+        content_mime_type=headers.mime_type(content_type),
+        http_charset=headers.charset(content_type),
+        content_truncated=raw.field("WARC-Truncated") or None,
     )
+
+
+def _body(raw: RawRecord, head: HttpHead, first: bytes, options: ReadOptions) -> tuple[Body, str | None]:
+    """The decoded body, and the reason why its end is missing (None: it is complete)."""
+    limit = _longest(options)
+    n_raw = raw.block_length - head.length
+    if n_raw > limit:
+        return Body(b"", oversize=True), raw.field("WARC-Truncated")
+    packed = first + raw.read(limit)
+    chunked = "chunked" in head.transfer_encodings
+    body = http_body.decode(packed, head.content_encodings, head.transfer_encodings, limit=options.max_bytes)
+    promised = n_raw if chunked else max(n_raw, head.content_length or 0)
+    cut = body.truncated or len(packed) < promised
+    return body, raw.field("WARC-Truncated") or ("unspecified" if cut else None)
+
+
+def with_payload(record: Record, body: Body, truncated: str | None, options: ReadOptions) -> Record:
+    """The record with its payload, or with the status and reason why it can't be cleaned."""
+    record = replace(record, content_truncated=truncated)
+    if body.oversize:
+        return replace(record, status="oversize", reason=f"over {options.max_bytes} bytes")
+    if body.problem:
+        return replace(record, status="corrupt_record", reason=body.problem)
+    other = file_types.binary_type(body.payload[:512])
+    if other is not None:
+        return replace(record, status="not_html", reason=other)
+    if truncated is not None and not http_body.holds_text(body.payload):
+        return replace(record, status="truncated", reason=truncated)
+    return replace(record, payload=body.payload)

@@ -102,10 +102,6 @@ class RemoteFile(io.RawIOBase):
         """It is."""
         return True
 
-    def tell(self) -> int:
-        """The position."""
-        return self._position
-
     def seek(self, position: int, whence: int = os.SEEK_SET, /) -> int:
         """Goes to a position."""
         base = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._ranges.size}[whence]

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from victor_spark.warc import storage
+from victor_spark.warc.file_types import ShardKind
 
 HTML_TYPES: Final = ("text/html", "application/xhtml+xml")
 
@@ -24,7 +25,7 @@ class Shard:
 
     path: str
     size: int | None
-    kind: Literal["warc", "arc", "html"]
+    kind: ShardKind
     name: str = ""
     start: int = 0
     end: int | None = None

@@ -1,26 +1,32 @@
-"""A shard's bytes as one seekable file, and how reading them fails."""
+"""A shard's bytes as streams: the file, a part of it, the content of a compressed member; errors."""
 
 import os
+import struct
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
-from victor_spark.warc.compression import MAGICS, compression_of
+from fastwarc.stream_io import Lz4Reader
 
+from victor_spark.warc.compression import (
+    MAGICS,
+    SKIPPABLE_MAGICS,
+    ZSTD_DICTIONARY_MAGIC,
+    ZSTD_MAGIC,
+    CorruptError,
+    Parts,
+    compression_of,
+    decompressed,
+    inflated,
+    inflated_bytes,
+)
 
-@dataclass(frozen=True, slots=True)
-class Damage:
-    """A byte range of the shard that can't be read, and the reason and status of its row."""
+MEMBER_NAMES: Final = {"gzip": "gzip member", "zstd": "zstd frame", "lz4": "lz4 frame"}
+MAGIC_LENGTH: Final = 4
+"""Bytes that show that a member begins."""
 
-    warc_record_offset: int
-    warc_record_length: int
-    reason: str
-    status: str = "corrupt_record"
-
-
-class CorruptError(Exception):
-    """The archive is damaged here; reading may continue elsewhere."""
+_KEPT: Final = 256 << 10
+_LONGEST_DICTIONARY: Final = 64 << 20
 
 
 class CutError(Exception):
@@ -128,3 +134,122 @@ class View:
     def tell(self) -> int:
         """The position."""
         return self._position
+
+
+class Member:
+    """A compressed member as a stream. Going back a little is free, going back further inflates it again."""
+
+    def __init__(self, parts: Callable[[], Parts]) -> None:
+        self._new = parts
+        self._start()
+
+    def _start(self) -> None:
+        self._parts = self._new()
+        self._end: tuple[int, bool] | None = None
+        self._position = self._n_inflated = 0
+        self._kept = bytearray()  # the last bytes inflated
+
+    def _advance(self) -> bool:
+        if self._end is not None:
+            return False
+        try:
+            part = next(self._parts)
+        except StopIteration as stop:
+            self._end = stop.value
+            return False
+        self._n_inflated += len(part)
+        if len(self._kept) > 2 * _KEPT:
+            del self._kept[:-_KEPT]
+        self._kept += part
+        return True
+
+    def read(self, n: int = -1, /) -> bytes:
+        """At most `n` bytes from here on, fewer at the end."""
+        parts: list[bytes] = []
+        n_left = n if n >= 0 else 1 << 62
+        while n_left > 0 and (self._position < self._n_inflated or self._advance()):
+            first = self._position - self._n_inflated + len(self._kept)
+            parts.append(bytes(self._kept[first : first + n_left]))
+            self._position += len(parts[-1])
+            n_left -= len(parts[-1])
+        return b"".join(parts)
+
+    def seek(self, position: int, /) -> int:
+        """Goes to `position`, or to the end when that comes first."""
+        if position < self._n_inflated - len(self._kept):
+            self._start()
+        while self._n_inflated < position and self._advance():
+            pass
+        self._position = min(position, self._n_inflated)
+        return self._position
+
+    def tell(self) -> int:
+        """The position."""
+        return self._position
+
+    def end(self) -> tuple[int, bool]:
+        """The offset in the shard after this member, and whether it ends there and not the file."""
+        while self._end is None:
+            self._advance()
+        return self._end
+
+
+def dictionary_of(source: Source) -> bytes | None:
+    """The dictionary frame that a .warc.zst may begin with, unpacked."""
+    head = source.read_at(0, 8) if source.compression == "zstd" else b""
+    if not head.startswith(ZSTD_DICTIONARY_MAGIC) or len(head) < 8:
+        return None
+    content = source.read_at(8, struct.unpack_from("<I", head, 4)[0])
+    if not content.startswith(ZSTD_MAGIC):
+        return content
+    found = inflated_bytes(content, "zstd", _LONGEST_DICTIONARY)
+    return None if found.end is None else found.content
+
+
+def open_member(source: Source, start: int) -> Member:
+    """The gzip member, zstd or lz4 frame at an offset; CorruptError when none begins there."""
+    compression = source.compression
+    if source.size - start < MAGIC_LENGTH or not source.begins_member(start):
+        raise CorruptError(f"no {MEMBER_NAMES[compression]} begins here")
+    if compression == "lz4":
+        return Member(lambda: _lz4_frame(source, start))
+    assert compression != "plain"
+    dictionary = dictionary_of(source)
+    return Member(lambda: inflated(source.read_at, start, compression, dictionary=dictionary))
+
+
+def _lz4_frame(source: Source, start: int) -> Parts:
+    """The content of the lz4 frame at an offset; a skippable frame has none."""
+    head = source.read_at(start, 8)
+    if head.startswith(SKIPPABLE_MAGICS):
+        frame_end = start + 8 + (struct.unpack_from("<I", head, 4)[0] if len(head) == 8 else 1)
+        return min(frame_end, source.size), frame_end <= source.size
+    frame_end = _end_of_lz4(source, start)
+    end, complete = min(frame_end, source.size), frame_end <= source.size
+    try:
+        yield from decompressed(lambda: Lz4Reader(View(source, start, end)))
+    except CorruptError:
+        if complete:
+            raise
+    finally:
+        if source.failure is not None:
+            raise SourceError(str(source.failure))
+    return end, complete
+
+
+def _end_of_lz4(source: Source, start: int) -> int:
+    """Where the lz4 frame at `start` ends, by its block headers alone.
+
+    A frame that the file's end cuts off ends behind it.
+    """
+    head = source.read_at(start, 5)
+    if len(head) < 5:
+        return source.size + 1
+    flags = head[4]
+    position = start + 7 + 8 * (flags >> 3 & 1) + 4 * (flags & 1)
+    while len(block := source.read_at(position, 4)) == 4:
+        position += 4
+        if not (value := int.from_bytes(block, "little")):
+            return position + 4 * (flags >> 2 & 1)
+        position += (value & 0x7FFFFFFF) + 4 * (flags >> 4 & 1)
+    return source.size + 1

@@ -15,7 +15,8 @@ from victor_spark.evaluation import labelling
 from victor_spark.extractors import ncleaner
 from victor_spark.extractors.ncleaner import EDGE, N_RESERVED, SPACE, Model, Ratios, segments, symbol_table
 from victor_spark.train import ncleaner as training
-from victor_spark.train.ncleaner import LIKELIHOOD, Example
+from victor_spark.train.crf import TrainingPage
+from victor_spark.train.ncleaner import LIKELIHOOD
 
 ASCII = np.arange(33, 127, dtype=np.uint32)
 MENU = "<ul><li>Home page</li><li>Log in | Register</li><li>Contact us</li><li>Print | E-mail</li></ul>"
@@ -29,12 +30,14 @@ STORIES = (
 )
 
 
-def pairs(n: int) -> list[Example]:
+def pairs(n: int) -> list[TrainingPage]:
     """Pages of one story each, with their menus."""
     examples = []
     for row in range(n):
         blocks = blocks_of(f"{MENU}<p>{STORIES[row]}</p><div>(c) 20{row:02} | Terms</div>")
-        examples.append(Example(blocks, labelling.aligned_labels(blocks, STORIES[row])[0], f"{row}.example"))
+        examples.append(
+            TrainingPage(blocks, labelling.aligned_labels(blocks, STORIES[row])[0], f"{row}.example")
+        )
     return examples
 
 
@@ -141,7 +144,7 @@ def test_uncalibrated_a_segment_is_clean_when_its_characters_are_likelier_in_cle
 def test_pages_all_clean_or_all_dirty_teach_nothing(kind: int) -> None:
     blocks = blocks_of("<p>one</p><p>two</p>")
     with pytest.raises(ValueError, match="kept"):
-        training.train([Example(blocks, np.full(2, kind, dtype=np.uint8), "a.example")])
+        training.train([TrainingPage(blocks, np.full(2, kind, dtype=np.uint8), "a.example")])
 
 
 def test_a_model_survives_storing() -> None:

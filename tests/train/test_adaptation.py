@@ -9,14 +9,14 @@ import pytest
 
 from tests.html.pages import blocks_of
 from tests.model.conftest import some_pages
-from tests.model.test_training import taught
+from tests.train.test_training import taught
 from victor_spark.blocks import HEADER, LABELS, OTHER, TEXT
 from victor_spark.errors import ModelError
 from victor_spark.model import crf, files
 from victor_spark.model.crf import Model
 from victor_spark.model.table import FeatureTable, from_conf
 from victor_spark.model.trees import TreeOptions, TreesOptions
-from victor_spark.train import adaptation
+from victor_spark.train import crf as training
 from victor_spark.train.crf import TrainingPage, train
 from victor_spark.train.crfsuite import CRFSUITE_NAME, TrainingOptions
 
@@ -42,17 +42,17 @@ PAGE = "<h1>Other words</h1><p>Nothing seen before, but a sentence of some lengt
 
 def test_the_new_convention_is_learnt(start: Model) -> None:
     assert crf.marginals(start, blocks_of(PAGE)).argmax(axis=1).tolist() == [HEADER, TEXT, OTHER]
-    adapted = adaptation.adapt(links_kept(), start, OPTIONS, strength=1.0)
+    adapted = training.adapt(links_kept(), start, OPTIONS, strength=1.0)
     assert crf.marginals(adapted, blocks_of(PAGE)).argmax(axis=1).tolist() == [HEADER, TEXT, TEXT]
 
 
 def test_pages_that_say_what_the_model_says_leave_its_decisions(start: Model) -> None:
-    adapted = adaptation.adapt(list(taught(4)), start, OPTIONS, strength=1.0)
+    adapted = training.adapt(list(taught(4)), start, OPTIONS, strength=1.0)
     assert crf.marginals(adapted, blocks_of(PAGE)).argmax(axis=1).tolist() == [HEADER, TEXT, OTHER]
 
 
 def test_without_strength_nothing_changes(start: Model) -> None:
-    adapted = adaptation.adapt(links_kept(), start, OPTIONS, strength=0.0)
+    adapted = training.adapt(links_kept(), start, OPTIONS, strength=0.0)
     blocks = blocks_of(PAGE)
     np.testing.assert_allclose(crf.marginals(adapted, blocks), crf.marginals(start, blocks))
 
@@ -62,22 +62,22 @@ def test_a_label_that_no_new_page_has_is_still_known(start: Model) -> None:
         replace(page, labels=np.where(page.labels == HEADER, TEXT, page.labels).astype(np.uint8))
         for page in taught(4)
     ]
-    adapted = adaptation.adapt(pages, start, OPTIONS, strength=0.5)
+    adapted = training.adapt(pages, start, OPTIONS, strength=0.5)
     assert crf.marginals(adapted, blocks_of(PAGE))[0, HEADER] > 0.01
 
 
 def test_at_full_strength_it_is_the_model_that_crfsuite_trained(start: Model, tmp_path: Path) -> None:
-    adapted = adaptation.adapt(list(some_pages(5, 12)), start, OPTIONS, strength=1.0, directory=tmp_path)
+    adapted = training.adapt(list(some_pages(5, 12)), start, OPTIONS, strength=1.0, directory=tmp_path)
     tagger = pycrfsuite.Tagger()
     tagger.open(str(tmp_path / CRFSUITE_NAME))
     for blocks in (page.blocks for page in some_pages(6, 4)):
-        tagger.set(pycrfsuite.ItemSequence(adaptation.items(start, blocks)))
+        tagger.set(pycrfsuite.ItemSequence(training.items(start, blocks)))
         wanted = [[tagger.marginal(label, row) for label in LABELS] for row in range(len(blocks))]
         np.testing.assert_allclose(crf.marginals(adapted, blocks), wanted, atol=1e-6)
 
 
 def test_it_is_stored_and_read_as_any_model(start: Model) -> None:
-    adapted = adaptation.adapt(links_kept(2), start, OPTIONS)
+    adapted = training.adapt(links_kept(2), start, OPTIONS)
     again = files.from_bytes(files.to_bytes(adapted))
     blocks = blocks_of(PAGE)
     np.testing.assert_array_equal(crf.marginals(again, blocks), crf.marginals(adapted, blocks))
@@ -86,7 +86,7 @@ def test_it_is_stored_and_read_as_any_model(start: Model) -> None:
 
 def test_no_page_is_an_error(start: Model) -> None:
     with pytest.raises(ModelError, match="no labelled page"):
-        adaptation.adapt([], start, OPTIONS)
+        training.adapt([], start, OPTIONS)
 
 
 def test_trees_that_revise_the_crf_go_on_growing(start: Model) -> None:
@@ -97,12 +97,12 @@ def test_trees_that_revise_the_crf_go_on_growing(start: Model) -> None:
         replace(page, labels=np.where(page.labels == HEADER, OTHER, page.labels).astype(np.uint8))
         for page in links_kept()
     ]
-    adapted = adaptation.adapt(no_headings, old, OPTIONS, strength=1.0)
+    adapted = training.adapt(no_headings, old, OPTIONS, strength=1.0)
     assert old.last is not None
     assert adapted.last is not None
-    assert len(adapted.last.leaves) == len(old.last.leaves) + adaptation.MORE_TREES.n_trees
+    assert len(adapted.last.leaves) == len(old.last.leaves) + training.MORE_TREES.n_trees
     blocks = blocks_of(PAGE)
     before, after = (crf.marginals(model, blocks)[2, OTHER] for model in (old, adapted))
     assert after < before - 0.1
-    same = adaptation.adapt(links_kept(), old, OPTIONS, strength=0.0)
+    same = training.adapt(links_kept(), old, OPTIONS, strength=0.0)
     np.testing.assert_allclose(crf.marginals(same, blocks), crf.marginals(old, blocks), atol=1e-6)

@@ -1,0 +1,38 @@
+"""The parser's numbers by name: elements with their flags, columns, kinds, and insertion modes.
+
+Kernels take them from here uncompiled. Compiled, they are constants of C: setup.py writes them to num.pxd.
+"""
+
+from zlib import crc32
+
+from victor_spark.parser import elements as tables
+
+NUMBERS = {
+    **{name.upper(): number for number, name in enumerate(tables.ELEMENTS) if name},
+    **{name.upper(): 1 << bit for bit, name in enumerate(tables.ELEMENT_FLAGS)},
+    **{f"START_{name.upper()}": number for number, name in enumerate(tables.STARTS)},
+    **{f"END_{name.upper()}": number for number, name in enumerate(tables.ENDS)},
+    **{f"HOLDS_{name.upper()}": number for number, name in enumerate(tables.CONTENTS)},
+    **{name.upper(): number for number, name in enumerate(tables.MODES)},
+    **{f"TOKEN_{name.upper()}": column for column, name in enumerate(tables.TOKEN_COLUMNS)},
+    **{name.upper(): number for number, name in enumerate(tables.TOKEN_KINDS)},
+    **{name.upper(): 1 << bit for bit, name in enumerate(tables.TOKEN_FLAGS)},
+    **{name.upper(): column for column, name in enumerate(tables.NODE_COLUMNS)},
+    **{f"IS_{name.upper()}": 1 << bit for bit, name in enumerate(tables.BYTE_CLASSES)},
+    "TABLE_PART": sum(
+        1 << tables.ELEMENT_FLAGS.index(part) for part in ("columns", "row_group", "row", "cell")
+    ),
+    "CONTENT": tables.ENDS_DRAWING - 1,
+    "CONTENT_ENDS_DRAWING": tables.ENDS_DRAWING,
+    "HOLDS_HTML": tables.HOLDS_HTML,
+    "MOST_ATTRIBUTES": tables.MOST_ATTRIBUTES,
+    "COPY": tables.COPY,
+}
+NUMBERS["DIGEST"] = crc32(repr(NUMBERS).encode()) >> 1
+globals().update(NUMBERS)
+
+
+def check(digest: int) -> None:
+    """Raises ImportError for a kernel that was compiled with other numbers."""
+    if digest != NUMBERS["DIGEST"]:
+        raise ImportError("a kernel was compiled from other tables than these: run ./dev setup")

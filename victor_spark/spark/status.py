@@ -1,0 +1,113 @@
+"""What is done, missing and failed of a run: `victor status`."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from victor_spark.errors import OutputError
+from victor_spark.spark import output, plan, record
+from victor_spark.spark.counts import Entry, total
+from victor_spark.spark.files import opened
+
+
+def status(location: str) -> dict[str, Any]:
+    """What is done, missing and failed of the run in OUT, ready for JSON; OutputError if there is none.
+
+    A wave is "done", "missing" (not done yet), "lost" (done, but pages of it are gone) or "failed".
+    `stopped` is the reason if the run exceeded its failure budget.
+    """
+    with opened(location) as files:
+        if files.names("_run") is None:
+            raise OutputError(f"{location}: holds no run of victor clean")
+        planned = output.stored_plan(files)
+        entries, failed = {entry.wave: entry for entry in output.entries(files)}, output.failures(files)
+        there = files.below(output.PAGES)
+        ended = output.stored(files, output.RUN) is not None
+        stopped = output.stored(files, output.STOPPED) or {}
+    waves = [
+        _wave(number, plan.splits(planned, number), entries.get(number), failed.get(number), there)
+        for number in plan.waves(planned)
+    ]
+    done = [wave for wave in waves if wave["state"] == "done"]
+    counts = total(entries[wave["wave"]].counts for wave in done)
+    n_bytes = sum(wave["n_bytes"] for wave in waves)
+    return {
+        "output": location,
+        "complete": ended and len(done) == len(waves),
+        "stopped": stopped.get("stopped"),
+        "share_done": round(sum(wave["n_bytes"] for wave in done) / max(n_bytes, 1), 4),
+        "n_shards": planned.shards.num_rows,
+        "n_rows": counts.n_rows,
+        "n_pages": counts.n_pages,
+        "n_failed_shards": len(counts.failed_shards),
+        "failed_shards": counts.failed_shards,
+        "statuses": counts.statuses,
+        "reasons": counts.reasons,
+        "waves": waves,
+    }
+
+
+def _wave(
+    number: int, splits: pa.Table, entry: Entry | None, failure: str | None, there: Mapping[str, int]
+) -> dict[str, Any]:
+    known = {"wave": number, "state": "missing", "n_splits": splits.num_rows, "n_bytes": plan.weight(splits)}
+    if entry is None:
+        return known if failure is None else {**known, "state": "failed", "reason": failure}
+    return {
+        **known,
+        "state": "done" if output.is_whole(entry, there) else "lost",
+        "n_pages": entry.counts.n_pages,
+        "statuses": entry.counts.statuses,
+        "failed_shards": entry.counts.failed_shards,
+        "n_files": len(entry.files),
+        "seconds": entry.seconds,
+        "finished_at": entry.finished_at,
+    }
+
+
+def as_lines(found: Mapping[str, Any], *, every_wave: bool = False) -> Iterator[str]:
+    """The status in lines for people."""
+    waves, stopped = found["waves"], found["stopped"]
+    word = "complete" if found["complete"] else "incomplete: the same command resumes it"
+    if stopped:
+        word = "incomplete: more failed than the budget allows; the same command with a larger one resumes it"
+    yield f"{found['output']}: {word}"
+    if stopped:
+        yield f"  stopped {stopped}"
+    n_done = sum(wave["state"] == "done" for wave in waves)
+    yield f"  waves   {n_done} of {len(waves)} done, {found['share_done']:.0%} of the bytes"
+    for state in ("missing", "lost", "failed"):
+        if numbers := [wave["wave"] for wave in waves if wave["state"] == state]:
+            yield f"  {state:<7} {_ranges(numbers)}"
+    yield from (f"  wave {wave['wave']} failed: {wave['reason']}" for wave in waves if "reason" in wave)
+    statuses = ", ".join(f"{status} {n}" for status, n in record.page_statuses(found).items())
+    yield f"  pages   {found['n_pages']}{f': {statuses}' if statuses else ''}"
+    failed = list(found["failed_shards"].values())
+    so_far = "" if found["complete"] else " (so far)"
+    unread = f"{len(failed)} of them couldn't be read to the end" if failed else "no failures"
+    yield f"  shards  {found['n_shards']}, {unread}{so_far}"
+    yield from (f"    {reason}" for reason in failed[:5])
+    if failed[5:]:
+        yield f"    and {len(failed[5:])} more (--json has them all)"
+    if every_wave:
+        yield f"  {'wave':>6} {'state':<8} {'splits':>7} {'MB':>8} {'pages':>9} {'ok':>9} {'seconds':>8}"
+        for wave in waves:
+            line = (
+                f"  {wave['wave']:>6} {wave['state']:<8} {wave['n_splits']:>7} {wave['n_bytes'] / 1e6:>8.1f}"
+            )
+            if "seconds" in wave:
+                n_ok = wave["statuses"].get("ok", 0)
+                line += f" {wave['n_pages']:>9} {n_ok:>9} {wave['seconds']:>8.1f}"
+            yield line
+
+
+def _ranges(numbers: list[int]) -> str:
+    """Numbers with ranges: 3-7, 12."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    return ", ".join("-".join(map(str, run)) for run in runs)
