@@ -25,6 +25,8 @@ _PLACEHOLDER: Final = re.compile(
 )
 _TRACKING: Final = re.compile(
     r"/(?:pixel|beacon|track|count(?:er)?|stat)s?[./?]|doubleclick|scorecardresearch|gravatar\.com"
+    r"|/(?:smil(?:e|ey|ie)s?|emojis?|emoticons?|icons?|buttons?)/|/(?:icon|btn|spacer|bullet|arrow|smiley)[\w-]*\."
+    r"|(?:Button|[_-](?:icon|btn|button))\.(?:gif|png|svg)"
 )
 _SMALLEST: Final = 33
 _CANDIDATE: Final = re.compile(r"\s*([^\s,]\S*[^\s,])(?:\s+([\d.]+)([wxh]))?\s*(?:,|$)")

@@ -576,6 +576,9 @@ class _Builder:
             return False
         if self.inline is not self.line:
             return True
+        first = self.m.first[row]
+        if first < len(self.blocks) and self.last >= 0 and self.b.paragraph[first] == self.number:
+            return True  # between words of one paragraph
         parent = self.m.parent[row]
         return (
             parent >= 0 and self.m.last[parent] > self.m.first[parent] and self.m.kind[parent] in _TEXT_KINDS
