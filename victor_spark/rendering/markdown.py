@@ -87,7 +87,7 @@ class _Writer:
                     return f"$$\n{tex}\n$$"
             return self.line(children)
         if kind == "heading":
-            if len(children) == 1 and children[0][0] == "strong":
+            if len(children) == 1 and children[0][:1] == ("strong",):
                 children = children[0][2]
             text = self.one_line(children)
             text = re.sub(r"(^|\s)(#+)$", r"\1\\\2", text)
