@@ -9,7 +9,6 @@ import numpy as np
 from resiliparse.parse.html import HTMLTree
 
 from victor_spark import pipeline
-from victor_spark.document import plain_text
 from victor_spark.extractors import MODELS
 from victor_spark.html import canonical
 from victor_spark.html.charset import as_utf8
@@ -18,6 +17,7 @@ from victor_spark.langid.pages import linguist
 from victor_spark.model import crf, decision, revision
 from victor_spark.model.files import from_bytes
 from victor_spark.parser.parse import parse
+from victor_spark.rendering.plain import plain_text
 from victor_spark.warc import reading
 from victor_spark.warc.shard import Shard
 

@@ -11,13 +11,14 @@ from typing import Any, Final
 
 from victor_spark import pipeline, words
 from victor_spark.blocks import Page
-from victor_spark.document import Document, plain_text
+from victor_spark.document import Document
 from victor_spark.evaluation import measures, template_gain
 from victor_spark.evaluation.measures import Overlap, Quality
 from victor_spark.evaluation.progress import track
 from victor_spark.evaluation.template_gain import ModelsFor, Pages
 from victor_spark.extractors import template
 from victor_spark.extractors.template import Guard
+from victor_spark.rendering.plain import plain_text
 from victor_spark.templates import coverage, sites
 from victor_spark.templates.coverage import SiteTemplates
 from victor_spark.templates.mine import MiningSettings, mine

@@ -5,9 +5,10 @@ from collections.abc import Collection
 import numpy as np
 
 from victor_spark.blocks import HEADER, OTHER, TEXT, Scores
-from victor_spark.document import Document, plain_text
+from victor_spark.document import Document
 from victor_spark.html.canonical import canonical
 from victor_spark.html.segment import segment
+from victor_spark.rendering.plain import plain_text
 
 
 def document(source: str, dropped: Collection[str | int] = ()) -> Document:

@@ -19,6 +19,7 @@ FLOORS = (
     ("words", "alignment"),
     ("warc", "html", "langid", "metadata"),
     ("fetch",),
+    ("rendering",),
     ("document", "model", "templates"),
     ("extractors",),
     ("pipeline", "preparation", "train"),

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from victor_spark.blocks import OTHER, TEXT, Bool, Page, Scores, no_blocks, uniform
-from victor_spark.document import Document, plain_text
+from victor_spark.document import Document
 from victor_spark.errors import InputError, ModelError, UsageError
 from victor_spark.extractors import CRF_CLEANERS, Cleaner, check_name, load, models_of, template
 from victor_spark.extractors.template import TemplateStep
@@ -21,6 +21,7 @@ from victor_spark.langid.profiles import Profiles
 from victor_spark.model import decision
 from victor_spark.model.files import read_bytes
 from victor_spark.preparation import Lap, PageFacts, handed_over, prepare, prepare_text, unmeasured
+from victor_spark.rendering.plain import plain_text
 from victor_spark.resources import directory
 from victor_spark.templates import coverage
 from victor_spark.warc import file_types

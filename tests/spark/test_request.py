@@ -40,7 +40,17 @@ def test_every_option_sets_a_field_and_every_field_has_its_option() -> None:
         field.name for group in (*clean_options.TABLES, "spark") for field in fields(getattr(request, group))
     ]
     assert len(set(known)) == len(known)
-    assert {one.dest for one in found} == {*known, "inputs", "output", "base_url", "format", "url"}
+    assert {one.dest for one in found} == {
+        *known,
+        "inputs",
+        "output",
+        "base_url",
+        "format",
+        "url",
+        "links",
+        "images",
+        "emphasis",
+    }
 
 
 def test_what_is_given_goes_over_what_is_built_in() -> None:

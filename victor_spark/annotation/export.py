@@ -13,10 +13,11 @@ from victor_spark.annotation import annotations
 from victor_spark.annotation.labels import DIGITS, decode, encode
 from victor_spark.annotation.store import Content, Row, Store, content
 from victor_spark.blocks import HEADER, LABELS, OTHER, Blocks, Bool, Scores, UInt8
-from victor_spark.document import Document, plain_text
+from victor_spark.document import Document
 from victor_spark.errors import AnnotationError, OutputError
 from victor_spark.html.canonical import restored
 from victor_spark.html.segment import segment
+from victor_spark.rendering.plain import plain_text
 
 FORMS: Final = ("gold", "cleaneval", "html")
 

@@ -35,7 +35,7 @@ a table of records, or a URL of these (http, https, s3, gs, hdfs); its kind is d
 
 examples:
   victor clean page.html                                   text on stdout
-  victor clean page.html --format markdown                 or another form
+  victor clean page.html --format markdown --no-images     also: html, cleaneval, json, tei
   curl -s https://example.com/ | victor clean -
   victor clean crawl.warc.gz --output out                  rows in out/pages/; run again to resume
   victor clean 'crawl/*.warc.gz' more.warc --output out --threshold 0.3 --blocks
@@ -66,7 +66,7 @@ def clean(arguments: argparse.Namespace) -> int:
     request = clean_options.request(arguments)
     if arguments.output is None:
         clean_options.refuse(arguments, "needs --output OUT", *FOR_ARCHIVES)
-        return _print_page(request, url=arguments.url, form=arguments.format)
+        return _print_page(request, arguments)
     clean_options.refuse(arguments, "is for one page without --output", PAGE)
     if "-" in arguments.inputs:
         raise UsageError("- (stdin) is for one page without --output")
@@ -86,8 +86,8 @@ def apply(arguments: argparse.Namespace) -> int:
     return clean(arguments)
 
 
-def _print_page(request: CleanRequest, *, url: str | None, form: str | None) -> int:
-    name, record = read_page(request, url)
+def _print_page(request: CleanRequest, arguments: argparse.Namespace) -> int:
+    name, record = read_page(request, arguments.url)
     document = None
     if record.status is None:
         document = pipeline.cleaning(request.cleaning, pipeline.models(request.cleaning))(record)
@@ -95,7 +95,8 @@ def _print_page(request: CleanRequest, *, url: str | None, form: str | None) -> 
     verdict = f"{name}: {status}{f' ({reason})' if reason else ''}"
     if document is None or status not in ANSWERED:
         raise InputError(verdict)
-    text = document.render(form or FORMS[0]) if status == "ok" else ""
+    parts = {name: getattr(arguments, name) is not False for name in ("links", "images", "emphasis")}
+    text = document.render(arguments.format or FORMS[0], **parts) if status == "ok" else ""
     sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
     sys.stdout.write(text if not text or text.endswith("\n") else f"{text}\n")
     sys.stdout.flush()

@@ -87,7 +87,14 @@ LANGUAGE: Final = Group(
     ),
     option("--lid-model FILE", "identify languages with this fastText model (lid.176, GlotLID)"),
 )
-PAGE: Final = Group("one page to stdout", option("--format", "default: text", choices=FORMS), URL)
+PAGE: Final = Group(
+    "one page to stdout",
+    option("--format", "default: text", choices=FORMS),
+    switch("--no-links", "Markdown and TEI: the text of links alone", value=False, dest="links"),
+    switch("--no-images", "Markdown and TEI: no images", value=False, dest="images"),
+    switch("--no-emphasis", "Markdown and TEI: no emphasis", value=False, dest="emphasis"),
+    URL,
+)
 ROWS: Final = Group(
     "rows",
     switch("--blocks", "add the column blocks: every block and its label"),

@@ -1,0 +1,213 @@
+"""Markdown of each kind of structure, and of bad markup."""
+
+import time
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import victor_spark
+from tests.documents import document
+
+LINE = "<p>The ferry left at noon.</p>"
+
+
+def md(source: str, *, url: str | None = None, **options: bool) -> str:
+    page = replace(document(source), url=url, markup=source.encode)
+    return page.render("markdown", **options)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("<ul><li>a<ol start=3><li>b<li>c</ol><li>d</ul>", "- a\n\n  3. b\n  4. c\n\n- d"),
+        ("<ul><li>a<ul><li>b</ul><li>c</ul>", "- a\n  - b\n- c"),
+        (
+            "<ul><li><input type=checkbox checked> done<li><input type=checkbox> open</ul>",
+            "- [x] done\n- [ ] open",
+        ),
+        ("<ul><li>a</ul><ul><li>b</ul>", "- a\n\n* b"),
+        ("<blockquote><p>a<p>b</blockquote>", "> a\n>\n> b"),
+        ("<p>a <b>b</b> <i>c</i> <del>d</del> <code>e`f</code></p>", "a **b** *c* ~~d~~ ``e`f``"),
+        ("<p>a<b> b </b>c", "a **b** c"),
+        ("<p>H<sub>2</sub>O", "H<sub>2</sub>O"),
+        ("<h3><b>a</b></h3>", "### a"),
+        ("<details><summary>more</summary>text</details>", "more\n\ntext"),
+        ("<dl><dt>a<dd>b</dl>", "a\n\nb"),
+        ("<p>a<hr><p>b", "a\n\n---\n\nb"),
+        ('<h2>Use <a class="headerlink" href="#use">¶</a></h2>', "## Use"),
+        (
+            "<div class='admonition warning'><p class='admonition-title'>Warning</p><p>Hot.</p></div>",
+            "> [!WARNING]\n> Hot.",
+        ),
+        (
+            "<div class='markdown-alert markdown-alert-tip'><p class='markdown-alert-title'>Try<p>x</div>",
+            "> [!TIP]\n> **Try**\n>\n> x",
+        ),
+        ("<p>wow!<a href='http://a.b/c'>d</a>", "wow\\![d](http://a.b/c)"),
+        ("<p>a | b\n<br>--|--", "a | b  \n\\--|--"),
+    ],
+)
+def test_structure_in_markdown(source: str, expected: str) -> None:
+    assert md(source) == expected
+
+
+def test_links_are_resolved_and_those_that_run_scripts_are_text() -> None:
+    source = (
+        "<base href='/docs/'><p><a href='a.html?utm_source=x'>a</a> <a href='/b (c)'>b</a> <a href='#d'>d</a>"
+        " <a href='java\nscript:x()'>e</a> <a href='data:text/html,x'>f</a> <a href='//g.h/'>g</a>"
+    )
+    assert md(source, url="https://example.com/x/y") == (
+        "[a](https://example.com/docs/a.html?utm_source=x) [b](https://example.com/b%20\\(c\\)) d e f"
+        " [g](https://g.h/)"
+    )
+    assert md(source, links=False) == "a b d e f g"
+
+
+def test_images_are_shown_beside_kept_text_by_their_best_address() -> None:
+    tags = [
+        "<img src='data:image/gif;base64,R0' data-src='/lazy.jpg' alt='a [b]'>",
+        "<img srcset='/s.png 300w, /l.png 900w'>",
+        "<picture><source srcset='/p.webp 2x, /q.webp 1x'><img src='data:image/gif;base64,R0'></picture>",
+        "<img src='/pixel.gif' width=1 height=1>",
+        "<img src='/icon.png' width=16>",
+    ]
+    source = f"<div>{LINE}{LINE.join(tags)}{LINE}</div>"
+    shown = [line for line in md(source, url="https://e.org/").split("\n\n") if line[0] == "!"]
+    assert shown == [
+        "![a \\[b\\]](https://e.org/lazy.jpg)",
+        "![](https://e.org/l.png)",
+        "![](https://e.org/p.webp)",
+    ]
+    assert "![" not in md(source, images=False)
+
+
+def test_an_image_in_a_dropped_strip_is_dropped() -> None:
+    source = f"<div>{LINE}</div><div><p>Read on</p><img src=/a.png><p>Other news</p></div>"
+    assert "a.png" not in document(source, ["Read on", "Other news"]).render("markdown")
+
+
+def test_a_table_has_a_header_row_and_spans_are_empty_cells() -> None:
+    source = (
+        "<table><tr><th>Pier<th colspan=2>Boats|day<tr><td rowspan=2>North<td>2<td>Mo<tr><td>3<td>"
+        "<p>Tu</p><p>We</p></table>"
+    )
+    assert md(source) == (
+        "| Pier | Boats\\|day |  |\n| --- | --- | --- |\n| North | 2 | Mo |\n|  | 3 | Tu We |"
+    )
+
+
+def test_a_table_that_lays_out_the_page_is_no_table() -> None:
+    source = f"<table><tr><td><h2>a</h2>{LINE}<td><ul><li>b</ul></table>"
+    assert md(source) == "## a\n\nThe ferry left at noon.\n\n- b"
+
+
+def test_a_table_of_which_most_is_kept_is_shown_whole() -> None:
+    source = f"{LINE}<table><tr><th>a<th>b<tr><td>long enough<td>c</table>"
+    assert "| long enough | c |" in document(source, ["c"]).render("markdown")
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (
+            (
+                "<span class=katex><span class=katex-mathml><math><semantics><mrow><mi>x</mi></mrow>"
+                "<annotation encoding='application/x-tex'>x_1&lt;2</annotation></semantics></math></span>"
+                "<span class=katex-html aria-hidden=true>x1</span></span>"
+            ),
+            "$x_1<2$",
+        ),
+        ("<math><mfrac><mn>1</mn><msqrt><mi>α</mi></msqrt></mfrac></math>", r"$\frac{1}{\sqrt{\alpha}}$"),
+        ("<math display=block><msup><mi>x</mi><mn>2</mn></msup></math>", "$$\nx^{2}\n$$"),
+        ("<span class='math inline'>\\(a_b\\)</span>", "$a_b$"),
+        ("<img class=latex alt='\\sum_i i' src=/f.png>", r"$\sum_i i$"),
+        (
+            (
+                "<span class=mwe-math-element><math alttext='{\\displaystyle a^{2}}'><mi>a</mi></math>"
+                "<img alt='{\\displaystyle a^{2}}' src=/x.svg></span>"
+            ),
+            "$a^{2}$",
+        ),
+    ],
+)
+def test_a_formula_is_latex_once_and_not_escaped(source: str, expected: str) -> None:
+    assert md(f"<p>so {source}</p>").removeprefix("so").strip() == expected
+
+
+def test_latex_delimiters_in_text_are_formulas_and_prices_are_not() -> None:
+    assert md(r"<p>so \(a_b\) and $x^2$, for $5 or $6_a") == r"so $a_b$ and $x^2$, for $5 or $6\_a"
+
+
+def test_footnotes_stand_with_their_labels_and_lose_what_leads_back() -> None:
+    source = (
+        "<p>First<sup><a href='#n1' id=r1>1</a></sup> second<sup><a href='#n2'>2</a></sup>.</p><h3>Notes</h3>"
+        "<ol><li id=n1>One note. <a href='#r1'>↩</a></li>"
+        "<li id=n2><p>Two notes. <a href='#r2'>↩</a></p></li></ol>"
+    )
+    assert md(source) == "First[^1] second[^2].\n\n[^1]: One note.\n\n[^2]: Two notes."
+
+
+def test_code_has_its_language_and_white_space_without_numbers_and_buttons() -> None:
+    source = (
+        "<div class='highlight-source-python'><pre><button>Copy</button><code>"
+        "<span class=lineno>1</span>if x:\n"
+        "<span class=lineno>2</span>    y()\n</code></pre></div>"
+    )
+    assert md(source) == "```python\nif x:\n    y()\n```"
+
+
+def test_the_heading_that_repeats_the_title_is_left_out() -> None:
+    assert md(f"<title>Ferries | Harbour</title><h1>Ferries</h1>{LINE}") == "The ferry left at noon."
+
+
+def test_emphasis_can_be_left_out() -> None:
+    assert md("<p>a <b>b</b> <i>c</i>", emphasis=False) == "a b c"
+
+
+BAD = {
+    "10,000 columns": "<table>" + ("<tr>" + "<td>x" * 10_000) * 2 + "</table>",
+    "a wide row above many short ones": "<table><tr>" + "<td>x" * 5_000 + "<tr><td>y" * 10_000 + "</table>",
+    "colspan": "<table>" + "<tr><td colspan=1000000000>a<td>b" * 4_000 + "</table>",
+    "rowspan": "<table>" + "<tr><td rowspan=1000000000>a<td>b" * 4_000 + "</table>",
+    "nested tables": "<table><tr><td>a<td>b<tr><td>" * 2_000,
+    "a list in a table in a list": "<ul><li>a<table><tr><th>h<th>i<tr><td><ul><li>q</ul><td>z</table></ul>"
+    * 300,
+    "nested lists": "<ul><li>a" * 8_000,
+    "nested quotes": "<blockquote>a" * 8_000,
+    "code without an end": "<pre><code>x\n y" * 2_000,
+    "a MathML bomb": "<math>" + "<mrow><mi>x</mi>" * 20_000,
+    "nested formulas that are none": "<span class=math>x" * 10_000,
+    "100,000 nested elements": "<b>x" * 100_000,
+    "nested links": "<a href=/x>x" * 10_000,
+    "delimiters of formulas": "\\(" * 50_000 + "\\[" * 50_000 + "$x" * 50_000,
+    "images": "<div><img src=a.png>" * 10_000 + "x",
+    "references": "<sup><a href='#a'>1</a></sup>" * 5_000 + "<div id=a>x" * 5_000,
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_markup_takes_linear_time_and_raises_nothing(name: str) -> None:
+    page = document(LINE + BAD[name] + LINE)
+    start = time.process_time()
+    text = page.render("markdown")
+    assert "ferry" in text
+    assert len(text) < 40 * len(BAD[name])
+    assert time.process_time() - start < 10  # seconds; what is quadratic takes minutes
+    ET.fromstring(page.render("tei"))
+
+
+def test_tei_has_metadata_structure_and_only_characters_of_xml() -> None:
+    head = (
+        "<title>Ferry &amp; pier</title><meta name=author content='Anna Kos'>"
+        "<meta property='article:published_time' content='2024-05-01'>"
+    )
+    body = "<p>The <b>ferry</b>\x0b is late again &lt;today&gt;. </p>" * 9 + "<ul><li>a<li>b</ul>"
+    page = victor_spark.clean(f"{head}<h2>Part</h2>{body}", url="https://e.org/a b")
+    root = ET.fromstring(page.render("tei"))
+    name = {"t": "http://www.tei-c.org/ns/1.0"}
+    assert root.findtext(".//t:titleStmt/t:author", namespaces=name) == "Anna Kos"
+    assert root.find(".//t:date", name).get("when") == "2024-05-01"  # type: ignore[union-attr]
+    assert root.findtext(".//t:body/t:div/t:head", namespaces=name) == "Part"
+    assert len(root.findall(".//t:hi", name)) == 9
+    assert "<hi" not in page.render("tei", emphasis=False)

@@ -1,0 +1,181 @@
+"""Footnotes: which links are references, and which elements are the notes they lead to."""
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import unquote
+
+import numpy as np
+import numpy.typing as npt
+
+from victor_spark.blocks import Bool
+from victor_spark.rendering.structure import KIND, NOTES
+
+if TYPE_CHECKING:
+    from victor_spark.rendering.tree import _Builder
+
+_LABEL: Final = re.compile(r"[\[(]?\s*(\d{1,4}|[*†‡§¶]+|[a-zA-Z]|[ivx]{1,5}|note\s\d+)\s*[\])]?")
+_BACK: Final = re.compile(r"\W*|\^?\s?[a-z]|jump up|back|return", re.IGNORECASE)
+_IDS: Final = re.compile(r'<(?:[^<>]*? )(?:id|name)="([^"]+)"')
+_FRAGMENT: Final = re.compile(r' href="[^"#]*#([^"]+)"')
+_REFERENCE_ID: Final = re.compile(r' id="([^"]*?)[-_]?ref([^"]*)"')
+_NOTE_KINDS: Final = tuple(KIND[name] for name in ("li", "p", "dd", "block", "td"))
+_LONGEST_LABEL: Final = 9
+_LONGEST_NOTE: Final = 6_000
+_MOST_BLOCKS: Final = 30
+_MOST: Final = 4_000
+
+
+class Footnotes(NamedTuple):
+    """Rows of elements: references and notes with their labels; what leads back or repeats a label.
+
+    `ends`: of notes that share an element, the row whose end is that of the note.
+    """
+
+    refs: dict[int, str]
+    notes: dict[int, str]
+    back: frozenset[int] = frozenset()
+    ends: dict[int, int] = {}  # noqa: RUF012 - never changed
+
+
+def footnotes(builder: "_Builder", shown: Bool) -> Footnotes:
+    """The footnotes of the kept text; `shown` are elements with such. Their notes become kept."""
+    s, blocks = builder.s, builder.blocks
+    marks = (s.kind == KIND["a"]) | (s.kind == KIND["sup"]) | (s.kind == KIND["strong"])
+    rows = np.flatnonzero(marks & shown)
+    size = blocks.text_end[s.last[rows] - 1] - blocks.text_start[s.first[rows]]
+    rows = rows[size <= _LONGEST_LABEL][:_MOST]
+    if not len(rows):
+        return _NONE
+    places: dict[int, list[int]] = {}  # of notes: their references
+    ids: dict[str, int] | None = None
+    for row in rows[s.kind[rows] == KIND["a"]].tolist():
+        target = _target(builder, row)
+        if target is None:
+            continue
+        if ids is None:
+            ids = {match[1]: match.start() for match in _IDS.finditer(builder.html)}
+        place = ids.get(target, ids.get(unquote(target), -1))
+        if place > int(s.end[row]):
+            places.setdefault(place, []).append(row)
+    refs: dict[int, str] = {}
+    notes: dict[int, str] = {}
+    ends: dict[int, int] = {}
+    of_element: dict[int, list[int]] = {}
+    for place in places:
+        if (note := _note(builder, place)) is not None:
+            of_element.setdefault(note, []).append(place)
+    labels = {place: str(label) for label, place in enumerate(places, 1)}
+    for note, inside in of_element.items():
+        builder.kept[s.first[note] : s.last[note]] = True
+        for place in inside:
+            row = note
+            if len(inside) > 1:  # several notes in one element begin where their names stand
+                row = int(np.searchsorted(s.start, place, side="right")) - 1
+                ends[row] = note
+            notes[row] = labels[place]
+            refs |= dict.fromkeys(places[place], labels[place])
+    if not refs:
+        return _loose(builder, rows)
+    back = {row for note in notes for row in _marks_of(builder, note, ends.get(note, note))}
+    return Footnotes(refs, notes, frozenset(back), ends)
+
+
+_NONE: Final = Footnotes({}, {})
+
+
+def _text(builder: "_Builder", row: int) -> str:
+    s, blocks = builder.s, builder.blocks
+    if s.last[row] <= s.first[row]:
+        return ""
+    return builder.text[blocks.text_start[s.first[row]] : blocks.text_end[s.last[row] - 1]]
+
+
+def _target(builder: "_Builder", row: int) -> str | None:
+    """The id that a link with a footnote's label leads to."""
+    s = builder.s
+    if not _LABEL.fullmatch("".join(_text(builder, row).split())):
+        return None
+    tag = builder.html[s.start[row] : s.inner[row]]
+    if found := _FRAGMENT.search(tag):
+        return found[1]
+    named = _REFERENCE_ID.search(tag)
+    return f"{named[1]}{named[2]}" if named and "javascript:" in tag else None
+
+
+def _marks_of(builder: "_Builder", note: int, element: int) -> Iterator[int]:
+    """What in a note leads back to its reference, or repeats its label."""
+    s = builder.s
+    first = s.first[note]
+    for row in range(note, s.after(element)):
+        if row != note and s.kind[row] == KIND["a"]:
+            tag = builder.html[s.start[row] : s.inner[row]]
+            text = _text(builder, row)
+            begins = s.first[row] <= first + 1
+            if ("#" in tag and _BACK.fullmatch(text)) or (begins and _LABEL.fullmatch(text.strip())):
+                yield row
+        elif (
+            s.kind[row] == KIND["sup"] and s.first[row] <= first + 1 and _LABEL.fullmatch(_text(builder, row))
+        ):
+            yield row
+
+
+def _note(builder: "_Builder", place: int) -> int | None:
+    """The element of the note that an id at `place` names."""
+    s = builder.s
+    row = int(np.searchsorted(s.start, place, side="right")) - 1
+    while row >= 0 and (s.kind[row] not in _NOTE_KINDS or s.last[row] == s.first[row]):
+        row = int(s.parent[row])
+    if row < 0 or (s.kind[row] == KIND["block"] and s.last[row] - s.first[row] > _MOST_BLOCKS):
+        return None
+    return row if builder.n_size[s.last[row]] - builder.n_size[s.first[row]] <= _LONGEST_NOTE else None
+
+
+def _loose(builder: "_Builder", rows: npt.NDArray[np.signedinteger]) -> Footnotes:
+    """Footnotes without links: a number set high, and later a paragraph that begins with one."""
+    s, paragraph = builder.s, builder.blocks.paragraph
+    refs: dict[int, str] = {}
+    notes: dict[int, str] = {}
+    back: set[int] = set()
+    for row in rows.tolist():
+        first = int(s.first[row])
+        text = builder.block_text(first)
+        if not re.fullmatch(r"\d{1,3}", text) or s.last[row] - first != 1:
+            continue
+        begins = first == 0 or paragraph[first - 1] != paragraph[first]
+        if not begins and s.kind[row] == KIND["sup"]:
+            refs[row] = text
+        elif begins and text in refs.values() and text not in notes.values():
+            up = int(s.parent[row])
+            while up >= 0 and s.kind[up] not in _NOTE_KINDS:
+                up = int(s.parent[up])
+            if up >= 0 and s.kind[up] != KIND["block"] and s.first[up] == first:
+                notes[up] = text
+                back.add(row)
+    if refs and not notes:
+        notes = _numbered(builder, refs)
+    known = set(notes.values())
+    return Footnotes({row: text for row, text in refs.items() if text in known}, notes, frozenset(back))
+
+
+def _numbered(builder: "_Builder", refs: dict[int, str]) -> dict[int, str]:
+    """The items of the ordered list after a heading such as Footnotes, or in an element named so."""
+    s = builder.s
+    named = ((s.marks & NOTES) != 0) | ((s.kind >= KIND["h1"]) & (s.kind <= KIND["h6"]))
+    for row in np.flatnonzero(named & (s.last > s.first) & (s.start > s.end[max(refs)])).tolist():
+        is_heading = not s.marks[row] & NOTES
+        if is_heading and builder.block_text(int(s.first[row])).strip(" :").lower() not in _HEADINGS:
+            continue
+        inside = slice(row, s.after(row) + 4 if is_heading else s.after(row))
+        lists = np.flatnonzero(s.kind[inside] == KIND["ol"]) + row
+        if len(lists):
+            rows = np.arange(lists[0] + 1, s.after(int(lists[0])))
+            items = rows[(s.kind[rows] == KIND["li"]) & (s.parent[rows] == lists[0])].tolist()
+            if max(map(int, refs.values())) <= len(items):
+                for item in items:
+                    builder.kept[s.first[item] : s.last[item]] = True
+                return {item: str(label) for label, item in enumerate(items, 1)}
+    return {}
+
+
+_HEADINGS: Final = frozenset(("footnotes", "notes", "endnotes", "references"))

@@ -1,0 +1,229 @@
+"""The LaTeX of a formula: from an attribute, an annotation, delimiters in the text, or MathML."""
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from typing import Final
+
+_ATTRIBUTE: Final = re.compile(
+    r' (?:data-(?:math|tex|latex|expr|formula|equation|original-tex|mathml-tex|tex-source)|alttext)="([^"]*)"'
+)
+_ANNOTATION: Final = re.compile(
+    r'<annotation(?= )[^>]* encoding="[^"]*(?:tex|TeX|latex|LaTeX)[^"]*"[^>]*>([^<]*)<'
+)
+_MATH: Final = re.compile(r"<math(?=[ >])[^>]*>.*?</math>", re.DOTALL)
+_DELIMITED: Final = re.compile(r"(?:\\\((.*)\\\)|\\\[(.*)\\\]|\$\$(.*)\$\$|\$(.*)\$)", re.DOTALL)
+_DISPLAY: Final = re.compile(
+    r'display="(?:block|true)"|mode="display"|katex-display|MathJax_Display|math-?block|math display'
+    r"|display-?math|mwe-math-mathml-display|block-equation|math-display|ltx_equation"
+)
+_STYLED: Final = re.compile(r"\{\s*\\(?:display|text)style\s*(.*)\}", re.DOTALL)
+_MAX_FORMULA: Final = 20_000
+"""Characters of markup of one formula; a longer one is no formula."""
+
+
+def latex(markup: str) -> tuple[str, bool] | None:
+    """The LaTeX of the formula that some markup is, and whether it stands by itself; None: it is none."""
+    tag = markup[: markup.find(">") + 1]
+    own = _ATTRIBUTE.search(tag)
+    if own is None and len(markup) > _MAX_FORMULA * 20:
+        return None
+    found = own or _ANNOTATION.search(markup)
+    is_display = _DISPLAY.search(markup[:600]) is not None
+    if found is not None:
+        if own is None and _ANNOTATION.search(markup, found.end()):
+            return None  # more than one formula
+        tex: str = unescape(found[1])
+    elif len(maths := _MATH.findall(markup)) == 1:
+        stated = _ATTRIBUTE.search(maths[0][: maths[0].find(">") + 1]) or _ATTRIBUTE.search(markup)
+        tex = unescape(stated[1]) if stated else of_mathml(maths[0])
+    elif maths:
+        return None
+    elif stated := _ATTRIBUTE.search(markup):
+        tex = unescape(stated[1])
+    elif "<" not in (text := markup[len(tag) : markup.rfind("</")]) or text.count("<") < 3:
+        inside = _DELIMITED.fullmatch(unescape(re.sub("<[^>]*>", "", text)).strip())
+        if inside is None:
+            return None
+        is_display = is_display or inside.lastindex in (2, 3)
+        tex = inside[inside.lastindex or 0]
+    else:
+        return None
+    tex = tidy(tex)
+    return (tex, is_display) if tex else None
+
+
+def tidy(tex: str) -> str:
+    """LaTeX without delimiters and an outermost displaystyle."""
+    tex = tex.strip()
+    if (inside := _DELIMITED.fullmatch(tex)) and "$" not in (text := inside[inside.lastindex or 0]):
+        tex = text.strip()
+    if styled := _STYLED.fullmatch(tex):
+        tex = styled[1].strip()
+    return re.sub(r"\n\s*\n+", "\n", tex.replace("$$", "").strip())
+
+
+_TOKEN: Final = re.compile(r"<(/?)([\w-]+:)?([\w-]+)([^>]*)>|([^<]+)")
+_SYMBOL_NAMES: Final = (
+    "α=alpha β=beta γ=gamma δ=delta ε=varepsilon ϵ=epsilon ζ=zeta η=eta θ=theta ι=iota κ=kappa λ=lambda μ=mu"
+    " ν=nu ξ=xi π=pi ρ=rho σ=sigma τ=tau υ=upsilon φ=varphi ϕ=phi χ=chi ψ=psi ω=omega Γ=Gamma Δ=Delta"
+    " Θ=Theta Λ=Lambda Ξ=Xi Π=Pi Σ=Sigma Φ=Phi Ψ=Psi Ω=Omega ∂=partial ∇=nabla ∞=infty ∑=sum ∏=prod ∫=int"
+    " ∮=oint ≤=leq ≥=geq ≠=neq ≈=approx ≡=equiv ∼=sim ≃=simeq ≅=cong ∝=propto ×=times ÷=div ±=pm ∓=mp"
+    " ⋅=cdot ·=cdot ∘=circ ∗=ast ⋆=star ⊗=otimes ⊕=oplus ∈=in ∉=notin ∋=ni ⊂=subset ⊆=subseteq ⊃=supset"
+    " ⊇=supseteq ∪=cup ∩=cap ∅=emptyset ∀=forall ∃=exists ¬=neg ∧=wedge ∨=vee →=rightarrow ←=leftarrow"
+    " ↔=leftrightarrow ⇒=Rightarrow ⇐=Leftarrow ⇔=Leftrightarrow ↦=mapsto ⟨=langle ⟩=rangle ⌊=lfloor"
+    " ⌋=rfloor ⌈=lceil ⌉=rceil ‖=| ∥=parallel ⊥=perp ⊢=vdash ⊨=models …=ldots ⋯=cdots ⋮=vdots ⋱=ddots"
+    " ′=prime ℝ=mathbb{R} ℕ=mathbb{N} ℤ=mathbb{Z} ℚ=mathbb{Q} ℂ=mathbb{C} ℓ=ell ℏ=hbar ∖=setminus"
+    " {={ }=} %=% #=# &=& _=_ ∣=mid †=dagger"
+)
+_SYMBOLS: Final = dict(pair.split("=", 1) for pair in _SYMBOL_NAMES.split())
+_FUNCTION_NAMES: Final = (
+    "sin cos tan cot sec csc sinh cosh tanh arcsin arccos arctan log ln exp lim max min sup inf det dim ker"
+    " gcd deg arg Pr limsup liminf hom"
+)
+_FUNCTIONS: Final = frozenset(_FUNCTION_NAMES.split())
+_ACCENTS: Final = {
+    "¯": "overline", "‾": "overline", "ˉ": "bar", "^": "hat", "ˆ": "hat", "~": "tilde", "˜": "tilde",
+    "→": "vec", "⃗": "vec", "˙": "dot", ".": "dot", "¨": "ddot", "⏞": "overbrace", "_": "underline",
+}  # fmt: skip
+_MAX_DEPTH: Final = 60
+
+
+def of_mathml(markup: str) -> str:
+    """LaTeX for MathML; beyond 60 nested elements, the text alone."""
+    stack: list[tuple[str, str, list[str]]] = [("math", "", [])]
+    for close, _, name, attributes, text in _TOKEN.findall(markup[:_MAX_FORMULA]):
+        if text:
+            if (words := " ".join(unescape(text).split())) and stack[-1][0] != "annotation":
+                stack[-1][2].append(words)
+        elif not close:
+            if attributes.endswith("/"):
+                continue
+            stack.append((name if len(stack) < _MAX_DEPTH else "mrow", attributes, []))
+        elif len(stack) > 1:
+            ended = stack.pop()
+            if ended[0] not in ("annotation", "annotation-xml"):
+                stack[-1][2].append(_element(*ended))
+    while len(stack) > 1:
+        ended = stack.pop()
+        stack[-1][2].append(_element(*ended))
+    return re.sub(r" +", " ", _row(stack[0][2])).strip()
+
+
+_MATRIX: Final = "\\begin{aligned}"
+_MATRICES: Final = {("(", ")"): "pmatrix", ("[", "]"): "bmatrix", ("|", "|"): "vmatrix"}
+
+
+def _row(children: list[str]) -> str:
+    """Things beside each other; parentheses grow with what is inside, as those of MathML do."""
+    for i in range(len(children) - 2):
+        name = _MATRICES.get((children[i], children[i + 2]))
+        if name and children[i + 1].startswith(_MATRIX):
+            inside = children[i + 1].removeprefix(_MATRIX).removesuffix("\\end{aligned}")
+            children[i : i + 3] = ["", f"\\begin{{{name}}}{inside}\\end{{{name}}}", ""]
+    if len(children) > 1 and children[-1].startswith(_MATRIX) and children[-2] == "\\{":
+        inside = children[-1].removeprefix(_MATRIX).removesuffix("\\end{aligned}")
+        children[-2:] = [f"\\begin{{cases}}{inside}\\end{{cases}}"]
+    if "(" in children and children.count("(") == children.count(")"):
+        children = [{"(": "\\left(", ")": "\\right)"}.get(child, child) for child in children]
+    return " ".join(filter(None, children))
+
+
+def _element(name: str, attributes: str, children: list[str]) -> str:
+    one, two, three = (*children, "", "", "")[:3]
+    if name == "mi":
+        if one in _FUNCTIONS:
+            return f"\\{one}"
+        variant = re.search(r'mathvariant="(bold|double-struck|script|fraktur)', attributes)
+        text = _symbols(one)
+        if variant:
+            font = {"bold": "mathbf", "double-struck": "mathbb", "script": "mathcal", "fraktur": "mathfrak"}
+            return f"\\{font[variant[1]]}{{{text}}}"
+        return (
+            text if len(one) < 2 or "\\" in text else f"\\operatorname{{{text}}}" if one.islower() else text
+        )
+    if name == "mo":
+        return f"\\{one}" if one in _FUNCTIONS else _symbols(" ".join(children))
+    if name in ("mn", "mspace"):
+        return "".join(children)
+    if name in ("mtext", "ms"):
+        return f"\\text{{{' '.join(children)}}}" if children else ""
+    if name == "msup":
+        return f"{_base(one)}^{{{two}}}"
+    if name == "msub":
+        return f"{_base(one)}_{{{two}}}"
+    if name == "msubsup":
+        return f"{_base(one)}_{{{two}}}^{{{three}}}"
+    if name == "munder":
+        return f"{one}_{{{two}}}" if one.startswith("\\") else f"\\underset{{{two}}}{{{one}}}"
+    if name == "mover":
+        accent = _ACCENTS.get(two.strip()) or ("vec" if two == "\\rightarrow" else None)
+        return f"\\{accent}{{{one}}}" if accent else f"\\overset{{{two}}}{{{one}}}"
+    if name == "munderover":
+        return f"{one}_{{{two}}}^{{{three}}}"
+    if name == "mfrac":
+        binomial = 'linethickness="0' in attributes
+        return f"\\binom{{{one}}}{{{two}}}" if binomial else f"\\frac{{{one}}}{{{two}}}"
+    if name == "msqrt":
+        return f"\\sqrt{{{_row(children)}}}"
+    if name == "mroot":
+        return f"\\sqrt[{two}]{{{one}}}"
+    if name == "mfenced":
+        return f"\\left({', '.join(children)}\\right)"
+    if name in ("mtr", "mlabeledtr"):
+        return " & ".join(children[1:] if name == "mlabeledtr" else children)
+    if name == "mtable":
+        if len(children) == 1 and "&" not in one:
+            return one
+        rows = " \\\\ ".join(children)
+        return f"\\begin{{aligned}}{rows}\\end{{aligned}}"
+    if name == "mpadded" or name == "mphantom":
+        return " ".join(children) if name == "mpadded" else ""
+    return _row(children)
+
+
+def _base(text: str) -> str:
+    return (
+        text
+        if len(text) == 1 or re.fullmatch(r"\\[a-zA-Z]+(\{[^{}]*\})?", text)
+        else f"{{{text}}}"
+        if text
+        else "{}"
+    )
+
+
+def _symbols(text: str) -> str:
+    """Characters of mathematics as commands."""
+    text = text.replace("−", "-")
+    pieces = []
+    for letter in text:
+        name = _SYMBOLS.get(letter)
+        pieces.append(
+            f"\\{name}" if name else letter if letter not in "\u2061\u2062\u2063\u2064\u200b" else ""
+        )
+    return " ".join(pieces) if any(len(piece) > 1 for piece in pieces) else "".join(pieces)
+
+
+_IN_TEXT: Final = re.compile(
+    r"\$\$(?P<d>[^$]+?)\$\$|\\\[(?P<b>(?:[^\\]|\\[^\[\]])+?)\\\]|\\\((?P<i>(?:[^\\]|\\[^()])+?)\\\)"
+    r"|(?<![\\$\w])\$(?P<s>(?=\S)[^$\n]{0,300}?(?<=\S))\$(?![\w$])",
+    re.DOTALL,
+)
+_LOOKS_SO: Final = re.compile(r"[\\^_={}<>]|^[A-Za-z]'?$|^[A-Za-z] ?[-+*/=] ?\w$")
+
+
+def in_text(text: str) -> Iterator[str | tuple[str, bool]]:
+    """The text cut at formulas in LaTeX delimiters: text as str, a formula as (LaTeX, stands by itself)."""
+    done = 0
+    for match in _IN_TEXT.finditer(text):
+        kind = match.lastgroup or ""
+        if kind == "s" and not _LOOKS_SO.search(match["s"]):
+            continue
+        if not (tex := match[kind].strip()):
+            continue
+        if text[done : match.start()]:
+            yield text[done : match.start()]
+        yield tex, kind in "db"
+        done = match.end()
+    if text[done:]:
+        yield text[done:]

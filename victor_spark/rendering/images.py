@@ -1,0 +1,149 @@
+"""Images: which address shows one, lazily loaded ones too; and the language of a listing."""
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from victor_spark.rendering.links import attributes
+from victor_spark.rendering.structure import KIND
+
+if TYPE_CHECKING:
+    from victor_spark.rendering.tree import _Builder
+
+IS_FORMULA: Final = re.compile(
+    r"latex\.codecogs|/math/render/|latex\.php|mathtex|mimetex|/render_tex|mwe-math|tex2img|"
+    r' class="[^"]*\b(?:latex|tex|math|formula)\b'
+)
+_LAZY: Final = (
+    "data-src", "data-lazy-src", "data-original", "data-original-src", "data-lazy", "data-url", "data-image",
+    "data-hi-res-src", "data-full-src", "data-orig-file", "data-delayed-url", "data-actualsrc", "data-echo",
+    "data-img-src", "data-large-file", "data-runner-src", "data-canonical-src",
+)  # fmt: skip
+_SETS: Final = ("srcset", "data-srcset", "data-lazy-srcset", "data-sizes-srcset")
+_PLACEHOLDER: Final = re.compile(
+    r"^data:|^about:|^#|(?:placeholder|blank|spacer|transparent|1x1|pixel|loading|lazy|grey|clear)[\w.-]*\.(?:gif|png|svg|jpe?g)",
+    re.IGNORECASE,
+)
+_TRACKING: Final = re.compile(
+    r"/(?:pixel|beacon|track|count(?:er)?|stat)s?[./?]|doubleclick|scorecardresearch|gravatar\.com"
+    r"|/(?:smil(?:e|ey|ie)s?|emojis?|emoticons?|icons?|buttons?)/|/(?:icon|btn|spacer|bullet|arrow|smiley)[\w-]*\."
+    r"|(?:Button|[_-](?:icon|btn|button))\.(?:gif|png|svg)"
+)
+_SMALLEST: Final = 33
+_CANDIDATE: Final = re.compile(r"\s*([^\s,]\S*[^\s,])(?:\s+([\d.]+)([wxh]))?\s*(?:,|$)")
+_SOURCE: Final = re.compile(rb"<picture\b.*?</picture>", re.DOTALL | re.IGNORECASE)
+
+
+def image(builder: "_Builder", row: int, tag: str) -> tuple[str, str] | None:
+    """The address and the text of an image; None: it shows nothing, or is a decoration."""
+    s = builder.s
+    found = attributes(tag)
+    if _is_small(found) or _TRACKING.search(found.get("src", "")):
+        return None
+    written = found.get("src", "").strip()
+    if not written or _PLACEHOLDER.search(written) or any(name in found for name in _LAZY[:4]):
+        lazy = next((found[name] for name in _LAZY if found.get(name, "").strip()), "")
+        lazy = lazy or next((best for name in _SETS if (best := _of_set(found.get(name, "")))), "")
+        written = (
+            lazy
+            or _of_picture(builder, row)
+            or (written if written and not _PLACEHOLDER.search(written) else "")
+        )
+    address = builder.links.address(written) if written else None
+    if address is None:
+        return None
+    if s.kind[s.parent[row]] == KIND["noscript"] and any(s.kind[row - 4 : row - 1] == KIND["img"]):
+        return None  # what scripts show in its place stands before it
+    key = address.split("?")[0]
+    if (
+        builder.links.__dict__.setdefault("shown", {}).get(key, -9) >= row - 8
+    ):  # lazily loaded ones stand twice
+        return None
+    builder.links.__dict__["shown"][key] = row
+    return address, " ".join(found.get("alt", "").split())
+
+
+def _is_small(found: dict[str, str]) -> bool:
+    """Whether the stated size is that of an icon or a tracking pixel."""
+    sizes = [re.match(r"\s*(\d{1,6})(?:px|\s*$|\.)", found.get(name, "")) for name in ("width", "height")]
+    stated = [int(size[1]) for size in sizes if size]
+    return bool(stated) and max(stated) < _SMALLEST
+
+
+def _of_set(candidates: str) -> str:
+    """The largest image of a `srcset`."""
+    best, size = "", -1.0
+    for address, number, _ in _CANDIDATE.findall(candidates):
+        try:
+            at = float(number or 1)
+        except ValueError:
+            at = 0.0
+        if at > size and not address.startswith("data:"):
+            best, size = address, at
+    return best
+
+
+def _of_picture(builder: "_Builder", row: int) -> str:
+    """The largest image of the `picture` around an image: canonical HTML has no `source` elements."""
+    s = builder.s
+    up = int(s.parent[row])
+    if up < 0 or s.kind[up] != KIND["picture"] or builder.document.markup is None:
+        return ""
+    sources = builder.links.__dict__.get("pictures")
+    if sources is None:
+        sources = builder.links.__dict__["pictures"] = _SOURCE.findall(builder.document.markup())
+    number = int((s.kind[:up] == KIND["picture"]).sum())
+    if number >= len(sources):
+        return ""
+    markup = sources[number].decode("utf-8", "replace")
+    for candidates in re.findall(r"""(?i)<source\s[^>]*?srcset\s*=\s*["']([^"']*)""", markup):
+        if best := _of_set(attributes(f' x="{candidates}"')["x"]):
+            return best
+    return ""
+
+
+_LANGUAGE: Final = re.compile(
+    r'[ "](?:(?:language|lang|highlight-source|highlight|sourceCode|src|prism)[-_:]|brush: ?)'
+    r"([a-zA-Z][\w+#]*)"
+)
+_STATED: Final = re.compile(r' (?:data-(?:lang|language|code-language)|lang)="([a-zA-Z][\w+#.-]*)"')
+_NO_LANGUAGE_WORDS: Final = (
+    "plaintext plain text none nohighlight txt auto block wrapper container box body toolbar content table"
+    " line lines numbers highlight highlighter rouge wrap example snippet view panel numberlines hljs"
+    " undefined default"
+)
+_NO_LANGUAGE: Final = frozenset(_NO_LANGUAGE_WORDS.split())
+_KNOWN_LANGUAGES: Final = (
+    "python py javascript js typescript ts java c cpp csharp cs go rust ruby php bash sh shell zsh console"
+    " html css scss json yaml yml xml sql kotlin swift scala perl r lua haskell elixir erlang clojure lean"
+    " dart toml ini diff makefile dockerfile powershell matlab julia groovy objectivec vim graphql jsx tsx"
+    " vue markdown"
+)
+_KNOWN: Final = frozenset(_KNOWN_LANGUAGES.split())
+
+
+def language(builder: "_Builder", row: int) -> str:
+    """The language that a listing, the `code` inside it or an element close around it states, or ""."""
+    s = builder.s
+    rows = [row]
+    after = row + 1
+    while after < min(len(s.kind), row + 4) and s.start[after] < s.end[row]:
+        rows.append(after)
+        after += 1
+    up = int(s.parent[row])
+    while up >= 0 and len(rows) < 8:
+        if builder.n_size[s.last[up]] - builder.n_size[s.first[up]] > 3 * (
+            builder.n_size[s.last[row]] - builder.n_size[s.first[row]] + 30
+        ):
+            break
+        rows.append(up)
+        up = int(s.parent[up])
+    for at in rows:
+        tag = builder.html[s.start[at] : s.inner[at]]
+        for found in (*_STATED.finditer(tag), *_LANGUAGE.finditer(tag)):
+            name: str = found[1].lower()
+            if name not in _NO_LANGUAGE and (" lang=" not in found[0] or name in _KNOWN):
+                return name
+        for word in attributes(tag).get("class", "").lower().split():
+            if word in _KNOWN:
+                return word
+    return ""
