@@ -30,7 +30,7 @@ from victor_spark.evaluation import cleaneval
 from victor_spark.html.canonical import by_library, canonical
 from victor_spark.html.charset import as_utf8
 from victor_spark.html.segment import segment
-from victor_spark.kernels import code_points, crf, letters, ngrams, preclean, source
+from victor_spark.kernels import code_points, crf, letters, ngrams, preclean, source, views
 from victor_spark.langid import normalise, scores
 from victor_spark.langid.profiles import Profiles
 from victor_spark.parser.elements import in_source
@@ -216,15 +216,14 @@ def languages_score_as_uncompiled(content: bytes) -> None:
     outputs = []
     for kernel in (ngrams, twin("kernels.ngrams")):
         gains, n_gains = np.zeros((n, len(shipped.languages)), np.int32), np.zeros(n, np.int32)
-        kernel.score_trigrams(*words, sparse.slots, sparse.entries, 64, gains, n_gains)
+        kernel.score_trigrams(*views(*words, sparse.slots, sparse.entries), 64, *views(gains, n_gains))
         rows, n_rows = np.zeros((n, dense.rows.shape[1]), np.uint16), np.zeros(n, np.int32)
-        kernel.score_lanes(*words, dense.slots, dense.rows, 64, rows, n_rows)
+        kernel.score_lanes(*views(*words, dense.slots, dense.rows), 64, *views(rows, n_rows))
         distances, n_ngrams = np.zeros((n, ranks.ranks.shape[1]), np.uint16), np.zeros(n, np.int32)
         counts, seen = np.zeros(len(ranks.ranks), np.int32), np.zeros(len(ranks.ranks), np.int32)
         scratch = (counts, seen, np.zeros(9, np.int32), np.zeros(9, np.int32))
-        kernel.rank_distances(
-            *words, ranks.slots, ranks.roots, ranks.ranks, 64, *scratch, distances, n_ngrams
-        )
+        of_ranks = views(*words, ranks.slots, ranks.roots, ranks.ranks)
+        kernel.rank_distances(*of_ranks, 64, *views(*scratch, distances, n_ngrams))
         outputs.append((gains, n_gains, rows, n_rows, distances, n_ngrams))
     for mine, theirs in zip(*outputs, strict=True):
         assert (mine == theirs).all()

@@ -15,7 +15,7 @@ from tests.warc.conftest import Reading
 from victor_spark.errors import ShardError
 from victor_spark.warc.reading import read
 from victor_spark.warc.records import Record
-from victor_spark.warc.shard import ReadOptions, Shard
+from victor_spark.warc.shard import Shard
 
 N = 9
 MAGIC = 4
@@ -274,13 +274,6 @@ def test_a_field_whose_value_begins_on_the_next_line_is_read(
     assert [(r.url, r.payload) for r in found] == [
         (f"http://site.example/{number}", making.page(number)) for number in range(N)
     ]
-
-
-def test_an_unknown_type_that_was_asked_for_is_a_page(reading: Reading) -> None:
-    records = list(RECORDS)
-    records[4] = making.warc(making.page(4), number=4, kind="screenshot", content_type="text/html")
-    wanted = ReadOptions(record_types=("response", "screenshot"))
-    assert numbers(reading(b"".join(records), "made.warc", wanted)) == list(range(N))
 
 
 def test_many_records_in_one_gzip_stream(reading: Reading) -> None:

@@ -70,7 +70,7 @@ class RawRecord:
 
 def page_record(raw: RawRecord, options: ReadOptions, filename: str) -> Record | None:
     """The page record, its length still 0; None when the raw record is neither html nor damaged."""
-    if raw.type not in options.record_types and raw.type not in STANDARD_TYPES:
+    if raw.type not in STANDARD_TYPES:
         written = raw.field("WARC-Type") or ""
         reason = f"unknown WARC-Type {written[:_SHOWN_TYPE]!a}" if written else "no WARC-Type"
         return unread(raw, filename, "corrupt_record", reason)
