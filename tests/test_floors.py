@@ -19,7 +19,7 @@ FLOORS = (
     ("words", "alignment"),
     ("warc", "html", "langid", "metadata"),
     ("fetch",),
-    ("rendering",),
+    ("rendering", "roles"),
     ("document", "model", "templates"),
     ("extractors",),
     ("pipeline", "preparation", "train"),

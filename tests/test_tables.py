@@ -57,6 +57,6 @@ def test_ddl_names_every_column_with_sparks_type() -> None:
     assert "fetch_time timestamp" in ddl
     assert "n_blocks int" in ddl
     assert ddl.endswith(
-        "blocks array<struct<start: int, end: int, text: string, label: string, p_header: double, "
-        "p_text: double, p_other: double, template_share: float>>"
+        "blocks array<struct<start: int, end: int, text: string, label: string, role: string, "
+        "p_header: double, p_text: double, p_other: double, template_share: float>>"
     )

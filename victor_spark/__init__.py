@@ -22,6 +22,8 @@ def clean(
     *,
     prefer: str | None = None,
     fail_below: float | None = None,
+    without: str | Iterable[str] = (),
+    including: str | Iterable[str] = (),
     model: StrPath | None = None,
     languages: str | Iterable[str] = (),
     lid_model: StrPath | None = None,
@@ -41,6 +43,8 @@ def clean(
         threshold,
         prefer=prefer,
         fail_below=fail_below,
+        without=without,
+        including=including,
         model=model,
         languages=languages,
         lid_model=lid_model,
@@ -55,6 +59,8 @@ def load(
     *,
     prefer: str | None = None,
     fail_below: float | None = None,
+    without: str | Iterable[str] = (),
+    including: str | Iterable[str] = (),
     model: StrPath | None = None,
     languages: str | Iterable[str] = (),
     lid_model: StrPath | None = None,
@@ -65,28 +71,36 @@ def load(
 
     `cleaner` is one of `cleaners()`. The other arguments are the options of `victor clean`: `threshold` keeps
     blocks with P(other) below it (None: the cleaner decides page by page); `prefer` is "precision" or
-    "recall"; a page with an expected F1 lower than `fail_below` is dropped; `model` is a directory;
-    `languages` are the ISO codes of pages to keep ("cs,sk" or a list; empty: all); `lid_model` and
-    `templates` are files; `templates_use` is "after", "before" or "evidence".
+    "recall"; a page with an expected F1 lower than `fail_below` is dropped; blocks of the roles `without`
+    ("comment,caption" or a list) are dropped and those of the roles `including` kept at any decision; `model`
+    is a directory; `languages` are the ISO codes of pages to keep ("cs,sk" or a list; empty: all);
+    `lid_model` and `templates` are files; `templates_use` is "after", "before" or "evidence".
 
     Raises UsageError (a ValueError) for an unknown name or a value out of range, InputError (a ValueError)
     and ModelError for a file that cannot be used.
     """
     from victor_spark import pipeline
 
-    codes = languages.split(",") if isinstance(languages, str) else languages
     chosen = pipeline.Settings(
         cleaner=cleaner,
         threshold=threshold,
         prefer=prefer,
         fail_below=fail_below,
+        without=_names(without),
+        including=_names(including),
         model=None if model is None else fspath(model),
-        languages=tuple(code.strip() for code in codes if code.strip()),
+        languages=_names(languages),
         lid_model=None if lid_model is None else fspath(lid_model),
         templates=None if templates is None else fspath(templates),
         templates_use=templates_use,
     )
     return pipeline.PageCleaner(chosen)
+
+
+def _names(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Names separated by commas, or in a sequence."""
+    names = given.split(",") if isinstance(given, str) else given
+    return tuple(name.strip() for name in names if name.strip())
 
 
 def language_shares(document: "Document") -> dict[str, float]:

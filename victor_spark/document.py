@@ -14,13 +14,14 @@ import numpy as np
 from victor_spark.blocks import LABELS, Blocks, Bool, Float64, Scores, UInt8, labels
 from victor_spark.metadata.extract import Metadata, metadata
 from victor_spark.rendering import markdown, plain, tei
+from victor_spark.roles import ROLES, roles
 
 FORMS: Final = ("text", "cleaneval", "markdown", "html", "json", "tei")
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One text block as users see it; start and end are offsets into `Document.html`."""
+    """One text block as users see it; start and end are offsets into `Document.html`, `role` one of ROLES."""
 
     start: int
     end: int
@@ -29,6 +30,7 @@ class Block:
     p_header: float
     p_text: float
     p_other: float
+    role: str
     template_share: float = 0.0
 
 
@@ -39,6 +41,7 @@ class BlockSequence(Sequence[Block]):
     blocks: Blocks
     labels: UInt8
     probabilities: Float64
+    roles: UInt8
 
     def __repr__(self) -> str:
         return f"<{len(self)} blocks>"
@@ -64,6 +67,7 @@ class BlockSequence(Sequence[Block]):
             p_header=p_header,
             p_text=p_text,
             p_other=p_other,
+            role=ROLES[self.roles[row]],
             template_share=float(columns.template_share[row]),
         )
 
@@ -114,7 +118,10 @@ class Document:
     @property
     def blocks(self) -> BlockSequence:
         """All blocks with their labels and probabilities; dropped ones are labelled `other`."""
-        return BlockSequence(self.columns, labels(self.scores, self.kept), self.scores.probabilities)
+        of_blocks = roles(self.columns, self.title)
+        return BlockSequence(
+            self.columns, labels(self.scores, self.kept), self.scores.probabilities, of_blocks
+        )
 
     @property
     def n_blocks(self) -> int:

@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from victor_spark import roles
 from victor_spark.blocks import OTHER, TEXT, Bool, Page, Scores, no_blocks, uniform
 from victor_spark.document import Document
 from victor_spark.errors import InputError, ModelError, UsageError
@@ -34,7 +35,8 @@ class Settings:
 
     `threshold`: keep a block when P(other) is below it; None: the cleaner's own decision. `prefer`:
     "precision" or "recall" instead of their balance, for cleaners that give probabilities. `fail_below`:
-    a page with a lower expected F1 is dropped.
+    a page with a lower expected F1 is dropped. `without` and `including`: roles of blocks to drop and to
+    keep, whatever the cleaner decides.
     `model`: a model directory instead of the cleaner's own. `languages`: ISO codes of the pages to
     keep, empty for all. `lid_model`: a fastText file that identifies languages instead of our profiles.
     `templates`: a templates table; `templates_use`: one of extractors.template.USES.
@@ -44,6 +46,8 @@ class Settings:
     threshold: float | None = None
     prefer: str | None = None
     fail_below: float | None = None
+    without: tuple[str, ...] = ()
+    including: tuple[str, ...] = ()
     model: str | None = None
     languages: tuple[str, ...] = ()
     lid_model: str | None = None
@@ -97,6 +101,7 @@ def language_models() -> dict[str, bytes]:
 
 def _check(settings: Settings) -> None:
     """Raises UsageError for values out of range and unknown names."""
+    roles.check((*settings.without, *settings.including))
     if settings.threshold is not None and not 0.0 <= settings.threshold <= 1.0:
         raise UsageError(f"the threshold must be between 0 and 1, not {settings.threshold}")
     if settings.prefer not in {None, *decision.PREFERENCES}:
@@ -201,6 +206,10 @@ def _document(
     status, reason = _unfit(page, facts.language, settings)
     scores = cleaner(page) if status is None else uniform(len(page.blocks), OTHER)
     kept = _kept(page, scores, settings)
+    if status is None and (settings.without or settings.including):
+        kept = roles.chosen(
+            page.blocks, page.title, kept, without=settings.without, including=settings.including
+        )
     if scores.text is None and (kept & page.blocks.line_number).any():
         kept = kept & ~page.blocks.line_number
     chosen, cut = kept, None

@@ -33,8 +33,8 @@ _SCHEME: Final = (
 # Up to the last @ before the path; without a port also a password that contains / ? or #.
 _USER: Final = re.compile(_SCHEME + r"(?:[^/?#\s]*@|[^/?#\s:@\[]*:(?!\d*(?:[/?#\s]|$))\S{0,1000}@)")
 _USER_IN_ADDRESS: Final = re.compile(_SCHEME + r"(?:[^/?#]*@|[^/?#:@\[]*:(?!\d*(?:[/?#]|$)).*@)", re.DOTALL)
-# Up to the end of the word, without punctuation at its end; in linear time.
-_QUERY: Final = re.compile(r"([?#;])((?:[^\s\"'<>:,.;)\]]|[:,.;)\]]++(?![\s\"'<>]|$))*+)")
+# Up to the end of the word, without punctuation at its end.
+_QUERY: Final = re.compile(r"([?#;])([^\s\"'<>:,.;)\]]*(?:[:,.;)\]]+[^\s\"'<>:,.;)\]]+)*)")
 _QUERY_IN_ADDRESS: Final = re.compile(r"([?#;])([^#]*)", re.DOTALL)
 _CONTAINERS: Final = ("abfs://", "abfss://", "wasb://", "wasbs://")
 """Schemes where the name before the @ is a container's."""

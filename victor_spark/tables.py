@@ -21,9 +21,8 @@ _STORED: Final = [
     (name, pa.from_numpy_dtype(column.dtype)) for name, column in COLUMNS.items() if STORED in column.notes
 ]
 _SCORES: Final = [(f"p_{label}", pa.float64()) for label in LABELS]
-BLOCK: Final = pa.struct(
-    [*_STORED[:2], ("text", pa.string()), ("label", pa.string()), *_SCORES, *_STORED[2:]]
-)
+_NAMES: Final = [(name, pa.string()) for name in ("text", "label", "role")]
+BLOCK: Final = pa.struct([*_STORED[:2], *_NAMES, *_SCORES, *_STORED[2:]])
 """One block: the columns of `Blocks` that are stored, its text, and what the cleaner says of it."""
 
 PAGES: Final = pa.schema(

@@ -24,6 +24,7 @@ from victor_spark.kernels import code_points, num
 from victor_spark.langid.normalise import folding_table
 from victor_spark.model import revision, surroundings, weights
 from victor_spark.parser.parse import beyond_budget, parse
+from victor_spark.rendering.structure import structure
 
 ELSEWHERE = {
     "alignment": "proved against a dense programme",
@@ -46,6 +47,7 @@ KERNELS = (
     "preclean",
     "source",
     "statements",
+    "structure",
     "surroundings",
     "trees",
 )
@@ -87,6 +89,8 @@ def slow() -> dict[str, ModuleType]:
     twins["parse"] = from_source("parser.parse")
     twins["parse"].__dict__.update({name: from_source(f"parser.{name}") for name in PARSE})
     twins["canonical"].__dict__.update(kernel=twins["source"], preclean=twins["preclean"])
+    twins["rendering.structure"] = from_source("rendering.structure")
+    twins["rendering.structure"].__dict__.update(kernel=twins["structure"])
     twins["model.surroundings"] = from_source("model.surroundings")
     twins["model.surroundings"].__dict__.update(kernel=twins["surroundings"], of_blocks=twins["blocks"])
     twins["model.weights"] = from_source("model.weights")
@@ -100,6 +104,17 @@ def slow() -> dict[str, ModuleType]:
 def test_every_kernel_is_compared(root: Path) -> None:
     sources = {path.stem for path in (root / "victor_spark" / "kernels").glob("[!_]*.py")} - {"num"}
     assert sources - set(ELSEWHERE) == set(KERNELS)
+
+
+@given(source=pages)
+@a_few
+def test_structure(slow: dict[str, ModuleType], source: str | bytes) -> None:
+    compiled("structure")
+    html = canonical(source).html
+    blocks = segment(html)
+    twin = slow["rendering.structure"].structure(html, blocks)
+    for mine, theirs in zip(structure(html, blocks), twin, strict=True):
+        assert mine.tolist() == theirs.tolist()
 
 
 @given(source=pages)

@@ -11,6 +11,7 @@ from victor_spark.annotation import frame
 from victor_spark.blocks import HEADER, LABELS, OTHER, TEXT, labels
 from victor_spark.document import Document
 from victor_spark.model.explanation import Explanation
+from victor_spark.roles import ROLES
 
 
 def page(
@@ -63,9 +64,11 @@ def _tooltips(document: Document, explanation: Explanation | None) -> list[dict[
     own = labels(document.scores, document.kept).tolist()
     probabilities = np.round(document.scores.probabilities, 3).tolist()
     shares = document.columns.template_share.tolist()
+    of_blocks = document.blocks.roles.tolist()
     tooltips = []
     for block, (label, p) in enumerate(zip(own, probabilities, strict=True)):
-        one: dict[str, Any] = {"label": LABELS[label], "p": [p[HEADER], p[TEXT], p[OTHER]]}
+        one: dict[str, Any] = {"label": LABELS[label], "role": ROLES[of_blocks[block]]}
+        one["p"] = [p[HEADER], p[TEXT], p[OTHER]]
         if shares[block]:
             one["template"] = round(shares[block], 2)
         if explanation is not None:

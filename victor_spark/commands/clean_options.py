@@ -65,6 +65,8 @@ CLEANER: Final = Group(
         "drop pages with a lower expected F1, with status empty (column expected_f1 holds the value)",
         probability,
     ),
+    option("--without ROLE,ROLE", "drop blocks of these roles, such as comment (docs/structure.md)", words),
+    option("--with ROLE,ROLE", "keep blocks of these roles, such as title", words, dest="including"),
     option("--model DIR", "use this trained model instead of the cleaner's own"),
 )
 TEMPLATES: Final = Group(

@@ -14,6 +14,7 @@ from victor_spark.blocks import LABELS
 from victor_spark.document import BlockSequence, Document
 from victor_spark.errors import ShardError
 from victor_spark.hosts import host_name, registered_domain
+from victor_spark.roles import ROLES
 from victor_spark.spark.request import CleanRequest
 from victor_spark.warc import file_types, reading
 from victor_spark.warc.records import Record
@@ -173,7 +174,8 @@ def _block_structs(page: BlockSequence) -> pa.StructArray:
     texts = [columns.text[start:end].encode("utf-8", "replace") for start, end in bounds]
     labels = [LABELS[label] for label in page.labels.tolist()]
     scores = {f"p_{label}": scores for label, scores in zip(LABELS, page.probabilities.T, strict=True)}
-    values = {"text": texts, "label": labels, **scores}
+    roles = [ROLES[role] for role in page.roles.tolist()]
+    values = {"text": texts, "label": labels, "role": roles, **scores}
     arrays = [
         pa.array(values[field.name] if field.name in values else getattr(columns, field.name), field.type)
         for field in tables.BLOCK

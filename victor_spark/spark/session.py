@@ -8,7 +8,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
@@ -233,8 +233,8 @@ def interruptible(
     thread = InheritableThread if SparkContext._active_spark_context else threading.Thread
     worker = thread(target=settle, daemon=True)
     with _as_keyboard_interrupt():
-        worker.start()
         try:
+            worker.start()
             return future.result()
         except KeyboardInterrupt:
             if stop is not None:
@@ -242,7 +242,7 @@ def interruptible(
             if context := SparkContext._active_spark_context:
                 with suppress(Py4JError, AttributeError):  # Spark may be stopping, or still starting
                     _cancel(context, group)
-            worker.join(patience if context else min(patience, _ENDING_SECONDS))
+            wait([future], patience if context else min(patience, _ENDING_SECONDS))
             if future.done() and future.exception() is None:
                 return future.result()
             raise

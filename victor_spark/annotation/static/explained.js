@@ -30,7 +30,7 @@ function show(number) {
   if (one.chain !== undefined) stages.push(`CRF ${one.chain.toFixed(2)}`);
   stages.push(`final ${(1 - one.p[2]).toFixed(2)}`);
   why.innerHTML =
-    `<h4>Block ${element.dataset.b}: ${one.label}</h4>` +
+    `<h4>Block ${element.dataset.b}: ${one.label} (${one.role})</h4>` +
     `P(header) ${one.p[0].toFixed(3)}, P(text) ${one.p[1].toFixed(3)}, P(other) ${one.p[2].toFixed(3)}` +
     `<br>P(content): ${stages.join(" → ")}` +
     (one.template ? `<br>${Math.round(100 * one.template)} % of it is a template of its site` : "") +

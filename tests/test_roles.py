@@ -1,0 +1,78 @@
+"""Roles of blocks follow from elements and names; a cleaner's decision can be changed by role."""
+
+import pytest
+
+import victor_spark
+from victor_spark.errors import UsageError
+from victor_spark.html.segment import segment
+from victor_spark.roles import ROLES, roles
+
+SENTENCE = "The ferry to the outer islands leaves from the north pier every morning at seven o'clock. "
+ARTICLE = f"<p>{SENTENCE * 3}</p><p>{SENTENCE * 4}</p>"
+COMMENT = (
+    '<div class="comment"><p>I took it last week and the sea was rough all the way to the pier.</p></div>'
+)
+PAGE = f"""<html><head><title>Ferries run again - Harbour News</title></head><body>
+<nav><a href="/">Home</a></nav><h1>Ferries run again</h1><p class="byline">By Ada Quay</p>
+<time>3 May 2026</time>{ARTICLE}<h2>Timetable</h2><ul><li>Monday</li></ul><blockquote>All aboard</blockquote>
+<table><tr><td>North pier</td></tr></table><figure><figcaption>The ferry at the pier</figcaption></figure>
+<pre>sail --now</pre>{COMMENT}<div class="cookie-consent">We use cookies.</div></body></html>"""
+
+
+def of(html: str, title: str | None = None) -> dict[str, str]:
+    """Text → role."""
+    blocks = segment(html)
+    bounds = zip(blocks.text_start, blocks.text_end, strict=True)
+    texts = [blocks.text[start:end] for start, end in bounds]
+    return dict(zip(texts, (ROLES[role] for role in roles(blocks, title)), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "role"),
+    [
+        ("Home", "navigation"),
+        ("Ferries run again", "title"),
+        ("By Ada Quay", "byline"),
+        ("3 May 2026", "date"),
+        ("Timetable", "heading"),
+        ("Monday", "list-item"),
+        ("All aboard", "quote"),
+        ("North pier", "table-cell"),
+        ("The ferry at the pier", "caption"),
+        ("sail --now", "code"),
+        ("I took it last week and the sea was rough all the way to the pier.", "comment"),
+        ("We use cookies.", "notice"),
+        ((SENTENCE * 3).strip(), "paragraph"),
+    ],
+)
+def test_a_block_has_the_role_of_the_elements_and_names_around_it(text: str, role: str) -> None:
+    blocks = {block.text: block for block in victor_spark.clean(PAGE).blocks}
+    assert blocks[text].role == role
+
+
+def test_the_posts_of_a_thread_are_no_comments() -> None:
+    assert set(of(COMMENT * 30).values()) == {"paragraph"}
+    assert "comment" in of(ARTICLE + COMMENT * 30).values()
+
+
+def test_a_cell_that_lays_out_the_page_is_no_cell_of_a_table() -> None:
+    assert set(of(f"<table><tr><td>{ARTICLE}</td></tr></table>").values()) == {"paragraph"}
+
+
+def test_roles_are_dropped_and_added_whatever_the_cleaner_decides() -> None:
+    everything = victor_spark.clean(PAGE, threshold=1.0)
+    without = victor_spark.clean(PAGE, threshold=1.0, without="comment, notice")
+    assert {"comment", "notice"} <= {block.role for block in everything.blocks}
+    kept = {block.role for block in without.blocks if block.label != "other"}
+    assert kept == {block.role for block in everything.blocks} - {"comment", "notice"}
+    nothing = victor_spark.clean(PAGE, threshold=0.0, including=["title"])
+    assert nothing.text == "Ferries run again"
+
+
+def test_an_unknown_role_is_named_with_a_suggestion() -> None:
+    with pytest.raises(UsageError, match=r"no role 'coment'.*comment"):
+        victor_spark.clean(PAGE, without="coment")
+
+
+def test_a_page_without_blocks_has_no_roles() -> None:
+    assert roles(segment(""), None).tolist() == []

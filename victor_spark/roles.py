@@ -1,0 +1,113 @@
+"""What each block is on its page: title, paragraph, table cell, comment, navigation, …
+
+The role follows from the elements around a block and from the words in their class, id, role and itemprop
+(conf/words.toml). It does not depend on the cleaner: `ROLES` to drop or to add are applied to its decision.
+"""
+
+from collections.abc import Collection
+from typing import Final
+
+import numpy as np
+
+from victor_spark.blocks import CODE, Blocks, Bool, UInt8
+from victor_spark.errors import UsageError, suggestion
+from victor_spark.html.tags import BIT, GROUPS, tables
+
+ROLES: Final = (
+    "paragraph", "list-item", "table-cell", "quote", "date", "byline", "caption", "code", "heading", "title",
+    "notice", "comment", "navigation",
+)  # fmt: skip
+"""Where several apply, a block has the last one of them."""
+
+_MAX_DISTANCE: Final = {"comment": 5}
+_OTHER_DISTANCE: Final = 3
+"""Elements between a block and an ancestor whose name makes a region (notice, comment, navigation)."""
+_NEAR: Final = 2
+_MAX_CELL_WORDS: Final = 50
+"""Cells with more words hold the layout of the page, not a table."""
+_MAX_LINE_WORDS: Final = 20
+"""Longer blocks are no byline and no date."""
+_MIN_SENTENCE_WORDS: Final = 10
+_MIN_ARTICLE_WORDS: Final = 80
+"""Where the page has fewer words in sentences beside its comments, they are the posts of a thread."""
+
+
+def check(roles: Collection[str]) -> None:
+    """Raises UsageError for a name that is not in ROLES."""
+    for name in roles:
+        if name not in ROLES:
+            near = suggestion(name, ROLES) or f" (there are: {', '.join(ROLES)})"
+            raise UsageError(f"no role {name!r}{near}")
+
+
+def roles(blocks: Blocks, title: str | None) -> UInt8:
+    """The role of each block as a row of ROLES; `title` is that of the page."""
+    found = np.zeros(len(blocks), dtype=np.uint8)
+    if not len(blocks):
+        return found
+    n_words = blocks.n_words
+    in_cell = (blocks.td_group > 0) & (
+        np.bincount(blocks.td_group, n_words)[blocks.td_group] <= _MAX_CELL_WORDS
+    )
+    is_line = n_words <= _MAX_LINE_WORDS
+    comment = _region(blocks, "comment")
+    is_prose = (n_words >= _MIN_SENTENCE_WORDS) & ~_inside(blocks, "a") & (blocks.heading_level == 0)
+    if n_words[is_prose & ~comment].sum() < _MIN_ARTICLE_WORDS:
+        comment[:] = False
+    dated = (_distance(blocks, "meta") <= _NEAR) & (blocks.n_num_tokens + blocks.n_mix_tokens > 0)
+    of_roles = {
+        "list-item": blocks.in_list_item > 0,
+        "table-cell": in_cell,
+        "quote": _inside(blocks, "blockquote"),
+        "date": (_inside(blocks, "time") | dated) & is_line,
+        "byline": (_inside(blocks, "address") | (_distance(blocks, "byline") <= _NEAR)) & is_line,
+        "caption": _inside(blocks, "figcaption") | (blocks.tag == tables().names.index("caption")),
+        "code": blocks.white_space == CODE,
+        "heading": blocks.heading_level > 0,
+        "title": _is_title(blocks, title),
+        "notice": _region(blocks, "consent") | _region(blocks, "subscribe"),
+        "comment": comment,
+        "navigation": _inside(blocks, "nav") | _region(blocks, "nav") | _region(blocks, "crumb"),
+    }
+    for number, name in enumerate(ROLES[1:], 1):
+        found[of_roles[name]] = number
+    return found
+
+
+def chosen(
+    blocks: Blocks, title: str | None, kept: Bool, *, without: Collection[str], including: Collection[str]
+) -> Bool:
+    """The kept blocks, less those of the roles `without`, and all blocks of the roles `including`."""
+    of_blocks = roles(blocks, title)
+    added = np.isin(of_blocks, [ROLES.index(name) for name in including])
+    return (kept & ~np.isin(of_blocks, [ROLES.index(name) for name in without])) | added
+
+
+def _inside(blocks: Blocks, container: str) -> Bool:
+    return (blocks.containers & np.uint64(BIT[container])) > 0
+
+
+def _distance(blocks: Blocks, group: str) -> UInt8:
+    """How many elements up the nearest ancestor with a word of the group is; 255: there is none."""
+    distances: UInt8 = blocks.hints[GROUPS.index(group)]
+    return distances
+
+
+def _region(blocks: Blocks, group: str) -> Bool:
+    """Blocks in a part of the page with such a name; inside it, no article begins."""
+    distance = _distance(blocks, group)
+    article = np.minimum(_distance(blocks, "article"), _distance(blocks, "post"))
+    return (distance <= _MAX_DISTANCE.get(group, _OTHER_DISTANCE)) & (distance <= article)
+
+
+def _is_title(blocks: Blocks, title: str | None) -> Bool:
+    """The headings of the highest level that the title of the page repeats: the first one and its blocks."""
+    of_page = " ".join((title or "").casefold().split())
+    levels = blocks.heading_level
+    found = np.zeros(len(blocks), dtype=bool)
+    for row in np.flatnonzero(levels).tolist():
+        text = " ".join(blocks.text[blocks.text_start[row] : blocks.text_end[row]].casefold().split())
+        if len(text) > 1 and text in of_page:
+            found[(blocks.paragraph == blocks.paragraph[row]) & (levels == levels[row])] = True
+            break
+    return found
