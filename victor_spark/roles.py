@@ -19,9 +19,8 @@ ROLES: Final = (
 )  # fmt: skip
 """Where several apply, a block has the last one of them."""
 
-_MAX_DISTANCE: Final = {"comment": 5}
-_OTHER_DISTANCE: Final = 3
-"""Elements between a block and an ancestor whose name makes a region (notice, comment, navigation)."""
+_MAX_DISTANCE: Final = 3
+"""Elements between a block and an ancestor whose name makes a region (in comments: two more)."""
 _NEAR: Final = 2
 _MAX_CELL_WORDS: Final = 50
 """Cells with more words hold the layout of the page, not a table."""
@@ -46,9 +45,8 @@ def roles(blocks: Blocks, title: str | None) -> UInt8:
     if not len(blocks):
         return found
     n_words = blocks.n_words
-    in_cell = (blocks.td_group > 0) & (
-        np.bincount(blocks.td_group, n_words)[blocks.td_group] <= _MAX_CELL_WORDS
-    )
+    of_cells = np.bincount(blocks.td_group, n_words)
+    in_cell = (blocks.td_group > 0) & (of_cells[blocks.td_group] <= _MAX_CELL_WORDS)
     is_line = n_words <= _MAX_LINE_WORDS
     comment = _region(blocks, "comment")
     is_prose = (n_words >= _MIN_SENTENCE_WORDS) & ~_inside(blocks, "a") & (blocks.heading_level == 0)
@@ -78,9 +76,8 @@ def chosen(
     blocks: Blocks, title: str | None, kept: Bool, *, without: Collection[str], including: Collection[str]
 ) -> Bool:
     """The kept blocks, less those of the roles `without`, and all blocks of the roles `including`."""
-    of_blocks = roles(blocks, title)
-    added = np.isin(of_blocks, [ROLES.index(name) for name in including])
-    return (kept & ~np.isin(of_blocks, [ROLES.index(name) for name in without])) | added
+    names = np.array(ROLES)[roles(blocks, title)]
+    return (kept & ~np.isin(names, tuple(without))) | np.isin(names, tuple(including))
 
 
 def _inside(blocks: Blocks, container: str) -> Bool:
@@ -97,7 +94,7 @@ def _region(blocks: Blocks, group: str) -> Bool:
     """Blocks in a part of the page with such a name; inside it, no article begins."""
     distance = _distance(blocks, group)
     article = np.minimum(_distance(blocks, "article"), _distance(blocks, "post"))
-    return (distance <= _MAX_DISTANCE.get(group, _OTHER_DISTANCE)) & (distance <= article)
+    return (distance <= _MAX_DISTANCE + 2 * (group == "comment")) & (distance <= article)
 
 
 def _is_title(blocks: Blocks, title: str | None) -> Bool:
