@@ -46,6 +46,38 @@ def md(source: str, *, url: str | None = None, **options: bool) -> str:
         ),
         ("<p>wow!<a href='http://a.b/c'>d</a>", "wow\\![d](http://a.b/c)"),
         ("<p>a | b\n<br>--|--", "a | b  \n\\--|--"),
+        (
+            "<table><tr><th>a<th>b<tr><td><code style='white-space:pre'>f(<a href=/b>B</a>)</code> makes<td>c",
+            "| a | b |\n| --- | --- |\n| `f(B)` makes | c |",
+        ),
+        ("<p>Words <code class=latex></code> words", "Words words"),
+        (
+            "<table><tr><th>a<th>b<tr><td class=codeblock>call()<td class=math>c</table>",
+            "| a | b |\n| --- | --- |\n| call() | c |",
+        ),
+        (
+            "<section class=math><h2>Numbers</h2><p>Let <math><mi>n</mi></math> be.</section>",
+            "## Numbers\n\nLet $n$ be.",
+        ),
+        (
+            "<dl><dt><a class=permalink href='#v'><code>-v</code></a> <var>file</var><dd>b</dl>",
+            "`-v` *file*\n\nb",
+        ),
+        ("<p>repeat step <a href='#s2'>2</a></p><ol><li>a<li id=s2>b</ol>", "repeat step 2\n\n1. a\n2. b"),
+        (
+            "<p>20 cm<sup>2</sup></p><h2>References</h2><ol><li>A<li>B</ol>",
+            "20 cm<sup>2</sup>\n\n## References\n\n1. A\n2. B",
+        ),
+        ("<p>one <img src=http://a.b/nuclear.jpg alt=x> two", "one ![x](http://a.b/nuclear.jpg) two"),
+        (
+            "<p>a<p><img src=http://a.b/i?u=1><p>b<p><img src=http://a.b/i?u=2>",
+            "a\n\n![](http://a.b/i?u=1)\n\nb\n\n![](http://a.b/i?u=2)",
+        ),
+        ("<pre><button>Run</button><code>a\nb</code></pre>", "```\na\nb\n```"),
+        ("<ul><li>a<li><input type=checkbox checked> b</ul>", "- a\n- [x] b"),
+        ("<title>How to use Python?</title><h2>Python</h2><p>a", "## Python\n\na"),
+        ("<title>Ferries – Harbour News</title><h1>Ferries</h1><p>a", "a"),
+        ("<p><a href='&#1;javascript:alert(1)'>one</a>", "one"),
     ],
 )
 def test_structure_in_markdown(source: str, expected: str) -> None:

@@ -18,6 +18,7 @@ _LABEL: Final = re.compile(r"[\[(]?\s*(\d{1,4}|[*†‡§¶]+|[a-zA-Z]|[ivx]{1,5
 _BACK: Final = re.compile(r"\W*|\^?\s?[a-z]|jump up|back|return", re.IGNORECASE)
 _IDS: Final = re.compile(r'<(?:[^<>]*? )(?:id|name)="([^"]+)"')
 _FRAGMENT: Final = re.compile(r' href="[^"#]*#([^"]+)"')
+_NOTE_ADDRESS: Final = re.compile(r'="[^"#]*#[^"]*(?:fn|ftn|note|cite|ref)|javascript:', re.IGNORECASE)
 _REFERENCE_ID: Final = re.compile(r' id="([^"]*?)[-_]?ref([^"]*)"')
 _NOTE_KINDS: Final = tuple(KIND[name] for name in ("li", "p", "dd", "block", "td"))
 _LONGEST_LABEL: Final = 9
@@ -77,7 +78,13 @@ def footnotes(builder: "_Builder", shown: Bool) -> Footnotes:
             refs |= dict.fromkeys(places[place], labels[place])
     if not refs:
         return _loose(builder, rows)
-    back = {row for note in notes for row in _marks_of(builder, note, ends.get(note, note))}
+    begins = sorted(notes)
+    stops = dict(zip(begins, [*begins[1:], len(s.kind)], strict=True))
+    back = {
+        row
+        for note in notes
+        for row in _marks_of(builder, note, min(s.after(ends.get(note, note)), stops[note]))
+    }
     return Footnotes(refs, notes, frozenset(back), ends)
 
 
@@ -94,20 +101,24 @@ def _text(builder: "_Builder", row: int) -> str:
 def _target(builder: "_Builder", row: int) -> str | None:
     """The id that a link with a footnote's label leads to."""
     s = builder.s
-    if not _LABEL.fullmatch("".join(_text(builder, row).split())):
+    label = "".join(_text(builder, row).split())
+    if not _LABEL.fullmatch(label):
         return None
     tag = builder.html[s.start[row] : s.inner[row]]
+    high = KIND["sup"] in (s.kind[s.parent[row]], s.kind[min(row + 1, len(s.kind) - 1)])
+    if label.isalnum() and not high and not _NOTE_ADDRESS.search(tag):
+        return None  # the number of a step, a letter of an index
     if found := _FRAGMENT.search(tag):
         return found[1]
     named = _REFERENCE_ID.search(tag)
     return f"{named[1]}{named[2]}" if named and "javascript:" in tag else None
 
 
-def _marks_of(builder: "_Builder", note: int, element: int) -> Iterator[int]:
+def _marks_of(builder: "_Builder", note: int, stop: int) -> Iterator[int]:
     """What in a note leads back to its reference, or repeats its label."""
     s = builder.s
     first = s.first[note]
-    for row in range(note, s.after(element)):
+    for row in range(note, stop):
         if row != note and s.kind[row] == KIND["a"]:
             tag = builder.html[s.start[row] : s.inner[row]]
             text = _text(builder, row)
@@ -127,6 +138,9 @@ def _note(builder: "_Builder", place: int) -> int | None:
     while row >= 0 and (s.kind[row] not in _NOTE_KINDS or s.last[row] == s.first[row]):
         row = int(s.parent[row])
     if row < 0 or (s.kind[row] == KIND["block"] and s.last[row] - s.first[row] > _MOST_BLOCKS):
+        return None
+    inside = s.kind[row : s.after(row)]
+    if inside[0] == KIND["td"] or ((inside >= KIND["h1"]) & (inside <= KIND["h6"])).any():
         return None
     return row if builder.n_size[s.last[row]] - builder.n_size[s.first[row]] <= _LONGEST_NOTE else None
 
@@ -160,7 +174,7 @@ def _loose(builder: "_Builder", rows: npt.NDArray[np.signedinteger]) -> Footnote
 
 def _numbered(builder: "_Builder", refs: dict[int, str]) -> dict[int, str]:
     """The items of the ordered list after a heading such as Footnotes, or in an element named so."""
-    s = builder.s
+    s, numbers = builder.s, set(map(int, refs.values()))
     named = ((s.marks & NOTES) != 0) | ((s.kind >= KIND["h1"]) & (s.kind <= KIND["h6"]))
     for row in np.flatnonzero(named & (s.last > s.first) & (s.start > s.end[max(refs)])).tolist():
         is_heading = not s.marks[row] & NOTES
@@ -171,11 +185,11 @@ def _numbered(builder: "_Builder", refs: dict[int, str]) -> dict[int, str]:
         if len(lists):
             rows = np.arange(lists[0] + 1, s.after(int(lists[0])))
             items = rows[(s.kind[rows] == KIND["li"]) & (s.parent[rows] == lists[0])].tolist()
-            if max(map(int, refs.values())) <= len(items):
+            if len(items) >= len(numbers) == max(numbers):
                 for item in items:
                     builder.kept[s.first[item] : s.last[item]] = True
                 return {item: str(label) for label, item in enumerate(items, 1)}
     return {}
 
 
-_HEADINGS: Final = frozenset(("footnotes", "notes", "endnotes", "references"))
+_HEADINGS: Final = frozenset(("footnotes", "notes", "endnotes"))

@@ -90,9 +90,11 @@ _MAX_DEPTH: Final = 60
 
 
 def of_mathml(markup: str) -> str:
-    """LaTeX for MathML; beyond 60 nested elements, the text alone."""
+    """LaTeX for MathML, beyond 60 nested elements the text alone; "" where it is too long."""
+    if len(markup) > _MAX_FORMULA:
+        return ""
     stack: list[tuple[str, str, list[str]]] = [("math", "", [])]
-    for close, _, name, attributes, text in _TOKEN.findall(markup[:_MAX_FORMULA]):
+    for close, _, name, attributes, text in _TOKEN.findall(markup):
         if text:
             if (words := " ".join(unescape(text).split())) and stack[-1][0] != "annotation":
                 stack[-1][2].append(words)
@@ -205,7 +207,7 @@ def _symbols(text: str) -> str:
 
 
 _IN_TEXT: Final = re.compile(
-    r"\$\$(?P<d>[^$]+?)\$\$|\\\[(?P<b>(?:[^\\]|\\[^\[\]])+?)\\\]|\\\((?P<i>(?:[^\\]|\\[^()])+?)\\\)"
+    r"\$\$(?P<d>[^$]+?)\$\$|(?<!\\)\\\[(?P<b>(?:[^\\]|\\[^\[\]])+?)\\\]|(?<!\\)\\\((?P<i>(?:[^\\]|\\[^()])+?)\\\)"
     r"|(?<![\\$\w])\$(?P<s>(?=\S)[^$\n]{0,300}?(?<=\S))\$(?![\w$])",
     re.DOTALL,
 )

@@ -20,17 +20,19 @@ _LAZY: Final = (
 )  # fmt: skip
 _SETS: Final = ("srcset", "data-srcset", "data-lazy-srcset", "data-sizes-srcset")
 _PLACEHOLDER: Final = re.compile(
-    r"^data:|^about:|^#|(?:placeholder|blank|spacer|transparent|1x1|pixel|loading|lazy|grey|clear)[\w.-]*\.(?:gif|png|svg|jpe?g)",
+    r"^data:|^about:|^#"
+    r"|(?:^|[/_-])(?:placeholder|blank|spacer|transparent|1x1|pixel|loading|lazy|grey|clear)(?:[._-]?\d+)*\.(?:gif|png|svg|jpe?g)",
     re.IGNORECASE,
 )
 _TRACKING: Final = re.compile(
-    r"/(?:pixel|beacon|track|count(?:er)?|stat)s?[./?]|doubleclick|scorecardresearch|gravatar\.com"
+    r"/(?:pixel|beacon|track|count(?:er)?)s?[./?]|/stats?(?:\.(?!png|jpe?g|svg)|\?)|doubleclick|scorecardresearch|gravatar\.com"
     r"|/(?:smil(?:e|ey|ie)s?|emojis?|emoticons?|icons?|buttons?)/|/(?:icon|btn|spacer|bullet|arrow|smiley)[\w-]*\."
     r"|(?:Button|[_-](?:icon|btn|button))\.(?:gif|png|svg)"
 )
+_IMAGE_NAME: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg)$", re.IGNORECASE)
 _SMALLEST: Final = 33
 _CANDIDATE: Final = re.compile(r"\s*([^\s,]\S*[^\s,])(?:\s+([\d.]+)([wxh]))?\s*(?:,|$)")
-_SOURCE: Final = re.compile(rb"<picture\b.*?</picture>", re.DOTALL | re.IGNORECASE)
+_SOURCE: Final = re.compile(rb"<picture\b(?:(?!<picture\b).)*?</picture>", re.DOTALL | re.IGNORECASE)
 
 
 def image(builder: "_Builder", row: int, tag: str) -> tuple[str, str] | None:
@@ -53,7 +55,8 @@ def image(builder: "_Builder", row: int, tag: str) -> tuple[str, str] | None:
         return None
     if s.kind[s.parent[row]] == KIND["noscript"] and any(s.kind[row - 4 : row - 1] == KIND["img"]):
         return None  # what scripts show in its place stands before it
-    key = address.split("?")[0]
+    path = address.split("?")[0]
+    key = path if _IMAGE_NAME.search(path) else address
     if (
         builder.links.__dict__.setdefault("shown", {}).get(key, -9) >= row - 8
     ):  # lazily loaded ones stand twice
@@ -118,7 +121,7 @@ _KNOWN_LANGUAGES: Final = (
     " dart toml ini diff makefile dockerfile powershell matlab julia groovy objectivec vim graphql jsx tsx"
     " vue markdown"
 )
-_KNOWN: Final = frozenset(_KNOWN_LANGUAGES.split())
+KNOWN: Final = frozenset(_KNOWN_LANGUAGES.split())
 
 
 def language(builder: "_Builder", row: int) -> str:
@@ -141,9 +144,9 @@ def language(builder: "_Builder", row: int) -> str:
         tag = builder.html[s.start[at] : s.inner[at]]
         for found in (*_STATED.finditer(tag), *_LANGUAGE.finditer(tag)):
             name: str = found[1].lower()
-            if name not in _NO_LANGUAGE and (" lang=" not in found[0] or name in _KNOWN):
+            if name not in _NO_LANGUAGE and (" lang=" not in found[0] or name in KNOWN):
                 return name
         for word in attributes(tag).get("class", "").lower().split():
-            if word in _KNOWN:
+            if word in KNOWN:
                 return word
     return ""

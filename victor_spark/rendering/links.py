@@ -11,24 +11,14 @@ from victor_spark.rendering.structure import Cleaned
 
 _ATTRIBUTE: Final = re.compile(r' ([\w:.-]+)="([^"]*)"')
 _HREF: Final = re.compile(r' href="([^"]*)"')
-_BASE: Final = re.compile(rb"<base\s[^>]*?href\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
+_BASE: Final = re.compile(rb"<base\s[^<>]*?href\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
 _SCHEME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 _ALLOWED: Final = (
-    "http:",
-    "https:",
-    "mailto:",
-    "tel:",
-    "ftp:",
-    "ftps:",
-    "sftp:",
-    "xmpp:",
-    "geo:",
-    "doi:",
-    "magnet:",
-)
+    "http:", "https:", "mailto:", "tel:", "ftp:", "ftps:", "sftp:", "xmpp:", "geo:", "doi:", "magnet:"
+)  # fmt: skip
 _MATHJAX: Final = re.compile(
-    rb'<script\s[^>]*type=["\']?math/tex(; *mode=display)?["\']?[^>]*'
-    rb'\sid=["\']?MathJax-Element-(\d+)["\']?[^>]*>(.*?)</script>',
+    rb'<script\s[^<>]*type=["\']?math/tex(; *mode=display)?["\']?[^<>]*'
+    rb'\sid=["\']?MathJax-Element-(\d+)["\']?[^<>]*>((?:(?!<script\b).)*?)</script>',
     re.DOTALL | re.IGNORECASE,
 )
 
@@ -59,7 +49,7 @@ class Links:
 
     def address(self, written: str) -> str | None:
         """An address as it stands in the page, resolved; None where it is no use outside of it."""
-        written = re.sub(r"[\t\n\r\x00]", "", written).strip()
+        written = re.sub(r"[\x00-\x1f\x7f]", "", written).strip()
         if not written or written.startswith("#"):
             return None
         if scheme := _SCHEME.match(written):

@@ -30,6 +30,10 @@ _MAX_COLUMN_SPAN: Final = 100
 _NOTES: Final = frozenset(("notes", "footnotes", "endnotes", "note", "footnote"))
 
 
+_SEPARATORS: Final = frozenset(("", *"|-–—:·•»«/<>~"))
+"""Characters between the title of a page and the name of its site, or nothing."""
+
+
 def markdown(document: Cleaned, *, links: bool = True, images: bool = True, emphasis: bool = True) -> str:
     """The kept content of a document; without links their text stays, without images nothing of them."""
     nodes = tree(document)[2]
@@ -42,13 +46,15 @@ def _title(nodes: Sequence[Node], title: str | None) -> int | None:
     """Which of the nodes is a heading that repeats the page's title."""
     for i, (kind, level, children) in enumerate(nodes[:12]):
         if kind == "heading" and level <= 2 and title:
-            text = " ".join("".join(child for child in children if isinstance(child, str)).split())
-            rest = title.lower().replace(text.lower(), "", 1).strip()
-            same = len(text) > 1 and text.lower() in title.lower()
-            if same and (not rest or not rest[0].isalnum() or not rest[-1].isalnum()):
-                return i
-            return None
+            text = " ".join(_words(children).lower().split())
+            before, found, after = " ".join(title.lower().split()).partition(text)
+            parted = before.rstrip()[-1:] in _SEPARATORS and after.lstrip()[:1] in _SEPARATORS
+            return i if len(text) > 1 and found and parted else None
     return None
+
+
+def _words(children: Sequence[Any]) -> str:
+    return "".join(child if isinstance(child, str) else _words(child[2]) for child in children)
 
 
 class _Writer:
@@ -200,6 +206,7 @@ class _Writer:
             for column, more in taken.items():
                 if more > 1 and room > 0:
                     below.setdefault(column, more - 1)
+                    room -= 1
             while cells and not cells[-1]:
                 cells.pop()
             if cells:

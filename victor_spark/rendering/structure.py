@@ -14,44 +14,20 @@ from victor_spark.metadata.extract import Metadata
 from victor_spark.parser.hashing import hashed
 
 _VOID: Final = ("void", "img", "br", "hr", "input")
-_KINDS: Final = {
-    "h1": "h1",
-    "h2": "h2",
-    "h3": "h3",
-    "h4": "h4",
-    "h5": "h5",
-    "h6": "h6",
-    "p": "p",
+_OWN: Final = (
+    "h1 h2 h3 h4 h5 h6 p ol li table thead tr td th caption a sup sub figure figcaption dl dt dd "
+    "details summary button picture noscript"
+)
+_KINDS: Final = {name: name for name in _OWN.split()} | {
     "block": "div section article main header footer nav aside address form center hgroup body html search",
     "ul": "ul menu dir",
-    "ol": "ol",
-    "li": "li",
-    "table": "table",
-    "thead": "thead",
-    "tr": "tr",
-    "td": "td",
-    "th": "th",
-    "caption": "caption",
     "quote": "blockquote",
     "pre": "pre listing",
     "code": "code tt samp kbd",
-    "a": "a",
     "strong": "b strong",
     "em": "i em var",
     "strike": "s strike del",
-    "sup": "sup",
-    "sub": "sub",
-    "figure": "figure",
-    "figcaption": "figcaption",
-    "dl": "dl",
-    "dt": "dt",
-    "dd": "dd",
-    "details": "details",
-    "summary": "summary",
     "math": "math mjx-container",
-    "button": "button",
-    "picture": "picture",
-    "noscript": "noscript",
 }
 """Tags by the kind that they are here; all others have kind 0."""
 KIND: Final = {name: 1 + i for i, name in enumerate(_VOID)} | {

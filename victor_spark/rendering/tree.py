@@ -42,6 +42,7 @@ _LONGEST_ITEM: Final = 2_000
 """Characters of a list item that is shown whole."""
 _LONGEST_MARKUP: Final = 20_000
 _CLIMB: Final = 12
+_MAX_NOTICES: Final = 20
 """Elements around an image that are looked at."""
 _HOLDS_BLOCKS: Final = re.compile(r"<(?!/?(?:span|a|b|i|em|strong|br|code|mark)[ >])")
 _LONGEST_CAPTION: Final = 300
@@ -55,15 +56,8 @@ _IS_STRUCTURE: Final = np.array(
     [name not in ("", "p", "block", "void", "br", "input", "thead", "picture", "noscript") for name in _NAMES]
 )
 _BLOCK_COLUMNS: Final = (
-    "paragraph",
-    "white_space",
-    "listing",
-    "n_split_br",
-    "space_before",
-    "text_start",
-    "text_end",
-    "end",
-)
+    "paragraph", "white_space", "listing", "n_split_br", "space_before", "text_start", "text_end", "end"
+)  # fmt: skip
 _CONTAINERS: Final = {
     "quote": "quote", "figure": "figure", "figcaption": "caption", "caption": "caption", "dl": "dl",
     "dt": "dt", "dd": "dd", "details": "details", "summary": "summary",
@@ -156,12 +150,14 @@ class _Builder:
     def next_kept(self, kept: Bool, b: int) -> bool:
         """Whether the block after a notice is kept, notices in between left out."""
         s = self.s
-        while b < len(kept) and not kept[b]:
+        for _ in range(_MAX_NOTICES):
+            if b >= len(kept) or kept[b]:
+                break
             rows = np.flatnonzero((s.first == b) & (s.marks & CALLOUT != 0) & (s.last > b))
             if not len(rows):
                 return False
             b = int(s.last[rows[0]])
-        return b < len(kept)
+        return b < len(kept) and bool(kept[b])
 
     def is_data(self, table: int) -> bool:
         """Whether a table holds data, not the layout of the page."""
@@ -378,6 +374,9 @@ class _Builder:
     def element(self, row: int, kind: str) -> None:
         s = self.m
         marks = s.marks[row]
+        if self.block[0] in ("table", "row") and kind in ("tr", "td", "th"):
+            self.cell(row, kind)
+            return
         if row in self.footnotes.notes:
             while row in self.footnotes.ends and self.block[0] == "footnote":
                 self.close()
@@ -404,8 +403,6 @@ class _Builder:
             self.item(row)
         elif kind == "table":
             self.table(row)
-        elif kind in ("tr", "td", "th"):
-            self.cell(row, kind)
         elif kind in _CONTAINERS:
             self.open((_CONTAINERS[kind], None, []), row)
         elif kind == "hr":
@@ -503,10 +500,8 @@ class _Builder:
             return bool(text) and (
                 s.marks[row] & ANCHOR != 0 or "#" in self.html[s.start[row] : s.inner[row]]
             )
-        whole = self.n_size[s.last[self.heading]] - self.n_size[s.first[self.heading]]
-        return (
-            bool(s.marks[row] & ANCHOR) and len(text) < 16 and self.n_size[last] - self.n_size[first] < whole
-        )
+        begins = self.block[0] == "dt" or first == s.first[self.heading]
+        return bool(s.marks[row] & ANCHOR) and len(text) < 16 and not begins
 
     def holds_block(self, row: int) -> bool:
         """Whether the next element inside `row` is a heading or paragraph, or the like."""
@@ -564,6 +559,9 @@ class _Builder:
         if self.is_inline(row):
             self.start_inline(first)
             self.inline[2].append(node)
+            if self.html[s.inner[row] : s.inner[row] + 1].isspace():
+                self.inline[2].append(" ")
+                self.last = first
         else:
             self.line = None
             inside: Node = ("p", None, [node])
@@ -594,6 +592,8 @@ class _Builder:
         self.not_math = max(self.not_math, end)
         self.n_not_math += 1
         if kind == "img":
+            return False
+        if kind != "math" and np.isin(self.s.kind[row + 1 : self.s.after(row)], _NOT_IN_FORMULA).any():
             return False
         markup = self.html[start : self.html.find(">", end) + 1]
         found = formulas.latex(markup)
@@ -643,7 +643,7 @@ class _Builder:
         language = images.language(self, row)
         for a, b in others:
             if not language and a < b and re.fullmatch(r"[A-Za-z][\w+#.-]{0,14}", name := self.block_text(a)):
-                language = name.lower() if name.lower() != "copy" else ""
+                language = name.lower() if name.lower() in images.KNOWN else ""
             self.kept[a:b] = False
         self.add_code(first, last, language)
         self.skip = s.end[row]
@@ -682,8 +682,10 @@ class _Builder:
             if pieces and (blocks.space_before[b] or blocks.paragraph[b] != blocks.paragraph[b - 1]):
                 pieces.append(" ")
             pieces.append(self.block_text(b))
+        if not kept:
+            return
         text = " ".join("".join(pieces).split())
-        code = blocks.white_space[kept[0]] != 0
+        code = blocks.white_space[kept[0]] != 0 and self.block[0] != "cell"
         alone = self.line is None or blocks.paragraph[kept[0]] != self.number
         if code and alone and blocks.listing[kept[0]] and (len(kept) > 1 or "\n" in self.block_text(kept[0])):
             self.listing(row, "code")
@@ -719,7 +721,7 @@ class _Builder:
                 parent[2].append(("list", None, []))
             parent = parent[2][-1]
         s = self.m
-        opening = self.html[s.start[row] : s.inner[row] + 200]
+        opening = self.html[s.start[row] : min(s.inner[row] + 200, s.end[row])]
         value = re.search(r'^<li[^>]* value="(\d{1,9})"', opening)
         box = re.search(r'<input[^>]*type="checkbox"[^>]*>', opening) if "checkbox" in opening else None
         state = None if box is None else " checked" in box[0]
@@ -756,6 +758,7 @@ class _Builder:
 _TEXT_KINDS: Final = frozenset(
     KIND[name] for name in ("p", "li", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "a", "strong", "em")
 )
+_NOT_IN_FORMULA: Final = tuple(KIND[name] for name in ("p", "li", "h1", "h2", "h3", "h4", "h5", "h6"))
 _CALLOUTS: Final = {
     "note": "NOTE", "info": "NOTE", "information": "NOTE", "abstract": "NOTE", "question": "NOTE",
     "primary": "NOTE",
