@@ -47,8 +47,8 @@ def md(source: str, *, url: str | None = None, **options: bool) -> str:
         ("<p>wow!<a href='http://a.b/c'>d</a>", "wow\\![d](http://a.b/c)"),
         ("<p>a | b\n<br>--|--", "a | b  \n\\--|--"),
         (
-            "<table><tr><th>a<th>b<tr><td><code style='white-space:pre'>f(<a href=/b>B</a>)</code> makes<td>c",
-            "| a | b |\n| --- | --- |\n| `f(B)` makes | c |",
+            "<table><tr><th>a<th>b<tr><td><code style='white-space:pre'>f(<a href=/b>B</a>)</code> is<td>c",
+            "| a | b |\n| --- | --- |\n| `f(B)` is | c |",
         ),
         ("<p>Words <code class=latex></code> words", "Words words"),
         (
