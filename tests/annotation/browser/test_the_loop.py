@@ -120,7 +120,7 @@ def test_the_whole_loop_runs_as_it_is_written(
         shell.run(words)
         if words[:2] == ["victor", "annotate"] and "pages.warc.gz" in words:
             label("Clara")
-    assert "226 of 226 addresses in" in shell.said
+    assert "fetching: 226/226" in shell.said
     assert "212 pages added" in shell.said
     assert "Anna and Ben: kappa 1.000" in shell.said
     assert shell.said.count("victor, before") == 2
