@@ -54,7 +54,7 @@ class PageRow:
 
     @property
     def word_f1(self) -> float:
-        """F1 of the words; 1 where nothing is wanted and nothing is there."""
+        """F1 of the words; 1 where both the gold and the output are empty."""
         return measures.quality(self.words).f1
 
     @property

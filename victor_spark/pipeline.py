@@ -36,7 +36,7 @@ class Settings:
     `threshold`: keep a block when P(other) is below it; None: the cleaner's own decision. `prefer`:
     "precision" or "recall" instead of their balance, for cleaners that give probabilities. `fail_below`:
     a page with a lower expected F1 is dropped. `without` and `including`: roles of blocks to drop and to
-    keep, whatever the cleaner decides.
+    keep, on top of the cleaner's decision.
     `model`: a model directory instead of the cleaner's own. `languages`: ISO codes of the pages to
     keep, empty for all. `lid_model`: a fastText file that identifies languages instead of our profiles.
     `templates`: a templates table; `templates_use`: one of extractors.template.USES.

@@ -61,7 +61,7 @@ def checked_name(name: Any) -> str:
 
 
 def page_row(store: Store, number: int) -> Row:
-    """The page with its prelabels; AnnotationError if there is none."""
+    """The page with its prelabels; AnnotationError for an unknown page."""
     row = store.row(
         "SELECT page.*, prelabel.labels AS prelabels, prelabel.uncertain, prelabel.uncertainty,"
         " prelabel.marginals FROM page"

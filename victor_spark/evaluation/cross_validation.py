@@ -145,7 +145,7 @@ def folds_by_site(sites: Sequence[str], sets: Sequence[str], n_folds: int) -> In
     pages: dict[str, Counter[str]] = defaultdict(Counter)
     for site, set_name in zip(sites, sets, strict=True):
         pages[site][set_name] += 1
-    # Sites of one size stand in an order that does not depend on their names.
+    # The order of sites of equal size does not depend on their names.
     hashes = {site: hashlib.sha256(site.encode("utf-8", "surrogatepass")).digest() for site in pages}
     sizes = [Counter[str]() for _ in range(n_folds)]
     fold_of = {}

@@ -22,7 +22,7 @@ CLOSING: Final = 64
 GREEK: Final = 128
 
 TAG_FLAGS: Final = ("void", "block_level", "p", "br", "hr", "div", "td", "skipped", "img", "preformatted")
-"""What a tag may be: bit i of its flags stands for TAG_FLAGS[i]."""
+"""Properties of tags: bit i of a tag's flags stands for TAG_FLAGS[i]."""
 STACK: Final = ("tag", "div", "td", "level", "parent_block", "hint_row", "named", "white_space", "listing")
 """The columns of the stack of markup.Scan: an element's tag, and what holds outside of it."""
 

@@ -23,7 +23,7 @@ _MAX_FORMULA: Final = 20_000
 
 
 def latex(markup: str) -> tuple[str, bool] | None:
-    """The LaTeX of the formula that some markup is, and whether it stands by itself; None: it is none."""
+    """The LaTeX of a formula's markup, and whether it is a display formula; None for other markup."""
     tag = markup[: markup.find(">") + 1]
     own = _ATTRIBUTE.search(tag)
     if own is None and len(markup) > _MAX_FORMULA * 20:

@@ -32,7 +32,6 @@ _TRACKING: Final = re.compile(
 _IMAGE_NAME: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg)$", re.IGNORECASE)
 _SMALLEST: Final = 33
 _CANDIDATE: Final = re.compile(r"\s*([^\s,]\S*[^\s,])(?:\s+([\d.]+)([wxh]))?\s*(?:,|$)")
-_SOURCE: Final = re.compile(rb"<picture\b(?:(?!<picture\b).)*?</picture>", re.DOTALL | re.IGNORECASE)
 
 
 def image(builder: "_Builder", row: int, tag: str) -> tuple[str, str] | None:
@@ -57,11 +56,9 @@ def image(builder: "_Builder", row: int, tag: str) -> tuple[str, str] | None:
         return None  # what scripts show in its place stands before it
     path = address.split("?")[0]
     key = path if _IMAGE_NAME.search(path) else address
-    if (
-        builder.links.__dict__.setdefault("shown", {}).get(key, -9) >= row - 8
-    ):  # lazily loaded ones stand twice
+    if builder.shown_images.get(key, -9) >= row - 8:  # lazily loaded ones stand twice
         return None
-    builder.links.__dict__["shown"][key] = row
+    builder.shown_images[key] = row
     return address, " ".join(found.get("alt", "").split())
 
 
@@ -89,11 +86,9 @@ def _of_picture(builder: "_Builder", row: int) -> str:
     """The largest image of the `picture` around an image: canonical HTML has no `source` elements."""
     s = builder.s
     up = int(s.parent[row])
-    if up < 0 or s.kind[up] != KIND["picture"] or builder.document.markup is None:
+    if up < 0 or s.kind[up] != KIND["picture"]:
         return ""
-    sources = builder.links.__dict__.get("pictures")
-    if sources is None:
-        sources = builder.links.__dict__["pictures"] = _SOURCE.findall(builder.document.markup())
+    sources = builder.links.pictures
     number = int((s.kind[:up] == KIND["picture"]).sum())
     if number >= len(sources):
         return ""

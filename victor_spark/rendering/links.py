@@ -22,6 +22,8 @@ _MATHJAX: Final = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 
+_PICTURE: Final = re.compile(rb"<picture\b(?:(?!<picture\b).)*?</picture>", re.DOTALL | re.IGNORECASE)
+
 
 def attributes(tag: str) -> dict[str, str]:
     """The attributes of a start tag of canonical HTML."""
@@ -69,6 +71,11 @@ class Links:
         """The source that MathJax 2 keeps in a script for what it has drawn."""
         number = re.search(r'id="MathJax-Element-(\d+)', markup)
         return self._scripts.get(number[1]) if number else None
+
+    @cached_property
+    def pictures(self) -> list[bytes]:
+        """The `picture` elements of the page's source."""
+        return [] if self._document.markup is None else _PICTURE.findall(self._document.markup())
 
     @cached_property
     def _scripts(self) -> dict[str, tuple[str, bool]]:

@@ -94,6 +94,7 @@ class _Builder:
         self.text_start, self.text_end = self.b.text_start, self.b.text_end
         self.links = Links(document)
         self.tables: dict[int, bool] = {}
+        self.shown_images: dict[str, int] = {}  # addresses and the rows of their images
         self.kept = self.whole(document.kept)
         self.n_kept = np.concatenate([[0], np.cumsum(self.kept)])
         self.root: Node = ("root", None, [])
@@ -432,16 +433,16 @@ class _Builder:
         first, last = s.first[row], s.last[row]
         if self.starts_listing(first, last):
             return
+        if row in self.footnotes.refs:
+            self.start_inline(first)
+            self.inline[2].append(("ref", self.footnotes.refs[row], []))
+            self.skip = s.end[row]
+            self.last = last - 1
+            return
+        if row in self.footnotes.back:
+            self.skip = s.end[row]
+            return
         if kind == "a":
-            if row in self.footnotes.refs:
-                self.start_inline(first)
-                self.inline[2].append(("ref", self.footnotes.refs[row], []))
-                self.skip = s.end[row]
-                self.last = last - 1
-                return
-            if row in self.footnotes.back:
-                self.skip = s.end[row]
-                return
             tag = self.html[s.start[row] : s.inner[row]]
             if self.is_anchor(row):
                 self.skip = s.end[row]
@@ -451,15 +452,6 @@ class _Builder:
                 return
             node: Node = ("link", address, [])
         else:
-            if row in self.footnotes.refs:
-                self.start_inline(first)
-                self.inline[2].append(("ref", self.footnotes.refs[row], []))
-                self.skip = s.end[row]
-                self.last = last - 1
-                return
-            if row in self.footnotes.back:
-                self.skip = s.end[row]
-                return
             node = (kind, None, [])
         one = self.next_shown[first]
         if one >= last:  # images alone
