@@ -34,14 +34,19 @@ class Block:
     template_share: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class BlockSequence(Sequence[Block]):
     """The blocks of a document; `Block` objects are made on demand."""
 
     blocks: Blocks
     labels: UInt8
     probabilities: Float64
-    roles: UInt8
+    title: str | None
+
+    @cached_property
+    def roles(self) -> UInt8:
+        """The role of each block as a row of ROLES."""
+        return roles(self.blocks, self.title)
 
     def __repr__(self) -> str:
         return f"<{len(self)} blocks>"
@@ -115,13 +120,11 @@ class Document:
         """What the page states about itself: title, authors, dates and more; read when first asked for."""
         return Metadata() if self.markup is None else metadata(self.markup(), self.url)
 
-    @property
+    @cached_property
     def blocks(self) -> BlockSequence:
         """All blocks with their labels and probabilities; dropped ones are labelled `other`."""
-        of_blocks = roles(self.columns, self.title)
-        return BlockSequence(
-            self.columns, labels(self.scores, self.kept), self.scores.probabilities, of_blocks
-        )
+        own_labels = labels(self.scores, self.kept)
+        return BlockSequence(self.columns, own_labels, self.scores.probabilities, self.title)
 
     @property
     def n_blocks(self) -> int:
