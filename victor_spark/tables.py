@@ -9,7 +9,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from victor_spark.blocks import COLUMNS, LABELS, STORED
+from victor_spark.blocks import COLUMNS, DECISIVE, LABELS, STORED
 
 VERSION_KEY: Final = "victor_spark.schema_version"
 VERSION_COLUMN: Final = "id"
@@ -68,12 +68,45 @@ RECORDS: Final = pa.schema(
 CRAWL: Final = pa.field("crawl", pa.string())
 """The crawl a shard belongs to, where its path or its first record names it."""
 
-ON_REQUEST: Final = {"html": HTML, "crawl": CRAWL, "blocks": pa.field("blocks", pa.list_(BLOCK))}
+SITE: Final = pa.field("site", pa.string())
+"""What pages are grouped by; null where the address has no host."""
+
+
+def _judged(*names: str) -> pa.Field:
+    """What the second pass needs of a page: its text, its scores, and columns of `Blocks`, unsigned as signed."""
+    kinds = {name: COLUMNS[name].dtype for name in names}
+    lists = [
+        (name, pa.list_(pa.from_numpy_dtype(kind if kind.kind == "f" else f"i{kind.itemsize}")))
+        for name, kind in kinds.items()
+    ]
+    texts = [(name, pa.string()) for name in ("repairs", "html", "text")]
+    return pa.field("judged", pa.struct([*texts, ("probabilities", pa.list_(pa.float64())), ("kept", pa.list_(pa.int8())), *lists]))
+
+
+JUDGED: Final = _judged(*(name for name, column in COLUMNS.items() if DECISIVE in column.notes))
+JUDGED_WHOLE: Final = _judged(*(name for name in COLUMNS if name != "points"))
+"""Block rows between the passes of `victor clean --by-site`; null where no cleaner saw the page."""
+
+BY_SITE: Final = ("site", "n_site_pages", "n_added_by_site", "n_removed_by_site")
+"""The columns that say what `--by-site` changed."""
+
+ON_REQUEST: Final = {
+    "html": HTML,
+    "crawl": CRAWL,
+    "blocks": pa.field("blocks", pa.list_(BLOCK)),
+    "site": SITE,
+    "n_site_pages": pa.field("n_site_pages", pa.int64()),
+    "n_added_by_site": pa.field("n_added_by_site", pa.int32()),
+    "n_removed_by_site": pa.field("n_removed_by_site", pa.int32()),
+    "judged": JUDGED,
+    "judged_whole": JUDGED_WHOLE,
+}
 """Columns that the pages table has if they are asked for, in their order."""
 
 _DDL_NAMES: Final = {
     pa.string(): "string",
     pa.binary(): "binary",
+    pa.int8(): "tinyint",
     pa.int32(): "int",
     pa.int64(): "bigint",
     pa.float32(): "float",

@@ -35,6 +35,7 @@ def config(request: CleanRequest, *, models: Mapping[str, str], inputs: Mapping[
         "cleaning": cleaning,
         "reading": _deciding(request.reading),
         **_deciding(request.rows),
+        "sites": _deciding(request.sites),
         "limits": _deciding(request.limits),
         "models": dict(models),
         "inputs": dict(inputs),

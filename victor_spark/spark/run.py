@@ -4,26 +4,30 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 from uuid import uuid4
 
+import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from victor_spark import pipeline
 from victor_spark.errors import BudgetError, OutputError, described
-from victor_spark.spark import manifest, output, plan, record, waves
+from victor_spark.model.files import read_bytes
+from victor_spark.resources import directory
+from victor_spark.sites import decision
+from victor_spark.spark import manifest, output, plan, record, site_sums, waves
 from victor_spark.spark.counts import BudgetTracker, Entry, check_budget
 from victor_spark.spark.files import Files, is_local, open_files, output_errors
-from victor_spark.spark.manifest import Manifest
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import Tally, clock, log, many, progress
-from victor_spark.spark.request import CleanRequest
+from victor_spark.spark.request import DECIDING, JUDGING, CleanRequest
 from victor_spark.spark.session import check_master, interruptible, session
 from victor_spark.spark.tasks import clean_task
 from victor_spark.spark.waves import Writing, Written
+from victor_spark.warc.shard import Shard
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ class _Run:
     """A request after every check that needs no Spark; `id` is the tag of its jobs, `stop` ends it."""
 
     request: CleanRequest
-    shards: Manifest
+    shards: pa.Table
     models: dict[str, bytes]
     config: dict[str, Any]
     id: str
@@ -48,6 +52,8 @@ def run(request: CleanRequest) -> dict[str, Any]:
     if files is not None:
         output.check(files)
     models = pipeline.models(request.cleaning)
+    if request.sites.by_site:
+        models[decision.MODEL] = read_bytes(directory("models") / decision.MODEL)
     shards = manifest.collect(request.inputs, request.base_url)
     if shards.missing:
         n = f"{len(shards.missing)} of {len(shards)}"
@@ -55,8 +61,8 @@ def run(request: CleanRequest) -> dict[str, Any]:
     config = record.config(
         request, models=record.models_hashes(models), inputs=manifest.summary(shards.table)
     )
-    this = _Run(request, shards, models, config, f"victor-{uuid4()}", threading.Event())
-    if files is not None and (finished := output.finished_run(files, config, shards.table, request.options)):
+    this = _Run(request, shards.table, models, config, f"victor-{uuid4()}", threading.Event())
+    if files is not None and (finished := _finished(files, this)):
         return _already_done(finished, request)
     return interruptible(partial(_run_on_spark, files, this), group=this.id, stop=this.stop)
 
@@ -68,17 +74,57 @@ def _run_on_spark(files: Files | None, this: _Run) -> dict[str, Any]:
             with output_errors(request.output):
                 files = open_files(request.output, spark)
                 output.check(files)
-                finished = output.finished_run(files, this.config, this.shards.table, request.options)
+                finished = _finished(files, this)
             if finished:
                 return _already_done(finished, request)
         with output.claimed(files):
-            return _run(spark, files, this)
+            return _by_site(spark, files, this) if request.sites.by_site else _run(spark, files, this)
 
 
-def _run(spark: SparkSession, files: Files, this: _Run) -> dict[str, Any]:
+def _finished(files: Files, this: _Run) -> dict[str, Any] | None:
+    """The run.json of an earlier run of the same command, if it is complete."""
+    first = f"{output.JUDGING}/{output.MANIFEST}"
+    stored_in = first if this.request.sites.by_site else output.MANIFEST
+    return output.finished_run(files, this.config, this.shards, this.request.options, stored_in)
+
+
+def _by_site(spark: SparkSession, files: Files, this: _Run) -> dict[str, Any]:
+    """Both passes: judges the pages, sums up what each site's pages have in common, decides."""
+    request, folder = this.request, f"{files.location}/{output.JUDGING}"
+    rows = replace(request.rows, partition_by=None, target_file_size=None)
+    judging = open_files(folder, spark)
+    first = replace(this, request=replace(request, rows=rows, output=folder, passing=JUDGING))
+    log("first pass: judging the pages one by one")
+    judged = output.stored(judging, output.RUN) or _run(spark, judging, first)
+    entries = {name: size for entry in output.entries(judging) for name, size in entry.files.items()}
+    pages = judging.location.removeprefix("file://") + f"/{output.PAGES}"
+    found = [Shard(f"{pages}/{name}", size, "judged") for name, size in sorted(entries.items())]
+    shards = manifest.of_shards(found)
+    log("between the passes: what the pages of each site have in common")
+    known = f"{judging.location.removeprefix('file://')}/{site_sums.gather(spark, judging, shards)}"
+    named = shards.set_column(3, "name", pa.array([known] * len(found), pa.string()))
+    log("second pass: deciding")
+    second = replace(this, shards=named, request=replace(request, passing=DECIDING))
+    finished = _run(spark, files, second, n_shards=len(this.shards), first=judged)
+    if not request.sites.keep_blocks:
+        judging.remove(output.PAGES)
+        judging.remove(known.rpartition("/")[2])
+        judging.remove(site_sums.KNOWN)
+    return finished
+
+
+def _run(
+    spark: SparkSession,
+    files: Files,
+    this: _Run,
+    *,
+    n_shards: int | None = None,
+    first: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """One pass; `n_shards` and `first`, the run.json of the first pass, are for the second one."""
     request, context, began, started = this.request, spark.sparkContext, datetime.now(UTC), time.monotonic()
     planned = plan.plan(
-        this.shards.table,
+        this.shards,
         n_cores=context.defaultParallelism,
         split_bytes=request.spark.split_bytes,
         wave_bytes=request.spark.wave_bytes,
@@ -86,7 +132,7 @@ def _run(spark: SparkSession, files: Files, this: _Run) -> dict[str, Any]:
     )
     planned = output.begin(files, this.config, planned, request.options)
     done = output.tidy(files)
-    n_shards, n_waves = planned.shards.num_rows, sum(1 for _ in plan.waves(planned))
+    n_shards, n_waves = n_shards or planned.shards.num_rows, sum(1 for _ in plan.waves(planned))
     shards = many(n_shards, "shard")
     if done:
         log(f"resuming {shards} on {context.master}: {len(done)} of {n_waves} waves are done")
@@ -116,9 +162,12 @@ def _run(spark: SparkSession, files: Files, this: _Run) -> dict[str, Any]:
             f"{request.output}: files of waves that were done are missing; the same command makes them again"
         )
     finished = run_json(entries)
+    if first is not None:
+        finished["judging"] = {name: first[name] for name in ("started_at", "finished_at", "n_bytes", "seconds", "stages")}
     output.finish(files, finished)
-    for line in summary(finished, request.output):
-        log(line)
+    if request.passing != JUDGING:
+        for line in summary(finished, request.output):
+            log(line)
     return finished
 
 

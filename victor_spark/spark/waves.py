@@ -126,7 +126,7 @@ def clean(writing: Writing, wave: int) -> Written:
         if isinstance(files, HadoopFiles):  # reached by Spark alone
             write(_pages(planned, writing.task, seconds), staged, rows)
             return Written(started, seconds)
-        target = Target(staged, tables.pages(*writing.task.request.rows.columns), rows.partition_by)
+        target = Target(staged, writing.task.request.schema, rows.partition_by)
         if rows.file_bytes or writing.task.request.spark.engine == "rdd":
             pages = _pages(planned, writing.task, seconds)
             pages = rebalanced(pages, rows) if rows.file_bytes else pages
@@ -141,7 +141,7 @@ def clean(writing: Writing, wave: int) -> Written:
 
 def _pages(planned: DataFrame, task: CleanTask, seconds: StageSeconds) -> DataFrame:
     """The pages table as a DataFrame, one task a partition; both engines run `clean_partition`."""
-    ddl = tables.ddl(tables.pages(*task.request.rows.columns))
+    ddl = tables.ddl(task.request.schema)
     if task.request.spark.engine == "rdd":
         rows = planned.rdd.mapPartitions(partial(clean_rows, task=task, seconds=seconds))
         return planned.sparkSession.createDataFrame(rows, ddl, verifySchema=False)
@@ -178,7 +178,7 @@ def commit(writing: Writing, wave: int, written: Written) -> Entry:
     spark, files, counts = writing.spark, writing.files, written.counts
     check_held(files)
     if counts is None:
-        columns = tables.ddl(tables.pages(*writing.task.request.rows.columns))
+        columns = tables.ddl(writing.task.request.schema)
         staged = f"{files.location}/{output.staged(writing.run_id, wave)}"
         counts = of_files(spark.read.schema(columns).parquet(literal(staged)))
     splits = plan.splits(writing.plan, wave)

@@ -1,0 +1,102 @@
+"""What the pages of each site have in common, summed up over a crawl, for the second pass of `--by-site`.
+
+The text of pages stays where it is. Only sums travel: of each file of judged pages and each key of a site
+(its layouts, its texts) one row, to where the rows of that key meet. Back to the file goes what the whole
+crawl knows of the keys that it has. So no task holds a site, and a site with half of all pages has as many
+rows as it has keys in each file.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Final
+from uuid import uuid4
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as sf
+
+from victor_spark import tables
+from victor_spark.sites import evidence
+from victor_spark.sites.evidence import Contributions
+from victor_spark.spark import judged, manifest, output, plan
+from victor_spark.spark.deciding import KEYED, SUMS, stem
+from victor_spark.spark.files import Files, HadoopFiles
+from victor_spark.spark.tasks import REPORT_DDL, Target, write_partition
+from victor_spark.warc.shard import Shard
+
+KNOWN: Final = "known.json"
+_N_WAITING: Final = 1 << 20
+"""Rows that a task sums up before it sends them."""
+
+
+
+def gather(spark: SparkSession, files: Files, shards: pa.Table) -> str:
+    """The folder with the sums for each file of judged pages, below `files`; made unless it is there."""
+    if found := output.stored(files, KNOWN):
+        return str(found["folder"])
+    for name in files.names() or []:
+        if name.startswith("known-"):
+            files.remove(name)
+    folder, n = f"known-{uuid4()}", max(shards.num_rows, 1)
+    n_tasks = min(n, spark.sparkContext.defaultParallelism * plan.TASKS_PER_CORE)
+    judged_pages = plan.frame(spark, shards, n=n_tasks)
+    rows = totals(judged_pages.mapInArrow(sums_partition, tables.ddl(SUMS)))
+    rows = rows.repartition(n_tasks, "file").sortWithinPartitions("file", *(name for name, _ in KEYED))
+    if isinstance(files, HadoopFiles):  # reached by Spark alone
+        rows.write.partitionBy("file").option("compression", "zstd").parquet(f"{files.location}/{folder}")
+    else:
+        target = Target(f"{files.location}/{folder}", SUMS, "file")
+        rows.mapInArrow(partial(write_partition, target=target), REPORT_DDL).collect()
+    files.write(KNOWN, output.dumped({"folder": folder}))
+    return folder
+
+
+def totals(rows: DataFrame) -> DataFrame:
+    """The same rows with the sums over the whole crawl, without keys that only one page has."""
+    same = Window.partitionBy(*(name for name, _ in KEYED))
+    summed = [sf.sum(name).over(same).alias(name) for name in evidence.SUMS]
+    return rows.select("file", *(name for name, _ in KEYED), *summed).where(f"{evidence.SUMS[0]} > 1")
+
+
+def sums_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Batches of files of judged pages → batches of SUMS."""
+    for batch in batches:
+        for row in batch.to_pylist():
+            yield from _of_file(manifest.shard(row))
+
+
+def _of_file(shard: Shard) -> Iterator[pa.RecordBatch]:
+    sites: dict[str, int] = {}
+    parts: list[tuple[int, Contributions]] = []
+    n_waiting = 0
+    for row in judged.stored(shard, text=False):
+        if row["judged"] is None or row["site"] is None:
+            continue
+        page = judged.page(row)
+        found = evidence.contributions(page.page.blocks, page.scores.probabilities)
+        parts.append((sites.setdefault(row["site"], len(sites)), found))
+        n_waiting += len(found)
+        if n_waiting > _N_WAITING:
+            yield _summed(shard, list(sites), parts)
+            parts, n_waiting = [], 0
+    if parts:
+        yield _summed(shard, list(sites), parts)
+
+
+def _summed(shard: Shard, sites: list[str], parts: list[tuple[int, Contributions]]) -> pa.RecordBatch:
+    """One row for each key of each site."""
+    site = np.repeat([number for number, _ in parts], [len(found) for _, found in parts])
+    kind = np.concatenate([found.kind for _, found in parts])
+    key = np.concatenate([found.key for _, found in parts])
+    order = np.lexsort((key, kind, site))
+    site, kind, key = site[order], kind[order], key[order]
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (site[1:] != site[:-1]) | (kind[1:] != kind[:-1]) | (key[1:] != key[:-1])
+    first = np.flatnonzero(new)
+    sums = np.concatenate([found.sums for _, found in parts], axis=1)[:, order]
+    summed = np.add.reduceat(sums, first, axis=1) if len(first) else sums
+    names = pa.array(sites, pa.string()).take(pa.array(site[first]))
+    file = pa.array([stem(shard.path)]).take(pa.array(np.zeros(len(first), dtype=np.int64)))
+    keys = [names, pa.array(kind[first].astype(np.int32)), pa.array(key[first].view(np.int64))]
+    return pa.RecordBatch.from_arrays([file, *keys, *map(pa.array, summed)], schema=SUMS)
