@@ -88,7 +88,7 @@ class Blocks:
     # the last one inside e (e itself, if none). Named elements have words in class, id, role or itemprop,
     # or are hidden by their own attributes: named_elements[0, e] is the one around e (0: none),
     # named_elements[1, e] the end of its words' hashes in name_words, where those of e + 1 begin.
-    path: Annotated[UInt64, "markup", DECISIVE]
+    path: Annotated[UInt64, "markup"]
     class_path: Annotated[UInt64, "markup", DECISIVE]
     hints: Annotated[UInt8, "markup"]
     elements: Annotated[Int32, NOT_PER_BLOCK]
@@ -98,7 +98,7 @@ class Blocks:
     source_elements: Annotated[UInt8, NOT_PER_BLOCK]
     # Text: characters by class, white-space separated tokens by class, sentences, and a hash of
     # the letters alone.
-    n_letters: Measured
+    n_letters: Annotated[Measured, DECISIVE]
     n_digits: Measured
     n_punctuation: Measured
     n_white: Measured

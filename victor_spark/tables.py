@@ -7,6 +7,7 @@ column's metadata: there the version is in the metadata of the column `id` (`sch
 import json
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
 
 from victor_spark.blocks import COLUMNS, DECISIVE, LABELS, STORED
@@ -73,18 +74,30 @@ SITE: Final = pa.field("site", pa.string())
 
 
 def _judged(*names: str) -> pa.Field:
-    """What the second pass needs of a page: its text, its scores, and columns of `Blocks`, unsigned as signed."""
-    kinds = {name: COLUMNS[name].dtype for name in names}
-    lists = [
-        (name, pa.list_(pa.from_numpy_dtype(kind if kind.kind == "f" else f"i{kind.itemsize}")))
-        for name, kind in kinds.items()
-    ]
-    texts = [(name, pa.string()) for name in ("repairs", "html", "text")]
-    return pa.field("judged", pa.struct([*texts, ("probabilities", pa.list_(pa.float64())), ("kept", pa.list_(pa.int8())), *lists]))
+    """What the second pass needs of a page: texts, scores, and columns of `Blocks`, unsigned as signed."""
+    dtypes = {name: column.dtype for name, column in COLUMNS.items()} | JUDGED_SCORES
+    kinds = {
+        name: pa.string()
+        if name in JUDGED_TEXTS
+        else pa.list_(
+            pa.from_numpy_dtype(dtypes[name] if dtypes[name].kind == "f" else f"i{dtypes[name].itemsize}")
+        )
+        for name in names
+    }
+    return pa.field("judged", pa.struct(list(kinds.items())))
 
 
-JUDGED: Final = _judged(*(name for name, column in COLUMNS.items() if DECISIVE in column.notes))
-JUDGED_WHOLE: Final = _judged(*(name for name in COLUMNS if name != "points"))
+JUDGED_TEXTS: Final = ("repairs", "text", "html")
+JUDGED_SCORES: Final = {
+    "kept": np.dtype(np.bool_),
+    "p_other": np.dtype(np.float32),
+    "probabilities": np.dtype(np.float64),
+}
+_DECISIVE: Final = [name for name, column in COLUMNS.items() if DECISIVE in column.notes]
+JUDGED: Final = _judged("repairs", "text", "kept", "p_other", *_DECISIVE)
+JUDGED_WHOLE: Final = _judged(
+    *JUDGED_TEXTS, "kept", "probabilities", *(name for name in COLUMNS if name != "points")
+)
 """Block rows between the passes of `victor clean --by-site`; null where no cleaner saw the page."""
 
 BY_SITE: Final = ("site", "n_site_pages", "n_added_by_site", "n_removed_by_site")

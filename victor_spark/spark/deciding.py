@@ -1,4 +1,4 @@
-"""The second pass of `victor clean --by-site`: judged pages and what is known of their sites → rows of pages."""
+"""The second pass of `victor clean --by-site`: judged pages, and what is known of their sites → rows."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -6,12 +6,15 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from victor_spark import pipeline
 from victor_spark.extractors import victor
+from victor_spark.model.decision import n_words
+from victor_spark.rendering.plain import plain_text
 from victor_spark.sites import decision, evidence
-from victor_spark.sites.evidence import Known
+from victor_spark.sites.evidence import Contributions, Known
 from victor_spark.spark import judged
 from victor_spark.spark.request import CleanRequest
 from victor_spark.spark.rows import Row, Work, decided
@@ -19,12 +22,17 @@ from victor_spark.warc import storage
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Place, Shard
 
+MODEL: Final = "sites/model.json"
 
-_SUMS: Final = [(name, pa.int64()) for name in evidence.SUMS]
-KEYED: Final = [("site", pa.string()), ("kind", pa.int32()), ("key", pa.int64())]
-SUMS: Final = pa.schema([("file", pa.string()), *KEYED, *_SUMS])
+KEYED: Final = ("site", "key")
+SUMS: Final = pa.schema(
+    [("file", pa.string()), ("site", pa.string()), ("key", pa.int64())]
+    + [(name, pa.int64()) for name in evidence.SUMS]
+)
 """A key of a site in a file of judged pages: sums over the pages of the file, later over all pages."""
 
+OF_SITE: Final = -1
+"""The key of a site's pages; no other is as large, without its sign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +40,13 @@ class StoredPage(Record):
     """A row of the first pass; `status` is set where it is final."""
 
     row: Row = field(default_factory=dict)
+    known: Known | None = None
 
 
 def work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
     """The work of the second pass; a shard is a file of judged pages, its name the folder of its sums."""
     decide = pipeline.deciding(request.cleaning, models)
-    site_model = decision.from_bytes(models[decision.MODEL])
+    site_model = decision.from_bytes(models[MODEL])
 
     def read(shard: Shard, attempt: Attempt) -> Iterator[StoredPage]:
         sites = SitesOfFile(shard.name, shard.path)
@@ -47,18 +56,23 @@ def work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
             row["n_site_pages"] = known.n_pages if known else 1
             status = row["status"] if row["judged"] is None else None
             yield StoredPage(
-                None, row["url"], row["warc_filename"], 0, 0, None, status=status, row={**row, "known": known}
+                None, row["url"], shard.filename, 0, 0, None, status=status, row=row, known=known
             )
 
     def row(record: Record) -> Row:
-        stored = record.row
+        assert isinstance(record, StoredPage)
+        stored, known = record.row, record.known
         if stored["judged"] is None:
             return stored
-        before, page, known = stored["judged"]["kept"], judged.page(stored), stored["known"]
+        before, page = stored["judged"]["kept"], judged.page(stored)
+        if known is None and "probabilities" not in stored["judged"]:  # these are rounded: the row is final
+            text = plain_text(page.page.blocks, before) if stored["status"] == "ok" else None
+            return {**stored, "text": text, "n_added_by_site": 0, "n_removed_by_site": 0}
         if known is not None:
-            blocks = page.page.blocks
-            found = decision.revised(site_model, blocks, page.scores.probabilities, known)
-            page = replace(page, scores=victor.scores(found, blocks))
+            blocks, own = page.page.blocks, page.scores.probabilities
+            found = evidence.evidence(blocks, own, known)
+            revised = decision.revised(site_model, own, n_words(blocks), found)
+            page = replace(page, scores=victor.scores(revised, blocks))
         document = decide(page)
         return {
             **stored,
@@ -68,6 +82,7 @@ def work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
         }
 
     def lost(record: Record, status: str, reason: str) -> Row:
+        assert isinstance(record, StoredPage)
         return {**record.row, "status": status, "reason": reason, "text": None}
 
     return Work(request.schema, read, row, lost)
@@ -77,29 +92,30 @@ class SitesOfFile:
     """What the whole crawl knows of the sites in one file of judged pages."""
 
     def __init__(self, folder: str, path: str) -> None:
-        found = storage.files_below(f"{folder}/file={stem(path)}")
-        tables_ = []
-        for name in found:
+        parts = [SUMS.empty_table().drop_columns(["file"])]
+        for name in storage.files_below(f"{folder}/file={stem(path)}"):
             if name.endswith(".parquet"):
                 with storage.open_file(name) as file:
-                    tables_.append(pq.ParquetFile(file).read())
-        table = pa.concat_tables(tables_) if tables_ else SUMS.empty_table().drop_columns(["file"])
-        sites = table["site"].combine_chunks().dictionary_encode()
-        self._rows: dict[str, tuple[int, int]] = {}
-        codes = sites.indices.to_numpy() if len(sites) else np.zeros(0, dtype=np.int32)
-        bounds = np.flatnonzero(np.diff(codes, prepend=-1, append=-1))
-        for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-            self._rows[sites.dictionary[int(codes[first])].as_py()] = (first, last)
-        self._kind = table["kind"].to_numpy()
-        self._key = table["key"].to_numpy().view(np.uint64)
+                    parts.append(pq.ParquetFile(file).read().select(parts[0].schema.names))
+        table = pa.concat_tables(parts)
+        sites = pc.run_end_encode(table["site"].combine_chunks())
+        ends = [0, *sites.run_ends.to_pylist()]
+        self._rows = dict(zip(sites.values.to_pylist(), map(slice, ends, ends[1:]), strict=True))
+        self._key = table["key"].to_numpy()
         self._sums = np.array([table[name].to_numpy() for name in evidence.SUMS], dtype=np.int64)
+        self._known: dict[str, Known] = {}
 
     def of(self, site: str | None) -> Known | None:
         """What is known of a site; None where it has one page only."""
         if site is None or site not in self._rows:
             return None
-        rows = slice(*self._rows[site])
-        return Known(self._kind[rows], self._key[rows], self._sums[:, rows])
+        if site not in self._known:
+            rows = self._rows[site]
+            key, first = np.unique(self._key[rows].view(np.uint64), return_index=True)  # some are there twice
+            sums = self._sums[:, rows][:, first]
+            n_pages = int(sums[0][-1])  # OF_SITE is the largest key without a sign
+            self._known[site] = Known(n_pages, Contributions(key, sums))
+        return self._known[site]
 
 
 def stem(path: str) -> str:

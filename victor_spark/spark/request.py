@@ -210,4 +210,6 @@ class CleanRequest:
     def _needs_all_columns(self) -> bool:
         """Whether the second pass looks at more of a page than its text and layout."""
         cleaning, rows = self.cleaning, set(self.rows.columns)
-        return bool(rows & {"blocks", "markdown"} or cleaning.without or cleaning.including or cleaning.templates)
+        return bool(
+            rows & {"blocks", "markdown"} or cleaning.without or cleaning.including or cleaning.templates
+        )

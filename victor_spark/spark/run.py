@@ -15,10 +15,8 @@ from pyspark.sql import SparkSession
 
 from victor_spark import pipeline
 from victor_spark.errors import BudgetError, OutputError, described
-from victor_spark.model.files import read_bytes
 from victor_spark.resources import directory
-from victor_spark.sites import decision
-from victor_spark.spark import manifest, output, plan, record, site_sums, waves
+from victor_spark.spark import deciding, manifest, output, plan, record, site_sums, waves
 from victor_spark.spark.counts import BudgetTracker, Entry, check_budget
 from victor_spark.spark.files import Files, is_local, open_files, output_errors
 from victor_spark.spark.plan import Plan
@@ -53,7 +51,7 @@ def run(request: CleanRequest) -> dict[str, Any]:
         output.check(files)
     models = pipeline.models(request.cleaning)
     if request.sites.by_site:
-        models[decision.MODEL] = read_bytes(directory("models") / decision.MODEL)
+        models[deciding.MODEL] = (directory("models") / deciding.MODEL).read_bytes()
     shards = manifest.collect(request.inputs, request.base_url)
     if shards.missing:
         n = f"{len(shards.missing)} of {len(shards)}"
@@ -163,7 +161,9 @@ def _run(
         )
     finished = run_json(entries)
     if first is not None:
-        finished["judging"] = {name: first[name] for name in ("started_at", "finished_at", "n_bytes", "seconds", "stages")}
+        finished["judging"] = {
+            name: first[name] for name in ("started_at", "finished_at", "n_bytes", "seconds", "stages")
+        }
     output.finish(files, finished)
     if request.passing != JUDGING:
         for line in summary(finished, request.output):

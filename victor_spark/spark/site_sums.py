@@ -20,7 +20,7 @@ from victor_spark import tables
 from victor_spark.sites import evidence
 from victor_spark.sites.evidence import Contributions
 from victor_spark.spark import judged, manifest, output, plan
-from victor_spark.spark.deciding import KEYED, SUMS, stem
+from victor_spark.spark.deciding import KEYED, OF_SITE, SUMS, stem
 from victor_spark.spark.files import Files, HadoopFiles
 from victor_spark.spark.tasks import REPORT_DDL, Target, write_partition
 from victor_spark.warc.shard import Shard
@@ -28,7 +28,6 @@ from victor_spark.warc.shard import Shard
 KNOWN: Final = "known.json"
 _N_WAITING: Final = 1 << 20
 """Rows that a task sums up before it sends them."""
-
 
 
 def gather(spark: SparkSession, files: Files, shards: pa.Table) -> str:
@@ -42,7 +41,7 @@ def gather(spark: SparkSession, files: Files, shards: pa.Table) -> str:
     n_tasks = min(n, spark.sparkContext.defaultParallelism * plan.TASKS_PER_CORE)
     judged_pages = plan.frame(spark, shards, n=n_tasks)
     rows = totals(judged_pages.mapInArrow(sums_partition, tables.ddl(SUMS)))
-    rows = rows.repartition(n_tasks, "file").sortWithinPartitions("file", *(name for name, _ in KEYED))
+    rows = rows.repartition(n_tasks, "file").sortWithinPartitions("file", *KEYED)
     if isinstance(files, HadoopFiles):  # reached by Spark alone
         rows.write.partitionBy("file").option("compression", "zstd").parquet(f"{files.location}/{folder}")
     else:
@@ -54,9 +53,9 @@ def gather(spark: SparkSession, files: Files, shards: pa.Table) -> str:
 
 def totals(rows: DataFrame) -> DataFrame:
     """The same rows with the sums over the whole crawl, without keys that only one page has."""
-    same = Window.partitionBy(*(name for name, _ in KEYED))
+    same = Window.partitionBy(*KEYED)
     summed = [sf.sum(name).over(same).alias(name) for name in evidence.SUMS]
-    return rows.select("file", *(name for name, _ in KEYED), *summed).where(f"{evidence.SUMS[0]} > 1")
+    return rows.select("file", *KEYED, *summed).where(f"{evidence.SUMS[0]} > 1")
 
 
 def sums_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -67,36 +66,33 @@ def sums_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch
 
 
 def _of_file(shard: Shard) -> Iterator[pa.RecordBatch]:
-    sites: dict[str, int] = {}
-    parts: list[tuple[int, Contributions]] = []
+    sites: dict[str, list[Contributions]] = {}
     n_waiting = 0
     for row in judged.stored(shard, text=False):
         if row["judged"] is None or row["site"] is None:
             continue
         page = judged.page(row)
         found = evidence.contributions(page.page.blocks, page.scores.probabilities)
-        parts.append((sites.setdefault(row["site"], len(sites)), found))
+        sites.setdefault(row["site"], []).append(found)
         n_waiting += len(found)
         if n_waiting > _N_WAITING:
-            yield _summed(shard, list(sites), parts)
-            parts, n_waiting = [], 0
-    if parts:
-        yield _summed(shard, list(sites), parts)
+            yield _summed(shard, sites)
+            sites, n_waiting = {}, 0
+    if sites:
+        yield _summed(shard, sites)
 
 
-def _summed(shard: Shard, sites: list[str], parts: list[tuple[int, Contributions]]) -> pa.RecordBatch:
+def _summed(shard: Shard, sites: dict[str, list[Contributions]]) -> pa.RecordBatch:
     """One row for each key of each site."""
-    site = np.repeat([number for number, _ in parts], [len(found) for _, found in parts])
-    kind = np.concatenate([found.kind for _, found in parts])
-    key = np.concatenate([found.key for _, found in parts])
-    order = np.lexsort((key, kind, site))
-    site, kind, key = site[order], kind[order], key[order]
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = (site[1:] != site[:-1]) | (kind[1:] != kind[:-1]) | (key[1:] != key[:-1])
-    first = np.flatnonzero(new)
-    sums = np.concatenate([found.sums for _, found in parts], axis=1)[:, order]
-    summed = np.add.reduceat(sums, first, axis=1) if len(first) else sums
-    names = pa.array(sites, pa.string()).take(pa.array(site[first]))
-    file = pa.array([stem(shard.path)]).take(pa.array(np.zeros(len(first), dtype=np.int64)))
-    keys = [names, pa.array(kind[first].astype(np.int32)), pa.array(key[first].view(np.int64))]
-    return pa.RecordBatch.from_arrays([file, *keys, *map(pa.array, summed)], schema=SUMS)
+    parts = [evidence.added([*pages, _of_site(len(pages))]) for pages in sites.values()]
+    names = pa.array(sites, pa.string()).take(pa.array(np.repeat(np.arange(len(parts)), [*map(len, parts)])))
+    key = np.concatenate([part.key for part in parts])
+    sums = np.concatenate([part.sums for part in parts], axis=1)
+    file = pa.repeat(pa.scalar(stem(shard.path)), len(key))
+    columns = [file, names, pa.array(key.view(np.int64)), *map(pa.array, sums)]
+    return pa.RecordBatch.from_arrays(columns, schema=SUMS)
+
+
+def _of_site(n_pages: int) -> Contributions:
+    """The row that counts a site's pages."""
+    return Contributions(np.array([OF_SITE], np.int64).view(np.uint64), np.array([[n_pages], [0], [0]]))
