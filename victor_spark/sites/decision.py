@@ -14,6 +14,9 @@ from victor_spark.sites.evidence import log_odds
 FORMAT: Final = 1
 FILE_NAME: Final = "model.json"
 
+_LIMITS: Final = {"weight": 1.0, "prior_pages": 1e6, "common": 50.0, "repeated": 50.0, "calibration": 1.0}
+"""Parameters, with the highest value of each; the lowest is 0."""
+
 
 @dataclass(frozen=True, slots=True)
 class SiteModel:
@@ -21,20 +24,22 @@ class SiteModel:
 
     `weight`: how much the consensus of very many pages counts against the page's own log-odds (0 to 1).
     `prior_pages`: with so many other pages the consensus has half of that weight.
-    `repeats`: what is subtracted from the log-odds of a text that all other pages have, where it stands among
-    texts of the page's own.
+    `common`: what is added to the log-odds of a block in a layout that all other pages have.
+    `repeated`: what is subtracted where all these repeat its text, among texts of the page's own.
+    `calibration`: the factor that calibrates the log-odds.
     """
 
     weight: float
     prior_pages: float
-    repeats: float
+    common: float
+    repeated: float
+    calibration: float
 
     def __post_init__(self) -> None:
-        limits = {"weight": (0.0, 1.0), "prior_pages": (0.0, 1e6), "repeats": (0.0, 100.0)}
-        for name, (least, most) in limits.items():
+        for name, most in _LIMITS.items():
             value = getattr(self, name)
-            if not isinstance(value, int | float) or not least <= value <= most:
-                raise ModelError(f"{name} of a site model must be between {least:g} and {most:g}: {value!r}")
+            if not isinstance(value, int | float) or not 0.0 <= value <= most:
+                raise ModelError(f"{name} of a site model must be between 0 and {most:g}, not {value!r}")
 
     def to_bytes(self) -> bytes:
         """The model as JSON."""
@@ -64,15 +69,16 @@ def revised(model: SiteModel, probabilities: Float64, words: Float64, evidence: 
     A block about which the site tells nothing keeps its probabilities, to the bit. The ratio of header to
     text stays. More pages with a block's text never raise its P(content).
     """
-    n_pages, share = evidence[rows.N_PAGES].astype(np.float64), evidence[rows.REPEAT_SHARE]
-    is_known = (n_pages > 0) | (share > 0)
+    n_pages = evidence[rows.N_PAGES].astype(np.float64)
+    is_known = n_pages > 0
     if not is_known.any():
         return probabilities
     own = log_odds(probabilities)
     weight = model.weight * n_pages / np.maximum(n_pages + model.prior_pages, 1.0)
     odds = own + weight * (evidence[rows.CONSENSUS] - own)
-    odds -= model.repeats * share * _among_own_texts(odds, words, share > 0)
-    content = 1.0 / (1.0 + np.exp(-odds))
+    among = _among_own_texts(odds, words, evidence[rows.N_REPEATS] > 0)
+    shift = model.common - model.repeated * evidence[rows.REPEAT_RATIO] * among
+    content = 1.0 / (1.0 + np.exp(-model.calibration * (odds + evidence[rows.SHARE] * shift)))
     before = probabilities[:, HEADER] + probabilities[:, TEXT]
     header = np.where(before > 0, probabilities[:, HEADER] / np.where(before > 0, before, 1.0), 0.0)
     result = np.empty_like(probabilities)
