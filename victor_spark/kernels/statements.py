@@ -13,6 +13,8 @@ JSON_LD = 7
 MARKED = 8
 N_KINDS = 9
 MOST = 200
+ATTRIBUTES = ("", "data-testid", "id", "class", "rel", "itemprop")
+"""What can mark an element; of several attributes the last one here counts."""
 
 _META = cython.declare(cython.int, META)
 _LINK = cython.declare(cython.int, LINK)
@@ -46,10 +48,10 @@ def statements(
 
     A row: kind, start, end, then two pairs of places: of a META its name and its content, of a LINK its rel
     and its href, of JSON_LD its text in the second. MARKED are other elements with `author`, `byline`,
-    `publish` or `date` in an attribute like class; of `link`, only canonical addresses and licences count. The
-    content of scripts, styles and comments holds no tags. `words`: the source, 8 bytes each, without its last
-    7 bytes at most. At most MOST of a kind are reported: `found` needs MOST rows a kind, and `counts` N_KINDS
-    zeros.
+    `publish` or `date` in one of ATTRIBUTES: their rows have its number twice, then the places of its value.
+    Of `link`, only canonical addresses and licences count. The content of scripts, styles and comments
+    holds no tags. `words`: the source, 8 bytes each, without its last 7 bytes at most. At most MOST of a kind
+    are reported: `found` needs MOST rows a kind, and `counts` N_KINDS zeros.
     """
     n: cython.Py_ssize_t = source.shape[0]
     n_found: cython.Py_ssize_t = 0
@@ -74,7 +76,6 @@ def statements(
         if i >= n or not _is_letter(source[i]):
             continue
         kind = _kind(source, i)
-        is_marked = False
         rank = 0
         name_start = name_end = value_start = value_end = 0
         while i < n:
@@ -102,12 +103,22 @@ def statements(
                     i += 1
                 stop = i
             c = source[behind - 1] | 32
+            own = 0
             if kind == 0:
-                # class, rel, itemprop, id, data-testid
-                if (c == 115 or c == 108 or c == 112 or c == 100) and not is_marked:
-                    is_marked = _has_mark(source, start, stop)
+                if c == 115 and _is_named(source, begin, behind, 5, b"class\0"):
+                    own = 3
+                elif c == 100 and _is_named(source, begin, behind, 2, b"id\0"):
+                    own = 2
+                elif c == 100 and _is_named(source, begin, behind, 11, b"data-testid\0"):
+                    own = 1
+                elif c == 108 and _is_named(source, begin, behind, 3, b"rel\0"):
+                    own = 4
+                elif c == 112 and _is_named(source, begin, behind, 8, b"itemprop\0"):
+                    own = 5
+                if own > rank and _has_mark(source, start, stop):
+                    rank, value_start, value_end = own, start, stop
+                    name_start = name_end = own
             elif kind == _META:
-                own = 0
                 if c == 116 and value_end == 0 and _is_named(source, begin, behind, 7, b"content\0"):
                     value_start, value_end = start, stop
                 elif c == 121 and _is_named(source, begin, behind, 8, b"property\0"):
@@ -132,7 +143,7 @@ def statements(
         elif kind == _STYLE:
             i = _raw_end(source, words, i, b"style\0")
             continue
-        elif kind == 0 and is_marked:
+        elif kind == 0 and rank:
             kind = _MARKED
         elif kind == _LINK and not (
             _holds(source, name_start, name_end, b"canonical\0")

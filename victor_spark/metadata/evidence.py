@@ -5,9 +5,9 @@ bounded, so that the cost grows with the page alone.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from html import unescape
 from typing import Final
 
@@ -27,12 +27,17 @@ _MAX_MARK: Final = 300
 """Characters of the attributes of an element that are read as its mark."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Marked:
     """An element that its attributes mark as a name or a date: the attribute and its words, the text."""
 
     mark: str
-    text: str
+    read: Callable[[], str]
+
+    @cached_property
+    def text(self) -> str:
+        """The text, or the value of an attribute in its place; read when it is first asked for."""
+        return self.read()
 
 
 class Evidence:
@@ -103,18 +108,23 @@ class Evidence:
     @cached_property
     def marked(self) -> list[Marked]:
         """Elements that itemprop, rel, class or id mark as an author or a date."""
-        elements = (self._marked(start, end) for _, start, end, *_ in self._found(kernel.MARKED))
-        return [element for element in elements if element is not None]
+        found = []
+        for _, start, end, attribute, _, value, value_end in self._found(kernel.MARKED):
+            name = _NAME.match(self._markup, start + 1)
+            if name is not None and name[0].lower() not in _NOT_TEXT:
+                words = _value(self._markup[value:value_end]).lower()[:_MAX_MARK]
+                read = partial(self._stated, start, end, name[0])
+                found.append(Marked(f"{kernel.ATTRIBUTES[attribute]}={words}", read))
+        return found
 
     @cached_property
     def times(self) -> list[Marked]:
         """The `time` elements."""
         found = []
         for attributes, end in self._each(kernel.TIME):
-            text = _tidy(attributes.get("datetime", "")) or self._text(end, b"time")
+            stated = _tidy(attributes.get("datetime", ""))
             mark = " ".join((attributes.get("itemprop", ""), attributes.get("class", ""))).lower()[:_MAX_MARK]
-            if text:
-                found.append(Marked(mark, text))
+            found.append(Marked(mark, partial(str, stated) if stated else partial(self._text, end, b"time")))
         return found
 
     def _each(self, kind: int) -> Iterator[tuple[dict[str, str], int]]:
@@ -138,18 +148,11 @@ class Evidence:
             inside = inside[: end.start()]
         return _tidy(unescape(_MARKUP.sub(" ", inside.decode("utf-8", "replace"))))
 
-    def _marked(self, start: int, end: int) -> Marked | None:
-        name = _NAME.match(self._markup, start + 1)
-        if name is None or name[0].lower() in _NOT_TEXT:
-            return None
+    def _stated(self, start: int, end: int, name: bytes) -> str:
+        """What an element states in an attribute, else its text."""
         attributes = self._attributes(start, end)
-        for key in ("itemprop", "rel", "class", "id", "data-testid"):
-            words = attributes.get(key, "").lower()[:_MAX_MARK]
-            if any(mark in words for mark in ("author", "byline", "publish", "date")):
-                value = attributes.get("content") or attributes.get("datetime")
-                text = _tidy(value) if value else self._text(end, name[0])
-                return Marked(f"{key}={words}", text) if text else None
-        return None
+        value = attributes.get("content") or attributes.get("datetime")
+        return _tidy(value) if value else self._text(end, name)
 
 
 @cache
