@@ -13,8 +13,8 @@ from victor_spark.blocks import COLUMNS, LABELS, STORED
 
 VERSION_KEY: Final = "victor_spark.schema_version"
 VERSION_COLUMN: Final = "id"
-PAGES_VERSION: Final = "3"
-"""3: `url_host_registered_domain` follows the private part of the public suffix list."""
+PAGES_VERSION: Final = "4"
+"""4: METADATA and `text_hash`; 3: `url_host_registered_domain` follows the private public suffixes."""
 _SPARK_FOOTER: Final = b"org.apache.spark.sql.parquet.row.metadata"
 
 _STORED: Final = [
@@ -24,6 +24,12 @@ _SCORES: Final = [(f"p_{label}", pa.float64()) for label in LABELS]
 _NAMES: Final = [(name, pa.string()) for name in ("text", "label", "role")]
 BLOCK: Final = pa.struct([*_STORED[:2], *_NAMES, *_SCORES, *_STORED[2:]])
 """One block: the columns of `Blocks` that are stored, its text, and what the cleaner says of it."""
+
+METADATA: Final = [
+    ("authors", pa.list_(pa.string())),
+    *((name, pa.string()) for name in ("date", "date_modified", "site_name", "description", "canonical_url")),
+]
+"""The fields of `Metadata` that are columns."""
 
 PAGES: Final = pa.schema(
     [
@@ -43,7 +49,9 @@ PAGES: Final = pa.schema(
         ("language", pa.string()),
         ("language_score", pa.float64()),
         ("title", pa.string()),
+        *METADATA,
         ("text", pa.string()),
+        ("text_hash", pa.string()),
         ("n_blocks", pa.int32()),
         ("n_kept_blocks", pa.int32()),
         ("p_content", pa.float64()),
@@ -68,7 +76,12 @@ RECORDS: Final = pa.schema(
 CRAWL: Final = pa.field("crawl", pa.string())
 """The crawl a shard belongs to, where its path or its first record names it."""
 
-ON_REQUEST: Final = {"html": HTML, "crawl": CRAWL, "blocks": pa.field("blocks", pa.list_(BLOCK))}
+ON_REQUEST: Final = {
+    "markdown": pa.field("markdown", pa.string()),
+    "html": HTML,
+    "crawl": CRAWL,
+    "blocks": pa.field("blocks", pa.list_(BLOCK)),
+}
 """Columns that the pages table has if they are asked for, in their order."""
 
 _DDL_NAMES: Final = {

@@ -1,7 +1,7 @@
 """A shard's records → rows of the pages table: read, cleaned, made rows, and gathered into batches."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from mmap import mmap
 from typing import Any, Final, TypeVar
@@ -27,7 +27,7 @@ STAGES: Final = {
     "language": "language",
     "decide": "features and decoding",
     "render": "render text",
-    "rows": "make rows",
+    "rows": "metadata, Markdown, rows",
     "hand_over": "write rows, or hand them to Spark",
 }
 """The stages of a page, and what the report calls them."""
@@ -111,15 +111,20 @@ def record_row(record: Record, *, status: str, reason: str | None) -> Row:
     }
 
 
-def document_row(record: Record, document: Document) -> Row:
-    """All columns of a record that was cleaned; `text` only where the status is ok."""
+def document_row(record: Record, document: Document, on_request: Collection[str] = ()) -> Row:
+    """All columns of a record that was cleaned; metadata and texts only where the status is ok."""
     row = record_row(record, status=document.status, reason=document.reason)
+    if document.status == "ok":
+        found = document.some_metadata(name for name, _ in tables.METADATA)
+        row.update({name: getattr(found, name) or None for name, _ in tables.METADATA})
+        row.update(text=document.text, text_hash=document.text_hash)
+        if "markdown" in on_request:
+            row["markdown"] = document.render("markdown")
     row.update(
         content_charset=document.charset or record.http_charset,
         language=document.language,
         language_score=document.language_score,
         title=document.title,
-        text=document.text if document.status == "ok" else None,
         n_blocks=document.n_blocks,
         n_kept_blocks=document.n_kept_blocks,
         p_content=document.p_content,
@@ -238,6 +243,7 @@ def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
     """The work of `victor clean`; takes a second or two, as it loads the models."""
     timer = StageTimer()
     clean = pipeline.cleaning(request.cleaning, models, timer)
+    columns = request.rows.columns
 
     def read(shard: Shard, attempt: Attempt) -> Iterator[Record]:
         return timer.reading(reading.read(shard, request.reading, attempt))
@@ -246,11 +252,11 @@ def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
         if record.status is not None:
             made = record_row(record, status=record.status, reason=record.reason)
         else:
-            made = document_row(record, clean(record))
+            made = document_row(record, clean(record), columns)
         timer("rows")
         return made
 
     def lost(record: Record, status: str, reason: str) -> Row:
         return document_row(record, pipeline.dropped(record, request.cleaning, status, reason))
 
-    return Work(tables.pages(*request.rows.columns), read, row, lost, timer)
+    return Work(tables.pages(*columns), read, row, lost, timer)
