@@ -165,3 +165,19 @@ def test_text_has_the_characters_of_the_kept_blocks(source: str, rows: set[int])
     page = document(source, rows)
     kept = "".join(block.text for block in page.blocks if block.label != "other")
     assert "".join(page.text.split()) == "".join(kept.split())
+
+
+def test_texts_of_the_same_words_have_the_same_hash() -> None:
+    one, other, third = (
+        victor_spark.clean(f"<p>{text}</p>", threshold=1.0)
+        for text in (
+            "The ﬁrst Ferry – “at seven” – to Kéa.",
+            "THE FIRST<br>FERRY at\u00a0seven to Ke\u0301a",
+            "The first ferry at seven to Kea",
+        )
+    )
+    assert one.text != other.text
+    assert one.text_hash == other.text_hash != third.text_hash
+    assert len(one.text_hash or "") == 32
+    assert victor_spark.clean("<p>… – !</p>", threshold=1.0).text_hash is None
+    assert victor_spark.clean("").text_hash is None

@@ -4,14 +4,18 @@ The pipeline makes the plain text of every page; the other forms are made on dem
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from hashlib import blake2b
 from typing import Any, Final, overload
 
 import numpy as np
 
 from victor_spark.blocks import LABELS, Blocks, Bool, Float64, Scores, UInt8, labels
+from victor_spark.html.characters import properties
+from victor_spark.kernels import code_points, num, text_of
 from victor_spark.metadata.extract import Metadata, metadata
 from victor_spark.rendering import markdown, plain, tei
 from victor_spark.roles import ROLES, roles
@@ -120,6 +124,22 @@ class Document:
     def metadata(self) -> Metadata:
         """What the page states about itself: title, authors, dates and more; read when first asked for."""
         return Metadata() if self.markup is None else metadata(self.markup(), self.url)
+
+    def some_metadata(self, fields: Iterable[str]) -> Metadata:
+        """Only these fields of the metadata; the whole of it costs twice as much."""
+        return Metadata() if self.markup is None else metadata(self.markup(), self.url, fields)
+
+    @cached_property
+    def text_hash(self) -> str | None:
+        """A hash of the text's letters, marks and digits, after NFKC and case folding: equal for equal words.
+
+        32 hexadecimal digits; None where there are no such characters.
+        """
+        points = code_points(unicodedata.normalize("NFKC", self.text).casefold())
+        kinds = properties()[points] & num.CLASS_MASK
+        points = points[(kinds == num.LETTER) | (kinds == num.DIGIT)]
+        letters = text_of(points).encode("utf-8", "replace")
+        return blake2b(letters, digest_size=16).hexdigest() if letters else None
 
     @cached_property
     def blocks(self) -> BlockSequence:

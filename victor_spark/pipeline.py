@@ -194,7 +194,7 @@ def _loaded(settings: Settings) -> Callable[[Record], Document]:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A page with a cleaner's scores, before it is decided what is kept, and facts for its document."""
+    """A page with a cleaner's scores and facts for its document; `kept`, unless it is still to be decided."""
 
     page: Page
     scores: Scores
@@ -202,6 +202,7 @@ class Judged:
     charset: str | None
     repairs: str | None
     markup: Callable[[], bytes] | None = None
+    kept: Bool | None = None
 
 
 def deciding(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Judged], Document]:
@@ -246,7 +247,7 @@ def _decided(
 ) -> Document:
     """The document of a page: a `status` says that no cleaner saw it."""
     page, scores = judged.page, judged.scores
-    kept = _kept(page, scores, settings)
+    kept = _kept(page, scores, settings) if judged.kept is None else judged.kept
     if status is None and (settings.without or settings.including):
         kept = roles.chosen(
             page.blocks, page.title, kept, without=settings.without, including=settings.including

@@ -14,8 +14,8 @@ from victor_spark.blocks import COLUMNS, DECISIVE, LABELS, STORED
 
 VERSION_KEY: Final = "victor_spark.schema_version"
 VERSION_COLUMN: Final = "id"
-PAGES_VERSION: Final = "3"
-"""3: `url_host_registered_domain` follows the private part of the public suffix list."""
+PAGES_VERSION: Final = "4"
+"""4: METADATA and `text_hash`; 3: `url_host_registered_domain` follows the private public suffixes."""
 _SPARK_FOOTER: Final = b"org.apache.spark.sql.parquet.row.metadata"
 
 _STORED: Final = [
@@ -25,6 +25,12 @@ _SCORES: Final = [(f"p_{label}", pa.float64()) for label in LABELS]
 _NAMES: Final = [(name, pa.string()) for name in ("text", "label", "role")]
 BLOCK: Final = pa.struct([*_STORED[:2], *_NAMES, *_SCORES, *_STORED[2:]])
 """One block: the columns of `Blocks` that are stored, its text, and what the cleaner says of it."""
+
+METADATA: Final = [
+    ("authors", pa.list_(pa.string())),
+    *((name, pa.string()) for name in ("date", "date_modified", "site_name", "description", "canonical_url")),
+]
+"""The fields of `Metadata` that are columns."""
 
 PAGES: Final = pa.schema(
     [
@@ -44,7 +50,9 @@ PAGES: Final = pa.schema(
         ("language", pa.string()),
         ("language_score", pa.float64()),
         ("title", pa.string()),
+        *METADATA,
         ("text", pa.string()),
+        ("text_hash", pa.string()),
         ("n_blocks", pa.int32()),
         ("n_kept_blocks", pa.int32()),
         ("p_content", pa.float64()),
@@ -75,16 +83,15 @@ SITE: Final = pa.field("site", pa.string())
 
 def _judged(*names: str) -> pa.Field:
     """What the second pass needs of a page: texts, scores, and columns of `Blocks`, unsigned as signed."""
-    dtypes = {name: column.dtype for name, column in COLUMNS.items()} | JUDGED_SCORES
-    kinds = {
-        name: pa.string()
-        if name in JUDGED_TEXTS
-        else pa.list_(
-            pa.from_numpy_dtype(dtypes[name] if dtypes[name].kind == "f" else f"i{dtypes[name].itemsize}")
-        )
-        for name in names
-    }
-    return pa.field("judged", pa.struct(list(kinds.items())))
+    kinds: list[tuple[str, pa.DataType]] = []
+    for name in names:
+        if name in JUDGED_TEXTS:
+            kinds.append((name, pa.string()))
+        else:
+            dtype = JUDGED_SCORES.get(name) or COLUMNS[name].dtype
+            signed = dtype if dtype.kind == "f" else f"i{dtype.itemsize}"
+            kinds.append((name, pa.list_(pa.from_numpy_dtype(signed))))
+    return pa.field("judged", pa.struct(kinds))
 
 
 JUDGED_TEXTS: Final = ("repairs", "text", "html")
@@ -104,6 +111,7 @@ BY_SITE: Final = ("site", "n_site_pages", "n_added_by_site", "n_removed_by_site"
 """The columns that say what `--by-site` changed."""
 
 ON_REQUEST: Final = {
+    "markdown": pa.field("markdown", pa.string()),
     "html": HTML,
     "crawl": CRAWL,
     "blocks": pa.field("blocks", pa.list_(BLOCK)),

@@ -106,6 +106,7 @@ SITES: Final = Group(
 )
 ROWS: Final = Group(
     "rows",
+    switch("--markdown", "add the column markdown: the kept text as Markdown"),
     switch("--blocks", "add the column blocks: every block and its label"),
     switch("--html", "add the column html: the page as fetched"),
     option(

@@ -5,9 +5,9 @@ bounded, so that the cost grows with the page alone.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from html import unescape
 from typing import Final
 
@@ -27,12 +27,17 @@ _MAX_MARK: Final = 300
 """Characters of the attributes of an element that are read as its mark."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Marked:
     """An element that its attributes mark as a name or a date: the attribute and its words, the text."""
 
     mark: str
-    text: str
+    read: Callable[[], str]
+
+    @cached_property
+    def text(self) -> str:
+        """The text, or the value of an attribute in its place; read when it is first asked for."""
+        return self.read()
 
 
 class Evidence:
@@ -40,40 +45,36 @@ class Evidence:
 
     def __init__(self, markup: bytes) -> None:
         self._markup = markup
-        self._tags: dict[int, list[tuple[int, int]]] = {}
-        for kind, start, end in self._found(marked=False):
-            self._tags.setdefault(kind, []).append((start, end))
+        rows = np.empty((kernel.N_KINDS * kernel.MOST, 7), dtype=np.int32)
+        source = np.frombuffer(markup, dtype=np.uint8)
+        words = np.frombuffer(markup, dtype=np.uint64, count=len(markup) // 8)
+        n = kernel.statements(*views(source, words, rows, np.zeros(kernel.N_KINDS, np.int32)))
+        self._rows = rows[:n]
 
-    def _found(self, *, marked: bool) -> list[list[int]]:
-        found = np.empty((kernel.N_KINDS * kernel.MOST, 3), dtype=np.int32)
-        source = np.frombuffer(self._markup, dtype=np.uint8)
-        n = kernel.statements(*views(source, found, np.zeros(kernel.N_KINDS, np.int32)), marked)
-        rows: list[list[int]] = found[:n].tolist()
-        return rows
+    def _found(self, kind: int) -> list[list[int]]:
+        """The kernel's rows of a kind."""
+        found: list[list[int]] = self._rows[self._rows[:, 0] == kind].tolist()
+        return found
 
     @cached_property
     def meta(self) -> dict[str, list[str]]:
         """Contents of `meta` by lower-cased property, name or itemprop."""
         found: dict[str, list[str]] = {}
-        for start, end in self._tags.get(kernel.META, ()):
-            named = _META_NAME.finditer(self._markup, start, end)
-            if not any(name[1].lower() in _known_names() for name in named):
-                continue
-            attributes = self._attributes(start, end)
-            stated = attributes.get("property") or attributes.get("name") or attributes.get("itemprop") or ""
-            if content := _tidy(attributes.get("content", "")):
-                found.setdefault(stated.lower(), []).append(content)
+        known, markup = _known_names(), self._markup
+        for _, _, _, name, name_end, value, value_end in self._found(kernel.META):
+            stated = known.get(markup[name:name_end].lower())
+            if stated is not None and (content := _value(markup[value:value_end])):
+                found.setdefault(stated, []).append(content)
         return found
 
     @cached_property
     def links(self) -> dict[str, list[str]]:
         """Addresses of `link` by rel, those of the page itself only."""
         found: dict[str, list[str]] = {}
-        for start, end in self._tags.get(kernel.LINK, ()):
-            if _RELATION.search(self._markup, start, end) is not None:
-                attributes = self._attributes(start, end)
-                if address := attributes.get("href", "").strip():
-                    found.setdefault(attributes.get("rel", "").lower().strip(), []).append(address)
+        for _, _, _, name, name_end, value, value_end in self._found(kernel.LINK):
+            if address := _value(self._markup[value:value_end]):
+                relation = self._markup[name:name_end].decode("utf-8", "replace")
+                found.setdefault(relation.lower().strip(), []).append(address)
         return found
 
     @cached_property
@@ -85,12 +86,12 @@ class Evidence:
     @cached_property
     def title(self) -> str | None:
         """The text of `title`."""
-        return next((self._text(end, b"title") for _, end in self._tags.get(kernel.TITLE, ())), None)
+        return next((self._text(row[2], b"title") for row in self._found(kernel.TITLE)), None)
 
     @cached_property
     def headings(self) -> list[str]:
         """The texts of the first `h1`."""
-        texts = (self._text(end, b"h1") for _, end in self._tags.get(kernel.HEADING, ())[:10])
+        texts = (self._text(row[2], b"h1") for row in self._found(kernel.HEADING)[:10])
         return [text for text in texts if text][:5]
 
     @cached_property
@@ -98,34 +99,37 @@ class Evidence:
         """The texts of JSON-LD scripts, not yet read."""
         texts: list[str] = []
         left = MAX_JSON
-        for _, start in self._tags.get(kernel.JSON_LD, ()):
-            closing = _SCRIPT_END.search(self._markup, start)
-            end = closing.start() if closing else len(self._markup)
-            left -= end - start
+        for row in self._found(kernel.JSON_LD):
+            left -= row[6] - row[5]
             if left >= 0:
-                texts.append(self._markup[start:end].decode("utf-8", "replace"))
+                texts.append(self._markup[row[5] : row[6]].decode("utf-8", "replace"))
         return texts
 
     @cached_property
     def marked(self) -> list[Marked]:
         """Elements that itemprop, rel, class or id mark as an author or a date."""
-        elements = (self._marked(start, end) for _, start, end in self._found(marked=True))
-        return [element for element in elements if element is not None]
+        found = []
+        for _, start, end, attribute, _, value, value_end in self._found(kernel.MARKED):
+            name = _NAME.match(self._markup, start + 1)
+            if name is not None and name[0].lower() not in _NOT_TEXT:
+                words = _value(self._markup[value:value_end]).lower()[:_MAX_MARK]
+                read = partial(self._stated, start, end, name[0])
+                found.append(Marked(f"{kernel.ATTRIBUTES[attribute]}={words}", read))
+        return found
 
     @cached_property
     def times(self) -> list[Marked]:
         """The `time` elements."""
         found = []
         for attributes, end in self._each(kernel.TIME):
-            text = _tidy(attributes.get("datetime", "")) or self._text(end, b"time")
+            stated = _tidy(attributes.get("datetime", ""))
             mark = " ".join((attributes.get("itemprop", ""), attributes.get("class", ""))).lower()[:_MAX_MARK]
-            if text:
-                found.append(Marked(mark, text))
+            found.append(Marked(mark, partial(str, stated) if stated else partial(self._text, end, b"time")))
         return found
 
     def _each(self, kind: int) -> Iterator[tuple[dict[str, str], int]]:
         """The attributes of each tag of a kind, and where it ends."""
-        for start, end in self._tags.get(kind, ()):
+        for _, start, end, *_ in self._found(kind):
             yield self._attributes(start, end), end
 
     def _attributes(self, start: int, end: int) -> dict[str, str]:
@@ -144,24 +148,23 @@ class Evidence:
             inside = inside[: end.start()]
         return _tidy(unescape(_MARKUP.sub(" ", inside.decode("utf-8", "replace"))))
 
-    def _marked(self, start: int, end: int) -> Marked | None:
-        name = _NAME.match(self._markup, start + 1)
-        if name is None or name[0].lower() in _NOT_TEXT:
-            return None
+    def _stated(self, start: int, end: int, name: bytes) -> str:
+        """What an element states in an attribute, else its text."""
         attributes = self._attributes(start, end)
-        for key in ("itemprop", "rel", "class", "id", "data-testid"):
-            words = attributes.get(key, "").lower()[:_MAX_MARK]
-            if any(mark in words for mark in ("author", "byline", "publish", "date")):
-                value = attributes.get("content") or attributes.get("datetime")
-                text = _tidy(value) if value else self._text(end, name[0])
-                return Marked(f"{key}={words}", text) if text else None
-        return None
+        value = attributes.get("content") or attributes.get("datetime")
+        return _tidy(value) if value else self._text(end, name)
 
 
 @cache
-def _known_names() -> frozenset[bytes]:
+def _known_names() -> dict[bytes, str]:
     """Names of `meta` elements that say something about the page."""
-    return frozenset(name.encode() for name in vocabulary().meta_names)
+    return {name.encode(): name for name in vocabulary().meta_names}
+
+
+def _value(source: bytes) -> str:
+    """The value of an attribute."""
+    text = source[: 4 * MAX_VALUE].decode("utf-8", "replace")[:MAX_VALUE]
+    return " ".join((unescape(text) if "&" in text else text).split())
 
 
 def _tidy(text: str) -> str:
@@ -173,8 +176,5 @@ _ATTRIBUTE: Final = re.compile(r"""([^\s"'<>/=]++)\s*+(?:=\s*+(?:"([^"]*+)"|'([^
 _MARKUP: Final = re.compile(
     r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--|[^>]*+)>", re.DOTALL
 )
-_SCRIPT_END: Final = re.compile(rb"</script", re.IGNORECASE)
-_META_NAME: Final = re.compile(rb"""\b(?:property|name|itemprop)\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
-_RELATION: Final = re.compile(rb"canonical|licen[cs]e", re.IGNORECASE)
 _NAME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9]{0,31}")
 _NOT_TEXT: Final = frozenset((b"body", b"img", b"input", b"form"))

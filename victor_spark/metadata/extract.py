@@ -1,7 +1,7 @@
 """Chooses one value for each field among all that a page states about itself, and keeps its source."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from html import unescape
 from typing import Any, Final
@@ -40,13 +40,16 @@ class Metadata:
     sources: dict[str, str] = field(default_factory=dict)
 
 
-def metadata(markup: bytes, url: str | None = None) -> Metadata:
-    """The metadata of a page from its UTF-8 source. `url`: its address; relative addresses need it."""
+def metadata(markup: bytes, url: str | None = None, fields: Iterable[str] | None = None) -> Metadata:
+    """The metadata of a page from its UTF-8 source; of `fields` alone, where they are given.
+
+    `url`: the page's address; relative addresses need it.
+    """
     page = Statements(Evidence(markup), url)
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
-    for name, candidates in _FIELDS.items():
-        for where, value in candidates(page):
+    for name in _FIELDS if fields is None else fields:
+        for where, value in _FIELDS[name](page):
             if value:
                 values[name], sources[name] = value, where
                 break
@@ -122,7 +125,8 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
         for role in ("author", "creator"):
             yield f"{source}.{role}", names.authors(page.texts(work, role, "name"))
     for name in vocabulary().author:
-        yield f"meta {name}", names.authors(page.evidence.meta.get(name, ()))
+        if (stated := page.evidence.meta.get(name)) is not None:
+            yield f"meta {name}", names.authors(stated)
     for number in "12":
         label = " ".join(page.evidence.meta.get(f"twitter:label{number}", ())).casefold()
         if any(word in label for word in vocabulary().author_label):

@@ -23,7 +23,12 @@ def authors(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def _apart(value: str) -> Iterable[str]:
-    value = _TIME.split(_NO_NAME.sub(" ", value[:2_000]))[0]
+    if _PLAIN.fullmatch(value) and _other_words().isdisjoint(value.casefold().replace(".", "").split()):
+        yield value
+        return
+    value = _NO_NAME.sub(" ", value[:2_000])
+    if (behind := _TIME.search(value)) is not None:
+        value = value[: behind.start()]
     if (introduced := _introduction().match(value)) is not None:
         value = value[introduced.end() :]
     for part in _between().split(value):
@@ -47,6 +52,18 @@ _TIME: Final = re.compile(
     re.IGNORECASE,
 )
 """What follows a name in a byline."""
+
+
+_PLAIN: Final = re.compile(r"[^\W\d_]{2,20}(?: [^\W\d_]{1,20}\.?){0,2} [^\W\d_]{2,20}")
+"""Two to four words: a name as it is, unless one of `_other_words` is in it."""
+
+
+@cache
+def _other_words() -> frozenset[str]:
+    """Words that are no part of a name."""
+    lists = (vocabulary().introduction, vocabulary().between, vocabulary().nobody)
+    words = (word for words in lists for entry in words for word in entry.casefold().split())
+    return frozenset((*words, "posted", "published", "updated", "last"))
 
 
 @cache

@@ -9,10 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from victor_spark import pipeline
+from victor_spark import pipeline, tables
 from victor_spark.extractors import victor
 from victor_spark.model.decision import n_words
-from victor_spark.rendering.plain import plain_text
 from victor_spark.sites import decision, evidence
 from victor_spark.sites.evidence import Contributions, Known
 from victor_spark.spark import judged
@@ -46,7 +45,7 @@ class StoredPage(Record):
 def work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
     """The work of the second pass; a shard is a file of judged pages, its name the folder of its sums."""
     decide = pipeline.deciding(request.cleaning, models)
-    site_model = decision.from_bytes(models[MODEL])
+    site_model, schema = decision.from_bytes(models[MODEL]), request.schema
 
     def read(shard: Shard, attempt: Attempt) -> Iterator[StoredPage]:
         sites = SitesOfFile(shard.name, shard.path)
@@ -65,18 +64,22 @@ def work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
         if stored["judged"] is None:
             return stored
         before, page = stored["judged"]["kept"], judged.page(stored)
-        if known is None and "probabilities" not in stored["judged"]:  # these are rounded: the row is final
-            text = plain_text(page.page.blocks, before) if stored["status"] == "ok" else None
-            return {**stored, "text": text, "n_added_by_site": 0, "n_removed_by_site": 0}
         if known is not None:
             blocks, own = page.page.blocks, page.scores.probabilities
             found = evidence.evidence(blocks, own, known)
             revised = decision.revised(site_model, own, n_words(blocks), found)
             page = replace(page, scores=victor.scores(revised, blocks))
+        elif "probabilities" not in stored["judged"]:  # stored roughly: the first pass's decision is final
+            page = replace(page, kept=before)
         document = decide(page)
+        now = decided(document, schema.names)
+        if page.kept is not None:
+            now = {name: now[name] for name in ("text", "text_hash")} if stored["status"] == "ok" else {}
+        if now.get("status", stored["status"]) != "ok":
+            now |= {name: None for name, _ in tables.METADATA}
         return {
             **stored,
-            **decided(document),
+            **now,
             "n_added_by_site": int((document.kept & ~before).sum()),
             "n_removed_by_site": int((before & ~document.kept).sum()),
         }
@@ -85,7 +88,7 @@ def work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
         assert isinstance(record, StoredPage)
         return {**record.row, "status": status, "reason": reason, "text": None}
 
-    return Work(request.schema, read, row, lost)
+    return Work(schema, read, row, lost)
 
 
 class SitesOfFile:

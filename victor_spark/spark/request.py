@@ -48,6 +48,7 @@ class RowOptions:
     """
 
     blocks: bool = False
+    markdown: bool = False
     html: bool = False
     partition_by: str | None = None
     target_file_size: int | None = field(default=None, compare=False)

@@ -1,7 +1,7 @@
 """A shard's records → rows of the pages table: read, cleaned, made rows, and gathered into batches."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from mmap import mmap
 from typing import Any, Final, TypeVar
@@ -29,7 +29,7 @@ STAGES: Final = {
     "language": "language",
     "decide": "features and decoding",
     "render": "render text",
-    "rows": "make rows",
+    "rows": "metadata, Markdown, rows",
     "hand_over": "write rows, or hand them to Spark",
 }
 """The stages of a page, and what the report calls them."""
@@ -115,9 +115,11 @@ def record_row(record: Record, *, status: str, reason: str | None) -> Row:
     }
 
 
-def document_row(record: Record, document: Document) -> Row:
+def document_row(record: Record, document: Document, on_request: Collection[str] = ()) -> Row:
     """All columns of a record that was cleaned."""
     row = record_row(record, status=document.status, reason=document.reason)
+    if document.status == "ok":
+        row.update(stated(document))
     row.update(
         content_charset=document.charset or record.http_charset,
         language=document.language,
@@ -125,17 +127,26 @@ def document_row(record: Record, document: Document) -> Row:
         title=document.title,
         n_blocks=document.n_blocks,
         cleaner=document.cleaner,
-        **decided(document),
+        **decided(document, on_request),
     )
     return row
 
 
-def decided(document: Document) -> Row:
-    """The columns that depend on which blocks are kept; `text` only where the status is ok."""
+def stated(document: Document) -> Row:
+    """The columns of metadata."""
+    found = document.some_metadata(name for name, _ in tables.METADATA)
+    return {name: getattr(found, name) or None for name, _ in tables.METADATA}
+
+
+def decided(document: Document, on_request: Collection[str] = ()) -> Row:
+    """The columns that depend on which blocks are kept; texts only where the status is ok."""
+    is_ok = document.status == "ok"
     return {
         "status": document.status,
         "reason": document.reason,
-        "text": document.text if document.status == "ok" else None,
+        "text": document.text if is_ok else None,
+        "text_hash": document.text_hash if is_ok else None,
+        "markdown": document.render("markdown") if is_ok and "markdown" in on_request else None,
         "n_kept_blocks": document.n_kept_blocks,
         "p_content": document.p_content,
         "expected_f1": document.expected_f1,
@@ -253,6 +264,7 @@ def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
     """The work of `victor clean`; takes a second or two, as it loads the models."""
     timer = StageTimer()
     clean = pipeline.cleaning(request.cleaning, models, timer)
+    schema = request.schema
 
     def read(shard: Shard, attempt: Attempt) -> Iterator[Record]:
         return timer.reading(reading.read(shard, request.reading, attempt))
@@ -262,9 +274,11 @@ def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
             made = record_row(record, status=record.status, reason=record.reason)
         else:
             document = clean(record)
-            made = document_row(record, document)
+            made = document_row(record, document, schema.names)
             if request.passing == JUDGING and document.scores.expected_f1 is not None:
-                made.update(judged=replace(document, markup=None), text=None)
+                made.update(
+                    stated(document), judged=replace(document, markup=None), text=None, text_hash=None
+                )
         if request.passing == JUDGING:
             made["site"] = sites.site(record.url, request.sites.grouping)
         timer("rows")
@@ -273,4 +287,4 @@ def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
     def lost(record: Record, status: str, reason: str) -> Row:
         return document_row(record, pipeline.dropped(record, request.cleaning, status, reason))
 
-    return Work(request.schema, read, row, lost, timer)
+    return Work(schema, read, row, lost, timer)

@@ -25,12 +25,14 @@ from victor_spark.spark.request import DECIDING, JUDGING, CleanRequest
 from victor_spark.spark.session import check_master, interruptible, session
 from victor_spark.spark.tasks import clean_task
 from victor_spark.spark.waves import Writing, Written
-from victor_spark.warc.shard import Shard
 
 
 @dataclass(frozen=True)
 class _Run:
-    """A request after every check that needs no Spark; `id` is the tag of its jobs, `stop` ends it."""
+    """A request after every check that needs no Spark; `id` is the tag of its jobs, `stop` ends it.
+
+    `started` is when it `began` by the monotonic clock.
+    """
 
     request: CleanRequest
     shards: pa.Table
@@ -38,6 +40,8 @@ class _Run:
     config: dict[str, Any]
     id: str
     stop: threading.Event
+    began: datetime
+    started: float
 
 
 def run(request: CleanRequest) -> dict[str, Any]:
@@ -59,7 +63,8 @@ def run(request: CleanRequest) -> dict[str, Any]:
     config = record.config(
         request, models=record.models_hashes(models), inputs=manifest.summary(shards.table)
     )
-    this = _Run(request, shards.table, models, config, f"victor-{uuid4()}", threading.Event())
+    began, started = datetime.now(UTC), time.monotonic()
+    this = _Run(request, shards.table, models, config, f"victor-{uuid4()}", threading.Event(), began, started)
     if files is not None and (finished := _finished(files, this)):
         return _already_done(finished, request)
     return interruptible(partial(_run_on_spark, files, this), group=this.id, stop=this.stop)
@@ -92,35 +97,37 @@ def _by_site(spark: SparkSession, files: Files, this: _Run) -> dict[str, Any]:
     rows = replace(request.rows, partition_by=None, target_file_size=None)
     judging = open_files(folder, spark)
     first = replace(this, request=replace(request, rows=rows, output=folder, passing=JUDGING))
-    log("first pass: judging the pages one by one")
-    judged = output.stored(judging, output.RUN) or _run(spark, judging, first)
-    entries = {name: size for entry in output.entries(judging) for name, size in entry.files.items()}
-    pages = judging.location.removeprefix("file://") + f"/{output.PAGES}"
-    found = [Shard(f"{pages}/{name}", size, "judged") for name, size in sorted(entries.items())]
-    shards = manifest.of_shards(found)
-    log("between the passes: what the pages of each site have in common")
-    known = f"{judging.location.removeprefix('file://')}/{site_sums.gather(spark, judging, shards)}"
-    named = shards.set_column(3, "name", pa.array([known] * len(found), pa.string()))
-    log("second pass: deciding")
-    second = replace(this, shards=named, request=replace(request, passing=DECIDING))
-    finished = _run(spark, files, second, n_shards=len(this.shards), first=judged)
-    if not request.sites.keep_blocks:
-        judging.remove(output.PAGES)
-        judging.remove(known.rpartition("/")[2])
-        judging.remove(site_sums.KNOWN)
+    judged = output.finished_run(judging, this.config, this.shards, request.options)
+    there = judging.below(output.PAGES)
+    if judged is None or not all(output.is_whole(entry, there) for entry in output.entries(judging)):
+        log("first pass: each page by itself")
+        judged = _run(spark, judging, first)
+    found = {name: size for entry in output.entries(judging) for name, size in entry.files.items()}
+    log(f"between the passes: what pages of a site have in common, of {many(len(found), 'file')}")
+    with waves.disk_errors(judging):
+        known = site_sums.gather(spark, judging, found, this.id)
+    log("second pass: each page with what is known of its site")
+    shards = site_sums.judged_files(judging, found, known)
+    finished = _run(
+        spark, files, replace(this, shards=shards, request=replace(request, passing=DECIDING)), judged
+    )
+    _tidy(judging, request)
     return finished
 
 
+def _tidy(judging: Files, request: CleanRequest) -> None:
+    """Removes what the second pass needed, unless it is to be kept."""
+    if not request.sites.keep_blocks:
+        known = output.stored(judging, site_sums.KNOWN) or {}
+        for name in (output.PAGES, *known.values(), site_sums.KNOWN):
+            judging.remove(name)
+
+
 def _run(
-    spark: SparkSession,
-    files: Files,
-    this: _Run,
-    *,
-    n_shards: int | None = None,
-    first: Mapping[str, Any] | None = None,
+    spark: SparkSession, files: Files, this: _Run, first: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """One pass; `n_shards` and `first`, the run.json of the first pass, are for the second one."""
-    request, context, began, started = this.request, spark.sparkContext, datetime.now(UTC), time.monotonic()
+    """One pass; the second one has the run.json of the `first`."""
+    request, context = this.request, spark.sparkContext
     planned = plan.plan(
         this.shards,
         n_cores=context.defaultParallelism,
@@ -130,7 +137,7 @@ def _run(
     )
     planned = output.begin(files, this.config, planned, request.options)
     done = output.tidy(files)
-    n_shards, n_waves = n_shards or planned.shards.num_rows, sum(1 for _ in plan.waves(planned))
+    n_shards, n_waves = this.config["inputs"]["n_shards"], sum(1 for _ in plan.waves(planned))
     shards = many(n_shards, "shard")
     if done:
         log(f"resuming {shards} on {context.master}: {len(done)} of {n_waves} waves are done")
@@ -145,8 +152,8 @@ def _run(
         config=this.config,
         context=context,
         n_shards=n_shards,
-        began=began,
-        started=started,
+        began=this.began,
+        started=this.started,
     )
     try:
         budget.add(*done.values())

@@ -6,7 +6,7 @@ crawl knows of the keys that it has. So no task holds a site, and a site with ha
 rows as it has keys in each file.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Final
 from uuid import uuid4
@@ -22,6 +22,7 @@ from victor_spark.sites.evidence import Contributions
 from victor_spark.spark import judged, manifest, output, plan
 from victor_spark.spark.deciding import KEYED, OF_SITE, SUMS, stem
 from victor_spark.spark.files import Files, HadoopFiles
+from victor_spark.spark.progress import Tally, progress
 from victor_spark.spark.tasks import REPORT_DDL, Target, write_partition
 from victor_spark.warc.shard import Shard
 
@@ -30,25 +31,44 @@ _N_WAITING: Final = 1 << 20
 """Rows that a task sums up before it sends them."""
 
 
-def gather(spark: SparkSession, files: Files, shards: pa.Table) -> str:
-    """The folder with the sums for each file of judged pages, below `files`; made unless it is there."""
-    if found := output.stored(files, KNOWN):
+def judged_files(files: Files, sizes: Mapping[str, int], known: str = "") -> pa.Table:
+    """Files of judged pages as shards (columns of `manifest.SHARDS`), named after the folder of their sums."""
+    folder = files.location.removeprefix("file://")
+    shards = [
+        Shard(f"{folder}/{output.PAGES}/{name}", size, "judged", name=f"{folder}/{known}")
+        for name, size in sorted(sizes.items())
+    ]
+    return manifest.of_shards(shards)
+
+
+def gather(spark: SparkSession, files: Files, sizes: Mapping[str, int], group: str) -> str:
+    """The folder, below `files`, with the sums for each of these files of judged pages; made if missing."""
+    found = output.stored(files, KNOWN)
+    if found and found["files"] == sorted(sizes):
         return str(found["folder"])
     for name in files.names() or []:
         if name.startswith("known-"):
             files.remove(name)
-    folder, n = f"known-{uuid4()}", max(shards.num_rows, 1)
-    n_tasks = min(n, spark.sparkContext.defaultParallelism * plan.TASKS_PER_CORE)
-    judged_pages = plan.frame(spark, shards, n=n_tasks)
-    rows = totals(judged_pages.mapInArrow(sums_partition, tables.ddl(SUMS)))
-    rows = rows.repartition(n_tasks, "file").sortWithinPartitions("file", *KEYED)
+    folder, context = f"known-{uuid4()}", spark.sparkContext
+    n_tasks = max(min(len(sizes), context.defaultParallelism * plan.TASKS_PER_CORE), 1)
+    context.addJobTag(group)
+    tally = Tally(1)
+    tally.begin(group, weight=1, n_tasks=2 * n_tasks)
+    context.setJobGroup(group, "victor clean, sums of sites", interruptOnCancel=True)
+    with progress(context, tally):
+        _write(spark, files, folder, judged_files(files, sizes), n_tasks)
+    files.write(KNOWN, output.dumped({"folder": folder, "files": sorted(sizes)}))
+    return folder
+
+
+def _write(spark: SparkSession, files: Files, folder: str, shards: pa.Table, n_tasks: int) -> None:
+    of_files = plan.frame(spark, shards, n=n_tasks).mapInArrow(sums_partition, tables.ddl(SUMS))
+    rows = totals(of_files).repartition(n_tasks, "file").sortWithinPartitions("file", *KEYED)
     if isinstance(files, HadoopFiles):  # reached by Spark alone
         rows.write.partitionBy("file").option("compression", "zstd").parquet(f"{files.location}/{folder}")
     else:
         target = Target(f"{files.location}/{folder}", SUMS, "file")
         rows.mapInArrow(partial(write_partition, target=target), REPORT_DDL).collect()
-    files.write(KNOWN, output.dumped({"folder": folder}))
-    return folder
 
 
 def totals(rows: DataFrame) -> DataFrame:

@@ -204,26 +204,31 @@ def check_held(files: Files) -> None:
 
 @contextmanager
 def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Iterator[None]:
-    """Marks the jobs of this thread as the wave's, for progress, and as the run's, for cancelling it.
-
-    OutputError if one of them finds a disk full.
-    """
+    """Marks the jobs of this thread as the wave's, for progress, and as the run's, for cancelling it."""
     context, group = writing.spark.sparkContext, f"{writing.run_id}, wave {wave}"
     context.addJobTag(writing.run_id)
     context.setLocalProperty("spark.scheduler.pool", None)  # type: ignore[arg-type] # as PySpark's own tests do
     context.setJobGroup(group, f"victor clean, wave {wave}", interruptOnCancel=True)
     writing.tally.begin(group, weight=weight, n_tasks=n_tasks)
     try:
+        with disk_errors(writing.files):
+            yield
+    finally:
+        writing.tally.end(group)
+        context.setJobGroup(f"{writing.run_id}, counting", "victor clean, counting")
+        context.setLocalProperty("spark.scheduler.pool", "counting")
+
+
+@contextmanager
+def disk_errors(files: Files) -> Iterator[None]:
+    """OutputError if a task finds a disk full."""
+    try:
         yield
     except Exception as error:
         if _DISK_FULL not in str(error):
             raise
         full = f"a disk is full ({_DISK_FULL}); make room, and the same command resumes"
-        raise OutputError(f"{writing.files.location.removeprefix('file://')}: {full}") from error
-    finally:
-        writing.tally.end(group)
-        context.setJobGroup(f"{writing.run_id}, counting", "victor clean, counting")
-        context.setLocalProperty("spark.scheduler.pool", "counting")
+        raise OutputError(f"{files.location.removeprefix('file://')}: {full}") from error
 
 
 def literal(path: str) -> str:
