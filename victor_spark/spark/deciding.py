@@ -96,7 +96,8 @@ class SitesOfFile:
 
     def __init__(self, folder: str, path: str) -> None:
         parts = [SUMS.empty_table().drop_columns(["file"])]
-        for name in storage.files_below(f"{folder}/file={stem(path)}"):
+        folder = f"{folder}/file={stem(path)}"
+        for name in storage.files_below(folder) if storage.is_directory(folder) else ():
             if name.endswith(".parquet"):
                 with storage.open_file(name) as file:
                     parts.append(pq.ParquetFile(file).read().select(parts[0].schema.names))

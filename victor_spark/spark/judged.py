@@ -102,7 +102,7 @@ def page(row: Mapping[str, Any]) -> Judged:
     else:
         other = stored["p_other"].astype(np.float64)
         probabilities = np.stack([np.zeros_like(other), 1.0 - other, other], axis=1)
-        scores = Scores(probabilities, stored["kept"])
+        scores = Scores(probabilities, stored["kept"], row.get("expected_f1"))
     return Judged(
         Page(stored.get("html") or "", blocks, row["url"], row["title"], row["language"]),
         scores,

@@ -201,7 +201,6 @@ class CleanRequest:
         """The pages table that this run, or this pass of it, writes."""
         names = set(self.rows.columns)
         if self.passing == JUDGING:
-            names -= {"blocks", "markdown"}
             names |= {"site", "judged_whole" if self._needs_all_columns else "judged"}
         elif self.sites.by_site:
             names |= set(tables.BY_SITE)

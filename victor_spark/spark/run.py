@@ -118,8 +118,8 @@ def _by_site(spark: SparkSession, files: Files, this: _Run) -> dict[str, Any]:
 def _tidy(judging: Files, request: CleanRequest) -> None:
     """Removes what the second pass needed, unless it is to be kept."""
     if not request.sites.keep_blocks:
-        known = output.stored(judging, site_sums.KNOWN) or {}
-        for name in (output.PAGES, *known.values(), site_sums.KNOWN):
+        known = output.stored(judging, site_sums.KNOWN)
+        for name in (output.PAGES, *([known["folder"]] if known else []), site_sums.KNOWN):
             judging.remove(name)
 
 

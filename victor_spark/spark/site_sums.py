@@ -32,7 +32,7 @@ _N_WAITING: Final = 1 << 20
 
 
 def judged_files(files: Files, sizes: Mapping[str, int], known: str = "") -> pa.Table:
-    """Files of judged pages as shards (columns of `manifest.SHARDS`), named after the folder of their sums."""
+    """Files of judged pages as shards (columns of `manifest.SHARDS`); their name is the folder of sums."""
     folder = files.location.removeprefix("file://")
     shards = [
         Shard(f"{folder}/{output.PAGES}/{name}", size, "judged", name=f"{folder}/{known}")
