@@ -95,5 +95,5 @@ def _among_own_texts(odds: Float64, words: Float64, is_repeated: Bool) -> Float6
     """
     mass = words / (1.0 + np.exp(-odds))
     own = np.where(is_repeated, 0.0, mass)
-    others = mass.sum() - mass
-    return np.asarray(np.where(others > 0, (own.sum() - own) / np.maximum(others, 1e-300), 0.0))
+    others = np.maximum(mass.sum() - mass, 0.0)
+    return np.asarray(np.clip((own.sum() - own) / np.where(others > 0, others, np.inf), 0.0, 1.0))
