@@ -1,11 +1,11 @@
 """What the site's other pages contribute: fits models/sites, and measures it on sites with gold pages.
 
-python -m research.sites split --data DATA --to DIR       pages of sites with one or two gold pages, for training
+python -m research.sites split --data DATA --to DIR       training pages of all other sites
 victor train crf --data DIR --features victor-2 --folds 0 --algorithm lbfgs --iterations 60 --output MODEL
 python -m research.sites measure --data DATA --model MODEL
 python -m research.sites page --output docs/sites.md
 
-MODEL has seen no site that is measured. `measure` writes sites.json in --results, and the model of `--site-model`.
+MODEL has seen no site that is measured. `measure` writes sites.json in --results, and the fitted site model.
 """
 
 import argparse
@@ -14,14 +14,14 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 import research
-from research import peers_raw, sites_page
+from research import against_peers, peers_raw, sites_page
 from victor_spark import pipeline, resources
 from victor_spark.blocks import Blocks, Bool, Float32, Float64
 from victor_spark.errors import EXIT_DONE, VictorError
@@ -199,7 +199,6 @@ def measure(data: Path, model: Path, results: Path, site_model: Path) -> None:
         "fitted on other sets": _elsewhere(f1, np.unique(sets, return_inverse=True)[1]),
     }
     many = n_pages >= MANY
-    peers = _peers(rows, many)
     stored = {
         "model": asdict(shipped),
         "n_pages": len(rows),
@@ -217,7 +216,7 @@ def measure(data: Path, model: Path, results: Path, site_model: Path) -> None:
         "by language": _by_language(rows, one, by_site, names, many),
         "curve": [_at(rows, groups, n, shipped) for n in N_PAGES],
         "reliability": _reliability(by_site[many]),
-        "peers": peers,
+        "peers": _peers(rows, many, {"one pass": one[:, 0], "by site": by_site[:, 0]}),
         "raw": [_raw(path, model, shipped) for path in sorted((data / "sites").glob("*.jsonl.xz"))],
         "worst": [
             {"set": rows[i].page.set, "id": rows[i].page.id, "one": one[i, 0], "by_site": by_site[i, 0]}
@@ -283,7 +282,7 @@ def _at(rows: Sequence[Cleaned], groups: Sequence[Sequence[int]], n: int, model:
 def _reliability(found: Float64) -> list[dict[str, float]]:
     bounds = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.01)
     rows = []
-    for low, high in zip(bounds, bounds[1:], strict=False):
+    for low, high in pairwise(bounds):
         own = found[(found[:, 1] >= low) & (found[:, 1] < high)]
         if len(own):
             mean = own.mean(axis=0).tolist()
@@ -291,17 +290,17 @@ def _reliability(found: Float64) -> list[dict[str, float]]:
     return rows
 
 
-def _peers(rows: Sequence[Cleaned], many: Bool) -> dict[str, Any]:
+def _peers(rows: Sequence[Cleaned], many: Bool, ours: dict[str, Float64]) -> dict[str, Any]:
     """The same pages as other tools clean them, of the sets whose results `against_peers` keeps."""
-    path = research.RESULTS / "peers.jsonl.gz"
     found: dict[tuple[str, str], dict[str, float]] = {}
-    for row in peers_raw.read(path):
+    for row in peers_raw.read(research.RESULTS / against_peers.PER_PAGE):
         found.setdefault((row.set, row.id), {})[row.peer] = row.f1
     there = [i for i in np.flatnonzero(many).tolist() if rows[i].key in found]
     names = sorted({name for i in there for name in found[rows[i].key]})
+    columns = {name: values[there] for name, values in ours.items()}
+    columns |= {name: np.array([found[rows[i].key][name] for i in there]) for name in names}
     sites = np.array([rows[i].site for i in there])
-    tools = {name: _summary(np.array([found[rows[i].key][name] for i in there]), sites) for name in names}
-    return {"n_pages": len(there), "pages": there, "tools": tools}
+    return {"n_pages": len(there), "tools": {name: _summary(f1, sites) for name, f1 in columns.items()}}
 
 
 def _raw(path: Path, model: Path, site_model: SiteModel) -> dict[str, Any]:
