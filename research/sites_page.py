@@ -22,15 +22,16 @@ command says how to train MODEL, which takes 16).
 A page's own model gives every block a probability. A second pass adds what the site's other pages tell, with
 `victor_spark.sites`:
 
-- **consensus**: the mean log-odds of content of the blocks with the same layout (the tags of all ancestors and
-  the words in their classes and ids) on the other pages;
+- **consensus**: the mean log-odds of content of the blocks with the same layout (the tags of all ancestors,
+  and the words in their classes and ids) on the other pages;
 - **common layouts**: the share of the other pages that have the layout. The text of a layout that all pages
   have, and that differs from page to page, is more likely content;
 - **repeated texts**: the share of these pages that have the same text. A page of which nearly all content is
   repeated is the same article at another address, and loses nothing.
 
-The model: {parameters}. A page whose site is not known, or has no other page, keeps its probabilities to the
-bit.
+The model: {parameters}.
+A page whose site is not known, or has no other page, keeps its probabilities to the bit.
+
 
 Measured on {n_pages} annotated pages of {n_sites} sites that MODEL has not seen, each with at least three
 annotated pages; tables are about the sites with five and more unless they say otherwise. Word F1 is the mean
@@ -48,8 +49,8 @@ kept, mean over up to 60 pages.
 """
 
 EVIDENCE = """
-The gain over one pass is {gain:+.4f} ({low:+.4f} to {high:+.4f}). In the last two rows the numbers that decide a
-page are fitted without its site, or without its whole set: these rows are to be expected of other sites.
+The gain over one pass is {gain:+.4f} ({low:+.4f} to {high:+.4f}). In the last two rows the numbers that
+decide a page are fitted without its site, or without its whole set: so much can be expected of other sites.
 
 What most pages of a site have wrong, their consensus has wrong too: the worst pages below are of this kind.
 Sets of the table below without any gain hold single pages of many sites, or pages that their collectors put
