@@ -140,7 +140,7 @@ def cleaned(pages: Sequence[GoldPage], model: Path) -> Iterator[Cleaned]:
 
 def evidence_of(pages: Sequence[Cleaned], groups: Sequence[Sequence[int]]) -> dict[int, Float32]:
     """Number of a page → its evidence, where each group of pages is all that is known of a site."""
-    found = {}
+    found: dict[int, Float32] = {}
     for group in groups:
         of_site = known(contributions(pages[i].blocks, pages[i].probabilities) for i in group)
         found |= {i: evidence(pages[i].blocks, pages[i].probabilities, of_site) for i in group}
@@ -276,7 +276,9 @@ def _at(rows: Sequence[Cleaned], groups: Sequence[Sequence[int]], n: int, model:
         one.append(decided(rows, table, None))
         other.append(decided(rows, table, model))
         sites += [rows[i].site for i in table]
-    return _group(str(n), *map(np.concatenate, (one, other)), np.array(sites), np.ones(len(sites), bool))
+    return _group(
+        str(n), np.concatenate(one), np.concatenate(other), np.array(sites), np.ones(len(sites), bool)
+    )
 
 
 def _reliability(found: Float64) -> list[dict[str, float]]:
