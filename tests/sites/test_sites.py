@@ -85,6 +85,17 @@ def test_a_page_is_no_evidence_for_itself(pages: list[list[tuple[int, float]]]) 
     np.testing.assert_array_equal(among, apart)
 
 
+@given(st.lists(scored, min_size=1, max_size=5))
+def test_keys_that_one_page_alone_has_need_not_be_known(pages: list[list[tuple[int, float]]]) -> None:
+    built = [page(each) for each in pages]
+    whole = known(contributions(*each) for each in built)
+    is_shared = whole.of_keys.sums[0] > 1
+    shared = Contributions(whole.of_keys.key[is_shared], whole.of_keys.sums[:, is_shared])
+    for each in built:
+        fewer = evidence(*each, Known(whole.n_pages, shared))
+        np.testing.assert_array_equal(fewer, evidence(*each, whole))
+
+
 @given(scored)
 def test_a_page_alone_keeps_its_probabilities_to_the_bit(rows: list[tuple[int, float]]) -> None:
     blocks, own = page(rows)

@@ -66,7 +66,10 @@ class Contributions:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a site, or of those of its keys that are asked for: sums of `n_pages` pages."""
+    """What is known of a site, or of those of its keys that are asked for: sums of `n_pages` pages.
+
+    Keys of a single page may be missing.
+    """
 
     n_pages: int
     of_keys: Contributions
