@@ -89,11 +89,11 @@ def revised(model: SiteModel, probabilities: Float64, words: Float64, evidence: 
 
 
 def _among_own_texts(odds: Float64, words: Float64, is_repeated: Bool) -> Float64:
-    """Which share of the other blocks' likely content no other page has, per block.
+    """Which share of the other blocks' likely content no other page has, per repeated block.
 
     It is 0 where a whole page is repeated: such a page is the same article at another address.
     """
     mass = words / (1.0 + np.exp(-odds))
     own = np.where(is_repeated, 0.0, mass)
-    others = mass.sum() - mass
-    return np.asarray(np.where(others > 0, (own.sum() - own) / np.maximum(others, 1e-300), 0.0))
+    others = np.maximum(mass.sum() - mass, 0.0)
+    return np.asarray(np.clip(own.sum() / np.where(others > 0, others, np.inf), 0.0, 1.0))

@@ -38,6 +38,9 @@ _SCALE: Final = 1024.0
 _LEAST: Final = 1e-6
 """Probabilities closer to 0 and 1 than this count as this far from them."""
 
+_MOST: Final = float(np.log((1.0 - _LEAST) / _LEAST))
+"""The highest log-odds."""
+
 _MIN_CONTENT: Final = 0.02
 """Texts with a lower P(content) are no keys: two thirds of all, which need no second reason to be dropped."""
 
@@ -63,7 +66,10 @@ class Contributions:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a site, or of those of its keys that are asked for: sums of `n_pages` pages."""
+    """What is known of a site, or of those of its keys that are asked for: sums of `n_pages` pages.
+
+    Keys of a single page may be missing.
+    """
 
     n_pages: int
     of_keys: Contributions
@@ -118,7 +124,7 @@ def evidence(blocks: Blocks, probabilities: Float64, known: Known, *, is_among: 
         own = _sums(blocks, probabilities, rows, groups)
         n_pages, total, squares = n_pages - own[0], total - own[1], squares - own[2]
     is_seen, divisor = n_pages > 0, np.maximum(n_pages, 1)
-    mean = total / (_SCALE * divisor)
+    mean = np.clip(total / (_SCALE * divisor), -_MOST, _MOST)
     spread = np.sqrt(np.maximum(squares / (_SCALE**2 * divisor) - mean**2, 0.0))
     n_pages = np.maximum(n_pages, 0)
     of_groups = np.stack([mean, spread, n_pages, np.minimum(n_pages / n_others, 1.0)]) * is_seen
