@@ -111,15 +111,12 @@ def test_the_other_pages_of_a_site_decide_with(clean: Run, one_pass: list[dict[s
 @pytest.mark.parametrize(
     "options",
     [
-        {"spark": SparkOptions(engine="rdd")},
-        {"rows": RowOptions(blocks=True, html=True, markdown=True)},
-        {"rows": RowOptions(partition_by="language", target_file_size=1 << 20)},
-        {"cleaning": Settings(without=("heading",), including=("title",))},
-        {"cleaning": Settings(threshold=0.3)},
-        {"cleaning": Settings(fail_below=0.7)},
-        {"cleaning": Settings(languages=("cs",))},
+        {"spark": SparkOptions(engine="rdd"), "rows": RowOptions(blocks=True, html=True, markdown=True)},
+        {"rows": RowOptions(partition_by="language"), "cleaning": Settings(threshold=0.3)},
+        {"cleaning": Settings(without=("heading",), including=("title",), fail_below=0.7)},
+        {"cleaning": Settings(languages=("cs",), fail_below=0.7)},
     ],
-    ids=["rdd", "columns", "folders", "roles", "threshold", "fail-below", "languages"],
+    ids=["columns", "threshold", "roles", "languages"],
 )
 def test_every_option_gives_sites_of_one_page_the_rows_of_one_pass(
     clean: Run, options: dict[str, Any]
