@@ -17,7 +17,6 @@ from victor_spark.extractors.kimatu import (
     RepetitionConstants,
     StepConstants,
     function_blocks,
-    lcs_length,
     quotes,
 )
 from victor_spark.extractors.kimatu_blocks import (
@@ -30,6 +29,7 @@ from victor_spark.extractors.kimatu_blocks import (
     elements,
 )
 from victor_spark.model.victor_2008 import container
+from victor_spark.words import subsequence
 
 CONSTANTS = Constants(
     RatioConstants(
@@ -260,7 +260,7 @@ def _lcs(first: str, second: str) -> int:
 
 @given(st.text("abc", max_size=20), st.text("abcd", max_size=20))
 def test_the_longest_common_subsequence_is_that_of_the_textbook(first: str, second: str) -> None:
-    assert lcs_length(first, second) == _lcs(first, second)
+    assert subsequence(first, second) == _lcs(first, second)
 
 
 FILLER = "<h4>-</h4><h5>-</h5>"

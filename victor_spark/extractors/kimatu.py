@@ -36,6 +36,7 @@ from victor_spark.extractors.kimatu_blocks import (
     elements,
 )
 from victor_spark.html.tags import BIT
+from victor_spark.words import subsequence
 
 FILE: Final = "kimatu.toml"
 MAX_PAIRS: Final = 5000
@@ -185,22 +186,9 @@ def _quotes_any(own: Sequence[str], others: Sequence[Sequence[str]], share: floa
     bag = Counter(own)
     return any(
         # The common subsequence is no longer than the common bag.
-        (bag & Counter(other)).total() >= needed and lcs_length(own, other) >= needed
+        (bag & Counter(other)).total() >= needed and subsequence(own, other) >= needed
         for other in others
     )
-
-
-def lcs_length(first: Sequence[str], second: Sequence[str]) -> int:
-    """Length of the longest common subsequence, by bits of one integer (Hyyrö 2004)."""
-    places: dict[str, int] = defaultdict(int)
-    for row, word in enumerate(first):
-        places[word] |= 1 << row
-    every = (1 << len(first)) - 1
-    rest = every
-    for word in second:
-        common = rest & places.get(word, 0)
-        rest = ((rest + common) | (rest - common)) & every
-    return len(first) - rest.bit_count()
 
 
 def dispersed(blocks: KimatuBlocks, ratio: Float64, sure: Bool, steps: StepConstants) -> Bool:

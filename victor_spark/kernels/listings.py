@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """The white space that a browser shows between the blocks of preformatted text. Cython pure Python mode."""
 
 import cython
@@ -40,26 +40,18 @@ def gaps(
     What separates the number of a line from its code is left out.
     """
     n: cython.Py_ssize_t = 0
-    first: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    stop: cython.Py_ssize_t
-    start: cython.Py_ssize_t
-    after: cython.int
-    n_breaks: cython.Py_ssize_t
     closing: cython.bint
     is_same: cython.bint
     is_beside: cython.bint  # code beside the number of its line, in another element
     is_cell: cython.bint
     was_cell: cython.bint
     in_row: cython.bint  # one that holds nothing as yet
-    flags: cython.int
     c: cython.uint
     name_hash: cython.uint
     slot: cython.uint
     slot_mask: cython.uint = cython.cast(cython.uint, slots.shape[0] - 1)
     low_bits: cython.ulonglong = 4294967295
     seed: cython.uint = 2166136261
-    block: cython.Py_ssize_t
     for block in range(starts.shape[0]):
         first = n
         is_same = block > 0 and listing[block - 1] == listing[block]
@@ -172,7 +164,6 @@ def _after_line(out: cython.uint[::1], start: cython.Py_ssize_t, n: cython.Py_ss
 def _lines_alone(out: cython.uint[::1], start: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Keeps the line breaks of what is written since `start`, or a space where there is none."""
     end: cython.Py_ssize_t = start
-    i: cython.Py_ssize_t
     for i in range(start, n):
         if out[i] == 10:
             out[end] = 10
