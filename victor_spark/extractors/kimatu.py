@@ -146,7 +146,9 @@ def quotes(blocks: KimatuBlocks, sure: Bool, constants: RepetitionConstants) -> 
     A block quotes when the longest common subsequence of words with an earlier sure block of
     another look covers a high share of its own words.
     """
-    joined = _words_of_blocks(blocks)
+    joined: list[list[str]] = [[] for _ in range(len(blocks))]  # the first MAX_WORDS words of every block
+    for block, of_element in zip(blocks.of_element.tolist(), blocks.elements.words, strict=True):
+        joined[block] += of_element[: max(MAX_WORDS - len(joined[block]), 0)]
     looks = blocks.look.tolist()
     n_compared: Counter[int] = Counter()
     n_quoting: Counter[int] = Counter()
@@ -170,15 +172,6 @@ def _earlier(
             budget -= min(n_earlier, budget)
         if not budget:
             return
-
-
-def _words_of_blocks(blocks: KimatuBlocks) -> list[list[str]]:
-    """The first MAX_WORDS words of every block."""
-    joined: list[list[str]] = [[] for _ in range(len(blocks))]
-    for block, of_element in zip(blocks.of_element.tolist(), blocks.elements.words, strict=True):
-        if len(joined[block]) < MAX_WORDS:
-            joined[block] += of_element[: MAX_WORDS - len(joined[block])]
-    return joined
 
 
 def _quotes_any(own: Sequence[str], others: Sequence[Sequence[str]], share: float) -> bool:

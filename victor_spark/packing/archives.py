@@ -124,20 +124,15 @@ def _applies(requirement: Requirement, extras: frozenset[str]) -> bool:
 def _contents(packages: dict[str, Distribution]) -> Iterator[tuple[str, Path]]:
     """(name in the archive, file), each once."""
     yield f"bin/{_VERSION}", Path(sys.executable).resolve()
-    yield from _shared_library()
+    folder, name = sysconfig.get_config_var("LIBDIR"), sysconfig.get_config_var("INSTSONAME")
+    if sysconfig.get_config_var("Py_ENABLE_SHARED") and folder and Path(folder, name).is_file():
+        yield f"lib/{name}", Path(folder, name).resolve()
     yield from _below(Path(sysconfig.get_path("stdlib")), f"lib/{_VERSION}", _NOT_OF_THE_LIBRARY)
     site = f"lib/{_VERSION}/site-packages"
     for package in packages.values():
         yield from _files(package, site)
     for name, path in _own_files():
         yield f"{site}/{name}", path
-
-
-def _shared_library() -> Iterator[tuple[str, Path]]:
-    """libpython, where the interpreter is linked to it."""
-    folder, name = sysconfig.get_config_var("LIBDIR"), sysconfig.get_config_var("INSTSONAME")
-    if sysconfig.get_config_var("Py_ENABLE_SHARED") and folder and (path := Path(folder, name)).is_file():
-        yield f"lib/{name}", path.resolve()
 
 
 def _files(package: Distribution, site: str) -> Iterator[tuple[str, Path]]:
