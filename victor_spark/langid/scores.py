@@ -55,9 +55,8 @@ def trigram_table(profiles: Profiles) -> TrigramTable:
     loaded = [profiles.profiles[name] for name in profiles.languages]
     trigrams = np.concatenate([profile.trigrams for profile in loaded])
     gains = np.concatenate([profile.gains for profile in loaded])
-    languages = np.repeat(np.arange(len(loaded)), [len(profile.gains) for profile in loaded])
-    order = np.argsort(packed(trigrams), kind="stable")
-    return _table(trigrams[order], languages[order], gains[order])
+    lengths = [len(profile.gains) for profile in loaded]
+    return _table(trigrams, np.repeat(np.arange(len(loaded), dtype=np.uint16), lengths), gains)
 
 
 def lane_table(profiles: Profiles, lanes: tuple[str, ...]) -> TrigramTable:
@@ -76,17 +75,18 @@ def lane_table(profiles: Profiles, lanes: tuple[str, ...]) -> TrigramTable:
     np.maximum.at(rows, (inverse, column), gains)
     rows[(rows[:, :-1] > 0).any(axis=1), -1] = 0
     row, lane = np.nonzero(rows)
-    return _table(trigrams[first[row]], lane, rows[row, lane])
+    return _table(trigrams[first[row]], lane.astype(np.uint16), rows[row, lane])
 
 
-def _table(trigrams: UInt32, columns: npt.NDArray[np.intp], gains: UInt8) -> TrigramTable:
-    """The table of trigrams in order, each as often as it has a gain in a column."""
+def _table(trigrams: UInt32, columns: UInt16, gains: UInt8) -> TrigramTable:
+    """The table of trigrams, each as often as it has a gain in a column."""
     keys = packed(trigrams)
-    first = np.flatnonzero(np.diff(keys, prepend=np.uint64(0)))
+    order = np.argsort(keys, kind="stable")
+    first = np.flatnonzero(np.diff(keys[order], prepend=np.uint64(0)))
     counts = np.diff(first, append=len(keys))
-    grams = np.ascontiguousarray(trigrams[first])
+    grams = np.ascontiguousarray(trigrams[order[first]])
     slots = slots_of(grams, first.astype(np.uint32), counts.astype(np.uint32))
-    return TrigramTable(slots, (columns.astype(np.uint16) << np.uint16(8)) | gains)
+    return TrigramTable(slots, (columns[order] << np.uint16(8)) | gains[order])
 
 
 def gains(
