@@ -2,12 +2,10 @@
 """The white space that a browser shows between the blocks of preformatted text. Cython pure Python mode."""
 
 import cython
+from cython.cimports.victor_spark.kernels import num
 
-_BLOCK_LEVEL = cython.declare(cython.int, 2)
-_BR = cython.declare(cython.int, 8)
-_TD = cython.declare(cython.int, 64)
-_CLASS = cython.declare(cython.int, 7)
-_WHITE = cython.declare(cython.int, 4)
+num.check()
+
 _LINES = cython.declare(cython.int, 1)
 
 # What the white space at hand comes after.
@@ -74,7 +72,7 @@ def gaps(
                 c = 160
                 i += 5
             if c != 60:
-                if c != 13 and c < 1114112 and (properties[c] & _CLASS) == _WHITE:
+                if c != 13 and c < 1114112 and (properties[c] & num.CLASS_MASK) == num.WHITE:
                     out[n] = c
                     n += 1
                 continue
@@ -92,13 +90,13 @@ def gaps(
             while slots[slot] != name_hash and slots[slot] != 0:
                 slot = (slot + 1) & slot_mask
             flags = tag_flags[slot_tags[slot]]
-            if flags & _BR:
+            if flags & num.TAG_BR:
                 out[n] = 10
                 n += 1
                 n_breaks += 1
-            if not flags & _BLOCK_LEVEL:
+            if not flags & num.TAG_BLOCK_LEVEL:
                 continue
-            is_cell = (flags & _TD) != 0
+            is_cell = (flags & num.TAG_TD) != 0
             if after == _TEXT:
                 n = _without_spaces(out, start, n)
                 if n == start and block > 0:
