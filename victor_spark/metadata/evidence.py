@@ -45,10 +45,10 @@ class Evidence:
 
     def __init__(self, markup: bytes) -> None:
         self._markup = markup
-        rows = np.empty((kernel.N_KINDS * kernel.MOST, 7), dtype=np.int32)
+        rows = np.empty((kernel.N_KINDS * kernel.MOST, 8), dtype=np.int32)
         source = np.frombuffer(markup, dtype=np.uint8)
         words = np.frombuffer(markup, dtype=np.uint64, count=len(markup) // 8)
-        n = kernel.statements(*views(source, words, rows, np.zeros(kernel.N_KINDS, np.int32)))
+        n = kernel.statements(*views(source, words, _NAMES, rows, np.zeros(kernel.N_KINDS, np.int32)))
         self._rows = rows[:n]
 
     def _found(self, kind: int) -> list[list[int]]:
@@ -61,7 +61,7 @@ class Evidence:
         """Contents of `meta` by lower-cased property, name or itemprop."""
         found: dict[str, list[str]] = {}
         known, markup = _known_names(), self._markup
-        for _, _, _, name, name_end, value, value_end in self._found(kernel.META):
+        for *_, name, name_end, value, value_end in self._found(kernel.META):
             stated = known.get(markup[name:name_end].lower())
             if stated is not None and (content := _value(markup[value:value_end])):
                 found.setdefault(stated, []).append(content)
@@ -71,10 +71,10 @@ class Evidence:
     def links(self) -> dict[str, list[str]]:
         """Addresses of `link` by rel, those of the page itself only."""
         found: dict[str, list[str]] = {}
-        for _, _, _, name, name_end, value, value_end in self._found(kernel.LINK):
-            if address := _value(self._markup[value:value_end]):
-                relation = self._markup[name:name_end].decode("utf-8", "replace")
-                found.setdefault(relation.lower().strip(), []).append(address)
+        for *_, name, name_end, value, value_end in self._found(kernel.LINK):
+            relation = _RELATIONS.get(self._markup[name:name_end].strip().lower())
+            if relation is not None and (address := _value(self._markup[value:value_end])):
+                found.setdefault(relation, []).append(address)
         return found
 
     @cached_property
@@ -100,16 +100,16 @@ class Evidence:
         texts: list[str] = []
         left = MAX_JSON
         for row in self._found(kernel.JSON_LD):
-            left -= row[6] - row[5]
+            left -= row[7] - row[6]
             if left >= 0:
-                texts.append(self._markup[row[5] : row[6]].decode("utf-8", "replace"))
+                texts.append(self._markup[row[6] : row[7]].decode("utf-8", "replace"))
         return texts
 
     @cached_property
     def marked(self) -> list[Marked]:
         """Elements that itemprop, rel, class or id mark as an author or a date."""
         found = []
-        for _, start, end, attribute, _, value, value_end in self._found(kernel.MARKED):
+        for _, start, end, attribute, value, value_end, *_ in self._found(kernel.MARKED):
             name = _NAME.match(self._markup, start + 1)
             if name is not None and name[0].lower() not in _NOT_TEXT:
                 words = _value(self._markup[value:value_end]).lower()[:_MAX_MARK]
@@ -173,6 +173,8 @@ def _tidy(text: str) -> str:
 
 _ATTRIBUTE: Final = re.compile(r"""([^\s"'<>/=]++)\s*+(?:=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++)))?""")
 """With the names that have no value, so that no name is looked at again from its second letter on."""
+_NAMES: Final = np.array(kernel.NAMES, dtype=np.uint64)
+_RELATIONS: Final = {b"canonical": "canonical", b"license": "license", b"licence": "licence"}
 _MARKUP: Final = re.compile(
     r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--|[^>]*+)>", re.DOTALL
 )
