@@ -6,7 +6,7 @@ import cython
 MARKED, META, LINK, HTML, TITLE, HEADING, TIME, JSON_LD, STYLE = range(9)
 N_KINDS = 9
 MOST = 200
-ATTRIBUTES = ("", "data-testid", "id", "class", "rel", "itemprop")
+ATTRIBUTES = ("", "href", "data-testid", "id", "class", "rel", "itemprop")
 """What can mark an element; of several attributes the last one here counts."""
 _TABLE = (
     [(name, 0, rank) for rank, name in enumerate(ATTRIBUTES) if name],
@@ -47,7 +47,8 @@ def statements(
 
     A row: kind, start, end, rank, then the places of two values: of a META its name and content, of a LINK
     its rel and href, of JSON_LD its text in the second pair. MARKED are other elements with `author`,
-    `byline`, `publish` or `date` in one of ATTRIBUTES: the rank is its number, the first pair its value. The
+    `byline`, `publish` or `date` in one of ATTRIBUTES (`author` in `href`): the rank is its number, the first
+    pair its value. The
     content of scripts, styles and comments holds no tags. `words`: the source, 8 bytes each, without its last
     7 bytes at most; `names`: NAMES. At most MOST of a kind are reported: `found` needs MOST rows a kind, and
     `counts` N_KINDS zeros.
@@ -109,7 +110,7 @@ def statements(
             rank = cython.cast(cython.int, names[kind, row, 2])
             pair = 4 + 2 * cython.cast(cython.Py_ssize_t, names[kind, row, 1])
             if found[n_found, pair] == 0 or (pair == 4 and rank > found[n_found, 3]):
-                if kind or _has_mark(source, start, end):
+                if kind or _has_mark(source, start, end, rank > 1):
                     found[n_found, pair] = start
                     found[n_found, pair + 1] = end
                     if pair == 4:
@@ -226,21 +227,23 @@ def _raw_end(
 
 @cython.cfunc
 def _has_mark(
-    source: cython.const[cython.uchar][::1], start: cython.Py_ssize_t, end: cython.Py_ssize_t
+    source: cython.const[cython.uchar][::1],
+    start: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    any_mark: cython.bint,
 ) -> cython.bint:
-    """Whether a value holds one of the marks; each has one of _LETTERS, which are looked for first."""
+    """Whether a value holds `author`, or any mark; each has one of _LETTERS, which are looked for first."""
     i: cython.Py_ssize_t = start
     while i < end:
         if (_LETTERS >> (source[i] & 31)) & 1:
             c = source[i] | 32
-            if c == 104 and (
-                (i >= start + 3 and _holds(source, i - 3, min(i + 3, end), b"author\0"))
-                or (i >= start + 6 and _holds(source, i - 6, i + 1, b"publish\0"))
+            if c == 104 and i >= start + 3 and _holds(source, i - 3, min(i + 3, end), b"author\0"):
+                return True
+            if any_mark and (
+                (c == 104 and i >= start + 6 and _holds(source, i - 6, i + 1, b"publish\0"))
+                or (c == 121 and i > start and _holds(source, i - 1, min(i + 5, end), b"byline\0"))
+                or (c == 100 and _holds(source, i, min(i + 4, end), b"date\0"))
             ):
-                return True
-            if c == 121 and i > start and _holds(source, i - 1, min(i + 5, end), b"byline\0"):
-                return True
-            if c == 100 and _holds(source, i, min(i + 4, end), b"date\0"):
                 return True
         i += 1
     return False

@@ -176,7 +176,7 @@ _ATTRIBUTE: Final = re.compile(r"""([^\s"'<>/=]++)\s*+(?:=\s*+(?:"([^"]*+)"|'([^
 _NAMES: Final = np.array(kernel.NAMES, dtype=np.uint64)
 _RELATIONS: Final = {b"canonical": "canonical", b"license": "license", b"licence": "licence"}
 _MARKUP: Final = re.compile(
-    r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--|[^>]*+)>", re.DOTALL
+    r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--|[^>]*+)(?:>|\Z)", re.DOTALL
 )
 _NAME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9]{0,31}")
 _NOT_TEXT: Final = frozenset((b"body", b"img", b"input", b"form"))

@@ -61,9 +61,17 @@ def _titles(page: Statements) -> Candidates[str]:
     stated = list(_stated_titles(page))
     words = [set(_WORD.findall(title.casefold())) for _, title in stated]
     headings = [(heading, set(_WORD.findall(heading.casefold()))) for heading in page.evidence.headings]
-    for heading, own in headings:
-        if own and any(2 * len(own & other) >= MIN_HEADING_F1 * (len(own) + len(other)) for other in words):
-            yield "h1", _without_site(page, heading)
+    alike = [
+        (
+            max((2 * len(own & other) / (len(own) + len(other)) for other in words if other), default=0.0),
+            heading,
+        )
+        for heading, own in headings
+        if own
+    ]
+    f1, heading = max(alike, key=lambda one: one[0], default=(0.0, ""))
+    if f1 >= MIN_HEADING_F1:
+        yield "h1", _without_site(page, heading)
     for where, title in stated:
         yield where, _without_site(page, title)
     for heading, own in headings:
@@ -114,10 +122,15 @@ def _authors(page: Statements) -> Candidates[tuple[str, ...]]:
     """Persons first; an organisation or the site itself where no person is named."""
     others: list[tuple[str, tuple[str, ...]]] = []
     for where, found in _named_authors(page):
-        if persons := tuple(name for name in found if not _is_site(name, page.sites)):
+        if persons := tuple(name for name in found if _is_person(name, page.sites)):
             yield where, persons
         others.append((where, found))
     yield from others
+
+
+def _is_person(name: str, sites: set[str]) -> bool:
+    """Whether a name is neither the site's nor a role."""
+    return vocabulary().roles.isdisjoint(name.casefold().split()) and not _is_site(name, sites)
 
 
 def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
@@ -133,9 +146,10 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
             data = f"twitter:data{number}"
             yield f"meta {data}", names.authors(page.evidence.meta.get(data, ()))
     for mark in ("itemprop=author", "rel=author"):
-        yield mark, names.authors(text for _, text in page.marked(f"^{mark}", _LONGEST_NAME))
+        found = names.authors(text for _, text in page.marked(f"^{mark}", _LONGEST_NAME))
+        yield mark, found if len(found) <= _MAX_IN_BYLINE else found[:1]  # more are those of a thread's posts
     for pattern in _BYLINES:
-        for mark, text in page.marked(pattern, _LONGEST_BYLINE):
+        for mark, text in page.marked(_OF_THE_PAGE + pattern, _LONGEST_BYLINE):
             if len(found := names.authors([text])) <= _MAX_IN_BYLINE:
                 yield mark, found
 
@@ -145,8 +159,11 @@ _BYLINES: Final = (
     r"class=.*\bbyline",
     r"class=.*\bauthor\b",
     r"class=.*author",
+    r"href=.*/authors?/",
 )
 """Marks of elements that hold authors, the surest first."""
+_OF_THE_PAGE: Final = "^(?!.*(?:comment|follow|warning|input)).*"
+"""Marks of other elements than the fields of a form and the authors of comments."""
 _LONGEST_NAME: Final = 80
 _LONGEST_BYLINE: Final = 120
 _MAX_IN_BYLINE: Final = 5

@@ -30,6 +30,7 @@ class Vocabulary:
     between: tuple[str, ...]
     degrees: tuple[str, ...]
     nobody: frozenset[str]
+    roles: frozenset[str]
     months: tuple[tuple[str, ...], ...]
 
     @property
