@@ -23,6 +23,8 @@ MAX_JSON: Final = 2_000_000
 """Bytes of JSON-LD that are read in a page."""
 _WINDOW: Final = 1_500
 """Bytes of an element in which its text is looked for."""
+_BELOW: Final = 300
+"""Characters below a heading in which a date is looked for."""
 _MAX_MARK: Final = 300
 """Characters of the attributes of an element that are read as its mark."""
 
@@ -93,6 +95,11 @@ class Evidence:
         """The texts of the first `h1`."""
         texts = (self._text(row[2], b"h1") for row in self._found(kernel.HEADING)[:10])
         return [text for text in texts if text][:5]
+
+    @cached_property
+    def below_heading(self) -> str:
+        """The text of the first `h1`, and what follows it."""
+        return next((self._text(row[2], b"body")[:_BELOW] for row in self._found(kernel.HEADING)), "")
 
     @cached_property
     def json_ld(self) -> list[str]:

@@ -197,6 +197,7 @@ def _visible_dates(page: Statements) -> Candidates[str]:
     yield from (time for time in times if not re.search("updated|modified", time[0]))
     yield from page.marked("publish(?!.*modified)", _LONGEST_NAME)
     yield from page.marked("date(?!.*update)", _LONGEST_NAME)
+    yield "text below h1", page.evidence.below_heading
     yield from _modified(page)
 
 
