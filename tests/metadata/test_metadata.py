@@ -105,7 +105,7 @@ def test_single_fields_are_those_of_the_whole() -> None:
         "<a rel=author href=/a>Anna Kos</a> <a rel='author' href=/b>Bo Lind</a>",
         "<div class='post-byline'>Von Anna Kos und Bo Lind · 3. Mai 2024</div>",
         "<p class=byline>Anna Kos and Bo Lind - Dec 21, 2024</p>",
-        "<p>By <a href=/author/kos>Anna Kos</a>, <a href=/author/lind>Anna Kos and Bo Lind</a>",
+        "<p>By <a href=/author/both>Anna Kos and Bo Lind</a>",
         "<a class=comment-author>Eva Novak</a><input class=author><a class=author>Anna Kos, Bo Lind</a>",
     ],
 )
