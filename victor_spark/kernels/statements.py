@@ -48,10 +48,9 @@ def statements(
     A row: kind, start, end, rank, then the places of two values: of a META its name and content, of a LINK
     its rel and href, of JSON_LD its text in the second pair. MARKED are other elements with `author`,
     `byline`, `publish` or `date` in one of ATTRIBUTES (`author` in `href`): the rank is its number, the first
-    pair its value. The
-    content of scripts, styles and comments holds no tags. `words`: the source, 8 bytes each, without its last
-    7 bytes at most; `names`: NAMES. At most MOST of a kind are reported: `found` needs MOST rows a kind, and
-    `counts` N_KINDS zeros.
+    pair its value. The content of scripts, styles and comments holds no tags. `words`: the source, 8 bytes
+    each, without its last 7 bytes at most; `names`: NAMES. At most MOST of a kind are reported: `found` needs
+    MOST rows a kind, and `counts` N_KINDS zeros.
     """
     n: cython.Py_ssize_t = source.shape[0]
     n_found: cython.Py_ssize_t = 0
@@ -118,11 +117,11 @@ def statements(
         i = min(i + 1, n)
         found[n_found, 2] = i
         if kind == _STYLE:
-            i = _raw_end(source, words, i, b"style\0")
+            i = _raw_end(source, words, i, b"</style\0", 7)
             continue
         if kind == _JSON_LD:
             found[n_found, 6] = i
-            i = _raw_end(source, words, i, b"script\0")
+            i = _raw_end(source, words, i, b"</script\0", 8)
             found[n_found, 7] = i
             if not _holds(source, begin, found[n_found, 2], b"ld+json\0"):
                 continue
@@ -210,19 +209,14 @@ def _raw_end(
     words: cython.const[cython.ulonglong][::1],
     i: cython.Py_ssize_t,
     name: cython.p_const_char,
+    length: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
     """Where the end tag of a script or style begins; the source's end without one."""
-    while True:
-        i = _next(source, words, i, 60)
-        if i >= source.shape[0]:
-            return i
-        k = 0
-        if i + 1 < source.shape[0] and source[i + 1] == 47:  # </
-            while name[k] != 0 and i + 2 + k < source.shape[0] and (source[i + 2 + k] | 32) == name[k]:
-                k += 1
-            if name[k] == 0:
-                return i
-        i += 1
+    n: cython.Py_ssize_t = source.shape[0]
+    i = _next(source, words, i, 60)
+    while i < n and not _holds(source, i, min(i + length, n), name):
+        i = _next(source, words, i + 1, 60)
+    return i
 
 
 @cython.cfunc

@@ -20,10 +20,11 @@ def body(markup: bytes, url: str | None, title: str | None) -> str | None:
     if b"ld+json" not in markup:
         return None
     page = Statements(Evidence(markup), url)
-    found = {text: work for _, work in reversed(page.works) if (text := _text(work))}
-    text, work = next(reversed(found.items()), ("", {}))
-    if not text or (len(found) > 1 and not page.is_titled(work)):
+    stated = [(work.get("articleBody") or work.get("text"), work) for _, work in page.works]
+    found = [(text, work) for text, work in stated if isinstance(text, str) and text.strip()]
+    if not found or (len({text for text, _ in found}) > 1 and not page.is_titled(found[0][1])):
         return None
+    text = found[0][0]
     if not _TAG.search(text):
         text = unescape(text)
     if not _TAG.search(text):
@@ -34,12 +35,6 @@ def body(markup: bytes, url: str | None, title: str | None) -> str | None:
 def is_whole(text: str) -> bool:
     """Whether a text is long enough, and not a teaser that is cut off."""
     return _CUT_OFF.search(text[-_TAIL:]) is None and len(words(text)) >= MIN_WORDS
-
-
-def _text(work: dict[str, object]) -> str:
-    """What a work states as its text; "" where it states none."""
-    stated = (work.get(field) for field in ("articleBody", "text"))
-    return next((text for text in stated if isinstance(text, str) and text.strip()), "")
 
 
 _TAIL: Final = 40

@@ -6,7 +6,6 @@ bounded, so that the cost grows with the page alone.
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from html import unescape
 from typing import Final
@@ -29,17 +28,8 @@ _MAX_MARK: Final = 300
 """Characters of the attributes of an element that are read as its mark."""
 
 
-@dataclass(frozen=True)
-class Marked:
-    """An element that its attributes mark as a name or a date: the attribute and its words, the text."""
-
-    mark: str
-    read: Callable[[], str]
-
-    @cached_property
-    def text(self) -> str:
-        """The text, or the value of an attribute in its place; read when it is first asked for."""
-        return self.read()
+Marked = tuple[str, Callable[[], str]]
+"""What marks an element as a name or a date, the attribute and its words; and what reads its text."""
 
 
 class Evidence:
@@ -115,23 +105,23 @@ class Evidence:
     @cached_property
     def marked(self) -> list[Marked]:
         """Elements that itemprop, rel, class or id mark as an author or a date."""
-        found = []
+        found: list[Marked] = []
         for _, start, end, attribute, value, value_end, *_ in self._found(kernel.MARKED):
             name = _NAME.match(self._markup, start + 1)
             if name is not None and name[0].lower() not in _NOT_TEXT:
                 words = _value(self._markup[value:value_end]).lower()[:_MAX_MARK]
                 read = partial(self._stated, start, end, name[0])
-                found.append(Marked(f"{kernel.ATTRIBUTES[attribute]}={words}", read))
+                found.append((f"{kernel.ATTRIBUTES[attribute]}={words}", read))
         return found
 
     @cached_property
     def times(self) -> list[Marked]:
         """The `time` elements."""
-        found = []
+        found: list[Marked] = []
         for attributes, end in self._each(kernel.TIME):
             stated = _tidy(attributes.get("datetime", ""))
             mark = " ".join((attributes.get("itemprop", ""), attributes.get("class", ""))).lower()[:_MAX_MARK]
-            found.append(Marked(mark, partial(str, stated) if stated else partial(self._text, end, b"time")))
+            found.append((mark, partial(str, stated) if stated else partial(self._text, end, b"time")))
         return found
 
     def _each(self, kind: int) -> Iterator[tuple[dict[str, str], int]]:

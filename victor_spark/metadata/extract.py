@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from html import unescape
+from itertools import chain
 from typing import Any, Final
 
 from victor_spark.metadata import days, names
@@ -192,7 +193,7 @@ def _stated_dates(page: Statements) -> Candidates[str]:
 
 
 def _visible_dates(page: Statements) -> Candidates[str]:
-    times = [(f"time {time.mark}".strip(), time.text) for time in page.evidence.times]
+    times = [(f"time {mark}".strip(), read()) for mark, read in page.evidence.times]
     yield from (time for time in times if re.search("publish|entry-date|created", time[0]))
     yield from (time for time in times if not re.search("updated|modified", time[0]))
     yield from page.marked("publish(?!.*modified)", _LONGEST_NAME)
@@ -204,21 +205,6 @@ def _visible_dates(page: Statements) -> Candidates[str]:
 def _modified(page: Statements) -> Candidates[str]:
     yield from _days(page, page.of_works("dateModified"))
     yield from _days(page, page.meta(vocabulary().modified))
-
-
-def _descriptions(page: Statements) -> Candidates[str]:
-    yield from page.meta(vocabulary().description)
-    yield from page.of_works("description")
-
-
-def _canonical_urls(page: Statements) -> Candidates[str | None]:
-    for where, value in (*page.linked("canonical"), *page.meta(("og:url",))):
-        yield where, page.address(value)
-
-
-def _images(page: Statements) -> Candidates[str | None]:
-    for where, value in (*page.meta(vocabulary().image), *page.of_works("image", "url")):
-        yield where, page.address(value)
 
 
 def _tags(page: Statements) -> Candidates[tuple[str, ...]]:
@@ -233,29 +219,21 @@ def _each(values: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, words)))[:MAX_TAGS]
 
 
-def _languages(page: Statements) -> Candidates[str | None]:
-    yield "html lang", page.evidence.language
-    yield from page.meta(vocabulary().language)
-    yield from page.of_works("inLanguage")
-
-
-def _licenses(page: Statements) -> Candidates[str]:
-    yield from page.linked("license", "licence")
-    yield from page.of_works("license", "url")
-    yield from page.meta(vocabulary().license)
-
-
 _FIELDS: Final[dict[str, Callable[[Statements], Candidates[Any]]]] = {
     "title": _titles,
     "authors": _authors,
     "date": _dates,
     "date_modified": _modified,
     "site_name": Statements.site_names,
-    "description": _descriptions,
-    "canonical_url": _canonical_urls,
-    "image": _images,
+    "description": lambda page: chain(page.meta(vocabulary().description), page.of_works("description")),
+    "canonical_url": lambda page: page.addresses(page.linked("canonical"), page.meta(("og:url",))),
+    "image": lambda page: page.addresses(page.meta(vocabulary().image), page.of_works("image", "url")),
     "tags": _tags,
-    "language": _languages,
-    "license": _licenses,
+    "language": lambda page: chain(
+        [("html lang", page.evidence.language)], page.meta(vocabulary().language), page.of_works("inLanguage")
+    ),
+    "license": lambda page: chain(
+        page.linked("license", "licence"), page.of_works("license", "url"), page.meta(vocabulary().license)
+    ),
 }
 """The candidates for each field of Metadata: a new field is an entry here, and one there."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from html import unescape
-from itertools import islice
+from itertools import chain, islice
 from typing import Final, TypeVar
 from urllib.parse import urljoin, urlsplit
 
@@ -87,11 +87,15 @@ class Statements:
     def marked(self, pattern: str, longest: int) -> Candidates[str]:
         """Texts of elements whose mark the pattern finds, at most `longest` characters long."""
         search = re.compile(pattern).search
-        for element in self.evidence.marked:
-            if search(element.mark) and 0 < len(text := element.text) <= longest:
-                yield element.mark, text
+        for mark, read in self.evidence.marked:
+            if search(mark) and 0 < len(text := read()) <= longest:
+                yield mark, text
 
-    def address(self, value: str) -> str | None:
+    def addresses(self, *candidates: Candidates[str]) -> Candidates[str | None]:
+        """The candidates as web addresses."""
+        return ((where, self._address(value)) for where, value in chain(*candidates))
+
+    def _address(self, value: str) -> str | None:
         """A web address, resolved against the page's; None for any other scheme, or one cut off."""
         if len(value) >= MAX_VALUE:
             return None
