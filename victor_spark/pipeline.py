@@ -19,6 +19,7 @@ from victor_spark.html.charset import PLAIN_TEXT
 from victor_spark.kernels import warn_if_uncompiled
 from victor_spark.langid.pages import PageLanguage, linguist
 from victor_spark.langid.profiles import Profiles
+from victor_spark.metadata.body import body, is_whole
 from victor_spark.model import decision
 from victor_spark.model.files import read_bytes
 from victor_spark.preparation import Lap, PageFacts, handed_over, prepare, prepare_text, unmeasured
@@ -62,7 +63,11 @@ PROFILES: Final = "langid/profiles.npz"
 LID_MODEL: Final = "lid-model"
 TEMPLATES: Final = "templates"
 NO_CLEANER: Final = "none"
-"""The cleaner of plain text."""
+"""The cleaner of plain text, and of text in JSON-LD: it keeps all blocks."""
+ONLY_TEMPLATES: Final = "only templates of its site"
+FROM_JSON_LD: Final = "text from JSON-LD"
+_LONGEST_REQUEST: Final = 300
+"""Characters of a text that asks for JavaScript and has no other content."""
 
 
 def models(settings: Settings) -> dict[str, bytes]:
@@ -138,6 +143,18 @@ def cleaning(
     def keep_all(page: Page) -> Scores:  # plain text has no boilerplate that could be found
         return uniform(len(page.blocks), TEXT)
 
+    def stated(document: Document, page: Page, facts: PageFacts) -> Document:
+        """The document of the text in the page's JSON-LD, where there is one and it is ok."""
+        html = None if facts.markup is None else body(facts.markup(), page.url, page.title)
+        if html is None:
+            return document
+        page, own = prepare(html, look, page.url)
+        facts = replace(own, charset=facts.charset, markup=facts.markup)
+        found = _document(page, facts, keep_all, replace(settings, cleaner=NO_CLEANER), templates, lap)
+        if found.status != "ok" or not is_whole(found.text):
+            return document
+        return replace(found, reason="; ".join(filter(None, (FROM_JSON_LD, found.reason))))
+
     def clean(record: Record) -> Document:
         if record.status is not None or record.payload is None:
             return dropped(record, settings, record.status or "error", record.reason)
@@ -147,7 +164,8 @@ def cleaning(
                 chosen = replace(settings, cleaner=NO_CLEANER)
                 return _document(page, facts, keep_all, chosen, templates, lap)
             page, facts = prepare(record.payload, look, record.url, record.http_charset, lap)
-            return _document(page, facts, cleaner, settings, templates, lap)
+            document = _document(page, facts, cleaner, settings, templates, lap)
+            return stated(document, page, facts) if _is_drawn_by_scripts(document) else document
         except MemoryError:
             return dropped(record, settings, "out_of_memory", "MemoryError")
         except (KeyboardInterrupt, SystemExit, GeneratorExit):
@@ -156,6 +174,13 @@ def cleaning(
             return dropped(record, settings, "error", f"{type(error).__name__}: {error}"[:500])
 
     return clean
+
+
+def _is_drawn_by_scripts(document: Document) -> bool:
+    """Whether a page has no text, or none but a sentence that asks for JavaScript."""
+    if document.status == "ok":
+        return len(document.text) <= _LONGEST_REQUEST and "javascript" in document.text.casefold()
+    return document.status == "empty" and document.reason != ONLY_TEMPLATES and not document.kept.any()
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +292,7 @@ def _decided(
         expected = decision.expected_f1(scores.probabilities, decision.n_words(page.blocks), kept)
     if status is None and not text:
         repeated = chosen.any() or page.blocks.template_share.all()
-        status, reason = "empty", "only templates of its site" if repeated else "no block kept"
+        status, reason = "empty", ONLY_TEMPLATES if repeated else "no block kept"
     elif status is None and settings.fail_below is not None and (expected or 0.0) < settings.fail_below:
         status, reason = "empty", f"expected F1 {expected or 0.0:.2f}, below {settings.fail_below:g}"
     return Document(

@@ -6,7 +6,6 @@ bounded, so that the cost grows with the page alone.
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from html import unescape
 from typing import Final
@@ -23,21 +22,14 @@ MAX_JSON: Final = 2_000_000
 """Bytes of JSON-LD that are read in a page."""
 _WINDOW: Final = 1_500
 """Bytes of an element in which its text is looked for."""
+_BELOW: Final = 300
+"""Characters below a heading in which a date is looked for."""
 _MAX_MARK: Final = 300
 """Characters of the attributes of an element that are read as its mark."""
 
 
-@dataclass(frozen=True)
-class Marked:
-    """An element that its attributes mark as a name or a date: the attribute and its words, the text."""
-
-    mark: str
-    read: Callable[[], str]
-
-    @cached_property
-    def text(self) -> str:
-        """The text, or the value of an attribute in its place; read when it is first asked for."""
-        return self.read()
+Marked = tuple[str, Callable[[], str]]
+"""What marks an element as a name or a date, the attribute and its words; and what reads its text."""
 
 
 class Evidence:
@@ -45,10 +37,10 @@ class Evidence:
 
     def __init__(self, markup: bytes) -> None:
         self._markup = markup
-        rows = np.empty((kernel.N_KINDS * kernel.MOST, 7), dtype=np.int32)
+        rows = np.empty((kernel.N_KINDS * kernel.MOST, 8), dtype=np.int32)
         source = np.frombuffer(markup, dtype=np.uint8)
         words = np.frombuffer(markup, dtype=np.uint64, count=len(markup) // 8)
-        n = kernel.statements(*views(source, words, rows, np.zeros(kernel.N_KINDS, np.int32)))
+        n = kernel.statements(*views(source, words, _NAMES, rows, np.zeros(kernel.N_KINDS, np.int32)))
         self._rows = rows[:n]
 
     def _found(self, kind: int) -> list[list[int]]:
@@ -61,7 +53,7 @@ class Evidence:
         """Contents of `meta` by lower-cased property, name or itemprop."""
         found: dict[str, list[str]] = {}
         known, markup = _known_names(), self._markup
-        for _, _, _, name, name_end, value, value_end in self._found(kernel.META):
+        for *_, name, name_end, value, value_end in self._found(kernel.META):
             stated = known.get(markup[name:name_end].lower())
             if stated is not None and (content := _value(markup[value:value_end])):
                 found.setdefault(stated, []).append(content)
@@ -71,10 +63,10 @@ class Evidence:
     def links(self) -> dict[str, list[str]]:
         """Addresses of `link` by rel, those of the page itself only."""
         found: dict[str, list[str]] = {}
-        for _, _, _, name, name_end, value, value_end in self._found(kernel.LINK):
-            if address := _value(self._markup[value:value_end]):
-                relation = self._markup[name:name_end].decode("utf-8", "replace")
-                found.setdefault(relation.lower().strip(), []).append(address)
+        for *_, name, name_end, value, value_end in self._found(kernel.LINK):
+            relation = _RELATIONS.get(self._markup[name:name_end].strip().lower())
+            if relation is not None and (address := _value(self._markup[value:value_end])):
+                found.setdefault(relation, []).append(address)
         return found
 
     @cached_property
@@ -95,36 +87,41 @@ class Evidence:
         return [text for text in texts if text][:5]
 
     @cached_property
+    def below_heading(self) -> str:
+        """The text of the first `h1`, and what follows it."""
+        return next((self._text(row[2], b"body")[:_BELOW] for row in self._found(kernel.HEADING)), "")
+
+    @cached_property
     def json_ld(self) -> list[str]:
         """The texts of JSON-LD scripts, not yet read."""
         texts: list[str] = []
         left = MAX_JSON
         for row in self._found(kernel.JSON_LD):
-            left -= row[6] - row[5]
+            left -= row[7] - row[6]
             if left >= 0:
-                texts.append(self._markup[row[5] : row[6]].decode("utf-8", "replace"))
+                texts.append(self._markup[row[6] : row[7]].decode("utf-8", "replace"))
         return texts
 
     @cached_property
     def marked(self) -> list[Marked]:
         """Elements that itemprop, rel, class or id mark as an author or a date."""
-        found = []
-        for _, start, end, attribute, _, value, value_end in self._found(kernel.MARKED):
+        found: list[Marked] = []
+        for _, start, end, attribute, value, value_end, *_ in self._found(kernel.MARKED):
             name = _NAME.match(self._markup, start + 1)
             if name is not None and name[0].lower() not in _NOT_TEXT:
                 words = _value(self._markup[value:value_end]).lower()[:_MAX_MARK]
                 read = partial(self._stated, start, end, name[0])
-                found.append(Marked(f"{kernel.ATTRIBUTES[attribute]}={words}", read))
+                found.append((f"{kernel.ATTRIBUTES[attribute]}={words}", read))
         return found
 
     @cached_property
     def times(self) -> list[Marked]:
         """The `time` elements."""
-        found = []
+        found: list[Marked] = []
         for attributes, end in self._each(kernel.TIME):
             stated = _tidy(attributes.get("datetime", ""))
             mark = " ".join((attributes.get("itemprop", ""), attributes.get("class", ""))).lower()[:_MAX_MARK]
-            found.append(Marked(mark, partial(str, stated) if stated else partial(self._text, end, b"time")))
+            found.append((mark, partial(str, stated) if stated else partial(self._text, end, b"time")))
         return found
 
     def _each(self, kind: int) -> Iterator[tuple[dict[str, str], int]]:
@@ -173,8 +170,10 @@ def _tidy(text: str) -> str:
 
 _ATTRIBUTE: Final = re.compile(r"""([^\s"'<>/=]++)\s*+(?:=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++)))?""")
 """With the names that have no value, so that no name is looked at again from its second letter on."""
+_NAMES: Final = np.array(kernel.NAMES, dtype=np.uint64)
+_RELATIONS: Final = {b"canonical": "canonical", b"license": "license", b"licence": "licence"}
 _MARKUP: Final = re.compile(
-    r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--|[^>]*+)>", re.DOTALL
+    r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--|[^>]*+)(?:>|\Z)", re.DOTALL
 )
 _NAME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9]{0,31}")
 _NOT_TEXT: Final = frozenset((b"body", b"img", b"input", b"form"))

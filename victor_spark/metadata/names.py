@@ -41,13 +41,17 @@ def _apart(value: str) -> Iterable[str]:
             and any(c.isalpha() for c in name)
             and not name[0].isdigit()
             and name.casefold() not in vocabulary().nobody
+            and name.casefold() not in vocabulary().introduction
+            and not _HANDLE.fullmatch(name)
         ):
             yield " ".join(name.split())
 
 
 _NO_NAME: Final = re.compile(r"https?://\S+|www\.\S+|(?<![^\s@])[^\s@]++@[^\s@.]++\.\S+|(?<!\w)@\w+|<[^>]*>")
+_HANDLE: Final = re.compile(r"\w*_\w*|[a-z]+(?:-[a-z]+)+|\w+(?:\.\w+){2,}")
 _TIME: Final = re.compile(
-    r"\b(?:\d{1,2}[.:/-]\d{1,2}|\d{4}|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? \d"
+    r"\b(?:\d{1,2}[.:/-]\d{1,2}|\d{4}|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? \d{1,2}"
+    r"|\d{1,2}\. [^\W\d]+"
     r"|Posted|Published|Updated|Last updated|\d+ min)\b",
     re.IGNORECASE,
 )

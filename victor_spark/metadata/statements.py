@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from html import unescape
-from itertools import islice
+from itertools import chain, islice
 from typing import Final, TypeVar
 from urllib.parse import urljoin, urlsplit
 
@@ -40,11 +40,20 @@ class Statements:
         works, pages = vocabulary().works, vocabulary().pages
         found = [one for one in self._things if not (works.isdisjoint(one[0]) and pages.isdisjoint(one[0]))]
         if len(found) > 1:
-            og_titles = self.evidence.meta.get("og:title", ())
-            stated = (*og_titles, *self.evidence.headings, self.evidence.title or "")
-            titles = {key(title) for title in stated} - {""}
-            found.sort(key=lambda one: 2 * (not _is_titled(one[1], titles)) + 3 * works.isdisjoint(one[0]))
+            found.sort(key=lambda one: 2 * (not self.is_titled(one[1])) + 3 * works.isdisjoint(one[0]))
         return [(source(types), thing) for types, thing in found[:_MAX_WORKS]]
+
+    def is_titled(self, thing: Thing) -> bool:
+        """Whether a thing is named like the page: by one of its titles, or a part of one."""
+        name = key(str(thing.get("headline") or thing.get("name") or "")[:MAX_VALUE])
+        return bool(name) and any(name in title or title in name for title in self._titles)
+
+    @cached_property
+    def _titles(self) -> set[str]:
+        og_titles = self.evidence.meta.get("og:title", ())
+        return {key(title) for title in (*og_titles, *self.evidence.headings, self.evidence.title or "")} - {
+            ""
+        }
 
     def meta(self, names: Iterable[str]) -> Candidates[str]:
         """Contents of `meta` elements by these names."""
@@ -78,11 +87,15 @@ class Statements:
     def marked(self, pattern: str, longest: int) -> Candidates[str]:
         """Texts of elements whose mark the pattern finds, at most `longest` characters long."""
         search = re.compile(pattern).search
-        for element in self.evidence.marked:
-            if search(element.mark) and 0 < len(text := element.text) <= longest:
-                yield element.mark, text
+        for mark, read in self.evidence.marked:
+            if search(mark) and 0 < len(text := read()) <= longest:
+                yield mark, text
 
-    def address(self, value: str) -> str | None:
+    def addresses(self, *candidates: Candidates[str]) -> Candidates[str | None]:
+        """The candidates as web addresses."""
+        return ((where, self._address(value)) for where, value in chain(*candidates))
+
+    def _address(self, value: str) -> str | None:
         """A web address, resolved against the page's; None for any other scheme, or one cut off."""
         if len(value) >= MAX_VALUE:
             return None
@@ -123,12 +136,6 @@ class Statements:
         language = (self.evidence.language or "").casefold().replace("_", "-")
         elsewhere = (".uk", ".au", ".nz", ".ie", ".in", ".za")
         return language in ("", "en", "en-us") and not _host(self.url).endswith(elsewhere)
-
-
-def _is_titled(thing: Thing, titles: Iterable[str]) -> bool:
-    """Whether a thing has one of the titles, or a part of one."""
-    name = key(str(thing.get("headline") or thing.get("name") or "")[:MAX_VALUE])
-    return bool(name) and any(name in title or title in name for title in titles)
 
 
 def source(types: Iterable[str]) -> str:
