@@ -4,10 +4,11 @@ The pipeline makes the plain text of every page; the other forms are made on dem
 """
 
 import json
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import Any, Final, overload
 
@@ -131,14 +132,17 @@ class Document:
 
     @cached_property
     def text_hash(self) -> str | None:
-        """A hash of the text's letters, marks and digits, after NFKC and case folding: equal for equal words.
+        """A hash of the text's letters, marks and digits, after NFKD and case folding: equal for equal words.
 
         32 hexadecimal digits; None where there are no such characters.
         """
-        points = code_points(unicodedata.normalize("NFKC", self.text).casefold())
-        kinds = properties()[points] & num.CLASS_MASK
-        points = points[(kinds == num.LETTER) | (kinds == num.DIGIT)]
-        letters = text_of(points).encode("utf-8", "replace")
+        few = len(self.text.encode("utf-8", "replace")) < _FEW * len(self.text)
+        text = (
+            _NOT_ASCII.sub(lambda run: _letters(run[0]), self.text)
+            if few
+            else _letters.__wrapped__(self.text)
+        )
+        letters = text.encode("utf-8", "replace").lower().translate(None, _ASCII_BETWEEN)
         return blake2b(letters, digest_size=16).hexdigest() if letters else None
 
     @cached_property
@@ -197,3 +201,18 @@ class Document:
         if form == "json":
             return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
         raise ValueError(f"unknown format {form!r}: choose from {', '.join(FORMS)}")
+
+
+@lru_cache(maxsize=1 << 14)
+def _letters(run: str) -> str:
+    """The letters, marks and digits of a text, and what it has of ASCII, after NFKD and case folding."""
+    points = code_points(unicodedata.normalize("NFKD", run).casefold())
+    kinds = properties()[points] & num.CLASS_MASK
+    return text_of(points[(kinds == num.LETTER) | (kinds == num.DIGIT) | (points < _ASCII)])
+
+
+_ASCII: Final = 0x80
+_ASCII_BETWEEN: Final = bytes(byte for byte in range(_ASCII) if not chr(byte).isalnum())
+_NOT_ASCII: Final = re.compile("[^\0-\x7f]+")
+_FEW: Final = 1.1
+"""Bytes by character below which most characters are ASCII: runs of others are then looked up one by one."""

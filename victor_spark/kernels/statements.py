@@ -25,7 +25,7 @@ last 8 letters of the name as a number; first or second pair of places in a row;
 """
 
 _N_KINDS = cython.declare(cython.int, N_KINDS)
-_MARKED = cython.declare(cython.int, MARKED)
+_LINK = cython.declare(cython.int, LINK)
 _JSON_LD = cython.declare(cython.int, JSON_LD)
 _STYLE = cython.declare(cython.int, STYLE)
 _MOST = cython.declare(cython.int, MOST)
@@ -46,11 +46,11 @@ def statements(
     """Fills `found` with tags in the order of the source; returns the number of rows.
 
     A row: kind, start, end, rank, then the places of two values: of a META its name and content, of a LINK
-    its rel and href, of JSON_LD its text in the second pair. MARKED are other elements with `author`,
-    `byline`, `publish` or `date` in one of ATTRIBUTES (`author` in `href`): the rank is its number, the first
-    pair its value. The content of scripts, styles and comments holds no tags. `words`: the source, 8 bytes
-    each, without its last 7 bytes at most; `names`: NAMES. At most MOST of a kind are reported: `found` needs
-    MOST rows a kind, and `counts` N_KINDS zeros.
+    its rel (one that begins as canonical or licence) and href, of JSON_LD its text in the second pair. MARKED
+    are other elements with `author`, `byline`, `publish` or `date` in one of ATTRIBUTES (`author` in `href`):
+    the rank is its number, the first pair its value. The content of scripts, styles and comments holds no
+    tags. `words`: the source, 8 bytes each, without its last 7 bytes at most; `names`: NAMES. At most MOST of
+    a kind are reported: `found` needs MOST rows a kind, and `counts` N_KINDS zeros.
     """
     n: cython.Py_ssize_t = source.shape[0]
     n_found: cython.Py_ssize_t = 0
@@ -119,6 +119,8 @@ def statements(
         if kind == _STYLE:
             i = _raw_end(source, words, i, b"</style\0", 7)
             continue
+        if kind == _LINK and source[found[n_found, 4]] | 32 != 99 and source[found[n_found, 4]] | 32 != 108:
+            continue  # no canonical address, no licence
         if kind == _JSON_LD:
             found[n_found, 6] = i
             i = _raw_end(source, words, i, b"</script\0", 8)

@@ -5,6 +5,7 @@ bounded, so that the cost grows with the page alone.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cache, cached_property, partial
 from html import unescape
@@ -41,19 +42,16 @@ class Evidence:
         source = np.frombuffer(markup, dtype=np.uint8)
         words = np.frombuffer(markup, dtype=np.uint64, count=len(markup) // 8)
         n = kernel.statements(*views(source, words, _NAMES, rows, np.zeros(kernel.N_KINDS, np.int32)))
-        self._rows = rows[:n]
-
-    def _found(self, kind: int) -> list[list[int]]:
-        """The kernel's rows of a kind."""
-        found: list[list[int]] = self._rows[self._rows[:, 0] == kind].tolist()
-        return found
+        self._rows: defaultdict[int, list[list[int]]] = defaultdict(list)
+        for row in rows[:n].tolist():
+            self._rows[row[0]].append(row)
 
     @cached_property
     def meta(self) -> dict[str, list[str]]:
         """Contents of `meta` by lower-cased property, name or itemprop."""
         found: dict[str, list[str]] = {}
         known, markup = _known_names(), self._markup
-        for *_, name, name_end, value, value_end in self._found(kernel.META):
+        for *_, name, name_end, value, value_end in self._rows[kernel.META]:
             stated = known.get(markup[name:name_end].lower())
             if stated is not None and (content := _value(markup[value:value_end])):
                 found.setdefault(stated, []).append(content)
@@ -63,7 +61,7 @@ class Evidence:
     def links(self) -> dict[str, list[str]]:
         """Addresses of `link` by rel, those of the page itself only."""
         found: dict[str, list[str]] = {}
-        for *_, name, name_end, value, value_end in self._found(kernel.LINK):
+        for *_, name, name_end, value, value_end in self._rows[kernel.LINK]:
             relation = _RELATIONS.get(self._markup[name:name_end].strip().lower())
             if relation is not None and (address := _value(self._markup[value:value_end])):
                 found.setdefault(relation, []).append(address)
@@ -78,25 +76,25 @@ class Evidence:
     @cached_property
     def title(self) -> str | None:
         """The text of `title`."""
-        return next((self._text(row[2], b"title") for row in self._found(kernel.TITLE)), None)
+        return next((self._text(row[2], b"title") for row in self._rows[kernel.TITLE]), None)
 
     @cached_property
     def headings(self) -> list[str]:
         """The texts of the first `h1`."""
-        texts = (self._text(row[2], b"h1") for row in self._found(kernel.HEADING)[:10])
+        texts = (self._text(row[2], b"h1") for row in self._rows[kernel.HEADING][:10])
         return [text for text in texts if text][:5]
 
     @cached_property
     def below_heading(self) -> str:
         """The text of the first `h1`, and what follows it."""
-        return next((self._text(row[2], b"body")[:_BELOW] for row in self._found(kernel.HEADING)), "")
+        return next((self._text(row[2], b"body")[:_BELOW] for row in self._rows[kernel.HEADING]), "")
 
     @cached_property
     def json_ld(self) -> list[str]:
         """The texts of JSON-LD scripts, not yet read."""
         texts: list[str] = []
         left = MAX_JSON
-        for row in self._found(kernel.JSON_LD):
+        for row in self._rows[kernel.JSON_LD]:
             left -= row[7] - row[6]
             if left >= 0:
                 texts.append(self._markup[row[6] : row[7]].decode("utf-8", "replace"))
@@ -106,12 +104,13 @@ class Evidence:
     def marked(self) -> list[Marked]:
         """Elements that itemprop, rel, class or id mark as an author or a date."""
         found: list[Marked] = []
-        for _, start, end, attribute, value, value_end, *_ in self._found(kernel.MARKED):
+        for _, start, end, attribute, value, value_end, *_ in self._rows[kernel.MARKED]:
             name = _NAME.match(self._markup, start + 1)
             if name is not None and name[0].lower() not in _NOT_TEXT:
                 words = _value(self._markup[value:value_end]).lower()[:_MAX_MARK]
-                read = partial(self._stated, start, end, name[0])
-                found.append((f"{kernel.ATTRIBUTES[attribute]}={words}", read))
+                if _NOT_OF_THE_PAGE.search(words) is None:
+                    read = partial(self._stated, start, end, name[0])
+                    found.append((f"{kernel.ATTRIBUTES[attribute]}={words}", read))
         return found
 
     @cached_property
@@ -126,7 +125,7 @@ class Evidence:
 
     def _each(self, kind: int) -> Iterator[tuple[dict[str, str], int]]:
         """The attributes of each tag of a kind, and where it ends."""
-        for _, start, end, *_ in self._found(kind):
+        for _, start, end, *_ in self._rows[kind]:
             yield self._attributes(start, end), end
 
     def _attributes(self, start: int, end: int) -> dict[str, str]:
@@ -172,6 +171,8 @@ _ATTRIBUTE: Final = re.compile(r"""([^\s"'<>/=]++)\s*+(?:=\s*+(?:"([^"]*+)"|'([^
 """With the names that have no value, so that no name is looked at again from its second letter on."""
 _NAMES: Final = np.array(kernel.NAMES, dtype=np.uint64)
 _RELATIONS: Final = {b"canonical": "canonical", b"license": "license", b"licence": "licence"}
+_NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input")
+"""What marks authors and dates of comments, and the fields of a form."""
 _MARKUP: Final = re.compile(
     r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--|[^>]*+)(?:>|\Z)", re.DOTALL
 )

@@ -150,7 +150,7 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
         found = names.authors(text for _, text in page.marked(f"^{mark}", _LONGEST_NAME))
         yield mark, found if len(found) <= _MAX_IN_BYLINE else found[:1]  # more are those of a thread's posts
     for pattern in _BYLINES:
-        for mark, text in page.marked(_OF_THE_PAGE + pattern, _LONGEST_BYLINE):
+        for mark, text in page.marked(pattern, _LONGEST_BYLINE):
             if len(found := names.authors([text])) <= _MAX_IN_BYLINE:
                 yield mark, found
 
@@ -163,8 +163,6 @@ _BYLINES: Final = (
     r"href=.*/authors?/",
 )
 """Marks of elements that hold authors, the surest first."""
-_OF_THE_PAGE: Final = "^(?!.*(?:comment|follow|warning|input)).*"
-"""Marks of other elements than the fields of a form and the authors of comments."""
 _LONGEST_NAME: Final = 80
 _LONGEST_BYLINE: Final = 120
 _MAX_IN_BYLINE: Final = 5
@@ -180,7 +178,7 @@ def _dates(page: Statements) -> Candidates[str]:
 def _days(page: Statements, candidates: Candidates[str]) -> Candidates[str]:
     """Those of the candidates that are dates, as ISO 8601."""
     for where, text in candidates:
-        if (day := days.iso(text, month_first=page.month_first)) is not None:
+        if (day := days.iso(text, month_first="/" in text and page.month_first)) is not None:
             yield where, day
 
 
