@@ -17,7 +17,7 @@ from typing import Final
 from tests.conftest import ROOT
 
 FOLDER: Final = Path(os.environ.get("VICTOR_SPARKS") or Path(sys.prefix) / "spark")
-_OURS: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
+OURS: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 class UnavailableError(Exception):
@@ -43,13 +43,13 @@ def made(spark: str, python: str, *extra: str) -> Path:
 
 
 def _make(folder: Path, spark: str, python: str, *extra: str) -> None:
-    base = sys.executable if python == _OURS else shutil.which(f"python{python}")
-    if base is None or not _runs(Path(base)):
-        raise UnavailableError(f"no Python {python} on PATH")
+    base = sys.executable if python == OURS else _found(python)
+    if base is None:
+        raise UnavailableError(f"no Python {python} on PATH or of pyenv")
     _run(base, "-m", "venv", "--without-pip", str(folder))
     site = folder / "lib" / f"python{python}" / "site-packages"
     packages = [f"pyspark{spark}", *extra]
-    if python == _OURS:
+    if python == OURS:
         shared = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
         (site / "zz-shared.pth").write_text("\n".join(shared))
     else:
@@ -65,6 +65,13 @@ def _make(folder: Path, spark: str, python: str, *extra: str) -> None:
         str(folder / "bin" / "python"),
     ]
     _run(*pip, "install", "--quiet", "--no-warn-conflicts", *packages)
+
+
+def _found(python: str) -> str | None:
+    """An interpreter of that version: pyenv puts programs on PATH that refuse to run."""
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    candidates = [shutil.which(f"python{python}"), *pyenv.glob(f"versions/{python}.*/bin/python")]
+    return next((str(one) for one in candidates if one and _runs(Path(one))), None)
 
 
 def _runs(interpreter: Path) -> bool:

@@ -144,8 +144,8 @@ def pack(weights: Sequence[int], n: int) -> list[int]:
 
 def frame(spark: SparkSession, splits: pa.Table, *, n: int) -> DataFrame:
     """The splits as a DataFrame (columns of `SPLITS`) of `n` partitions, one a task."""
-    tasks = partition_keys(n)[pack(_weights(splits).tolist(), n)].tolist()
-    rows = [(*row.values(), task) for row, task in zip(splits.to_pylist(), tasks, strict=True)]
+    keys, tasks = partition_keys(spark, n), pack(_weights(splits).tolist(), n)
+    rows = [(*row.values(), keys[task]) for row, task in zip(splits.to_pylist(), tasks, strict=True)]
     ddl = tables.ddl(SPLITS)
     return spark.createDataFrame(rows, ddl, verifySchema=False).repartition(n, "task")
 

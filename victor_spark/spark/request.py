@@ -15,6 +15,9 @@ from victor_spark.pipeline import Settings
 from victor_spark.warc.shard import ReadOptions
 
 PARTITION_COLUMNS: Final = ("language", "crawl")
+EXPORTS: Final = ("jsonl", "parquet", "iceberg", "delta")
+"""What a finished run can be exported to."""
+
 ENGINES: Final = ("arrow", "rdd")
 
 FILE_BYTES: Final = 256 << 20
@@ -164,3 +167,17 @@ class CleanRequest:
     budget: Budget = field(default=Budget(), compare=False)
     spark: SparkOptions = field(default=SparkOptions(), compare=False)
     options: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportRequest:
+    """What `victor export` was asked for: the run `output` as `to`; `where` is a condition in Spark's SQL."""
+
+    output: str
+    destination: str
+    to: str
+    where: str | None = None
+    unique: bool | None = None
+    partition_by: str | None = None
+    target_file_size: int | None = None
+    master: str | None = None
