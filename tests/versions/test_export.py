@@ -49,6 +49,7 @@ with session(master="local[2]"):
     print(json.dumps([main(command) for command in json.load(sys.stdin)]))
 """
 
+
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> tuple[Version, Path]:
     """An environment with the libraries of tables, and a folder with a catalog."""

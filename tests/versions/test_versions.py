@@ -97,9 +97,7 @@ def expected(gold: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     return found
 
 
-@pytest.fixture(
-    scope="module", params=[("==3.5.*", "3.11"), ("==4.0.*", "3.12"), (NEWEST, "3.13")], ids="-python".join
-)
+@pytest.fixture(scope="module")
 def other(request: pytest.FixtureRequest) -> Version:
     spark, python = request.param
     try:
@@ -108,6 +106,9 @@ def other(request: pytest.FixtureRequest) -> Version:
         pytest.skip(str(error))
 
 
+@pytest.mark.parametrize(
+    "other", [("==3.5.*", "3.11"), ("==4.0.*", "3.12"), (NEWEST, "3.13")], ids="-python".join, indirect=True
+)
 def test_all_commands_give_the_same_results_in_local_mode(
     other: Version, gold: Path, expected: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -121,6 +122,9 @@ def test_all_commands_give_the_same_results_in_local_mode(
     assert len(same) == 6
 
 
+@pytest.mark.parametrize(
+    "other", [("==3.5.*", "3.11"), ("==4.0.*", "3.12")], ids="-python".join, indirect=True
+)
 def test_a_standalone_cluster_gives_the_same_rows(
     other: Version, expected: dict[str, Any], tmp_path: Path
 ) -> None:
