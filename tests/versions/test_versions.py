@@ -71,8 +71,8 @@ def results(version: Version, gold: Path, out: Path) -> dict[str, Any]:
     """What the commands found with a version; rows in the order of the crawl."""
     version.run(version.python, ROOT / "tests" / "versions" / "work.py", CRAWL, gold, out)
     found: dict[str, Any] = json.loads((out / "found.json").read_text())
-    assert [found[name] for name in ("arrow", "rdd", "templates", "evaluate")] == [0, 0, 0, 0]
-    for name in ("arrow", "rdd"):
+    assert [found[name] for name in ("arrow", "rdd", "sites", "templates", "evaluate")] == [0, 0, 0, 0, 0]
+    for name in ("arrow", "rdd", "sites"):
         found[name] = rows(out / name)
     for name in ("templates", "templates.sites"):
         table = pq.read_table(out / f"{name}.parquet")
@@ -119,7 +119,7 @@ def test_all_commands_give_the_same_results_in_local_mode(
         assert found["warc"] == expected["warc"]
     same = found.keys() - {"spark", "python", "warc"}
     assert {name for name in same if found[name] != expected[name]} == set()
-    assert len(same) == 6
+    assert len(same) == 7
 
 
 @pytest.mark.parametrize(

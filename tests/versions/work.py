@@ -34,6 +34,7 @@ def work(crawl: str, gold: str, out: Path) -> dict[str, object]:
     with session(master="local[2]") as spark:
         found["arrow"] = main([*clean, str(out / "arrow")])
         found["rdd"] = main([*clean, str(out / "rdd"), "--engine", "rdd", *shuffled])
+        found["sites"] = main([*clean, str(out / "sites"), "--by-site"])
         found["templates"] = main([*mining, str(out / "templates.parquet")])
         found["evaluate"] = main([*measuring, str(out / "measured")])
         try:

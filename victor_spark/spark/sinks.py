@@ -18,7 +18,6 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from victor_spark import tables
 from victor_spark.errors import OutputError, one_line
 from victor_spark.spark import output
 from victor_spark.spark.files import CloudFiles, LocalFiles, is_local
@@ -28,7 +27,7 @@ from victor_spark.spark.tasks import NO_VALUE
 _KEY: Final = "victor_spark.run"
 _RECORD: Final = "_export.json"
 _TOP: Final = ("id", "text", "url", "language")
-_NOT_IN_LINES: Final = frozenset({*_TOP, "fetch_time", *tables.ON_REQUEST} - {"crawl"})
+_NOT_IN_LINES: Final = frozenset({*_TOP, "fetch_time", "html", "blocks"})
 
 
 @dataclass(frozen=True)
