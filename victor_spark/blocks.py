@@ -195,7 +195,8 @@ class Column(NamedTuple):
 
 def _column(annotation: Any) -> Column:
     array, *notes = get_args(annotation)
-    return Column(np.dtype(get_args(get_args(array)[1])[0]), tuple(notes))
+    kind = get_args(array)[-1]  # np.dtype[np.int32]; since numpy 2.5 np.int32
+    return Column(np.dtype((get_args(kind) or [kind])[0]), tuple(notes))
 
 
 COLUMNS: Final = {
