@@ -2,9 +2,9 @@
 
 OUT is the --output of victor clean. Pages are duplicates if their similarity reaches --threshold: the share
 of their runs of words (in scripts without spaces, of characters) that both have. Duplicates of duplicates are
-in the same cluster, of which one page is kept. OUT/duplicates/ (Parquet) gets a row for every page of a cluster,
-with the page that is kept for it. Run again, the command replaces it; OUT/pages/ never changes. The result
-depends on the pages only, not on tasks or their order.
+in the same cluster, of which one page is kept. OUT/duplicates/ (Parquet) gets a row for every page of a
+cluster, with the page that is kept for it. Run again, the command replaces it; OUT/pages/ never changes. The
+result depends on the pages only, not on tasks or their order.
 
 examples:
   victor dedup out                                      keep the page that was fetched first
@@ -23,19 +23,9 @@ from victor_spark.commands.clean_options import MASTER
 from victor_spark.commands.options import Command, option, positive, probability, switch
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
 
-_LEAST_THRESHOLD: Final = 0.3  # below, unrelated pages would be compared
-
-
-def threshold(text: str) -> float:
-    """A similarity from 0.3 to 1."""
-    if (value := probability(text)) < _LEAST_THRESHOLD:
-        raise UsageError(f"{text!r} is not a number between {_LEAST_THRESHOLD} and 1")
-    return value
-
-
 OPTIONS: Final = (
     option("OUT", "the --output of victor clean", dest="location"),
-    option("--threshold X", "least similarity of duplicates, 0.3 to 1", threshold, default=0.8),
+    option("--threshold X", "least similarity of duplicates, 0 to 1", probability, default=0.8),
     option("--shingle-words N", "words (or characters) of a run", positive, default=5),
     option("--keep", "the page to keep", choices=("first", "longest"), default="first"),
     switch("--per-site", "keep one page on each site (registered domain)"),

@@ -34,10 +34,9 @@ from victor_spark.words import words
 _STAGED: Final = "_run/dedup"
 _KEY: Final = ("warc_filename", "warc_record_offset")
 _PAGE: Final = ("id", "url", *_KEY)
-_SIGNED: Final = (
-    "id string, url string, warc_filename string, warc_record_offset bigint, site string, fetch_time timestamp,"
-    " n_characters int, text_hash binary, buckets array<struct<bucket: bigint, place: bigint>>, sketch binary"
-)
+_TEXT_HASH: Final = r"unhex(md5(lower(trim(regexp_replace(text, '\\s+', ' ')))))"
+_SIGNED: Final = "text_hash binary, sketch binary, buckets array<struct<bucket: bigint, place: bigint>>"
+_ENDS: Final = "text_hash, kept.text_hash"
 _BATCH_PAGES: Final = "200"  # by Spark's default, 10,000 pages are in a worker's memory
 _MAX_ROUNDS: Final = 100  # they grow with the logarithm of the largest cluster
 
@@ -116,22 +115,23 @@ def _written(frame: DataFrame, location: str) -> DataFrame:
 
 def _duplicates(pages: DataFrame, folder: str, request: DedupRequest) -> tuple[DataFrame, dict[str, int]]:
     """The table of duplicates, staged in a folder as all tables before it, and its counts."""
-    site = "coalesce(url_host_registered_domain, url_host_name, '') AS site"
-    ok = pages.where("status = 'ok'").selectExpr(*_PAGE, site, "fetch_time", "text")
+    ok = pages.where("status = 'ok'").withColumn("text_hash", sf.expr(_TEXT_HASH))
     sign = partial(_sign, n=request.shingle_words, rows=minhash.rows_of_band(request.threshold))
-    signed = _written(ok.mapInArrow(sign, _SIGNED), f"{folder}/signed")
+    signed = _written(ok.select("text_hash", "text").mapInArrow(sign, _SIGNED), f"{folder}/signed")
     log(f"{many(n_pages := signed.count(), 'page')} read")
     candidates = _written(_candidates(signed), f"{folder}/candidates")
     log(f"{many(candidates.count(), 'pair')} to compare")
     compared = candidates.selectExpr("explode(array(low, high)) AS text_hash").distinct()
     sketches = signed.select("text_hash", "sketch").join(compared, "text_hash", "leftsemi")
-    sketches = _written(sketches.dropDuplicates(["text_hash"]), f"{folder}/sketches")
+    sketches = _written(
+        sketches.groupBy("text_hash").agg(sf.min("sketch").alias("sketch")), f"{folder}/sketches"
+    )
     links = _similarities(candidates, sketches).where(f"similarity >= {request.threshold}")
     links = _written(links.select("low", "high"), f"{folder}/links")
     log(f"{many(links.count(), 'similar pair')}")
-    marked = _clustered(signed.drop("buckets", "sketch"), _members(links, folder), request)
-    pairs = marked.where("low <> high").select("low", "high").distinct()
-    duplicates = marked.join(_similarities(pairs, sketches), ["low", "high"], "left").selectExpr(
+    clustered = _clustered(ok, _members(links, folder), request)
+    pairs = clustered.where("low <> high").select("low", "high").distinct()
+    duplicates = clustered.join(_similarities(pairs, sketches), ["low", "high"], "left").selectExpr(
         *_PAGE,
         "hex(cluster) AS duplicate_cluster",
         "is_kept",
@@ -150,28 +150,23 @@ def _duplicates(pages: DataFrame, folder: str, request: DedupRequest) -> tuple[D
 
 
 def _sign(batches: Iterator[pa.RecordBatch], *, n: int, rows: int) -> Iterator[pa.RecordBatch]:
-    """Pages as rows of `_SIGNED`."""
+    """Texts as rows of `_SIGNED`."""
     for batch in batches:
-        texts = [text or "" for text in batch["text"].to_pylist()]
-        words_of = [words(text) for text in texts]
-        shingles = [minhash.shingles(words_, n) for words_ in words_of]
+        shingles = [minhash.shingles(words(text or ""), n) for text in batch["text"].to_pylist()]
         buckets = [minhash.buckets(hashes, rows) for hashes in shingles]
         bucket, place = np.ascontiguousarray(np.concatenate(buckets).T)
-        ends = np.cumsum([0, *map(len, buckets)], dtype=np.int32)
-        columns = {name: batch[name] for name in batch.schema.names if name != "text"} | {
-            "n_characters": pa.array(map(len, texts), pa.int32()),
-            "text_hash": pa.array(map(minhash.text_hash, words_of, texts), pa.binary()),
-            "buckets": pa.ListArray.from_arrays(
-                ends, pa.StructArray.from_arrays([bucket, place], ["bucket", "place"])
-            ),
+        found = pa.StructArray.from_arrays([bucket, place], ["bucket", "place"])
+        columns = {
+            "text_hash": batch["text_hash"],
             "sketch": pa.array(map(minhash.sketch, shingles), pa.binary()),
+            "buckets": pa.ListArray.from_arrays(np.cumsum([0, *map(len, buckets)], dtype=np.int32), found),
         }
         yield pa.RecordBatch.from_pydict(columns)
 
 
 def _candidates(signed: DataFrame) -> DataFrame:
     """Pairs of texts that share a bucket, the smaller hash as `low`."""
-    texts = signed.groupBy("text_hash").agg({"buckets": "first"}).toDF("text_hash", "buckets")
+    texts = signed.groupBy("text_hash").agg(sf.min("buckets").alias("buckets"))
     pairs = texts.selectExpr("text_hash", "inline(buckets)").selectExpr(
         "text_hash",
         "min(text_hash) OVER (PARTITION BY bucket) AS smallest",
@@ -222,18 +217,22 @@ def _clustered(pages: DataFrame, members: DataFrame, request: DedupRequest) -> D
 
     `low` and `high` are the texts of the two.
     """
-    longest = "n_characters DESC, " if request.keep == "longest" else ""
-    order = f"ORDER BY {longest}fetch_time NULLS LAST, {', '.join(_KEY)}"
-    window = f"OVER (PARTITION BY cluster{', site' if request.per_site else ''} {order})"
+    site = "coalesce(url_host_registered_domain, url_host_name)" if request.per_site else "''"
+    size = "length(text)" if request.keep == "longest" else "0"
+    pages = pages.selectExpr(*_PAGE, "text_hash", "fetch_time", f"{site} AS site", f"{size} AS size")
+    order = f"size DESC, fetch_time NULLS LAST, {', '.join(_KEY)}"
+    window = f"OVER (PARTITION BY cluster, site ORDER BY {order})"
     return (
         pages.join(members, "text_hash", "left")
-        .withColumn("n_same", sf.expr("count(1) OVER (PARTITION BY text_hash)"))
+        .selectExpr("*", "count(1) OVER (PARTITION BY text_hash) AS n_same")
         .where("cluster IS NOT NULL OR n_same > 1")
         .withColumn("cluster", sf.coalesce("cluster", "text_hash"))
-        .withColumn("is_kept", sf.expr(f"row_number() {window} = 1"))
-        .withColumn("kept", sf.expr(f"first(struct({', '.join(_PAGE)}, text_hash)) {window}"))
+        .selectExpr("*", f"first(struct({', '.join(_PAGE)}, text_hash)) {window} AS kept")
         .selectExpr(
-            "*", "least(text_hash, kept.text_hash) AS low", "greatest(text_hash, kept.text_hash) AS high"
+            "*",
+            f"row_number() {window} = 1 AS is_kept",
+            f"least({_ENDS}) AS low",
+            f"greatest({_ENDS}) AS high",
         )
     )
 

@@ -4,7 +4,6 @@ A shingle is a run of words: of characters in scripts without spaces, where a ch
 fewer words is one shingle; a text without words has none.
 """
 
-from hashlib import blake2b
 from typing import Final
 from zlib import crc32
 
@@ -20,11 +19,6 @@ _RANDOM: Final = np.random.RandomState(20)  # the only generator of numpy whose 
 _FACTORS: Final = _RANDOM.randint(1 << 32, size=_N_HASHES, dtype=np.uint32) | np.uint32(1)
 _ADDENDS: Final = _RANDOM.randint(1 << 32, size=_N_HASHES, dtype=np.uint32)
 _BASE: Final = np.uint64(0x9E3779B97F4A7C15)
-
-
-def text_hash(words: list[str], text: str) -> bytes:
-    """16 bytes that texts share if they have the same words in the same order."""
-    return blake2b((" ".join(words) or text).encode("utf-8", "replace"), digest_size=16).digest()
 
 
 def shingles(words: list[str], n: int) -> NDArray[np.uint32]:
