@@ -69,7 +69,8 @@ def _run_on_spark(request: DedupRequest, group: str) -> dict[str, Any]:
         pages = _pages(spark, files, request.location)
         folder, slash, name = (request.target or request.location).rstrip("/").rpartition("/")
         beside, draft = open_files(folder or slash or ".", spark), f".{name}.dedup"
-        if request.target and name in (beside.names() or [name]):
+        names = beside.names()
+        if request.target and (names is None or name in names):
             raise OutputError(f"{request.target}: exists, or cannot be made; choose another --output")
         batch = "spark.sql.execution.arrow.maxRecordsPerBatch"
         before = str(spark.conf.get(batch))
@@ -85,6 +86,9 @@ def _run_on_spark(request: DedupRequest, group: str) -> dict[str, Any]:
                 files.write("_run/duplicates.json", output.dumped({**asdict(request), **found}))
                 if request.target:
                     beside.move(draft, name)
+                clusters, equal = many(found["n_clusters"], "cluster"), f"{found['n_exact']:,} of equal words"
+                indirect = f"{found['n_indirect']:,} similar only to others in their cluster"
+                log(f"{many(found['n_duplicates'], 'duplicate')} in {clusters}: {equal}, {indirect}")
             finally:
                 spark.conf.set(batch, before)
                 files.remove(_STAGED)
