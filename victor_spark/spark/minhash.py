@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 _N_HASHES: Final = 128
 _LEAST_RECALL: Final = 0.99
 _SKETCH: Final = 1024
-_N_ORDERS: Final = 4
-_NIBBLES: Final = np.arange(0, 64, 4, dtype=np.uint64)
 _RANDOM: Final = np.random.RandomState(20)  # the only generator of numpy whose numbers never change
 _FACTORS: Final = _RANDOM.randint(1 << 32, size=_N_HASHES, dtype=np.uint32) | np.uint32(1)
 _ADDENDS: Final = _RANDOM.randint(1 << 32, size=_N_HASHES, dtype=np.uint32)
@@ -45,24 +43,16 @@ def rows_of_band(threshold: float) -> int:
 
 
 def buckets(shingles: NDArray[np.uint32], rows: int) -> NDArray[np.int64]:
-    """The buckets of a text: for each band of `rows` hashes, the bucket, and the text's place in it.
-
-    Texts with near places are often similar, as a place has four bits each of 16 minima. The bands have few
-    orders, so that a text has the same neighbours in several buckets.
-    """
-    if not len(shingles):
-        return np.empty((0, 2), np.int64)
+    """The buckets of a text, one for each band of `rows` hashes; texts that share one may be similar."""
     minima = np.full(_N_HASHES, 0xFFFFFFFF, np.uint32)
     for first in range(0, len(shingles), _SKETCH):  # in pieces, to bound the memory
         hashes = shingles[first : first + _SKETCH, None] * _FACTORS + _ADDENDS
         np.minimum(minima, hashes.min(axis=0), out=minima)
     bands = minima[: _N_HASHES // rows * rows].reshape(-1, rows).astype(np.uint64)
-    found = _mixed(np.arange(1, len(bands) + 1, dtype=np.uint64))
-    for column in bands.T:
+    found = _mixed(np.arange(1, len(bands) + 1 if len(shingles) else 1, dtype=np.uint64))
+    for column in bands.T[:, : len(found)]:
         found = _mixed(found * _BASE + column)
-    nibbles = _mixed(minima[: _N_ORDERS * len(_NIBBLES)].astype(np.uint64)) & np.uint64(15)
-    orders = np.bitwise_or.reduce(nibbles.reshape(_N_ORDERS, -1) << _NIBBLES, axis=1)
-    return np.stack([found, np.resize(orders, len(found))], axis=1).view(np.int64)
+    return found.view(np.int64)
 
 
 def sketch(shingles: NDArray[np.uint32]) -> bytes:
