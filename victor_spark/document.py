@@ -93,7 +93,7 @@ class Document:
     is "ok". `html` is the canonical HTML that all offsets refer to. `p_content` is the mean marginal
     probability of content over the kept text, weighted by characters. `kept` has one row per block. `cut`:
     which code points of `columns.text` were removed from kept blocks, as templates of the site. `markup`
-    gives the page's source as UTF-8.
+    gives the page's source as UTF-8. `repairs` says what was wrong with its character set.
     """
 
     status: str
@@ -113,6 +113,7 @@ class Document:
     expected_f1: float | None = None
     cut: Bool | None = None
     markup: Callable[[], bytes] | None = None
+    repairs: str | None = None
 
     def __repr__(self) -> str:
         text = self.text if len(self.text) <= 60 else f"{self.text[:59]}…"

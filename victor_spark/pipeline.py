@@ -127,10 +127,8 @@ def cleaning(
 
     `lap` is called at the end of each stage: canonical, segment, language, decide, render.
     """
-    cleaner, templates = load(settings.cleaner, models), None
-    if TEMPLATES in models:
-        name = settings.templates or TEMPLATES
-        templates = TemplateStep.from_bytes(models[TEMPLATES], name, settings.templates_use)
+    cleaner, templates = load(settings.cleaner, models), _templates(settings, models)
+    if templates is not None:
         cleaner = templates.cleaner(cleaner)
     look = linguist(
         models[PROFILES],
@@ -219,6 +217,36 @@ def _loaded(settings: Settings) -> Callable[[Record], Document]:
     return cleaning(settings, models(settings))
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A page with a cleaner's scores and facts for its document; `kept`, unless it is still to be decided."""
+
+    page: Page
+    scores: Scores
+    language_score: float | None
+    charset: str | None
+    repairs: str | None
+    markup: Callable[[], bytes] | None = None
+    kept: Bool | None = None
+
+
+def deciding(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Judged], Document]:
+    """The function that makes the document of a page whose scores are known, as `cleaning` does."""
+    templates = _templates(settings, models)
+
+    def decide(judged: Judged) -> Document:
+        page = templates.before(judged.page) if templates else judged.page
+        return _decided(replace(judged, page=page), settings, templates, unmeasured, None, None)
+
+    return decide
+
+
+def _templates(settings: Settings, models: Mapping[str, bytes]) -> TemplateStep | None:
+    if TEMPLATES not in models:
+        return None
+    return TemplateStep.from_bytes(models[TEMPLATES], settings.templates or TEMPLATES, settings.templates_use)
+
+
 def _document(
     page: Page,
     facts: PageFacts,
@@ -230,7 +258,21 @@ def _document(
     page = templates.before(page) if templates else page
     status, reason = _unfit(page, facts.language, settings)
     scores = cleaner(page) if status is None else uniform(len(page.blocks), OTHER)
-    kept = _kept(page, scores, settings)
+    judged = Judged(page, scores, facts.language.score, facts.charset, facts.repairs, facts.markup)
+    return _decided(judged, settings, templates, lap, status, reason)
+
+
+def _decided(
+    judged: Judged,
+    settings: Settings,
+    templates: TemplateStep | None,
+    lap: Lap,
+    status: str | None,
+    reason: str | None,
+) -> Document:
+    """The document of a page: a `status` says that no cleaner saw it."""
+    page, scores = judged.page, judged.scores
+    kept = _kept(page, scores, settings) if judged.kept is None else judged.kept
     if status is None and (settings.without or settings.including):
         kept = roles.chosen(
             page.blocks, page.title, kept, without=settings.without, including=settings.including
@@ -255,14 +297,14 @@ def _document(
         status, reason = "empty", f"expected F1 {expected or 0.0:.2f}, below {settings.fail_below:g}"
     return Document(
         status=status or "ok",
-        reason=facts.repairs if status is None else reason,
+        reason=judged.repairs if status is None else reason,
         text=text if status is None else "",
         html=page.html,
         title=page.title,
         url=page.url,
         language=page.language,
-        language_score=facts.language.score,
-        charset=facts.charset,
+        language_score=judged.language_score,
+        charset=judged.charset,
         cleaner=settings.cleaner,
         columns=page.blocks,
         scores=scores,
@@ -270,7 +312,8 @@ def _document(
         cut=cut,
         p_content=decision.mean_content(scores.probabilities, page.blocks, kept) if kept.any() else None,
         expected_f1=expected,
-        markup=facts.markup,
+        markup=judged.markup,
+        repairs=judged.repairs,
     )
 
 
