@@ -32,7 +32,6 @@ from victor_spark.words import words
 _STAGED: Final = "_run/dedup"
 _KEY: Final = ("warc_filename", "warc_record_offset")
 _PAGE: Final = "id, url, warc_filename, warc_record_offset"
-_TEXT_HASH: Final = r"unhex(md5(lower(trim(regexp_replace(text, '\\s+', ' ')))))"
 _SIGNED: Final = "text_hash binary, sketch binary, buckets array<bigint>"
 _MARKS: Final = ("duplicate_cluster", "duplicate_of", "duplicate_similarity")
 _BATCH: Final = ("spark.sql.execution.arrow.maxRecordsPerBatch", "200")  # by default 10,000 pages in memory
@@ -115,11 +114,7 @@ def _written(frame: DataFrame, location: str) -> DataFrame:
 
 def _duplicates(pages: DataFrame, folder: str, request: DedupRequest) -> tuple[DataFrame, dict[str, int]]:
     """The table of duplicates, staged in a folder as all tables before it, and its counts."""
-    ok = (
-        pages.where("status = 'ok'")
-        .withColumn("text_hash", sf.expr(_TEXT_HASH))
-        .where("text_hash IS NOT NULL")
-    )
+    ok = pages.where("status = 'ok' AND text_hash IS NOT NULL").withColumn("text_hash", sf.unhex("text_hash"))
     sign = partial(_sign, n=request.shingle_words, rows=minhash.rows_of_band(request.threshold))
     signed = _written(ok.select("text_hash", "text").mapInArrow(sign, _SIGNED), f"{folder}/signed")
     log(f"{many(n_pages := signed.count(), 'page')} read")
