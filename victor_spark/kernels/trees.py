@@ -8,13 +8,16 @@ and a question is put to all blocks at once. Cython pure Python mode.
 import cython
 
 
+_AT_ONCE = cython.declare(cython.Py_ssize_t, 4)
+
+
 @cython.cfunc
 def _leaves(
     values: cython.const[cython.float][:, ::1],
     features: cython.const[cython.int][:, ::1],
     thresholds: cython.const[cython.float][:, ::1],
     tree: cython.Py_ssize_t,
-    found: cython.int[:, ::1],
+    found: cython.ushort[:, ::1],
     row: cython.Py_ssize_t,
 ) -> cython.int:
     """Fills found[row] with each block's leaf of one tree: bit d is the answer to question d.
@@ -31,9 +34,6 @@ def _leaves(
     above_one: cython.float
     above_two: cython.float
     above_three: cython.float
-    bit: cython.int
-    next_bit: cython.int
-    last_bit: cython.int
     for i in range(n):
         found[row, i] = 0
     while d + 3 <= depth:  # three at once: the bits go to memory and back a third as often
@@ -43,22 +43,18 @@ def _leaves(
         above_one = thresholds[tree, d]
         above_two = thresholds[tree, d + 1]
         above_three = thresholds[tree, d + 2]
-        bit = 1 << d
-        next_bit = 2 << d
-        last_bit = 4 << d
         for i in range(n):
             found[row, i] |= (
-                (values[one, i] > above_one) * bit
-                | (values[two, i] > above_two) * next_bit
-                | (values[three, i] > above_three) * last_bit
-            )
+                (values[one, i] > above_one)
+                | (values[two, i] > above_two) << 1
+                | (values[three, i] > above_three) << 2
+            ) << d
         d += 3
     while d < depth:
         one = features[tree, d]
         above_one = thresholds[tree, d]
-        bit = 1 << d
         for i in range(n):
-            found[row, i] |= (values[one, i] > above_one) * bit
+            found[row, i] |= (values[one, i] > above_one) << d
         d += 1
     return 0
 
@@ -69,14 +65,29 @@ def add_values(
     features: cython.const[cython.int][:, ::1],
     thresholds: cython.const[cython.float][:, ::1],
     of_leaves: cython.const[cython.float][:, ::1],
-    scratch: cython.int[:, ::1],
+    scratch: cython.ushort[:, ::1],
     sums: cython.float[::1],
 ) -> cython.int:
-    """Adds of_leaves[t, leaf] of all trees to each block's sum; `scratch` is (1, n_blocks)."""
-    tree: cython.Py_ssize_t
+    """Adds of_leaves[t, leaf] of all trees to each block's sum; `scratch` is (4, n_blocks)."""
+    n_trees: cython.Py_ssize_t = features.shape[0]
+    tree: cython.Py_ssize_t = 0
+    row: cython.Py_ssize_t
     i: cython.Py_ssize_t
-    for tree in range(features.shape[0]):
+    while tree + _AT_ONCE <= n_trees:  # the sums go to memory and back a quarter as often
+        for row in range(_AT_ONCE):
+            _leaves(values, features, thresholds, tree + row, scratch, row)
+        for i in range(values.shape[1]):
+            sums[i] = (
+                sums[i]
+                + of_leaves[tree, scratch[0, i]]
+                + of_leaves[tree + 1, scratch[1, i]]
+                + of_leaves[tree + 2, scratch[2, i]]
+                + of_leaves[tree + 3, scratch[3, i]]
+            )
+        tree += _AT_ONCE
+    while tree < n_trees:
         _leaves(values, features, thresholds, tree, scratch, 0)
         for i in range(values.shape[1]):
             sums[i] += of_leaves[tree, scratch[0, i]]
+        tree += 1
     return 0
