@@ -7,7 +7,6 @@ and a question is put to all blocks at once. Cython pure Python mode.
 
 import cython
 
-
 _AT_ONCE = cython.declare(cython.Py_ssize_t, 4)
 
 

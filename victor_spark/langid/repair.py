@@ -98,7 +98,7 @@ def whole(text: str) -> list[Misreading]:
         distinct: set[str] = set()
         for run, n, n_letters in runs:
             n_outside += n_letters
-            for found in _sequences(read_as).findall(run):
+            for found in _sequences(read_as).findall(run) if len(run) > 1 else ():
                 if read := _utf8(found, read_as):
                     distinct.update(read)
                     n_found += n * len(read)
@@ -141,22 +141,24 @@ def _damaged(text: str, unlikely: set[str]) -> set[str]:
     between such runs, and a whole line, as long as there is no letter that is no UTF-8.
     """
     damaged: set[str] = set()
-    runs: list[str] = []
-    last = "\n"
-    for found in _RUNS_AND_ENDS.finditer(text + "\n"):
-        if found[1]:
-            runs.append(found[1])
-            continue
-        if places := [place for place, run in enumerate(runs) if run in unlikely]:
-            first = 0 if last in _LINE_ENDS else places[0]
-            end = len(runs) if found[0] in _LINE_ENDS else places[-1] + 1
-            damaged.update(*(_utf8(run, TWICE.read_as) or "" for run in runs[first:end]))
-        runs.clear()
-        last = found[0]
+    for line in _LINES_FROM_HIGH.findall(text):
+        runs: list[str] = []
+        last = "\n"
+        for found in _RUNS_AND_OTHERS.finditer(line + "\n"):
+            if found[1]:
+                runs.append(found[1])
+                continue
+            if places := [place for place, run in enumerate(runs) if run in unlikely]:
+                first = 0 if last == "\n" else places[0]
+                end = len(runs) if found[0] == "\n" else places[-1] + 1
+                damaged.update(*(_utf8(run, TWICE.read_as) or "" for run in runs[first:end]))
+            runs.clear()
+            last = found[0]
     return damaged
 
 
-_LINE_ENDS: Final = "<>\n"
+_LINES_FROM_HIGH: Final = re.compile(r"[^\0-\x7f][^<>\n]*")
+"""Each line of text between tags, from its first character beyond ASCII on."""
 
 
 def _badness(run: str) -> int:
@@ -253,4 +255,4 @@ def bytes_of(read_as: str) -> dict[int, int]:
     return controls | {ord(characters(read_as)[byte]): byte for byte in range(0x80, 0x100)}
 
 
-_RUNS_AND_ENDS: Final = re.compile(f"({_sequences(TWICE.read_as).pattern})|[{_LINE_ENDS}]|{_LETTER.pattern}")
+_RUNS_AND_OTHERS: Final = re.compile(f"({_sequences(TWICE.read_as).pattern})|\n|{_LETTER.pattern}")
