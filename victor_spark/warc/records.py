@@ -171,7 +171,7 @@ def _body(raw: RawRecord, head: HttpHead, first: bytes, options: ReadOptions) ->
     n_raw = raw.block_length - head.length
     if n_raw > limit:
         return Body(b"", oversize=True), raw.field("WARC-Truncated")
-    packed = first + raw.read(limit)
+    packed = first + raw.read(n_raw - len(first))  # FastWARC makes room for all that is asked for
     chunked = "chunked" in head.transfer_encodings
     body = http_body.decode(packed, head.content_encodings, head.transfer_encodings, limit=options.max_bytes)
     promised = n_raw if chunked else max(n_raw, head.content_length or 0)
