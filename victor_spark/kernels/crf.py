@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """Dense decoding of a linear-chain CRF with three labels: bins, state scores, marginals, revision.
 
 Victor, section 3.1, steps 5 to 7. Cython pure Python mode.
@@ -21,7 +21,6 @@ def bins(
     Features without edges are left as they are.
     """
     feature: cython.Py_ssize_t
-    i: cython.Py_ssize_t
     edge: cython.Py_ssize_t
     least: cython.float
     for feature in range(values.shape[0]):
@@ -55,8 +54,6 @@ def state_scores(
     n: cython.Py_ssize_t = codes.shape[1]
     reach: cython.Py_ssize_t = (boundary.shape[0] - 1) // 2
     feature: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
     r: cython.Py_ssize_t
     part: cython.Py_ssize_t
     code: cython.Py_ssize_t
@@ -114,7 +111,6 @@ def forward_backward(
     Scaled so that each row of the forward pass sums to 1; time and memory are linear in n.
     """
     n: cython.Py_ssize_t = states.shape[0]
-    i: cython.Py_ssize_t
     b0: cython.double
     b1: cython.double
     b2: cython.double
@@ -183,7 +179,6 @@ def told(
     marginals: cython.const[cython.double][:, ::1], least: cython.double, rows: cython.float[:, ::1]
 ) -> cython.int:
     """Fills `rows` (2, n): the log-odds of content, P(other) kept `least` from 0 and 1; P(header)."""
-    i: cython.Py_ssize_t
     other: cython.double
     for i in range(marginals.shape[0]):
         other = marginals[i, 2]
@@ -206,7 +201,6 @@ def revise(
 
     Of blocks without words the chain has so much of the say, of others less.
     """
-    i: cython.Py_ssize_t
     part: cython.double
     content: cython.double
     header: cython.double

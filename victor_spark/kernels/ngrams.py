@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """The hot loops of language identification: fold letters, score trigrams, rank n-grams.
 
 Cython pure Python mode: compiled when the wheel is built, and the same source runs uncompiled.
@@ -39,7 +39,6 @@ def fold(
     """Fills `folded` with letters and marks in lower case and spaces; True where NFC is in doubt."""
     space: cython.uint = SPACE
     not_composed: cython.uint = NOT_COMPOSED
-    i: cython.Py_ssize_t
     c: cython.uint
     size: cython.uint
     flags: cython.uint
@@ -98,7 +97,6 @@ def insert(
     n_entries: cython.const[cython.uint][::1],
 ) -> cython.int:
     """Puts n-grams (rows of three numbers, all different) into an empty table."""
-    i: cython.Py_ssize_t
     key: cython.ulonglong
     at: cython.ulonglong
     mask: cython.ulonglong
@@ -134,9 +132,6 @@ def score_trigrams(
     `most_letters` are not looked at; `n_letters` says how many were.
     """
     space: cython.uint = SPACE
-    segment: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    end: cython.Py_ssize_t
     a: cython.uint
     b: cython.uint
     c: cython.uint
@@ -185,8 +180,6 @@ def _add_gains(
 ) -> cython.int:
     """Adds the entries of at most 64 slots: the tables are far away in memory, so their ways overlap."""
     heads = cython.declare(cython.int[64])
-    m: cython.Py_ssize_t
-    k: cython.Py_ssize_t
     first: cython.Py_ssize_t
     entry: cython.int
     for m in range(n_found):
@@ -217,12 +210,6 @@ def score_lanes(
     letters fit.
     """
     space: cython.uint = SPACE
-    segment: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    end: cython.Py_ssize_t
-    row: cython.Py_ssize_t
-    n_lanes: cython.Py_ssize_t
     a: cython.uint
     b: cython.uint
     c: cython.uint
@@ -290,14 +277,7 @@ def rank_distances(
     rank_step: cython.short = RANK_STEP
     leaf: cython.ulonglong = LEAF
     farthest: cython.short = FARTHEST
-    segment: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    end: cython.Py_ssize_t
-    start: cython.Py_ssize_t
     node: cython.Py_ssize_t
-    n_lanes: cython.Py_ssize_t
     n_roots: cython.uint
     length: cython.int
     n: cython.int

@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """Oblivious trees: which leaf each block falls into, and what the leaves add up to.
 
 All nodes of one depth of such a tree ask the same question, so the answers are the bits of a leaf's number,
@@ -23,11 +23,9 @@ def _leaves(
 
     The question is whether values[features[tree, d], block] > thresholds[tree, d]; of NaN it is not.
     """
-    n: cython.Py_ssize_t = values.shape[1]
-    depth: cython.Py_ssize_t = features.shape[1]
-    d: cython.Py_ssize_t = 0
-    i: cython.Py_ssize_t
-    k: cython.Py_ssize_t
+    n = values.shape[1]
+    depth = features.shape[1]
+    d = 0
     at = cython.declare(cython.Py_ssize_t[6])
     above = cython.declare(cython.float[6])
     for i in range(n):
@@ -63,25 +61,20 @@ def add_values(
     sums: cython.float[::1],
 ) -> cython.int:
     """Adds of_leaves[t, leaf] of all trees to each block's sum; `scratch` is (4, n_blocks)."""
-    n_trees: cython.Py_ssize_t = features.shape[0]
-    tree: cython.Py_ssize_t = 0
-    row: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    while tree + _AT_ONCE <= n_trees:  # the sums go to memory and back a quarter as often
-        for row in range(_AT_ONCE):
-            _leaves(values, features, thresholds, tree + row, scratch, row)
-        for i in range(values.shape[1]):
-            sums[i] = (
-                sums[i]
-                + of_leaves[tree, scratch[0, i]]
-                + of_leaves[tree + 1, scratch[1, i]]
-                + of_leaves[tree + 2, scratch[2, i]]
-                + of_leaves[tree + 3, scratch[3, i]]
-            )
-        tree += _AT_ONCE
-    while tree < n_trees:
-        _leaves(values, features, thresholds, tree, scratch, 0)
-        for i in range(values.shape[1]):
-            sums[i] += of_leaves[tree, scratch[0, i]]
-        tree += 1
+    whole: cython.Py_ssize_t = features.shape[0] // _AT_ONCE * _AT_ONCE
+    for tree in range(features.shape[0]):
+        row = tree % _AT_ONCE
+        _leaves(values, features, thresholds, tree, scratch, row)
+        if tree >= whole:
+            for i in range(values.shape[1]):
+                sums[i] += of_leaves[tree, scratch[row, i]]
+        elif row == _AT_ONCE - 1:  # the sums go to memory and back a quarter as often
+            for i in range(values.shape[1]):
+                sums[i] = (
+                    sums[i]
+                    + of_leaves[tree - 3, scratch[0, i]]
+                    + of_leaves[tree - 2, scratch[1, i]]
+                    + of_leaves[tree - 1, scratch[2, i]]
+                    + of_leaves[tree, scratch[3, i]]
+                )
     return 0
