@@ -20,8 +20,6 @@ def bins(
     The edges of feature f are edges[first_edge[f]:first_edge[f + 1]], ascending; NaN gets bin 0.
     Features without edges are left as they are.
     """
-    feature: cython.Py_ssize_t
-    edge: cython.Py_ssize_t
     least: cython.float
     for feature in range(values.shape[0]):
         if first_edge[feature] == first_edge[feature + 1]:
@@ -53,12 +51,10 @@ def state_scores(
     """
     n: cython.Py_ssize_t = codes.shape[1]
     reach: cython.Py_ssize_t = (boundary.shape[0] - 1) // 2
-    feature: cython.Py_ssize_t
-    r: cython.Py_ssize_t
-    part: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
     code: cython.Py_ssize_t
     any_code: cython.uchar
-    row: cython.Py_ssize_t
     for i in range(n):
         scores[i, 0] = bias[0]
         scores[i, 1] = bias[1]
@@ -111,6 +107,7 @@ def forward_backward(
     Scaled so that each row of the forward pass sums to 1; time and memory are linear in n.
     """
     n: cython.Py_ssize_t = states.shape[0]
+    i: cython.Py_ssize_t
     b0: cython.double
     b1: cython.double
     b2: cython.double
@@ -201,8 +198,6 @@ def revise(
 
     Of blocks without words the chain has so much of the say, of others less.
     """
-    part: cython.double
-    content: cython.double
     header: cython.double
     for i in range(marginals.shape[0]):
         part = most_of_chain * exp(-words[i])

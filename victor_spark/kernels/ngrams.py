@@ -135,8 +135,6 @@ def score_trigrams(
     a: cython.uint
     b: cython.uint
     c: cython.uint
-    n: cython.int
-    n_found: cython.Py_ssize_t
     slot: cython.ulonglong
     found = cython.declare(cython.ulonglong[64])
     for segment in range(starts.shape[0]):
@@ -180,8 +178,6 @@ def _add_gains(
 ) -> cython.int:
     """Adds the entries of at most 64 slots: the tables are far away in memory, so their ways overlap."""
     heads = cython.declare(cython.int[64])
-    first: cython.Py_ssize_t
-    entry: cython.int
     for m in range(n_found):
         heads[m] = entries[(found[m] >> 10) & 0xFFFFFF]
     for m in range(n_found):
@@ -190,56 +186,6 @@ def _add_gains(
         for k in range(first + 1, first + cython.cast(cython.Py_ssize_t, found[m] & 1023)):
             entry = entries[k]
             gains[segment, entry >> 8] += entry & 255
-    return 0
-
-
-@cython.ccall
-def score_lanes(
-    text: cython.const[cython.uint][::1],
-    starts: cython.const[cython.int][::1],
-    ends: cython.const[cython.int][::1],
-    slots: cython.const[cython.ulonglong][::1],
-    rows: cython.const[cython.uchar][:, ::1],
-    most_letters: cython.int,
-    gains: cython.ushort[:, ::1],
-    n_letters: cython.int[::1],
-) -> cython.int:
-    """As `score_trigrams` for few languages: an n-gram's one entry is its row of `rows`.
-
-    `gains` has as many columns as `rows` and holds at most 255 * most_letters * 2: no more than 128
-    letters fit.
-    """
-    space: cython.uint = SPACE
-    a: cython.uint
-    b: cython.uint
-    c: cython.uint
-    n: cython.int
-    slot: cython.ulonglong
-    n_lanes = rows.shape[1]
-    for segment in range(starts.shape[0]):
-        a = b = space
-        n = 0
-        end = ends[segment]
-        for i in range(starts[segment], end + 1):
-            c = text[i] if i < end and n < most_letters else space
-            if c != space:
-                n += 1
-                if alone(c):
-                    a = b = space
-            elif b == space:
-                if n >= most_letters:
-                    break
-                continue
-            slot = _found(slots, mixed(a, b, c))
-            if slot != 0:
-                row = (slot >> 10) & 0xFFFFFF
-                for j in range(n_lanes):
-                    gains[segment, j] += rows[row, j]
-            a = b
-            b = c
-            if c == space or alone(c):
-                a = b = space
-        n_letters[segment] = n
     return 0
 
 
@@ -277,15 +223,7 @@ def rank_distances(
     rank_step: cython.short = RANK_STEP
     leaf: cython.ulonglong = LEAF
     farthest: cython.short = FARTHEST
-    node: cython.Py_ssize_t
     n_roots: cython.uint
-    length: cython.int
-    n: cython.int
-    n_seen: cython.int
-    most: cython.int
-    most_counted: cython.int
-    count: cython.int
-    above: cython.int
     rank: cython.short
     distance: cython.short
     c: cython.uint
