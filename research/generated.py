@@ -2,9 +2,10 @@
 
 python -m research.generated --text DATA/langid/train --pages 300 --output generated.jsonl
 
-Each page is of an invented site: a layout, a dialect of class names (or none), and one kind of content between
-widgets that interrupt, surround or follow it. The gold text is what the template wrote as content. Sentences and
-words are drawn at run time from texts in many languages; names of classes are the only words of this file.
+Each page is of an invented site: a layout, a dialect of class names (or none), and one kind of content
+between widgets that interrupt, surround or follow it. The gold text is what the template wrote as content.
+Sentences and words are drawn at run time from texts in many languages; names of classes are the only words of
+this file. 300 such pages in training did not help (docs/quality.md, "More sets in training").
 """
 
 import argparse
@@ -13,6 +14,7 @@ import lzma
 import random
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -67,12 +69,15 @@ class Page:
         self.currency = self.random.choice(("€", "$", "£", "¥", "zł", "₹", "kr"))
 
     def chance(self, probability: float) -> bool:
+        """Whether something of this probability happens."""
         return self.random.random() < probability
 
     def sentence(self) -> str:
+        """A sentence of the page's language."""
         return self.random.choice(self.lines)
 
     def sentences(self, low: int, high: int) -> str:
+        """Several of them."""
         return " ".join(self.sentence() for _ in range(self.random.randint(low, high)))
 
     def phrase(self, low: int, high: int) -> str:
@@ -86,11 +91,15 @@ class Page:
         return " ".join(words[first : first + n])
 
     def price(self) -> str:
+        """A price in the page's currency."""
         return f"{self.currency}{self.random.randint(1, 900)}.{self.random.randint(0, 99):02}"
 
     def date(self) -> str:
+        """A day, in one of three forms."""
         year, month, day = (self.random.randint(*each) for each in ((2005, 2026), (1, 12), (1, 28)))
-        return self.random.choice((f"{day}.{month}.{year}", f"{year}-{month:02}-{day:02}", f"{month}/{day}/{year}"))
+        return self.random.choice(
+            (f"{day}.{month}.{year}", f"{year}-{month:02}-{day:02}", f"{month}/{day}/{year}")
+        )
 
     def named(self, meaning: str) -> str:
         """The class attribute of an element: by meaning, prefixed, meaningless, or none."""
@@ -99,14 +108,16 @@ class Page:
             return f' class="{name}"'
         if self.dialect == 1:
             return f' class="{self.prefix}{name}"'
-        if self.dialect == 2:  # noqa: PLR2004 - the third of _DIALECTS
+        if self.dialect == 2:
             return f' class="{self.prefix}{random.Random(meaning + self.prefix).randrange(16**5):x}"'
         return ""
 
     def open(self, tag: str, meaning: str) -> None:
+        """Begins an element."""
         self.html.append(f"<{tag if self.modern else 'div'}{self.named(meaning)}>")
 
     def close(self, tag: str) -> None:
+        """Ends an element."""
         self.html.append(f"</{tag if self.modern else 'div'}>")
 
     def put(self, tag: str, text: str, meaning: str = "", *, keep: bool = False, link: bool = False) -> None:
@@ -121,7 +132,7 @@ class Page:
         text = self.sentences(1, 5)
         words = text.split(" ")
         inside = escape(text)
-        if self.chance(0.2) and len(words) > 3:  # noqa: PLR2004
+        if self.chance(0.2) and len(words) > 3:
             at = self.random.randrange(1, len(words) - 1)
             linked = f'<a href="/{at}">{escape(words[at])}</a>'
             inside = " ".join([*map(escape, words[:at]), linked, *map(escape, words[at + 1 :])])
@@ -383,7 +394,7 @@ def documentation(page: Page) -> None:
             _links(page, 2, 5, "button")
             for _ in range(page.random.randint(1, 3)):
                 names = [page.random.choice("abcxyz") + str(page.random.randint(1, 9)) for _ in range(8)]
-                page.put("pre", "\n".join(f"{one} = {other}()" for one, other in zip(names, names[1:])), keep=True)
+                page.put("pre", "\n".join(f"{one} = {other}()" for one, other in pairwise(names)), keep=True)
             page.html.append("</div>")
 
 
@@ -419,7 +430,9 @@ def generate(texts: Sequence[Sequence[str]], n_pages: int, seed: int = 0) -> Ite
     for number in range(n_pages):
         kind = drawn.choices(names, weights)[0]
         page = Page(drawn.randrange(2**32), texts)
-        page.html.append(f"<!DOCTYPE html><html><head><title>{escape(page.phrase(3, 8))}</title></head><body>")
+        page.html.append(
+            f"<!DOCTYPE html><html><head><title>{escape(page.phrase(3, 8))}</title></head><body>"
+        )
         page.open("header", "head")
         page.html.append(f"<nav{page.named('nav')}><ul>")
         _links(page, 4, 25)
@@ -460,7 +473,7 @@ def texts_of(directory: Path) -> list[list[str]]:
     for path in sorted(directory.glob("*.txt*")):
         with (lzma.open if path.suffix == ".xz" else open)(path, "rt", encoding="utf-8") as lines:
             texts = [line.strip() for _, line in zip(range(_MOST_LINES), lines, strict=False)]
-        found.append([text for text in texts if 20 < len(text) < 400])  # noqa: PLR2004
+        found.append([text for text in texts if 20 < len(text) < 400])
     return [lines for lines in found if lines]
 
 
