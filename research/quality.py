@@ -22,7 +22,7 @@ from research.out_of_fold import PageRow
 from victor_spark import resources
 from victor_spark.evaluation import card, cross_validation, pictures
 
-MODELS: Final = ("victor-2", "victor-2008")
+MODELS: Final = ("victor-3", "victor-2", "victor-2008")
 WORST: Final = "worst.toml"
 WITHOUT_LANGID: Final = "without-langid.json"
 """The metrics of victor-2008 trained `--without langid1 langid2`, beside the model's own."""

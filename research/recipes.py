@@ -8,10 +8,11 @@ pages besides (`python -m research.generated`). All pages of the chosen folds (o
 with every recipe, so `older sets` alone is judged on sets that it was not trained on. Trees see a tenth of
 a shipped model's blocks, as in research.studies. Models stay in --scratch; those there are not trained again.
 
---full trains the third recipe as shipped, without the first of --folds as victor-2 had them, and compares it
+--full trains the third recipe as shipped, without each of --folds as victor-2 had them, and compares it
 with victor-2: on older sets with the results out of fold, on the others with the shipped model.
 
-Results: recipes.json, full.json: by recipe and group of pages: word F1 before and after, and the paired difference.
+Results: recipes.json, full.json: by recipe and group of pages, word F1 before and after, and the paired
+difference.
 """
 
 import argparse
@@ -25,7 +26,7 @@ from typing import Any, Final
 import numpy as np
 
 import research
-from research import out_of_fold, trials
+from research import out_of_fold, sample, trials
 from research.studies import MAX_ITERATIONS, MOST_BLOCKS, N_FOLDS, STACKING
 from victor_spark import resources
 from victor_spark.blocks import HEADER, OTHER, TEXT, Blocks, Bool, Float64
@@ -40,7 +41,6 @@ from victor_spark.train import crf as training
 from victor_spark.train.crf import TrainingPage
 from victor_spark.train.crfsuite import TrainingOptions
 
-NEW: Final = ("aed", "fundus")
 OLDER, APART, ONE, GENERATED = (
     "older sets",
     "two more sets",
@@ -64,7 +64,7 @@ def taught(
 ) -> list[TrainingPage]:
     """What a recipe trains on, of these pages."""
     if recipe == OLDER:
-        pages = [page for page in pages if page.gold.set not in NEW]
+        pages = [page for page in pages if page.gold.set not in sample.NEWER]
     found = crf.training_pages(pages)
     if recipe == APART:
         found = [replace(one, collection=page.gold.set) for one, page in zip(found, pages, strict=True)]
@@ -120,7 +120,7 @@ def groups(pages: Sequence[LabelledPage]) -> dict[str, list[LabelledPage]]:
         if kind := page.gold.meta.get("page_type"):
             found[f"{page.gold.set}: {kind}"].append(page)
         found[ALL].append(page)
-        if page.gold.set not in NEW:
+        if page.gold.set not in sample.NEWER:
             found[OLD].append(page)
     return dict(sorted(found.items()))
 
@@ -144,7 +144,7 @@ def compared(
             "below_half": [round(float((column < 0.5).mean()), 6) for column in columns],
         }
     sets = [name for name in found if ":" not in name and name not in {ALL, OLD}]
-    for name, chosen in ((MEAN_OLD, [each for each in sets if each not in NEW]), (MEAN, sets)):
+    for name, chosen in ((MEAN_OLD, [each for each in sets if each not in sample.NEWER]), (MEAN, sets)):
         found[name] = {
             key: round(float(np.mean([found[each][key] for each in chosen])), 6)
             for key in ("before", "after")
@@ -183,28 +183,29 @@ def scores_of(options: argparse.Namespace, pages: Sequence[LabelledPage]) -> Sco
     return found
 
 
-def full(options: argparse.Namespace, pages: Sequence[LabelledPage]) -> dict[str, Any]:
-    """The recipe as shipped beside victor-2, on pages of sites that neither was trained on."""
+def full(
+    options: argparse.Namespace, pages: Sequence[LabelledPage], fold: int
+) -> tuple[Scores, list[LabelledPage]]:
+    """The recipe as shipped and victor-2, on pages of a fold's sites: scores, and the pages."""
     before = {row.key: row for row in out_of_fold.read(research.RESULTS / out_of_fold.FILE_NAME)}
-    older = {page.site for page in pages if page.gold.set not in NEW}
-    sites = {
-        page.site for page in pages if _key(page) in before and before[_key(page)].fold == options.folds[0]
-    }
+    older = {page.site for page in pages if page.gold.set not in sample.NEWER}
+    sites = {page.site for page in pages if _key(page) in before and before[_key(page)].fold == fold}
     parts = trials.fold_of(pages, N_FOLDS)
-    sites |= {page.site for page, part in zip(pages, parts, strict=True) if part == options.folds[0]} - older
-    path = options.scratch / f"full-{options.folds[0]}.npz"
+    sites |= {page.site for page, part in zip(pages, parts, strict=True) if part == fold} - older
+    path = options.scratch / f"full-{fold}.npz"
     if not path.is_file():
         others = [page for page in pages if page.site not in sites and labelling.trainable(page)]
-        learnt = taught(ONE, others, [])
-        model = training.train(learnt, from_conf("victor-3"), TrainingOptions(max_iterations=FULL_ITERATIONS))
-        path.write_bytes(files.to_bytes(model))
+        learnt, most = taught(ONE, others, []), TrainingOptions(max_iterations=FULL_ITERATIONS)
+        path.write_bytes(files.to_bytes(training.train(learnt, from_conf("victor-3"), most)))
     model = files.from_bytes(path.read_bytes())
     shipped = files.from_bytes(files.read_bytes(resources.directory("models") / "crf" / "victor-2"))
     judged = [page for page in pages if page.site in sites]
-    after = {_key(page): judge("", model, page)[""] for page in judged}
     known = {_key(page): before[_key(page)].word_f1 for page in judged if _key(page) in before}
     known |= {_key(page): judge("", shipped, page)[""] for page in judged if _key(page) not in before}
-    return compared(judged, after, known)
+    return {
+        "victor-3": {_key(page): judge("", model, page)[""] for page in judged},
+        "victor-2": known,
+    }, judged
 
 
 def main() -> int:
@@ -228,19 +229,27 @@ def main() -> int:
     for folder in (options.scratch, options.results):
         folder.mkdir(parents=True, exist_ok=True)
     pages = trials.labelled(options.data / "pages")
-    for path in gold.find(options.data / "more", NEW).values():
+    for path in gold.find(options.data / "more", sample.NEWER).values():
         pages += labelling.label_all(gold.read(path))
     if options.full:
-        _write(options.results / "full.json", {"victor-3 / victor-2": full(options, pages)})
+        both: Scores = {"victor-3": {}, "victor-2": {}}
+        judged: list[LabelledPage] = []
+        for fold in options.folds:
+            found, of_fold = full(options, pages, fold)
+            judged += of_fold
+            for name, rows in found.items():
+                both[name] |= rows
+            row = compared(judged, both["victor-3"], both["victor-2"])
+            _write(options.results / "full.json", {"victor-3 / victor-2": row})
         return 0
     scores = scores_of(options, pages)
     pairs = [*PAIRS, *((KIN.format(recipe=ONE, share=share), ONE) for share in SHARES)]
-    found = {
+    found_pairs = {
         f"{after} / {before}": compared(pages, scores[after], scores[before])
         for after, before in pairs
         if after in scores and before in scores
     }
-    _write(options.results / "recipes.json", found)
+    _write(options.results / "recipes.json", found_pairs)
     return 0
 
 
