@@ -26,7 +26,7 @@ from typing import Any, Final
 import numpy as np
 
 import research
-from research import out_of_fold, sample, trials
+from research import out_of_fold, trials
 from research.studies import MAX_ITERATIONS, MOST_BLOCKS, N_FOLDS, STACKING
 from victor_spark import resources
 from victor_spark.blocks import HEADER, OTHER, TEXT, Blocks, Bool, Float64
@@ -48,6 +48,7 @@ OLDER, APART, ONE, GENERATED = (
     "and generated pages",
 )
 KIN: Final = "{recipe}, blocks of the same names drawn together by {share:g}"
+NEWER: Final = ("aed", "fundus")
 FULL_ITERATIONS: Final = 60
 SHARES: Final = (0.3, 0.5, 0.7)
 
@@ -64,7 +65,7 @@ def taught(
 ) -> list[TrainingPage]:
     """What a recipe trains on, of these pages."""
     if recipe == OLDER:
-        pages = [page for page in pages if page.gold.set not in sample.NEWER]
+        pages = [page for page in pages if page.gold.set not in NEWER]
     found = crf.training_pages(pages)
     if recipe == APART:
         found = [replace(one, collection=page.gold.set) for one, page in zip(found, pages, strict=True)]
@@ -120,7 +121,7 @@ def groups(pages: Sequence[LabelledPage]) -> dict[str, list[LabelledPage]]:
         if kind := page.gold.meta.get("page_type"):
             found[f"{page.gold.set}: {kind}"].append(page)
         found[ALL].append(page)
-        if page.gold.set not in sample.NEWER:
+        if page.gold.set not in NEWER:
             found[OLD].append(page)
     return dict(sorted(found.items()))
 
@@ -144,7 +145,7 @@ def compared(
             "below_half": [round(float((column < 0.5).mean()), 6) for column in columns],
         }
     sets = [name for name in found if ":" not in name and name not in {ALL, OLD}]
-    for name, chosen in ((MEAN_OLD, [each for each in sets if each not in sample.NEWER]), (MEAN, sets)):
+    for name, chosen in ((MEAN_OLD, [each for each in sets if each not in NEWER]), (MEAN, sets)):
         found[name] = {
             key: round(float(np.mean([found[each][key] for each in chosen])), 6)
             for key in ("before", "after")
@@ -188,7 +189,7 @@ def full(
 ) -> tuple[Scores, list[LabelledPage]]:
     """The recipe as shipped and victor-2, on pages of a fold's sites: scores, and the pages."""
     before = {row.key: row for row in out_of_fold.read(research.RESULTS / out_of_fold.FILE_NAME)}
-    older = {page.site for page in pages if page.gold.set not in sample.NEWER}
+    older = {page.site for page in pages if page.gold.set not in NEWER}
     sites = {page.site for page in pages if _key(page) in before and before[_key(page)].fold == fold}
     parts = trials.fold_of(pages, N_FOLDS)
     sites |= {page.site for page, part in zip(pages, parts, strict=True) if part == fold} - older
@@ -229,7 +230,7 @@ def main() -> int:
     for folder in (options.scratch, options.results):
         folder.mkdir(parents=True, exist_ok=True)
     pages = trials.labelled(options.data / "pages")
-    for path in gold.find(options.data / "more", sample.NEWER).values():
+    for path in gold.find(options.data / "more", NEWER).values():
         pages += labelling.label_all(gold.read(path))
     if options.full:
         both: Scores = {"victor-3": {}, "victor-2": {}}

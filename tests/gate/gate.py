@@ -65,8 +65,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _gate(directory: Path, options: argparse.Namespace) -> int:
     before = floors.read(options.floors)
     pages = sample.fixed_sample(directory, options.pages_per_set)
-    if (more := directory.with_name("more")).is_dir():
-        pages += sample.fixed_sample(more, options.pages_per_set, sample.NEWER)
     fingerprint = gold.fingerprint(pages)
     if before and not options.pin and before.gold != fingerprint:
         print("gate: the annotated pages are not those the floors were pinned on (--pin pins new ones)")
@@ -161,9 +159,7 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "--data", metavar="DIR", help="has pages/ and more/ (default: $VICTOR_DATA or ../shared/data)"
-    )
+    parser.add_argument("--data", metavar="DIR", help="has pages/ (default: $VICTOR_DATA or ../shared/data)")
     parser.add_argument("--floors", metavar="FILE", type=Path, default=_FLOORS, help="default: %(default)s")
     parser.add_argument("--pin", action="store_true", help="write what is measured now as the new floors")
     parser.add_argument(
