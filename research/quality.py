@@ -223,7 +223,8 @@ more sets, each an origin of its own, the smallest older ones lose theirs; as on
 `chinese_web` does. *Drawn together*: the log-odds of each block are mixed, in this share, with their mean
 over all blocks with the same tags and class names around, before the decision.
 
-What the figures do not settle is not in use: generated pages and drawing together."""
+Generated pages bring no settled gain, and cost products and listings some: they are not in training. Drawing
+together gains less than 0.003 and costs time on every page: it is not in use either."""
 
 _PEERS: Final = """\
 ## Comparison with other extractors

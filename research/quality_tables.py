@@ -153,6 +153,8 @@ def recipes(found: Mapping[str, Mapping[str, Row]]) -> Iterator[str]:
         yield f"| {after} | pages | {before} | {after} | difference, 95 % | below 0.5, before and after |"
         yield "|---|---|---|---|---|---|"
         for name, row in rows.items():
+            if ":" in name and not name.startswith("wcxb:"):
+                continue
             means = f"{row['before']:.3f} | {row['after']:.3f}"
             if not (difference := row.get("difference")):
                 yield f"| {name} | | {means} | | |"

@@ -50,7 +50,7 @@ OLDER, APART, ONE, GENERATED = (
 KIN: Final = "{recipe}, blocks of the same names drawn together by {share:g}"
 NEWER: Final = ("aed", "fundus")
 FULL_ITERATIONS: Final = 60
-SHARES: Final = (0.3, 0.5, 0.7)
+SHARES: Final = (0.5,)
 
 PAIRS: Final = ((APART, OLDER), (ONE, OLDER), (ONE, APART), (GENERATED, ONE))
 """Recipe, and what it is compared with."""
