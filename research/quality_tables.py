@@ -146,6 +146,24 @@ def sets(found: Mapping[str, Row]) -> Iterator[str]:
         )
 
 
+def recipes(found: Mapping[str, Mapping[str, Row]]) -> Iterator[str]:
+    """Each comparison of two recipes, by group of pages."""
+    for pair, rows in found.items():
+        after, _, before = pair.partition(" / ")
+        yield f"| {after} | pages | {before} | {after} | difference, 95 % | below 0.5, before and after |"
+        yield "|---|---|---|---|---|---|"
+        for name, row in rows.items():
+            if ":" in name and not name.startswith("wcxb:"):
+                continue
+            means = f"{row['before']:.3f} | {row['after']:.3f}"
+            if not (difference := row.get("difference")):
+                yield f"| {name} | | {means} | | |"
+                continue
+            below = " → ".join(f"{share:.1%}" for share in row["below_half"])
+            yield f"| {name} | {row['n_pages']} | {means} | {_interval(difference)} | {below} |"
+        yield ""
+
+
 def snippets(found: Mapping[str, Row]) -> Iterator[str]:
     """By language, where only snippets are annotated."""
     names = [name for name in next(iter(found.values()))["means"] if name != against_peers.OURS]

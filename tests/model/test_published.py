@@ -23,6 +23,7 @@ CONFIGURATION = {
     "features/victor-2008": "f27a08ceab23e689",
     "features/victor-2": "ca53ad0926e559f7",
     "features/victor-2-templates": "17719ec3e2212439",
+    "features/victor-3": "1d5fa89c2a437300",
     "patterns": "bceb6053ac25a48e",
     "words": "107d39f0274f5d6c",
 }
@@ -31,6 +32,7 @@ CONFIGURATION = {
 WEIGHTS = {
     "crf/victor-2": "5b90c43a1fcd0aef",
     "crf/victor-2008": "6364074e8710e34e",
+    "crf/victor-3": "988caf464202b97c",
     "ncleaner/default": "13d769f225178379",
     "ncleaner/non-lexical": "d0fe79c710380235",
 }
@@ -40,6 +42,7 @@ FEATURES = {
     "victor-2008": "7e2548b96ccc6c71",
     "victor-2": "c291f693b8df0431",
     "victor-2-templates": "4010a2decb702d05",
+    "victor-3": "c291f693b8df0431",
 }
 """Feature set → hash of its names and of their values on PAGES."""
 
@@ -107,12 +110,16 @@ def test_every_model_and_every_file_of_features_is_published(root: Path) -> None
     assert {f"features/{name}" for name in FEATURES} == files
 
 
-@pytest.mark.parametrize("name", ["victor-2", "victor-2008"])
+@pytest.mark.parametrize("name", ["victor-2", "victor-2008", "victor-3"])
 def test_shipped_models_give_the_probabilities_that_they_gave(name: str, root: Path) -> None:
     model = from_bytes((root / "models" / "crf" / name / "weights.npz").read_bytes())
     found = [crf.marginals(model, blocks_of(page))[:, 2] for page in PAGES]
     assert digest(" ".join(" ".join(f"{p:.3f}" for p in of_page) for of_page in found)) == PROBABILITIES[name]
 
 
-PROBABILITIES = {"victor-2": "d13e2dc223ac62c3", "victor-2008": "d526893c2a27189d"}
+PROBABILITIES = {
+    "victor-2": "d13e2dc223ac62c3",
+    "victor-2008": "d526893c2a27189d",
+    "victor-3": "6cf78e2127ac443f",
+}
 """Model → hash of P(other) on PAGES, to three digits."""

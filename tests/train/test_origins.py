@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 from tests.html.pages import blocks_of
 from tests.model.conftest import rows_of, some_pages
 from victor_spark.errors import ModelError
+from victor_spark.evaluation.crf import training_pages
+from victor_spark.evaluation.gold import GoldPage
+from victor_spark.evaluation.labelling import label
 from victor_spark.html.canonical import canonical
 from victor_spark.html.segment import segment
 from victor_spark.model import weights
@@ -74,6 +77,19 @@ def test_only_collections_of_several_sites_count_and_of_those_the_largest() -> N
         *range(MOST - 1, -1, -1),
     ]
     assert found["portal"] == found["few"] == found[""] == NONE
+
+
+def test_sets_of_one_origin_are_one_collection_and_others_their_own() -> None:
+    html = "<p>A paragraph of several words, and of one more."
+    pages = [
+        label(GoldPage(id=name, set=name, html=html, gold="")) for name in ("aed", "fundus", "wcxb", "mine")
+    ]
+    assert [of_page.collection for of_page in training_pages(pages)] == [
+        "modern-news",
+        "modern-news",
+        "wcxb",
+        "mine",
+    ]
 
 
 def test_pages_of_one_collection_teach_nothing_and_one_without_pages_is_never_likely() -> None:

@@ -13,9 +13,10 @@ from victor_spark.langid.profiles import Profiles
 CLEANERS_HELP: Final = """\
 Lists the cleaners that are installed, one name per line; `a+b` is a cascade of two.
 
-victor (default) and victor-2008 (the features of the paper) are trained CRFs. ncleaner and
-ncleaner-non-lexical are character n-gram models. kimatu and line-block are heuristics. template keeps all
-text except site templates, and needs --templates. Other names are tools of others. docs/method.md has more.
+victor (default), victor-2 (its previous model) and victor-2008 (the features of the paper) are trained CRFs.
+ncleaner and ncleaner-non-lexical are character n-gram models. kimatu and line-block are heuristics. template
+keeps all text except site templates, and needs --templates. Other names are tools of others. docs/method.md
+has more.
 
 examples:
   victor cleaners

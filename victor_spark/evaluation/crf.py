@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
+from victor_spark import configuration, resources
 from victor_spark.blocks import Page, Scores
 from victor_spark.evaluation.cross_validation import Train
 from victor_spark.evaluation.labelling import LabelledPage
@@ -32,8 +33,13 @@ def train(
 
 
 def training_pages(pages: Sequence[LabelledPage]) -> list[TrainingPage]:
-    """Labelled pages as training takes them."""
-    return [TrainingPage(page.page.blocks, page.labels, page.site, page.gold.set) for page in pages]
+    """Labelled pages as training takes them; sets of one origin (conf/gold_sets.toml) are one collection."""
+    about = configuration.toml(resources.directory("conf") / "gold_sets.toml")
+    origins = {name: known["origin"] for name, known in about.items() if "origin" in known}
+    return [
+        TrainingPage(page.page.blocks, page.labels, page.site, origins.get(page.gold.set, page.gold.set))
+        for page in pages
+    ]
 
 
 def cleaners(trained: Model) -> dict[str, Cleaner]:

@@ -100,5 +100,6 @@ _TEMPLATES: Final = Part((TEMPLATE_SHARE,), _template_share)
 FEATURE_SETS: Final[Mapping[str, FeatureSet]] = {
     "victor-2008": FeatureSet((_PAPER,)),
     "victor-2": FeatureSet((_SURROUNDINGS,), is_learnt=True),
+    "victor-3": FeatureSet((_SURROUNDINGS,), is_learnt=True),
     "victor-2-templates": FeatureSet((_SURROUNDINGS, _TEMPLATES), is_learnt=True),
 }

@@ -38,6 +38,7 @@ def grow(
     sampled = np.take(np.concatenate(values, axis=1), rows, axis=1)
     logits = np.concatenate(baselines)[rows] if baselines else np.zeros(len(rows), dtype=np.float32)
     pool = catboost.Pool(sampled.T, wanted.astype(np.int8))
+    pool.quantize(border_count=_N_BORDERS)  # once for all rounds
     of_round, grown = weights, list[Trees]()
     ends = np.linspace(0, options.n_trees, options.n_rounds + 1).round().astype(int)
     for n_trees in (n for n in np.diff(ends).tolist() if n):
@@ -61,7 +62,7 @@ def _fitted(pool: Any, options: TreeOptions, seed: int) -> Trees:
         learning_rate=options.learning_rate,
         l2_leaf_reg=options.l2,
         rsm=options.feature_fraction,
-        border_count=64,
+        border_count=_N_BORDERS,
         boosting_type="Plain",
         bootstrap_type="No",
         random_seed=seed,
@@ -103,6 +104,7 @@ def _f1_weights(logits: Float32, wanted: Bool, masses: Float64, pages: npt.NDArr
     return np.asarray(masses * gains / both[pages] + _MIN_MASS)
 
 
+_N_BORDERS: Final = 64
 _MIN_MASS: Final = 1e-9
 _MIN_BOTH: Final = 0.02
 

@@ -111,10 +111,9 @@ def _with_ancestors(own: Any, around: npt.NDArray[np.intp]) -> Any:
         (outer.astype(np.float32)[outer], around[outer], np.concatenate([[0], np.cumsum(outer)])),
         shape=(n, n),
     )
-    sums, of_level = own, own
-    while of_level.nnz:
-        of_level = step @ of_level
-        sums = sums + of_level
+    sums = own
+    while step.nnz:  # sums of 1, 2, 4, … elements
+        sums, step = sums + step @ sums, step @ step
     return sums
 
 
