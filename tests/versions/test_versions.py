@@ -1,4 +1,4 @@
-"""The same rows, templates and measures on each version of Spark, with the Pythons that they support."""
+"""The same rows and templates on each version of Spark, with the Pythons that they support."""
 
 import json
 import os
@@ -15,7 +15,6 @@ import pytest
 
 from tests.cluster import runs, standalone
 from tests.conftest import ROOT
-from tests.evaluation.invented import write_sets
 from tests.spark.crawl import rows
 from tests.versions.environments import UnavailableError, made
 
@@ -62,36 +61,23 @@ def version(python: Path) -> Version:
     return Version(python, {**variables, "PYSPARK_PYTHON": str(python)})
 
 
-@pytest.fixture(scope="module")
-def gold(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_sets(tmp_path_factory.mktemp("gold"), n_sites=2, n_pages=1)
-
-
-def results(version: Version, gold: Path, out: Path) -> dict[str, Any]:
+def results(version: Version, out: Path) -> dict[str, Any]:
     """What the commands found with a version; rows in the order of the crawl."""
-    version.run(version.python, ROOT / "tests" / "versions" / "work.py", CRAWL, gold, out)
+    version.run(version.python, ROOT / "tests" / "versions" / "work.py", CRAWL, out)
     found: dict[str, Any] = json.loads((out / "found.json").read_text())
-    assert [found[name] for name in ("arrow", "rdd", "sites", "templates", "evaluate")] == [0, 0, 0, 0, 0]
+    assert [found[name] for name in ("arrow", "rdd", "sites", "templates")] == [0, 0, 0, 0]
     for name in ("arrow", "rdd", "sites"):
         found[name] = rows(out / name)
     for name in ("templates", "templates.sites"):
         table = pq.read_table(out / f"{name}.parquet")
         found[name] = [{**row, "mined_at": None} for row in table.to_pylist()]
-    measured = json.loads((out / "measured" / "results.json").read_text())
-    found["measures"] = [without_clocks(cleaner) for cleaner in measured["cleaners"]]
     return found
 
 
-def without_clocks(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: without_clocks(value[key]) for key in value if key != "pages_per_second"}
-    return value
-
-
 @pytest.fixture(scope="module")
-def expected(gold: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The results with the Spark that is installed here."""
-    found = results(version(Path(sys.executable)), gold, tmp_path_factory.mktemp("newest") / "out")
+    found = results(version(Path(sys.executable)), tmp_path_factory.mktemp("newest") / "out")
     assert len(found["arrow"]) == 42
     assert found["rdd"] == found["arrow"]
     return found
@@ -110,16 +96,16 @@ def other(request: pytest.FixtureRequest) -> Version:
     "other", [("==3.5.*", "3.11"), ("==4.0.*", "3.12"), (NEWEST, "3.13")], ids="-python".join, indirect=True
 )
 def test_all_commands_give_the_same_results_in_local_mode(
-    other: Version, gold: Path, expected: dict[str, Any], tmp_path: Path
+    other: Version, expected: dict[str, Any], tmp_path: Path
 ) -> None:
-    found = results(other, gold, tmp_path / "out")
+    found = results(other, tmp_path / "out")
     if found["spark"].startswith("3.5."):
         assert found["warc"] == 'spark.read.format("warc") needs Spark 4.0 or newer'
     else:
         assert found["warc"] == expected["warc"]
     same = found.keys() - {"spark", "python", "warc"}
     assert {name for name in same if found[name] != expected[name]} == set()
-    assert len(same) == 7
+    assert len(same) == 5
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What one version of Spark is tried with, in one process: python work.py CRAWL GOLD OUT.
+"""What one version of Spark is tried with, in one process: python work.py CRAWL OUT.
 
 OUT gets the outputs of the commands, and found.json: their exit codes, and what the format "warc" counts.
 """
@@ -14,29 +14,17 @@ from victor_spark.errors import ConfigurationError
 from victor_spark.spark.session import session
 
 
-def work(crawl: str, gold: str, out: Path) -> dict[str, object]:
+def work(crawl: str, out: Path) -> dict[str, object]:
     """Runs every command that uses Spark, in local mode."""
     clean = ["clean", crawl, "--blocks", "--output"]
     shuffled = ["--partition-by", "language", "--target-file-size", "1M"]
     mining = ["templates", "mine", crawl, "--output"]
-    measuring = [
-        "evaluate",
-        "--spark",
-        "--gold",
-        gold,
-        "--cleaner",
-        "victor",
-        "--measures",
-        "words",
-        "--output",
-    ]
     found: dict[str, object] = {"spark": pyspark.__version__, "python": sys.version.split()[0]}
     with session(master="local[2]") as spark:
         found["arrow"] = main([*clean, str(out / "arrow")])
         found["rdd"] = main([*clean, str(out / "rdd"), "--engine", "rdd", *shuffled])
         found["sites"] = main([*clean, str(out / "sites"), "--by-site"])
         found["templates"] = main([*mining, str(out / "templates.parquet")])
-        found["evaluate"] = main([*measuring, str(out / "measured")])
         try:
             from victor_spark.spark import datasource
         except ConfigurationError as error:
@@ -51,7 +39,7 @@ def work(crawl: str, gold: str, out: Path) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    folder = Path(sys.argv[3])
+    folder = Path(sys.argv[2])
     folder.mkdir(parents=True)
-    result = work(sys.argv[1], sys.argv[2], folder)
+    result = work(sys.argv[1], folder)
     (folder / "found.json").write_text(json.dumps(result))
