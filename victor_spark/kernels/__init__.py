@@ -8,7 +8,7 @@ import functools
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
@@ -82,9 +82,5 @@ def _is_fresh(source: Path) -> bool:
     return not in_checkout or built.stat().st_mtime >= source.stat().st_mtime
 
 
-def _as_they_are(*arrays: Any) -> Sequence[Any]:
-    return arrays
-
-
-views = _as_they_are if compiled() else memory_views
+views: Callable[..., Sequence[Any]] = (lambda *arrays: arrays) if compiled() else memory_views
 """Arrays as kernels take them, which look into an array themselves where they are compiled."""
