@@ -11,7 +11,8 @@ from typing import Any, Final, overload
 
 import numpy as np
 
-from victor_spark.blocks import LABELS, Blocks, Bool, Float64, Scores, UInt8, labels
+from victor_spark.blocks import LABELS, Blocks, Bool, Float64, Scores, UInt8, UInt32, labels
+from victor_spark.kernels import text_of
 from victor_spark.metadata.extract import Metadata, metadata
 from victor_spark.rendering import markdown, plain, tei
 from victor_spark.roles import ROLES, roles
@@ -137,12 +138,14 @@ class Document:
         return int(self.kept.sum())
 
     @property
+    def uncut_points(self) -> UInt32:
+        """The code points of `uncut_text`."""
+        return self.columns.points if self.cut is None else np.where(self.cut, np.uint32(ord(" ")), self.columns.points)
+
+    @property
     def uncut_text(self) -> str:
         """The text of all blocks, with white space in the place of what was cut out of them."""
-        if self.cut is None:
-            return self.columns.text
-        points = np.where(self.cut, np.uint32(ord(" ")), self.columns.points)
-        return points.tobytes().decode("utf-32-le", "surrogatepass")
+        return self.columns.text if self.cut is None else text_of(self.uncut_points)
 
     def to_dict(self) -> dict[str, Any]:
         """The document as values that JSON has: facts about the page, metadata, text, and all blocks."""

@@ -214,8 +214,8 @@ _IN_TEXT: Final = re.compile(
 _LOOKS_SO: Final = re.compile(r"[\\^_={}<>]|^[A-Za-z]'?$|^[A-Za-z] ?[-+*/=] ?\w$")
 
 
-def in_text(text: str) -> Iterator[str | tuple[str, bool]]:
-    """The text cut at formulas in LaTeX delimiters: text as str, a formula as (LaTeX, stands by itself)."""
+def in_text(text: str) -> Iterator[tuple[int, int, str | None, bool]]:
+    """The text cut at formulas in LaTeX delimiters: from, to, the LaTeX or None, whether it stands by itself."""
     done = 0
     for match in _IN_TEXT.finditer(text):
         kind = match.lastgroup or ""
@@ -224,8 +224,8 @@ def in_text(text: str) -> Iterator[str | tuple[str, bool]]:
         if not (tex := match[kind].strip()):
             continue
         if text[done : match.start()]:
-            yield text[done : match.start()]
-        yield tex, kind in "db"
+            yield done, match.start(), None, False
+        yield match.start(), match.end(), tex, kind in "db"
         done = match.end()
     if text[done:]:
-        yield text[done:]
+        yield done, len(text), None, False

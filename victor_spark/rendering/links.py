@@ -1,13 +1,13 @@
 """Addresses of links and images: resolved against the page's, those that run scripts dropped."""
 
 import re
+from collections.abc import Callable
 from functools import cached_property
 from html import unescape
 from typing import Final
 from urllib.parse import urljoin, urlsplit
 
 from victor_spark.rendering import formulas
-from victor_spark.rendering.structure import Cleaned
 
 _ATTRIBUTE: Final = re.compile(r' ([\w:.-]+)="([^"]*)"')
 _HREF: Final = re.compile(r' href="([^"]*)"')
@@ -33,16 +33,16 @@ def attributes(tag: str) -> dict[str, str]:
 class Links:
     """What addresses of a page are resolved against."""
 
-    def __init__(self, document: Cleaned) -> None:
-        self._document = document
+    def __init__(self, url: str | None, markup: Callable[[], bytes] | None) -> None:
+        self._url = url or ""
+        self._markup = markup
 
     @cached_property
     def base(self) -> str:
         """The address that relative ones are relative to; "" where the page's is unknown."""
-        url = self._document.url or ""
-        if self._document.markup is not None and (found := _BASE.search(self._document.markup()[:100_000])):
-            return resolved(url, unescape(found[1].decode("utf-8", "replace")))
-        return url
+        if self._markup is not None and (found := _BASE.search(self._markup()[:100_000])):
+            return resolved(self._url, unescape(found[1].decode("utf-8", "replace")))
+        return self._url
 
     def of(self, tag: str) -> str | None:
         """Where a link leads; None: nowhere, to the page itself, or to a script."""
@@ -61,8 +61,8 @@ class Links:
         address = resolved(self.base, written)
         if (
             "#" in address
-            and self._document.url
-            and address.partition("#")[0] == self._document.url.partition("#")[0]
+            and self._url
+            and address.partition("#")[0] == self._url.partition("#")[0]
         ):
             return None
         return address
@@ -75,15 +75,15 @@ class Links:
     @cached_property
     def pictures(self) -> list[bytes]:
         """The `picture` elements of the page's source."""
-        return [] if self._document.markup is None else _PICTURE.findall(self._document.markup())
+        return [] if self._markup is None else _PICTURE.findall(self._markup())
 
     @cached_property
     def _scripts(self) -> dict[str, tuple[str, bool]]:
-        if self._document.markup is None:
+        if self._markup is None:
             return {}
         return {
             number.decode(): (formulas.tidy(unescape(tex.decode("utf-8", "replace"))), bool(mode))
-            for mode, number, tex in _MATHJAX.findall(self._document.markup())
+            for mode, number, tex in _MATHJAX.findall(self._markup())
         }
 
 
