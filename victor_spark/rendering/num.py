@@ -14,11 +14,12 @@ KINDS: Final = tuple(
 """What elements are here, by their tags; those up to `input` have no end tag, but for `other`."""
 MARKS: Final = ("math", "callout", "title", "code", "block", "anchor", "copy", "hidden", "notes", "picture")
 """What words of class, role and id say of an element: bits."""
-ELEMENT: Final = ("kind", "marks", "start", "inner", "end", "parent", "first", "last", "flags")
+ELEMENT: Final = ("kind", "marks", "start", "inner", "end", "parent", "first", "last", "flags", "stack")
 """The columns of elements, in document order.
 
 `start`: of the tag, `inner`: the end of that, `end`: the start of its end tag; `parent`: the row of the element
-around it (-1: none); blocks `first` to `last` (not included) are inside it. `marks` is -1 until it is needed.
+around it (-1: none); blocks `first` to `last` (not included) are inside it. `marks` is -1 until it is needed; `stack`: not of elements, those
+that are open in the scan.
 """
 FLAGS: Final = ("shown", "captioned", "note", "ref", "back")
 """What was found out of an element: an image or a link around one that is shown, a figure whose caption is,

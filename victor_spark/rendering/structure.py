@@ -14,7 +14,7 @@ from victor_spark.kernels import code_points, views
 from victor_spark.metadata.extract import Metadata
 from victor_spark.parser.hashing import hashed
 from victor_spark.rendering import footnotes, formulas, images, num
-from victor_spark.rendering.links import Links, attributes
+from victor_spark.rendering.links import Links, attribute
 from victor_spark.rendering.walk import Walk
 
 KIND: Final = {name: place for place, name in enumerate(num.KINDS)}
@@ -131,7 +131,7 @@ class Structure:
     def __init__(self, document: Cleaned) -> None:
         self.html, self.text, self.blocks = document.html, document.uncut_text, document.columns
         self.points = document.uncut_points
-        self.links = Links(document.url, document.markup)
+        self.links = Links(document.url, document.markup, document.columns.source_elements)
         self.values: list[Any] = []
         self.shown_images: dict[str, int] = {}  # addresses and the rows of their images
         self.footnotes = footnotes.NONE
@@ -141,19 +141,17 @@ class Structure:
         self.kept = kept[1:-1]
         self.kept[:] = document.kept
         self.sums = np.empty((4, n + 1), dtype=np.int32)
-        n_tags = self.html.count("<") + 1
-        elements = np.empty((len(num.ELEMENT), n_tags), dtype=np.int32)
         self._walk = Walk(
             self,
+            np.empty((len(num.ELEMENT), 256 + len(self.html) // 64), dtype=np.int32),
             np.empty((len(num.NODE), 256 + 4 * n), dtype=np.int32),
             *views(code_points(self.html), self.points, *_tables(), blocks.start, blocks.end),
             *views(blocks.text_start, blocks.text_end, blocks.paragraph, blocks.white_space, blocks.listing),
             *views(blocks.n_split_br, blocks.space_before, blocks.gaps, blocks.gap_ends),
-            *views(blocks.line_number.view(np.uint8), kept, self.sums, np.empty(n_tags, dtype=np.int32)),
-            *views(elements, np.empty((len(num.FRAME), 64), np.int32), np.empty(64, np.int32)),
+            *views(blocks.line_number.view(np.uint8), kept, self.sums),
+            *views(np.empty((len(num.FRAME), 64), np.int32), np.empty(64, np.int32)),
         )
-        n_elements = self._walk.scan()
-        self.s = Elements(*elements[:, :n_elements])
+        self.s = Elements(*self._walk.scan())
         if labels := self._walk.choose():
             found = self.footnotes = footnotes.footnotes(self, np.array(labels))
             for name, rows in (("note", found.notes), ("ref", found.refs), ("back", found.back)):
@@ -282,8 +280,8 @@ class Structure:
     def image(self, row: int) -> tuple[int, int, bool] | None:
         """An image, or the formula that it shows; None: it shows nothing."""
         tag = self.tag(row)
-        if self.marks(row) & MARK["math"] or images.IS_FORMULA.search(tag):
-            if tex := formulas.tidy(attributes(tag).get("alt", "")):
+        if self.marks(row) & MARK["math"] or images.is_formula(tag):
+            if tex := formulas.tidy(attribute(tag, "alt")):
                 return OP["math"], self._add(tex), "display" in tag
         found = images.image(self, row, tag)
         return None if found is None else (OP["image"], self._add(found), False)
@@ -304,7 +302,7 @@ class Structure:
 
     def callout(self, row: int) -> int:
         """GitHub's name for the kind of notice that an element's classes say."""
-        words = re.findall(r"[a-z]+", attributes(self.tag(row)).get("class", "").lower())
+        words = re.findall(r"[a-z]+", attribute(self.tag(row), "class").lower())
         return self._add(next((_CALLOUT_OF[word] for word in words if word in _CALLOUT_OF), "NOTE"))
 
     def is_anchor(self, row: int, begins: bool) -> bool:  # noqa: FBT001 - the kernel's call

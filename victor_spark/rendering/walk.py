@@ -30,10 +30,10 @@ _NO_NOTE = cython.declare(cython.int, at.MARK_MATH | at.MARK_TITLE | at.MARK_COD
 class Walk:
     """The walk over one page: `scan`, then `choose`, then `run`.
 
-    `views`: memory views of the fields from `html` to `nodes`. `slots`/`slot_kinds` is an open-addressing table
+    `views`: memory views of the fields from `html` to `inlines`. `slots`/`slot_kinds` is an open-addressing table
     from the FNV-1a hash of a tag's name to its kind, `word_slots`/`word_marks` from that of a word to bits.
-    `kept` has a 0 before its first block and one after its last. Filled are `elements` (num.ELEMENT, a column
-    for each `<` at least) and `nodes` (num.NODE), which grow.
+    `kept` has a 0 before its first block and one after its last. `elements` and `nodes`
+    are filled, and grow.
     """
 
     html: cython.const[cython.uint][::1]
@@ -56,12 +56,12 @@ class Walk:
     line_number: cython.const[cython.uchar][::1]
     kept: cython.uchar[::1]
     sums: cython.int[:, ::1]  # up to each block: kept blocks, characters, kept ones; then the next kept block
-    stack: cython.int[::1]
-    elements: cython.int[:, ::1]
+    elements: cython.int[:, ::1]  # num.ELEMENT, a column an element; and a row for the stack of open ones
     nodes: cython.int[:, ::1]
     frames: cython.int[:, ::1]
     inlines: cython.int[::1]
-    array: Any
+    elements_array: Any
+    nodes_array: Any
     page: Any
     n_blocks: cython.Py_ssize_t
     n_elements: cython.Py_ssize_t
@@ -80,7 +80,7 @@ class Walk:
     n_not_math: cython.int
     heading: cython.int  # the row of the last heading
 
-    def __init__(self, page: Any, array: Any, *views: object):
+    def __init__(self, page: Any, elements: Any, nodes: Any, *views: object):
         (
             self.html,
             self.points,
@@ -102,14 +102,12 @@ class Walk:
             self.line_number,
             self.kept,
             self.sums,
-            self.stack,
-            self.elements,
             self.frames,
             self.inlines,
         ) = views
         self.page = page
-        self.array = array
-        self.nodes = memoryview(array)
+        self.elements_array, self.nodes_array = elements, nodes
+        self.elements, self.nodes = memoryview(elements), memoryview(nodes)
         self.n_blocks = self.start.shape[0]
         self.n_elements = self.n = self.depth = 0
         self.top = self.link = self.number = self.skip = -1
@@ -120,8 +118,8 @@ class Walk:
 
     # --- elements --------------------------------------------------------------------------------------
 
-    def scan(self) -> int:
-        """Fills `elements`; how many there are."""
+    def scan(self) -> Any:
+        """The elements."""
         n: cython.Py_ssize_t = self.html.shape[0]
         low_bits: cython.ulonglong = 4294967295
         slot_mask: cython.uint = cython.cast(cython.uint, self.slots.shape[0] - 1)
@@ -146,8 +144,8 @@ class Walk:
             if i < n and self.html[i] == 47:
                 if depth > 0:
                     depth -= 1
-                    self.elements[at.E_END, self.stack[depth]] = cython.cast(cython.int, begin)
-                    self.elements[at.E_LAST, self.stack[depth]] = cython.cast(cython.int, block)
+                    self.elements[at.E_END, self.elements[at.E_STACK, depth]] = cython.cast(cython.int, begin)
+                    self.elements[at.E_LAST, self.elements[at.E_STACK, depth]] = cython.cast(cython.int, block)
                 while i < n and self.html[i] != 62:
                     i += 1
                 i += 1
@@ -165,25 +163,28 @@ class Walk:
                 i += 1
             i += 1
             kind = self.slot_kinds[slot]
+            if row >= self.elements.shape[1]:
+                self.elements_array = np.concatenate([self.elements_array, self.elements_array], axis=1)
+                self.elements = memoryview(self.elements_array)
             self.elements[at.E_KIND, row] = kind
             self.elements[at.E_MARKS, row] = -1
             self.elements[at.E_START, row] = cython.cast(cython.int, begin)
             self.elements[at.E_INNER, row] = cython.cast(cython.int, i)
             self.elements[at.E_END, row] = cython.cast(cython.int, i)
-            self.elements[at.E_PARENT, row] = self.stack[depth - 1] if depth > 0 else -1
+            self.elements[at.E_PARENT, row] = self.elements[at.E_STACK, depth - 1] if depth > 0 else -1
             self.elements[at.E_FIRST, row] = cython.cast(cython.int, block)
             self.elements[at.E_LAST, row] = cython.cast(cython.int, block)
             self.elements[at.E_FLAGS, row] = 0
             if kind == at.KIND_OTHER or kind > at.KIND_INPUT:
-                self.stack[depth] = cython.cast(cython.int, row)
+                self.elements[at.E_STACK, depth] = cython.cast(cython.int, row)
                 depth += 1
             row += 1
         while depth > 0:  # only where the input is no serialised tree
             depth -= 1
-            self.elements[at.E_END, self.stack[depth]] = cython.cast(cython.int, n)
-            self.elements[at.E_LAST, self.stack[depth]] = cython.cast(cython.int, self.n_blocks)
+            self.elements[at.E_END, self.elements[at.E_STACK, depth]] = cython.cast(cython.int, n)
+            self.elements[at.E_LAST, self.elements[at.E_STACK, depth]] = cython.cast(cython.int, self.n_blocks)
         self.n_elements = row
-        return row
+        return self.elements_array[: at.E_STACK, :row]
 
     @cython.ccall
     def marks(self, row: cython.Py_ssize_t) -> cython.int:
@@ -483,7 +484,7 @@ class Walk:
                     self._add_element(row)
         self._close_up_to(_FAR)
         self._end_line()
-        return self.array[:, : self.n]
+        return self.nodes_array[:, : self.n]
 
     @cython.cfunc
     def _is_wanted(self, row: cython.Py_ssize_t) -> cython.bint:
@@ -512,8 +513,8 @@ class Walk:
         """Adds a node and returns its row."""
         row: cython.Py_ssize_t = self.n
         if row >= self.nodes.shape[1]:
-            self.array = np.concatenate([self.array, np.zeros_like(self.array)], axis=1)
-            self.nodes = memoryview(self.array)
+            self.nodes_array = np.concatenate([self.nodes_array, self.nodes_array], axis=1)
+            self.nodes = memoryview(self.nodes_array)
         self.nodes[at.N_OP, row] = op
         self.nodes[at.N_A, row] = a
         self.nodes[at.N_B, row] = b

@@ -358,6 +358,8 @@ class Writer:
             self.out = memoryview(grown)
 
     @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
     def _put(self, c: cython.uint) -> cython.void:
         self.out[self.n] = c
         self.n += 1
@@ -522,11 +524,22 @@ class Writer:
     # --- lines -----------------------------------------------------------------------------------------
 
     @cython.cfunc
-    def _add(self, c: cython.uint) -> cython.void:
-        if self.n_line >= self.line.shape[0]:
-            grown = np.empty(2 * self.n_line, dtype=np.uint32)
-            grown[: self.n_line] = self.line
+    def _line_room(self, size: cython.Py_ssize_t) -> cython.void:
+        """Makes sure that `size` more code points fit into the line."""
+        if self.n_line + size > self.line.shape[0]:
+            grown = np.empty(2 * (self.n_line + size), dtype=np.uint32)
+            grown[: self.n_line] = self.line[: self.n_line]
             self.line = memoryview(grown)
+
+    @cython.cfunc
+    def _add(self, c: cython.uint) -> cython.void:
+        self._line_room(1)
+        self._append(c)
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _append(self, c: cython.uint) -> cython.void:
         self.line[self.n_line] = c
         self.n_line += 1
 
@@ -627,12 +640,13 @@ class Writer:
         """Adds text with what means something in Markdown escaped; white space as one space."""
         was_white: cython.bint = False
         c: cython.uint
+        self._line_room(2 * (end - i))
         while i < end:
             c = points[i]
             i += 1
             if c < 1114112 and (self.properties[c] & at.CHAR_CLASS_MASK) == at.CHAR_WHITE:
                 if not was_white:
-                    self._add(32)
+                    self._append(32)
                 was_white = True
                 continue
             was_white = False
@@ -649,8 +663,8 @@ class Writer:
                 or (c == 60 and i < end and _opens_tag(points[i]))
                 or (c == 38 and self._is_entity(points, i, end))
             ):
-                self._add(92)
-            self._add(c)
+                self._append(92)
+            self._append(c)
 
     @cython.cfunc
     def _is_entity(
@@ -690,8 +704,9 @@ class Writer:
     @cython.cfunc
     def _add_address(self, address: str) -> cython.void:
         """Adds an address in parentheses, after the text in brackets."""
-        self._add(93)
-        self._add(40)
+        self._line_room(5 * len(address) + 3)
+        self._append(93)
+        self._append(40)
         i: cython.Py_ssize_t
         n: cython.Py_ssize_t = len(address)
         for i in range(n):
@@ -699,15 +714,15 @@ class Writer:
             if c == 32 or c == 60 or c == 62 or c == 92 or c == 96 or c == 124:
                 self._add_text(f"%{c:02X}")
             elif c == 40 or c == 41:
-                self._add(92)
-                self._add(c)
+                self._append(92)
+                self._append(c)
             elif c == 38 and _begins_entity(address, i + 1):
                 self._add_text("&amp;")
             elif c > 32 and c != 127 and not (
                 c < 1114112 and (self.properties[c] & at.CHAR_CLASS_MASK) == at.CHAR_WHITE
             ):
-                self._add(c)
-        self._add(41)
+                self._append(c)
+        self._append(41)
 
     @cython.cfunc
     def _add_code(self, i: cython.Py_ssize_t, stop: cython.Py_ssize_t) -> cython.void:
@@ -715,6 +730,7 @@ class Writer:
         begin: cython.Py_ssize_t = self.n_line
         k: cython.Py_ssize_t
         while i < stop:
+            self._line_room(self.nodes[at.N_B, i] - self.nodes[at.N_A, i] + 2)
             white: cython.bint = self.nodes[at.N_OP, i] != at.TEXT
             for k in range(self.nodes[at.N_A, i], self.nodes[at.N_B, i] if not white else 0):
                 c = self.points[k]
@@ -722,11 +738,11 @@ class Writer:
                     white = True
                 elif c >= 32:
                     if white and self.n_line > begin:
-                        self._add(32)
+                        self._append(32)
                     white = False
-                    self._add(c)
+                    self._append(c)
             if white and self.n_line > begin and self.line[self.n_line - 1] != 32:
-                self._add(32)
+                self._append(32)
             i += 1
         self.n_line = self._core_end(begin)
         self._end_code(begin)
