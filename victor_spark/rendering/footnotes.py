@@ -122,9 +122,7 @@ def _marks_of(page: "Structure", note: int, stop: int) -> Iterator[int]:
             begins = s.first[row] <= first + 1
             if ("#" in tag and _BACK.fullmatch(text)) or (begins and _LABEL.fullmatch(text.strip())):
                 yield row
-        elif (
-            s.kind[row] == KIND["sup"] and s.first[row] <= first + 1 and _LABEL.fullmatch(_text(page, row))
-        ):
+        elif s.kind[row] == KIND["sup"] and s.first[row] <= first + 1 and _LABEL.fullmatch(_text(page, row)):
             yield row
 
 

@@ -24,8 +24,8 @@ def markdown(document: Cleaned, *, links: bool = True, images: bool = True, emph
     for node in (_title(page, document.title), *_headings_of_notes(page)):
         if node is not None:
             page.nodes[_OP, node] = OP["root"]
-    filled = np.empty(page.n + 1, dtype=np.int32)
-    arrays = views(page.points, properties(), page.nodes, filled)
+    lines = np.empty((4, page.n + 1), dtype=np.int32)
+    arrays = views(page.points, properties(), page.nodes, lines)
     return Writer(page.values, *arrays, links=links, images=images, emphasis=emphasis).write(page.n)
 
 

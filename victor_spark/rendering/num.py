@@ -25,8 +25,8 @@ FLAGS: Final = ("shown", "captioned", "note", "ref", "back")
 """What was found out of an element: an image or a link around one that is shown, a figure whose caption is,
 a footnote, a reference to one, what leads back from it: bits."""
 OPS: Final = tuple(
-    "close root p heading list item quote callout title table row cell figure caption dl dt dd details summary "
-    "footnote link strong em strike sup sub codespan text space br code hr image math ref".split()
+    "close root p heading list item callout title table row cell footnote "
+    "quote figure caption dl dt dd details summary link strong em strike sup sub codespan text space br code hr image math ref".split()
 )
 """Nodes: those before `link` are blocks, those from it on stand in lines, those from `text` on have no end."""
 NODE: Final = ("op", "a", "b", "end")

@@ -156,7 +156,7 @@ class Structure:
             found = self.footnotes = footnotes.footnotes(self, np.array(labels))
             for name, rows in (("note", found.notes), ("ref", found.refs), ("back", found.back)):
                 self.s.flags[list(rows)] |= 1 << num.FLAGS.index(name)
-            self._walk.recount()
+            self._walk.count()
         self.nodes: Int32 = self._walk.run()
         self.n = self.nodes.shape[1]
 
@@ -237,7 +237,10 @@ class Structure:
     def words(self, node: int) -> str:
         """The text of a node, white space as one space."""
         op, a, b, _ = self.nodes[:, node : int(self.nodes[-1, node]) + 1].tolist()
-        text = (self.text[i:j] if kind == OP["text"] else " " * (kind > OP["text"]) for kind, i, j in zip(op, a, b, strict=True))
+        text = (
+            self.text[i:j] if kind == OP["text"] else " " * (kind > OP["text"])
+            for kind, i, j in zip(op, a, b, strict=True)
+        )
         return " ".join("".join(text).split())
 
     def _add(self, value: Any) -> int:

@@ -60,7 +60,9 @@ def _sections(page: Structure) -> str:
             if parts:
                 parts.append("</div>\n" if filled else "<p/></div>\n")
             level = page.nodes[1, node]
-            parts.append(f'<div type="h{level}">\n<head>{page.marked_up(_tags, _text, node, inside=True)}</head>\n')
+            parts.append(
+                f'<div type="h{level}">\n<head>{page.marked_up(_tags, _text, node, inside=True)}</head>\n'
+            )
             filled = False
         elif text := page.marked_up(_tags, _text, node):
             parts += [text] if parts else ["<div>\n", text]

@@ -1,4 +1,4 @@
-# cython: language_level=3, infer_types=True
+# cython: language_level=3, infer_types=True, auto_cpdef=True
 """The kept content of a page as nodes: one scan of the tags, one walk over elements and kept blocks.
 
 The input is a serialised tree, as that of `markup`: balanced tags, no comments, `<` and `>` escaped
@@ -23,9 +23,12 @@ _LONGEST_CAPTION = cython.declare(cython.int, 300)
 _LONGEST_LABEL = cython.declare(cython.int, 9)  # of a footnote
 _MAX_NOTICES = cython.declare(cython.int, 64)
 _FAR = cython.declare(cython.int, 2147483647)
-_NO_NOTE = cython.declare(cython.int, at.MARK_MATH | at.MARK_TITLE | at.MARK_CODE | at.MARK_HIDDEN | at.MARK_ANCHOR)
+_NO_NOTE = cython.declare(
+    cython.int, at.MARK_MATH | at.MARK_TITLE | at.MARK_CODE | at.MARK_HIDDEN | at.MARK_ANCHOR
+)
 
 
+@cython.final
 @cython.cclass
 class Walk:
     """The walk over one page: `scan`, then `choose`, then `run`.
@@ -81,30 +84,11 @@ class Walk:
     heading: cython.int  # the row of the last heading
 
     def __init__(self, page: Any, elements: Any, nodes: Any, *views: object):
-        (
-            self.html,
-            self.points,
-            self.slots,
-            self.slot_kinds,
-            self.word_slots,
-            self.word_marks,
-            self.start,
-            self.block_end,
-            self.text_start,
-            self.text_end,
-            self.paragraph,
-            self.white_space,
-            self.listing,
-            self.n_split_br,
-            self.space_before,
-            self.gaps,
-            self.gap_ends,
-            self.line_number,
-            self.kept,
-            self.sums,
-            self.frames,
-            self.inlines,
-        ) = views
+        self.html, self.points, self.slots, self.slot_kinds, self.word_slots, self.word_marks = views[:6]
+        self.start, self.block_end, self.text_start, self.text_end, self.paragraph = views[6:11]
+        self.white_space, self.listing, self.n_split_br, self.space_before = views[11:15]
+        self.gaps, self.gap_ends, self.line_number, self.kept = views[15:19]
+        self.sums, self.frames, self.inlines = views[19:]
         self.page = page
         self.elements_array, self.nodes_array = elements, nodes
         self.elements, self.nodes = memoryview(elements), memoryview(nodes)
@@ -145,7 +129,9 @@ class Walk:
                 if depth > 0:
                     depth -= 1
                     self.elements[at.E_END, self.elements[at.E_STACK, depth]] = cython.cast(cython.int, begin)
-                    self.elements[at.E_LAST, self.elements[at.E_STACK, depth]] = cython.cast(cython.int, block)
+                    self.elements[at.E_LAST, self.elements[at.E_STACK, depth]] = cython.cast(
+                        cython.int, block
+                    )
                 while i < n and self.html[i] != 62:
                     i += 1
                 i += 1
@@ -182,11 +168,12 @@ class Walk:
         while depth > 0:  # only where the input is no serialised tree
             depth -= 1
             self.elements[at.E_END, self.elements[at.E_STACK, depth]] = cython.cast(cython.int, n)
-            self.elements[at.E_LAST, self.elements[at.E_STACK, depth]] = cython.cast(cython.int, self.n_blocks)
+            self.elements[at.E_LAST, self.elements[at.E_STACK, depth]] = cython.cast(
+                cython.int, self.n_blocks
+            )
         self.n_elements = row
         return self.elements_array[: at.E_STACK, :row]
 
-    @cython.ccall
     def marks(self, row: cython.Py_ssize_t) -> cython.int:
         """What the words in class, role and id of an element say: a word of letters and digits, or a name
         between spaces, with a space after it, in small letters.
@@ -231,8 +218,6 @@ class Walk:
         self.elements[at.E_MARKS, row] = found
         return found
 
-    @cython.cfunc
-    @cython.inline
     def _is_named(self, i: cython.Py_ssize_t) -> cython.bint:
         """Whether the '=' at `i` (3 at least) ends the name class, role or id."""
         last: cython.uint = self.html[i - 1]
@@ -242,8 +227,6 @@ class Walk:
             return self.html[i - 2] == 108 and self.html[i - 3] == 111 and self.html[i - 5] == 32
         return last == 100 and self.html[i - 2] == 105 and self.html[i - 3] == 32
 
-    @cython.cfunc
-    @cython.inline
     def _of_word(self, word: cython.uint) -> cython.int:
         mask: cython.uint = cython.cast(cython.uint, self.word_slots.shape[0] - 1)
         slot: cython.uint = word & mask
@@ -251,12 +234,11 @@ class Walk:
             slot = (slot + 1) & mask
         return self.word_marks[slot]
 
-    @cython.cfunc
     def _number(self, row: cython.Py_ssize_t, name: str) -> cython.int:
         """The number that an attribute of an element begins with, -1 where there is none."""
         i: cython.Py_ssize_t = self.elements[at.E_START, row]
         end: cython.Py_ssize_t = self.elements[at.E_INNER, row] - 1
-        k: cython.Py_ssize_t
+        k: cython.Py_ssize_t = 0
         n: cython.Py_ssize_t = len(name)
         found: cython.int = -1
         while i + n + 2 < end:
@@ -282,9 +264,7 @@ class Walk:
         Shown whole are listings, data tables and list items that most is kept of; notices and headings between
         kept text; images beside it, with their captions. Numbers of lines are left out.
         """
-        row: cython.Py_ssize_t
-        b: cython.Py_ssize_t
-        self._count()
+        self.count()
         for row in range(self.n_elements):
             kind = self.elements[at.E_KIND, row]
             if kind == at.KIND_LI or kind == at.KIND_TABLE or kind == at.KIND_PRE:
@@ -301,30 +281,23 @@ class Walk:
         for b in range(self.n_blocks):
             if self.line_number[b]:
                 self.kept[b + 1] = 0
-        self._count()
+        self.count()
         for row in range(self.n_elements):
             if self.elements[at.E_KIND, row] == at.KIND_IMG:
                 self._choose_image(row)
         for row in range(self.n_elements):
             if self.elements[at.E_FLAGS, row] & at.FLAG_CAPTIONED:
                 self.keep(row)
-        self._count()
+        self.count()
         return self._labels()
 
-    @cython.ccall
     def keep(self, row: cython.Py_ssize_t) -> cython.void:
         """Shows all of an element."""
         for b in range(self.elements[at.E_FIRST, row], self.elements[at.E_LAST, row]):
             self.kept[b + 1] = 1
 
-    def recount(self) -> None:
-        """To call when `kept` has changed."""
-        self._count()
-
-    @cython.cfunc
-    def _count(self) -> cython.void:
+    def count(self) -> cython.void:
         """Fills `sums` from `kept`."""
-        b: cython.Py_ssize_t
         n_kept: cython.int = 0
         size: cython.int = 0
         kept_size: cython.int = 0
@@ -345,22 +318,15 @@ class Walk:
                 follows = cython.cast(cython.int, b)
             self.sums[3, b] = follows
 
-    @cython.cfunc
-    @cython.inline
     def _size(self, row: cython.Py_ssize_t) -> cython.int:
         return self.sums[1, self.elements[at.E_LAST, row]] - self.sums[1, self.elements[at.E_FIRST, row]]
 
-    @cython.cfunc
-    @cython.inline
     def _kept_size(self, row: cython.Py_ssize_t) -> cython.int:
         return self.sums[2, self.elements[at.E_LAST, row]] - self.sums[2, self.elements[at.E_FIRST, row]]
 
-    @cython.cfunc
-    @cython.inline
     def _has_kept(self, row: cython.Py_ssize_t) -> cython.bint:
         return self.sums[0, self.elements[at.E_LAST, row]] > self.sums[0, self.elements[at.E_FIRST, row]]
 
-    @cython.cfunc
     def _choose_between(self, row: cython.Py_ssize_t) -> cython.void:
         """Shows a notice between kept text, and a heading that kept text follows."""
         a, b = self.elements[at.E_FIRST, row], self.elements[at.E_LAST, row]
@@ -375,9 +341,14 @@ class Walk:
             other: cython.Py_ssize_t = row
             tried: cython.int = 0
             while b < self.n_blocks and not self.kept[b + 1]:  # other notices may follow
-                while tried < _MAX_NOTICES and other < self.n_elements and (
-                    self.elements[at.E_FIRST, other] != b or self.elements[at.E_LAST, other] == b
-                    or not self.marks(other) & at.MARK_CALLOUT
+                while (
+                    tried < _MAX_NOTICES
+                    and other < self.n_elements
+                    and (
+                        self.elements[at.E_FIRST, other] != b
+                        or self.elements[at.E_LAST, other] == b
+                        or not self.marks(other) & at.MARK_CALLOUT
+                    )
                 ):
                     other += 1
                     tried += 1
@@ -387,7 +358,6 @@ class Walk:
             if b < self.n_blocks:
                 self.keep(row)
 
-    @cython.cfunc
     def _choose_image(self, row: cython.Py_ssize_t) -> cython.void:
         """Shows an image that belongs to the kept text."""
         around: cython.Py_ssize_t = self.elements[at.E_PARENT, row]
@@ -438,11 +408,9 @@ class Walk:
             around = self.elements[at.E_PARENT, around]
             climbed += 1
 
-    @cython.cfunc
     def _labels(self) -> list:
         """Rows of short links, and of what stands high or bold, where one of them can be a reference."""
         found: list = []
-        row: cython.Py_ssize_t
         any_: cython.bint = False
         for row in range(self.n_elements):
             kind = self.elements[at.E_KIND, row]
@@ -455,7 +423,6 @@ class Walk:
                     found.append(row)
         return found if any_ else []
 
-    @cython.cfunc
     def _leads_inside(self, row: cython.Py_ssize_t) -> cython.bint:
         """Whether there is a '#' in a tag."""
         for i in range(self.elements[at.E_START, row], self.elements[at.E_INNER, row]):
@@ -467,7 +434,6 @@ class Walk:
 
     def run(self) -> Any:
         """The nodes."""
-        row: cython.Py_ssize_t
         b: cython.int = 0
         n_blocks: cython.int = cython.cast(cython.int, self.n_blocks)
         for row in range(self.n_elements + 1):
@@ -486,7 +452,6 @@ class Walk:
         self._end_line()
         return self.nodes_array[:, : self.n]
 
-    @cython.cfunc
     def _is_wanted(self, row: cython.Py_ssize_t) -> cython.bint:
         """Whether an element is shown, or says something of what is."""
         kind = self.elements[at.E_KIND, row]
@@ -508,7 +473,6 @@ class Walk:
             (kind == at.KIND_OTHER or kind > at.KIND_INPUT) and (self.marks(row) & at.MARK_MATH) != 0
         )
 
-    @cython.cfunc
     def _put(self, op: cython.int, a: cython.int, b: cython.int) -> cython.Py_ssize_t:
         """Adds a node and returns its row."""
         row: cython.Py_ssize_t = self.n
@@ -522,7 +486,6 @@ class Walk:
         self.n = row + 1
         return row
 
-    @cython.cfunc
     def _end(self, node: cython.Py_ssize_t) -> cython.void:
         """Ends a node; an empty one was none, but for a cell and an item with a box."""
         kind = self.nodes[at.N_OP, node]
@@ -533,13 +496,13 @@ class Walk:
                 cython.int, self._put(at.CLOSE, cython.cast(cython.int, node), 0)
             )
 
-    @cython.cfunc
     def _op(self) -> cython.int:
         """The innermost container."""
         return self.frames[at.F_OP, self.top] if self.top >= 0 else at.ROOT
 
-    @cython.cfunc
-    def _push(self, end: cython.int, op: cython.int, node: cython.Py_ssize_t, saved: cython.int) -> cython.void:
+    def _push(
+        self, end: cython.int, op: cython.int, node: cython.Py_ssize_t, saved: cython.int
+    ) -> cython.void:
         depth: cython.Py_ssize_t = self.depth
         self.frames[at.F_END, depth] = end
         self.frames[at.F_OP, depth] = op
@@ -550,7 +513,6 @@ class Walk:
         self.frames[at.F_LAZY, depth] = -1
         self.depth = depth + 1
 
-    @cython.cfunc
     def _open(self, op: cython.int, a: cython.int, b: cython.int, row: cython.Py_ssize_t) -> cython.bint:
         """Puts a container for an element into the innermost one and enters it."""
         if self.depth >= _MAX_DEPTH:
@@ -565,13 +527,11 @@ class Walk:
         self.top = cython.cast(cython.int, self.depth - 1)
         return True
 
-    @cython.cfunc
     def _begin_item(self) -> cython.void:
         """Begins an item for what stands in a list and in no item of it; what follows may belong to it."""
         self._end_item()
         self.frames[at.F_LAZY, self.top] = cython.cast(cython.int, self._put(at.ITEM, -1, 0))
 
-    @cython.cfunc
     def _end_item(self) -> cython.void:
         """Ends the last item of the innermost container, if that is a list."""
         if self.top >= 0 and self.frames[at.F_LAZY, self.top] >= 0:
@@ -579,7 +539,6 @@ class Walk:
             self.frames[at.F_LAZY, self.top] = -1
             self._end(item)
 
-    @cython.cfunc
     def _close_up_to(self, position: cython.int) -> cython.void:
         """Leaves the elements that end before a position."""
         while self.depth > 0 and self.frames[at.F_END, self.depth - 1] <= position:
@@ -605,20 +564,17 @@ class Walk:
                     self._end(self.frames[at.F_NODE, frame])
             self.depth = frame
 
-    @cython.cfunc
     def _end_inlines(self, level: cython.int) -> cython.void:
         while self.level > level:
             self.level -= 1
             self._end(self.inlines[self.level])
 
-    @cython.cfunc
     def _end_line(self) -> cython.void:
         if self.line >= 0:
             self._end_inlines(0)
             self._end(self.line)
             self.line = -1
 
-    @cython.cfunc
     def _begin_line(self, op: cython.int, a: cython.int) -> cython.void:
         self._end_line()
         kind = self._op()
@@ -634,12 +590,10 @@ class Walk:
         if self.link >= 0:
             self._begin_inline(at.LINK, self.link)
 
-    @cython.cfunc
     def _begin_inline(self, op: cython.int, a: cython.int) -> cython.void:
         self.inlines[self.level] = cython.cast(cython.int, self._put(op, a, 0))
         self.level += 1
 
-    @cython.cfunc
     def _paragraph(self, number: cython.int) -> cython.bint:
         """Makes sure that there is a paragraph for text of this number; whether it is a new one."""
         if self.line >= 0 and (number == self.number or self.in_heading):
@@ -648,7 +602,6 @@ class Walk:
         self.number = number
         return True
 
-    @cython.cfunc
     def _before(self, b: cython.int) -> cython.void:
         """What stands between the text before and what begins with block `b`."""
         if not self._paragraph(self.paragraph[b]) and self.n > self.line + 1 and self.last != b:
@@ -662,7 +615,6 @@ class Walk:
                 self._put(at.SPACE, 0, 0)
         self.last = b
 
-    @cython.cfunc
     def _add_block(self, b: cython.int) -> cython.void:
         white = self.white_space[b]
         if white == at.WHITE_CODE and (self.line < 0 or self.level == 0) and self._add_listing(b):
@@ -687,20 +639,17 @@ class Walk:
                     return
         self._put(at.TEXT, begin, self.text_end[b])
 
-    @cython.cfunc
     def _leave_bare_items(self) -> cython.void:
         """Leaves the list that items without one are in."""
         if self.top >= 0 and self.frames[at.F_SAVED, self.top] and self._op() == at.LIST:
             self._leave()
 
-    @cython.cfunc
     def _leave(self) -> cython.void:
         """Leaves the innermost container before its element ends."""
         if self.top == self.depth - 1:
             self.frames[at.F_END, self.top] = -1
             self._close_up_to(-1)
 
-    @cython.cfunc
     def _add_listing(self, b: cython.int) -> cython.bint:
         """Adds a listing that no element stands for, from block `b` on, if there is one."""
         stop: cython.Py_ssize_t = b
@@ -716,7 +665,6 @@ class Walk:
         self.skip = self.block_end[stop - 1]
         return True
 
-    @cython.cfunc
     def _add_code(self, value: cython.int) -> cython.void:
         self._end_line()
         if value >= 0:
@@ -725,7 +673,6 @@ class Walk:
                 self._begin_item()
             self._put(at.CODE, value, 0)
 
-    @cython.cfunc
     def _add_element(self, row: cython.Py_ssize_t) -> cython.void:
         """What becomes of an element; those inside come later."""
         kind = self.elements[at.E_KIND, row]
@@ -781,7 +728,7 @@ class Walk:
         elif kind == at.KIND_TABLE:
             self._add_table(row)
         elif at.KIND_QUOTE <= kind <= at.KIND_SUMMARY or kind == at.KIND_CAPTION:
-            self._open(self._container(kind), 0, 0, row)
+            self._open(at.CAPTION if kind == at.KIND_CAPTION else at.QUOTE + kind - at.KIND_QUOTE, 0, 0, row)
         elif kind == at.KIND_HR:
             self._end_line()
             if op == at.ROOT or op == at.QUOTE or op == at.CALLOUT:
@@ -792,17 +739,6 @@ class Walk:
         elif marks & at.MARK_TITLE and op == at.CALLOUT and self.n == self.frames[at.F_NODE, self.top] + 1:
             self._open(at.TITLE, 0, 0, row)
 
-    @cython.cfunc
-    def _container(self, kind: cython.int) -> cython.int:
-        if kind == at.KIND_QUOTE:
-            return at.QUOTE
-        if kind == at.KIND_FIGURE:
-            return at.FIGURE
-        if kind == at.KIND_FIGCAPTION or kind == at.KIND_CAPTION:
-            return at.CAPTION
-        return at.DL + kind - at.KIND_DL
-
-    @cython.cfunc
     def _add_item(self, row: cython.Py_ssize_t) -> cython.void:
         op = self._op()
         if op == at.TABLE or op == at.ROW:
@@ -822,7 +758,6 @@ class Walk:
                 break
         self._open(at.ITEM, self._number(row, "value"), state, row)
 
-    @cython.cfunc
     def _add_table(self, row: cython.Py_ssize_t) -> cython.void:
         for i in range(self.depth - 1, self.depth - 4, -1):
             if i >= 0 and (self.frames[at.F_OP, i] == at.TABLE or self.frames[at.F_OP, i] == at.CELL):
@@ -841,7 +776,6 @@ class Walk:
         if self.page.is_data(row):
             self._open(at.TABLE, 0, 0, row)
 
-    @cython.cfunc
     def _add_inline(self, row: cython.Py_ssize_t) -> cython.void:
         first, last = self.elements[at.E_FIRST, row], self.elements[at.E_LAST, row]
         kind = self.elements[at.E_KIND, row]
@@ -884,7 +818,6 @@ class Walk:
             self._push(self.elements[at.E_END, row], at.LINK, 0, self.serial)
             self._begin_inline(at.LINK + kind - at.KIND_A, value)
 
-    @cython.cfunc
     def _starts_listing(self, first: cython.int, last: cython.int) -> cython.bint:
         """Adds the listing that begins with an element's first block, if one does."""
         return (
@@ -895,7 +828,6 @@ class Walk:
             and self._add_listing(first)
         )
 
-    @cython.cfunc
     def _is_anchor(self, row: cython.Py_ssize_t) -> cython.bint:
         """Whether an element in a heading or term is the sign of a link to it, or a link to edit it."""
         in_term = self._op() == at.DT
@@ -904,7 +836,6 @@ class Walk:
         begins = in_term or self.elements[at.E_FIRST, row] == self.elements[at.E_FIRST, self.heading]
         return self.page.is_anchor(row, begins)
 
-    @cython.cfunc
     def _holds_block(self, row: cython.Py_ssize_t) -> cython.bint:
         """Whether the next element inside `row` is a heading or paragraph, or the like."""
         after = row + 1
@@ -913,7 +844,6 @@ class Walk:
         kind = self.elements[at.E_KIND, after]
         return at.KIND_H1 <= kind <= at.KIND_BLOCK or kind == at.KIND_FIGURE
 
-    @cython.cfunc
     def _begin_without_text(self, first: cython.int) -> cython.void:
         """Makes sure that there is a paragraph for what has no text of its own, before block `first`."""
         if self.line >= 0:
@@ -926,7 +856,6 @@ class Walk:
         self._end_line()
         self._paragraph(self.paragraph[first] if first < self.n_blocks else -1)
 
-    @cython.cfunc
     def _add_image(self, row: cython.Py_ssize_t) -> cython.void:
         found = self.page.image(row)
         if found is None:
@@ -951,7 +880,6 @@ class Walk:
             self._put(at.IMAGE, value, 0)
             self._end_line()
 
-    @cython.cfunc
     def _is_inline(self, row: cython.Py_ssize_t) -> cython.bint:
         """Whether an image belongs to the line at hand."""
         if self.line < 0:
@@ -973,7 +901,6 @@ class Walk:
             or at.KIND_A <= kind <= at.KIND_EM
         )
 
-    @cython.cfunc
     def _add_math(self, row: cython.Py_ssize_t) -> cython.bint:
         """Adds the formula that an element is, if it is one."""
         kind = self.elements[at.E_KIND, row]
@@ -1011,7 +938,6 @@ class Walk:
         self.last = last - 1 if last > first else self.last
         return True
 
-    @cython.cfunc
     def _add_code_of(self, row: cython.Py_ssize_t) -> cython.void:
         """Adds the listing that an element is, if it is one."""
         in_cell = self._op() == at.CELL
@@ -1026,7 +952,6 @@ class Walk:
         if self.elements[at.E_LAST, row] > self.elements[at.E_FIRST, row]:
             self.last = self.elements[at.E_LAST, row] - 1
 
-    @cython.cfunc
     def _add_span(self, row: cython.Py_ssize_t) -> cython.void:
         """Adds code inside a line."""
         first, last = self.elements[at.E_FIRST, row], self.elements[at.E_LAST, row]

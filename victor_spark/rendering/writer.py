@@ -1,9 +1,10 @@
-# cython: language_level=3, infer_types=True
+# cython: language_level=3, infer_types=True, auto_cpdef=True
 """Nodes → Markdown: GitHub's flavour, which any CommonMark parser reads as it is meant.
 
-Cython pure Python mode.
+All lines are written into one buffer first, then put together to blocks. Cython pure Python mode.
 """
 
+import re
 from typing import Any
 
 import cython
@@ -14,899 +15,517 @@ at.check()
 
 # Marks inside a line before it is known where they stand: Markdown reads ** only beside certain characters.
 # Those of STRONG, EM, STRIKE begin with 1, 3, 5, and end with 2, 4, 6.
-_LAST_MARK = cython.declare(cython.uint, 6)
-_BREAK = cython.declare(cython.uint, 15)
-_CODE_END = cython.declare(cython.uint, 16)
-_PARAGRAPH, _HEADING, _CELL = 0, 1, 2
+_WRITTEN = {"\x01": "**", "\x02": "**", "\x03": "*", "\x04": "*", "\x05": "~~", "\x06": "~~"}
+_OPENING = "\x01\x03\x05"
+_RUN = re.compile("[\x01-\x06]+")
+_NESTED = re.compile("[\x01\x03\x05][^\x02\x04\x06]*[\x01\x03\x05]")
+_SAME = re.compile("\x02(\\s*)\x01|\x04(\\s*)\x03|\x06(\\s*)\x05")
+_BREAK = "\x0f"
+_CODE_END = "\x10"
+_SPECIAL = frozenset(map(ord, "\\`*_[]~"))
+_MAY_MEAN = frozenset("#>+-=|:0123456789")
+_LINE_START = re.compile(
+    r"(?m)^(?:#{1,6}(?=\s|$)|>|[+-](?=\s|$)|[-=][-= ]*$|[|:][-:| ]*$|-[-:| ]*$|(\d{1,9})([.)](?=\s|$)))"
+)
+_ODD = re.compile(r"[<>\\`|()\x00-\x1f\x7f]|\s|&(?=#|\w+;)")
+_IN_ADDRESS = {c: f"%{ord(c):02X}" for c in " <>\\`|"} | {"(": "\\(", ")": "\\)", "&": "&amp;"}
 _MAX_COLUMN_SPAN = cython.declare(cython.int, 100)
 _MAX_ROW_SPAN = cython.declare(cython.int, 65534)
 _LONGEST_SUP = cython.declare(cython.int, 60)
 _LONGEST_ENTITY = cython.declare(cython.int, 32)
+_IS_SPECIAL = cython.declare(
+    cython.ulonglong[2], [sum(1 << (c - 64 * k) for c in _SPECIAL if c // 64 == k) for k in (0, 1)]
+)
 
 
+@cython.final
 @cython.cclass
 class Writer:
     """Writes the nodes of one page; nodes of the kind ROOT are left out.
 
-    `filled`: a row a node and one more, for how many nodes before have content.
+    `lines`: columns of a row a node, and one more: how many nodes before have content; of paragraphs and
+    headings, where their line begins and ends in `text`, and whether it has emphasis.
     """
 
     points: cython.const[cython.uint][::1]
     properties: cython.const[cython.uchar][::1]
     nodes: cython.const[cython.int][:, :]
-    filled: cython.int[::1]
+    lines: cython.int[:, ::1]
     values: list
     links: cython.bint
     images: cython.bint
     emphasis: cython.bint
-    out: cython.uint[::1]
-    n: cython.Py_ssize_t
+    array: Any
     line: cython.uint[::1]
-    n_line: cython.Py_ssize_t
-    partner: cython.int[::1]
-    prefix: cython.uint[::1]
-    n_prefix: cython.Py_ssize_t
+    n: cython.Py_ssize_t
+    text: str
     inside: cython.int  # bits of the kinds of emphasis around
     in_link: cython.bint
     is_marked: cython.bint
 
-    def __init__(self, values: list, *views: object, links: bool, images: bool, emphasis: bool):
-        self.points, self.properties, self.nodes, self.filled = views
-        self.values = values
-        self.links, self.images, self.emphasis = links, images, emphasis
-        room = 1024 + 2 * self.points.shape[0]
-        self.out = memoryview(np.empty(room, dtype=np.uint32))
-        self.line = memoryview(np.empty(1024, dtype=np.uint32))
-        self.partner = memoryview(np.empty(1, dtype=np.int32))
-        self.prefix = memoryview(np.empty(1024, dtype=np.uint32))
-        self.n = self.n_line = self.n_prefix = 0
-        self.inside = 0
+    def __init__(self, values: list[Any], *views: object, links: bool, images: bool, emphasis: bool):
+        self.points, self.properties, self.nodes, self.lines = views
+        self.values, self.links, self.images, self.emphasis = values, links, images, emphasis
+        self.array = np.empty(1024 + 2 * len(self.points), dtype=np.uint32)
+        self.line = memoryview(self.array)
+        self.n = self.inside = 0
         self.in_link = self.is_marked = False
 
     def write(self, n: cython.Py_ssize_t) -> str:
         """The Markdown of the first `n` nodes."""
         count: cython.int = 0
-        i: cython.Py_ssize_t
+        done: cython.Py_ssize_t = 0
         for i in range(n):
-            self.filled[i] = count
+            self.lines[0, i] = count
             kind = self.nodes[at.N_OP, i]
             count += (kind == at.TEXT and self.nodes[at.N_A, i] < self.nodes[at.N_B, i]) or (
                 kind == at.CODE or kind == at.HR or kind >= at.MATH or (kind == at.IMAGE and self.images)
             )
-        self.filled[n] = count
-        self._children(0, n, False)
-        return self._written(0)
-
-    @cython.cfunc
-    def _written(self, begin: cython.Py_ssize_t) -> str:
-        written: str = np.asarray(self.out[begin : self.n]).tobytes().decode("utf-32-le", "replace")
-        return written
+            if i >= done and (kind == at.P or kind == at.HEADING):
+                done = self.nodes[at.N_END, i]
+                self.is_marked = False
+                self.insert(self.n, "\n")
+                self.lines[1, i] = cython.cast(cython.int, self.n)
+                self.pieces(i + 1, done)
+                self.lines[2, i] = cython.cast(cython.int, self.n)
+                self.lines[3, i] = self.is_marked
+        self.lines[0, n] = count
+        self.text = self.array[: self.n].tobytes().decode("utf-32-le", "replace")
+        return self.blocks(0, n)
 
     # --- blocks ----------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    def _has_content(self, node: cython.Py_ssize_t) -> cython.bint:
-        return self.filled[self.nodes[at.N_END, node] + 1] > self.filled[node]
-
-    @cython.cfunc
-    def _children(self, i: cython.Py_ssize_t, stop: cython.Py_ssize_t, tight: cython.bint) -> cython.bint:
-        """Writes nodes one below the other; whether there was anything to write."""
-        wrote: cython.bint = False
-        lists: cython.bint = False
-        begin: cython.Py_ssize_t
+    def blocks(self, i: cython.Py_ssize_t, stop: cython.Py_ssize_t) -> str:
+        """Nodes below each other."""
+        parts: list = []
+        other: cython.bint = False
         while i < stop:
             kind = self.nodes[at.N_OP, i]
-            if kind != at.ROOT and kind != at.CLOSE and self._has_content(i):
-                begin = self.n
-                if wrote:
-                    self._next(not tight)
-                if self._block(i, kind, lists):
-                    lists = kind == at.LIST and not lists
-                    wrote = True
-                else:
-                    self.n = begin
+            if kind != at.ROOT and self.has_content(i):
+                text = self.block(i, kind, other)
+                if text:
+                    other = kind == at.LIST and not other
+                    parts.append(text)
             i = self.nodes[at.N_END, i] + 1
-        return wrote
+        return "\n\n".join(parts)
 
-    @cython.cfunc
-    def _block(self, i: cython.Py_ssize_t, kind: cython.int, other: cython.bint) -> cython.bint:
-        """Writes a node; `other`: it is a list that stands below another one."""
+    def has_content(self, node: cython.Py_ssize_t) -> cython.bint:
+        """Whether anything is to be written of a node."""
+        return self.lines[0, self.nodes[at.N_END, node] + 1] > self.lines[0, node]
+
+    def block(self, i: cython.Py_ssize_t, kind: cython.int, other: cython.bint) -> str:
+        """A node; `other`: it is a list that stands below another one."""
         end: cython.Py_ssize_t = self.nodes[at.N_END, i]
-        begin: cython.Py_ssize_t = self.n
-        first: cython.Py_ssize_t = i + 1
+        value = self.nodes[at.N_A, i]
         if kind == at.P:
-            if end == i + 2 and self.nodes[at.N_OP, first] == at.MATH and self.nodes[at.N_B, first]:
-                self._put_text(f"$$\n{self.values[self.nodes[at.N_A, first]]}\n$$")
-                return True
-            self.n_line = 0
-            self._pieces(first, end)
-            return self._end_line(_PARAGRAPH)
+            if end == i + 2 and self.nodes[at.N_OP, i + 1] == at.MATH and self.nodes[at.N_B, i + 1]:
+                return f"$$\n{self.values[self.nodes[at.N_A, i + 1]]}\n$$"
+            return _paragraph(self.inline(i))
         if kind == at.HEADING:
-            if self.nodes[at.N_OP, first] == at.STRONG and self.nodes[at.N_END, first] == end - 1:
-                first += 1
-            level = self.nodes[at.N_A, i]
-            self._put_text("#" * (level if level > 2 else 2) + " ")
-            self.n_line = 0
-            self._pieces(first, end)
-            return self._end_line(_HEADING)
+            text = " ".join(self.inline(i).replace(_BREAK, " ").split())
+            if self.nodes[at.N_OP, i + 1] == at.STRONG and self.nodes[at.N_END, i + 1] == end - 1:
+                text = text.removeprefix("**").removesuffix("**")
+            text = re.sub(r"(^|\s)(#+)$", r"\1\\\2", text) if text.endswith("#") else text
+            return f"{'#' * (value if value > 2 else 2)} {text}" if text else ""
         if kind == at.LIST:
-            return self._list(i, end, other)
+            return self.list(i, end, value, other)
         if kind == at.CODE:
-            language, code = self.values[self.nodes[at.N_A, i]]
-            fence = "`" * (max(_longest_run(code, "`"), 2) + 1)
-            self._put_text(f"{fence}{language}\n{code}\n{fence}")
-            return True
-        if kind == at.TABLE:
-            return self._table(i, end)
-        if kind == at.HR:
-            self._put_text("---")
-            return True
-        n_prefix = self.n_prefix
-        wrote: cython.bint
+            language, code = self.values[value]
+            fence = "`" * (max(2, *map(len, re.findall("`+", code)), 0) + 1)
+            return f"{fence}{language}\n{code}\n{fence}"
         if kind == at.QUOTE:
-            self._nest("> ", "> ")
-            wrote = self._children(first, end, False)
-        elif kind == at.CALLOUT:
-            wrote = self._callout(i, end)
-        elif kind == at.FOOTNOTE:
-            self._nest(f"[^{self.values[self.nodes[at.N_A, i]]}]: ", "    ")
-            text_begin = self.n
-            wrote = self._children(first, end, False)
-            lead = text_begin
-            while lead < self.n and chr(self.out[lead]) in ".):,; ":
-                lead += 1
-            self._move(lead, text_begin)
-        else:  # figures, captions, definitions and the like
-            wrote = self._children(first, end, False)
-        self.n_prefix = n_prefix
-        if not wrote:
-            self.n = begin
-        return wrote
+            return _prefixed(self.blocks(i + 1, end), "> ")
+        if kind == at.CALLOUT:
+            first = i + 1
+            title = ""
+            if self.nodes[at.N_OP, first] == at.TITLE:
+                title = self.blocks(first + 1, self.nodes[at.N_END, first])
+                first = self.nodes[at.N_END, first] + 1
+            is_bold = self.emphasis and "*" not in title and "\n" not in title
+            title = "" if title.lower() == self.values[value].lower() else title
+            parts = [f"**{title}**" if title and is_bold else title, self.blocks(first, end)]
+            inside = "\n\n".join(filter(None, parts))
+            return _prefixed(f"[!{self.values[value]}]\n{inside}", "> ") if inside else ""
+        if kind == at.TABLE:
+            return self.table(i, end)
+        if kind == at.FOOTNOTE:
+            text = self.blocks(i + 1, end).lstrip(".):,; ")
+            return f"[^{self.values[value]}]: {_indented(text, 4)}" if text else ""
+        return "---" if kind == at.HR else self.blocks(i + 1, end)  # figures, captions, definitions
 
-    @cython.cfunc
-    def _callout(self, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-        name: str = self.values[self.nodes[at.N_A, i]]
-        first: cython.Py_ssize_t = i + 1
-        self._nest(f"> [!{name}]", "> ")
-        self._next(False)
-        begin = self.n
-        wrote: cython.bint = False
-        if self.nodes[at.N_OP, first] == at.TITLE:
-            last = self.nodes[at.N_END, first]
-            wrote = self._children(first + 1, last, False)
-            title = self._written(begin)
-            self.n = begin
-            first = last + 1
-            if title.lower() == name.lower():
-                wrote = False
-            elif wrote:
-                is_bold = self.emphasis and "*" not in title and "\n" not in title
-                self._put_line(f"**{title}**" if is_bold else title)
-        before = self.n
-        if wrote:
-            self._next(True)
-        if not self._children(first, end, False):
-            self.n = before
-            return wrote
-        return True
-
-    @cython.cfunc
-    def _list(self, i: cython.Py_ssize_t, end: cython.Py_ssize_t, other: cython.bint) -> cython.bint:
-        number: cython.int = self.nodes[at.N_A, i]
-        numbered: cython.bint = number >= 0
+    def list(
+        self, i: cython.Py_ssize_t, end: cython.Py_ssize_t, first: cython.int, other: cython.bint
+    ) -> str:
+        """A list, and footnotes that stand in it below."""
+        items: list = []
+        notes: list = []
+        number: cython.int = first
         loose: cython.bint = False
-        wrote: cython.bint = False
-        child: cython.Py_ssize_t = i + 1
-        while child < end:
-            loose = loose or (self.nodes[at.N_OP, child] == at.ITEM and not self._is_tight(child))
-            child = self.nodes[at.N_END, child] + 1
-        child = i + 1
-        while child < end:
-            last = self.nodes[at.N_END, child]
-            state = self.nodes[at.N_B, child]
-            if self.nodes[at.N_OP, child] == at.ITEM and (state or self._has_content(child)):
-                begin, n_prefix = self.n, self.n_prefix
-                if wrote:
-                    self._next(loose)
-                if numbered and self.nodes[at.N_A, child] >= 0:
-                    number = self.nodes[at.N_A, child]
-                mark = f"{number}{')' if other else '.'} " if numbered else "* " if other else "- "
-                self._nest(mark, " " * len(mark))
-                if state:
-                    self._put_line("[x] " if state == 2 else "[ ] ")
-                if self._children(child + 1, last, self._is_tight(child)) or state:
-                    wrote = True
-                    number += 1
-                else:
-                    self.n = begin
-                self.n_prefix = n_prefix
-            child = last + 1
-        child = i + 1
-        while child < end:  # footnotes stand below
-            kind = self.nodes[at.N_OP, child]
-            if kind != at.ITEM and kind != at.ROOT and self._has_content(child):
-                begin = self.n
-                if wrote:
-                    self._next(True)
-                if self._block(child, kind, False):
-                    wrote = True
-                else:
-                    self.n = begin
-            child = self.nodes[at.N_END, child] + 1
-        return wrote
+        i += 1
+        while i < end:
+            last = self.nodes[at.N_END, i]
+            kind = self.nodes[at.N_OP, i]
+            state = self.nodes[at.N_B, i] if kind == at.ITEM else 0
+            if kind != at.ITEM:
+                if text := self.block(i, kind, False):
+                    notes.append(text)
+            elif (tight := self.item(i + 1, last)) or state:
+                loose = loose or tight[:1] == "\n"
+                if first >= 0 and self.nodes[at.N_A, i] >= 0:
+                    number = self.nodes[at.N_A, i]
+                mark = f"{number}{')' if other else '.'} " if first >= 0 else "* " if other else "- "
+                box = "" if state == 0 else "[x] " if state == 2 else "[ ] "
+                items.append(f"{mark}{box}{_indented(tight.removeprefix(chr(10)), len(mark))}")
+                number += 1
+            i = last + 1
+        return "\n\n".join([*([("\n\n" if loose else "\n").join(items)] if items else []), *notes])
 
-    @cython.cfunc
-    def _is_tight(self, item: cython.Py_ssize_t) -> cython.bint:
-        """Whether an item is a line and lists below it."""
-        first: cython.bint = True
-        child: cython.Py_ssize_t = item + 1
-        while child < self.nodes[at.N_END, item]:
-            if self._has_content(child):
-                number = self.nodes[at.N_A, child]
-                if not first and (self.nodes[at.N_OP, child] != at.LIST or (number != -1 and number != 1)):
-                    return False
-                first = False
-            child = self.nodes[at.N_END, child] + 1
-        return True
+    def item(self, i: cython.Py_ssize_t, stop: cython.Py_ssize_t) -> str:
+        """The content of an item; a newline before it where it is more than a line and lists after it."""
+        parts: list = []
+        tight: cython.bint = True
+        other: cython.bint = False
+        while i < stop:
+            kind = self.nodes[at.N_OP, i]
+            text = self.block(i, kind, other) if self.has_content(i) else ""
+            if text:
+                other = kind == at.LIST and not other
+                number = self.nodes[at.N_A, i]
+                tight = tight and (not parts or (kind == at.LIST and (number == -1 or number == 1)))
+                parts.append(text)
+            i = self.nodes[at.N_END, i] + 1
+        return "\n".join(parts) if tight else "\n" + "\n\n".join(parts)
 
-    # --- tables ----------------------------------------------------------------------------------------
-
-    @cython.cfunc
-    def _table(self, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-        wrote: cython.bint = False
-        child: cython.Py_ssize_t = i + 1
-        rows: list = []
-        while child < end:
-            kind = self.nodes[at.N_OP, child]
-            if kind == at.ROW:
-                rows.append(child)
-            elif self._has_content(child):
-                if wrote:
-                    self._next(True)
-                wrote = self._block(child, kind, False) or wrote
-            child = self.nodes[at.N_END, child] + 1
-        grid = self._grid(rows)
-        if not grid:
-            return wrote
-        if wrote:
-            self._next(True)
-        width: cython.Py_ssize_t = max(map(len, grid))
-        n_rows: cython.int = 0
-        for cells in grid:
-            if n_rows:
-                self._next(False)
-            if n_rows == 1:
-                self._put_line("| " + "--- | " * (width - 1) + "--- |")
-                self._next(False)
-            n_rows += 1
-            self._put_line("| ")
-            for cell in cells:
-                if cell >= 0:
-                    self.n_line = 0
-                    self._flatten(cell + 1, self.nodes[at.N_END, cell])
-                    self._end_line(_CELL)
-                self._put_line(" | ")
-            if n_rows == 1:
-                self._put_line(" | " * (width - len(cells)))
-            self.n -= 1
-        if n_rows == 1:
-            self._next(False)
-            self._put_line("| " + "--- | " * (width - 1) + "--- |")
-        return True
-
-    @cython.cfunc
-    def _grid(self, rows: list) -> list:
-        """The cells of each row of a table, -1 for empty ones and where others reach, but not at the end."""
+    def table(self, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> str:
+        """A table, and what stands in it outside of rows above it; where others reach, cells are empty."""
+        before: list = []
         grid: list = []
         below: dict = {}  # columns that a cell above reaches into, and how many rows more
-        room: cython.Py_ssize_t = 1000
-        if rows:
-            room += 2 * (self.nodes[at.N_END, rows[len(rows) - 1]] - rows[0])
-        for row in rows:
+        room: cython.Py_ssize_t = 1000 + 2 * (end - i)
+        i += 1
+        while i < end:
+            kind = self.nodes[at.N_OP, i]
+            cell: cython.Py_ssize_t = i + 1
+            i = self.nodes[at.N_END, i] + 1
+            if kind != at.ROW:
+                before.append(self.block(cell - 1, kind, False))
+                continue
             cells: list = []
             taken, below = below, {}
-            cell: cython.Py_ssize_t = row + 1
-            while cell < self.nodes[at.N_END, row]:
+            while cell < i - 1:
                 across, down = self.nodes[at.N_A, cell], abs(self.nodes[at.N_B, cell])
                 while len(cells) in taken:
-                    cells.append(-1)
+                    cells.append("")
                     room -= 1
                 across = max(1, min(across, _MAX_COLUMN_SPAN, room))
                 if down > 1 and room > 0:
-                    for column in range(len(cells), len(cells) + across):
-                        below[column] = min(down, _MAX_ROW_SPAN) - 1
-                cells.append(cell if self._has_content(cell) else -1)
-                cells.extend([-1] * (across - 1))
+                    below.update(
+                        dict.fromkeys(range(len(cells), len(cells) + across), min(down, _MAX_ROW_SPAN) - 1)
+                    )
+                pieces: list = []
+                self.flatten(cell + 1, self.nodes[at.N_END, cell], pieces)
+                cells.append(" ".join(" ".join(pieces).split()).replace("|", "\\|"))
+                cells.extend([""] * (across - 1))
                 room -= across
                 cell = self.nodes[at.N_END, cell] + 1
             for column, more in taken.items():
                 if more > 1 and room > 0:
                     below.setdefault(column, more - 1)
                     room -= 1
-            while cells and cells[len(cells) - 1] < 0:
+            while cells and not cells[len(cells) - 1]:
                 cells.pop()
             if cells:
                 grid.append(cells)
-        return grid
+        if grid:
+            width = max(map(len, grid))
+            grid[0] += [""] * (width - len(grid[0]))
+            grid.insert(1, ["---"] * width)
+            before.append("\n".join([f"| {' | '.join(cells)} |" for cells in grid]))
+        return "\n\n".join(filter(None, before))
 
-    @cython.cfunc
-    def _flatten(self, i: cython.Py_ssize_t, stop: cython.Py_ssize_t) -> cython.void:
-        """Adds the lines in some nodes to the one at hand."""
+    def flatten(self, i: cython.Py_ssize_t, stop: cython.Py_ssize_t, pieces: list) -> cython.void:
+        """Adds the lines in some nodes to `pieces`."""
         while i < stop:
-            end: cython.Py_ssize_t = self.nodes[at.N_END, i]
             kind = self.nodes[at.N_OP, i]
-            if self.n_line and (kind == at.P or kind == at.HEADING or kind == at.CODE):
-                self._add(32)
+            end: cython.Py_ssize_t = self.nodes[at.N_END, i]
             if kind == at.P or kind == at.HEADING:
-                self._pieces(i + 1, end)
+                pieces.append(self.inline(i).replace(_BREAK, " "))
             elif kind == at.CODE:
-                begin = self.n_line
-                self._add_text(" ".join(self.values[self.nodes[at.N_A, i]][1].split()))
-                self._end_code(begin)
+                pieces.append(_span(" ".join(self.values[self.nodes[at.N_A, i]][1].split())))
             elif end > i:
-                self._flatten(i + 1, end)
+                self.flatten(i + 1, end, pieces)
             i = end + 1
 
-    # --- what is written -------------------------------------------------------------------------------
-
-    @cython.cfunc
-    def _room(self, size: cython.Py_ssize_t) -> cython.void:
-        """Makes sure that `size` more code points can be written."""
-        if self.n + size > self.out.shape[0]:
-            grown = np.empty(2 * (self.n + size), dtype=np.uint32)
-            grown[: self.n] = self.out[: self.n]
-            self.out = memoryview(grown)
-
-    @cython.cfunc
-    @cython.inline
-    @cython.exceptval(check=False)
-    def _put(self, c: cython.uint) -> cython.void:
-        self.out[self.n] = c
-        self.n += 1
-
-    @cython.cfunc
-    def _put_line(self, text: str) -> cython.void:
-        self._room(len(text))
-        for c in text:
-            self._put(ord(c))
-
-    @cython.cfunc
-    def _put_text(self, text: str) -> cython.void:
-        """Writes text of several lines."""
-        first: cython.bint = True
-        for line in text.split("\n"):
-            if not first:
-                self._line_end(line != "")
-            self._put_line(line)
-            first = False
-
-    @cython.cfunc
-    def _line_end(self, filled: cython.bint) -> cython.void:
-        """Begins a line; one without text has no white space at its end."""
-        self._room(self.n_prefix + 3)
-        self._put(10)
-        n = self.n_prefix
-        while not filled and n and self.prefix[n - 1] == 32:
-            n -= 1
-        for k in range(n):
-            self._put(self.prefix[k])
-
-    @cython.cfunc
-    def _next(self, blank: cython.bint) -> cython.void:
-        """Begins a line, below an empty one if asked for."""
-        if blank:
-            self._line_end(False)
-        self._line_end(True)
-
-    @cython.cfunc
-    def _nest(self, mark: str, prefix: str) -> cython.void:
-        """Writes the mark of a container, the lines of which begin with `prefix`."""
-        self._put_line(mark)
-        for c in prefix:
-            if self.n_prefix < self.prefix.shape[0]:
-                self.prefix[self.n_prefix] = ord(c)
-                self.n_prefix += 1
-
-    @cython.cfunc
-    def _move(self, begin: cython.Py_ssize_t, to: cython.Py_ssize_t) -> cython.void:
-        """Moves what is written from `begin` on."""
-        k: cython.Py_ssize_t
-        by = to - begin
-        if by > 0:
-            self._room(by)
-            for k in range(self.n - 1, begin - 1, -1):
-                self.out[k + by] = self.out[k]
-        elif by < 0:
-            for k in range(begin, self.n):
-                self.out[k + by] = self.out[k]
-        self.n += by
-
-    @cython.cfunc
-    def _end_line(self, mode: cython.int) -> cython.bint:
-        """Writes the line at hand; whether there is text in it. In paragraphs its breaks are written, too."""
-        i: cython.Py_ssize_t
-        stop: cython.Py_ssize_t = self.n_line
-        begin: cython.Py_ssize_t = self.n
-        c: cython.uint
-        if self.is_marked:
-            self._resolve()
-            stop = self.n_line
-        self._room(3 * stop + 8)
-        start: cython.Py_ssize_t = begin
-        for i in range(stop):
-            c = self.line[i]
-            if c == _BREAK:
-                if mode == _PARAGRAPH:
-                    self._trim(start)
-                    if self.n > start:
-                        start = self._end_of_line(start, stop - i)
-                    continue
-                c = 32
-            if c == 32 and (self.n == start or (mode != _PARAGRAPH and self.out[self.n - 1] == 32)):
-                continue
-            if 0 < c <= _LAST_MARK:
-                self._put(42 if c < 5 else 126)
-                if c < 3 or c > 4:
-                    self._put(42 if c < 5 else 126)
-            elif c == _CODE_END:  # two spans side by side
-                if i + 1 < stop and self.line[i + 1] == 96:
-                    self._put(32)
-            else:
-                if c == 124 and mode == _CELL:
-                    self._put(92)
-                self._put(c)
-        self._trim(start)
-        if mode == _PARAGRAPH:
-            if self.n == start and start > begin:  # no line follows
-                self.n = start - self.n_prefix - 3
-            else:
-                self._escape_start(start)
-        elif mode == _HEADING:
-            i = self.n
-            while i > begin and self.out[i - 1] == 35:
-                i -= 1
-            if i < self.n and (i == begin or self.out[i - 1] == 32):
-                self._move(i, i + 1)
-                self.out[i] = 92
-        return self.n > begin
-
-    @cython.cfunc
-    def _end_of_line(self, start: cython.Py_ssize_t, more: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Ends a line with a break; where the next one begins."""
-        self._escape_start(start)
-        self._room(3 * more + self.n_prefix + 8)
-        self._put(32)
-        self._put(32)
-        self._line_end(True)
-        return self.n
-
-    @cython.cfunc
-    def _trim(self, begin: cython.Py_ssize_t) -> cython.void:
-        while self.n > begin and self.out[self.n - 1] == 32:
-            self.n -= 1
-
-    @cython.cfunc
-    def _escape_start(self, begin: cython.Py_ssize_t) -> cython.void:
-        """A line must not turn into a heading, quote, list, rule or table by how it begins."""
-        if begin >= self.n:
-            return
-        c = self.out[begin]
-        i: cython.Py_ssize_t = begin
-        escaped: cython.Py_ssize_t = -1
-        if c == 35:
-            while i < self.n and self.out[i] == 35:
-                i += 1
-            if i - begin <= 6 and (i == self.n or self.out[i] == 32):
-                escaped = begin
-        elif c == 62:
-            escaped = begin
-        elif 48 <= c <= 57:
-            while i < self.n and 48 <= self.out[i] <= 57:
-                i += 1
-            if i - begin <= 9 and i < self.n and (self.out[i] == 46 or self.out[i] == 41):
-                if i + 1 == self.n or self.out[i + 1] == 32:
-                    escaped = i
-        elif (c == 43 or c == 45) and (begin + 1 == self.n or self.out[begin + 1] == 32):
-            escaped = begin
-        elif c == 45 or c == 61 or c == 124 or c == 58:
-            setext: cython.bint = c == 45 or c == 61
-            delimits: cython.bint = c != 61
-            for i in range(begin, self.n):
-                c = self.out[i]
-                setext = setext and (c == 45 or c == 61 or c == 32)
-                delimits = delimits and (c == 45 or c == 58 or c == 124 or c == 32)
-            if setext or delimits:
-                escaped = begin
-        if escaped >= 0:
-            self._move(escaped, escaped + 1)
-            self.out[escaped] = 92
+    def inline(self, i: cython.Py_ssize_t) -> str:
+        """The line of a paragraph or heading, with its breaks."""
+        text = self.text[self.lines[1, i] : self.lines[2, i]].strip()
+        if self.lines[3, i]:
+            text = _resolved(text)
+        # Two spans of code side by side.
+        return text.replace("\x10`", " `").replace(_CODE_END, "") if _CODE_END in text else text
 
     # --- lines -----------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    def _line_room(self, size: cython.Py_ssize_t) -> cython.void:
-        """Makes sure that `size` more code points fit into the line."""
-        if self.n_line + size > self.line.shape[0]:
-            grown = np.empty(2 * (self.n_line + size), dtype=np.uint32)
-            grown[: self.n_line] = self.line[: self.n_line]
-            self.line = memoryview(grown)
+    def room(self, size: cython.Py_ssize_t) -> cython.void:
+        """Makes sure that `size` more code points fit into the buffer."""
+        if self.n + size > self.line.shape[0]:
+            self.array = np.concatenate([self.array, np.empty(self.n + size, dtype=np.uint32)])
+            self.line = memoryview(self.array)
 
-    @cython.cfunc
-    def _add(self, c: cython.uint) -> cython.void:
-        self._line_room(1)
-        self._append(c)
-
-    @cython.cfunc
-    @cython.inline
-    @cython.exceptval(check=False)
-    def _append(self, c: cython.uint) -> cython.void:
-        self.line[self.n_line] = c
-        self.n_line += 1
-
-    @cython.cfunc
-    def _add_text(self, text: str) -> cython.void:
-        for c in text:
-            if ord(c) >= 32:
-                self._add(ord(c))
-
-    @cython.cfunc
-    def _insert(self, i: cython.Py_ssize_t, text: str) -> cython.void:
+    def insert(self, i: cython.Py_ssize_t, text: str) -> cython.void:
         """Puts text into the line before position `i`."""
-        k: cython.Py_ssize_t
         size: cython.Py_ssize_t = len(text)
-        old: cython.Py_ssize_t = self.n_line
-        for _ in range(size):
-            self._add(0)
-        for k in range(old - 1, i - 1, -1):
+        self.room(size)
+        for k in range(self.n - 1, i - 1, -1):
             self.line[k + size] = self.line[k]
         for k in range(size):
             self.line[i + k] = ord(text[k])
+        self.n += size
 
-    @cython.cfunc
-    def _core_begin(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        while i < self.n_line and (self.line[i] == 32 or self.line[i] == _BREAK):
+    def begin_of(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Where, from `i` on, the line has more than spaces and breaks."""
+        while i < self.n and (self.line[i] == 32 or self.line[i] == 15):
             i += 1
         return i
 
-    @cython.cfunc
-    def _core_end(self, begin: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        i: cython.Py_ssize_t = self.n_line
-        while i > begin and (self.line[i - 1] == 32 or self.line[i - 1] == _BREAK):
+    def end_of(self, begin: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Where that ends."""
+        i = self.n
+        while i > begin and (self.line[i - 1] == 32 or self.line[i - 1] == 15):
             i -= 1
         return i
 
-    @cython.cfunc
-    def _pieces(self, i: cython.Py_ssize_t, stop: cython.Py_ssize_t) -> cython.void:
+    def pieces(self, i: cython.Py_ssize_t, stop: cython.Py_ssize_t) -> cython.void:
         """Adds some nodes to the line at hand."""
-        begin: cython.Py_ssize_t
         while i < stop:
             kind = self.nodes[at.N_OP, i]
+            value = self.nodes[at.N_A, i]
             end: cython.Py_ssize_t = self.nodes[at.N_END, i]
-            begin = self.n_line
+            begin = self.n
             if kind == at.TEXT:
-                self._add_escaped(self.points, self.nodes[at.N_A, i], self.nodes[at.N_B, i])
-            elif kind == at.SPACE:
-                self._add(32)
-            elif kind == at.BR:
-                self._add(_BREAK)
+                self.escaped(self.points, value, self.nodes[at.N_B, i], False)
+            elif kind == at.SPACE or kind == at.BR:
+                self.insert(begin, " " if kind == at.SPACE else _BREAK)
             elif kind == at.LINK:
                 was, self.in_link = self.in_link, True
-                self._pieces(i + 1, end)
+                self.pieces(i + 1, end)
                 self.in_link = was
-                if self._core_begin(begin) == self.n_line:
-                    self.n_line = begin
+                if self.begin_of(begin) == self.n:
+                    self.n = begin
                 elif self.links and not was:
-                    self._end_link(begin, self.values[self.nodes[at.N_A, i]])
+                    self.link(begin, self.values[value])
             elif at.STRONG <= kind <= at.STRIKE:
                 bit: cython.int = 1 << (kind - at.STRONG)
                 nested = (self.inside & bit) != 0 or (kind == at.STRIKE and self.inside != 0)
                 self.inside |= bit
-                self._pieces(i + 1, end)
-                if not nested:
-                    self.inside ^= bit
-                    first = self._core_begin(begin)
-                    if self.emphasis and first < self.n_line:
-                        self._insert(self._core_end(first), chr(2 * (kind - at.STRONG) + 2))
-                        self._insert(first, chr(2 * (kind - at.STRONG) + 1))
-                        self.is_marked = True
+                self.pieces(i + 1, end)
+                first = self.begin_of(begin)
+                self.inside = self.inside if nested else self.inside ^ bit
+                if not nested and self.emphasis and first < self.n:
+                    self.insert(self.end_of(first), chr(2 * (kind - at.STRONG) + 2))
+                    self.insert(first, chr(2 * (kind - at.STRONG) + 1))
+                    self.is_marked = True
             elif kind == at.SUP or kind == at.SUB:
-                self._pieces(i + 1, end)
-                first = self._core_begin(begin)
-                last = self._core_end(first)
-                is_ref = self.line[first] == 91 and last > first + 1 and self.line[first + 1] == 94
+                self.pieces(i + 1, end)
+                first = self.begin_of(begin)
+                last = self.end_of(first)
+                is_ref = last > first + 1 and self.line[first] == 91 and self.line[first + 1] == 94
                 if 0 < last - first <= _LONGEST_SUP and not is_ref:
-                    self._insert(last, "</sup>" if kind == at.SUP else "</sub>")
-                    self._insert(first, "<sup>" if kind == at.SUP else "<sub>")
+                    self.insert(last, "</sup>" if kind == at.SUP else "</sub>")
+                    self.insert(first, "<sup>" if kind == at.SUP else "<sub>")
             elif kind == at.CODESPAN:
-                self._add_code(i + 1, end)
-            elif kind == at.IMAGE:
-                if self.images:
-                    address, alt = self.values[self.nodes[at.N_A, i]]
-                    self._add_text("![")
-                    points = np.array([alt]).view(np.uint32) if alt else np.empty(0, dtype=np.uint32)
-                    self._add_escaped(memoryview(points), 0, len(alt))
-                    self._add_address(address)
+                for k in range(i + 1, end):
+                    if self.nodes[at.N_OP, k] == at.TEXT:
+                        self.escaped(self.points, self.nodes[at.N_A, k], self.nodes[at.N_B, k], True)
+                    else:
+                        self.insert(self.n, " ")
+                code = self.array[begin : self.n].tobytes().decode("utf-32-le", "replace")
+                self.n = begin
+                self.insert(begin, _span(" ".join(code.split())))
+            elif kind == at.IMAGE and self.images:
+                address, alt = self.values[value]
+                self.insert(begin, "![")
+                points = np.array([f"{alt} "]).view(np.uint32)
+                self.escaped(memoryview(points), 0, len(alt), False)
+                self.insert(self.n, f"]({_address(address)})")
             elif kind == at.MATH:
-                self._add_math(self.values[self.nodes[at.N_A, i]], self.nodes[at.N_B, i] != 0)
+                before = chr(self.line[begin - 1]) if begin else ""
+                space = " " if before == "$" or before.isalnum() else ""
+                self.insert(begin, space + _math(self.values[value], self.nodes[at.N_B, i]))
             elif kind == at.REF:
-                self._escape_exclamation(begin)
-                self._add_text(f"[^{self.values[self.nodes[at.N_A, i]]}]")
+                self.insert(begin, f"[^{self.values[value]}]")
+                self.no_image(begin)
             i = end + 1
 
-    @cython.cfunc
-    def _add_escaped(
-        self, points: cython.const[cython.uint][::1], i: cython.Py_ssize_t, end: cython.Py_ssize_t
+    def escaped(
+        self,
+        points: cython.const[cython.uint][::1],
+        i: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        is_code: cython.bint,
     ) -> cython.void:
-        """Adds text with what means something in Markdown escaped; white space as one space."""
+        """Adds text, what means something in Markdown escaped (but in code); white space as one space."""
         was_white: cython.bint = False
-        c: cython.uint
-        self._line_room(2 * (end - i))
+        self.room(2 * (end - i))
+        n = self.n
         while i < end:
             c = points[i]
             i += 1
             if c < 1114112 and (self.properties[c] & at.CHAR_CLASS_MASK) == at.CHAR_WHITE:
                 if not was_white:
-                    self._append(32)
+                    self.line[n] = 32
+                    n += 1
                 was_white = True
                 continue
             was_white = False
             if c < 32:
                 continue
-            if (
-                c == 92
-                or c == 96
-                or c == 42
-                or c == 95
-                or c == 91
-                or c == 93
-                or c == 126
-                or (c == 60 and i < end and _opens_tag(points[i]))
-                or (c == 38 and self._is_entity(points, i, end))
-            ):
-                self._append(92)
-            self._append(c)
+            if not is_code and c < 128:
+                if (_IS_SPECIAL[c >> 6] >> (c & 63)) & 1 or (
+                    i < end
+                    and ((c == 60 and _opens_tag(points[i])) or (c == 38 and _is_entity(points, i, end)))
+                ):
+                    self.line[n] = 92
+                    n += 1
+            self.line[n] = c
+            n += 1
+        self.n = n
 
-    @cython.cfunc
-    def _is_entity(
-        self, points: cython.const[cython.uint][::1], i: cython.Py_ssize_t, end: cython.Py_ssize_t
-    ) -> cython.bint:
-        """Whether what follows a '&' at i - 1 makes a character of it."""
-        if i < end and points[i] == 35:
-            return True
-        stop = i + _LONGEST_ENTITY
-        begin = i
-        while i < end and i < stop and (_is_letter(points[i]) or 48 <= points[i] <= 57):
-            i += 1
-        return begin < i < end and points[i] == 59
-
-    @cython.cfunc
-    def _escape_exclamation(self, i: cython.Py_ssize_t) -> cython.void:
-        """A link after an exclamation mark must not be an image."""
-        if i and self.line[i - 1] == 33:
-            self._insert(i - 1, "\\")
-
-    @cython.cfunc
-    def _end_link(self, begin: cython.Py_ssize_t, address: str) -> cython.void:
+    def link(self, begin: cython.Py_ssize_t, address: str) -> cython.void:
         """Makes a link of the line from `begin` on; the white space around the text stands outside."""
-        first = self._core_begin(begin)
-        last = self._core_end(first)
-        n_after = self.n_line - last
+        first = self.begin_of(begin)
+        last = self.end_of(first)
         for k in range(first, last):
-            if self.line[k] == _BREAK:
+            if self.line[k] == 15:
                 self.line[k] = 32
-        self._insert(first, "[")
-        self.n_line = last + 1
-        self._add_address(address)
-        for _ in range(n_after):
-            self._add(32)
-        self._escape_exclamation(first)
+        self.insert(last, f"]({_address(address)})")
+        self.insert(first, "[")
+        self.no_image(first)
 
-    @cython.cfunc
-    def _add_address(self, address: str) -> cython.void:
-        """Adds an address in parentheses, after the text in brackets."""
-        self._line_room(5 * len(address) + 3)
-        self._append(93)
-        self._append(40)
-        i: cython.Py_ssize_t
-        n: cython.Py_ssize_t = len(address)
-        for i in range(n):
-            c: cython.uint = ord(address[i])
-            if c == 32 or c == 60 or c == 62 or c == 92 or c == 96 or c == 124:
-                self._add_text(f"%{c:02X}")
-            elif c == 40 or c == 41:
-                self._append(92)
-                self._append(c)
-            elif c == 38 and _begins_entity(address, i + 1):
-                self._add_text("&amp;")
-            elif c > 32 and c != 127 and not (
-                c < 1114112 and (self.properties[c] & at.CHAR_CLASS_MASK) == at.CHAR_WHITE
-            ):
-                self._append(c)
-        self._append(41)
-
-    @cython.cfunc
-    def _add_code(self, i: cython.Py_ssize_t, stop: cython.Py_ssize_t) -> cython.void:
-        """Adds code as a span."""
-        begin: cython.Py_ssize_t = self.n_line
-        k: cython.Py_ssize_t
-        while i < stop:
-            self._line_room(self.nodes[at.N_B, i] - self.nodes[at.N_A, i] + 2)
-            white: cython.bint = self.nodes[at.N_OP, i] != at.TEXT
-            for k in range(self.nodes[at.N_A, i], self.nodes[at.N_B, i] if not white else 0):
-                c = self.points[k]
-                if c < 1114112 and (self.properties[c] & at.CHAR_CLASS_MASK) == at.CHAR_WHITE:
-                    white = True
-                elif c >= 32:
-                    if white and self.n_line > begin:
-                        self._append(32)
-                    white = False
-                    self._append(c)
-            if white and self.n_line > begin and self.line[self.n_line - 1] != 32:
-                self._append(32)
-            i += 1
-        self.n_line = self._core_end(begin)
-        self._end_code(begin)
-
-    @cython.cfunc
-    def _end_code(self, begin: cython.Py_ssize_t) -> cython.void:
-        """Makes a span of code of the line from `begin` on."""
-        if begin == self.n_line:
-            return
-        runs: set = set()
-        run: cython.int = 0
-        for k in range(begin, self.n_line):
-            if self.line[k] == 96:
-                run += 1
-            elif run:
-                runs.add(run)
-                run = 0
-        runs.add(run)
-        size: cython.int = 1
-        while size in runs:
-            size += 1
-        fence = "`" * size
-        if self.line[begin] == 96 or self.line[self.n_line - 1] == 96:
-            self._insert(begin, fence + " ")
-            self._add(32)
-        else:
-            self._insert(begin, fence)
-        self._add_text(fence)
-        self._add(_CODE_END)
-
-    @cython.cfunc
-    def _add_math(self, tex: str, display: cython.bint) -> cython.void:
-        tex = tex.replace("\n", " ") if display else " ".join(tex.split())
-        if "$" in tex and "\\$" not in tex:
-            tex = tex.replace("$", "\\$")
-        if self.n_line:
-            c = self.line[self.n_line - 1]
-            if c == 36 or chr(c).isalnum():
-                self._add(32)
-        mark = "$$" if display else "$"
-        self._add_text(f"{mark}{tex}{mark}")
-
-    # --- emphasis --------------------------------------------------------------------------------------
-
-    @cython.cfunc
-    def _resolve(self) -> cython.void:
-        """Leaves out marks that a parser would not read as meant, with their partners."""
-        i: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-        self.is_marked = False
-        if self.partner.shape[0] < self.line.shape[0]:
-            self.partner = memoryview(np.empty(2 * self.line.shape[0], dtype=np.int32))
-        for i in range(self.n_line):  # one that ends where the same begins
-            c = self.line[i]
-            if 0 < c <= _LAST_MARK and c % 2 == 0:
-                k = i + 1
-                while k < self.n_line and self.line[k] == 32:
-                    k += 1
-                if k < self.n_line and self.line[k] == c - 1:
-                    self.line[i] = self.line[k] = 0
-        self._drop_zeros()
-        for _ in range(3):
-            if not self._mark_wrong():
-                return
-            self._drop_zeros()
-        for i in range(self.n_line):
-            if self.line[i] <= _LAST_MARK:
-                self.line[i] = 0
-        self._drop_zeros()
-
-    @cython.cfunc
-    def _drop_zeros(self) -> cython.void:
-        k: cython.Py_ssize_t = 0
-        for i in range(self.n_line):
-            if self.line[i]:
-                self.line[k] = self.line[i]
-                k += 1
-        self.n_line = k
-
-    @cython.cfunc
-    def _class(self, c: cython.uint) -> cython.int:
-        """0 of white space, 1 of punctuation, 2 of letters."""
-        if c == _BREAK or c == _CODE_END:
-            return 0 if c == _BREAK else 1
-        kind = self.properties[c] & at.CHAR_CLASS_MASK if c < 1114112 else at.CHAR_OTHER
-        return 0 if kind == at.CHAR_WHITE else 2 if kind == at.CHAR_LETTER or kind == at.CHAR_DIGIT else 1
-
-    @cython.cfunc
-    def _mark_wrong(self) -> cython.bint:
-        """Replaces marks that would not be read as meant, and their partners, by 0; whether there were any."""
-        i: cython.Py_ssize_t = 0
-        k: cython.Py_ssize_t
-        last: cython.int = -1  # the innermost open mark; `partner` of one is that around it, negative
-        was_opening: cython.bint = False
-        nested: cython.bint = False
-        for i in range(self.n_line):
-            if self.line[i] <= _LAST_MARK:
-                nested = nested or (was_opening and self.line[i] % 2 == 1)
-                was_opening = self.line[i] % 2 == 1
-        any_: cython.bint = False
-        i = 0
-        while i < self.n_line:
-            if self.line[i] > _LAST_MARK:
-                i += 1
-                continue
-            k = i
-            n_opening: cython.int = 0
-            while k < self.n_line and self.line[k] <= _LAST_MARK:
-                n_opening += self.line[k] % 2 == 1
-                k += 1
-            before = self._class(self.line[i - 1]) if i else 0
-            after = self._class(self.line[k]) if k < self.n_line else 0
-            opens = after != 0 and (after != 1 or before != 2)
-            closes = before != 0 and (before != 1 or after != 2)
-            mixed = 0 < n_opening < k - i
-            both = opens and closes and (k - i > 1 or nested)
-            while i < k:
-                opening = self.line[i] % 2 == 1
-                wrong = (mixed and opening) or both or not (opens if opening else closes)
-                any_ = any_ or wrong
-                if opening:
-                    self.partner[i] = last
-                    last = cython.cast(cython.int, i)
-                    if wrong:
-                        self.line[i] += 128  # as its partner is to be found
-                elif last >= 0:
-                    if wrong or self.line[last] > 128:
-                        self.line[last] = self.line[i] = 0
-                    last = self.partner[last]
-                elif wrong:
-                    self.line[i] = 0
-                i += 1
-        while last >= 0:
-            if self.line[last] > 128:
-                self.line[last] = 0
-            last = self.partner[last]
-        return any_
+    def no_image(self, i: cython.Py_ssize_t) -> cython.void:
+        """What is in brackets from `i` on must not become an image by an exclamation mark before it."""
+        if i and self.line[i - 1] == 33:
+            self.insert(i - 1, "\\")
 
 
-@cython.cfunc
-@cython.inline
-def _is_letter(c: cython.uint) -> cython.bint:
-    return 97 <= c <= 122 or 65 <= c <= 90
-
-
-@cython.cfunc
-@cython.inline
 def _opens_tag(c: cython.uint) -> cython.bint:
     """Whether a '<' before this character may open a tag."""
-    return _is_letter(c) or c == 47 or c == 33 or c == 63
+    return 97 <= c <= 122 or 65 <= c <= 90 or c == 47 or c == 33 or c == 63
 
 
-@cython.cfunc
-def _begins_entity(text: str, i: cython.Py_ssize_t) -> cython.bint:
-    end = text.find(";", i, i + _LONGEST_ENTITY)
-    return text[i : i + 1] == "#" or (end > i and text[i:end].isalnum())
+def _is_entity(
+    points: cython.const[cython.uint][::1], i: cython.Py_ssize_t, end: cython.Py_ssize_t
+) -> cython.bint:
+    """Whether what follows a '&' at i - 1 makes a character of it."""
+    begin = i
+    if points[i] == 35:
+        return True
+    while (
+        i < end
+        and i < begin + _LONGEST_ENTITY
+        and (48 <= points[i] <= 57 or 97 <= points[i] <= 122 or 65 <= points[i] <= 90)
+    ):
+        i += 1
+    return begin < i < end and points[i] == 59
 
 
-@cython.cfunc
-def _longest_run(text: str, letter: str) -> cython.int:
-    """The length of the longest run of a letter."""
-    longest: cython.int = 0
-    run: cython.int = 0
-    for c in text:
-        run = run + 1 if c == letter else 0
-        longest = run if run > longest else longest
-    return longest
+def _address(address: str) -> str:
+    """An address inside the parentheses of a link."""
+    return _ODD.sub(_in_address, address) if _ODD.search(address) else address
+
+
+def _in_address(match: Any) -> str:
+    return _IN_ADDRESS.get(match[0], "")
+
+
+def _math(tex: str, display: cython.bint) -> str:
+    tex = re.sub(r"[\x00-\x1f]", " ", tex) if display else " ".join(tex.split())
+    tex = tex.replace("$", "\\$") if "$" in tex and "\\$" not in tex else tex
+    return f"$${tex}$$" if display else f"${tex}$"
+
+
+def _span(text: str) -> str:
+    """Code inside a line."""
+    if not text:
+        return ""
+    runs = set(map(len, re.findall("`+", text))) if "`" in text else ()
+    size: cython.int = 1
+    while size in runs:
+        size += 1
+    fence = "`" * size
+    space = " " if text[0] == "`" or text.endswith("`") else ""
+    return f"{fence}{space}{text}{space}{fence}{_CODE_END}"
+
+
+def _paragraph(text: str) -> str:
+    """Lines that end with two spaces; none may turn into a heading, quote, list, rule or table."""
+    if _BREAK in text:
+        text = "  \n".join([line for part in text.split(_BREAK) if (line := part.strip())])
+    elif text[:1] not in _MAY_MEAN:
+        return text
+    return _LINE_START.sub(_escaped_start, text)
+
+
+def _escaped_start(match: Any) -> str:
+    return f"{match[1]}\\{match[2]}" if match[1] else f"\\{match[0]}"
+
+
+def _indented(text: str, size: cython.int) -> str:
+    """Lines below the first indented; empty ones have no white space."""
+    return re.sub(r"\n(?!\n|$)", "\n" + " " * size, text) if "\n" in text else text
+
+
+def _prefixed(text: str, prefix: str) -> str:
+    """The lines of a text with a prefix, empty ones without its spaces."""
+    return (
+        "\n".join([prefix + line if line else prefix.rstrip() for line in text.split("\n")]) if text else ""
+    )
+
+
+def _resolved(text: str) -> str:
+    """The text with its marks written where a parser reads them as meant, and left out elsewhere."""
+    text = _SAME.sub(_between, text)
+    for _ in range(3):
+        bad = _wrong_marks(text)
+        if not bad:
+            break
+        text = "".join([c for i, c in enumerate(text) if i not in bad])
+    else:
+        text = _RUN.sub("", text)
+    for mark, written in _WRITTEN.items():
+        text = text.replace(mark, written)
+    return text
+
+
+def _between(match: Any) -> str:
+    return match[1] or match[2] or match[3] or ""
+
+
+def _wrong_marks(text: str) -> set:
+    """Positions of marks that would not be read as meant, with those they belong to."""
+    open_: list = []
+    partner: dict = {}
+    wrong: set = set()
+    is_nested = _NESTED.search(text) is not None
+    for run in _RUN.finditer(text):
+        marks = run[0]
+        before, after = text[max(run.start() - 1, 0) : run.start()], text[run.end() : run.end() + 1]
+        opens = _place(after) > 0 and (_place(after) > 1 or _place(before) < 2)
+        closes = _place(before) > 0 and (_place(before) > 1 or _place(after) < 2)
+        is_mixed = 0 < sum([c in _OPENING for c in marks]) < len(marks)
+        both = opens and closes and (len(marks) > 1 or is_nested)
+        for at_, mark in enumerate(marks, run.start()):
+            opening = mark in _OPENING
+            if opening:
+                open_.append(at_)
+            elif open_:
+                partner[at_] = open_.pop()
+                partner[partner[at_]] = at_
+            if (is_mixed and opening) or both or not (opens if opening else closes):
+                wrong.add(at_)
+    return wrong | {partner[at_] for at_ in wrong if at_ in partner}
+
+
+def _place(c: str) -> cython.int:
+    """What stands beside a mark: 0: nothing, white space or a break, 1: punctuation, 2: a letter or digit."""
+    return 0 if not c or c == _BREAK or c.isspace() else 2 if c.isalnum() else 1
