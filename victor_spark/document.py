@@ -140,7 +140,8 @@ class Document:
     @property
     def uncut_points(self) -> UInt32:
         """The code points of `uncut_text`."""
-        return self.columns.points if self.cut is None else np.where(self.cut, np.uint32(ord(" ")), self.columns.points)
+        points = self.columns.points
+        return points if self.cut is None else np.where(self.cut, np.uint32(ord(" ")), points)
 
     @property
     def uncut_text(self) -> str:

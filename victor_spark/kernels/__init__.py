@@ -1,7 +1,8 @@
 """The compiled hot loops; and whether they are compiled here.
 
-Every other module in this folder, three of parser/ and two of rendering/ are plain Python that Cython compiles when the
-package is built. Where that was not possible the same files run interpreted: with the same results, slowly.
+Every other module in this folder, three of parser/ and two of rendering/ are plain Python that Cython
+compiles when the package is built. Where that was not possible the same files run interpreted: with the same
+results, slowly.
 """
 
 import functools

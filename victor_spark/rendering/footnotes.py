@@ -42,7 +42,7 @@ class Footnotes(NamedTuple):
 
 
 def footnotes(page: "Structure", rows: npt.NDArray[np.signedinteger]) -> Footnotes:
-    """The footnotes of the kept text; `rows` are short links and what stands high. Their notes become kept."""
+    """The footnotes of the kept text, of the short links in `rows`. Their notes become kept."""
     s = page.s
     rows = rows[:_MOST]
     places: dict[int, list[int]] = {}  # of notes: their references

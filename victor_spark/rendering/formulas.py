@@ -215,7 +215,7 @@ _LOOKS_SO: Final = re.compile(r"[\\^_={}<>]|^[A-Za-z]'?$|^[A-Za-z] ?[-+*/=] ?\w$
 
 
 def in_text(text: str) -> Iterator[tuple[int, int, str | None, bool]]:
-    """The text cut at formulas in LaTeX delimiters: from, to, the LaTeX or None, whether it stands by itself."""
+    """The text cut at formulas in delimiters: from, to, the LaTeX or None, whether it stands by itself."""
     done = 0
     for match in _IN_TEXT.finditer(text):
         kind = match.lastgroup or ""

@@ -1,5 +1,6 @@
 """The kept content as Markdown: GitHub's flavour, which any CommonMark parser reads as it is meant."""
 
+from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from victor_spark.html.characters import properties
 from victor_spark.kernels import views
 from victor_spark.rendering import num
-from victor_spark.rendering.structure import OP, Cleaned, Structure
+from victor_spark.rendering.structure import OP, Cleaned, Structure, structure
 from victor_spark.rendering.writer import Writer
 
 _NOTES: Final = frozenset(("notes", "footnotes", "endnotes", "note", "footnote"))
@@ -20,27 +21,24 @@ def markdown(document: Cleaned, *, links: bool = True, images: bool = True, emph
     """The kept content of a document; without links their text stays, without images nothing of them."""
     if not document.kept.any():
         return ""
-    page = Structure(document)
+    page = structure(document)
+    nodes = page.nodes
     for node in (_title(page, document.title), *_headings_of_notes(page)):
         if node is not None:
-            page.nodes[_OP, node] = OP["root"]
-    lines = np.empty((4, page.n + 1), dtype=np.int32)
-    arrays = views(page.points, properties(), page.nodes, lines)
-    return Writer(page.values, *arrays, links=links, images=images, emphasis=emphasis).write(page.n)
+            nodes[_OP, node] = OP["root"]
+    lines = np.empty((4, nodes.shape[1] + 1), dtype=np.int32)
+    arrays = views(page.points, properties(), nodes, lines)
+    return Writer(page.values, *arrays, links=links, images=images, emphasis=emphasis).write(nodes.shape[1])
 
 
 def _title(page: Structure, title: str | None) -> int | None:
     """The node that is a heading which repeats the page's title."""
-    node = 0
-    for _ in range(12):
-        if not title or node >= page.n:
-            break
-        if page.nodes[_OP, node] == OP["heading"] and page.nodes[_LEVEL, node] <= 2:
+    for node in islice(page.children(-1), 12 if title else 0):
+        if title and page.nodes[_OP, node] == OP["heading"] and page.nodes[_LEVEL, node] <= 2:
             text = page.words(node).lower()
             before, found, after = " ".join(title.lower().split()).partition(text)
             parted = before.rstrip()[-1:] in _SEPARATORS and after.lstrip()[:1] in _SEPARATORS
             return node if len(text) > 1 and found and parted else None
-        node = int(page.nodes[_END, node]) + 1
     return None
 
 
@@ -48,11 +46,11 @@ def _headings_of_notes(page: Structure) -> list[int]:
     """Headings such as Notes above footnotes."""
     if not page.footnotes.notes:
         return []
-    ops, ends = page.nodes[_OP, : page.n], page.nodes[_END, : page.n]
+    ops, ends = page.nodes[_OP], page.nodes[_END]
     found = []
     for node in np.flatnonzero(ops == OP["heading"]).tolist():
         after = int(ends[node]) + 1
-        notes = after < page.n and (ops[after : ends[after] + 1] == OP["footnote"]).any()
+        notes = after < len(ops) and (ops[after : ends[after] + 1] == OP["footnote"]).any()
         if notes and ops[after] in (OP["footnote"], OP["list"]) and page.words(node).lower() in _NOTES:
             found.append(node)
     return found

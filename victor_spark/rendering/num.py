@@ -1,4 +1,4 @@
-"""The numbers that the kernels of this folder share, by name, as those of kernels/num.py: kinds, marks, nodes."""
+"""The numbers that the kernels of this folder share, by name, as those of kernels/num.py."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -8,18 +8,18 @@ from victor_spark.kernels import num
 
 KINDS: Final = tuple(
     "other void img br hr input "
-    "h1 h2 h3 h4 h5 h6 p block li ul ol table thead tr td th caption a strong em strike sup sub code pre quote "
-    "figure figcaption dl dt dd details summary math button picture noscript".split()
+    "h1 h2 h3 h4 h5 h6 p block li ul ol table thead tr td th caption a strong em strike sup sub code pre "
+    "quote figure figcaption dl dt dd details summary math button picture noscript".split()
 )
 """What elements are here, by their tags; those up to `input` have no end tag, but for `other`."""
-MARKS: Final = ("math", "callout", "title", "code", "block", "anchor", "copy", "hidden", "notes", "picture")
+MARKS: Final = tuple("math callout title code block anchor copy hidden notes picture".split())
 """What words of class, role and id say of an element: bits."""
-ELEMENT: Final = ("kind", "marks", "start", "inner", "end", "parent", "first", "last", "flags", "stack")
+ELEMENT: Final = tuple("kind marks start inner end parent first last flags stack".split())
 """The columns of elements, in document order.
 
-`start`: of the tag, `inner`: the end of that, `end`: the start of its end tag; `parent`: the row of the element
-around it (-1: none); blocks `first` to `last` (not included) are inside it. `marks` is -1 until it is needed; `stack`: not of elements, those
-that are open in the scan.
+`start`: of the tag, `inner`: the end of that, `end`: the start of its end tag; `parent`: the row of the
+element around it (-1: none); blocks `first` to `last` (not included) are inside it. `marks` is -1 until it is
+needed. `stack` is that of the open elements.
 """
 FLAGS: Final = ("shown", "captioned", "note", "ref", "back")
 """What was found out of an element: an image or a link around one that is shown, a figure whose caption is,
@@ -28,7 +28,7 @@ OPS: Final = tuple(
     "close root p heading list item callout title table row cell footnote "
     "quote figure caption dl dt dd details summary link strong em strike sup sub codespan text space br code hr image math ref".split()
 )
-"""Nodes: those before `link` are blocks, those from it on stand in lines, those from `text` on have no end."""
+"""Nodes: those before `link` are blocks, others stand in lines, those from `text` on have no end."""
 NODE: Final = ("op", "a", "b", "end")
 """The columns of nodes, in document order; a node's `end` is the row of its `close`, whose `a` is the node.
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import groupby, pairwise
 from typing import Final
@@ -12,14 +12,47 @@ import numpy as np
 from victor_spark.blocks import CODE, LINES, PROSE, Blocks, Bool
 from victor_spark.html.characters import properties
 from victor_spark.kernels import assemble, views
-from victor_spark.rendering.structure import Cleaned
+from victor_spark.rendering.links import Links
+from victor_spark.rendering.structure import KIND, Cleaned, Structure
 
 _WHITE: Final = re.compile(r"\s+")
 
 
-def plain_text(blocks: Blocks, kept: Bool) -> str:
-    """The kept blocks' text, paragraphs separated by newlines, preformatted text as it is."""
+def plain_text(blocks: Blocks, kept: Bool, html: str | None = None) -> str:
+    """The kept blocks' text, paragraphs separated by newlines, preformatted text as it is.
+
+    With the page's canonical `html`, a row of a data table is a line, its cells separated by tabs.
+    """
+    if html is not None and (kept & (blocks.td_group > 0)).any():
+        blocks = _in_rows(blocks, kept, html)
     return assembled(blocks, kept, 0, len(blocks))
+
+
+def _in_rows(blocks: Blocks, kept: Bool, html: str) -> Blocks:
+    """The blocks, those of a row of a data table as one paragraph; `space_before` is 1 + the tabs before."""
+    page = Structure(html, blocks, kept, blocks.points, Links(None, None, blocks.source_elements))
+    s, n_kept = page.s, np.concatenate([[0], np.cumsum(kept)])
+    paragraph, space_before = blocks.paragraph.copy(), blocks.space_before.copy()
+    for table in np.flatnonzero((s.kind == KIND["table"]) & (n_kept[s.last] - n_kept[s.first] > 1)).tolist():
+        first, last = s.first[table], s.last[table]
+        if blocks.listing[first:last].any() or not page.is_data(table):
+            continue
+        inside = slice(table, s.after(table))
+        is_cell = (s.kind[inside] == KIND["td"]) | (s.kind[inside] == KIND["th"])
+        cells = np.flatnonzero(is_cell) + table
+        number, row, before = 0, -1, -1  # of the cell with the last kept block, its row, and that block
+        for place, cell in enumerate(cells.tolist()):
+            for block in range(s.first[cell], s.last[cell]):
+                if not kept[block]:
+                    continue
+                if s.parent[cell] == row:
+                    begins = blocks.paragraph[block] != blocks.paragraph[before]
+                    paragraph[block] = paragraph[before]
+                    space_before[block] = (
+                        1 + place - number if place > number else max(begins, space_before[block])
+                    )
+                number, row, before = place, s.parent[cell], block
+    return replace(blocks, paragraph=paragraph, space_before=space_before)
 
 
 def assembled(blocks: Blocks, kept: Bool, first: int, last: int) -> str:
@@ -31,7 +64,8 @@ def assembled(blocks: Blocks, kept: Bool, first: int, last: int) -> str:
     chosen = kept[rows].copy() if before == first else np.concatenate([[False], kept[first:last]])
     n_points = int(blocks.text_end[last - 1] - blocks.text_start[before])
     n_gaps = int(blocks.gap_ends[last - 1] - (blocks.gap_ends[before] if before < first else 0))
-    out = np.empty(n_points + n_gaps + 1, dtype=np.uint32)
+    n_tabs = int(blocks.space_before[rows].sum())
+    out = np.empty(n_points + n_gaps + n_tabs + 1, dtype=np.uint32)
     n = assemble.assemble(
         *views(blocks.points, blocks.text_start[rows], blocks.text_end[rows], blocks.paragraph[rows]),
         *views(blocks.space_before[rows], blocks.white_space[rows], blocks.listing[rows]),

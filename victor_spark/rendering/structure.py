@@ -2,15 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, cached_property
 from html import unescape
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from victor_spark.blocks import Blocks, Bool, Int32
-from victor_spark.kernels import code_points, views
+from victor_spark.blocks import Blocks, Bool, Int32, UInt32
+from victor_spark.kernels import code_points, text_of, views
 from victor_spark.metadata.extract import Metadata
 from victor_spark.parser.hashing import hashed
 from victor_spark.rendering import footnotes, formulas, images, num
@@ -91,7 +90,7 @@ class Cleaned(Protocol):
     @property
     def uncut_text(self) -> str: ...  # noqa: D102
     @property
-    def uncut_points(self) -> npt.NDArray[np.uint32]: ...  # noqa: D102
+    def uncut_points(self) -> UInt32: ...  # noqa: D102
 
 
 class Elements(NamedTuple):
@@ -123,46 +122,50 @@ class Node(NamedTuple):
 
 
 class Structure:
-    """The nodes of a page's kept content (num.NODE, a column a node), their values, and the code points of text.
+    """The nodes of a page's kept content (num.NODE, a column a node), and their values.
 
     While they are made, it answers what the walk asks: what an element is of which few pages have one.
     """
 
-    def __init__(self, document: Cleaned) -> None:
-        self.html, self.text, self.blocks = document.html, document.uncut_text, document.columns
-        self.points = document.uncut_points
-        self.links = Links(document.url, document.markup, document.columns.source_elements)
+    def __init__(self, html: str, blocks: Blocks, kept: Bool, points: UInt32, links: Links) -> None:
+        self.html, self.blocks, self.points, self.links = html, blocks, points, links
+        self.text = blocks.text if points is blocks.points else text_of(points)
         self.values: list[Any] = []
         self.shown_images: dict[str, int] = {}  # addresses and the rows of their images
         self.footnotes = footnotes.NONE
         self._tables: dict[int, bool] = {}
-        blocks, n = self.blocks, len(self.blocks)
-        kept = np.zeros(n + 2, dtype=np.uint8)
-        self.kept = kept[1:-1]
-        self.kept[:] = document.kept
+        n = len(blocks)
+        padded = np.zeros(n + 2, dtype=np.uint8)
+        self.kept = padded[1:-1]
+        self.kept[:] = kept
         self.sums = np.empty((4, n + 1), dtype=np.int32)
         self._walk = Walk(
             self,
-            np.empty((len(num.ELEMENT), 256 + len(self.html) // 64), dtype=np.int32),
+            np.empty((len(num.ELEMENT), 256 + len(html) // 64), dtype=np.int32),
             np.empty((len(num.NODE), 256 + 4 * n), dtype=np.int32),
-            *views(code_points(self.html), self.points, *_tables(), blocks.start, blocks.end),
+            *views(code_points(html), points, *_tables(), blocks.start, blocks.end),
             *views(blocks.text_start, blocks.text_end, blocks.paragraph, blocks.white_space, blocks.listing),
             *views(blocks.n_split_br, blocks.space_before, blocks.gaps, blocks.gap_ends),
-            *views(blocks.line_number.view(np.uint8), kept, self.sums),
+            *views(blocks.line_number.view(np.uint8), padded, self.sums),
             *views(np.empty((len(num.FRAME), 64), np.int32), np.empty(64, np.int32)),
         )
         self.s = Elements(*self._walk.scan())
+        self._walk.count()
+
+    @cached_property
+    def nodes(self) -> Int32:
+        """The nodes: num.NODE."""
         if labels := self._walk.choose():
             found = self.footnotes = footnotes.footnotes(self, np.array(labels))
             for name, rows in (("note", found.notes), ("ref", found.refs), ("back", found.back)):
                 self.s.flags[list(rows)] |= 1 << num.FLAGS.index(name)
             self._walk.count()
-        self.nodes: Int32 = self._walk.run()
-        self.n = self.nodes.shape[1]
+        nodes: Int32 = self._walk.run()
+        return nodes
 
     def marks(self, row: int) -> int:
         """What the words in class, role and id of an element say."""
-        return self._walk.marks(row)
+        return int(self._walk.marks(row))
 
     def keep(self, row: int) -> None:
         """Shows all of an element."""
@@ -174,7 +177,7 @@ class Structure:
 
     def tag(self, row: int) -> str:
         """The start tag of an element."""
-        return self.html[self.s.start[row] : self.s.inner[row]]
+        return str(self.html[self.s.start[row] : self.s.inner[row]])
 
     def block_text(self, b: int) -> str:
         """The text of a block; "" beyond the last."""
@@ -188,7 +191,7 @@ class Structure:
 
     def children(self, node: int) -> Iterator[int]:
         """The nodes in a node (-1: the page)."""
-        child, end = node + 1, self.n if node < 0 else int(self.nodes[3, node])
+        child, end = node + 1, self.nodes.shape[1] if node < 0 else int(self.nodes[3, node])
         while child < end:
             yield child
             child = int(self.nodes[3, child]) + 1
@@ -299,7 +302,7 @@ class Structure:
         return None if found is None else (self._add(found[0]), found[1])
 
     def formulas(self, start: int, end: int) -> Iterator[tuple[int, int, int, bool]]:
-        """The text from code point `start` to `end` cut at formulas: their ends, -1 or the formula's value."""
+        """The text from code point `start` to `end` cut at formulas: from, to, the formula's value or -1."""
         for a, b, tex, display in formulas.in_text(self.text[start:end]):
             yield start + a, start + b, -1 if tex is None else self._add(tex), display
 
@@ -308,7 +311,7 @@ class Structure:
         words = re.findall(r"[a-z]+", attribute(self.tag(row), "class").lower())
         return self._add(next((_CALLOUT_OF[word] for word in words if word in _CALLOUT_OF), "NOTE"))
 
-    def is_anchor(self, row: int, begins: bool) -> bool:  # noqa: FBT001 - the kernel's call
+    def is_anchor(self, row: int, begins: bool) -> bool:
         """Whether an element in a heading is a sign, or a link to edit it that doesn't begin the heading."""
         text = " ".join(self.block_text(b) for b in range(self.s.first[row], self.s.last[row])[:3])
         is_named = self.marks(row) & MARK["anchor"] != 0
@@ -347,7 +350,7 @@ class Structure:
             return None
         return self.code(rows.start, rows.stop, images.language(self, row))
 
-    def listing(self, row: int, one: int, in_cell: bool) -> int | None:  # noqa: FBT001 - the kernel's call
+    def listing(self, row: int, one: int, in_cell: bool) -> int | None:
         """The listing that an element is (-1: an empty one); None: it is none, -2: it is code inside a line.
 
         `one` is its first kept block.
@@ -403,10 +406,17 @@ class Structure:
         return found
 
 
+def structure(document: Cleaned) -> Structure:
+    """The structure of a document's kept content."""
+    blocks = document.columns
+    links = Links(document.url, document.markup, blocks.source_elements)
+    return Structure(document.html, blocks, document.kept, document.uncut_points, links)
+
+
 class _Tables(NamedTuple):
-    slots: npt.NDArray[np.uint32]
+    slots: UInt32
     slot_kinds: Int32
-    word_slots: npt.NDArray[np.uint32]
+    word_slots: UInt32
     word_marks: Int32
 
 

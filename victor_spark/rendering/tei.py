@@ -5,7 +5,7 @@ from datetime import date
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
-from victor_spark.rendering.structure import OP, Cleaned, Node, Structure
+from victor_spark.rendering.structure import Cleaned, Node, Structure, structure
 
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _RENDERED: Final = {
@@ -27,7 +27,7 @@ def tei(document: Cleaned, *, links: bool = True, images: bool = True, emphasis:
     language = f' xml:lang="{document.language}"' if is_language else ""
     body = ""
     if document.kept.any():
-        page = Structure(document)
+        page = structure(document)
         page.leave_out(links=links, images=images, emphasis=emphasis)
         body = _sections(page)
     return (
@@ -72,7 +72,7 @@ def _sections(page: Structure) -> str:
     return "".join(parts)
 
 
-def _tags(page: Structure, node: Node) -> tuple[str, str]:  # noqa: PLR0911
+def _tags(page: Structure, node: Node) -> tuple[str, str]:
     """What stands before and after the content of a node."""
     kind, a, b, around = node.op, node.a, node.b, node.around
     if "cell" in around and kind in _NESTED:

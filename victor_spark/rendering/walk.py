@@ -2,8 +2,8 @@
 """The kept content of a page as nodes: one scan of the tags, one walk over elements and kept blocks.
 
 The input is a serialised tree, as that of `markup`: balanced tags, no comments, `<` and `>` escaped
-everywhere else. What few pages have (formulas, footnotes, listings, images) is decided by `Page`, which the walk
-calls. Cython pure Python mode.
+everywhere else. What few pages have (formulas, footnotes, listings, images) `Structure` decides, which the
+walk asks. Cython pure Python mode.
 """
 
 from typing import Any
@@ -33,8 +33,8 @@ _NO_NOTE = cython.declare(
 class Walk:
     """The walk over one page: `scan`, then `choose`, then `run`.
 
-    `views`: memory views of the fields from `html` to `inlines`. `slots`/`slot_kinds` is an open-addressing table
-    from the FNV-1a hash of a tag's name to its kind, `word_slots`/`word_marks` from that of a word to bits.
+    `views`: memory views of the fields from `html` to `inlines`. `slots`/`slot_kinds` is an open-addressing
+    table from the FNV-1a hash of a tag's name to its kind, `word_slots`/`word_marks` from that of a word to bits.
     `kept` has a 0 before its first block and one after its last. `elements` and `nodes`
     are filled, and grow.
     """
@@ -259,10 +259,10 @@ class Walk:
     # --- what is shown ---------------------------------------------------------------------------------
 
     def choose(self) -> list[int]:
-        """Decides what is shown beside the kept blocks; links and the like that may be references to footnotes.
+        """Decides what is shown beside the kept blocks; the rows that may be references to footnotes.
 
-        Shown whole are listings, data tables and list items that most is kept of; notices and headings between
-        kept text; images beside it, with their captions. Numbers of lines are left out.
+        Shown whole are listings, data tables and list items that most is kept of; notices and headings
+        between kept text; images beside it, with their captions. Numbers of lines are left out.
         """
         self.count()
         for row in range(self.n_elements):
@@ -408,9 +408,9 @@ class Walk:
             around = self.elements[at.E_PARENT, around]
             climbed += 1
 
-    def _labels(self) -> list:
+    def _labels(self) -> list[int]:
         """Rows of short links, and of what stands high or bold, where one of them can be a reference."""
-        found: list = []
+        found: list[int] = []
         any_: cython.bint = False
         for row in range(self.n_elements):
             kind = self.elements[at.E_KIND, row]

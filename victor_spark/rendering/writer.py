@@ -22,7 +22,6 @@ _NESTED = re.compile("[\x01\x03\x05][^\x02\x04\x06]*[\x01\x03\x05]")
 _SAME = re.compile("\x02(\\s*)\x01|\x04(\\s*)\x03|\x06(\\s*)\x05")
 _BREAK = "\x0f"
 _CODE_END = "\x10"
-_SPECIAL = frozenset(map(ord, "\\`*_[]~"))
 _MAY_MEAN = frozenset("#>+-=|:0123456789")
 _LINE_START = re.compile(
     r"(?m)^(?:#{1,6}(?=\s|$)|>|[+-](?=\s|$)|[-=][-= ]*$|[|:][-:| ]*$|-[-:| ]*$|(\d{1,9})([.)](?=\s|$)))"
@@ -33,9 +32,6 @@ _MAX_COLUMN_SPAN = cython.declare(cython.int, 100)
 _MAX_ROW_SPAN = cython.declare(cython.int, 65534)
 _LONGEST_SUP = cython.declare(cython.int, 60)
 _LONGEST_ENTITY = cython.declare(cython.int, 32)
-_IS_SPECIAL = cython.declare(
-    cython.ulonglong[2], [sum(1 << (c - 64 * k) for c in _SPECIAL if c // 64 == k) for k in (0, 1)]
-)
 
 
 @cython.final
@@ -51,7 +47,7 @@ class Writer:
     properties: cython.const[cython.uchar][::1]
     nodes: cython.const[cython.int][:, :]
     lines: cython.int[:, ::1]
-    values: list
+    values: list[Any]
     links: cython.bint
     images: cython.bint
     emphasis: cython.bint
@@ -97,7 +93,7 @@ class Writer:
 
     def blocks(self, i: cython.Py_ssize_t, stop: cython.Py_ssize_t) -> str:
         """Nodes below each other."""
-        parts: list = []
+        parts: list[str] = []
         other: cython.bint = False
         while i < stop:
             kind = self.nodes[at.N_OP, i]
@@ -128,7 +124,7 @@ class Writer:
             text = re.sub(r"(^|\s)(#+)$", r"\1\\\2", text) if text.endswith("#") else text
             return f"{'#' * (value if value > 2 else 2)} {text}" if text else ""
         if kind == at.LIST:
-            return self.list(i, end, value, other)
+            return self.items(i, end, value, other)
         if kind == at.CODE:
             language, code = self.values[value]
             fence = "`" * (max(2, *map(len, re.findall("`+", code)), 0) + 1)
@@ -153,12 +149,12 @@ class Writer:
             return f"[^{self.values[value]}]: {_indented(text, 4)}" if text else ""
         return "---" if kind == at.HR else self.blocks(i + 1, end)  # figures, captions, definitions
 
-    def list(
+    def items(
         self, i: cython.Py_ssize_t, end: cython.Py_ssize_t, first: cython.int, other: cython.bint
     ) -> str:
         """A list, and footnotes that stand in it below."""
-        items: list = []
-        notes: list = []
+        shown: list[str] = []
+        notes: list[str] = []
         number: cython.int = first
         loose: cython.bint = False
         i += 1
@@ -175,14 +171,14 @@ class Writer:
                     number = self.nodes[at.N_A, i]
                 mark = f"{number}{')' if other else '.'} " if first >= 0 else "* " if other else "- "
                 box = "" if state == 0 else "[x] " if state == 2 else "[ ] "
-                items.append(f"{mark}{box}{_indented(tight.removeprefix(chr(10)), len(mark))}")
+                shown.append(f"{mark}{box}{_indented(tight.removeprefix(chr(10)), len(mark))}")
                 number += 1
             i = last + 1
-        return "\n\n".join([*([("\n\n" if loose else "\n").join(items)] if items else []), *notes])
+        return "\n\n".join([*([("\n\n" if loose else "\n").join(shown)] if shown else []), *notes])
 
     def item(self, i: cython.Py_ssize_t, stop: cython.Py_ssize_t) -> str:
         """The content of an item; a newline before it where it is more than a line and lists after it."""
-        parts: list = []
+        parts: list[str] = []
         tight: cython.bint = True
         other: cython.bint = False
         while i < stop:
@@ -198,9 +194,9 @@ class Writer:
 
     def table(self, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> str:
         """A table, and what stands in it outside of rows above it; where others reach, cells are empty."""
-        before: list = []
-        grid: list = []
-        below: dict = {}  # columns that a cell above reaches into, and how many rows more
+        before: list[str] = []
+        grid: list[list[str]] = []
+        below: dict[int, int] = {}  # columns that a cell above reaches into, and how many rows more
         room: cython.Py_ssize_t = 1000 + 2 * (end - i)
         i += 1
         while i < end:
@@ -210,7 +206,7 @@ class Writer:
             if kind != at.ROW:
                 before.append(self.block(cell - 1, kind, False))
                 continue
-            cells: list = []
+            cells: list[str] = []
             taken, below = below, {}
             while cell < i - 1:
                 across, down = self.nodes[at.N_A, cell], abs(self.nodes[at.N_B, cell])
@@ -222,7 +218,7 @@ class Writer:
                     below.update(
                         dict.fromkeys(range(len(cells), len(cells) + across), min(down, _MAX_ROW_SPAN) - 1)
                     )
-                pieces: list = []
+                pieces: list[str] = []
                 self.flatten(cell + 1, self.nodes[at.N_END, cell], pieces)
                 cells.append(" ".join(" ".join(pieces).split()).replace("|", "\\|"))
                 cells.extend([""] * (across - 1))
@@ -243,7 +239,7 @@ class Writer:
             before.append("\n".join([f"| {' | '.join(cells)} |" for cells in grid]))
         return "\n\n".join(filter(None, before))
 
-    def flatten(self, i: cython.Py_ssize_t, stop: cython.Py_ssize_t, pieces: list) -> cython.void:
+    def flatten(self, i: cython.Py_ssize_t, stop: cython.Py_ssize_t, pieces: list[str]) -> cython.void:
         """Adds the lines in some nodes to `pieces`."""
         while i < stop:
             kind = self.nodes[at.N_OP, i]
@@ -380,13 +376,9 @@ class Writer:
             was_white = False
             if c < 32:
                 continue
-            if not is_code and c < 128:
-                if (_IS_SPECIAL[c >> 6] >> (c & 63)) & 1 or (
-                    i < end
-                    and ((c == 60 and _opens_tag(points[i])) or (c == 38 and _is_entity(points, i, end)))
-                ):
-                    self.line[n] = 92
-                    n += 1
+            if not is_code and c < 128 and _means_something(c, points, i, end):
+                self.line[n] = 92
+                n += 1
             self.line[n] = c
             n += 1
         self.n = n
@@ -408,25 +400,26 @@ class Writer:
             self.insert(i - 1, "\\")
 
 
-def _opens_tag(c: cython.uint) -> cython.bint:
-    """Whether a '<' before this character may open a tag."""
-    return 97 <= c <= 122 or 65 <= c <= 90 or c == 47 or c == 33 or c == 63
-
-
-def _is_entity(
-    points: cython.const[cython.uint][::1], i: cython.Py_ssize_t, end: cython.Py_ssize_t
+def _means_something(
+    c: cython.uint, points: cython.const[cython.uint][::1], i: cython.Py_ssize_t, end: cython.Py_ssize_t
 ) -> cython.bint:
-    """Whether what follows a '&' at i - 1 makes a character of it."""
+    """Whether Markdown reads the character before position `i` as more than itself."""
+    if c >= 64:
+        return c == 91 or c == 92 or c == 93 or c == 95 or c == 96 or c == 126
+    if c == 42 or i >= end:
+        return c == 42
+    if c == 60:  # it may open a tag
+        return _is_letter(points[i]) or points[i] == 47 or points[i] == 33 or points[i] == 63
+    if c != 38 or points[i] == 35:
+        return c == 38
     begin = i
-    if points[i] == 35:
-        return True
-    while (
-        i < end
-        and i < begin + _LONGEST_ENTITY
-        and (48 <= points[i] <= 57 or 97 <= points[i] <= 122 or 65 <= points[i] <= 90)
-    ):
+    while i < end and i < begin + _LONGEST_ENTITY and (_is_letter(points[i]) or 48 <= points[i] <= 57):
         i += 1
     return begin < i < end and points[i] == 59
+
+
+def _is_letter(c: cython.uint) -> cython.bint:
+    return 97 <= c <= 122 or 65 <= c <= 90
 
 
 def _address(address: str) -> str:
@@ -501,11 +494,11 @@ def _between(match: Any) -> str:
     return match[1] or match[2] or match[3] or ""
 
 
-def _wrong_marks(text: str) -> set:
+def _wrong_marks(text: str) -> set[int]:
     """Positions of marks that would not be read as meant, with those they belong to."""
-    open_: list = []
-    partner: dict = {}
-    wrong: set = set()
+    open_: list[int] = []
+    partner: dict[int, int] = {}
+    wrong: set[int] = set()
     is_nested = _NESTED.search(text) is not None
     for run in _RUN.finditer(text):
         marks = run[0]
