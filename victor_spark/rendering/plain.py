@@ -1,21 +1,18 @@
 """The kept blocks as plain text, as CleanEval markup, and as the page's own HTML."""
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from html import escape
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import Final
 
 import numpy as np
 
-from victor_spark.blocks import CODE, LINES, PROSE, Blocks, Bool
+from victor_spark.blocks import CODE, Blocks, Bool
 from victor_spark.html.characters import properties
 from victor_spark.kernels import assemble, views
 from victor_spark.rendering.links import Links
 from victor_spark.rendering.structure import KIND, Cleaned, Structure
-
-_WHITE: Final = re.compile(r"\s+")
 
 
 def plain_text(blocks: Blocks, kept: Bool, html: str | None = None) -> str:
@@ -90,8 +87,9 @@ _CLEANEVAL: Final = {"header": "h", "text": "p", "list": "l"}
 
 def paragraphs(document: Cleaned) -> Iterator[Paragraph]:
     """The kept paragraphs in document order (blocks joined over inline splits); a listing of code is one."""
-    columns, text = document.columns, document.uncut_text
-    gaps = columns.gaps.tobytes().decode("utf-32-le", "surrogatepass")
+    columns = document.columns
+    points = document.uncut_points
+    columns = columns if points is columns.points else replace(columns, points=points)
     rows = document.kept.nonzero()[0].tolist()
     code = (columns.listing * (columns.white_space == CODE)).tolist()
     paragraph_of, level_of = columns.paragraph.tolist(), columns.heading_level.tolist()
@@ -105,37 +103,11 @@ def paragraphs(document: Cleaned) -> Iterator[Paragraph]:
         return listing, level_of[row] if listing else paragraph_of[row]
 
     for (listing, _), group in groupby(rows, key=place):
-        yield _paragraph(columns, list(group), text, gaps, verbatim=listing > 0)
-
-
-def _paragraph(columns: Blocks, rows: Sequence[int], text: str, gaps: str, *, verbatim: bool) -> Paragraph:
-    first = rows[0]
-    before = gaps[columns.gap_ends[first - 1] if first else 0 : columns.gap_ends[first]]
-    pieces = [before.rpartition("\n")[2] if columns.white_space[first] == CODE else ""]
-    for last, row in pairwise([first, *rows]):
-        if row != first:
-            pieces.append(_separator(columns, gaps, last, row))
-        piece = text[columns.text_start[row] : columns.text_end[row]]
-        if columns.white_space[row] >= PROSE:
-            pieces.append(piece.replace("\r", ""))
-        elif columns.white_space[row] == LINES:
-            pieces.append(_WHITE.sub(lambda white: "\n" * white[0].count("\n") or " ", piece))
-        else:
-            pieces.append(" ".join(piece.split()))
-    level = int(columns.heading_level[first])
-    kind = "header" if level else "list" if columns.in_list_item[first] else "text"
-    return Paragraph(kind, level, verbatim, "".join(pieces))
-
-
-def _separator(columns: Blocks, gaps: str, last: int, row: int) -> str:
-    """What stands between two kept blocks of a paragraph, as the `assemble` kernel has it."""
-    if 0 < columns.listing[row] == columns.listing[last]:
-        between = gaps[columns.gap_ends[last] : columns.gap_ends[row]]
-        if columns.line_number[last + 1 : row].all():
-            return between
-        _, line_break, indentation = between.rpartition("\n")
-        return line_break + indentation if line_break else " "
-    return " " if columns.space_before[row] or row != last + 1 else ""
+        first, *others = group
+        text = assembled(columns, document.kept, first, [first, *others][-1] + 1)
+        level = level_of[first]
+        kind = "header" if level else "list" if columns.in_list_item[first] else "text"
+        yield Paragraph(kind, level, listing > 0, text)
 
 
 def cleaneval(document: Cleaned) -> str:

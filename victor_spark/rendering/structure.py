@@ -319,6 +319,17 @@ class Structure:
             return bool(text) and (is_named or "#" in self.tag(row))
         return is_named and len(text) < 16 and not begins
 
+    def number(self, row: int, name: str, otherwise: int) -> int:
+        """The number that an attribute of an element begins with."""
+        found = re.match(r"\d{1,9}", attribute(self.tag(row), name))
+        return int(found[0]) if found else otherwise
+
+    def spans(self, row: int) -> tuple[int, int]:
+        """How many columns and rows a cell has."""
+        if "span=" not in self.tag(row):
+            return 1, 1
+        return max(self.number(row, "colspan", 1), 1), max(self.number(row, "rowspan", 1), 1)
+
     def box(self, row: int) -> int:
         """The state of a check box: 1 open, 2 checked; 0: it is another input."""
         tag = self.tag(row)

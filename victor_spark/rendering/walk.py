@@ -59,11 +59,20 @@ class Walk:
     line_number: cython.const[cython.uchar][::1]
     kept: cython.uchar[::1]
     sums: cython.int[:, ::1]  # up to each block: kept blocks, characters, kept ones; then the next kept block
-    elements: cython.int[:, ::1]  # num.ELEMENT, a column an element; and a row for the stack of open ones
+    kind: cython.int[::1]  # from here to `stack` the columns of elements
+    known_marks: cython.int[::1]
+    begin: cython.int[::1]
+    inner: cython.int[::1]
+    stop: cython.int[::1]
+    parent: cython.int[::1]
+    first: cython.int[::1]
+    last_of: cython.int[::1]
+    flags: cython.int[::1]
+    stack: cython.int[::1]
     nodes: cython.int[:, ::1]
     frames: cython.int[:, ::1]
     inlines: cython.int[::1]
-    elements_array: Any
+    elements: Any
     nodes_array: Any
     page: Any
     n_blocks: cython.Py_ssize_t
@@ -90,8 +99,8 @@ class Walk:
         self.gaps, self.gap_ends, self.line_number, self.kept = views[15:19]
         self.sums, self.frames, self.inlines = views[19:]
         self.page = page
-        self.elements_array, self.nodes_array = elements, nodes
-        self.elements, self.nodes = memoryview(elements), memoryview(nodes)
+        self._set_columns(elements)
+        self.nodes_array, self.nodes = nodes, memoryview(nodes)
         self.n_blocks = self.start.shape[0]
         self.n_elements = self.n = self.depth = 0
         self.top = self.link = self.number = self.skip = -1
@@ -99,6 +108,12 @@ class Walk:
         self.last = -2
         self.in_heading = False
         self.level = self.serial = self.not_math = self.n_not_math = self.heading = 0
+
+    def _set_columns(self, elements: Any) -> cython.void:
+        self.elements = elements
+        columns = list(map(memoryview, elements))
+        self.kind, self.known_marks, self.begin, self.inner, self.stop = columns[:5]
+        self.parent, self.first, self.last_of, self.flags, self.stack = columns[5:]
 
     # --- elements --------------------------------------------------------------------------------------
 
@@ -128,10 +143,8 @@ class Walk:
             if i < n and self.html[i] == 47:
                 if depth > 0:
                     depth -= 1
-                    self.elements[at.E_END, self.elements[at.E_STACK, depth]] = cython.cast(cython.int, begin)
-                    self.elements[at.E_LAST, self.elements[at.E_STACK, depth]] = cython.cast(
-                        cython.int, block
-                    )
+                    self.stop[self.stack[depth]] = cython.cast(cython.int, begin)
+                    self.last_of[self.stack[depth]] = cython.cast(cython.int, block)
                 while i < n and self.html[i] != 62:
                     i += 1
                 i += 1
@@ -149,41 +162,38 @@ class Walk:
                 i += 1
             i += 1
             kind = self.slot_kinds[slot]
-            if row >= self.elements.shape[1]:
-                self.elements_array = np.concatenate([self.elements_array, self.elements_array], axis=1)
-                self.elements = memoryview(self.elements_array)
-            self.elements[at.E_KIND, row] = kind
-            self.elements[at.E_MARKS, row] = -1
-            self.elements[at.E_START, row] = cython.cast(cython.int, begin)
-            self.elements[at.E_INNER, row] = cython.cast(cython.int, i)
-            self.elements[at.E_END, row] = cython.cast(cython.int, i)
-            self.elements[at.E_PARENT, row] = self.elements[at.E_STACK, depth - 1] if depth > 0 else -1
-            self.elements[at.E_FIRST, row] = cython.cast(cython.int, block)
-            self.elements[at.E_LAST, row] = cython.cast(cython.int, block)
-            self.elements[at.E_FLAGS, row] = 0
+            if row >= self.kind.shape[0]:
+                self._set_columns(np.concatenate([self.elements, self.elements], axis=1))
+            self.kind[row] = kind
+            self.known_marks[row] = -1
+            self.begin[row] = cython.cast(cython.int, begin)
+            self.inner[row] = cython.cast(cython.int, i)
+            self.stop[row] = cython.cast(cython.int, i)
+            self.parent[row] = self.stack[depth - 1] if depth > 0 else -1
+            self.first[row] = cython.cast(cython.int, block)
+            self.last_of[row] = cython.cast(cython.int, block)
+            self.flags[row] = 0
             if kind == at.KIND_OTHER or kind > at.KIND_INPUT:
-                self.elements[at.E_STACK, depth] = cython.cast(cython.int, row)
+                self.stack[depth] = cython.cast(cython.int, row)
                 depth += 1
             row += 1
         while depth > 0:  # only where the input is no serialised tree
             depth -= 1
-            self.elements[at.E_END, self.elements[at.E_STACK, depth]] = cython.cast(cython.int, n)
-            self.elements[at.E_LAST, self.elements[at.E_STACK, depth]] = cython.cast(
-                cython.int, self.n_blocks
-            )
+            self.stop[self.stack[depth]] = cython.cast(cython.int, n)
+            self.last_of[self.stack[depth]] = cython.cast(cython.int, self.n_blocks)
         self.n_elements = row
-        return self.elements_array[: at.E_STACK, :row]
+        return self.elements[: at.E_STACK, :row]
 
     def marks(self, row: cython.Py_ssize_t) -> cython.int:
         """What the words in class, role and id of an element say: a word of letters and digits, or a name
         between spaces, with a space after it, in small letters.
         """
-        found: cython.int = self.elements[at.E_MARKS, row]
+        found: cython.int = self.known_marks[row]
         if found >= 0:
             return found
         found = 0
-        i: cython.Py_ssize_t = self.elements[at.E_START, row]
-        end: cython.Py_ssize_t = self.elements[at.E_INNER, row] - 1
+        i: cython.Py_ssize_t = self.begin[row]
+        end: cython.Py_ssize_t = self.inner[row] - 1
         low_bits: cython.ulonglong = 4294967295
         seed: cython.uint = 2166136261
         name: cython.uint
@@ -215,7 +225,7 @@ class Walk:
             if named:
                 found |= self._of_word(word) | self._of_word(((name ^ 32) * 16777619) & low_bits)
             i += 1
-        self.elements[at.E_MARKS, row] = found
+        self.known_marks[row] = found
         return found
 
     def _is_named(self, i: cython.Py_ssize_t) -> cython.bint:
@@ -234,28 +244,6 @@ class Walk:
             slot = (slot + 1) & mask
         return self.word_marks[slot]
 
-    def _number(self, row: cython.Py_ssize_t, name: str) -> cython.int:
-        """The number that an attribute of an element begins with, -1 where there is none."""
-        i: cython.Py_ssize_t = self.elements[at.E_START, row]
-        end: cython.Py_ssize_t = self.elements[at.E_INNER, row] - 1
-        k: cython.Py_ssize_t = 0
-        n: cython.Py_ssize_t = len(name)
-        found: cython.int = -1
-        while i + n + 2 < end:
-            if self.html[i] == 32 and self.html[i + n + 1] == 61:
-                k = 0
-                while k < n and self.html[i + 1 + k] == ord(name[k]):
-                    k += 1
-                i += n + 3
-                while k == n and 48 <= self.html[i] <= 57 and found < 10000000:
-                    found = cython.cast(cython.int, self.html[i]) - 48 + (10 * found if found > 0 else 0)
-                    i += 1
-                if k == n:
-                    return found
-                i -= n + 3
-            i += 1
-        return -1
-
     # --- what is shown ---------------------------------------------------------------------------------
 
     def choose(self) -> list[int]:
@@ -266,7 +254,7 @@ class Walk:
         """
         self.count()
         for row in range(self.n_elements):
-            kind = self.elements[at.E_KIND, row]
+            kind = self.kind[row]
             if kind == at.KIND_LI or kind == at.KIND_TABLE or kind == at.KIND_PRE:
                 size, shown = self._size(row), self._kept_size(row)
                 if (
@@ -283,17 +271,17 @@ class Walk:
                 self.kept[b + 1] = 0
         self.count()
         for row in range(self.n_elements):
-            if self.elements[at.E_KIND, row] == at.KIND_IMG:
+            if self.kind[row] == at.KIND_IMG:
                 self._choose_image(row)
         for row in range(self.n_elements):
-            if self.elements[at.E_FLAGS, row] & at.FLAG_CAPTIONED:
+            if self.flags[row] & at.FLAG_CAPTIONED:
                 self.keep(row)
         self.count()
         return self._labels()
 
     def keep(self, row: cython.Py_ssize_t) -> cython.void:
         """Shows all of an element."""
-        for b in range(self.elements[at.E_FIRST, row], self.elements[at.E_LAST, row]):
+        for b in range(self.first[row], self.last_of[row]):
             self.kept[b + 1] = 1
 
     def count(self) -> cython.void:
@@ -319,20 +307,20 @@ class Walk:
             self.sums[3, b] = follows
 
     def _size(self, row: cython.Py_ssize_t) -> cython.int:
-        return self.sums[1, self.elements[at.E_LAST, row]] - self.sums[1, self.elements[at.E_FIRST, row]]
+        return self.sums[1, self.last_of[row]] - self.sums[1, self.first[row]]
 
     def _kept_size(self, row: cython.Py_ssize_t) -> cython.int:
-        return self.sums[2, self.elements[at.E_LAST, row]] - self.sums[2, self.elements[at.E_FIRST, row]]
+        return self.sums[2, self.last_of[row]] - self.sums[2, self.first[row]]
 
     def _has_kept(self, row: cython.Py_ssize_t) -> cython.bint:
-        return self.sums[0, self.elements[at.E_LAST, row]] > self.sums[0, self.elements[at.E_FIRST, row]]
+        return self.sums[0, self.last_of[row]] > self.sums[0, self.first[row]]
 
     def _choose_between(self, row: cython.Py_ssize_t) -> cython.void:
         """Shows a notice between kept text, and a heading that kept text follows."""
-        a, b = self.elements[at.E_FIRST, row], self.elements[at.E_LAST, row]
+        a, b = self.first[row], self.last_of[row]
         if a == b or b >= self.n_blocks or (self.sums[0, b] > self.sums[0, a]):
             return
-        kind = self.elements[at.E_KIND, row]
+        kind = self.kind[row]
         begins = a == 0 or self.kept[a]
         if at.KIND_H1 <= kind <= at.KIND_H6:
             if self.kept[b + 1] and (begins or kind == at.KIND_H1):
@@ -345,8 +333,8 @@ class Walk:
                     tried < _MAX_NOTICES
                     and other < self.n_elements
                     and (
-                        self.elements[at.E_FIRST, other] != b
-                        or self.elements[at.E_LAST, other] == b
+                        self.first[other] != b
+                        or self.last_of[other] == b
                         or not self.marks(other) & at.MARK_CALLOUT
                     )
                 ):
@@ -354,26 +342,22 @@ class Walk:
                     tried += 1
                 if tried >= _MAX_NOTICES or other >= self.n_elements:
                     return
-                b = self.elements[at.E_LAST, other]
+                b = self.last_of[other]
             if b < self.n_blocks:
                 self.keep(row)
 
     def _choose_image(self, row: cython.Py_ssize_t) -> cython.void:
         """Shows an image that belongs to the kept text."""
-        around: cython.Py_ssize_t = self.elements[at.E_PARENT, row]
-        first = self.elements[at.E_FIRST, row]
+        around: cython.Py_ssize_t = self.parent[row]
+        first = self.first[row]
         climbed: cython.int = 0
-        while (
-            climbed < _CLIMB
-            and around > 0
-            and self.elements[at.E_FIRST, around] == self.elements[at.E_LAST, around]
-        ):
-            around = self.elements[at.E_PARENT, around]
+        while climbed < _CLIMB and around > 0 and self.first[around] == self.last_of[around]:
+            around = self.parent[around]
             climbed += 1
         if around < 0:
             around = 0
         size = self._size(around)
-        is_figure = self.elements[at.E_KIND, around] == at.KIND_FIGURE
+        is_figure = self.kind[around] == at.KIND_FIGURE
         caption = (
             self._kept_size(around) == 0
             and size < _LONGEST_CAPTION
@@ -382,30 +366,26 @@ class Walk:
         outer: cython.Py_ssize_t = around
         climbed = 0
         while climbed < _CLIMB and caption and outer > 0 and self._size(outer) == size:
-            outer = self.elements[at.E_PARENT, outer]
+            outer = self.parent[outer]
             climbed += 1
         beside = self.kept[first] or self.kept[first + 1]
         if caption:
-            beside = (
-                beside
-                or self.kept[self.elements[at.E_FIRST, around]]
-                or self.kept[self.elements[at.E_LAST, around] + 1]
-            )
+            beside = beside or self.kept[self.first[around]] or self.kept[self.last_of[around] + 1]
         shown = self.kept[first] and self.kept[first + 1]
         if not shown and self._kept_size(outer) > 0:
             most, all_ = self._kept_size(outer), self._size(outer)
             shown = 2 * most >= all_ and (beside or is_figure or 10 * most >= 9 * all_)
         if not shown:
             return
-        self.elements[at.E_FLAGS, row] |= at.FLAG_SHOWN
+        self.flags[row] |= at.FLAG_SHOWN
         if caption:
-            self.elements[at.E_FLAGS, around] |= at.FLAG_CAPTIONED
-        around = self.elements[at.E_PARENT, row]
+            self.flags[around] |= at.FLAG_CAPTIONED
+        around = self.parent[row]
         climbed = 0
         while climbed < 4 and around >= 0:
-            if self.elements[at.E_KIND, around] == at.KIND_A:
-                self.elements[at.E_FLAGS, around] |= at.FLAG_SHOWN
-            around = self.elements[at.E_PARENT, around]
+            if self.kind[around] == at.KIND_A:
+                self.flags[around] |= at.FLAG_SHOWN
+            around = self.parent[around]
             climbed += 1
 
     def _labels(self) -> list[int]:
@@ -413,22 +393,16 @@ class Walk:
         found: list[int] = []
         any_: cython.bint = False
         for row in range(self.n_elements):
-            kind = self.elements[at.E_KIND, row]
+            kind = self.kind[row]
             if (kind == at.KIND_A or kind == at.KIND_SUP or kind == at.KIND_STRONG) and self._has_kept(row):
-                first = self.text_start[self.elements[at.E_FIRST, row]]
-                if self.text_end[self.elements[at.E_LAST, row] - 1] - first <= _LONGEST_LABEL:
-                    c = self.points[first]
-                    any_ = any_ or kind == at.KIND_SUP
-                    any_ = any_ or (kind == at.KIND_A and (c < 65 or c > 122 or self._leads_inside(row)))
+                start = self.text_start[self.first[row]]
+                size = self.text_end[self.last_of[row] - 1] - start
+                c = self.points[start] | 32
+                if size <= _LONGEST_LABEL:
+                    is_label = c < 97 or c > 122 or c == 110 or size < 6  # "note 1"; a numeral, a letter
+                    any_ = any_ or kind == at.KIND_SUP or (kind == at.KIND_A and is_label)
                     found.append(row)
         return found if any_ else []
-
-    def _leads_inside(self, row: cython.Py_ssize_t) -> cython.bint:
-        """Whether there is a '#' in a tag."""
-        for i in range(self.elements[at.E_START, row], self.elements[at.E_INNER, row]):
-            if self.html[i] == 35:
-                return True
-        return False
 
     # --- the walk --------------------------------------------------------------------------------------
 
@@ -437,7 +411,7 @@ class Walk:
         b: cython.int = 0
         n_blocks: cython.int = cython.cast(cython.int, self.n_blocks)
         for row in range(self.n_elements + 1):
-            begin = self.elements[at.E_START, row] if row < self.n_elements else _FAR
+            begin = self.begin[row] if row < self.n_elements else _FAR
             b = self.sums[3, b]
             while b < n_blocks and self.start[b] < begin:
                 self._close_up_to(self.start[b])
@@ -454,18 +428,18 @@ class Walk:
 
     def _is_wanted(self, row: cython.Py_ssize_t) -> cython.bint:
         """Whether an element is shown, or says something of what is."""
-        kind = self.elements[at.E_KIND, row]
-        if self.elements[at.E_FLAGS, row]:
+        kind = self.kind[row]
+        if self.flags[row]:
             return True
-        first = self.elements[at.E_FIRST, row]
+        first = self.first[row]
         if self._has_kept(row):
             if kind == at.KIND_OTHER or kind == at.KIND_P or kind == at.KIND_BLOCK:
                 return (self.marks(row) & (_NO_NOTE | at.MARK_CALLOUT)) != 0
             return kind != at.KIND_THEAD and kind != at.KIND_PICTURE and kind != at.KIND_NOSCRIPT
         if kind == at.KIND_TD or kind == at.KIND_TH:  # empty ones, too
-            around = self.elements[at.E_PARENT, row]
+            around = self.parent[row]
             return around >= 0 and self._has_kept(around)
-        if first != self.elements[at.E_LAST, row] or not (self.kept[first] or self.kept[first + 1]):
+        if first != self.last_of[row] or not (self.kept[first] or self.kept[first + 1]):
             return False
         if kind == at.KIND_HR:
             return self.kept[first] != 0 and self.kept[first + 1] != 0
@@ -523,7 +497,7 @@ class Walk:
         elif self._op() == at.LIST and self.frames[at.F_LAZY, self.top] < 0:
             self._begin_item()  # a list in a list belongs to the item before
         node = self._put(op, a, b)
-        self._push(self.elements[at.E_END, row], op, node, 0)
+        self._push(self.stop[row], op, node, 0)
         self.top = cython.cast(cython.int, self.depth - 1)
         return True
 
@@ -675,8 +649,8 @@ class Walk:
 
     def _add_element(self, row: cython.Py_ssize_t) -> cython.void:
         """What becomes of an element; those inside come later."""
-        kind = self.elements[at.E_KIND, row]
-        flags = self.elements[at.E_FLAGS, row]
+        kind = self.kind[row]
+        flags = self.flags[row]
         op = self._op()
         marks = self.marks(row)
         if kind != at.KIND_LI and op == at.LIST:
@@ -690,9 +664,7 @@ class Walk:
                 if op == at.TABLE:
                     self._open(at.ROW, 0, 0, row)
             elif op == at.ROW:
-                across = self._number(row, "colspan")
-                down = self._number(row, "rowspan")
-                across, down = across if across > 0 else 1, down if down > 0 else 1
+                across, down = self.page.spans(row) if self.inner[row] - self.begin[row] > 12 else (1, 1)
                 self._open(at.CELL, across, down if kind == at.KIND_TD else -down, row)
             return
         if flags & at.FLAG_NOTE:
@@ -702,7 +674,7 @@ class Walk:
             self._open(at.FOOTNOTE, label, 0, ends)
             return
         if marks & at.MARK_HIDDEN or (marks & at.MARK_ANCHOR and self._is_anchor(row)):
-            self.skip = self.elements[at.E_END, row]
+            self.skip = self.stop[row]
             return
         if (kind == at.KIND_MATH or marks & at.MARK_MATH) and self._add_math(row):
             return
@@ -710,7 +682,7 @@ class Walk:
             if self.depth < _MAX_DEPTH and op != at.LIST and op != at.TABLE and op != at.ROW:
                 self.heading = cython.cast(cython.int, row)
                 self._begin_line(at.HEADING, kind - at.KIND_H1 + 1)
-                self._push(self.elements[at.E_END, row], at.HEADING, self.line, self.serial)
+                self._push(self.stop[row], at.HEADING, self.line, self.serial)
         elif at.KIND_A <= kind <= at.KIND_SUB:
             self._add_inline(row)
         elif kind == at.KIND_IMG:
@@ -721,8 +693,7 @@ class Walk:
             self._add_span(row)
         elif kind == at.KIND_UL or kind == at.KIND_OL:
             if op != at.TABLE and op != at.ROW:
-                first = self._number(row, "start") if kind == at.KIND_OL else -1
-                self._open(at.LIST, 1 if kind == at.KIND_OL and first < 0 else first, 0, row)
+                self._open(at.LIST, self.page.number(row, "start", 1) if kind == at.KIND_OL else -1, 0, row)
         elif kind == at.KIND_LI:
             self._add_item(row)
         elif kind == at.KIND_TABLE:
@@ -746,24 +717,25 @@ class Walk:
         if op != at.LIST:
             if not self._open(at.LIST, -1, 0, row):
                 return
-            around = self.elements[at.E_PARENT, row]
-            self.frames[at.F_END, self.top] = self.elements[at.E_END, around] if around >= 0 else _FAR
+            around = self.parent[row]
+            self.frames[at.F_END, self.top] = self.stop[around] if around >= 0 else _FAR
             self.frames[at.F_SAVED, self.top] = 1
         state: cython.int = 0
         for i in range(row + 1, row + 4):
-            if i < self.n_elements and self.elements[at.E_KIND, i] == at.KIND_INPUT:
-                begin = self.elements[at.E_START, i]
-                if begin < self.elements[at.E_END, row] and begin < self.elements[at.E_INNER, row] + 200:
+            if i < self.n_elements and self.kind[i] == at.KIND_INPUT:
+                begin = self.begin[i]
+                if begin < self.stop[row] and begin < self.inner[row] + 200:
                     state = self.page.box(i)
                 break
-        self._open(at.ITEM, self._number(row, "value"), state, row)
+        numbered = self.inner[row] - self.begin[row] > 12
+        self._open(at.ITEM, self.page.number(row, "value", -1) if numbered else -1, state, row)
 
     def _add_table(self, row: cython.Py_ssize_t) -> cython.void:
         for i in range(self.depth - 1, self.depth - 4, -1):
             if i >= 0 and (self.frames[at.F_OP, i] == at.TABLE or self.frames[at.F_OP, i] == at.CELL):
                 return
         listing: cython.int = -1
-        for b in range(self.elements[at.E_FIRST, row], self.elements[at.E_LAST, row]):
+        for b in range(self.first[row], self.last_of[row]):
             if not self.line_number[b]:
                 listing = self.listing[b]
                 break
@@ -771,29 +743,29 @@ class Walk:
             value = self.page.table_of_code(row)
             if value is not None:
                 self._add_code(value)
-                self.skip = self.elements[at.E_END, row]
+                self.skip = self.stop[row]
                 return
         if self.page.is_data(row):
             self._open(at.TABLE, 0, 0, row)
 
     def _add_inline(self, row: cython.Py_ssize_t) -> cython.void:
-        first, last = self.elements[at.E_FIRST, row], self.elements[at.E_LAST, row]
-        kind = self.elements[at.E_KIND, row]
+        first, last = self.first[row], self.last_of[row]
+        kind = self.kind[row]
         if self._starts_listing(first, last):
             return
-        if self.elements[at.E_FLAGS, row] & at.FLAG_REF:
+        if self.flags[row] & at.FLAG_REF:
             self._begin_without_text(first)
             self._put(at.REF, self.page.reference(row), 0)
-            self.skip = self.elements[at.E_END, row]
+            self.skip = self.stop[row]
             self.last = last - 1
             return
-        if self.elements[at.E_FLAGS, row] & at.FLAG_BACK:
-            self.skip = self.elements[at.E_END, row]
+        if self.flags[row] & at.FLAG_BACK:
+            self.skip = self.stop[row]
             return
         value: cython.int = 0
         if kind == at.KIND_A:
             if self._is_anchor(row):
-                self.skip = self.elements[at.E_END, row]
+                self.skip = self.stop[row]
                 return
             value = self.page.link(row)
             if value < 0:
@@ -810,12 +782,12 @@ class Walk:
             if many or (opens and self._holds_block(row)):
                 if kind == at.KIND_A and self.depth < _MAX_FRAMES:
                     self._end_line()
-                    self._push(self.elements[at.E_END, row], at.ROOT, 0, self.link)
+                    self._push(self.stop[row], at.ROOT, 0, self.link)
                     self.link = value
                 return
             self._before(one)
         if self.depth < _MAX_FRAMES:
-            self._push(self.elements[at.E_END, row], at.LINK, 0, self.serial)
+            self._push(self.stop[row], at.LINK, 0, self.serial)
             self._begin_inline(at.LINK + kind - at.KIND_A, value)
 
     def _starts_listing(self, first: cython.int, last: cython.int) -> cython.bint:
@@ -833,15 +805,15 @@ class Walk:
         in_term = self._op() == at.DT
         if not in_term and (self.line < 0 or not self.in_heading):
             return False
-        begins = in_term or self.elements[at.E_FIRST, row] == self.elements[at.E_FIRST, self.heading]
+        begins = in_term or self.first[row] == self.first[self.heading]
         return self.page.is_anchor(row, begins)
 
     def _holds_block(self, row: cython.Py_ssize_t) -> cython.bint:
         """Whether the next element inside `row` is a heading or paragraph, or the like."""
         after = row + 1
-        if after >= self.n_elements or self.elements[at.E_START, after] >= self.elements[at.E_END, row]:
+        if after >= self.n_elements or self.begin[after] >= self.stop[row]:
             return False
-        kind = self.elements[at.E_KIND, after]
+        kind = self.kind[after]
         return at.KIND_H1 <= kind <= at.KIND_BLOCK or kind == at.KIND_FIGURE
 
     def _begin_without_text(self, first: cython.int) -> cython.void:
@@ -861,7 +833,7 @@ class Walk:
         if found is None:
             return
         op, value, display = found
-        first = self.elements[at.E_FIRST, row]
+        first = self.first[row]
         container = self._op()
         if op == at.MATH:
             self._begin_without_text(first)
@@ -871,7 +843,7 @@ class Walk:
         elif self._is_inline(row):
             self._begin_without_text(first)
             self._put(at.IMAGE, value, 0)
-            i = self.elements[at.E_INNER, row]
+            i = self.inner[row]
             if i < self.html.shape[0] and self.html[i] <= 32:
                 self._put(at.SPACE, 0, 0)
                 self.last = first
@@ -886,13 +858,13 @@ class Walk:
             return False
         if self.level:
             return True
-        first = self.elements[at.E_FIRST, row]
+        first = self.first[row]
         if first < self.n_blocks and self.last >= 0 and self.paragraph[first] == self.number:
             return True  # between words of one paragraph
-        around = self.elements[at.E_PARENT, row]
-        if around < 0 or self.elements[at.E_LAST, around] == self.elements[at.E_FIRST, around]:
+        around = self.parent[row]
+        if around < 0 or self.last_of[around] == self.first[around]:
             return False
-        kind = self.elements[at.E_KIND, around]
+        kind = self.kind[around]
         return (
             at.KIND_H1 <= kind <= at.KIND_P
             or kind == at.KIND_LI
@@ -903,8 +875,8 @@ class Walk:
 
     def _add_math(self, row: cython.Py_ssize_t) -> cython.bint:
         """Adds the formula that an element is, if it is one."""
-        kind = self.elements[at.E_KIND, row]
-        begin, end = self.elements[at.E_START, row], self.elements[at.E_END, row]
+        kind = self.kind[row]
+        begin, end = self.begin[row], self.stop[row]
         if begin >= self.not_math:
             self.n_not_math = 0
         elif self.n_not_math > _CLIMB:  # nested elements that look like formulas and are none
@@ -914,12 +886,12 @@ class Walk:
         if kind == at.KIND_IMG:
             return False
         inside = row + 1
-        while kind != at.KIND_MATH and inside < self.n_elements and self.elements[at.E_START, inside] < end:
-            other = self.elements[at.E_KIND, inside]
+        while kind != at.KIND_MATH and inside < self.n_elements and self.begin[inside] < end:
+            other = self.kind[inside]
             if at.KIND_H1 <= other <= at.KIND_P or other == at.KIND_LI:
                 return False
             inside += 1
-        first, last = self.elements[at.E_FIRST, row], self.elements[at.E_LAST, row]
+        first, last = self.first[row], self.last_of[row]
         found = self.page.formula(row)
         if found is None:
             return kind == at.KIND_MATH and first == last
@@ -941,20 +913,20 @@ class Walk:
     def _add_code_of(self, row: cython.Py_ssize_t) -> cython.void:
         """Adds the listing that an element is, if it is one."""
         in_cell = self._op() == at.CELL
-        found = self.page.listing(row, self.sums[3, self.elements[at.E_FIRST, row]], in_cell)
+        found = self.page.listing(row, self.sums[3, self.first[row]], in_cell)
         if found is None:
             return
         if found == -2:
             self._add_span(row)
             return
         self._add_code(found)
-        self.skip = self.elements[at.E_END, row]
-        if self.elements[at.E_LAST, row] > self.elements[at.E_FIRST, row]:
-            self.last = self.elements[at.E_LAST, row] - 1
+        self.skip = self.stop[row]
+        if self.last_of[row] > self.first[row]:
+            self.last = self.last_of[row] - 1
 
     def _add_span(self, row: cython.Py_ssize_t) -> cython.void:
         """Adds code inside a line."""
-        first, last = self.elements[at.E_FIRST, row], self.elements[at.E_LAST, row]
+        first, last = self.first[row], self.last_of[row]
         one = self.sums[3, first]
         if self._starts_listing(first, last) or one >= last:
             return
@@ -974,5 +946,5 @@ class Walk:
                     self._put(at.SPACE, 0, 0)
                 self._put(at.TEXT, self.text_start[b], self.text_end[b])
         self._end(node)
-        self.skip = self.elements[at.E_END, row]
+        self.skip = self.stop[row]
         self.last = last - 1
