@@ -26,7 +26,8 @@ FLAGS: Final = ("shown", "captioned", "note", "ref", "back")
 a footnote, a reference to one, what leads back from it: bits."""
 OPS: Final = tuple(
     "close root p heading list item callout title table row cell footnote "
-    "quote figure caption dl dt dd details summary link strong em strike sup sub codespan text space br code hr image math ref".split()
+    "quote figure caption dl dt dd details summary "
+    "link strong em strike sup sub codespan text space br code hr image math ref".split()
 )
 """Nodes: those before `link` are blocks, others stand in lines, those from `text` on have no end."""
 NODE: Final = ("op", "a", "b", "end")
@@ -37,7 +38,7 @@ NODE: Final = ("op", "a", "b", "end")
 callout, footnote, link, image, math, ref: the place of its value; math: whether it stands by itself.
 """
 FRAME: Final = ("end", "op", "node", "outer", "saved", "level", "lazy")
-"""The columns of the stack of open nodes: `end` in the html, the frame around it, what holds outside of it."""
+"""The columns of the stack of open nodes: `end` in the html, the one around, what holds outside."""
 
 
 def _numbered(prefix: str, names: Iterable[str]) -> dict[str, int]:

@@ -34,11 +34,11 @@ _TAGS: Final = {name: name for name in num.KINDS if name not in ("other", "void"
 """Tags by the kind that they are here; all others have kind 0."""
 
 _WORDS: Final = {
-    "math": "katex,katex-display ,mathjax,mathjax_display ,mathjax_svg ,mathjax_chtml ,mwe-math-element ,math "
-    ",math-inline ,math-block ,math-display ,math-tex ,math-node ,arithmatex ,ltx_math ,tex ,latex ,"
+    "math": "katex,katex-display ,mathjax,mathjax_display ,mathjax_svg ,mathjax_chtml ,mwe-math-element ,"
+    "math ,math-inline ,math-block ,math-display ,math-tex ,math-node ,arithmatex ,ltx_math ,tex ,latex ,"
     "mjpage ,inline-math ,display-math ,math-container ,mathml ,equation ",
-    "callout": "admonition ,theme-admonition ,callout ,alert ,markdown-alert ,custom-block ,bs-callout ,hint ,"
-    "notice ,admonitionblock ,td-alert ,docs-callout ,message-box ",
+    "callout": "admonition ,theme-admonition ,callout ,alert ,markdown-alert ,custom-block ,bs-callout ,"
+    "hint ,notice ,admonitionblock ,td-alert ,docs-callout ,message-box ",
     "title": "admonition-title ,alert-heading ,alert-title ,callout-title ,custom-block-title ,"
     "markdown-alert-title ,admonition-heading ,admonitionheading,admonitiontitle,callout-heading ,"
     "hint-title ,notice-title ,callout-header ,message-header ",

@@ -2,7 +2,7 @@
 
 import re
 from datetime import date
-from typing import Final
+from typing import Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
 from victor_spark.rendering.structure import Cleaned, Node, Structure, structure
@@ -11,6 +11,7 @@ _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U001
 _RENDERED: Final = {
     "strong": "bold", "em": "italic", "strike": "strikethrough", "sup": "superscript", "sub": "subscript"
 }  # fmt: skip
+_VALUED: Final = frozenset(("code", "callout", "footnote", "link", "image", "math", "ref"))
 _NESTED: Final = frozenset(("p", "heading", "code", "list", "item", "quote", "callout", "footnote"))
 """Nodes with a mark-up of their own that stand as text in a cell."""
 
@@ -72,59 +73,48 @@ def _sections(page: Structure) -> str:
     return "".join(parts)
 
 
+_TAGS: Final = {
+    "p": ("<p>", "</p>\n"),
+    "heading": ("<ab>", "</ab>\n"),
+    "item": ("<item>", "</item>\n"),
+    "table": ("<table>\n", "</table>\n"),
+    "row": ("<row>", "</row>\n"),
+    "quote": ("<quote>\n", "</quote>\n"),
+    "codespan": ("<code>", "</code>"),
+    "br": ("<lb/>", ""),
+} | {kind: (f'<hi rend="{rend}">', "</hi>") for kind, rend in _RENDERED.items()}
+
+
 def _tags(page: Structure, node: Node) -> tuple[str, str]:
-    """What stands before and after the content of a node."""
-    kind, a, b, around = node.op, node.a, node.b, node.around
-    if "cell" in around and kind in _NESTED:
-        return (f"<code>{_text(page.values[a][1])}</code> ", "") if kind == "code" else ("", " ")
-    if kind == "p":
-        return "<p>", "</p>\n"
-    if kind == "heading":
-        return "<ab>", "</ab>\n"
-    if kind == "code":
-        language, code = page.values[a]
-        stated = f" lang={_attribute(language)}" if re.fullmatch(r"[\w-]+", language) else ""
-        return f"<p><code{stated}>{_text(code)}</code></p>\n", ""
-    if kind == "list" and page.holds(node.row, "item"):
+    """What stands before and after the content of a node; nothing, of figures, captions and the like."""
+    kind, a, b = node.op, node.a, node.b
+    value: Any = page.values[a] if kind in _VALUED else None
+    if "cell" in node.around and kind in _NESTED:
+        return (f"<code>{_text(value[1])}</code> ", "") if kind == "code" else ("", " ")
+    if kind in ("list", "table") and not page.holds(node.row, "item" if kind == "list" else "row"):
+        return "", ""
+    if kind == "list":
         return f'<list rend="{"bulleted" if a < 0 else "numbered"}">\n', "</list>\n"
-    if kind == "item":
-        return "<item>", "</item>\n"
-    if kind == "table" and page.holds(node.row, "row"):
-        return "<table>\n", "</table>\n"
-    if kind == "row":
-        return "<row>", "</row>\n"
+    if kind == "code":
+        stated = f" lang={_attribute(value[0])}" if re.fullmatch(r"[\w-]+", value[0]) else ""
+        return f"<p><code{stated}>{_text(value[1])}</code></p>\n", ""
     if kind == "cell":
         spans = f' cols="{a}"' * (a > 1) + f' rows="{abs(b)}"' * (abs(b) > 1) + ' role="label"' * (b < 0)
         return f"<cell{spans}>", "</cell>"
-    if kind == "quote":
-        return "<quote>\n", "</quote>\n"
     if kind == "callout":
-        return f'<quote rend="{page.values[a].lower()}">\n', "</quote>\n"
+        return f'<quote rend="{value.lower()}">\n', "</quote>\n"
     if kind == "footnote":
-        return f'<note place="foot" n={_attribute(page.values[a])}>\n', "</note>\n"
-    return _inline(page, node)
-
-
-def _inline(page: Structure, node: Node) -> tuple[str, str]:
-    kind, a = node.op, node.a
+        return f'<note place="foot" n={_attribute(value)}>\n', "</note>\n"
     if kind == "link":
-        return f"<ref target={_attribute(_address(page.values[a]))}>", "</ref>"
-    if kind in _RENDERED:
-        return f'<hi rend="{_RENDERED[kind]}">', "</hi>"
-    if kind == "codespan":
-        return "<code>", "</code>"
-    if kind == "br":
-        return "<lb/>", ""
+        return f"<ref target={_attribute(_address(value))}>", "</ref>"
     if kind == "image":
-        address, alt = page.values[a]
-        described = f"<desc>{_text(alt)}</desc>" if alt else ""
-        return f"<graphic url={_attribute(_address(address))}>{described}</graphic>", ""
+        described = f"<desc>{_text(value[1])}</desc>" if value[1] else ""
+        return f"<graphic url={_attribute(_address(value[0]))}>{described}</graphic>", ""
     if kind == "math":
-        return f'<formula notation="tex">{_text(page.values[a])}</formula>', ""
+        return f'<formula notation="tex">{_text(value)}</formula>', ""
     if kind == "ref":
-        label = page.values[a]
-        return f'<ref type="note" n={_attribute(label)}>{_text(label)}</ref>', ""
-    return "", ""  # figures, captions, definitions, details: their content
+        return f'<ref type="note" n={_attribute(value)}>{_text(value)}</ref>', ""
+    return _TAGS.get(kind, ("", ""))
 
 
 def _text(text: str | None) -> str:

@@ -23,7 +23,7 @@ _LONGEST_CAPTION = cython.declare(cython.int, 300)
 _LONGEST_LABEL = cython.declare(cython.int, 9)  # of a footnote
 _MAX_NOTICES = cython.declare(cython.int, 64)
 _FAR = cython.declare(cython.int, 2147483647)
-_NO_NOTE = cython.declare(
+_NO_NOTE = cython.declare(  # what marks an element of no kind as one that matters
     cython.int, at.MARK_MATH | at.MARK_TITLE | at.MARK_CODE | at.MARK_HIDDEN | at.MARK_ANCHOR
 )
 
@@ -34,9 +34,9 @@ class Walk:
     """The walk over one page: `scan`, then `choose`, then `run`.
 
     `views`: memory views of the fields from `html` to `inlines`. `slots`/`slot_kinds` is an open-addressing
-    table from the FNV-1a hash of a tag's name to its kind, `word_slots`/`word_marks` from that of a word to bits.
-    `kept` has a 0 before its first block and one after its last. `elements` and `nodes`
-    are filled, and grow.
+    table from the FNV-1a hash of a tag's name to its kind, `word_slots`/`word_marks` from that of a word to
+    bits. `kept` has a 0 before its first block and one after its last. `elements` and `nodes` are filled, and
+    grow.
     """
 
     html: cython.const[cython.uint][::1]
