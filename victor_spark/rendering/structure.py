@@ -177,7 +177,8 @@ class Structure:
 
     def tag(self, row: int) -> str:
         """The start tag of an element."""
-        return str(self.html[self.s.start[row] : self.s.inner[row]])
+        start, end = int(self.s.start[row]), int(self.s.inner[row])
+        return self.html[start:end]
 
     def block_text(self, b: int) -> str:
         """The text of a block; "" beyond the last."""

@@ -111,7 +111,7 @@ class Walk:
 
     def _set_columns(self, elements: Any) -> cython.void:
         self.elements = elements
-        columns = list(map(memoryview, elements))
+        columns: list[Any] = [memoryview(column) for column in elements]
         self.kind, self.known_marks, self.begin, self.inner, self.stop = columns[:5]
         self.parent, self.first, self.last_of, self.flags, self.stack = columns[5:]
 
