@@ -128,7 +128,8 @@ class Structure:
     """
 
     def __init__(self, html: str, blocks: Blocks, kept: Bool, points: UInt32, links: Links) -> None:
-        self.html, self.blocks, self.points, self.links = html, blocks, points, links
+        self.html: str = html
+        self.blocks, self.points, self.links = blocks, points, links
         self.text = blocks.text if points is blocks.points else text_of(points)
         self.values: list[Any] = []
         self.shown_images: dict[str, int] = {}  # addresses and the rows of their images
@@ -188,7 +189,7 @@ class Structure:
 
     def op(self, node: int) -> str:
         """What a node is: one of num.OPS."""
-        return num.OPS[self.nodes[0, node]]
+        return str(num.OPS[self.nodes[0, node]])
 
     def children(self, node: int) -> Iterator[int]:
         """The nodes in a node (-1: the page)."""
