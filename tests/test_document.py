@@ -1,6 +1,8 @@
 """The forms of a cleaned page: text, CleanEval markup, Markdown, the page without its other blocks, JSON."""
 
+import dataclasses
 import json
+import unicodedata
 from html import unescape
 
 import pytest
@@ -165,3 +167,32 @@ def test_text_has_the_characters_of_the_kept_blocks(source: str, rows: set[int])
     page = document(source, rows)
     kept = "".join(block.text for block in page.blocks if block.label != "other")
     assert "".join(page.text.split()) == "".join(kept.split())
+
+
+def test_texts_of_the_same_words_have_the_same_hash() -> None:
+    one, other, third = (
+        victor_spark.clean(f"<p>{text}</p>", threshold=1.0)
+        for text in (
+            "The ﬁrst Ferry – “at seven” – to Kéa.",
+            "THE FIRST<br>FERRY at\u00a0seven to Ke\u0301a",
+            "The first ferry at seven to Kea",
+        )
+    )
+    assert one.text != other.text
+    assert one.text_hash == other.text_hash != third.text_hash
+    assert len(one.text_hash or "") == 32
+    assert victor_spark.clean("<p>… – !</p>", threshold=1.0).text_hash is None
+    assert victor_spark.clean("").text_hash is None
+
+
+@given(st.text(st.sampled_from("aZ 9-_.ﬁßİéÉẞ\u0301\u0327\u0e33ก漢가ΣςΆ…“\u00a0①"), max_size=40))
+def test_the_hash_is_that_of_the_words_alone(text: str) -> None:
+    def hashed(text: str) -> str | None:
+        return dataclasses.replace(document("<p>x"), text=text).text_hash
+
+    decomposed = unicodedata.normalize("NFD", text)
+    assert hashed(text) == hashed(decomposed) == hashed(text + " -" * 500)
+    same = "".join(
+        c for c in unicodedata.normalize("NFKD", text).casefold() if unicodedata.category(c)[0] in "LMN"
+    )
+    assert (hashed(text) is None) == (same == "")

@@ -21,6 +21,7 @@ FLOORS = (
     ("fetch",),
     ("rendering", "roles"),
     ("document", "model", "templates"),
+    ("sites",),
     ("extractors",),
     ("pipeline", "preparation", "train"),
     ("evaluation",),

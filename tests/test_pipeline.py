@@ -3,18 +3,19 @@
 import dataclasses
 import gzip
 import inspect
+import json
 import pickle
 import subprocess
 import sys
 from collections.abc import Callable
 from functools import cache
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import victor_spark
@@ -25,7 +26,7 @@ from victor_spark.document import FORMS, Block, Document
 from victor_spark.errors import STATUSES, InputError, ModelError, UsageError
 from victor_spark.pipeline import Settings
 from victor_spark.resources import directory
-from victor_spark.warc import inputs, reading
+from victor_spark.warc import file_types, inputs, reading
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import ReadOptions
 
@@ -259,6 +260,7 @@ def test_a_page_of_which_nothing_is_kept_is_empty() -> None:
 @given(pages)
 @settings(max_examples=60)
 def test_no_page_raises_and_every_document_is_consistent(source: str | bytes) -> None:
+    assume(not (isinstance(source, str) and file_types.only_named(source)))  # an address is no page
     consistent(victor_spark.clean(source))
 
 
@@ -448,3 +450,58 @@ def test_the_lines_of_a_plain_text_are_its_blocks_and_all_are_kept() -> None:
 def test_a_plain_text_without_a_line_is_empty(clean_record: Any) -> None:
     document = clean_record(text_record(" \n\x00\n"))
     assert (document.status, document.reason) == ("empty", "no text block")
+
+
+STORY = (
+    "The ferry to the island leaves at seven in the morning, when the fog still lies on the water, and it "
+    "comes back at six. In winter it doesn't run at all, so the islanders keep flour & coal for four months."
+)
+
+
+def drawn(*works: dict[str, str], body: str = "<div id=app></div>") -> str:
+    """A page that scripts draw; its JSON-LD describes articles."""
+    stated = json.dumps([{"@type": "Article", **work} for work in works]).replace("</", "<\\/")
+    script = f"<script type='application/ld+json'>{stated}</script>"
+    return f"<html><head><title>Late ferry</title>{script}</head><body>{body}</body></html>"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        drawn({"articleBody": STORY}),
+        drawn({"text": STORY}),
+        drawn({"articleBody": f"<p>{STORY}</p><script>draw()</script>"}),
+        drawn({"articleBody": f"&lt;p&gt;{STORY}&lt;/p&gt;"}),
+        drawn({"headline": "Fog", "articleBody": 2 * STORY}, {"headline": "Late ferry", "text": STORY}),
+        drawn({"articleBody": STORY}, body="<noscript>Please enable JavaScript to read this.</noscript>"),
+        drawn({"articleBody": STORY}, body="<noscript><img src='/pixel' alt=''></noscript>"),
+    ],
+    ids=["body", "text", "html", "escaped html", "one of two", "request for scripts", "pixel"],
+)
+def test_the_text_of_a_page_that_scripts_draw_is_that_of_its_json_ld(page: str) -> None:
+    document = victor_spark.clean(page)
+    assert (document.status, document.reason, document.text) == ("ok", "text from JSON-LD", STORY)
+    assert (document.title, document.cleaner) == ("Late ferry", "none")
+    assert [document.html[block.start : block.end] for block in document.blocks] == [
+        escape(STORY, quote=False)
+    ]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        drawn({"articleBody": f"{STORY} …"}),
+        drawn({"articleBody": f"<p>{STORY} [...]</p><a>Read more</a>"}),
+        drawn({"articleBody": "The ferry is late."}),
+        drawn({"headline": "Fog", "articleBody": STORY}, {"headline": "Coal", "articleBody": 2 * STORY}),
+        drawn({"articleBody": "\ufffd ".join(STORY)}),
+    ],
+    ids=["teaser", "html teaser", "short", "two articles", "lost letters"],
+)
+def test_a_page_whose_json_ld_has_no_whole_text_stays_empty(page: str) -> None:
+    assert (victor_spark.clean(page).status, victor_spark.clean(page).reason) == ("empty", "no text block")
+
+
+def test_json_ld_is_not_asked_where_the_page_has_text_or_its_text_is_in_another_language() -> None:
+    assert victor_spark.clean(drawn({"articleBody": 2 * STORY}, body=f"<p>{STORY}")).reason is None
+    assert victor_spark.clean(drawn({"articleBody": STORY}), languages=("cs",)).status == "empty"

@@ -21,7 +21,14 @@ CONTRACT = [
     "language",
     "language_score",
     "title",
+    "authors",
+    "date",
+    "date_modified",
+    "site_name",
+    "description",
+    "canonical_url",
     "text",
+    "text_hash",
     "n_blocks",
     "n_kept_blocks",
     "p_content",
@@ -56,6 +63,7 @@ def test_ddl_names_every_column_with_sparks_type() -> None:
     assert "warc_record_offset bigint" in ddl
     assert "fetch_time timestamp" in ddl
     assert "n_blocks int" in ddl
+    assert "authors array<string>, date string" in ddl
     assert ddl.endswith(
         "blocks array<struct<start: int, end: int, text: string, label: string, role: string, "
         "p_header: double, p_text: double, p_other: double, template_share: float>>"

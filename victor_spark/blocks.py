@@ -33,6 +33,8 @@ Measured = Annotated[Int32, "content", "row"]
 STORED: Final = "stored"
 LATER: Final = "later"
 NOT_PER_BLOCK: Final = "not per block"
+DECISIVE: Final = "decisive"
+"""A note of columns that deciding by a page's site, and the plain text, need (`victor clean --by-site`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +53,8 @@ class Blocks:
 
     start: Annotated[Scanned, STORED]
     end: Annotated[Scanned, STORED]
-    text_start: Scanned
-    text_end: Scanned
+    text_start: Annotated[Scanned, DECISIVE]
+    text_end: Annotated[Scanned, DECISIVE]
     # Markup: bit sets over html.tags.CONTAINERS of the open ancestors; tags since the
     # previous block; ordinals of the innermost div and td (0: none), of the paragraph (block-level
     # tags and two `br` begin one), of the innermost block-level element and the innermost named one.
@@ -65,21 +67,21 @@ class Blocks:
     n_split_block: Scanned
     div_group: Scanned
     td_group: Scanned
-    paragraph: Scanned
-    heading_level: Scanned
+    paragraph: Annotated[Scanned, DECISIVE]
+    heading_level: Annotated[Scanned, DECISIVE]
     depth: Scanned
-    space_before: Scanned
+    space_before: Annotated[Scanned, DECISIVE]
     tag: Scanned
     parent_block: Scanned
     named: Scanned
     # Preformatted text: how white space counts (0 as one space, LINES, PROSE, CODE), the ordinal of
     # the listing around the block (0: none), whether the block holds only numbers of the listing's lines; the
     # white space between blocks i - 1 and i of a listing is gaps[gap_ends[i - 1]:gap_ends[i]].
-    white_space: Scanned
-    listing: Scanned
-    line_number: Annotated[Bool, LATER]
-    gaps: Annotated[UInt32, NOT_PER_BLOCK]
-    gap_ends: Annotated[Int32, LATER]
+    white_space: Annotated[Scanned, DECISIVE]
+    listing: Annotated[Scanned, DECISIVE]
+    line_number: Annotated[Bool, LATER, DECISIVE]
+    gaps: Annotated[UInt32, NOT_PER_BLOCK, DECISIVE]
+    gap_ends: Annotated[Int32, LATER, DECISIVE]
     # Hashes of the ancestors' tags, and of their tags and classes; hints[g, i]: how many elements up
     # the nearest ancestor of block i is that a word of html.tags.GROUPS[g] names (255: none);
     # elements[0, e]: the block-level element around block-level element e (0: none), elements[1, e]:
@@ -87,7 +89,7 @@ class Blocks:
     # or are hidden by their own attributes: named_elements[0, e] is the one around e (0: none),
     # named_elements[1, e] the end of its words' hashes in name_words, where those of e + 1 begin.
     path: Annotated[UInt64, "markup"]
-    class_path: Annotated[UInt64, "markup"]
+    class_path: Annotated[UInt64, "markup", DECISIVE]
     hints: Annotated[UInt8, "markup"]
     elements: Annotated[Int32, NOT_PER_BLOCK]
     named_elements: Annotated[Int32, NOT_PER_BLOCK]
@@ -96,20 +98,20 @@ class Blocks:
     source_elements: Annotated[UInt8, NOT_PER_BLOCK]
     # Text: characters by class, white-space separated tokens by class, sentences, and a hash of
     # the letters alone.
-    n_letters: Measured
+    n_letters: Annotated[Measured, DECISIVE]
     n_digits: Measured
     n_punctuation: Measured
     n_white: Measured
     n_other: Measured
-    n_alpha_tokens: Measured
-    n_num_tokens: Measured
-    n_mix_tokens: Measured
+    n_alpha_tokens: Annotated[Measured, DECISIVE]
+    n_num_tokens: Annotated[Measured, DECISIVE]
+    n_mix_tokens: Annotated[Measured, DECISIVE]
     n_other_tokens: Measured
     n_sentences: Measured
     sentence_begin: Measured
     sentence_end: Measured
     has_url_mark: Measured
-    letters_hash: Annotated[UInt64, "content"]
+    letters_hash: Annotated[UInt64, "content", DECISIVE]
     # Language (Victor's langid1 and langid2): 0 until the page's language is identified.
     langid1: Annotated[Float32, LATER]
     langid2: Annotated[Float32, LATER]

@@ -4,15 +4,19 @@ The pipeline makes the plain text of every page; the other forms are made on dem
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from hashlib import blake2b
 from typing import Any, Final, overload
 
 import numpy as np
 
 from victor_spark.blocks import LABELS, Blocks, Bool, Float64, Scores, UInt8, UInt32, labels
-from victor_spark.kernels import text_of
+from victor_spark.html.characters import properties
+from victor_spark.kernels import code_points, num, text_of
 from victor_spark.metadata.extract import Metadata, metadata
 from victor_spark.rendering import markdown, plain, tei
 from victor_spark.roles import ROLES, roles
@@ -89,7 +93,7 @@ class Document:
     is "ok". `html` is the canonical HTML that all offsets refer to. `p_content` is the mean marginal
     probability of content over the kept text, weighted by characters. `kept` has one row per block. `cut`:
     which code points of `columns.text` were removed from kept blocks, as templates of the site. `markup`
-    gives the page's source as UTF-8.
+    gives the page's source as UTF-8. `repairs` says what was wrong with its character set.
     """
 
     status: str
@@ -109,6 +113,7 @@ class Document:
     expected_f1: float | None = None
     cut: Bool | None = None
     markup: Callable[[], bytes] | None = None
+    repairs: str | None = None
 
     def __repr__(self) -> str:
         text = self.text if len(self.text) <= 60 else f"{self.text[:59]}…"
@@ -120,6 +125,25 @@ class Document:
     def metadata(self) -> Metadata:
         """What the page states about itself: title, authors, dates and more; read when first asked for."""
         return Metadata() if self.markup is None else metadata(self.markup(), self.url)
+
+    def some_metadata(self, fields: Iterable[str]) -> Metadata:
+        """Only these fields of the metadata; the whole of it costs twice as much."""
+        return Metadata() if self.markup is None else metadata(self.markup(), self.url, fields)
+
+    @cached_property
+    def text_hash(self) -> str | None:
+        """A hash of the text's letters, marks and digits, after NFKD and case folding: equal for equal words.
+
+        32 hexadecimal digits; None where there are no such characters.
+        """
+        few = len(self.text.encode("utf-8", "replace")) < _FEW * len(self.text)
+        text = (
+            _NOT_ASCII.sub(lambda run: _letters(run[0]), self.text)
+            if few
+            else _letters.__wrapped__(self.text)
+        )
+        letters = text.encode("utf-8", "replace").lower().translate(None, _ASCII_BETWEEN)
+        return blake2b(letters, digest_size=16).hexdigest() if letters else None
 
     @cached_property
     def blocks(self) -> BlockSequence:
@@ -180,3 +204,18 @@ class Document:
         if form == "json":
             return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
         raise ValueError(f"unknown format {form!r}: choose from {', '.join(FORMS)}")
+
+
+@lru_cache(maxsize=1 << 14)
+def _letters(run: str) -> str:
+    """The letters, marks and digits of a text, and what it has of ASCII, after NFKD and case folding."""
+    points = code_points(unicodedata.normalize("NFKD", run).casefold())
+    kinds = properties()[points] & num.CLASS_MASK
+    return text_of(points[(kinds == num.LETTER) | (kinds == num.DIGIT) | (points < _ASCII)])
+
+
+_ASCII: Final = 0x80
+_ASCII_BETWEEN: Final = bytes(byte for byte in range(_ASCII) if not chr(byte).isalnum())
+_NOT_ASCII: Final = re.compile("[^\0-\x7f]+")
+_FEW: Final = 1.1
+"""Bytes by character below which most characters are ASCII: runs of others are then looked up one by one."""

@@ -19,6 +19,7 @@ from victor_spark.html.charset import PLAIN_TEXT
 from victor_spark.kernels import warn_if_uncompiled
 from victor_spark.langid.pages import PageLanguage, linguist
 from victor_spark.langid.profiles import Profiles
+from victor_spark.metadata.body import body, is_whole
 from victor_spark.model import decision
 from victor_spark.model.files import read_bytes
 from victor_spark.preparation import Lap, PageFacts, handed_over, prepare, prepare_text, unmeasured
@@ -62,7 +63,11 @@ PROFILES: Final = "langid/profiles.npz"
 LID_MODEL: Final = "lid-model"
 TEMPLATES: Final = "templates"
 NO_CLEANER: Final = "none"
-"""The cleaner of plain text."""
+"""The cleaner of plain text, and of text in JSON-LD: it keeps all blocks."""
+ONLY_TEMPLATES: Final = "only templates of its site"
+FROM_JSON_LD: Final = "text from JSON-LD"
+_LONGEST_REQUEST: Final = 300
+"""Characters of a text that asks for JavaScript and has no other content."""
 
 
 def models(settings: Settings) -> dict[str, bytes]:
@@ -122,10 +127,8 @@ def cleaning(
 
     `lap` is called at the end of each stage: canonical, segment, language, decide, render.
     """
-    cleaner, templates = load(settings.cleaner, models), None
-    if TEMPLATES in models:
-        name = settings.templates or TEMPLATES
-        templates = TemplateStep.from_bytes(models[TEMPLATES], name, settings.templates_use)
+    cleaner, templates = load(settings.cleaner, models), _templates(settings, models)
+    if templates is not None:
         cleaner = templates.cleaner(cleaner)
     look = linguist(
         models[PROFILES],
@@ -140,6 +143,18 @@ def cleaning(
     def keep_all(page: Page) -> Scores:  # plain text has no boilerplate that could be found
         return uniform(len(page.blocks), TEXT)
 
+    def stated(document: Document, page: Page, facts: PageFacts) -> Document:
+        """The document of the text in the page's JSON-LD, where there is one and it is ok."""
+        html = None if facts.markup is None else body(facts.markup(), page.url, page.title)
+        if html is None:
+            return document
+        page, own = prepare(html, look, page.url)
+        facts = replace(own, charset=facts.charset, markup=facts.markup)
+        found = _document(page, facts, keep_all, replace(settings, cleaner=NO_CLEANER), templates, lap)
+        if found.status != "ok" or not is_whole(found.text):
+            return document
+        return replace(found, reason="; ".join(filter(None, (FROM_JSON_LD, found.reason))))
+
     def clean(record: Record) -> Document:
         if record.status is not None or record.payload is None:
             return dropped(record, settings, record.status or "error", record.reason)
@@ -149,7 +164,8 @@ def cleaning(
                 chosen = replace(settings, cleaner=NO_CLEANER)
                 return _document(page, facts, keep_all, chosen, templates, lap)
             page, facts = prepare(record.payload, look, record.url, record.http_charset, lap)
-            return _document(page, facts, cleaner, settings, templates, lap)
+            document = _document(page, facts, cleaner, settings, templates, lap)
+            return stated(document, page, facts) if _is_drawn_by_scripts(document) else document
         except MemoryError:
             return dropped(record, settings, "out_of_memory", "MemoryError")
         except (KeyboardInterrupt, SystemExit, GeneratorExit):
@@ -158,6 +174,13 @@ def cleaning(
             return dropped(record, settings, "error", f"{type(error).__name__}: {error}"[:500])
 
     return clean
+
+
+def _is_drawn_by_scripts(document: Document) -> bool:
+    """Whether a page has no text, or none but a sentence that asks for JavaScript."""
+    if document.status == "ok":
+        return len(document.text) <= _LONGEST_REQUEST and "javascript" in document.text.casefold()
+    return document.status == "empty" and document.reason != ONLY_TEMPLATES and not document.kept.any()
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +217,36 @@ def _loaded(settings: Settings) -> Callable[[Record], Document]:
     return cleaning(settings, models(settings))
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A page with a cleaner's scores and facts for its document; `kept`, unless it is still to be decided."""
+
+    page: Page
+    scores: Scores
+    language_score: float | None
+    charset: str | None
+    repairs: str | None
+    markup: Callable[[], bytes] | None = None
+    kept: Bool | None = None
+
+
+def deciding(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Judged], Document]:
+    """The function that makes the document of a page whose scores are known, as `cleaning` does."""
+    templates = _templates(settings, models)
+
+    def decide(judged: Judged) -> Document:
+        page = templates.before(judged.page) if templates else judged.page
+        return _decided(replace(judged, page=page), settings, templates, unmeasured, None, None)
+
+    return decide
+
+
+def _templates(settings: Settings, models: Mapping[str, bytes]) -> TemplateStep | None:
+    if TEMPLATES not in models:
+        return None
+    return TemplateStep.from_bytes(models[TEMPLATES], settings.templates or TEMPLATES, settings.templates_use)
+
+
 def _document(
     page: Page,
     facts: PageFacts,
@@ -205,7 +258,21 @@ def _document(
     page = templates.before(page) if templates else page
     status, reason = _unfit(page, facts.language, settings)
     scores = cleaner(page) if status is None else uniform(len(page.blocks), OTHER)
-    kept = _kept(page, scores, settings)
+    judged = Judged(page, scores, facts.language.score, facts.charset, facts.repairs, facts.markup)
+    return _decided(judged, settings, templates, lap, status, reason)
+
+
+def _decided(
+    judged: Judged,
+    settings: Settings,
+    templates: TemplateStep | None,
+    lap: Lap,
+    status: str | None,
+    reason: str | None,
+) -> Document:
+    """The document of a page: a `status` says that no cleaner saw it."""
+    page, scores = judged.page, judged.scores
+    kept = _kept(page, scores, settings) if judged.kept is None else judged.kept
     if status is None and (settings.without or settings.including):
         kept = roles.chosen(
             page.blocks, page.title, kept, without=settings.without, including=settings.including
@@ -225,19 +292,19 @@ def _document(
         expected = decision.expected_f1(scores.probabilities, decision.n_words(page.blocks), kept)
     if status is None and not text:
         repeated = chosen.any() or page.blocks.template_share.all()
-        status, reason = "empty", "only templates of its site" if repeated else "no block kept"
+        status, reason = "empty", ONLY_TEMPLATES if repeated else "no block kept"
     elif status is None and settings.fail_below is not None and (expected or 0.0) < settings.fail_below:
         status, reason = "empty", f"expected F1 {expected or 0.0:.2f}, below {settings.fail_below:g}"
     return Document(
         status=status or "ok",
-        reason=facts.repairs if status is None else reason,
+        reason=judged.repairs if status is None else reason,
         text=text if status is None else "",
         html=page.html,
         title=page.title,
         url=page.url,
         language=page.language,
-        language_score=facts.language.score,
-        charset=facts.charset,
+        language_score=judged.language_score,
+        charset=judged.charset,
         cleaner=settings.cleaner,
         columns=page.blocks,
         scores=scores,
@@ -245,7 +312,8 @@ def _document(
         cut=cut,
         p_content=decision.mean_content(scores.probabilities, page.blocks, kept) if kept.any() else None,
         expected_f1=expected,
-        markup=facts.markup,
+        markup=judged.markup,
+        repairs=judged.repairs,
     )
 
 

@@ -74,13 +74,12 @@ def prepare(
         blocks, language = look(segment(html, document.elements))
     lap("language")
     page = Page(html, blocks, url, blocks.title, language.language)
-    markup = partial(_markup, source, http_charset, misreadings)
+    markup = partial(_markup, document.markup, misreadings)
     return page, PageFacts(read_as, language, misreadings, document.mixed_with, markup)
 
 
-def _markup(source: bytes | str, http_charset: str | None, misreadings: tuple[Misreading, ...]) -> bytes:
-    """The source of a page as UTF-8, with its character set repaired as that of its text was."""
-    markup = charset.as_utf8(source, http_charset).markup if isinstance(source, bytes) else source.encode()
+def _markup(markup: bytes, misreadings: tuple[Misreading, ...]) -> bytes:
+    """The source of a page in UTF-8, with its character set repaired as that of its text was."""
     for misreading in misreadings:
         markup = reread(markup.decode(), misreading).encode()
     return markup

@@ -1,6 +1,8 @@
-"""Where the files of conf/ and models/ lie, in a checkout and in an installed wheel."""
+"""Where conf/ and models/ lie, in a checkout and in an installed wheel; and files that are written whole."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from victor_spark.errors import ConfigurationError
@@ -15,3 +17,14 @@ def directory(kind: str) -> Path:
         if (home_path / kind).is_dir():
             return home_path / kind
     raise ConfigurationError(f"no {kind}/ folder in {' or '.join(map(str, homes))}")
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """A path to write to, which becomes `path` when the body ends; if it fails, nothing is left of it."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        yield draft
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)

@@ -6,6 +6,7 @@ after the models were trained.
 """
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Final, TypeAlias
 
 Ranges: TypeAlias = tuple[tuple[int, int], ...]
@@ -44,3 +45,9 @@ LETTERS_PER_WORD: Final = 2
 def character_class(ranges: Iterable[tuple[int, int]]) -> str:
     """The ranges as they stand between [ and ] of a regular expression."""
     return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
+
+
+@cache
+def characters(codec: str) -> str:
+    """The characters of a codec of one byte each, with C1 controls for those it lacks, as in browsers."""
+    return "".join(bytes([byte]).decode(codec, "ignore") or chr(byte) for byte in range(256))

@@ -7,14 +7,15 @@ column's metadata: there the version is in the metadata of the column `id` (`sch
 import json
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
 
-from victor_spark.blocks import COLUMNS, LABELS, STORED
+from victor_spark.blocks import COLUMNS, DECISIVE, LABELS, STORED
 
 VERSION_KEY: Final = "victor_spark.schema_version"
 VERSION_COLUMN: Final = "id"
-PAGES_VERSION: Final = "3"
-"""3: `url_host_registered_domain` follows the private part of the public suffix list."""
+PAGES_VERSION: Final = "4"
+"""4: METADATA and `text_hash`; 3: `url_host_registered_domain` follows the private public suffixes."""
 _SPARK_FOOTER: Final = b"org.apache.spark.sql.parquet.row.metadata"
 
 _STORED: Final = [
@@ -24,6 +25,12 @@ _SCORES: Final = [(f"p_{label}", pa.float64()) for label in LABELS]
 _NAMES: Final = [(name, pa.string()) for name in ("text", "label", "role")]
 BLOCK: Final = pa.struct([*_STORED[:2], *_NAMES, *_SCORES, *_STORED[2:]])
 """One block: the columns of `Blocks` that are stored, its text, and what the cleaner says of it."""
+
+METADATA: Final = [
+    ("authors", pa.list_(pa.string())),
+    *((name, pa.string()) for name in ("date", "date_modified", "site_name", "description", "canonical_url")),
+]
+"""The fields of `Metadata` that are columns."""
 
 PAGES: Final = pa.schema(
     [
@@ -43,7 +50,9 @@ PAGES: Final = pa.schema(
         ("language", pa.string()),
         ("language_score", pa.float64()),
         ("title", pa.string()),
+        *METADATA,
         ("text", pa.string()),
+        ("text_hash", pa.string()),
         ("n_blocks", pa.int32()),
         ("n_kept_blocks", pa.int32()),
         ("p_content", pa.float64()),
@@ -68,12 +77,57 @@ RECORDS: Final = pa.schema(
 CRAWL: Final = pa.field("crawl", pa.string())
 """The crawl a shard belongs to, where its path or its first record names it."""
 
-ON_REQUEST: Final = {"html": HTML, "crawl": CRAWL, "blocks": pa.field("blocks", pa.list_(BLOCK))}
+SITE: Final = pa.field("site", pa.string())
+"""What pages are grouped by; null where the address has no host."""
+
+
+def _judged(*names: str) -> pa.Field:
+    """What the second pass needs of a page: texts, scores, and columns of `Blocks`, unsigned as signed."""
+    kinds: list[tuple[str, pa.DataType]] = []
+    for name in names:
+        if name in JUDGED_TEXTS:
+            kinds.append((name, pa.string()))
+        else:
+            dtype = JUDGED_SCORES.get(name) or COLUMNS[name].dtype
+            signed = dtype if dtype.kind == "f" else f"i{dtype.itemsize}"
+            kinds.append((name, pa.list_(pa.from_numpy_dtype(signed))))
+    return pa.field("judged", pa.struct(kinds))
+
+
+JUDGED_TEXTS: Final = ("repairs", "text", "html")
+JUDGED_SCORES: Final = {
+    "kept": np.dtype(np.bool_),
+    "p_other": np.dtype(np.float32),
+    "probabilities": np.dtype(np.float64),
+}
+_DECISIVE: Final = [name for name, column in COLUMNS.items() if DECISIVE in column.notes]
+JUDGED: Final = _judged("repairs", "text", "kept", "p_other", *_DECISIVE)
+JUDGED_WHOLE: Final = _judged(
+    *JUDGED_TEXTS, "kept", "probabilities", *(name for name in COLUMNS if name != "points")
+)
+"""Block rows between the passes of `victor clean --by-site`; null where no cleaner saw the page."""
+
+BY_SITE: Final = ("site", "n_site_pages", "n_added_by_site", "n_removed_by_site")
+"""The columns that say what `--by-site` changed."""
+
+ON_REQUEST: Final = {
+    "markdown": pa.field("markdown", pa.string()),
+    "html": HTML,
+    "crawl": CRAWL,
+    "blocks": pa.field("blocks", pa.list_(BLOCK)),
+    "site": SITE,
+    "n_site_pages": pa.field("n_site_pages", pa.int64()),
+    "n_added_by_site": pa.field("n_added_by_site", pa.int32()),
+    "n_removed_by_site": pa.field("n_removed_by_site", pa.int32()),
+    "judged": JUDGED,
+    "judged_whole": JUDGED_WHOLE,
+}
 """Columns that the pages table has if they are asked for, in their order."""
 
 _DDL_NAMES: Final = {
     pa.string(): "string",
     pa.binary(): "binary",
+    pa.int8(): "tinyint",
     pa.int32(): "int",
     pa.int64(): "bigint",
     pa.float32(): "float",

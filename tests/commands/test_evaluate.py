@@ -162,7 +162,6 @@ def test_a_page_that_fails_counts_as_empty_and_is_listed(
         (["--cleaner", "victor", "--limit", "0"], "--limit"),
         (["--cleaner", "victor", "--pages", "."], "--pages"),
         (["--cleaned", "nowhere"], "--cleaned nowhere"),
-        (["--cleaner", "victor", "--master", "local"], "--spark"),
         (["--cleaner", "victor", "--model", "nowhere"], "nowhere"),
         (["--model", __file__], "test_evaluate.py"),
         (["--cleaner", "kimatu", "--model", "."], "needs one cleaner with a model in --cleaner, not none"),

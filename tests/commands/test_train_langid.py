@@ -85,7 +85,6 @@ def test_wrong_usage(texts: Path, trained: Path, tmp_path: Path) -> None:
         ((texts, "--add", "cs=x", *output), UsageError, "give either"),
         (("--add", "cs", *output), UsageError, "expected LANG=FILE"),
         (("--add", "czech=x", *output), UsageError, "'czech' is not a language code"),
-        (("--add", "cs=x", "--fasttext", *output), UsageError, "all languages at once"),
         ((texts, texts / "aa.txt", *output), UsageError, "two training files for language 'aa'"),
         ((texts / "notes.md", *output), UsageError, "'notes' is not a language code"),
         ((tmp_path / "missing.txt", *output), InputError, "no such file"),

@@ -17,7 +17,6 @@ from victor_spark.extractors.kimatu import (
     RepetitionConstants,
     StepConstants,
     function_blocks,
-    lcs_length,
     quotes,
 )
 from victor_spark.extractors.kimatu_blocks import (
@@ -30,6 +29,7 @@ from victor_spark.extractors.kimatu_blocks import (
     elements,
 )
 from victor_spark.model.victor_2008 import container
+from victor_spark.words import subsequence
 
 CONSTANTS = Constants(
     RatioConstants(
@@ -81,7 +81,7 @@ def blocks(source: str, near: int = 2) -> KimatuBlocks:
 
 
 def looks(source: str) -> list[int]:
-    return appearance(page(source)).look.tolist()
+    return appearance(page(source))[0].tolist()
 
 
 @pytest.mark.parametrize(
@@ -120,9 +120,9 @@ def test_texts_that_look_different(source: str) -> None:
 @given(pages.forest | pages.soup)
 def test_the_scan_reads_tags_as_the_segmentation_does(source: str) -> None:
     of = page(source)
-    seen = appearance(of)
-    assert ((seen.link > 0) == container(of.blocks, "a")).all()
-    assert len(seen.look) == len(set(of.blocks.paragraph.tolist()))
+    look, link = appearance(of)
+    assert ((link > 0) == container(of.blocks, "a")).all()
+    assert len(look) == len(set(of.blocks.paragraph.tolist()))
 
 
 def test_near_elements_of_one_look_are_a_block() -> None:
@@ -137,10 +137,10 @@ TWO_BLOCKS = (
 
 def test_the_counts_of_blocks_by_hand() -> None:
     found = blocks(TWO_BLOCKS)
-    assert found.n_words.tolist() == [6, 2]
+    assert found.sums(found.elements.n_words).tolist() == [6, 2]
     assert found.average_words.tolist() == [3, 1]
-    assert found.n_marks.tolist() == [3, 0]
-    assert found.n_links.tolist() == [0, 2]
+    assert found.sums(found.elements.n_marks).tolist() == [3, 0]
+    assert found.sums(found.elements.n_links).tolist() == [0, 2]
 
 
 def test_the_four_ratios_and_their_combination_by_hand() -> None:
@@ -169,7 +169,8 @@ def test_the_longest_average_has_a_maximum() -> None:
     ],
 )
 def test_marks_are_those_that_bound_phrases(text: str, n_marks: int) -> None:
-    assert blocks(f"<p>{text}</p>").n_marks.tolist() == [n_marks]
+    found = blocks(f"<p>{text}</p>")
+    assert found.sums(found.elements.n_marks).tolist() == [n_marks]
 
 
 def test_distances_are_to_the_nearest_other_chosen_block() -> None:
@@ -260,7 +261,7 @@ def _lcs(first: str, second: str) -> int:
 
 @given(st.text("abc", max_size=20), st.text("abcd", max_size=20))
 def test_the_longest_common_subsequence_is_that_of_the_textbook(first: str, second: str) -> None:
-    assert lcs_length(first, second) == _lcs(first, second)
+    assert subsequence(first, second) == _lcs(first, second)
 
 
 FILLER = "<h4>-</h4><h5>-</h5>"

@@ -1,6 +1,8 @@
 """The gate: passes what it pinned, fails what fell, notices other gold, and does without data."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +22,22 @@ def run(data: Path, *options: str) -> int:
     return gate.main(["--data", str(data), "--floors", str(data / "floors.toml"), "--jobs", "1", *options])
 
 
-def test_what_was_pinned_passes_and_what_fell_fails(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def once(measure: Callable[..., Any]) -> Callable[..., Any]:
+    """Measures the first time, and remembers: the pages stay the same."""
+    kept: list[Any] = []
+
+    def measured(pages: Sequence[gold.GoldPage], *, n_jobs: int) -> Any:
+        kept[:] = kept or [measure(pages, n_jobs=n_jobs)]
+        return kept[0]
+
+    return measured
+
+
+def test_what_was_pinned_passes_and_what_fell_fails(
+    data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gate, "seen", once(gate.seen))
+    monkeypatch.setattr(gate, "unseen", once(gate.unseen))
     assert run(data) == 1  # nothing pinned yet
     assert run(data, "--pin") == 0
     assert run(data) == 0

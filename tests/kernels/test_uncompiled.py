@@ -267,16 +267,15 @@ stated_parts = st.sampled_from(
 @given(source=st.lists(stated_parts, max_size=25).map("".join) | soup)
 @a_few
 def test_statements(slow: dict[str, ModuleType], source: str) -> None:
-    results = []
+    markup, results = source.encode("utf-8", "replace"), []
     for kernel in (slow["statements"], compiled("statements")):
-        for marked in (False, True):
-            found = np.zeros((kernel.N_KINDS * kernel.MOST, 3), dtype=np.int32)
-            counts = np.zeros(kernel.N_KINDS, dtype=np.int32)
-            n = kernel.statements(
-                *map(memoryview, (source.encode("utf-8", "replace"), found, counts)), marked
-            )
-            results.append(found[:n].tolist())
-    assert results[:2] == results[2:]
+        found = np.zeros((kernel.N_KINDS * kernel.MOST, 8), dtype=np.int32)
+        counts = np.zeros(kernel.N_KINDS, dtype=np.int32)
+        words = np.frombuffer(markup, np.uint64, count=len(markup) // 8)
+        names = np.array(kernel.NAMES, np.uint64)
+        n = kernel.statements(*map(memoryview, (markup, words, names, found, counts)))
+        results.append(found[:n].tolist())
+    assert results[0] == results[1]
 
 
 @given(text=st.text(st.sampled_from("ab -\n\xa0\x80Ã©â€™»œя漢ř…\ufffd\u2c00\u3000"), max_size=40))

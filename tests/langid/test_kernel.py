@@ -50,14 +50,14 @@ def test_scores_are_the_same_uncompiled(
 ) -> None:
     letters = normalise.folded(*normalise.joined(texts))
     n = len(texts)
-    sparse, dense = shipped.table(scores.trigram_table), shipped.table(scores.lane_table, lanes)
+    tables = shipped.table(scores.trigram_table), shipped.table(scores.lane_table, lanes)
     ranks = shipped.table(scores.rank_table, lanes, True)
     outputs = []
     for kernel in (ngrams, uncompiled):
-        gains, n_gains = np.zeros((n, len(shipped.languages)), np.int32), np.zeros(n, np.int32)
-        kernel.score_trigrams(*views(*letters, sparse.slots, sparse.entries), most, *views(gains, n_gains))
-        rows, n_rows = np.zeros((n, dense.rows.shape[1]), np.uint16), np.zeros(n, np.int32)
-        kernel.score_lanes(*views(*letters, dense.slots, dense.rows), most, *views(rows, n_rows))
+        gains, n_gains = np.zeros((2, n, len(shipped.languages)), np.int32), np.zeros((2, n), np.int32)
+        for found, n_found, table in zip(gains, n_gains, tables, strict=True):
+            columns = views(*letters, table.slots, table.entries)
+            kernel.score_trigrams(*columns, most, *views(found, n_found))
         distances, n_ngrams = np.zeros((n, ranks.ranks.shape[1]), np.uint16), np.zeros(n, np.int32)
         counts, seen = np.zeros(len(ranks.ranks), np.int32), np.zeros(len(ranks.ranks), np.int32)
         histogram, rank_of = np.zeros(9, np.int32), np.zeros(9, np.int32)
@@ -65,7 +65,7 @@ def test_scores_are_the_same_uncompiled(
         kernel.rank_distances(*views(*letters, *trie), most, *views(*scratch, distances, n_ngrams))
         assert not counts.any()
         assert not histogram.any()
-        outputs.append((gains, n_gains, rows, n_rows, distances, n_ngrams))
+        outputs.append((gains, n_gains, distances, n_ngrams))
     for mine, theirs in zip(*outputs, strict=True):
         assert (mine == theirs).all()
 
@@ -75,7 +75,7 @@ def test_lanes_score_as_all_languages_do(shipped: Profiles, lanes: tuple[str, ..
     letters = normalise.folded(*normalise.joined(texts))
     columns = [shipped.languages.index(name) for name in lanes]
     all_gains, n_letters = scores.gains(shipped, *letters, 64)
-    lane_gains, n_lane_letters = scores.lane_gains(shipped, lanes, *letters, 64)
+    lane_gains, n_lane_letters = scores.gains(shipped, *letters, 64, lanes)
     assert (all_gains[:, columns] == lane_gains[:, :-1]).all()
     assert (n_letters == n_lane_letters).all()
 
@@ -128,6 +128,6 @@ def test_the_longest_block_of_the_likeliest_trigrams_does_not_overflow(shipped: 
     lanes = scores.lanes_of(shipped, ("cs",))
     for text in ("e " * 3000, "na " * 3000, "ab " * 40_000):
         letters = normalise.folded(*normalise.joined([text]))
-        gains, _ = scores.lane_gains(shipped, lanes, *letters, 128)
+        gains, _ = scores.gains(shipped, *letters, 128, lanes)
         expected, _ = scores.gains(shipped, *letters, 128)
         assert gains[0, 0] == expected[0, shipped.languages.index("cs")]

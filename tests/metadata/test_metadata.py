@@ -82,6 +82,20 @@ def test_the_heading_that_resembles_the_stated_title_is_the_title() -> None:
     )
 
 
+def test_of_several_headings_the_one_most_like_the_title_is_the_title() -> None:
+    head = "<title>Mending nets: a guide to knots - The Harbour Handbook</title>"
+    body = "<h1>The Harbour Handbook</h1><h1>Mending nets: a guide to knots and twine</h1>"
+    assert page(head, body).title == "Mending nets: a guide to knots and twine"
+
+
+def test_single_fields_are_those_of_the_whole() -> None:
+    head = "<meta property=og:site_name content=Harbour><meta name=author content='Anna Kos'>"
+    some = metadata(head.encode(), URL, ["authors", "date"])
+    assert some == Metadata(
+        authors=("Anna Kos",), date="2024-05-03", sources={"authors": "meta author", "date": "address"}
+    )
+
+
 @pytest.mark.parametrize(
     "markup",
     [
@@ -90,6 +104,9 @@ def test_the_heading_that_resembles_the_stated_title_is_the_title() -> None:
         "<p><i itemprop='author'><b itemprop='name'>Anna Kos</b></i> <b itemprop=author>Bo Lind</b>",
         "<a rel=author href=/a>Anna Kos</a> <a rel='author' href=/b>Bo Lind</a>",
         "<div class='post-byline'>Von Anna Kos und Bo Lind · 3. Mai 2024</div>",
+        "<p class=byline>Anna Kos and Bo Lind - Dec 21, 2024</p>",
+        "<p>By <a href=/author/both>Anna Kos and Bo Lind</a>",
+        "<a class=comment-author>Eva Novak</a><input class=author><a class=author>Anna Kos, Bo Lind</a>",
     ],
 )
 def test_authors_are_a_list_of_names_wherever_they_stand(markup: str) -> None:
@@ -110,6 +127,7 @@ def test_a_person_in_a_byline_goes_before_the_site_as_author() -> None:
     [
         (["By Anna Kos, M.D., and Bo Lind"], ("Anna Kos, M.D", "Bo Lind")),
         (["admin", "https://harbour-news.example/anna", "@anna"], ()),
+        (["anna_k", "anna-kos", "page.author.name", "Written by", "Sat"], ()),
         (["Anna Kos", "ANNA KOS"], ("Anna Kos",)),
         (["Anna Kos 12/03/2024 05:00"], ("Anna Kos",)),
     ],
@@ -155,6 +173,25 @@ def test_every_day_written_as_iso_is_read_as_it_is(day: date) -> None:
     assert days.iso(day.isoformat()) == day.isoformat()
 
 
+def test_of_many_authors_of_a_thread_the_first_is_the_author() -> None:
+    posts = "".join(f"<a itemprop=author>User {name}</a>" for name in "ABCDEFG")
+    assert page(body=posts).authors == ("User A",)
+
+
+def test_a_person_goes_before_a_role() -> None:
+    head = "<meta name=author content='Harbour Staff'>"
+    assert page(head, "<p class=byline>Anna Kos</p>").authors == ("Anna Kos",)
+    assert page(head).authors == ("Harbour Staff",)
+
+
+def test_a_date_below_the_heading_is_the_last_resort() -> None:
+    body = "<h1>Ferry is late</h1><div><span>3 May 2023</span></div>"
+    assert page(body=body).sources["date"] == "address"
+    found = metadata(body.encode(), "https://www.harbour-news.example/ferry")
+    assert (found.date, found.sources["date"]) == ("2023-05-03", "text below h1")
+    assert metadata(f"<h1>Ferry</h1>{'x ' * 200}3 May 2023".encode()).date is None
+
+
 def test_the_address_tells_the_day_where_nothing_else_does() -> None:
     assert page().date == "2024-05-03"
     assert page().sources["date"] == "address"
@@ -181,6 +218,9 @@ def test_broken_json_is_mended_where_one_reading_is_possible(text: str) -> None:
 @pytest.mark.parametrize(
     "head",
     [
+        linked_data({"@type": "Article", "articleBody": "x " * 2_500_000, "datePublished": "99999-01-01"}),
+        linked_data({"@type": "Article", "datePublished": "0000-01-01", "url": "javascript:alert(1)"}),
+        "<meta property=og:url content='javascript:alert(1)'><link rel=canonical href='data:text/html,x'>",
         linked_data({}) + "<script type=application/ld+json>" + "[" * 10_000 + "]" * 10_000 + "</script>",
         linked_data({"@type": "Article", "author": [{"name": str(n)} for n in range(20_000)]}),
         "<script type=application/ld+json>" + '{"a":' * 10_000,

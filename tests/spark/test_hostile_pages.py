@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 from tests.spark.crawl import PARAGRAPH, Response, page, rows, write_warc
+from victor_spark.spark.request import CleanRequest, Limits
+from victor_spark.spark.run import run
 
 pytestmark = pytest.mark.spark
 
-COMMAND = (sys.executable, "-c", "import sys; from victor_spark.cli import main; sys.exit(main())")
 DEEDS = {
     3: ("segfaults", "crash", "SIGSEGV"),
     4: ("exits", "crash", "exit code 3"),
@@ -41,35 +43,47 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def clean(
-    root: Path, crawl: Path, output: Path, *options: str, deeds: Path | None = None
-) -> list[dict[str, Any]]:
-    """The rows of a run; with `deeds`, pages do what they say (tests/cluster/deeds.py)."""
+BOTH = """
+import sys
+from victor_spark.cli import main
+*words, out = sys.argv[1:]
+runs = [["clean", *words, "--engine", engine, "--output", f"{out}/{engine}"] for engine in ("arrow", "rdd")]
+sys.exit(max(map(main, runs)))
+"""
+
+
+@pytest.fixture(scope="module")
+def deeds(root: Path, hostile: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The outputs of both engines, in one process, when pages do what they say (tests/cluster/deeds.py)."""
+    output = tmp_path_factory.mktemp("deeds")
     paths = [str(root / "tests" / "cluster" / "site"), str(root)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYSPARK_PYTHON": sys.executable}
     for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_SUBMIT_OPTS"):
         environment.pop(name, None)
-    if deeds is not None:
-        environment["VICTOR_TEST_DEEDS"] = str(deeds)
-    command = [*COMMAND, "clean", str(crawl), "--output", str(output), "--master", "local[2]", *options]
+    options = ("--master", "local[2]", "--page-seconds", "1", "--page-memory", "200")
+    command = [sys.executable, "-c", BOTH, str(hostile), *options, str(output)]
+    environment["VICTOR_TEST_DEEDS"] = str(output)
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr[-3000:]
-    return rows(output)
+    return output
 
 
 @pytest.fixture(scope="module")
-def quiet(root: Path, hostile: Path, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+def quiet(
+    spark: SparkSession, hostile: Path, tmp_path_factory: pytest.TempPathFactory
+) -> list[dict[str, Any]]:
     """The rows of the same pages when they do nothing, cleaned without a child process."""
-    return clean(root, hostile, tmp_path_factory.mktemp("quiet") / "out", "--no-sandbox")
+    assert spark
+    output = tmp_path_factory.mktemp("quiet") / "out"
+    run(CleanRequest(inputs=(str(hostile),), output=str(output), limits=Limits(sandbox=False)))
+    return rows(output)
 
 
 @pytest.mark.parametrize("engine", ["arrow", "rdd"])
 def test_hostile_pages_cost_their_own_rows_and_nothing_else(
-    root: Path, hostile: Path, quiet: list[dict[str, Any]], tmp_path: Path, engine: str
+    deeds: Path, quiet: list[dict[str, Any]], engine: str
 ) -> None:
-    limits = ("--page-seconds", "1", "--page-memory", "200", "--engine", engine)
-    (tmp_path / "deeds").mkdir()
-    found = clean(root, hostile, tmp_path / "out", *limits, deeds=tmp_path / "deeds")
+    found = rows(deeds / engine)
     assert len(found) == len(quiet) == 20
     for number, (row, before) in enumerate(zip(found, quiet, strict=True)):
         if number not in DEEDS:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cluster.standalone import QUICK
 from tests.spark.crawl import rows
 from victor_spark.spark.session import interruptible
 
@@ -24,11 +25,12 @@ def environment(root: Path) -> dict[str, str]:
     paths = [str(Path(sys.executable).parent), os.environ["PATH"]]
     gone = {"PYSPARK_PYTHON", "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_SUBMIT_OPTS"}
     kept = {name: value for name, value in os.environ.items() if name not in gone}
-    return {**kept, "PATH": os.pathsep.join(paths), "PYTHONPATH": str(root)}
+    paths_and_java = {"PATH": os.pathsep.join(paths), "PYTHONPATH": str(root), "JDK_JAVA_OPTIONS": QUICK}
+    return {**kept, **paths_and_java}
 
 
 def submit(
-    root: Path, environment: dict[str, str], *arguments: object, job: str = "clean.py"
+    root: Path, environment: dict[str, str], *arguments: object, job: str | Path = "clean.py"
 ) -> subprocess.CompletedProcess[str]:
     program = shutil.which("spark-submit", path=environment["PATH"])
     assert program
@@ -50,16 +52,28 @@ def test_spark_submit_runs_the_same_command(
     assert "victor: 17 pages in " in finished.stdout
 
 
+BOTH = """
+import runpy, sys
+jobs, crawl, table, out = sys.argv[1:]
+for job, *words in [("mine", "--output", table), ("apply", "--templates", table, "--output", out)]:
+    sys.argv = [job, crawl, *words]
+    try:
+        runpy.run_path(f"{jobs}/{job}_templates.py", run_name="__main__")
+    except SystemExit as ended:
+        if ended.code:
+            raise
+"""
+"""Two jobs one after the other in one program: Java starts once."""
+
+
 def test_spark_submit_mines_templates_and_applies_them(
     root: Path, environment: dict[str, str], crawl: Path, tmp_path: Path
 ) -> None:
-    table = tmp_path / "templates.parquet"
-    mined = submit(root, environment, crawl, "--output", table, job="mine_templates.py")
-    assert mined.returncode == 0, mined.stdout[-3000:]
-    assert "templates in " in mined.stdout
-    words = (crawl, "--templates", table, "--output", tmp_path / "out")
-    applied = submit(root, environment, *words, job="apply_templates.py")
-    assert applied.returncode == 0, applied.stdout[-3000:]
+    table, both = tmp_path / "templates.parquet", tmp_path / "both.py"
+    both.write_text(BOTH)
+    finished = submit(root, environment, root / "jobs", crawl, table, tmp_path / "out", job=both)
+    assert finished.returncode == 0, finished.stdout[-3000:]
+    assert "templates in " in finished.stdout
     assert {row["cleaner"] for row in rows(tmp_path / "out")} == {"template", None}
 
 

@@ -73,6 +73,35 @@ def test_block_rows_are_the_documents_blocks() -> None:
         assert row == expected
 
 
+STATED = """<html><head><title>Late ferry | Harbour</title><meta property=og:site_name content=Harbour>
+<meta name=author content='Anna Kos and Bo Lind'><meta name=description content='Fog'>
+<link rel=canonical href=/ferry><script type=application/ld+json>{"@type": "Article",
+"author": {"name": "Eva \\ud800"}, "datePublished": "2024-05-03"}</script></head>"""
+
+
+def test_metadata_and_markdown_are_columns_of_pages_that_are_ok() -> None:
+    url = "http://harbour.example/"
+    paragraph = "<p>The ferry leaves at <b>seven</b> in the morning, when the fog lies on the water.</p>"
+    batch = rows.RowBatch(tables.pages("markdown"))
+    for html in (STATED + 3 * paragraph, STATED, 3 * paragraph):
+        batch.add(rows.document_row(record(url), victor_spark.clean(html, url), ["markdown"]))
+    full, empty, bare = batch.take().to_pylist()
+    columns = [name for name, _ in tables.METADATA]
+    assert [full[name] for name in columns] == [
+        ["Eva ?"],
+        "2024-05-03",
+        None,
+        "Harbour",
+        "Fog",
+        "http://harbour.example/ferry",
+    ]
+    assert "**seven**" in full["markdown"]
+    assert empty["status"] == "empty"
+    assert {empty[name] for name in (*columns, "text_hash", "markdown")} == {None}
+    assert {bare[name] for name in columns} == {None}
+    assert bare["text_hash"] == full["text_hash"]
+
+
 def test_line_breaks_of_preformatted_text_are_in_the_columns_text_and_blocks() -> None:
     html = "<p>This is a poem:</p><pre><b>One</b>\n  two\n  three<br>four</pre>"
     document = victor_spark.clean(html, threshold=1.0)

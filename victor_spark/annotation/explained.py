@@ -46,17 +46,11 @@ def verdict(document: Document) -> str:
     parts.append(f"{document.n_kept_blocks} of {document.n_blocks} blocks kept")
     if document.expected_f1 is not None:
         parts.append(f"expected F1 {document.expected_f1:.2f}")
-    if document.n_kept_blocks and (lowest := _lowest(document)) is not None:
+    content = 1.0 - document.scores.probabilities[:, OTHER]
+    lowest, highest = content[document.kept].min(initial=1.0), content[~document.kept].max(initial=0.0)
+    if document.n_kept_blocks and highest <= lowest + 1e-9:  # no dropped block has a higher one
         parts.append(f"kept are blocks with P(content) ≥ {lowest:.2f}")
     return ", ".join([*parts, f"cleaner {document.cleaner}"])
-
-
-def _lowest(document: Document) -> float | None:
-    """The lowest P(content) of a kept block, if no dropped block has a higher one."""
-    content = 1.0 - document.scores.probabilities[:, OTHER]
-    lowest = float(content[document.kept].min())
-    dropped = content[~document.kept]
-    return lowest if not len(dropped) or dropped.max() <= lowest + 1e-9 else None
 
 
 def _tooltips(document: Document, explanation: Explanation | None) -> list[dict[str, Any]]:

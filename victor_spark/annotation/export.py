@@ -18,6 +18,7 @@ from victor_spark.errors import AnnotationError, OutputError
 from victor_spark.html.canonical import restored
 from victor_spark.html.segment import segment
 from victor_spark.rendering.plain import plain_text
+from victor_spark.resources import replaced
 
 FORMS: Final = ("gold", "cleaneval", "html")
 
@@ -186,17 +187,13 @@ def merged(kept: Content, names: list[str]) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    """Writes a temporary file, compressed for .xz, and renames it: a failure leaves no partial file."""
+    """Writes a file, compressed for .xz, whole or not at all."""
     content = text.encode("utf-8", "replace")
-    if path.suffix == ".xz":
-        content = lzma.compress(content)
-    beside = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_bytes(content)
-        beside.replace(path)
+        with replaced(path) as draft:
+            draft.write_bytes(lzma.compress(content) if path.suffix == ".xz" else content)
     except OSError as error:
-        beside.unlink(missing_ok=True)
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
 
 

@@ -14,6 +14,7 @@ from victor_spark.commands.clean_options import (
     OUTPUT,
     PAGE,
     RUNNING,
+    SITES,
     TEMPLATES,
 )
 from victor_spark.commands.options import Command, option
@@ -130,5 +131,5 @@ def read_page(request: CleanRequest, url: str | None) -> tuple[str, Record]:
     raise InputError(f"{shard.filename}: holds no page")
 
 
-CLEAN: Final = Command(HELP, (INPUTS, OUTPUT, CLEANER, TEMPLATES, PAGE, *RUNNING), clean)
+CLEAN: Final = Command(HELP, (INPUTS, OUTPUT, CLEANER, TEMPLATES, SITES, PAGE, *RUNNING), clean)
 APPLY: Final = Command(APPLY_HELP, (INPUTS, OUTPUT, MINED, PAGE, *RUNNING), apply)

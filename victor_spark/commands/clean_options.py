@@ -29,6 +29,7 @@ from victor_spark.errors import FAILURES, UsageError
 from victor_spark.extractors import template
 from victor_spark.model import decision
 from victor_spark.spark.request import ENGINES, PARTITION_COLUMNS, Budget, CleanRequest
+from victor_spark.templates.sites import GROUPINGS, check_grouping
 
 ALL_STATUSES: Final = tuple(range(100, 600))
 
@@ -97,8 +98,15 @@ PAGE: Final = Group(
     switch("--no-emphasis", "Markdown and TEI: no emphasis", value=False, dest="emphasis"),
     URL,
 )
+SITES: Final = Group(
+    "what a whole site tells (two passes)",
+    switch("--by-site", "decide with what the other pages of the site show; needs all its pages in INPUT"),
+    option("--group-by SITE", ", ".join(GROUPINGS), check_grouping, dest="grouping"),
+    switch("--keep-blocks", "keep the block rows between the passes, in OUT/_run/judging"),
+)
 ROWS: Final = Group(
     "rows",
+    switch("--markdown", "add the column markdown: the kept text as Markdown"),
     switch("--blocks", "add the column blocks: every block and its label"),
     switch("--html", "add the column html: the page as fetched"),
     option(
@@ -164,11 +172,11 @@ SPARK: Final = Group(
 RUNNING: Final = (LANGUAGE, ROWS, READING, LIMITS, BUDGET, SPARK)
 """Everything about archives but the choice of a cleaner."""
 
-FOR_ARCHIVES: Final = (ROWS, *RECORDS, LIMITS, BUDGET, SPARK)
+FOR_ARCHIVES: Final = (SITES, ROWS, *RECORDS, LIMITS, BUDGET, SPARK)
 """Options that make no sense for one page that is printed."""
 
 
-OPTIONS: Final = {one.dest: one.flag for one in flat((CLEANER, TEMPLATES, *RUNNING))}
+OPTIONS: Final = {one.dest: one.flag for one in flat((CLEANER, TEMPLATES, SITES, *RUNNING))}
 """The option of each field of the request."""
 
 
@@ -178,7 +186,7 @@ def request(arguments: argparse.Namespace) -> CleanRequest:
     kinds = {table: type(getattr(built_in, group)) for group, table in TABLES.items()}
     configured = configuration.sections("cleaning.toml", kinds)
     groups = {}
-    for group in (*TABLES, "spark"):
+    for group in (*TABLES, "sites", "spark"):
         values = getattr(built_in, group)
         options = {field.name: given.get(field.name) for field in fields(values)}
         groups[group] = configuration.merged(values, configured.get(TABLES.get(group, ""), {}), options)
@@ -195,6 +203,6 @@ def request(arguments: argparse.Namespace) -> CleanRequest:
 def refuse(arguments: argparse.Namespace, reason: str, *entries: Entry) -> None:
     """UsageError if one of these options was given."""
     for one in flat(entries):
-        found = getattr(arguments, one.dest)
+        found = getattr(arguments, one.dest, None)
         if found is not None and one.how.get("const", found) == found:
             raise UsageError(f"{one.flag} {reason}")

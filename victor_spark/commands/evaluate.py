@@ -13,19 +13,17 @@ examples:
   victor evaluate --gold wcxb.jsonl.xz --cleaner victor trafilatura boilerpipe+justext --output out
   victor evaluate --gold gold-texts/ --pages html/ --cleaner victor --measures TO TM CHA --output out
   victor evaluate --gold gold-texts/ --cleaned my-texts/ other-texts/ --output out
-  spark-submit --master spark://host:7077 jobs/evaluate.py --gold pages/ --cleaner victor --output out
 """
 
 import argparse
 import sys
-from functools import partial
 from importlib import import_module
 from os import cpu_count
 from pathlib import Path
 from typing import Final
 
 from victor_spark.commands import outputs
-from victor_spark.commands.options import Command, Group, command_line, option, positive, seconds, switch
+from victor_spark.commands.options import Command, Group, command_line, option, positive, seconds
 from victor_spark.errors import EXIT_DONE, UsageError
 from victor_spark.evaluation import evaluate, gold, measuring, report_tables
 from victor_spark.evaluation.gold import Choice
@@ -49,8 +47,6 @@ OPTIONS: Final = (
         "running",
         option("--jobs N", "processes (default: one per processor)", positive),
         option("--timeout S", "limit per page and cleaner, in seconds", seconds, default=evaluate.SECONDS),
-        switch("--spark", "run on Spark, as jobs/evaluate.py does"),
-        option("--master URL", "with --spark (default: spark-defaults.conf, else local[*])"),
     ),
 )
 
@@ -59,10 +55,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Checks the arguments, measures, writes the results, prints the table."""
     if not arguments.timeout:
         raise UsageError("--timeout must be positive")
-    if arguments.master and not arguments.spark:
-        raise UsageError("--master needs --spark")
-    if arguments.spark and arguments.jobs:
-        raise UsageError("--jobs cannot be combined with --spark: the master sets the number of processes")
     if arguments.model and not arguments.cleaner:
         arguments.cleaner = ["victor"]
     plan = measuring.plan(arguments.cleaner, arguments.cleaned, arguments.measures, arguments.model)
@@ -71,17 +63,11 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"victor: {line}", file=sys.stderr)
     annotated = evaluate.check(sources, Choice(tuple(arguments.sets), arguments.split, arguments.limit))
     import_module("matplotlib")  # a missing extra is reported before the work
-    if arguments.spark:
-        from victor_spark.spark.evaluate import measurements  # Spark is loaded only where it is used
-
-        runner: evaluate.Runner = partial(measurements, master=arguments.master, seconds=arguments.timeout)
-    else:
-        n_jobs = arguments.jobs or cpu_count() or 1
-        runner = partial(evaluate.locally, n_jobs=n_jobs, seconds=arguments.timeout)
     options = ("gold", "pages", "cleaner", "cleaned", "measures", "sets", "model", "split", "limit")
     facts = {"command": command_line("victor evaluate", arguments, *options)}
     with outputs.directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
-        results = evaluate.run(annotated, plan, runner, output, facts)
+        n_jobs = arguments.jobs or cpu_count() or 1
+        results = evaluate.run(annotated, plan, output, facts, n_jobs=n_jobs, seconds=arguments.timeout)
     sys.stdout.write(
         "\n".join(["", *report_tables.terminal_lines(results), f"report in {output / 'report.html'}", ""])
     )

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from victor_spark import pipeline
 from victor_spark.commands import clean_options
-from victor_spark.commands.clean_options import CLEANER, OUTPUT, RUNNING, TEMPLATES
+from victor_spark.commands.clean_options import CLEANER, OUTPUT, RUNNING, SITES, TEMPLATES
 from victor_spark.commands.options import Command, Group, option, positive, switch
 from victor_spark.errors import EXIT_DONE, BudgetError, UsageError
 
@@ -31,6 +31,7 @@ OPTIONS: Final = (
     OUTPUT,
     CLEANER,
     TEMPLATES,
+    SITES,
     *RUNNING,
     Group(
         "plan",

@@ -179,17 +179,14 @@ def diff(arguments: argparse.Namespace) -> int:
         print(f"{site}: {', '.join(f'{n} {change}' for change, n in counts.items())}")
         shown = [row for row in rows if arguments.site is not None or row["change"] != "kept"]
         for row in shown[: arguments.limit or None]:
-            print(f"  {_MARKS[row['change']]} {_frequencies(row)}  {row['regex'][:_WIDTH]}")
+            old, new = (row[f"{name}_document_frequency"] for name in ("old", "new"))
+            frequencies = f"{'–' if old is None else old:>6} → {'–' if new is None else new:>6}"
+            print(f"  {_MARKS[row['change']]} {frequencies}  {row['regex'][:_WIDTH]}")
         if arguments.limit and len(shown) > arguments.limit:
             print(f"  {len(shown) - arguments.limit} more: --limit 0")
     if not by_site:
         print("no templates in either table")
     return EXIT_DONE
-
-
-def _frequencies(row: dict[str, Any]) -> str:
-    old, new = (row[f"{name}_document_frequency"] for name in ("old", "new"))
-    return f"{'–' if old is None else old:>6} → {'–' if new is None else new:>6}"
 
 
 SHOW: Final = Command(SHOW_HELP, SHOW_OPTIONS, show)

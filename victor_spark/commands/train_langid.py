@@ -9,7 +9,6 @@ examples:
   victor train langid --add gsw=swiss.txt --output profiles.npz    the shipped profiles and one more
   victor train langid --add cs=new.txt --profiles mine.npz --output mine.npz
   victor train langid --list cs | head -50                    the most frequent n-grams
-  victor train langid texts/ --fasttext --output lid.ftz      a small fastText model (extra: fasttext)
 """
 
 import argparse
@@ -21,7 +20,7 @@ from typing import Final
 
 from victor_spark import resources
 from victor_spark.commands import outputs
-from victor_spark.commands.options import Command, option, switch
+from victor_spark.commands.options import Command, option
 from victor_spark.errors import EXIT_DONE, InputError, OutputError, UsageError
 from victor_spark.evaluation.progress import track
 from victor_spark.langid import training
@@ -33,7 +32,7 @@ _SUFFIXES: Final = ("", ".gz", ".xz", ".bz2")
 
 OPTIONS: Final = (
     option("[FILE_OR_DIR...]", "text files named by language", dest="inputs"),
-    option("--output FILE", "the profiles (or model) to write", Path),
+    option("--output FILE", "the profiles to write", Path),
     outputs.OVERWRITE,
     option(
         "--add LANG=FILE",
@@ -43,7 +42,6 @@ OPTIONS: Final = (
     ),
     option("--profiles FILE", "profiles for --add and --list (default: the shipped ones)", Path),
     option("--list LANG", "print a language's profile and stop"),
-    switch("--fasttext", "train a quantised fastText model instead"),
 )
 
 
@@ -57,18 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--output FILE or --list LANG is required")
     if bool(arguments.inputs) == bool(arguments.add):
         raise UsageError("give either FILE_OR_DIR or --add LANG=FILE")
-    if arguments.add and arguments.fasttext:
-        raise UsageError(
-            "--add cannot be combined with --fasttext: a fastText model is trained on all languages at once"
-        )
     updates = arguments.add and arguments.output == arguments.profiles
     if arguments.output.exists() and not (updates or arguments.overwrite):
         raise OutputError(f"{arguments.output}: exists; choose another --output or add --overwrite")
-    if arguments.fasttext:
-        from victor_spark.langid import fasttext_model
-
-        fasttext_model.train(_texts(arguments.inputs), arguments.output)
-        return EXIT_DONE
     if arguments.add:
         profiles = _existing(arguments)
         for pair in arguments.add:
@@ -78,13 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
             profiles = training.add(profiles, _checked(language, path), training.read(Path(path)))
     else:
         profiles = training.train(_texts(arguments.inputs))
-    partial = arguments.output.with_name(f"{arguments.output.name}.partial")  # a failure leaves no half file
-    with outputs.written(arguments.output):
-        try:
-            partial.write_bytes(profiles.to_bytes())
-            partial.replace(arguments.output)
-        finally:
-            partial.unlink(missing_ok=True)
+    with outputs.written(arguments.output), resources.replaced(arguments.output) as draft:
+        draft.write_bytes(profiles.to_bytes())
     print(f"{arguments.output}: {len(profiles.languages)} languages", file=sys.stderr)
     return EXIT_DONE
 

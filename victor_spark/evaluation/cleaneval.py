@@ -130,19 +130,6 @@ def n_matched(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:
     return int(_found(a, b)[:, 2].sum())
 
 
-def subsequence(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:
-    """The length of the longest common subsequence (bit-parallel, after Hyyrö 2004): ROUGE-L's count."""
-    places: dict[Hashable, int] = {}
-    for row, token in enumerate(a):
-        places[token] = places.get(token, 0) | 1 << row
-    everywhere = (1 << len(a)) - 1
-    unmatched = everywhere
-    for token in b:
-        if here := unmatched & places.get(token, 0):
-            unmatched = (unmatched + here) & everywhere | unmatched - here
-    return len(a) - unmatched.bit_count()
-
-
 def _found(a: Sequence[Hashable], b: Sequence[Hashable]) -> Int32:
     """The kernel's blocks, shape (n, 3), in no order."""
     left, right, n_symbols = _symbols(a, b)

@@ -1,6 +1,6 @@
 """Work in child processes that may fail, hang or crash: the failed step is reported, the rest continues.
 
-Children are new interpreters, not forks, so that they can start beside threads or a JVM. A thread for each
+Children are new interpreters, not forks, so that they can start beside threads. A thread for each
 child sends it tasks and waits for their results.
 """
 

@@ -52,17 +52,16 @@ def recipe(table: FeatureTable, options: TrainingOptions) -> Train:
 
 def with_preferences(cleaners: Mapping[str, Cleaner]) -> dict[str, Cleaner]:
     """The cleaners, and beside `victor` the same with `--prefer` precision and recall."""
-    preferring = {
-        f"victor --prefer {preference}": partial(_preferring, cleaners["victor"], beta)
+
+    def preferring(clean: Cleaner, beta: float, page: Page) -> Scores:
+        scores, words = clean(page), decision.n_words(page.blocks)
+        return replace(scores, kept=decision.by_expected_f1(scores.probabilities, words, beta))
+
+    return dict(cleaners) | {
+        f"victor --prefer {preference}": partial(preferring, cleaners["victor"], beta)
         for preference, beta in decision.PREFERENCES.items()
         if "victor" in cleaners
     }
-    return {**cleaners, **preferring}
-
-
-def _preferring(clean: Cleaner, beta: float, page: Page) -> Scores:
-    scores, words = clean(page), decision.n_words(page.blocks)
-    return replace(scores, kept=decision.by_expected_f1(scores.probabilities, words, beta))
 
 
 MIN_PAGES: Final = 5

@@ -1,12 +1,12 @@
-"""An evaluation from gold to written results: `victor evaluate`, with and without Spark."""
+"""An evaluation from gold to written results: `victor evaluate`."""
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from victor_spark import __version__
 from victor_spark.errors import InputError, OutputError
@@ -18,9 +18,6 @@ from victor_spark.evaluation.progress import track
 
 SECONDS: Final = 120.0
 """How long a cleaner may take for one page, its measures included."""
-
-Runner: TypeAlias = Callable[[Iterator[GoldPage], Plan], Iterator[Measurement]]
-"""Measures all pages, in any order: in processes of this machine, or on Spark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +67,12 @@ def locally(
     return contained.results(pages, work, n_jobs=n_jobs)
 
 
-def run(gold: Gold, plan: Plan, runner: Runner, output: Path, about: dict[str, Any]) -> dict[str, Any]:
+def run(
+    gold: Gold, plan: Plan, output: Path, about: dict[str, Any], *, n_jobs: int, seconds: float = SECONDS
+) -> dict[str, Any]:
     """Runs every cleaner on every page, writes OUTPUT, and returns the content of its results.json."""
     n = gold.n_pages * len(plan.names)
-    measurements = list(track(runner(gold.pages(), plan), "evaluating", n))
+    measurements = list(track(locally(gold.pages(), plan, n_jobs=n_jobs, seconds=seconds), "evaluating", n))
     rows = comparison.table(measurements, plan.names)
     results = {
         "version": __version__,

@@ -235,7 +235,7 @@ def _rouge_overlap(output: Output, page: GoldPage) -> dict[str, Overlap]:
     if page.gold is None:
         return {}
     found, wanted = _words(output.text), _words(page.gold)
-    return {"rouge-l": Overlap(cleaneval.subsequence(found, wanted), len(found), len(wanted))}
+    return {"rouge-l": Overlap(words.subsequence(found, wanted), len(found), len(wanted))}
 
 
 def _snippet_overlap(output: Output, page: GoldPage) -> dict[str, Overlap]:

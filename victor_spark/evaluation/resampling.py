@@ -4,7 +4,7 @@ Sites are drawn, not pages, since pages of one site are right or wrong together;
 site are drawn one by one. All columns share their draws, so they stay paired.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -55,7 +55,9 @@ def interval(values: Sequence[float], sites: Sequence[str]) -> Interval:
 def intervals(values: Float64, sites: Sequence[str], *, seed: int = 0) -> tuple[Float64, Float64]:
     """The lower and upper bound of every column's mean; NaN marks pages that a column has no value of."""
     sums, counts = _by_site(values, sites)
-    means = np.concatenate([_ratio(draws @ sums, draws @ counts) for draws in _draws(len(sums), seed)])
+    random, n_sites = np.random.default_rng(seed), len(sums)
+    drawn = (random.multinomial(n_sites, np.full(n_sites, 1 / n_sites), size=n) for n in _batches(n_sites))
+    means = np.concatenate([_ratio(draws @ sums, draws @ counts) for draws in drawn])
     tail = (1 - LEVEL) / 2
     there = ~np.isnan(means).all(axis=0)
     low, high = np.full((2, means.shape[1]), np.nan)
@@ -97,14 +99,6 @@ def _by_site(values: Float64, sites: Sequence[str]) -> tuple[Float64, Float64]:
     np.add.at(sums, groups, np.where(there, values, 0.0))
     np.add.at(counts, groups, there)
     return sums, counts
-
-
-def _draws(n_sites: int, seed: int) -> Iterator[Float64]:
-    """How often each site is drawn, a row a resample, in batches."""
-    random = np.random.default_rng(seed)
-    shares = np.full(n_sites, 1 / n_sites)
-    for rows in _batches(n_sites):
-        yield random.multinomial(n_sites, shares, size=rows).astype(np.float64)
 
 
 def _batches(n_sites: int) -> list[int]:

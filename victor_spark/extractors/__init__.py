@@ -10,7 +10,7 @@ from victor_spark.extractors import cascade, kimatu, line_block, ncleaner, peers
 Cleaner: TypeAlias = Callable[[Page], Scores]
 
 CLEANERS: Final[dict[str, Callable[..., Cleaner]]] = {
-    "victor": victor.load,
+    victor.NAME: victor.load,
     "victor-2008": victor.load_2008,
     "kimatu": kimatu.load,
     "line-block": line_block.load,
@@ -21,7 +21,7 @@ CLEANERS: Final[dict[str, Callable[..., Cleaner]]] = {
 """Name → what builds the cleaner, from its model's bytes where it has one. Other people's: peers.PEERS."""
 
 MODELS: Final[dict[str, str]] = {
-    "victor": "crf/victor-2",
+    victor.NAME: "crf/victor-2",
     "victor-2008": "crf/victor-2008",
     "ncleaner": "ncleaner/default",
     "ncleaner-non-lexical": "ncleaner/non-lexical",

@@ -36,6 +36,7 @@ from victor_spark.extractors.kimatu_blocks import (
     elements,
 )
 from victor_spark.html.tags import BIT
+from victor_spark.words import subsequence
 
 FILE: Final = "kimatu.toml"
 MAX_PAIRS: Final = 5000
@@ -145,7 +146,9 @@ def quotes(blocks: KimatuBlocks, sure: Bool, constants: RepetitionConstants) -> 
     A block quotes when the longest common subsequence of words with an earlier sure block of
     another look covers a high share of its own words.
     """
-    joined = _words_of_blocks(blocks)
+    joined: list[list[str]] = [[] for _ in range(len(blocks))]  # the first MAX_WORDS words of every block
+    for block, of_element in zip(blocks.of_element.tolist(), blocks.elements.words, strict=True):
+        joined[block] += of_element[: max(MAX_WORDS - len(joined[block]), 0)]
     looks = blocks.look.tolist()
     n_compared: Counter[int] = Counter()
     n_quoting: Counter[int] = Counter()
@@ -171,36 +174,14 @@ def _earlier(
             return
 
 
-def _words_of_blocks(blocks: KimatuBlocks) -> list[list[str]]:
-    """The first MAX_WORDS words of every block."""
-    joined: list[list[str]] = [[] for _ in range(len(blocks))]
-    for block, of_element in zip(blocks.of_element.tolist(), blocks.elements.words, strict=True):
-        if len(joined[block]) < MAX_WORDS:
-            joined[block] += of_element[: MAX_WORDS - len(joined[block])]
-    return joined
-
-
 def _quotes_any(own: Sequence[str], others: Sequence[Sequence[str]], share: float) -> bool:
     needed = share * len(own)
     bag = Counter(own)
     return any(
         # The common subsequence is no longer than the common bag.
-        (bag & Counter(other)).total() >= needed and lcs_length(own, other) >= needed
+        (bag & Counter(other)).total() >= needed and subsequence(own, other) >= needed
         for other in others
     )
-
-
-def lcs_length(first: Sequence[str], second: Sequence[str]) -> int:
-    """Length of the longest common subsequence, by bits of one integer (Hyyrö 2004)."""
-    places: dict[str, int] = defaultdict(int)
-    for row, word in enumerate(first):
-        places[word] |= 1 << row
-    every = (1 << len(first)) - 1
-    rest = every
-    for word in second:
-        common = rest & places.get(word, 0)
-        rest = ((rest + common) | (rest - common)) & every
-    return len(first) - rest.bit_count()
 
 
 def dispersed(blocks: KimatuBlocks, ratio: Float64, sure: Bool, steps: StepConstants) -> Bool:

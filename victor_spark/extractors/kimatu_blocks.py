@@ -53,19 +53,12 @@ class _Look(NamedTuple):
     attributes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Appearance:
-    """`look` has one row per text element (equal numbers look the same), `link` one per block (0: in none).
+def appearance(page: Page) -> tuple[Int32, Int32]:
+    """The look of each text element (equal numbers look the same), and the link of each block (0: in none).
 
-    A text element looks as the innermost element that holds all of its text does.
+    A text element looks as the innermost element that holds all of its text does. Reads the canonical HTML
+    once; linear in its length, however deeply it is nested.
     """
-
-    look: Int32
-    link: Int32
-
-
-def appearance(page: Page) -> Appearance:
-    """Reads the canonical HTML once; linear in its length, however deeply it is nested."""
     open_elements = [(_Look(), 0)]  # how text looks there, and in which link
     attributes: dict[tuple[int, str, str], int] = {}
     looks: list[_Look] = []
@@ -93,7 +86,7 @@ def appearance(page: Page) -> Appearance:
             depth, looks[-1] = lowest, open_elements[lowest - 1][0]
     numbers = {look: number for number, look in enumerate(dict.fromkeys(looks))}
     look_numbers = np.array([numbers[look] for look in looks], dtype=np.int32)
-    return Appearance(look_numbers, np.array(links, dtype=np.int32))
+    return look_numbers, np.array(links, dtype=np.int32)
 
 
 def _opened(outer: _Look, name: str, source: str, attributes: dict[tuple[int, str, str], int]) -> _Look:
@@ -157,26 +150,12 @@ class KimatuBlocks:
         return np.bincount(self.of_element, minlength=len(self)).astype(np.float64)
 
     @cached_property
-    def n_words(self) -> Float64:
-        """Words, as decisions weigh them."""
-        return self._sums(self.elements.n_words)
-
-    @cached_property
-    def n_marks(self) -> Float64:
-        """Punctuation marks that bound phrases."""
-        return self._sums(self.elements.n_marks)
-
-    @cached_property
-    def n_links(self) -> Float64:
-        """Links with text, a link that runs over several elements once in each."""
-        return self._sums(self.elements.n_links)
-
-    @cached_property
     def average_words(self) -> Float64:
         """Words per text element."""
-        return self.n_words / self.n_elements
+        return self.sums(self.elements.n_words) / self.n_elements
 
-    def _sums(self, counts: Float64) -> Float64:
+    def sums(self, counts: Float64) -> Float64:
+        """Counts of text elements, added up by block."""
         return sums(self.of_element, counts, len(self))
 
 
@@ -194,20 +173,20 @@ class RatioConstants:
 def elements(page: Page) -> Elements:
     """The text elements of a page, counted."""
     blocks = page.blocks
-    seen = appearance(page)
+    looks, links = appearance(page)
     of_block = (np.cumsum(np.diff(blocks.paragraph, prepend=0) != 0) - 1).astype(np.int32)
-    n = len(seen.look)
+    n = len(looks)
     first = np.searchsorted(of_block, np.arange(n))
     begins = np.ones(len(blocks), dtype=bool)
-    begins[1:] = (np.diff(seen.link) != 0) | (np.diff(of_block) != 0)
+    begins[1:] = (np.diff(links) != 0) | (np.diff(of_block) != 0)
     return Elements(
         page=blocks,
         of_block=of_block,
         first=first,
-        look=seen.look,
+        look=looks,
         n_words=sums(of_block, decision.n_words(blocks), n),
         n_marks=sums(of_block, _n_marks(blocks), n),
-        n_links=sums(of_block, (seen.link > 0) & begins, n),
+        n_links=sums(of_block, (links > 0) & begins, n),
     )
 
 
@@ -246,11 +225,13 @@ def content_relevance(blocks: KimatuBlocks, constants: RatioConstants) -> Float6
     """
     if not len(blocks):
         return np.zeros(0)
+    found = blocks.elements
+    n_words, n_marks, n_links = map(blocks.sums, (found.n_words, found.n_marks, found.n_links))
     longest = min(float(blocks.average_words.max()), constants.longest_average)
-    length = blocks.n_words / max(float(blocks.n_words.max()), 1.0)
+    length = n_words / max(float(n_words.max()), 1.0)
     average = np.minimum(blocks.average_words / max(longest, 1.0), 1.0)
-    marks = np.minimum(blocks.n_marks / np.maximum(blocks.n_words, 1) / constants.marks_per_word, 1.0)
-    links = np.minimum(blocks.n_links / blocks.n_elements / constants.links_per_element, 1.0)
+    marks = np.minimum(n_marks / np.maximum(n_words, 1) / constants.marks_per_word, 1.0)
+    links = np.minimum(n_links / blocks.n_elements / constants.links_per_element, 1.0)
     weighted = constants.length_weight * length + constants.average_length_weight * average
     return np.asarray(weighted - (1 - marks) - links)
 

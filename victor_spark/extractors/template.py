@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark.blocks import HEADER, LABELS, OTHER, TEXT, Bool, Page, Scores
+from victor_spark.blocks import OTHER, Bool, Page, Scores, by_rule
 from victor_spark.errors import InputError, UsageError, one_line
 from victor_spark.extractors import cascade
 from victor_spark.model.decision import n_words
@@ -90,13 +90,7 @@ class TemplateStep:
 
 def load() -> Callable[[Page], Scores]:
     """Keeps the blocks that have text outside of templates; `TemplateStep.after` cuts the templates out."""
-
-    def clean(page: Page) -> Scores:
-        kept = keeps(page)
-        labels = np.where(kept, np.where(page.blocks.heading_level > 0, HEADER, TEXT), OTHER)
-        return Scores(np.eye(len(LABELS))[labels], kept)
-
-    return clean
+    return lambda page: by_rule(keeps(page), page.blocks.heading_level > 0)
 
 
 def taken_out(

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from typing import Final
 
-from victor_spark.blocks import Bool, Float64, Page, Scores
+from victor_spark.blocks import Blocks, Bool, Float64, Page, Scores
 from victor_spark.model import decision
 from victor_spark.model.crf import Model, marginals
 from victor_spark.model.feature_sets import LANGUAGE
 from victor_spark.model.files import from_bytes
 
+NAME: Final = "victor"
 DEFAULT_THRESHOLD: Final = 0.5
 """The paper's default: a block stays when P(other) is below it."""
 
@@ -31,10 +32,11 @@ def reads_language(model: bytes) -> bool:
 
 
 def _cleaner(model: Model, decide: Decision) -> Callable[[Page], Scores]:
-    def clean(page: Page) -> Scores:
-        probabilities = marginals(model, page.blocks)
-        words = decision.n_words(page.blocks)
-        kept = decide(probabilities, words)
-        return Scores(probabilities, kept, decision.expected_f1(probabilities, words, kept))
+    return lambda page: scores(marginals(model, page.blocks), page.blocks, decide)
 
-    return clean
+
+def scores(probabilities: Float64, blocks: Blocks, decide: Decision = decision.by_expected_f1) -> Scores:
+    """What a cleaner makes of a page's probabilities; `victor` without `decide`."""
+    words = decision.n_words(blocks)
+    kept = decide(probabilities, words)
+    return Scores(probabilities, kept, decision.expected_f1(probabilities, words, kept))

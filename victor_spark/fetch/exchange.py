@@ -137,19 +137,14 @@ async def ask(client: Client, url: str, max_bytes: int | None = None) -> Answer 
     except TimeoutError:
         return Failure(url, "timeout", f"no answer within {limits.seconds:g} s")
     except Exception as error:  # noqa: BLE001 - whatever a server makes a library raise costs this visit alone
-        return _failure(url, error)
+        why = " ".join(str(error).split())[:300] or type(error).__name__
+        failed = next((status for kind, status in _STATUSES if isinstance(error, kind)), "error")
+        if addresses.REFUSED in why:
+            failed = "private_address"
+        return Failure(url, failed, f"{type(error).__name__}: {why}" if failed == "error" else why)
     finally:
         if writer is not None:
             writer.transport.abort()
-
-
-def _failure(url: str, error: Exception) -> Failure:
-    """An exception as a Failure."""
-    why = " ".join(str(error).split())[:300] or type(error).__name__
-    status = next((status for kind, status in _STATUSES if isinstance(error, kind)), "error")
-    if addresses.REFUSED in why:
-        status = "private_address"
-    return Failure(url, status, f"{type(error).__name__}: {why}" if status == "error" else why)
 
 
 def _request(target: URL, user_agent: str) -> bytes:

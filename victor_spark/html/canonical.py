@@ -29,13 +29,14 @@ class Canonical:
     """Canonical HTML, the charset the bytes were decoded with, and which elements the source has.
 
     `elements`: see `parser.parse.Parsed`; what the canonical HTML has no more tells about a page, too.
-    `mixed_with`: the charset of parts that are in another one.
+    `mixed_with`: the charset of parts that are in another one. `markup`: the source in UTF-8.
     """
 
     html: str
     charset: str | None
     elements: UInt8
-    mixed_with: str | None = None
+    mixed_with: str | None
+    markup: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +66,13 @@ def canonical(source: bytes | str, *, http_charset: str | None = None) -> Canoni
         charset = mixed_with = None
     else:
         markup, charset, mixed_with = as_utf8(source, http_charset)
-    markup = with_iframes_ended(markup)
+    stated, markup = markup, with_iframes_ended(markup)
     html, elements = parse(markup)
     if html is None and (tagged := with_plaintext_read(markup)) is not markup:
         markup, html = tagged, parse(tagged).html
     if html is None and (html := beyond_budget(markup)) is None:
         html = by_library(markup.decode())
-    return Canonical(html, charset, elements, mixed_with)
+    return Canonical(html, charset, elements, mixed_with, stated)
 
 
 def with_iframes_ended(markup: bytes) -> bytes:

@@ -10,6 +10,8 @@ import numpy as np
 import pyarrow as pa
 from resiliparse.parse.encoding import detect_encoding
 
+from victor_spark.scripts import characters
+
 _BOMS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -156,18 +158,12 @@ def _as_declared(source: bytes, charset: str, is_utf8: bool) -> bytes | None:
     if n_bad > _FORGIVEN and n_bad * 50 > _n_foreign(text):
         return None
     if n_bad and charset.startswith("cp125"):
-        text = codecs.charmap_decode(source, "strict", _as_browsers(charset))[0]
+        text = codecs.charmap_decode(source, "strict", characters(charset))[0]
     return text.encode()
 
 
 def _n_foreign(text: str) -> int:
     return len(text) - len(text.encode("ascii", "ignore"))
-
-
-@cache
-def _as_browsers(codec: str) -> str:
-    """The characters of a codec of one byte each, with C1 controls for those it lacks."""
-    return "".join(bytes([byte]).decode(codec, "ignore") or chr(byte) for byte in range(256))
 
 
 def _mixed(source: bytes, labels: Sequence[str], *, in_most_places: bool = True) -> Decoded | None:
@@ -189,13 +185,13 @@ def _mixed(source: bytes, labels: Sequence[str], *, in_most_places: bool = True)
     if not _FAR.search(text):
         possible.append("cp1252")
     codec = next(filter(lambda codec: codec.startswith(_SINGLE_BYTE), possible), None)
-    characters = _as_browsers(codec) if codec else "\ufffd" * 256
+    own = characters(codec) if codec else "\ufffd" * 256
     if n_good >= _MOSTLY * n_bad:
         text = _CUT.sub("\ufffd", text)
     if n_bad <= _FORGIVEN:
         text = _ALONE.sub("\ufffd", text)
     mixed_with = name(codec) if codec and _BAD.search(text) else None
-    text = text.translate({0xDC00 + byte: characters[byte] for byte in range(0x80, 0x100)})
+    text = text.translate({0xDC00 + byte: own[byte] for byte in range(0x80, 0x100)})
     return Decoded(text.encode(), "utf-8", mixed_with)
 
 

@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """Dense decoding of a linear-chain CRF with three labels: bins, state scores, marginals, revision.
 
 Victor, section 3.1, steps 5 to 7. Cython pure Python mode.
@@ -20,9 +20,6 @@ def bins(
     The edges of feature f are edges[first_edge[f]:first_edge[f + 1]], ascending; NaN gets bin 0.
     Features without edges are left as they are.
     """
-    feature: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    edge: cython.Py_ssize_t
     least: cython.float
     for feature in range(values.shape[0]):
         if first_edge[feature] == first_edge[feature + 1]:
@@ -54,14 +51,10 @@ def state_scores(
     """
     n: cython.Py_ssize_t = codes.shape[1]
     reach: cython.Py_ssize_t = (boundary.shape[0] - 1) // 2
-    feature: cython.Py_ssize_t
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
-    r: cython.Py_ssize_t
-    part: cython.Py_ssize_t
     code: cython.Py_ssize_t
     any_code: cython.uchar
-    row: cython.Py_ssize_t
     for i in range(n):
         scores[i, 0] = bias[0]
         scores[i, 1] = bias[1]
@@ -183,7 +176,6 @@ def told(
     marginals: cython.const[cython.double][:, ::1], least: cython.double, rows: cython.float[:, ::1]
 ) -> cython.int:
     """Fills `rows` (2, n): the log-odds of content, P(other) kept `least` from 0 and 1; P(header)."""
-    i: cython.Py_ssize_t
     other: cython.double
     for i in range(marginals.shape[0]):
         other = marginals[i, 2]
@@ -206,9 +198,6 @@ def revise(
 
     Of blocks without words the chain has so much of the say, of others less.
     """
-    i: cython.Py_ssize_t
-    part: cython.double
-    content: cython.double
     header: cython.double
     for i in range(marginals.shape[0]):
         part = most_of_chain * exp(-words[i])

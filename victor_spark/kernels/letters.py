@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """What the letters of a text beyond ASCII look like: the counts and words that tell a misread charset.
 
 Text is uint32 code points. Cython pure Python mode.
@@ -39,7 +39,6 @@ def census(text: cython.const[cython.uint][::1], counts: cython.int[::1]) -> cyt
     as KOI8-R or CP866: Cyrillic beside lines of boxes.
     """
     n: cython.Py_ssize_t = text.shape[0]
-    i: cython.Py_ssize_t
     c: cython.uint
     replaced: cython.int = 0
     controls: cython.int = 0
@@ -92,7 +91,6 @@ def tell_kinds(
     n: cython.Py_ssize_t = text.shape[0]
     last: cython.uint = cython.cast(cython.uint, folding.shape[0] - 1)
     n_doubtful: cython.int = 0
-    i: cython.Py_ssize_t
     c: cython.uint
     kind: cython.uchar
     for i in range(n):
@@ -138,8 +136,6 @@ def words_with(
     n: cython.Py_ssize_t = 0
     start: cython.Py_ssize_t = 0
     end: cython.Py_ssize_t = 0  # of the last word that was copied
-    i: cython.Py_ssize_t
-    k: cython.Py_ssize_t
     held: cython.int = 0
     for i in range(text.shape[0] + 1):
         if i == text.shape[0] or kinds[i] & space:

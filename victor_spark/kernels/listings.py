@@ -1,13 +1,11 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """The white space that a browser shows between the blocks of preformatted text. Cython pure Python mode."""
 
 import cython
+from cython.cimports.victor_spark.kernels import num
 
-_BLOCK_LEVEL = cython.declare(cython.int, 2)
-_BR = cython.declare(cython.int, 8)
-_TD = cython.declare(cython.int, 64)
-_CLASS = cython.declare(cython.int, 7)
-_WHITE = cython.declare(cython.int, 4)
+num.check()
+
 _LINES = cython.declare(cython.int, 1)
 
 # What the white space at hand comes after.
@@ -40,26 +38,18 @@ def gaps(
     What separates the number of a line from its code is left out.
     """
     n: cython.Py_ssize_t = 0
-    first: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    stop: cython.Py_ssize_t
-    start: cython.Py_ssize_t
-    after: cython.int
-    n_breaks: cython.Py_ssize_t
     closing: cython.bint
     is_same: cython.bint
     is_beside: cython.bint  # code beside the number of its line, in another element
     is_cell: cython.bint
     was_cell: cython.bint
     in_row: cython.bint  # one that holds nothing as yet
-    flags: cython.int
     c: cython.uint
     name_hash: cython.uint
     slot: cython.uint
     slot_mask: cython.uint = cython.cast(cython.uint, slots.shape[0] - 1)
     low_bits: cython.ulonglong = 4294967295
     seed: cython.uint = 2166136261
-    block: cython.Py_ssize_t
     for block in range(starts.shape[0]):
         first = n
         is_same = block > 0 and listing[block - 1] == listing[block]
@@ -82,7 +72,7 @@ def gaps(
                 c = 160
                 i += 5
             if c != 60:
-                if c != 13 and c < 1114112 and (properties[c] & _CLASS) == _WHITE:
+                if c != 13 and c < 1114112 and (properties[c] & num.CLASS_MASK) == num.WHITE:
                     out[n] = c
                     n += 1
                 continue
@@ -100,13 +90,13 @@ def gaps(
             while slots[slot] != name_hash and slots[slot] != 0:
                 slot = (slot + 1) & slot_mask
             flags = tag_flags[slot_tags[slot]]
-            if flags & _BR:
+            if flags & num.TAG_BR:
                 out[n] = 10
                 n += 1
                 n_breaks += 1
-            if not flags & _BLOCK_LEVEL:
+            if not flags & num.TAG_BLOCK_LEVEL:
                 continue
-            is_cell = (flags & _TD) != 0
+            is_cell = (flags & num.TAG_TD) != 0
             if after == _TEXT:
                 n = _without_spaces(out, start, n)
                 if n == start and block > 0:
@@ -172,7 +162,6 @@ def _after_line(out: cython.uint[::1], start: cython.Py_ssize_t, n: cython.Py_ss
 def _lines_alone(out: cython.uint[::1], start: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Keeps the line breaks of what is written since `start`, or a space where there is none."""
     end: cython.Py_ssize_t = start
-    i: cython.Py_ssize_t
     for i in range(start, n):
         if out[i] == 10:
             out[end] = 10

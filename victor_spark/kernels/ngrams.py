@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """The hot loops of language identification: fold letters, score trigrams, rank n-grams.
 
 Cython pure Python mode: compiled when the wheel is built, and the same source runs uncompiled.
@@ -39,7 +39,6 @@ def fold(
     """Fills `folded` with letters and marks in lower case and spaces; True where NFC is in doubt."""
     space: cython.uint = SPACE
     not_composed: cython.uint = NOT_COMPOSED
-    i: cython.Py_ssize_t
     c: cython.uint
     size: cython.uint
     flags: cython.uint
@@ -98,7 +97,6 @@ def insert(
     n_entries: cython.const[cython.uint][::1],
 ) -> cython.int:
     """Puts n-grams (rows of three numbers, all different) into an empty table."""
-    i: cython.Py_ssize_t
     key: cython.ulonglong
     at: cython.ulonglong
     mask: cython.ulonglong
@@ -134,14 +132,9 @@ def score_trigrams(
     `most_letters` are not looked at; `n_letters` says how many were.
     """
     space: cython.uint = SPACE
-    segment: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    end: cython.Py_ssize_t
     a: cython.uint
     b: cython.uint
     c: cython.uint
-    n: cython.int
-    n_found: cython.Py_ssize_t
     slot: cython.ulonglong
     found = cython.declare(cython.ulonglong[64])
     for segment in range(starts.shape[0]):
@@ -185,10 +178,6 @@ def _add_gains(
 ) -> cython.int:
     """Adds the entries of at most 64 slots: the tables are far away in memory, so their ways overlap."""
     heads = cython.declare(cython.int[64])
-    m: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    first: cython.Py_ssize_t
-    entry: cython.int
     for m in range(n_found):
         heads[m] = entries[(found[m] >> 10) & 0xFFFFFF]
     for m in range(n_found):
@@ -197,62 +186,6 @@ def _add_gains(
         for k in range(first + 1, first + cython.cast(cython.Py_ssize_t, found[m] & 1023)):
             entry = entries[k]
             gains[segment, entry >> 8] += entry & 255
-    return 0
-
-
-@cython.ccall
-def score_lanes(
-    text: cython.const[cython.uint][::1],
-    starts: cython.const[cython.int][::1],
-    ends: cython.const[cython.int][::1],
-    slots: cython.const[cython.ulonglong][::1],
-    rows: cython.const[cython.uchar][:, ::1],
-    most_letters: cython.int,
-    gains: cython.ushort[:, ::1],
-    n_letters: cython.int[::1],
-) -> cython.int:
-    """As `score_trigrams` for few languages: an n-gram's one entry is its row of `rows`.
-
-    `gains` has as many columns as `rows` and holds at most 255 * most_letters * 2: no more than 128
-    letters fit.
-    """
-    space: cython.uint = SPACE
-    segment: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    end: cython.Py_ssize_t
-    row: cython.Py_ssize_t
-    n_lanes: cython.Py_ssize_t
-    a: cython.uint
-    b: cython.uint
-    c: cython.uint
-    n: cython.int
-    slot: cython.ulonglong
-    n_lanes = rows.shape[1]
-    for segment in range(starts.shape[0]):
-        a = b = space
-        n = 0
-        end = ends[segment]
-        for i in range(starts[segment], end + 1):
-            c = text[i] if i < end and n < most_letters else space
-            if c != space:
-                n += 1
-                if alone(c):
-                    a = b = space
-            elif b == space:
-                if n >= most_letters:
-                    break
-                continue
-            slot = _found(slots, mixed(a, b, c))
-            if slot != 0:
-                row = (slot >> 10) & 0xFFFFFF
-                for j in range(n_lanes):
-                    gains[segment, j] += rows[row, j]
-            a = b
-            b = c
-            if c == space or alone(c):
-                a = b = space
-        n_letters[segment] = n
     return 0
 
 
@@ -290,22 +223,7 @@ def rank_distances(
     rank_step: cython.short = RANK_STEP
     leaf: cython.ulonglong = LEAF
     farthest: cython.short = FARTHEST
-    segment: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    end: cython.Py_ssize_t
-    start: cython.Py_ssize_t
-    node: cython.Py_ssize_t
-    n_lanes: cython.Py_ssize_t
     n_roots: cython.uint
-    length: cython.int
-    n: cython.int
-    n_seen: cython.int
-    most: cython.int
-    most_counted: cython.int
-    count: cython.int
-    above: cython.int
     rank: cython.short
     distance: cython.short
     c: cython.uint

@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """Repeated strings of a corpus of tokens: suffix array → LCP → classes with document frequency.
 
 Symbols are numbers; every document ends with a sentinel that occurs nowhere else, so no repeated
@@ -15,9 +15,6 @@ def whole_symbols(places: cython.int[::1], width: cython.int) -> cython.Py_ssize
     They move to the front of `places`, as numbers of symbols.
     """
     n: cython.Py_ssize_t = 0
-    i: cython.Py_ssize_t
-    place: cython.int
-    symbol: cython.int
     for i in range(places.shape[0]):
         place = places[i]
         symbol = place // width
@@ -36,8 +33,6 @@ def common_prefixes(
 ) -> cython.void:
     """LCP array by Kasai's theorem in text order (Φ form): lcp[i] of suffixes i - 1 and i; lcp[0] is 0."""
     n: cython.Py_ssize_t = symbols.shape[0]
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
     length: cython.int = 0
     for i in range(n):
         work[suffixes[i]] = suffixes[i - 1] if i else -1
@@ -77,17 +72,6 @@ def classes(
     n: cython.Py_ssize_t = suffixes.shape[0]
     top: cython.int = 0
     n_found: cython.Py_ssize_t = 0
-    i: cython.Py_ssize_t
-    depth: cython.int
-    before: cython.int
-    left: cython.int
-    document: cython.int
-    low: cython.int
-    high: cython.int
-    middle: cython.int
-    length: cython.int
-    seen: cython.int
-    context: cython.int
     # Open intervals of the LCP array. Rows of the stack: first place, length, suffixes of a document that is
     # there already, and the symbol before all occurrences (-1: none yet, -2: they differ).
     stack[0, 0] = 0
@@ -158,12 +142,6 @@ def standing(
     each of these three; then the first position in the corpus. `shares`: the mean share of its page's
     tokens (`n_tokens`, one a document) that one occurrence is. `stamps`: (3, documents), all -1.
     """
-    row: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    position: cython.int
-    document: cython.int
-    edge: cython.int
-    kind: cython.int
     share: cython.double
     for row in range(found.shape[0]):
         for kind in range(8):

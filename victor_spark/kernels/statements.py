@@ -3,154 +3,188 @@
 
 import cython
 
-META = 1
-LINK = 2
-HTML = 3
-TITLE = 4
-HEADING = 5
-TIME = 6
-JSON_LD = 7
-MARKED = 8
+MARKED, META, LINK, HTML, TITLE, HEADING, TIME, JSON_LD, STYLE = range(9)
 N_KINDS = 9
 MOST = 200
+ATTRIBUTES = ("", "href", "data-testid", "id", "class", "rel", "itemprop")
+"""What can mark an element; of several attributes the last one here counts."""
+_TABLE = (
+    [(name, 0, rank) for rank, name in enumerate(ATTRIBUTES) if name],
+    [("content", 1, 1), ("itemprop", 0, 1), ("name", 0, 2), ("property", 0, 3)],
+    [("rel", 0, 1), ("href", 1, 1)],
+    *([] for _ in range(LINK + 1, N_KINDS)),
+    [(name, 0, kind) for kind, name in enumerate("meta link html title h1 time script style".split(), 1)],
+)
+_NONE = [(0, 0, 0)]
+NAMES = [
+    ([(int.from_bytes(name[-8:].encode(), "big"), *rest) for name, *rest in rows] + 9 * _NONE)[:9]
+    for rows in _TABLE
+]
+"""What `statements` looks for: attributes by the kind of their element, and last the elements. An entry: the
+last 8 letters of the name as a number; first or second pair of places in a row; rank, or the element's kind.
+"""
 
-_META = cython.declare(cython.int, META)
+_N_KINDS = cython.declare(cython.int, N_KINDS)
 _LINK = cython.declare(cython.int, LINK)
-_HTML = cython.declare(cython.int, HTML)
-_TITLE = cython.declare(cython.int, TITLE)
-_HEADING = cython.declare(cython.int, HEADING)
-_TIME = cython.declare(cython.int, TIME)
 _JSON_LD = cython.declare(cython.int, JSON_LD)
-_MARKED = cython.declare(cython.int, MARKED)
-_LONGEST_NAME = cython.declare(cython.Py_ssize_t, 8)
+_STYLE = cython.declare(cython.int, STYLE)
 _MOST = cython.declare(cython.int, MOST)
+_ONES = cython.declare(cython.ulonglong, 0x0101010101010101)
+_HIGH = cython.declare(cython.ulonglong, 0x8080808080808080)
+_LETTERS = cython.declare(cython.ulonglong, 1 << 4 | 1 << 8 | 1 << 25)
+"""d, h and y: one of them is in every mark."""
 
 
 @cython.ccall
 def statements(
     source: cython.const[cython.uchar][::1],
+    words: cython.const[cython.ulonglong][::1],
+    names: cython.const[cython.ulonglong][:, :, ::1],
     found: cython.int[:, ::1],
     counts: cython.int[::1],
-    marked: cython.bint,
 ) -> cython.Py_ssize_t:
-    """Fills `found` with (kind, start, end) of tags in the order of the source; returns the number of rows.
+    """Fills `found` with tags in the order of the source; returns the number of rows.
 
-    With `marked`, only tags of kind MARKED: those of other elements with `author`, `byline`, `publish` or
-    `date` within; without, all other kinds. The content of scripts, styles and comments holds no tags. At
-    most MOST of a kind are reported: `found` needs MOST rows a kind, and `counts` N_KINDS zeros.
+    A row: kind, start, end, rank, then the places of two values: of a META its name and content, of a LINK
+    its rel (one that begins as canonical or licence) and href, of JSON_LD its text in the second pair. MARKED
+    are other elements with `author`, `byline`, `publish` or `date` in one of ATTRIBUTES (`author` in `href`):
+    the rank is its number, the first pair its value. The content of scripts, styles and comments holds no
+    tags. `words`: the source, 8 bytes each, without its last 7 bytes at most; `names`: NAMES. At most MOST of
+    a kind are reported: `found` needs MOST rows a kind, and `counts` N_KINDS zeros.
     """
     n: cython.Py_ssize_t = source.shape[0]
     n_found: cython.Py_ssize_t = 0
     i: cython.Py_ssize_t = 0
-    while i < n:
-        if source[i] != 60:  # <
-            i += 1
-            continue
+    row: cython.Py_ssize_t
+    pair: cython.Py_ssize_t
+    kind: cython.int
+    rank: cython.int
+    c: cython.uchar
+    while True:
+        i = _next(source, words, i, 60)  # <
+        if i >= n or n_found == found.shape[0]:
+            return n_found
         begin = i
         i += 1
         if i + 2 < n and source[i] == 33 and source[i + 1] == 45 and source[i + 2] == 45:  # !--
-            i = _after_comment(source, i + 3)
+            i += 4
+            while i < n and not (source[i] == 62 and source[i - 1] == 45 and source[i - 2] == 45):
+                i = _next(source, words, i + 1, 62)  # >
             continue
-        if i >= n or not _is_letter(source[i]):
+        if i >= n or not 97 <= (source[i] | 32) <= 122:
             continue
-        kind = _kind(source, i)
-        end = _tag_end(source, i)
-        i = end
+        while i < n and _is_of_name(source[i]):
+            i += 1
+        row = _row(source, names, begin + 1, i, _N_KINDS)
+        kind = 0 if row < 0 else cython.cast(cython.int, names[_N_KINDS, row, 2])
+        found[n_found, 0] = kind
+        found[n_found, 1] = begin
+        for column in range(3, 8):
+            found[n_found, column] = 0
+        while i < n and source[i] != 62:  # >
+            i += 1
+            if source[i - 1] != 61:  # =
+                continue
+            end = i - 1
+            while end > begin and source[end - 1] <= 32:
+                end -= 1
+            start = end
+            while start > begin and _is_of_name(source[start - 1]):
+                start -= 1
+            row = _row(source, names, start, end, kind)
+            while i < n and source[i] <= 32:
+                i += 1
+            c = source[i] if i < n else 0
+            if c == 34 or c == 39:  # quotes
+                start = i + 1
+                end = _next(source, words, start, c)
+                i = min(end + 1, n)
+            else:
+                start = i
+                while i < n and source[i] > 32 and source[i] != 62:
+                    i += 1
+                end = i
+            if row < 0 or start == end:
+                continue
+            rank = cython.cast(cython.int, names[kind, row, 2])
+            pair = 4 + 2 * cython.cast(cython.Py_ssize_t, names[kind, row, 1])
+            if found[n_found, pair] == 0 or (pair == 4 and rank > found[n_found, 3]):
+                if kind or _has_mark(source, start, end, rank > 1):
+                    found[n_found, pair] = start
+                    found[n_found, pair + 1] = end
+                    if pair == 4:
+                        found[n_found, 3] = rank
+        i = min(i + 1, n)
+        found[n_found, 2] = i
+        if kind == _STYLE:
+            i = _raw_end(source, words, i, b"</style\0", 7)
+            continue
+        if kind == _LINK and source[found[n_found, 4]] | 32 != 99 and source[found[n_found, 4]] | 32 != 108:
+            continue  # no canonical address, no licence
         if kind == _JSON_LD:
-            if not _holds(source, begin, end, b"ld+json\0"):
-                kind = 0
-            i = _raw_end(source, end, b"script\0")
-        elif kind < 0:
-            kind = 0
-            i = _raw_end(source, end, b"style\0")
-        elif kind == 0 and marked and _is_marked(source, begin, end):
-            kind = _MARKED
-        if kind and (kind == _MARKED) == marked and counts[kind] < _MOST and n_found < found.shape[0]:
+            found[n_found, 6] = i
+            i = _raw_end(source, words, i, b"</script\0", 8)
+            found[n_found, 7] = i
+            if not _holds(source, begin, found[n_found, 2], b"ld+json\0"):
+                continue
+        if (kind or found[n_found, 3]) and counts[kind] < _MOST:
             counts[kind] += 1
-            found[n_found, 0] = kind
-            found[n_found, 1] = begin
-            found[n_found, 2] = end
             n_found += 1
-    return n_found
 
 
 @cython.cfunc
 @cython.inline
-def _is_letter(c: cython.uchar) -> cython.bint:
-    return 97 <= (c | 32) <= 122
+def _is_of_name(c: cython.uchar) -> cython.bint:
+    return c > 34 and c != 39 and c != 47 and c != 60 and c != 62  # no white space, quotes, slash or bracket
 
 
 @cython.cfunc
-def _kind(source: cython.const[cython.uchar][::1], i: cython.Py_ssize_t) -> cython.int:
-    """The kind of the element whose name begins at `i`: JSON_LD for a script, -1 for a style, else 0."""
-    name: cython.ulonglong = 0
-    length: cython.Py_ssize_t = 0
-    while i + length < source.shape[0] and length < _LONGEST_NAME:
-        c = source[i + length]
-        if not (_is_letter(c) or 48 <= c <= 57):
-            break
-        name = (name << 8) | (c | 32)
-        length += 1
-    if name == 0x6D657461:
-        return _META
-    if name == 0x6C696E6B:
-        return _LINK
-    if name == 0x68746D6C:
-        return _HTML
-    if name == 0x7469746C65:
-        return _TITLE
-    if name == 0x6831:
-        return _HEADING
-    if name == 0x74696D65:
-        return _TIME
-    if name == 0x736372697074:
-        return _JSON_LD
-    return -1 if name == 0x7374796C65 else 0
-
-
-@cython.cfunc
-def _tag_end(source: cython.const[cython.uchar][::1], i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """The place after the tag's `>` (not one within a quoted value); the source's end without one."""
-    quote: cython.uchar = 0
-    last: cython.uchar = 0
-    while i < source.shape[0]:
-        c = source[i]
-        i += 1
-        if quote:
-            if c == quote:
-                quote = 0
-        elif c == 62:  # >
-            return i
-        elif (c == 34 or c == 39) and last == 61:  # a quote after =
-            quote = c
-        if c > 32:
-            last = c
-    return i
-
-
-@cython.cfunc
-def _after_comment(source: cython.const[cython.uchar][::1], i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    while i + 2 < source.shape[0]:
-        if source[i] == 45 and source[i + 1] == 45 and source[i + 2] == 62:
-            return i + 3
-        i += 1
-    return source.shape[0]
-
-
-@cython.cfunc
-def _raw_end(
-    source: cython.const[cython.uchar][::1], i: cython.Py_ssize_t, name: cython.p_const_char
+def _row(
+    source: cython.const[cython.uchar][::1],
+    names: cython.const[cython.ulonglong][:, :, ::1],
+    start: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    kind: cython.int,
 ) -> cython.Py_ssize_t:
-    """Where the end tag of a script or style begins; the source's end without one."""
-    while i + 1 < source.shape[0]:
-        if source[i] == 60 and source[i + 1] == 47:  # </
-            k = 0
-            while name[k] != 0 and i + 2 + k < source.shape[0] and (source[i + 2 + k] | 32) == name[k]:
-                k += 1
-            if name[k] == 0:
-                return i
+    """The row of a kind in `names` with the name between two places; -1 where there is none."""
+    name: cython.ulonglong = 0
+    i: cython.Py_ssize_t = max(start, end - 8)
+    while i < end:
+        name = (name << 8) | (source[i] | 32)
         i += 1
-    return source.shape[0]
+    row: cython.Py_ssize_t = 0
+    while names[kind, row, 0]:
+        if names[kind, row, 0] == name:
+            return row
+        row += 1
+    return -1
+
+
+@cython.cfunc
+@cython.inline
+def _next(
+    source: cython.const[cython.uchar][::1],
+    words: cython.const[cython.ulonglong][::1],
+    i: cython.Py_ssize_t,
+    c: cython.uchar,
+) -> cython.Py_ssize_t:
+    """Where `c` stands next from `i` on, looked for in 8 bytes at a time; the source's end without one."""
+    n: cython.Py_ssize_t = source.shape[0]
+    while i < n and i & 7:
+        if source[i] == c:
+            return i
+        i += 1
+    word: cython.Py_ssize_t = i >> 3
+    while word < words.shape[0]:
+        # A byte of `differing` is 0 where `c` is, and then the highest bit of that byte is set below.
+        differing: cython.ulonglong = words[word] ^ (_ONES * c)
+        if (differing - _ONES) & ~differing & _HIGH:
+            break
+        word += 1
+    i = max(i, word << 3)
+    while i < n and source[i] != c:
+        i += 1
+    return i
 
 
 @cython.cfunc
@@ -172,23 +206,40 @@ def _holds(
 
 
 @cython.cfunc
-def _is_marked(
-    source: cython.const[cython.uchar][::1], i: cython.Py_ssize_t, end: cython.Py_ssize_t
+def _raw_end(
+    source: cython.const[cython.uchar][::1],
+    words: cython.const[cython.ulonglong][::1],
+    i: cython.Py_ssize_t,
+    name: cython.p_const_char,
+    length: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """Where the end tag of a script or style begins; the source's end without one."""
+    n: cython.Py_ssize_t = source.shape[0]
+    i = _next(source, words, i, 60)
+    while i < n and not _holds(source, i, min(i + length, n), name):
+        i = _next(source, words, i + 1, 60)
+    return i
+
+
+@cython.cfunc
+def _has_mark(
+    source: cython.const[cython.uchar][::1],
+    start: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    any_mark: cython.bint,
 ) -> cython.bint:
-    """Whether a tag holds one of the marks; each has a letter in its middle that is looked for first."""
-    c: cython.uchar
-    begin: cython.Py_ssize_t = i
-    while i + 3 < end:
-        c = source[i] | 32
-        if c == 116 and i >= begin + 2 and (source[i + 1] | 32) == 104 and (source[i - 1] | 32) == 117:
-            if _holds(source, i - 2, i + 4, b"author\0"):
+    """Whether a value holds `author`, or any mark; each has one of _LETTERS, which are looked for first."""
+    i: cython.Py_ssize_t = start
+    while i < end:
+        if (_LETTERS >> (source[i] & 31)) & 1:
+            c = source[i] | 32
+            if c == 104 and i >= start + 3 and _holds(source, i - 3, min(i + 3, end), b"author\0"):
                 return True
-        elif c == 98:
-            if _holds(source, i, i + 6 if i + 6 < end else end, b"byline\0"):
+            if any_mark and (
+                (c == 104 and i >= start + 6 and _holds(source, i - 6, i + 1, b"publish\0"))
+                or (c == 121 and i > start and _holds(source, i - 1, min(i + 5, end), b"byline\0"))
+                or (c == 100 and _holds(source, i, min(i + 4, end), b"date\0"))
+            ):
                 return True
-            if i >= begin + 2 and _holds(source, i - 2, i + 5 if i + 5 < end else end, b"publish\0"):
-                return True
-        elif c == 100 and _holds(source, i, i + 4, b"date\0"):
-            return True
         i += 1
     return False

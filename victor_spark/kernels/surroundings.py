@@ -12,6 +12,8 @@ num.check()
 
 _FAR = cython.declare(cython.float, 1000.0)
 _N_AROUND = cython.declare(cython.int, 4)
+_LONG = cython.declare(cython.double, 25.0)  # words of a long paragraph
+_MOST_SCORE = cython.declare(cython.double, 80.0)  # of a paragraph: a longer one says no more
 
 
 @cython.ccall
@@ -120,8 +122,8 @@ def of_elements(
     for p in range(n):
         plain = sums[num.SUM_WORDS, p] - sums[num.SUM_LINKED, p]
         score = plain - 3.0 * sums[num.SUM_LINKED, p] - 4.0
-        if score > 80.0:
-            score = 80.0
+        if score > _MOST_SCORE:
+            score = _MOST_SCORE
         if score > 0.0:
             table[num.ELEMENT_SCORE, places[num.PLACE_ELEMENT_1, p]] += score
             table[num.ELEMENT_SCORE, places[num.PLACE_ELEMENT_2, p]] += 0.5 * score
@@ -221,7 +223,7 @@ def of_paragraphs(
         all_plain += scratch[num.SCRATCH_PLAIN, p]
         if scratch[num.SCRATCH_PLAIN, p] > longest:
             longest = scratch[num.SCRATCH_PLAIN, p]
-        if scratch[num.SCRATCH_PLAIN, p] >= 25.0:
+        if scratch[num.SCRATCH_PLAIN, p] >= _LONG:
             n_long += 1
         high = places[num.PLACE_BLOCK, p + 1] if p + 1 < n else n_blocks
         rows[num.PARAGRAPH_WORDS, p] = sums[num.SUM_WORDS, p]
@@ -299,7 +301,7 @@ def of_paragraphs(
         since_heading = 0.0 if level > 0 else since_heading + 1.0 if since_heading < _FAR else _FAR
         since_h1 = 0.0 if level == 1 else since_h1 + 1.0 if since_h1 < _FAR else _FAR
         since_long = (
-            0.0 if scratch[num.SCRATCH_PLAIN, p] >= 25.0 else since_long + 1.0 if since_long < _FAR else _FAR
+            0.0 if scratch[num.SCRATCH_PLAIN, p] >= _LONG else since_long + 1.0 if since_long < _FAR else _FAR
         )
         rows[r + num.SINCE_HEADING, p] = since_heading
         rows[r + num.SINCE_H1, p] = since_h1
@@ -308,7 +310,7 @@ def of_paragraphs(
     for q in range(n):
         p = n - 1 - q
         since_long = (
-            0.0 if scratch[num.SCRATCH_PLAIN, p] >= 25.0 else since_long + 1.0 if since_long < _FAR else _FAR
+            0.0 if scratch[num.SCRATCH_PLAIN, p] >= _LONG else since_long + 1.0 if since_long < _FAR else _FAR
         )
         rows[r + num.UNTIL_LONG, p] = since_long
     r += num.UNTIL_LONG + 1

@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """Tokens of a text as code point spans, and a vocabulary that numbers distinct tokens.
 
 A character's kind says where tokens end: kinds 0 (white space) and 1 (newline) stand between tokens, and
@@ -24,7 +24,6 @@ def bounds(
     outputs have room for one token per point.
     """
     n: cython.int = 0
-    i: cython.Py_ssize_t
     kind: cython.uchar
     previous: cython.uchar = 1
     inside: cython.bint = False
@@ -77,12 +76,9 @@ def intern(
     is the k-th new one.
     """
     mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
-    token: cython.Py_ssize_t
-    i: cython.int
     one: cython.ulonglong
     two: cython.ulonglong
     slot: cython.ulonglong
-    known: cython.int
     n: cython.int = n_known
     # As variables, because a literal beyond 31 bits makes Cython fall back to Python integers.
     one_seed: cython.ulonglong = 0xCBF29CE484222325
@@ -130,7 +126,6 @@ def rehash(
     all_bits: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
     two_prime: cython.ulonglong = 0xD6E8FEB86659FD93
     slot: cython.ulonglong
-    token: cython.int
     for token in range(n_known):
         slot = (((keys[token, 0] ^ secret) * two_prime) ^ keys[token, 1]) & all_bits
         slot = ((slot ^ (slot >> 32)) * secret) & all_bits

@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """Oblivious trees: which leaf each block falls into, and what the leaves add up to.
 
 All nodes of one depth of such a tree ask the same question, so the answers are the bits of a leaf's number,
@@ -24,16 +24,9 @@ def _leaves(
     n: cython.Py_ssize_t = values.shape[1]
     depth: cython.Py_ssize_t = features.shape[1]
     d: cython.Py_ssize_t = 0
-    i: cython.Py_ssize_t
-    one: cython.Py_ssize_t
-    two: cython.Py_ssize_t
-    three: cython.Py_ssize_t
     above_one: cython.float
     above_two: cython.float
     above_three: cython.float
-    bit: cython.int
-    next_bit: cython.int
-    last_bit: cython.int
     for i in range(n):
         found[row, i] = 0
     while d + 3 <= depth:  # three at once: the bits go to memory and back a third as often
@@ -73,8 +66,6 @@ def add_values(
     sums: cython.float[::1],
 ) -> cython.int:
     """Adds of_leaves[t, leaf] of all trees to each block's sum; `scratch` is (1, n_blocks)."""
-    tree: cython.Py_ssize_t
-    i: cython.Py_ssize_t
     for tree in range(features.shape[0]):
         _leaves(values, features, thresholds, tree, scratch, 0)
         for i in range(values.shape[1]):

@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, infer_types=True
 """Many strings of symbols matched at once, where a token can be several symbols: itself and what it is like.
 
 The trie's nodes: node 0 is the root; children of node v are `children[heads[v]:heads[v + 1]]`, whose
@@ -22,13 +22,6 @@ def build(
     `symbols` and `parents` have room for all symbols plus the root.
     """
     n: cython.int = 1
-    row: cython.Py_ssize_t
-    i: cython.int
-    common: cython.int
-    start: cython.int
-    stop: cython.int
-    before: cython.int
-    node: cython.int
     symbols[0] = -1
     parents[0] = -1
     for row in range(firsts.shape[0] - 1):
@@ -83,14 +76,8 @@ def spans(
     count. `stack` has two rows, of nodes + 1 columns.
     """
     n: cython.Py_ssize_t = 0
-    start: cython.int
     n_tokens: cython.int = cython.cast(cython.int, tokens.shape[0])
-    top: cython.int
-    node: cython.int
-    position: cython.int
     string: cython.int
-    i: cython.int
-    symbol: cython.int
     low: cython.int
     high: cython.int
     middle: cython.int

@@ -186,7 +186,9 @@ def _misreading(
         return None, False
     if good_fit and (n_high < numbers.lost_ratio * n_letters or _gain(profiles, words) >= good_fit):
         return None, False
-    words = _distinct(words)
+    # Each word once: one that is repeated everywhere is no further evidence.
+    by_letters = {"".join(filter(str.isalpha, word)): word for word in text_of(words).split()}
+    words = code_points(" ".join(by_letters.values()))
     n_characters = _n_characters(words)
     as_it_is = _gain(profiles, words)
     if good_fit and as_it_is >= good_fit:
@@ -216,12 +218,6 @@ def _gain(profiles: Profiles, text: UInt32) -> float:
 
 def _n_characters(text: UInt32) -> int:
     return max(int(np.count_nonzero((_kinds(text)[0] & _SPACE) == 0)), 1)
-
-
-def _distinct(words: UInt32) -> UInt32:
-    """The words, each once: a word that is repeated everywhere is no further evidence."""
-    by_letters = {"".join(filter(str.isalpha, word)): word for word in text_of(words).split()}
-    return code_points(" ".join(by_letters.values()))
 
 
 def _high_words(sample: UInt32, kinds: UInt8, length: int) -> UInt32:

@@ -1,71 +1,46 @@
-"""fastText: our own small model, and lid.176, GlotLID and others from a user's file.
+"""fastText: lid.176, GlotLID and others from a user's file.
 
-Our model was trained on normalised text and says so in its labels (`__label__victor:cs`); any other
-model gets the text as it stands, and its labels are mapped to ISO 639-1, else 639-3.
+A model that was trained on normalised text says so in its labels (`__label__victor:cs`, see
+`research.langid_fasttext`); any other model gets the text as it stands, and its labels are mapped to ISO
+639-1, else 639-3.
 """
 
 import io
 import mmap
 import os
-import random
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import redirect_stderr
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from victor_spark.errors import ModelError, OutputError, UsageError
+from victor_spark.errors import ModelError, UsageError
 from victor_spark.langid.identify import UNKNOWN, Guess, Identifier
 from victor_spark.langid.labels import iso
 from victor_spark.langid.normalise import normalised
 from victor_spark.langid.settings import settings
 
-_LABEL: Final = "__label__"
-_OURS: Final = "victor:"
+LABEL: Final = "__label__"
+OURS: Final = "victor:"
 _N_LABELS: Final = 10
 """How many of a model's labels are looked at for the best rival outside the confusable group."""
-
-LEAST_THREADS: Final = 12
-"""fastText 0.9.3 initialises a tenth of the weights a thread: with fewer than 11, some are garbage."""
-_PIECE_LENGTHS: Final = (4, 9, 20)
-_LEAST_WORDS: Final = 40_000
-_MOST_WORDS: Final = 80_000
-_MOST_REPEATS: Final = 4
-_LETTERS_PER_WORD: Final = 4
-_LONG_WORD: Final = 30
-_TRAINING: Final[Mapping[str, Any]] = {
-    "minn": 2,
-    "maxn": 5,
-    "minCount": 1_000_000_000,  # no words of their own, only their n-grams: a third of the size
-    "loss": "softmax",
-    "lr": 0.5,
-    "epoch": 6,
-    "seed": 1,
-    "verbose": 1,
-}
 
 
 def identifier(path: Path) -> Identifier:
     """Identification by a fastText model; UsageError without the package, ModelError for no model."""
     model = _load(path)
-    ours = all(label.startswith(_LABEL + _OURS) for label in model.get_labels())
+    ours = all(label.startswith(LABEL + OURS) for label in model.get_labels())
     return partial(_identify, model, ours)
 
 
-def _module() -> Any:
+def _load(path: Path) -> Any:
     try:
         import fasttext
     except ImportError as error:
         raise UsageError("this needs fastText: pip install 'victor-spark[fasttext]'") from error
-    return fasttext
-
-
-def _load(path: Path) -> Any:
-    fasttext = _module()
     found = file_labels(path)
-    if not found or not all(label.startswith(_LABEL) for label in found):
+    if not found or not all(label.startswith(LABEL) for label in found):
         raise ModelError(f"{path} is a fastText model, but none that classifies languages")
     try:
         with redirect_stderr(io.StringIO()):  # the loader prints a warning of its own
@@ -100,61 +75,8 @@ def _guess(labels: Sequence[str], probabilities: Sequence[float]) -> Guess:
 
 
 def _name(label: str) -> str:
-    name = label.removeprefix(_LABEL)
-    return name.removeprefix(_OURS) if name.startswith(_OURS) else iso(name)
-
-
-def train(
-    texts: Iterable[tuple[str, str]],
-    output: Path,
-    *,
-    threads: int = LEAST_THREADS,
-    dim: int = 16,
-    bucket: int = 500_000,
-) -> None:
-    """Trains and quantises our model on (language, text) pairs: two minutes for 122 languages.
-
-    `dim` and `bucket` (the number of hash buckets for n-grams) decide its size. Every run gives a slightly
-    different model.
-    """
-    fasttext = _module()
-    if not os.access(output.parent, os.W_OK):
-        raise OutputError(f"can't write {output}: no such directory, or not ours to write to")
-    with TemporaryDirectory(prefix="victor-langid-") as folder:
-        lines = [
-            f"{_LABEL}{_OURS}{language} {piece}\n" for language, text in texts for piece in _pieces(text)
-        ]
-        random.Random(_TRAINING["seed"]).shuffle(lines)  # training goes in order and weighs later lines more
-        file = Path(folder) / "train.txt"
-        file.write_text("".join(lines), "utf-8")
-        model = fasttext.train_supervised(
-            input=str(file), thread=threads, dim=dim, bucket=bucket, **_TRAINING
-        )
-        model.quantize(qnorm=True)
-        try:
-            model.save_model(str(output))
-        except (ValueError, OSError) as error:
-            raise OutputError(f"can't write {output}: {error}") from error
-
-
-def _pieces(text: str) -> Iterator[str]:
-    """Normalised pieces of few, some and many words; short texts several times, long ones cut."""
-    words = normalised(text).split()
-    words = [part for word in words for part in _cut(word)][:_MOST_WORDS]
-    repeats = min(max(-(-_LEAST_WORDS // max(len(words), 1)), 1), _MOST_REPEATS)
-    for repeat in range(repeats):
-        start, turn = 0, repeat
-        while start < len(words):
-            length = _PIECE_LENGTHS[turn % len(_PIECE_LENGTHS)]
-            yield " ".join(words[start : start + length])
-            start, turn = start + length, turn + 1
-
-
-def _cut(word: str) -> Iterator[str]:
-    """The word; a run of an unspaced script in short parts, so that lengths mean something."""
-    if len(word) <= _LONG_WORD:
-        return iter([word])
-    return (word[i : i + _LETTERS_PER_WORD] for i in range(0, len(word), _LETTERS_PER_WORD))
+    name = label.removeprefix(LABEL)
+    return name.removeprefix(OURS) if name.startswith(OURS) else iso(name)
 
 
 _MAGIC: Final = 793712314

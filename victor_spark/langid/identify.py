@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import Float64, Int32, UInt32
+from victor_spark.blocks import Int32, UInt32
 from victor_spark.langid import scores
 from victor_spark.langid.normalise import folded
 from victor_spark.langid.profiles import STEP, Profiles
@@ -84,15 +84,11 @@ def shares(text: UInt32, starts: Int32, ends: Int32, profiles: Profiles) -> dict
     fits = gains[rows, best] * STEP >= settings().page.least_gain * np.maximum(n_letters, 1)
     known = fits & (n_letters >= numbers.least_letters)
     weights = np.bincount(best[known], weights=(ends - starts)[known], minlength=len(profiles.languages))
-    return _by_group(weights / max(weights.sum(), 1), profiles.languages)
-
-
-def _by_group(weights: Float64, languages: tuple[str, ...]) -> dict[str, float]:
-    """The weights, those of a confusable group all given to its heaviest member."""
-    totals: dict[str, float] = {}
+    weights = weights / max(weights.sum(), 1)
+    totals: dict[str, float] = {}  # those of a confusable group are all given to its heaviest member
     for i in np.argsort(-weights, kind="stable")[: np.count_nonzero(weights)].tolist():
-        group = settings().group(languages[i])
-        name = next((name for name in totals if name in group), languages[i])
+        group = settings().group(profiles.languages[i])
+        name = next((name for name in totals if name in group), profiles.languages[i])
         totals[name] = totals.get(name, 0.0) + float(weights[i])
     return dict(sorted(totals.items(), key=lambda pair: -pair[1]))
 

@@ -111,8 +111,12 @@ class Profiles:
             for name, row in zip(languages, rows, strict=True)
         }
         if wanted is not None:
-            known = set(languages)
-            languages = tuple(sorted(_needed(wanted, known, nearest)))
+            needed = set(settings().anchors.languages)
+            for name in wanted:
+                if name not in languages:
+                    raise UsageError(f"no profile of language {name!r}{closest(name, languages)}")
+                needed |= settings().group(name) | set(nearest[name])
+            languages = tuple(sorted(needed.intersection(languages)))
         return cls(languages, {name: _profile(arrays, name) for name in languages}, nearest)
 
     def to_bytes(self) -> bytes:
@@ -154,16 +158,6 @@ class Profiles:
         text = text_of(profile.trigrams)
         for i in profile.commonest().tolist():
             yield f"{FLOOR + STEP * int(profile.gains[i]):.2f}\t{text[3 * i : 3 * i + 3].replace(' ', '_')}"
-
-
-def _needed(wanted: Collection[str], known: set[str], nearest: Mapping[str, tuple[str, ...]]) -> set[str]:
-    numbers = settings()
-    needed = set(numbers.anchors.languages)
-    for name in wanted:
-        if name not in known:
-            raise UsageError(f"no profile of language {name!r}{closest(name, known)}")
-        needed |= numbers.group(name) | set(nearest[name])
-    return needed & known
 
 
 def _nearest(profiles: Mapping[str, Profile], languages: tuple[str, ...]) -> dict[str, tuple[str, ...]]:

@@ -6,6 +6,8 @@ from functools import cache
 from itertools import islice
 from typing import Final, NamedTuple
 
+from victor_spark.scripts import characters
+
 
 class Misreading(NamedTuple):
     """The charset that text was read in, and the one it was written in, by Python's names.
@@ -160,7 +162,9 @@ _LINE_ENDS: Final = "<>\n"
 
 
 def _badness(run: str) -> int:
-    if not _is_bad(run):
+    from ftfy.badness import is_bad  # most pages do not need it
+
+    if not is_bad(run):
         return ANY
     return CERTAIN if _CONTROLS.search(run) else UNLIKELY
 
@@ -201,12 +205,6 @@ _BESIDE: Final = re.compile("[\x80-\x9f\xa1-\xff]")
 """Beside such a character a run is a piece of text in yet another charset."""
 
 
-def _is_bad(text: str) -> bool:
-    from ftfy.badness import is_bad  # most pages do not need it
-
-    return bool(is_bad(text))
-
-
 @cache
 def _sequences(read_as: str) -> re.Pattern[str]:
     """One character of UTF-8 or several, as they look in the charset."""
@@ -230,12 +228,6 @@ def _utf8(run: str, read_as: str) -> str | None:
 def _content(text: str, read_as: str) -> bytes:
     """The bytes from which the text was decoded."""
     return text.translate(bytes_of(read_as)).encode("latin-1")
-
-
-@cache
-def characters(charset: str) -> str:
-    """The characters of a charset of one byte each, with C1 controls for those it lacks, as in browsers."""
-    return "".join(bytes([byte]).decode(charset, "ignore") or chr(byte) for byte in range(0x100))
 
 
 @cache

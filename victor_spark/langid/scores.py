@@ -1,9 +1,8 @@
 """How well folded text fits each language: Beesley's trigrams, Cavnar and Trenkle's ranks, block features.
 
 Beesley (1988): a language's score is the sum over the text's trigrams of log P(trigram) above a floor that
-all languages share, so a trigram that a profile doesn't have adds nothing. Tables for all languages are
-sparse: only the languages that have a trigram are visited for it. Tables for few languages ("lanes") are
-dense rows, one gather and one vector addition a letter.
+all languages share, so a trigram that a profile doesn't have adds nothing. Tables are sparse: only the
+languages that have a trigram are visited for it. They are of all languages, or of few ("lanes").
 
 Cavnar and Trenkle (1994): how far a text's ranking of n-grams is from each language's. N-grams that no
 profile has are left out: they would add the same to every language. Equal counts share their middle rank,
@@ -38,18 +37,10 @@ _REST_NGRAMS: Final = 50
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrigramTable:
-    """All languages' trigrams: hash slots and their (language << 8 | gain) entries."""
+    """Trigrams of some columns, each a language: hash slots and their (column << 8 | gain) entries."""
 
     slots: UInt64
     entries: UInt16
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LaneTable:
-    """Trigrams of few languages: hash slots and rows of gains, one column a lane."""
-
-    slots: UInt64
-    rows: UInt8
 
 
 def slots_of(grams: UInt32, first: UInt32, counts: UInt32) -> UInt64:
@@ -60,36 +51,16 @@ def slots_of(grams: UInt32, first: UInt32, counts: UInt32) -> UInt64:
 
 
 def trigram_table(profiles: Profiles) -> TrigramTable:
-    """The sparse table of all languages."""
+    """The table of all languages."""
     loaded = [profiles.profiles[name] for name in profiles.languages]
     trigrams = np.concatenate([profile.trigrams for profile in loaded])
-    gains = np.concatenate([profile.gains for profile in loaded]).astype(np.uint16)
+    gains = np.concatenate([profile.gains for profile in loaded])
     lengths = [len(profile.gains) for profile in loaded]
-    languages = np.repeat(np.arange(len(loaded), dtype=np.uint16), lengths)
-    keys = packed(trigrams)
-    order = np.argsort(keys, kind="stable")
-    first = np.flatnonzero(np.diff(keys[order], prepend=np.uint64(0)))
-    counts = np.diff(first, append=len(keys))
-    grams = np.ascontiguousarray(trigrams[order[first]])
-    slots = slots_of(grams, first.astype(np.uint32), counts.astype(np.uint32))
-    entries = (languages[order] << np.uint16(8)) | gains[order]
-    return TrigramTable(slots, entries)
+    return _table(trigrams, np.repeat(np.arange(len(loaded), dtype=np.uint16), lengths), gains)
 
 
-def gains(
-    profiles: Profiles, text: UInt32, starts: Int32, ends: Int32, most_letters: int = _ALL
-) -> tuple[Int32, Int32]:
-    """Folded text's gains by segment and language (n_segments, n_languages), and the letters read."""
-    expanded = profiles.table(trigram_table)
-    output = np.zeros((len(starts), len(profiles.languages)), dtype=np.int32)
-    n_letters = np.zeros(len(starts), dtype=np.int32)
-    arrays = (text, starts, ends, expanded.slots, expanded.entries)
-    ngrams.score_trigrams(*views(*arrays), most_letters, *views(output, n_letters))
-    return output, n_letters
-
-
-def lane_table(profiles: Profiles, lanes: tuple[str, ...]) -> LaneTable:
-    """Rows of the lanes' gains; the last column is for trigrams that only other languages have."""
+def lane_table(profiles: Profiles, lanes: tuple[str, ...]) -> TrigramTable:
+    """The table of few languages; a last column is for trigrams that only other languages have."""
     parts = [(profiles.profiles[name].trigrams, profiles.profiles[name].gains) for name in lanes]
     for name in profiles.languages:
         if name not in lanes:
@@ -103,20 +74,39 @@ def lane_table(profiles: Profiles, lanes: tuple[str, ...]) -> LaneTable:
     rows = np.zeros((len(keys), len(lanes) + 1), dtype=np.uint8)
     np.maximum.at(rows, (inverse, column), gains)
     rows[(rows[:, :-1] > 0).any(axis=1), -1] = 0
-    numbers = np.arange(len(keys), dtype=np.uint32)
-    grams = np.ascontiguousarray(trigrams[first])
-    return LaneTable(slots_of(grams, numbers, np.ones_like(numbers)), rows)
+    row, lane = np.nonzero(rows)
+    return _table(trigrams[first[row]], lane.astype(np.uint16), rows[row, lane])
 
 
-def lane_gains(
-    profiles: Profiles, lanes: tuple[str, ...], text: UInt32, starts: Int32, ends: Int32, most_letters: int
-) -> tuple[UInt16, Int32]:
-    """Gains of the lanes and the last lane (n_segments, n_lanes + 1) in the first letters; letters."""
-    expanded = profiles.table(lane_table, lanes)
-    output = np.zeros((len(starts), len(lanes) + 1), dtype=np.uint16)
+def _table(trigrams: UInt32, columns: UInt16, gains: UInt8) -> TrigramTable:
+    """The table of trigrams, each as often as it has a gain in a column."""
+    keys = packed(trigrams)
+    order = np.argsort(keys, kind="stable")
+    first = np.flatnonzero(np.diff(keys[order], prepend=np.uint64(0)))
+    counts = np.diff(first, append=len(keys))
+    grams = np.ascontiguousarray(trigrams[order[first]])
+    slots = slots_of(grams, first.astype(np.uint32), counts.astype(np.uint32))
+    return TrigramTable(slots, (columns[order] << np.uint16(8)) | gains[order])
+
+
+def gains(
+    profiles: Profiles,
+    text: UInt32,
+    starts: Int32,
+    ends: Int32,
+    most_letters: int = _ALL,
+    lanes: tuple[str, ...] = (),
+) -> tuple[Int32, Int32]:
+    """Folded text's gains by segment and language (n_segments, n_languages), and the letters read.
+
+    With `lanes` the columns are these languages and all others as one.
+    """
+    expanded = profiles.table(lane_table, lanes) if lanes else profiles.table(trigram_table)
+    n_columns = len(lanes) + 1 if lanes else len(profiles.languages)
+    output = np.zeros((len(starts), n_columns), dtype=np.int32)
     n_letters = np.zeros(len(starts), dtype=np.int32)
-    arrays = (text, starts, ends, expanded.slots, expanded.rows)
-    ngrams.score_lanes(*views(*arrays), most_letters, *views(output, n_letters))
+    arrays = (text, starts, ends, expanded.slots, expanded.entries)
+    ngrams.score_trigrams(*views(*arrays), most_letters, *views(output, n_letters))
     return output, n_letters
 
 
@@ -198,10 +188,10 @@ def block_scores(
     lanes = profiles.table(lanes_of, tuple(targets))
     ranks = profiles.table(rank_table, lanes, True)
     letters = folded(text, starts, ends)
-    gains, n_letters = lane_gains(profiles, lanes, *letters, numbers.most_letters)
+    of_lanes, n_letters = gains(profiles, *letters, numbers.most_letters, lanes)
     out_of_place, n_ngrams = distances(ranks, *letters, numbers.most_letters)
     weight = 1 / np.maximum(n_letters + numbers.shrink, 1)
-    langid1 = _lead(gains.astype(np.int32), len(targets)) * STEP * weight
+    langid1 = _lead(of_lanes, len(targets)) * STEP * weight
     most = np.maximum(n_ngrams, 1) * ngrams.FARTHEST
     langid2 = _lead(-out_of_place.astype(np.int32), len(targets)) / most * n_letters * weight
     return langid1.astype(np.float32), langid2.astype(np.float32), n_letters

@@ -50,7 +50,11 @@ def read(path: Path) -> str:
 
 def profile(text: str, name: str = "the text") -> Profile:
     """The profile of one language's text; InputError when there is hardly any text."""
-    characters = _spaced(text)
+    points = code_points(text)
+    letters = folded(points, np.array([0], np.int32), np.array([len(points)], np.int32))[0].astype(np.int64)
+    letters = np.concatenate([[SPACE], letters, [SPACE]])
+    doubled = (letters[1:] == SPACE) & (letters[:-1] == SPACE)
+    characters = letters[np.append(True, ~doubled)]  # single spaces, also at either end
     n_letters = int((characters != SPACE).sum())
     if n_letters < LEAST_LETTERS:
         raise InputError(f"{name} has {n_letters} letters; a profile needs at least {LEAST_LETTERS}")
@@ -73,16 +77,6 @@ def train(texts: Iterable[tuple[str, str]]) -> Profiles:
 def add(profiles: Profiles, language: str, text: str) -> Profiles:
     """The profiles with this language added or replaced; the others' arrays stay as they are."""
     return Profiles.of({**profiles.profiles, language: profile(text, language)})
-
-
-def _spaced(text: str) -> Int64:
-    """Letters and single spaces, one at either end."""
-    points = code_points(text)
-    whole = np.array([0], np.int32), np.array([len(points)], np.int32)
-    letters = folded(points, *whole)[0].astype(np.int64)
-    letters = np.concatenate([[SPACE], letters, [SPACE]])
-    doubled = (letters[1:] == SPACE) & (letters[:-1] == SPACE)
-    return np.asarray(letters[np.concatenate([[True], ~doubled])])
 
 
 def _trigrams(characters: Int64) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:

@@ -5,9 +5,9 @@ bounded, so that the cost grows with the page alone.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache, cached_property
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from functools import cache, cached_property, partial
 from html import unescape
 from typing import Final
 
@@ -23,16 +23,14 @@ MAX_JSON: Final = 2_000_000
 """Bytes of JSON-LD that are read in a page."""
 _WINDOW: Final = 1_500
 """Bytes of an element in which its text is looked for."""
+_BELOW: Final = 300
+"""Characters below a heading in which a date is looked for."""
 _MAX_MARK: Final = 300
 """Characters of the attributes of an element that are read as its mark."""
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
-    """An element that its attributes mark as a name or a date: the attribute and its words, the text."""
-
-    mark: str
-    text: str
+Marked = tuple[str, Callable[[], str]]
+"""What marks an element as a name or a date, the attribute and its words; and what reads its text."""
 
 
 class Evidence:
@@ -40,40 +38,33 @@ class Evidence:
 
     def __init__(self, markup: bytes) -> None:
         self._markup = markup
-        self._tags: dict[int, list[tuple[int, int]]] = {}
-        for kind, start, end in self._found(marked=False):
-            self._tags.setdefault(kind, []).append((start, end))
-
-    def _found(self, *, marked: bool) -> list[list[int]]:
-        found = np.empty((kernel.N_KINDS * kernel.MOST, 3), dtype=np.int32)
-        source = np.frombuffer(self._markup, dtype=np.uint8)
-        n = kernel.statements(*views(source, found, np.zeros(kernel.N_KINDS, np.int32)), marked)
-        rows: list[list[int]] = found[:n].tolist()
-        return rows
+        rows = np.empty((kernel.N_KINDS * kernel.MOST, 8), dtype=np.int32)
+        source = np.frombuffer(markup, dtype=np.uint8)
+        words = np.frombuffer(markup, dtype=np.uint64, count=len(markup) // 8)
+        n = kernel.statements(*views(source, words, _NAMES, rows, np.zeros(kernel.N_KINDS, np.int32)))
+        self._rows: defaultdict[int, list[list[int]]] = defaultdict(list)
+        for row in rows[:n].tolist():
+            self._rows[row[0]].append(row)
 
     @cached_property
     def meta(self) -> dict[str, list[str]]:
         """Contents of `meta` by lower-cased property, name or itemprop."""
         found: dict[str, list[str]] = {}
-        for start, end in self._tags.get(kernel.META, ()):
-            named = _META_NAME.finditer(self._markup, start, end)
-            if not any(name[1].lower() in _known_names() for name in named):
-                continue
-            attributes = self._attributes(start, end)
-            stated = attributes.get("property") or attributes.get("name") or attributes.get("itemprop") or ""
-            if content := _tidy(attributes.get("content", "")):
-                found.setdefault(stated.lower(), []).append(content)
+        known, markup = _known_names(), self._markup
+        for *_, name, name_end, value, value_end in self._rows[kernel.META]:
+            stated = known.get(markup[name:name_end].lower())
+            if stated is not None and (content := _value(markup[value:value_end])):
+                found.setdefault(stated, []).append(content)
         return found
 
     @cached_property
     def links(self) -> dict[str, list[str]]:
         """Addresses of `link` by rel, those of the page itself only."""
         found: dict[str, list[str]] = {}
-        for start, end in self._tags.get(kernel.LINK, ()):
-            if _RELATION.search(self._markup, start, end) is not None:
-                attributes = self._attributes(start, end)
-                if address := attributes.get("href", "").strip():
-                    found.setdefault(attributes.get("rel", "").lower().strip(), []).append(address)
+        for *_, name, name_end, value, value_end in self._rows[kernel.LINK]:
+            relation = _RELATIONS.get(self._markup[name:name_end].strip().lower())
+            if relation is not None and (address := _value(self._markup[value:value_end])):
+                found.setdefault(relation, []).append(address)
         return found
 
     @cached_property
@@ -85,47 +76,56 @@ class Evidence:
     @cached_property
     def title(self) -> str | None:
         """The text of `title`."""
-        return next((self._text(end, b"title") for _, end in self._tags.get(kernel.TITLE, ())), None)
+        return next((self._text(row[2], b"title") for row in self._rows[kernel.TITLE]), None)
 
     @cached_property
     def headings(self) -> list[str]:
         """The texts of the first `h1`."""
-        texts = (self._text(end, b"h1") for _, end in self._tags.get(kernel.HEADING, ())[:10])
+        texts = (self._text(row[2], b"h1") for row in self._rows[kernel.HEADING][:10])
         return [text for text in texts if text][:5]
+
+    @cached_property
+    def below_heading(self) -> str:
+        """The text of the first `h1`, and what follows it."""
+        return next((self._text(row[2], b"body")[:_BELOW] for row in self._rows[kernel.HEADING]), "")
 
     @cached_property
     def json_ld(self) -> list[str]:
         """The texts of JSON-LD scripts, not yet read."""
         texts: list[str] = []
         left = MAX_JSON
-        for _, start in self._tags.get(kernel.JSON_LD, ()):
-            closing = _SCRIPT_END.search(self._markup, start)
-            end = closing.start() if closing else len(self._markup)
-            left -= end - start
+        for row in self._rows[kernel.JSON_LD]:
+            left -= row[7] - row[6]
             if left >= 0:
-                texts.append(self._markup[start:end].decode("utf-8", "replace"))
+                texts.append(self._markup[row[6] : row[7]].decode("utf-8", "replace"))
         return texts
 
     @cached_property
     def marked(self) -> list[Marked]:
         """Elements that itemprop, rel, class or id mark as an author or a date."""
-        elements = (self._marked(start, end) for _, start, end in self._found(marked=True))
-        return [element for element in elements if element is not None]
+        found: list[Marked] = []
+        for _, start, end, attribute, value, value_end, *_ in self._rows[kernel.MARKED]:
+            name = _NAME.match(self._markup, start + 1)
+            if name is not None and name[0].lower() not in _NOT_TEXT:
+                words = _value(self._markup[value:value_end]).lower()[:_MAX_MARK]
+                if _NOT_OF_THE_PAGE.search(words) is None:
+                    read = partial(self._stated, start, end, name[0])
+                    found.append((f"{kernel.ATTRIBUTES[attribute]}={words}", read))
+        return found
 
     @cached_property
     def times(self) -> list[Marked]:
         """The `time` elements."""
-        found = []
+        found: list[Marked] = []
         for attributes, end in self._each(kernel.TIME):
-            text = _tidy(attributes.get("datetime", "")) or self._text(end, b"time")
+            stated = _tidy(attributes.get("datetime", ""))
             mark = " ".join((attributes.get("itemprop", ""), attributes.get("class", ""))).lower()[:_MAX_MARK]
-            if text:
-                found.append(Marked(mark, text))
+            found.append((mark, partial(str, stated) if stated else partial(self._text, end, b"time")))
         return found
 
     def _each(self, kind: int) -> Iterator[tuple[dict[str, str], int]]:
         """The attributes of each tag of a kind, and where it ends."""
-        for start, end in self._tags.get(kind, ()):
+        for _, start, end, *_ in self._rows[kind]:
             yield self._attributes(start, end), end
 
     def _attributes(self, start: int, end: int) -> dict[str, str]:
@@ -144,24 +144,23 @@ class Evidence:
             inside = inside[: end.start()]
         return _tidy(unescape(_MARKUP.sub(" ", inside.decode("utf-8", "replace"))))
 
-    def _marked(self, start: int, end: int) -> Marked | None:
-        name = _NAME.match(self._markup, start + 1)
-        if name is None or name[0].lower() in _NOT_TEXT:
-            return None
+    def _stated(self, start: int, end: int, name: bytes) -> str:
+        """What an element states in an attribute, else its text."""
         attributes = self._attributes(start, end)
-        for key in ("itemprop", "rel", "class", "id", "data-testid"):
-            words = attributes.get(key, "").lower()[:_MAX_MARK]
-            if any(mark in words for mark in ("author", "byline", "publish", "date")):
-                value = attributes.get("content") or attributes.get("datetime")
-                text = _tidy(value) if value else self._text(end, name[0])
-                return Marked(f"{key}={words}", text) if text else None
-        return None
+        value = attributes.get("content") or attributes.get("datetime")
+        return _tidy(value) if value else self._text(end, name)
 
 
 @cache
-def _known_names() -> frozenset[bytes]:
+def _known_names() -> dict[bytes, str]:
     """Names of `meta` elements that say something about the page."""
-    return frozenset(name.encode() for name in vocabulary().meta_names)
+    return {name.encode(): name for name in vocabulary().meta_names}
+
+
+def _value(source: bytes) -> str:
+    """The value of an attribute."""
+    text = source[: 4 * MAX_VALUE].decode("utf-8", "replace")[:MAX_VALUE]
+    return " ".join((unescape(text) if "&" in text else text).split())
 
 
 def _tidy(text: str) -> str:
@@ -170,11 +169,12 @@ def _tidy(text: str) -> str:
 
 _ATTRIBUTE: Final = re.compile(r"""([^\s"'<>/=]++)\s*+(?:=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++)))?""")
 """With the names that have no value, so that no name is looked at again from its second letter on."""
+_NAMES: Final = np.array(kernel.NAMES, dtype=np.uint64)
+_RELATIONS: Final = {b"canonical": "canonical", b"license": "license", b"licence": "licence"}
+_NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input")
+"""What marks authors and dates of comments, and the fields of a form."""
 _MARKUP: Final = re.compile(
-    r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--|[^>]*+)>", re.DOTALL
+    r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--|[^>]*+)(?:>|\Z)", re.DOTALL
 )
-_SCRIPT_END: Final = re.compile(rb"</script", re.IGNORECASE)
-_META_NAME: Final = re.compile(rb"""\b(?:property|name|itemprop)\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
-_RELATION: Final = re.compile(rb"canonical|licen[cs]e", re.IGNORECASE)
 _NAME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9]{0,31}")
 _NOT_TEXT: Final = frozenset((b"body", b"img", b"input", b"form"))

@@ -1,9 +1,10 @@
 """Chooses one value for each field among all that a page states about itself, and keeps its source."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from html import unescape
+from itertools import chain
 from typing import Any, Final
 
 from victor_spark.metadata import days, names
@@ -40,13 +41,16 @@ class Metadata:
     sources: dict[str, str] = field(default_factory=dict)
 
 
-def metadata(markup: bytes, url: str | None = None) -> Metadata:
-    """The metadata of a page from its UTF-8 source. `url`: its address; relative addresses need it."""
+def metadata(markup: bytes, url: str | None = None, fields: Iterable[str] | None = None) -> Metadata:
+    """The metadata of a page from its UTF-8 source; of `fields` alone, where they are given.
+
+    `url`: the page's address; relative addresses need it.
+    """
     page = Statements(Evidence(markup), url)
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
-    for name, candidates in _FIELDS.items():
-        for where, value in candidates(page):
+    for name in _FIELDS if fields is None else fields:
+        for where, value in _FIELDS[name](page):
             if value:
                 values[name], sources[name] = value, where
                 break
@@ -58,9 +62,17 @@ def _titles(page: Statements) -> Candidates[str]:
     stated = list(_stated_titles(page))
     words = [set(_WORD.findall(title.casefold())) for _, title in stated]
     headings = [(heading, set(_WORD.findall(heading.casefold()))) for heading in page.evidence.headings]
-    for heading, own in headings:
-        if own and any(2 * len(own & other) >= MIN_HEADING_F1 * (len(own) + len(other)) for other in words):
-            yield "h1", _without_site(page, heading)
+    alike = [
+        (
+            max((2 * len(own & other) / (len(own) + len(other)) for other in words if other), default=0.0),
+            heading,
+        )
+        for heading, own in headings
+        if own
+    ]
+    f1, heading = max(alike, key=lambda one: one[0], default=(0.0, ""))
+    if f1 >= MIN_HEADING_F1:
+        yield "h1", _without_site(page, heading)
     for where, title in stated:
         yield where, _without_site(page, title)
     for heading, own in headings:
@@ -111,10 +123,15 @@ def _authors(page: Statements) -> Candidates[tuple[str, ...]]:
     """Persons first; an organisation or the site itself where no person is named."""
     others: list[tuple[str, tuple[str, ...]]] = []
     for where, found in _named_authors(page):
-        if persons := tuple(name for name in found if not _is_site(name, page.sites)):
+        if persons := tuple(name for name in found if _is_person(name, page.sites)):
             yield where, persons
         others.append((where, found))
     yield from others
+
+
+def _is_person(name: str, sites: set[str]) -> bool:
+    """Whether a name is neither the site's nor a role."""
+    return vocabulary().roles.isdisjoint(name.casefold().split()) and not _is_site(name, sites)
 
 
 def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
@@ -122,14 +139,16 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
         for role in ("author", "creator"):
             yield f"{source}.{role}", names.authors(page.texts(work, role, "name"))
     for name in vocabulary().author:
-        yield f"meta {name}", names.authors(page.evidence.meta.get(name, ()))
+        if (stated := page.evidence.meta.get(name)) is not None:
+            yield f"meta {name}", names.authors(stated)
     for number in "12":
         label = " ".join(page.evidence.meta.get(f"twitter:label{number}", ())).casefold()
         if any(word in label for word in vocabulary().author_label):
             data = f"twitter:data{number}"
             yield f"meta {data}", names.authors(page.evidence.meta.get(data, ()))
     for mark in ("itemprop=author", "rel=author"):
-        yield mark, names.authors(text for _, text in page.marked(f"^{mark}", _LONGEST_NAME))
+        found = names.authors(text for _, text in page.marked(f"^{mark}", _LONGEST_NAME))
+        yield mark, found if len(found) <= _MAX_IN_BYLINE else found[:1]  # more are those of a thread's posts
     for pattern in _BYLINES:
         for mark, text in page.marked(pattern, _LONGEST_BYLINE):
             if len(found := names.authors([text])) <= _MAX_IN_BYLINE:
@@ -141,6 +160,7 @@ _BYLINES: Final = (
     r"class=.*\bbyline",
     r"class=.*\bauthor\b",
     r"class=.*author",
+    r"href=.*/authors?/",
 )
 """Marks of elements that hold authors, the surest first."""
 _LONGEST_NAME: Final = 80
@@ -158,7 +178,7 @@ def _dates(page: Statements) -> Candidates[str]:
 def _days(page: Statements, candidates: Candidates[str]) -> Candidates[str]:
     """Those of the candidates that are dates, as ISO 8601."""
     for where, text in candidates:
-        if (day := days.iso(text, month_first=page.month_first)) is not None:
+        if (day := days.iso(text, month_first="/" in text and page.month_first)) is not None:
             yield where, day
 
 
@@ -171,32 +191,18 @@ def _stated_dates(page: Statements) -> Candidates[str]:
 
 
 def _visible_dates(page: Statements) -> Candidates[str]:
-    times = [(f"time {time.mark}".strip(), time.text) for time in page.evidence.times]
+    times = [(f"time {mark}".strip(), read()) for mark, read in page.evidence.times]
     yield from (time for time in times if re.search("publish|entry-date|created", time[0]))
     yield from (time for time in times if not re.search("updated|modified", time[0]))
     yield from page.marked("publish(?!.*modified)", _LONGEST_NAME)
     yield from page.marked("date(?!.*update)", _LONGEST_NAME)
+    yield "text below h1", page.evidence.below_heading
     yield from _modified(page)
 
 
 def _modified(page: Statements) -> Candidates[str]:
     yield from _days(page, page.of_works("dateModified"))
     yield from _days(page, page.meta(vocabulary().modified))
-
-
-def _descriptions(page: Statements) -> Candidates[str]:
-    yield from page.meta(vocabulary().description)
-    yield from page.of_works("description")
-
-
-def _canonical_urls(page: Statements) -> Candidates[str | None]:
-    for where, value in (*page.linked("canonical"), *page.meta(("og:url",))):
-        yield where, page.address(value)
-
-
-def _images(page: Statements) -> Candidates[str | None]:
-    for where, value in (*page.meta(vocabulary().image), *page.of_works("image", "url")):
-        yield where, page.address(value)
 
 
 def _tags(page: Statements) -> Candidates[tuple[str, ...]]:
@@ -211,29 +217,21 @@ def _each(values: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, words)))[:MAX_TAGS]
 
 
-def _languages(page: Statements) -> Candidates[str | None]:
-    yield "html lang", page.evidence.language
-    yield from page.meta(vocabulary().language)
-    yield from page.of_works("inLanguage")
-
-
-def _licenses(page: Statements) -> Candidates[str]:
-    yield from page.linked("license", "licence")
-    yield from page.of_works("license", "url")
-    yield from page.meta(vocabulary().license)
-
-
 _FIELDS: Final[dict[str, Callable[[Statements], Candidates[Any]]]] = {
     "title": _titles,
     "authors": _authors,
     "date": _dates,
     "date_modified": _modified,
     "site_name": Statements.site_names,
-    "description": _descriptions,
-    "canonical_url": _canonical_urls,
-    "image": _images,
+    "description": lambda page: chain(page.meta(vocabulary().description), page.of_works("description")),
+    "canonical_url": lambda page: page.addresses(page.linked("canonical"), page.meta(("og:url",))),
+    "image": lambda page: page.addresses(page.meta(vocabulary().image), page.of_works("image", "url")),
     "tags": _tags,
-    "language": _languages,
-    "license": _licenses,
+    "language": lambda page: chain(
+        [("html lang", page.evidence.language)], page.meta(vocabulary().language), page.of_works("inLanguage")
+    ),
+    "license": lambda page: chain(
+        page.linked("license", "licence"), page.of_works("license", "url"), page.meta(vocabulary().license)
+    ),
 }
 """The candidates for each field of Metadata: a new field is an entry here, and one there."""

@@ -38,7 +38,7 @@ def read(text: str) -> Any:
     text = text[:-_TAIL] + _BEHIND.sub("", text[-_TAIL:])
     for attempt in _attempts(text):
         try:
-            return json.loads(attempt, strict=False)
+            return _DECODER.decode(attempt)
         except RecursionError:
             return None
         except ValueError:
@@ -54,12 +54,13 @@ def _attempts(text: str) -> Iterator[str]:
         with suppress(ValueError):  # a number of thousands of digits
             yield unescape(mended)
     try:
-        _, end = json.JSONDecoder(strict=False).raw_decode(mended)
+        _, end = _DECODER.raw_decode(mended)
     except (ValueError, RecursionError):
         return
     yield mended[:end]
 
 
+_DECODER: Final = json.JSONDecoder(strict=False)
 _BEFORE: Final = re.compile(
     r"\A(?:<!--|/\*.*?\*/|//\s*)?\s*(?:<!\[CDATA\[)?\s*(?:\*/)?",
     re.DOTALL,

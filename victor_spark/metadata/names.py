@@ -23,7 +23,12 @@ def authors(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def _apart(value: str) -> Iterable[str]:
-    value = _TIME.split(_NO_NAME.sub(" ", value[:2_000]))[0]
+    if _PLAIN.fullmatch(value) and _other_words().isdisjoint(value.casefold().replace(".", "").split()):
+        yield value
+        return
+    value = _NO_NAME.sub(" ", value[:2_000])
+    if (behind := _TIME.search(value)) is not None:
+        value = value[: behind.start()]
     if (introduced := _introduction().match(value)) is not None:
         value = value[introduced.end() :]
     for part in _between().split(value):
@@ -36,17 +41,33 @@ def _apart(value: str) -> Iterable[str]:
             and any(c.isalpha() for c in name)
             and not name[0].isdigit()
             and name.casefold() not in vocabulary().nobody
+            and name.casefold() not in vocabulary().introduction
+            and not _HANDLE.fullmatch(name)
         ):
             yield " ".join(name.split())
 
 
 _NO_NAME: Final = re.compile(r"https?://\S+|www\.\S+|(?<![^\s@])[^\s@]++@[^\s@.]++\.\S+|(?<!\w)@\w+|<[^>]*>")
+_HANDLE: Final = re.compile(r"\w*_\w*|[a-z]+(?:-[a-z]+)+|\w+(?:\.\w+){2,}")
 _TIME: Final = re.compile(
-    r"\b(?:\d{1,2}[.:/-]\d{1,2}|\d{4}|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? \d"
+    r"\b(?:\d{1,2}[.:/-]\d{1,2}|\d{4}|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? \d{1,2}"
+    r"|\d{1,2}\. [^\W\d]+"
     r"|Posted|Published|Updated|Last updated|\d+ min)\b",
     re.IGNORECASE,
 )
 """What follows a name in a byline."""
+
+
+_PLAIN: Final = re.compile(r"[^\W\d_]{2,20}(?: [^\W\d_]{1,20}\.?){0,2} [^\W\d_]{2,20}")
+"""Two to four words: a name as it is, unless one of `_other_words` is in it."""
+
+
+@cache
+def _other_words() -> frozenset[str]:
+    """Words that are no part of a name."""
+    lists = (vocabulary().introduction, vocabulary().between, vocabulary().nobody)
+    words = (word for words in lists for entry in words for word in entry.casefold().split())
+    return frozenset((*words, "posted", "published", "updated", "last"))
 
 
 @cache

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from html import unescape
-from itertools import islice
-from typing import TypeVar
+from itertools import chain, islice
+from typing import Final, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 from victor_spark.metadata import json_ld
@@ -37,18 +37,23 @@ class Statements:
     @cached_property
     def works(self) -> list[tuple[str, Thing]]:
         """Sources and things that the page is about: those named like its title first, works before pages."""
-        known = vocabulary()
-        stated = (*self.evidence.meta.get("og:title", ()), *self.evidence.headings, self.evidence.title or "")
-        titles = {key(title) for title in stated} - {""}
-        ranked = []
-        for types, thing in self._things:
-            if not (known.works.isdisjoint(types) and known.pages.isdisjoint(types)):
-                name = key(str(thing.get("headline") or thing.get("name") or "")[:MAX_VALUE])
-                is_titled = bool(name) and any(name in title or title in name for title in titles)
-                is_page = known.works.isdisjoint(types)
-                ranked.append((2 * (not is_titled) + 3 * is_page, types, thing))
-        ranked.sort(key=lambda one: one[0])
-        return [(source(types), thing) for _, types, thing in ranked[:_MAX_WORKS]]
+        works, pages = vocabulary().works, vocabulary().pages
+        found = [one for one in self._things if not (works.isdisjoint(one[0]) and pages.isdisjoint(one[0]))]
+        if len(found) > 1:
+            found.sort(key=lambda one: 2 * (not self.is_titled(one[1])) + 3 * works.isdisjoint(one[0]))
+        return [(source(types), thing) for types, thing in found[:_MAX_WORKS]]
+
+    def is_titled(self, thing: Thing) -> bool:
+        """Whether a thing is named like the page: by one of its titles, or a part of one."""
+        name = key(str(thing.get("headline") or thing.get("name") or "")[:MAX_VALUE])
+        return bool(name) and any(name in title or title in name for title in self._titles)
+
+    @cached_property
+    def _titles(self) -> set[str]:
+        og_titles = self.evidence.meta.get("og:title", ())
+        return {key(title) for title in (*og_titles, *self.evidence.headings, self.evidence.title or "")} - {
+            ""
+        }
 
     def meta(self, names: Iterable[str]) -> Candidates[str]:
         """Contents of `meta` elements by these names."""
@@ -82,19 +87,26 @@ class Statements:
     def marked(self, pattern: str, longest: int) -> Candidates[str]:
         """Texts of elements whose mark the pattern finds, at most `longest` characters long."""
         search = re.compile(pattern).search
-        for element in self.evidence.marked:
-            if len(element.text) <= longest and search(element.mark):
-                yield element.mark, element.text
+        for mark, read in self.evidence.marked:
+            if search(mark) and 0 < len(text := read()) <= longest:
+                yield mark, text
 
-    def address(self, value: str) -> str | None:
+    def addresses(self, *candidates: Candidates[str]) -> Candidates[str | None]:
+        """The candidates as web addresses."""
+        return ((where, self._address(value)) for where, value in chain(*candidates))
+
+    def _address(self, value: str) -> str | None:
         """A web address, resolved against the page's; None for any other scheme, or one cut off."""
         if len(value) >= MAX_VALUE:
             return None
         try:
-            whole = urljoin(self.url or "", value.strip())
-            return whole if urlsplit(whole).scheme in ("http", "https") else None
+            parts = urlsplit(value)
+            if not parts.netloc or not parts.scheme:
+                value = urljoin(self.url or "", value)
+                parts = urlsplit(value)
         except ValueError:
             return None
+        return value if parts.scheme in ("http", "https") else None
 
     @cached_property
     def host(self) -> str:
@@ -133,7 +145,10 @@ def source(types: Iterable[str]) -> str:
 
 def key(text: str) -> str:
     """What two spellings of one name or title share: its letters and digits."""
-    return "".join(c for c in unescape(text).casefold() if c.isalnum())
+    return _NOT_IN_KEYS.sub("", unescape(text).casefold())
+
+
+_NOT_IN_KEYS: Final = re.compile(r"[\W_]+")
 
 
 def _host(url: str | None) -> str:

@@ -30,15 +30,24 @@ class Vocabulary:
     between: tuple[str, ...]
     degrees: tuple[str, ...]
     nobody: frozenset[str]
+    roles: frozenset[str]
     months: tuple[tuple[str, ...], ...]
 
     @property
     def meta_names(self) -> tuple[str, ...]:
         """All names of `meta` elements that are asked for."""
-        titles, sites = (*self.title, *self.other_title), (*self.site, *self.other_site)
-        dates = (*self.published, *self.modified)
-        others = (*self.description, *self.image, *self.language, *self.license, *self.tags)
-        return (*titles, *sites, *self.author, *dates, *others, *self.card)
+        fields = (
+            "title",
+            "other_title",
+            "author",
+            "published",
+            "modified",
+            "site",
+            "other_site",
+            "description",
+        )
+        others = ("image", "language", "license", "tags", "card")
+        return tuple(name for field in (*fields, *others) for name in getattr(self, field))
 
 
 @cache

@@ -108,6 +108,10 @@ def _per_token(name: str) -> Callable[[BlockView], Column]:
     return lambda view: getattr(view.blocks, name) / np.maximum(view.n_tokens, 1)
 
 
+def _matches(family: str) -> Callable[[BlockView], Column]:
+    return lambda view: view.matches[family]
+
+
 def _whole(value: Callable[[BlockView], float]) -> Callable[[BlockView], Column]:
     """One number for the page, the same for every block."""
     return lambda view: np.full(len(view.blocks), value(view))
@@ -117,50 +121,35 @@ def _max(column: Column) -> float:
     return float(column.max()) if len(column) else 0.0
 
 
+_CHARACTERS: Final = {
+    "alpha": "n_letters", "num": "n_digits", "punct": "n_punctuation", "white": "n_white", "other": "n_other"
+}  # fmt: skip
+_TOKENS: Final = {kind: f"n_{kind}_tokens" for kind in ("alpha", "num", "mix", "other")}
+_IN: Final = (
+    "p",
+    "a",
+    "u",
+    "img",
+    *(f"class-{kind}" for kind in ("header", "bold", "italic", "list", "form")),
+)
+_SPLITS: Final = {"p": "p", "br": "br", "hr": "hr", "class-inline": "inline", "class-block": "block"}
+
 VICTOR_2008: Final[Mapping[str, Callable[[BlockView], Column]]] = {
     # Markup: all ancestors, and the tags since the previous block.
-    "container.p": _container("p"),
-    "container.a": _container("a"),
-    "container.u": _container("u"),
-    "container.img": _container("img"),
-    "container.class-header": _container("class-header"),
-    "container.class-bold": _container("class-bold"),
-    "container.class-italic": _container("class-italic"),
-    "container.class-list": _container("class-list"),
-    "container.class-form": _container("class-form"),
-    "split.p": _column("n_split_p"),
-    "split.br": _column("n_split_br"),
-    "split.hr": _column("n_split_hr"),
-    "split.class-inline": _column("n_split_inline"),
-    "split.class-block": _column("n_split_block"),
+    **{f"container.{name}": _container(name) for name in _IN},
+    **{f"split.{name}": _column(f"n_split_{column}") for name, column in _SPLITS.items()},
     # Content: characters, tokens, sentences, twins, patterns, layout groups.
-    "char.alpha-abs": _column("n_letters"),
-    "char.num-abs": _column("n_digits"),
-    "char.punct-abs": _column("n_punctuation"),
-    "char.white-abs": _column("n_white"),
-    "char.other-abs": _column("n_other"),
-    "char.alpha-rel": _per_char("n_letters"),
-    "char.num-rel": _per_char("n_digits"),
-    "char.punct-rel": _per_char("n_punctuation"),
-    "char.white-rel": _per_char("n_white"),
-    "char.other-rel": _per_char("n_other"),
-    "token.alpha-abs": _column("n_alpha_tokens"),
-    "token.num-abs": _column("n_num_tokens"),
-    "token.mix-abs": _column("n_mix_tokens"),
-    "token.other-abs": _column("n_other_tokens"),
-    "token.alpha-rel": _per_token("n_alpha_tokens"),
-    "token.num-rel": _per_token("n_num_tokens"),
-    "token.mix-rel": _per_token("n_mix_tokens"),
-    "token.other-rel": _per_token("n_other_tokens"),
+    **{f"char.{kind}-abs": _column(column) for kind, column in _CHARACTERS.items()},
+    **{f"char.{kind}-rel": _per_char(column) for kind, column in _CHARACTERS.items()},
+    **{f"token.{kind}-abs": _column(column) for kind, column in _TOKENS.items()},
+    **{f"token.{kind}-rel": _per_token(column) for kind, column in _TOKENS.items()},
     "sentence.count": _column("n_sentences"),
     "sentence.avg-length": lambda view: view.n_words / np.maximum(view.blocks.n_sentences, 1),
     "sentence-begin": _column("sentence_begin"),
     "sentence-end": _column("sentence_end"),
     "first-duplicate": lambda view: view.duplicates[1],
     "duplicate-count": lambda view: view.duplicates[0],
-    "regexp.url": lambda view: view.matches["url"],
-    "regexp.date": lambda view: view.matches["date"],
-    "regexp.time": lambda view: view.matches["time"],
+    **{f"regexp.{family}": _matches(family) for family in FAMILIES},
     "div-group.word-ratio": lambda view: view.div_word_ratio,
     "td-group.word-ratio": lambda view: view.td_word_ratio,
     "langid1": _column("langid1"),

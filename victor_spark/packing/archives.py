@@ -9,15 +9,13 @@ import os
 import sys
 import sysconfig
 import tarfile
-import tempfile
 import tomllib
 import zipfile
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from io import BytesIO
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -56,7 +54,7 @@ def pack_environment(archive: Path, extras: frozenset[str] = frozenset()) -> int
     Raises PackageNotFoundError for a package that is needed and not installed.
     """
     packages = needed(extras)
-    with _written(archive) as file, tarfile.open(fileobj=file, mode="w:gz", compresslevel=4) as tar:
+    with resources.replaced(archive) as draft, tarfile.open(draft, mode="w:gz", compresslevel=4) as tar:
         _add_text(tar, "bin/python", _LAUNCHER)
         _add_text(tar, "bin/python3", _LAUNCHER)
         for target, source in _contents(packages):
@@ -66,7 +64,7 @@ def pack_environment(archive: Path, extras: frozenset[str] = frozenset()) -> int
 
 def pack_zip(archive: Path) -> int:
     """Writes the zip, completely or not at all, and returns its size."""
-    with _written(archive) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as zipped:
+    with resources.replaced(archive) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as zipped:
         contents = [(f"{unpacking.INSIDE}/{target}", source) for target, source in _own_files()]
         for name, source in [("victor_spark/__init__.py", Path(unpacking.__file__)), *contents]:
             entry = zipfile.ZipInfo(name, _NO_DATE)
@@ -126,20 +124,15 @@ def _applies(requirement: Requirement, extras: frozenset[str]) -> bool:
 def _contents(packages: dict[str, Distribution]) -> Iterator[tuple[str, Path]]:
     """(name in the archive, file), each once."""
     yield f"bin/{_VERSION}", Path(sys.executable).resolve()
-    yield from _shared_library()
+    folder, name = sysconfig.get_config_var("LIBDIR"), sysconfig.get_config_var("INSTSONAME")
+    if sysconfig.get_config_var("Py_ENABLE_SHARED") and folder and Path(folder, name).is_file():
+        yield f"lib/{name}", Path(folder, name).resolve()
     yield from _below(Path(sysconfig.get_path("stdlib")), f"lib/{_VERSION}", _NOT_OF_THE_LIBRARY)
     site = f"lib/{_VERSION}/site-packages"
     for package in packages.values():
         yield from _files(package, site)
     for name, path in _own_files():
         yield f"{site}/{name}", path
-
-
-def _shared_library() -> Iterator[tuple[str, Path]]:
-    """libpython, where the interpreter is linked to it."""
-    folder, name = sysconfig.get_config_var("LIBDIR"), sysconfig.get_config_var("INSTSONAME")
-    if sysconfig.get_config_var("Py_ENABLE_SHARED") and folder and (path := Path(folder, name)).is_file():
-        yield f"lib/{name}", path.resolve()
 
 
 def _files(package: Distribution, site: str) -> Iterator[tuple[str, Path]]:
@@ -171,16 +164,3 @@ def _below(folder: Path, target: str, without: Collection[str]) -> Iterator[tupl
             file = Path(path, name)
             if file.suffix not in {".pyc", ".a"} and file.is_file():
                 yield f"{target}/{file.relative_to(folder).as_posix()}", file.resolve()
-
-
-@contextmanager
-def _written(archive: Path) -> Iterator[IO[bytes]]:
-    """A file to write that replaces the archive when it is complete; after an error nothing is left of it."""
-    handle, name = tempfile.mkstemp(prefix=f".{archive.name}-", dir=archive.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-        Path(name).chmod(0o644)
-        Path(name).replace(archive)
-    finally:
-        Path(name).unlink(missing_ok=True)

@@ -60,7 +60,8 @@ def parse(markup: bytes) -> Parsed:
     if doctype and not _HTML.match(doctype):
         return Parsed(None, used)
     nodes = _node_rows(3 * n_tokens + 64)
-    n_nodes = _builder(markup, tokens, nodes, _quirks(doctype), _copies(markup)).build(n_tokens)
+    quirks = 1 if not doctype else 0 if _STANDARD.fullmatch(doctype) else 2  # 0 no, 1 yes, 2 not known
+    n_nodes = _builder(markup, tokens, nodes, quirks, _copies(markup)).build(n_tokens)
     return Parsed(_serialized(markup, tokens, nodes[:n_nodes], doctype) if n_nodes >= 0 else None, used)
 
 
@@ -160,10 +161,3 @@ def _doctype(markup: bytes, tokens: Int32) -> bytes:
         if name or flags & 1:
             break
     return b""
-
-
-def _quirks(doctype: bytes) -> int:
-    """Whether the page is read in quirks mode: 0 no, 1 yes, 2 not known."""
-    if not doctype:
-        return 1
-    return 0 if _STANDARD.fullmatch(doctype) else 2

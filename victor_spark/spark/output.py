@@ -14,6 +14,7 @@ removed, and their wave is cleaned again.
     _run/ledger/00042.json  a wave that is done
     _run/failures/          waves that failed
     _run/staged/            pages of waves that aren't done
+    _run/judging/           the first pass of --by-site: its judged pages, and a _run/ of its own
     _run/run.json           the results
     _run/stopped.json       the same of a run that exceeded its failure budget
     _run/report.html        either of them, for people
@@ -45,6 +46,7 @@ REPORT: Final = "_run/report.html"
 LEDGER: Final = "_run/ledger"
 FAILURES: Final = "_run/failures"
 STAGED: Final = "_run/staged"
+JUDGING: Final = "_run/judging"
 
 _N_READERS: Final = 16
 _N_DIFFERENCES_SHOWN: Final = 3
@@ -65,14 +67,17 @@ def check(files: Files) -> None:
         files.probe()
 
 
-def finished_run(files: Files, config: Config, shards: pa.Table, options: Options) -> dict[str, Any] | None:
+def finished_run(
+    files: Files, config: Config, shards: pa.Table, options: Options, stored_in: str = MANIFEST
+) -> dict[str, Any] | None:
     """The run.json of a complete run of the same command; None if there is work to do.
 
+    `stored_in`: the manifest that has the shards as they were.
     Raises OutputError with the differences if OUT is of a different command or of shards that changed.
     """
     if not _begun(files, config, options):
         return None
-    if changed := manifest.changed(_stored_shards(files), shards):
+    if changed := manifest.changed(_stored_shards(files, stored_in), shards):
         more = f" and {len(changed) - 1} more" if changed[1:] else ""
         raise OutputError(
             f"{changed[0]}{more} changed since {_shown(files)} was begun: choose another --output"
@@ -164,9 +169,9 @@ def stored_plan(files: Files) -> Plan:
         return plan.plan(_stored_shards(files), n_cores=1, **sizes)
 
 
-def _stored_shards(files: Files) -> pa.Table:
+def _stored_shards(files: Files, name: str = MANIFEST) -> pa.Table:
     with _undamaged(files):
-        return manifest.from_bytes(files.read(MANIFEST) or b"")
+        return manifest.from_bytes(files.read(name) or b"")
 
 
 def stored(files: Files, name: str) -> dict[str, Any] | None:

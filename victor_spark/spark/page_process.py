@@ -225,7 +225,9 @@ class _Worker:
         if suspect is not None and suspect.position.shard == number:
             near = range(suspect.position.record, suspect.position.record + _LOOK_AHEAD + 1)
         attempt = Attempt(
-            self._begin,
+            lambda place: self._enter(
+                READING, self._position, max(self._limits.seconds(0), self._least), place
+            ),
             self._progress,
             fast=number not in assignment.slow,
             skip=assignment.passed.get(number),
@@ -247,10 +249,6 @@ class _Worker:
             yield position, record
             seconds = self._limits.seconds(0)
             position = Position(number, position.record + 1)
-
-    def _begin(self, place: Place) -> None:
-        """Notes which record is read from here on, and restarts the timers."""
-        self._enter(READING, self._position, max(self._limits.seconds(0), self._least), place)
 
     def _progress(self, n_bytes: int) -> None:
         """Gives more time for every megabyte of the shard that is read."""

@@ -21,7 +21,7 @@ N_FAILED_SHARDS: Final = 100
 """At most this many failed shards are listed in run.json; `victor status` lists all."""
 
 _ELSEWHERE: Final = ("n_rows", "n_failures", "failed_shards")  # in run.json, in another form
-_LIBRARIES: Final = ("pyspark", "resiliparse", "fastwarc", "warcio", "pyarrow", "numpy", "tldextract")
+_LIBRARIES: Final = ("pyspark", "resiliparse", "fastwarc", "pyarrow", "numpy", "tldextract")
 
 
 def config(request: CleanRequest, *, models: Mapping[str, str], inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -35,6 +35,7 @@ def config(request: CleanRequest, *, models: Mapping[str, str], inputs: Mapping[
         "cleaning": cleaning,
         "reading": _deciding(request.reading),
         **_deciding(request.rows),
+        "sites": _deciding(request.sites),
         "limits": _deciding(request.limits),
         "models": dict(models),
         "inputs": dict(inputs),

@@ -10,8 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Final
 
+import pyarrow as pa
+
+from victor_spark import tables
 from victor_spark.errors import UsageError
+from victor_spark.extractors import victor
 from victor_spark.pipeline import Settings
+from victor_spark.templates.sites import REGISTERED_DOMAIN, check_grouping
 from victor_spark.warc.shard import ReadOptions
 
 PARTITION_COLUMNS: Final = ("language", "crawl")
@@ -43,6 +48,7 @@ class RowOptions:
     """
 
     blocks: bool = False
+    markdown: bool = False
     html: bool = False
     partition_by: str | None = None
     target_file_size: int | None = field(default=None, compare=False)
@@ -146,12 +152,31 @@ class SparkOptions:
     engine: str = ENGINES[0]
 
 
+@dataclass(frozen=True, slots=True)
+class SiteOptions:
+    """Whether a page's site helps to decide, what a site is, and whether its block rows are kept."""
+
+    by_site: bool = False
+    grouping: str = REGISTERED_DOMAIN
+    keep_blocks: bool = field(default=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_grouping(self.grouping)
+
+
+ONE_PASS: Final = ""
+JUDGING: Final = "judging"
+DECIDING: Final = "deciding"
+"""Passes of a run: `--by-site` has two, the first leaves the judged pages, the second decides."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class CleanRequest:
     """Everything that `victor clean` was asked for; `output` is "" where one page is printed.
 
     The groups `cleaning`, `reading`, `rows` (as "output"), `limits` and `budget` are tables of
     conf/cleaning.toml. `options` are the names of the options that set the fields, for error messages.
+    `passing`: which pass of the run this is.
     """
 
     inputs: tuple[str, ...] = field(default=(), compare=False)
@@ -163,4 +188,28 @@ class CleanRequest:
     limits: Limits = Limits()
     budget: Budget = field(default=Budget(), compare=False)
     spark: SparkOptions = field(default=SparkOptions(), compare=False)
+    sites: SiteOptions = SiteOptions()
+    passing: str = ONE_PASS
     options: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.sites.by_site and self.cleaning.cleaner != victor.NAME:
+            raise UsageError(f"--by-site needs the cleaner {victor.NAME}, not {self.cleaning.cleaner}")
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The pages table that this run, or this pass of it, writes."""
+        names = set(self.rows.columns)
+        if self.passing == JUDGING:
+            names |= {"site", "judged_whole" if self._needs_all_columns else "judged"}
+        elif self.sites.by_site:
+            names |= set(tables.BY_SITE)
+        return tables.pages(*names)
+
+    @property
+    def _needs_all_columns(self) -> bool:
+        """Whether the second pass looks at more of a page than its text and layout."""
+        cleaning, rows = self.cleaning, set(self.rows.columns)
+        return bool(
+            rows & {"blocks", "markdown"} or cleaning.without or cleaning.including or cleaning.templates
+        )

@@ -1,8 +1,8 @@
 """A shard's records → rows of the pages table: read, cleaned, made rows, and gathered into batches."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from mmap import mmap
 from typing import Any, Final, TypeVar
 
@@ -15,7 +15,9 @@ from victor_spark.document import BlockSequence, Document
 from victor_spark.errors import ShardError
 from victor_spark.hosts import host_name, registered_domain
 from victor_spark.roles import ROLES
-from victor_spark.spark.request import CleanRequest
+from victor_spark.spark import judged
+from victor_spark.spark.request import JUDGING, CleanRequest
+from victor_spark.templates import sites
 from victor_spark.warc import file_types, reading
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Shard
@@ -27,7 +29,7 @@ STAGES: Final = {
     "language": "language",
     "decide": "features and decoding",
     "render": "render text",
-    "rows": "make rows",
+    "rows": "metadata, Markdown, rows",
     "hand_over": "write rows, or hand them to Spark",
 }
 """The stages of a page, and what the report calls them."""
@@ -72,6 +74,8 @@ class RowBatch:
                 self._n_bytes += len(encoded)
             elif isinstance(value, bytes):
                 self._n_bytes += len(value)
+        if page := kept.get("judged"):
+            self._n_bytes += len(page.columns.text) + len(page.html) + _BLOCK_BYTES * page.n_blocks
         self._n_bytes += _ROW_BYTES + _BLOCK_BYTES * len(kept.get("blocks") or ())
         self._rows.append(kept)
 
@@ -79,8 +83,8 @@ class RowBatch:
         """The rows so far, which are removed."""
         rows, self._rows, self._n_bytes = self._rows, [], 0
         columns = [
-            _block_lists(rows)
-            if field.name == "blocks"
+            _NESTED[field.name]([row[field.name] for row in rows], field.type)
+            if field.name in _NESTED
             else pa.array([row[field.name] for row in rows], field.type)
             for field in self._schema
         ]
@@ -111,23 +115,43 @@ def record_row(record: Record, *, status: str, reason: str | None) -> Row:
     }
 
 
-def document_row(record: Record, document: Document) -> Row:
-    """All columns of a record that was cleaned; `text` only where the status is ok."""
+def document_row(record: Record, document: Document, on_request: Collection[str] = ()) -> Row:
+    """All columns of a record that was cleaned."""
     row = record_row(record, status=document.status, reason=document.reason)
+    if document.status == "ok":
+        row.update(stated(document))
     row.update(
         content_charset=document.charset or record.http_charset,
         language=document.language,
         language_score=document.language_score,
         title=document.title,
-        text=document.text if document.status == "ok" else None,
         n_blocks=document.n_blocks,
-        n_kept_blocks=document.n_kept_blocks,
-        p_content=document.p_content,
-        expected_f1=document.expected_f1,
         cleaner=document.cleaner,
-        blocks=document.blocks,
+        **decided(document, on_request),
     )
     return row
+
+
+def stated(document: Document) -> Row:
+    """The columns of metadata."""
+    found = document.some_metadata(name for name, _ in tables.METADATA)
+    return {name: getattr(found, name) or None for name, _ in tables.METADATA}
+
+
+def decided(document: Document, on_request: Collection[str] = ()) -> Row:
+    """The columns that depend on which blocks are kept; texts only where the status is ok."""
+    is_ok = document.status == "ok"
+    return {
+        "status": document.status,
+        "reason": document.reason,
+        "text": document.text if is_ok else None,
+        "text_hash": document.text_hash if is_ok else None,
+        "markdown": document.render("markdown") if is_ok and "markdown" in on_request else None,
+        "n_kept_blocks": document.n_kept_blocks,
+        "p_content": document.p_content,
+        "expected_f1": document.expected_f1,
+        "blocks": document.blocks,
+    }
 
 
 def shard_row(warc_filename: str, *, reason: str) -> Row:
@@ -157,9 +181,8 @@ def row_batches(
         yield waiting.take()
 
 
-def _block_lists(rows: Sequence[Row]) -> pa.ListArray:
+def _block_lists(pages: Sequence[BlockSequence | None], _: pa.DataType) -> pa.ListArray:
     """The blocks of all rows as one list column, filled by columns; null where there was no page."""
-    pages: list[BlockSequence | None] = [row["blocks"] for row in rows]
     lengths = [0 if page is None else len(page) for page in pages]
     offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int32)
     filled = [page for page in pages if isinstance(page, BlockSequence) and len(page)]
@@ -181,6 +204,9 @@ def _block_structs(page: BlockSequence) -> pa.StructArray:
         for field in tables.BLOCK
     ]
     return pa.StructArray.from_arrays(arrays, fields=list(tables.BLOCK))
+
+
+_NESTED: Final[dict[str, Callable[..., pa.Array]]] = {"blocks": _block_lists, "judged": judged.structs}
 
 
 class StageTimer:
@@ -238,6 +264,7 @@ def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
     """The work of `victor clean`; takes a second or two, as it loads the models."""
     timer = StageTimer()
     clean = pipeline.cleaning(request.cleaning, models, timer)
+    schema = request.schema
 
     def read(shard: Shard, attempt: Attempt) -> Iterator[Record]:
         return timer.reading(reading.read(shard, request.reading, attempt))
@@ -246,11 +273,18 @@ def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
         if record.status is not None:
             made = record_row(record, status=record.status, reason=record.reason)
         else:
-            made = document_row(record, clean(record))
+            document = clean(record)
+            made = document_row(record, document, schema.names)
+            if request.passing == JUDGING and document.scores.expected_f1 is not None:
+                made.update(
+                    stated(document), judged=replace(document, markup=None), text=None, text_hash=None
+                )
+        if request.passing == JUDGING:
+            made["site"] = sites.site(record.url, request.sites.grouping)
         timer("rows")
         return made
 
     def lost(record: Record, status: str, reason: str) -> Row:
         return document_row(record, pipeline.dropped(record, request.cleaning, status, reason))
 
-    return Work(tables.pages(*request.rows.columns), read, row, lost, timer)
+    return Work(schema, read, row, lost, timer)

@@ -4,23 +4,24 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 from uuid import uuid4
 
+import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from victor_spark import pipeline
 from victor_spark.errors import BudgetError, OutputError, described
-from victor_spark.spark import manifest, output, plan, record, waves
+from victor_spark.resources import directory
+from victor_spark.spark import deciding, manifest, output, plan, record, site_sums, waves
 from victor_spark.spark.counts import BudgetTracker, Entry, check_budget
 from victor_spark.spark.files import Files, is_local, open_files, output_errors
-from victor_spark.spark.manifest import Manifest
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import Tally, clock, log, many, progress
-from victor_spark.spark.request import CleanRequest
+from victor_spark.spark.request import DECIDING, JUDGING, CleanRequest
 from victor_spark.spark.session import check_master, interruptible, session
 from victor_spark.spark.tasks import clean_task
 from victor_spark.spark.waves import Writing, Written
@@ -28,14 +29,19 @@ from victor_spark.spark.waves import Writing, Written
 
 @dataclass(frozen=True)
 class _Run:
-    """A request after every check that needs no Spark; `id` is the tag of its jobs, `stop` ends it."""
+    """A request after every check that needs no Spark; `id` is the tag of its jobs, `stop` ends it.
+
+    `started` is when it `began` by the monotonic clock.
+    """
 
     request: CleanRequest
-    shards: Manifest
+    shards: pa.Table
     models: dict[str, bytes]
     config: dict[str, Any]
     id: str
     stop: threading.Event
+    began: datetime
+    started: float
 
 
 def run(request: CleanRequest) -> dict[str, Any]:
@@ -48,6 +54,8 @@ def run(request: CleanRequest) -> dict[str, Any]:
     if files is not None:
         output.check(files)
     models = pipeline.models(request.cleaning)
+    if request.sites.by_site:
+        models[deciding.MODEL] = (directory("models") / deciding.MODEL).read_bytes()
     shards = manifest.collect(request.inputs, request.base_url)
     if shards.missing:
         n = f"{len(shards.missing)} of {len(shards)}"
@@ -55,8 +63,9 @@ def run(request: CleanRequest) -> dict[str, Any]:
     config = record.config(
         request, models=record.models_hashes(models), inputs=manifest.summary(shards.table)
     )
-    this = _Run(request, shards, models, config, f"victor-{uuid4()}", threading.Event())
-    if files is not None and (finished := output.finished_run(files, config, shards.table, request.options)):
+    began, started = datetime.now(UTC), time.monotonic()
+    this = _Run(request, shards.table, models, config, f"victor-{uuid4()}", threading.Event(), began, started)
+    if files is not None and (finished := _finished(files, this)):
         return _already_done(finished, request)
     return interruptible(partial(_run_on_spark, files, this), group=this.id, stop=this.stop)
 
@@ -68,17 +77,59 @@ def _run_on_spark(files: Files | None, this: _Run) -> dict[str, Any]:
             with output_errors(request.output):
                 files = open_files(request.output, spark)
                 output.check(files)
-                finished = output.finished_run(files, this.config, this.shards.table, request.options)
+                finished = _finished(files, this)
             if finished:
                 return _already_done(finished, request)
         with output.claimed(files):
-            return _run(spark, files, this)
+            return _by_site(spark, files, this) if request.sites.by_site else _run(spark, files, this)
 
 
-def _run(spark: SparkSession, files: Files, this: _Run) -> dict[str, Any]:
-    request, context, began, started = this.request, spark.sparkContext, datetime.now(UTC), time.monotonic()
+def _finished(files: Files, this: _Run) -> dict[str, Any] | None:
+    """The run.json of an earlier run of the same command, if it is complete."""
+    first = f"{output.JUDGING}/{output.MANIFEST}"
+    stored_in = first if this.request.sites.by_site else output.MANIFEST
+    return output.finished_run(files, this.config, this.shards, this.request.options, stored_in)
+
+
+def _by_site(spark: SparkSession, files: Files, this: _Run) -> dict[str, Any]:
+    """Both passes: judges the pages, sums up what each site's pages have in common, decides."""
+    request, folder = this.request, f"{files.location}/{output.JUDGING}"
+    rows = replace(request.rows, partition_by=None, target_file_size=None)
+    judging = open_files(folder, spark)
+    first = replace(this, request=replace(request, rows=rows, output=folder, passing=JUDGING))
+    judged = output.finished_run(judging, this.config, this.shards, request.options)
+    there = judging.below(output.PAGES)
+    if judged is None or not all(output.is_whole(entry, there) for entry in output.entries(judging)):
+        log("first pass: each page by itself")
+        judged = _run(spark, judging, first)
+    found = {name: size for entry in output.entries(judging) for name, size in entry.files.items()}
+    log(f"between the passes: what pages of a site have in common, of {many(len(found), 'file')}")
+    with waves.disk_errors(judging):
+        known = site_sums.gather(spark, judging, found, this.id)
+    log("second pass: each page with what is known of its site")
+    shards = site_sums.judged_files(judging, found, known)
+    finished = _run(
+        spark, files, replace(this, shards=shards, request=replace(request, passing=DECIDING)), judged
+    )
+    _tidy(judging, request)
+    return finished
+
+
+def _tidy(judging: Files, request: CleanRequest) -> None:
+    """Removes what the second pass needed, unless it is to be kept."""
+    if not request.sites.keep_blocks:
+        known = output.stored(judging, site_sums.KNOWN)
+        for name in (output.PAGES, *([known["folder"]] if known else []), site_sums.KNOWN):
+            judging.remove(name)
+
+
+def _run(
+    spark: SparkSession, files: Files, this: _Run, first: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """One pass; the second one has the run.json of the `first`."""
+    request, context = this.request, spark.sparkContext
     planned = plan.plan(
-        this.shards.table,
+        this.shards,
         n_cores=context.defaultParallelism,
         split_bytes=request.spark.split_bytes,
         wave_bytes=request.spark.wave_bytes,
@@ -86,7 +137,7 @@ def _run(spark: SparkSession, files: Files, this: _Run) -> dict[str, Any]:
     )
     planned = output.begin(files, this.config, planned, request.options)
     done = output.tidy(files)
-    n_shards, n_waves = planned.shards.num_rows, sum(1 for _ in plan.waves(planned))
+    n_shards, n_waves = this.config["inputs"]["n_shards"], sum(1 for _ in plan.waves(planned))
     shards = many(n_shards, "shard")
     if done:
         log(f"resuming {shards} on {context.master}: {len(done)} of {n_waves} waves are done")
@@ -101,8 +152,8 @@ def _run(spark: SparkSession, files: Files, this: _Run) -> dict[str, Any]:
         config=this.config,
         context=context,
         n_shards=n_shards,
-        began=began,
-        started=started,
+        began=this.began,
+        started=this.started,
     )
     try:
         budget.add(*done.values())
@@ -116,9 +167,14 @@ def _run(spark: SparkSession, files: Files, this: _Run) -> dict[str, Any]:
             f"{request.output}: files of waves that were done are missing; the same command makes them again"
         )
     finished = run_json(entries)
+    if first is not None:
+        finished["judging"] = {
+            name: first[name] for name in ("started_at", "finished_at", "n_bytes", "seconds", "stages")
+        }
     output.finish(files, finished)
-    for line in summary(finished, request.output):
-        log(line)
+    if request.passing != JUDGING:
+        for line in summary(finished, request.output):
+            log(line)
     return finished
 
 

@@ -15,12 +15,17 @@ def status(location: str) -> dict[str, Any]:
     """What is done, missing and failed of the run in OUT, ready for JSON; OutputError if there is none.
 
     A wave is "done", "missing" (not done yet), "lost" (done, but pages of it are gone) or "failed".
-    `stopped` is the reason if the run exceeded its failure budget.
+    `stopped` is the reason if the run exceeded its failure budget. `passing`: "first" while the first pass of
+    two is not done, and all figures are that pass's.
     """
     with opened(location) as files:
+        if files.read(output.CONFIG) is None and files.names(output.JUDGING) is not None:
+            first = status(f"{location.rstrip('/')}/{output.JUDGING}")
+            return {**first, "output": location, "complete": False, "passing": "first"}
         if files.names("_run") is None:
             raise OutputError(f"{location}: holds no run of victor clean")
         planned = output.stored_plan(files)
+        config = output.stored(files, output.CONFIG) or {}
         entries, failed = {entry.wave: entry for entry in output.entries(files)}, output.failures(files)
         there = files.below(output.PAGES)
         ended = output.stored(files, output.RUN) is not None
@@ -37,7 +42,7 @@ def status(location: str) -> dict[str, Any]:
         "complete": ended and len(done) == len(waves),
         "stopped": stopped.get("stopped"),
         "share_done": round(sum(wave["n_bytes"] for wave in done) / max(n_bytes, 1), 4),
-        "n_shards": planned.shards.num_rows,
+        "n_shards": config.get("inputs", {}).get("n_shards", planned.shards.num_rows),
         "n_rows": counts.n_rows,
         "n_pages": counts.n_pages,
         "n_failed_shards": len(counts.failed_shards),
@@ -70,6 +75,8 @@ def as_lines(found: Mapping[str, Any], *, every_wave: bool = False) -> Iterator[
     """The status in lines for people."""
     waves, stopped = found["waves"], found["stopped"]
     word = "complete" if found["complete"] else "incomplete: the same command resumes it"
+    if found.get("passing"):
+        word = "incomplete, in the first of two passes: the same command resumes it"
     if stopped:
         word = "incomplete: more failed than the budget allows; the same command with a larger one resumes it"
     yield f"{found['output']}: {word}"

@@ -23,10 +23,10 @@ import pyarrow.parquet as pq
 from pyspark import Accumulator, Broadcast, TaskContext
 from pyspark.sql import SparkSession
 
-from victor_spark.spark import manifest
+from victor_spark.spark import deciding, manifest
 from victor_spark.spark.counts import Counts
 from victor_spark.spark.record import models_hashes
-from victor_spark.spark.request import CleanRequest
+from victor_spark.spark.request import DECIDING, CleanRequest
 from victor_spark.spark.rows import Work, page_work, row_batches
 from victor_spark.spark.sandbox import Sandbox
 from victor_spark.warc import remote_files
@@ -111,7 +111,8 @@ def _prepared(task: CleanTask) -> tuple[Work, Sandbox]:
         for _, other in _CURRENT.values():
             other.close()
         _CURRENT.clear()
-        work = page_work(task.request, task.models.value)
+        make = deciding.work if task.request.passing == DECIDING else page_work
+        work = make(task.request, task.models.value)
         _CURRENT[task] = work, Sandbox(work, task.request.limits)
     return _CURRENT[task]
 
@@ -139,7 +140,8 @@ def write_partition(
     files: dict[str, _File] = {}
     try:
         for batch in clean(batches) if clean else batches:
-            counts.count(batch)
+            if "status" in target.schema.names:  # pages, and not the sums of sites
+                counts.count(batch)
             rows = pa.Table.from_batches([batch]).cast(target.schema)  # Spark drops the schema's version
             for folder, part in _by_folder(rows, target.partition_by):
                 if folder not in files:

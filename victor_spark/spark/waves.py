@@ -126,7 +126,7 @@ def clean(writing: Writing, wave: int) -> Written:
         if isinstance(files, HadoopFiles):  # reached by Spark alone
             write(_pages(planned, writing.task, seconds), staged, rows)
             return Written(started, seconds)
-        target = Target(staged, tables.pages(*writing.task.request.rows.columns), rows.partition_by)
+        target = Target(staged, writing.task.request.schema, rows.partition_by)
         if rows.file_bytes or writing.task.request.spark.engine == "rdd":
             pages = _pages(planned, writing.task, seconds)
             pages = rebalanced(pages, rows) if rows.file_bytes else pages
@@ -141,7 +141,7 @@ def clean(writing: Writing, wave: int) -> Written:
 
 def _pages(planned: DataFrame, task: CleanTask, seconds: StageSeconds) -> DataFrame:
     """The pages table as a DataFrame, one task a partition; both engines run `clean_partition`."""
-    ddl = tables.ddl(tables.pages(*task.request.rows.columns))
+    ddl = tables.ddl(task.request.schema)
     if task.request.spark.engine == "rdd":
         rows = planned.rdd.mapPartitions(partial(clean_rows, task=task, seconds=seconds))
         return planned.sparkSession.createDataFrame(rows, ddl, verifySchema=False)
@@ -178,7 +178,7 @@ def commit(writing: Writing, wave: int, written: Written) -> Entry:
     spark, files, counts = writing.spark, writing.files, written.counts
     check_held(files)
     if counts is None:
-        columns = tables.ddl(tables.pages(*writing.task.request.rows.columns))
+        columns = tables.ddl(writing.task.request.schema)
         staged = f"{files.location}/{output.staged(writing.run_id, wave)}"
         counts = of_files(spark.read.schema(columns).parquet(literal(staged)))
     splits = plan.splits(writing.plan, wave)
@@ -204,26 +204,31 @@ def check_held(files: Files) -> None:
 
 @contextmanager
 def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Iterator[None]:
-    """Marks the jobs of this thread as the wave's, for progress, and as the run's, for cancelling it.
-
-    OutputError if one of them finds a disk full.
-    """
+    """Marks the jobs of this thread as the wave's, for progress, and as the run's, for cancelling it."""
     context, group = writing.spark.sparkContext, f"{writing.run_id}, wave {wave}"
     context.addJobTag(writing.run_id)
     context.setLocalProperty("spark.scheduler.pool", None)  # type: ignore[arg-type] # as PySpark's own tests do
     context.setJobGroup(group, f"victor clean, wave {wave}", interruptOnCancel=True)
     writing.tally.begin(group, weight=weight, n_tasks=n_tasks)
     try:
+        with disk_errors(writing.files):
+            yield
+    finally:
+        writing.tally.end(group)
+        context.setJobGroup(f"{writing.run_id}, counting", "victor clean, counting")
+        context.setLocalProperty("spark.scheduler.pool", "counting")
+
+
+@contextmanager
+def disk_errors(files: Files) -> Iterator[None]:
+    """OutputError if a task finds a disk full."""
+    try:
         yield
     except Exception as error:
         if _DISK_FULL not in str(error):
             raise
         full = f"a disk is full ({_DISK_FULL}); make room, and the same command resumes"
-        raise OutputError(f"{writing.files.location.removeprefix('file://')}: {full}") from error
-    finally:
-        writing.tally.end(group)
-        context.setJobGroup(f"{writing.run_id}, counting", "victor clean, counting")
-        context.setLocalProperty("spark.scheduler.pool", "counting")
+        raise OutputError(f"{files.location.removeprefix('file://')}: {full}") from error
 
 
 def literal(path: str) -> str:

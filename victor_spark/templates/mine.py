@@ -66,7 +66,9 @@ def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSetti
     below = min(cut_off, _guard(n_pages, settings.min_section_share, settings))
     chosen |= (how.document_frequency >= below) & repeats.of_sections(edges, found, how.anchors)
     rows = np.flatnonzero(eligible & chosen).astype(np.int32)
-    rows = _with_words(ground, found, rows, len(mutable.names))
+    # At least one token is literal: mutable patterns alone match any date.
+    fixed = np.cumsum(np.append(0, ground.symbols >= len(mutable.names)))
+    rows = rows[fixed[found.position[rows] + found.length[rows]] > fixed[found.position[rows]]]
     rows = rows[~repeats.hanging(ground, found, rows, how.anchors[rows], below)]
     if len(rows):
         rows = repeats.needed(ground, edges, found, rows, how.anchors[rows])
@@ -129,14 +131,6 @@ def _read(texts: Sequence[str], settings: MiningSettings, mutable: Patterns) -> 
     numbers = np.flatnonzero(sites.distinct(symbols, settings.twin_likeness)).tolist()
     kept = [symbols[number] for number in numbers]
     return _Pages(numbers, kept, [edges[number] for number in numbers], n_patterns + vocabulary.n)
-
-
-def _with_words(ground: Corpus, found: Repeats, rows: Int32, n_patterns: int) -> Int32:
-    """The repeats that hold at least one literal token; those of mutable patterns alone match any date."""
-    fixed = np.cumsum(np.append(0, ground.symbols >= n_patterns))
-    begin = found.position[rows]
-    chosen: Int32 = rows[fixed[begin + found.length[rows]] > fixed[begin]]
-    return chosen
 
 
 def _templates(

@@ -221,6 +221,7 @@ def republished(found: Repeats, n_documents: int, *, most: float) -> Bool:
 
 
 _SHORT_LINE: Final = 10
+_N_OCCURRENCES_LOOKED_AT: Final = 32
 
 
 def of_sections(edges: UInt8, found: Repeats, anchors: Int32) -> Bool:
@@ -270,19 +271,12 @@ def needed(corpus: Corpus, edges: UInt8, found: Repeats, rows: Int32, anchors: I
     shorter = np.searchsorted(found.length[rows], found.length[rows], side="left").tolist()
     kept = []
     for row, text, limit in zip(rows, local, shorter, strict=True):
-        covered = tree.covered(text, _common_edges(edges, found, int(row)), heads, symbols, limit)
+        # Which of its tokens begin and end lines in all its occurrences (of many, a sample).
+        begin, end = int(found.begin[row]), int(found.end[row]) + 1
+        occurrences = found.suffixes[begin : end : max(1, (end - begin) // _N_OCCURRENCES_LOOKED_AT)]
+        of_tokens = edges[occurrences[:, None] + np.arange(found.length[row])]
+        common = np.bitwise_and.reduce(of_tokens, axis=0)
+        covered = tree.covered(text, common, heads, symbols, limit)
         kept.append(not (np.maximum.accumulate(covered) > np.arange(len(covered))).all())
     chosen: Int32 = rows[np.array(kept)]
     return chosen
-
-
-_N_OCCURRENCES_LOOKED_AT = 32
-
-
-def _common_edges(edges: UInt8, found: Repeats, row: int) -> UInt8:
-    """Which of a repeat's tokens begin and end lines in all its occurrences (of many, a sample)."""
-    begin, end = int(found.begin[row]), int(found.end[row]) + 1
-    places = found.suffixes[begin : end : max(1, (end - begin) // _N_OCCURRENCES_LOOKED_AT)]
-    of_tokens = edges[places[:, None] + np.arange(found.length[row])]
-    common: UInt8 = np.bitwise_and.reduce(of_tokens, axis=0)
-    return common

@@ -262,7 +262,9 @@ def update(old: pa.Table, new: pa.Table, mined_without: Collection[tuple[str, st
             for name in ("cut_off", "n_sites_seen", "example", "mined_at", "last_seen", "whole_lines"):
                 row[name] = again[name]
             row["vanished"] = False
-        elif _covers(matchers[key[1]], row):
+        elif (matcher := matchers[key[1]].of(row["site"])) is not None and (
+            matcher.intervals(row["example"]).tolist() == [[0, len(row["example"])]]
+        ):
             row.update(vanished=False, last_seen=crawled[site]["mined_at"])
         else:
             row["vanished"] = True
@@ -276,11 +278,6 @@ def update(old: pa.Table, new: pa.Table, mined_without: Collection[tuple[str, st
 
 def _by_key(table: pa.Table) -> dict[tuple[str, str, str], dict[str, Any]]:
     return {(row["site"], row["view"], row["regex"]): row for row in table.to_pylist()}
-
-
-def _covers(matchers: Matchers, row: dict[str, Any]) -> bool:
-    matcher = matchers.of(row["site"])
-    return matcher is not None and matcher.intervals(row["example"]).tolist() == [[0, len(row["example"])]]
 
 
 def _ordered(rows: list[dict[str, Any]], histograms: dict[tuple[str, str], list[int]]) -> pa.Table:

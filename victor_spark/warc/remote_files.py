@@ -133,15 +133,12 @@ class RemoteFile(io.RawIOBase):
                 return start, part
         follows = any(start + len(part) == position for start, part in self._fetched)
         self._step = min(self._step * 2, LARGEST_FETCH) if follows else FIRST_FETCH
-        end = min(position + max(n, self._step), self._size, self._window_end(position))
-        self._fetched.append((position, fetched(self._fetch, position, end)))
-        return self._fetched[-1]
-
-    def _window_end(self, position: int) -> int:
-        """The end of the window around a position; outside of all windows, the end of the file."""
         number = bisect_right(self._windows, position, key=lambda window: window[0]) - 1
         inside = number >= 0 and position < self._windows[number][1]
-        return self._windows[number][1] if inside else self._size
+        last = self._windows[number][1] if inside else self._size
+        end = min(position + max(n, self._step), self._size, last)
+        self._fetched.append((position, fetched(self._fetch, position, end)))
+        return self._fetched[-1]
 
     def close(self) -> None:
         """Closes the file and its connection."""

@@ -1,0 +1,94 @@
+"""The two passes of `victor clean --by-site` beside one pass: processor time of all processes, and disk.
+
+    python bench/by_site.py [--shards INPUT...] [--rounds N]
+
+Prints Markdown. Both runs alternate.
+"""
+
+import argparse
+import ctypes
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+import pyarrow.parquet as pq
+from _shards import add_argument, shards
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+_SUBREAPER: Final = 36  # of linux/prctl.h: orphans become our children, so their time is counted
+
+
+def main() -> None:
+    """Runs both, and prints what they took."""
+    parser = argparse.ArgumentParser(description="Processor time of two passes beside one.")
+    add_argument(parser)
+    parser.add_argument("--rounds", type=int, default=3, metavar="N")
+    arguments = parser.parse_args()
+    ctypes.CDLL(None).prctl(_SUBREAPER, 1)
+    took: dict[str, list[float]] = {"one pass": [], "--by-site": []}
+    with shards(arguments.shards) as chosen, tempfile.TemporaryDirectory(prefix="victor-bench-") as folder:
+        paths = [shard.path for shard in chosen]
+        for _ in range(arguments.rounds):
+            for name, seconds in took.items():
+                output = Path(folder) / "out"
+                shutil.rmtree(output, ignore_errors=True)
+                options = ["--by-site", "--keep-blocks"] if name == "--by-site" else []
+                seconds.append(_cpu([*paths, "--output", str(output), *options]))
+        n_pages = sum(pq.read_metadata(path).num_rows for path in (output / "pages").glob("*.parquet"))
+        text = sum(map(_text_bytes, (output / "_run/judging/pages").glob("*.parquet")))
+        judged, known = (_size(output / f"_run/judging/{name}") for name in ("pages", "known-*"))
+    ratios = [two / one for one, two in zip(*took.values(), strict=True)]
+    print(f"## Two passes beside one ({n_pages} pages, {arguments.rounds} rounds)\n")
+    for name, seconds in took.items():
+        print(f"- {name}: {1000 * statistics.median(seconds) / n_pages:.2f} ms of processor time a page")
+    print(f"- ratio: {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
+    sizes = [size / n_pages / 1000 for size in (judged, text, known)]
+    print(
+        f"- judged pages on disk: {sizes[0]:.1f} kB a page (their text: {sizes[1]:.1f} kB before compression)"
+    )
+    print(f"- sums of sites on disk: {sizes[2]:.1f} kB a page\n")
+
+
+def _cpu(arguments: list[str]) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, str(ROOT / "jobs/clean.py"), *arguments, "--master", "local[2]"]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
+    }
+    subprocess.run(command, check=True, env=environment, stdout=sys.stderr)
+    while True:
+        try:
+            os.wait()
+        except ChildProcessError:
+            break
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def _text_bytes(path: Path) -> int:
+    file = pq.ParquetFile(path)
+    return sum(
+        len(text or "")
+        for batch in file.iter_batches(columns=["judged.text"])
+        for text in batch["judged"].field("text").to_pylist()
+    )
+
+
+def _size(folder: Path) -> int:
+    return sum(
+        path.stat().st_size
+        for top in folder.parent.glob(folder.name)
+        for path in top.rglob("*")
+        if path.is_file()
+    )
+
+
+if __name__ == "__main__":
+    main()

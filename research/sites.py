@@ -1,0 +1,392 @@
+"""What the site's other pages contribute: fits models/sites, and measures it on sites with gold pages.
+
+python -m research.sites split --data DATA --to DIR       training pages of all other sites
+victor train crf --data DIR --features victor-2 --folds 0 --algorithm lbfgs --iterations 60 --output MODEL
+python -m research.sites measure --data DATA --model MODEL
+python -m research.sites page --output docs/sites.md
+
+MODEL has seen no site that is measured. `measure` writes sites.json in --results, and the fitted site model.
+"""
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+import research
+from research import against_peers, peers_raw, sites_page
+from victor_spark import pipeline, resources
+from victor_spark.blocks import Blocks, Bool, Float32, Float64
+from victor_spark.errors import EXIT_DONE, VictorError
+from victor_spark.evaluation import gold, resampling
+from victor_spark.evaluation.gold import GoldPage
+from victor_spark.evaluation.progress import track
+from victor_spark.model import decision
+from victor_spark.preparation import handed_over
+from victor_spark.sites import evidence as told
+from victor_spark.sites.decision import FILE_NAME, SiteModel, revised
+from victor_spark.sites.evidence import Contributions, contributions, evidence, known
+from victor_spark.words import block_words, words
+
+MORE: Final = ("fundus", "aed")
+"""Sets of DATA/more that are used beside all of DATA/pages."""
+FEWEST: Final = 3
+"""Gold pages of a site that is measured."""
+MANY: Final = 5
+N_FOLDS: Final = 5
+COMMON: Final = (0.0, 0.5, 1.0, 1.5, 2.0)
+REPEATED: Final = (0.0, 1.0, 2.0, 3.0, 4.0, 6.0)
+CALIBRATION: Final = (0.8, 0.85, 0.9, 0.95, 1.0)
+START: Final = SiteModel(weight=0.9, prior_pages=1.0, common=0.0, repeated=0.0, calibration=1.0)
+"""The plain consensus, which has no fitted number: the page counts as one more page of its layout."""
+NEAR: Final = 0.001
+"""Of all parameters whose F1 is within this of the best, the smallest are taken: the optimum is flat."""
+RESULTS: Final = "sites.json"
+N_PAGES: Final = (2, 3, 5, 10, 30)
+N_RAW: Final = (2, 3, 5, 10, 30, 100, 300, 900)
+N_DRAWS: Final = 5
+N_TARGETS: Final = 60
+N_WORST: Final = 20
+
+
+@dataclass(frozen=True)
+class Cleaned:
+    """A page after the first pass, and what is needed to measure any choice of its blocks.
+
+    `found` is the number of the gold's distinct word per word of the page (-1: not in the gold), `rows` the
+    block of each; `gold` counts the gold's words.
+    """
+
+    page: GoldPage
+    site: str
+    language: str | None
+    blocks: Blocks
+    probabilities: Float64
+    n_words: Float64
+    found: np.ndarray
+    rows: np.ndarray
+    gold: np.ndarray
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Set and id."""
+        return self.page.set, self.page.id
+
+    def decided(self, probabilities: Float64) -> tuple[float, float]:
+        """Word F1 and expected F1 of the default decision."""
+        kept = decision.by_expected_f1(probabilities, self.n_words)
+        expected = decision.expected_f1(probabilities, self.n_words, kept)
+        return self.f1(kept & ~self.blocks.line_number), expected
+
+    def f1(self, kept: Bool) -> float:
+        """F1 of the words of the kept blocks against the gold."""
+        chosen = self.found[kept[self.rows]]
+        if not len(chosen) or not len(self.gold):
+            return float(len(chosen) == len(self.gold))
+        common = np.minimum(np.bincount(chosen[chosen >= 0], minlength=len(self.gold)), self.gold).sum()
+        return float(2 * common / (len(chosen) + self.gold.sum()))
+
+
+def annotated(data: Path) -> list[GoldPage]:
+    """All pages with gold, the text of which is in their html."""
+    files = [*gold.find(data / "pages").values(), *gold.find(data / "more", MORE).values()]
+    return [page for path in files for page in gold.read(path) if gold.usable(page) and page.html]
+
+
+def measured(pages: Sequence[GoldPage]) -> set[str]:
+    """The sites with enough pages."""
+    return {site for site, n in Counter(map(gold.site, pages)).items() if n >= FEWEST}
+
+
+def split(data: Path, to: Path) -> None:
+    """Writes the pages of all sites that are not measured, as training sets."""
+    pages = annotated(data)
+    held_out = measured(pages)
+    to.mkdir(parents=True, exist_ok=True)
+    for name in sorted({page.set for page in pages}):
+        rows = [page for page in pages if page.set == name and gold.site(page) not in held_out]
+        lines = (json.dumps({**asdict(page), "lang": page.language}, ensure_ascii=False) for page in rows)
+        (to / f"{name}.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def cleaned(pages: Sequence[GoldPage], model: Path) -> Iterator[Cleaned]:
+    """The pages after the first pass."""
+    settings = pipeline.Settings(model=str(model))
+    clean = pipeline.cleaning(settings, pipeline.models(settings))
+    for page in track(pages, "first pass", len(pages)):
+        document = clean(handed_over(page.html.encode("utf-8", "replace"), page.url, "utf-8"))
+        blocks, wanted = document.columns, Counter(words(page.gold or ""))
+        numbers = {word: number for number, word in enumerate(wanted)}
+        of_page, rows = block_words(blocks)
+        yield Cleaned(
+            replace(page, html="", gold=None, gold_markup=None),
+            gold.site(page),
+            page.language or document.language,
+            blocks,
+            document.scores.probabilities,
+            decision.n_words(blocks),
+            np.array([numbers.get(word, -1) for word in of_page], dtype=np.int64),
+            rows,
+            np.array(list(wanted.values()), dtype=np.int64),
+        )
+
+
+def evidence_of(pages: Sequence[Cleaned], groups: Sequence[Sequence[int]]) -> dict[int, Float32]:
+    """Number of a page → its evidence, where each group of pages is all that is known of a site."""
+    found: dict[int, Float32] = {}
+    for group in groups:
+        of_site = known(contributions(pages[i].blocks, pages[i].probabilities) for i in group)
+        found |= {i: evidence(pages[i].blocks, pages[i].probabilities, of_site) for i in group}
+    return found
+
+
+def decided(pages: Sequence[Cleaned], table: dict[int, Float32], model: SiteModel | None) -> Float64:
+    """(word F1, expected F1) of each page in `table`, in its order; model None: of one pass."""
+    rows = []
+    for i, row in table.items():
+        own, n_words = pages[i].probabilities, pages[i].n_words
+        rows.append(pages[i].decided(own if model is None else revised(model, own, n_words, row)))
+    return np.array(rows)
+
+
+def fit(f1: dict[tuple[float, float], Float64], chosen: Bool) -> tuple[float, float]:
+    """(common, repeated): the smallest whose mean F1 of the chosen pages is near the best."""
+    means = {parameters: float(values[chosen].mean()) for parameters, values in f1.items()}
+    best = max(means.values())
+    return min((parameters for parameters, mean in means.items() if mean >= best - NEAR), key=sum)
+
+
+def measure(data: Path, model: Path, results: Path, site_model: Path) -> None:
+    """Fits the site model, and writes it and all figures of the document."""
+    pages = annotated(data)
+    held_out = measured(pages)
+    rows = list(cleaned([page for page in pages if gold.site(page) in held_out], model))
+    names = np.array([row.site for row in rows])
+    groups = [np.flatnonzero(names == site).tolist() for site in sorted(set(names.tolist()))]
+    table = dict(sorted(evidence_of(rows, groups).items()))
+    grid = {
+        each: decided(rows, table, replace(START, common=each[0], repeated=each[1]))
+        for each in track(list(product(COMMON, REPEATED)), "fitting", len(COMMON) * len(REPEATED))
+    }
+    f1 = {each: values[:, 0] for each, values in grid.items()}
+    common, repeated = fit(f1, np.ones(len(rows), bool))
+    fitted = replace(START, common=common, repeated=repeated)
+    trials = {each: decided(rows, table, replace(fitted, calibration=each)) for each in CALIBRATION}
+    calibration = min(trials, key=lambda each: abs(float(np.diff(trials[each].mean(axis=0))[0])))
+    shipped = replace(fitted, calibration=calibration)
+    (site_model / FILE_NAME).write_bytes(shipped.to_bytes())
+
+    one, by_site = decided(rows, table, None), trials[calibration]
+    sets = np.array([row.page.set for row in rows])
+    n_pages = np.array([Counter(names.tolist())[name] for name in names])
+    folds = np.random.default_rng(0).permutation(len(groups)) % N_FOLDS
+    fold_of = np.zeros(len(rows), dtype=np.int64)
+    for group, fold in zip(groups, folds, strict=True):
+        fold_of[group] = fold
+    columns = {
+        "one pass": one[:, 0],
+        "consensus": f1[0.0, 0.0],
+        "consensus, common layouts": f1[common, 0.0],
+        "all, calibrated (shipped)": by_site[:, 0],
+        "fitted on other sites": _elsewhere(f1, fold_of),
+        "fitted on other sets": _elsewhere(f1, np.unique(sets, return_inverse=True)[1]),
+    }
+    many = n_pages >= MANY
+    stored = {
+        "model": asdict(shipped),
+        "n_pages": len(rows),
+        "n_sites": len(groups),
+        "columns": {name: _summary(values[many], names[many]) for name, values in columns.items()},
+        "gain": _gain(one[many, 0], by_site[many, 0], names[many]),
+        "by pages": [
+            _group(f"{low} to {high}" if high < 10**6 else f"{low} and more", one, by_site, names, mask)
+            for low, high in ((3, 4), (5, 9), (10, 19), (20, 29), (30, 10**6))
+            if (mask := (n_pages >= low) & (n_pages <= high)).any()
+        ],
+        "by set": [
+            _group(each, one, by_site, names, many & (sets == each)) for each in sorted(set(sets[many]))
+        ],
+        "by language": _by_language(rows, one, by_site, names, many),
+        "curve": [_at(rows, groups, n, shipped) for n in N_PAGES],
+        "reliability": _reliability(by_site[many]),
+        "peers": _peers(rows, many, {"one pass": one[:, 0], "by site": by_site[:, 0]}),
+        "raw": [_raw(path, model, shipped) for path in sorted((data / "sites").glob("*.jsonl.xz"))],
+        "worst": [
+            {"set": rows[i].page.set, "id": rows[i].page.id, "one": one[i, 0], "by_site": by_site[i, 0]}
+            for i in sorted(np.flatnonzero(many), key=lambda i: by_site[i, 0])[:N_WORST]
+        ],
+    }
+    (results / RESULTS).write_text(json.dumps(stored, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _elsewhere(f1: dict[tuple[float, float], Float64], fold_of: np.ndarray) -> Float64:
+    """F1 of every page with the parameters that are fitted on the pages of the other folds."""
+    found = np.zeros(len(fold_of))
+    for fold in np.unique(fold_of):
+        own = fold_of == fold
+        found[own] = f1[fit(f1, ~own)][own]
+    return found
+
+
+def _summary(f1: Float64, sites: np.ndarray) -> dict[str, float]:
+    interval = resampling.interval(f1.tolist(), sites.tolist())
+    return {"f1": interval.mean, "low": interval.low, "high": interval.high} | {
+        f"below {bar}": float((f1 < bar).mean()) for bar in (0.5, 0.8)
+    }
+
+
+def _gain(one: Float64, other: Float64, sites: np.ndarray) -> dict[str, float]:
+    interval = resampling.interval((other - one).tolist(), sites.tolist())
+    return {"gain": interval.mean, "low": interval.low, "high": interval.high}
+
+
+def _group(name: str, one: Float64, other: Float64, sites: np.ndarray, chosen: Bool) -> dict[str, Any]:
+    rows = {
+        "one": _summary(one[chosen, 0], sites[chosen]),
+        "by_site": _summary(other[chosen, 0], sites[chosen]),
+    }
+    numbers = {"n_pages": int(chosen.sum()), "n_sites": len(set(sites[chosen].tolist()))}
+    return {"name": name, **numbers, **rows, **_gain(one[chosen, 0], other[chosen, 0], sites[chosen])}
+
+
+def _by_language(
+    rows: Sequence[Cleaned], one: Float64, other: Float64, sites: np.ndarray, many: Bool
+) -> list[dict[str, Any]]:
+    languages = np.array([row.language or "unknown" for row in rows])
+    often = [name for name, n in Counter(languages[many].tolist()).most_common() if n >= MANY]
+    return [_group(name, one, other, sites, many & (languages == name)) for name in often]
+
+
+def _at(rows: Sequence[Cleaned], groups: Sequence[Sequence[int]], n: int, model: SiteModel) -> dict[str, Any]:
+    """One pass and by site where a site has only n pages, drawn at random from the sites that have more."""
+    random, one, other, sites = np.random.default_rng(n), [], [], []
+    for _, group in product(range(N_DRAWS), groups):
+        if len(group) < n:
+            continue
+        order = random.permutation(group)
+        drawn = [order[i : i + n].tolist() for i in range(0, len(group) - n + 1, n)]
+        table = evidence_of(rows, drawn)
+        one.append(decided(rows, table, None))
+        other.append(decided(rows, table, model))
+        sites += [rows[i].site for i in table]
+    return _group(
+        str(n), np.concatenate(one), np.concatenate(other), np.array(sites), np.ones(len(sites), bool)
+    )
+
+
+def _reliability(found: Float64) -> list[dict[str, float]]:
+    bounds = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.01)
+    rows = []
+    for low, high in pairwise(bounds):
+        own = found[(found[:, 1] >= low) & (found[:, 1] < high)]
+        if len(own):
+            mean = own.mean(axis=0).tolist()
+            rows.append({"low": low, "high": min(high, 1), "n": len(own), "f1": mean[0], "expected": mean[1]})
+    return rows
+
+
+def _peers(rows: Sequence[Cleaned], many: Bool, ours: dict[str, Float64]) -> dict[str, Any]:
+    """The same pages as other tools clean them, of the sets whose results `against_peers` keeps."""
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for row in peers_raw.read(research.RESULTS / against_peers.PER_PAGE):
+        found.setdefault((row.set, row.id), {})[row.peer] = row.f1
+    there = [i for i in np.flatnonzero(many).tolist() if rows[i].key in found]
+    names = sorted({name for i in there for name in found[rows[i].key]})
+    columns = {name: values[there] for name, values in ours.items()}
+    columns |= {name: np.array([found[rows[i].key][name] for i in there]) for name in names}
+    sites = np.array([rows[i].site for i in there])
+    return {"n_pages": len(there), "tools": {name: _summary(f1, sites) for name, f1 in columns.items()}}
+
+
+def _raw(path: Path, model: Path, site_model: SiteModel) -> dict[str, Any]:
+    """A site without gold: what changes, and how fast the decision approaches that of the whole site."""
+    pages = [page for page in cleaned(list(gold.read(path)), model) if len(page.blocks)]
+    parts = [contributions(page.blocks, page.probabilities) for page in pages]
+    whole = known(parts)
+    counts: Counter[str] = Counter()
+    for page in pages:
+        table = evidence(page.blocks, page.probabilities, whole)
+        new = revised(site_model, page.probabilities, page.n_words, table)
+        before, after = (decision.by_expected_f1(each, page.n_words) for each in (page.probabilities, new))
+        n = page.n_words
+        counts.update(
+            before=int(n[before].sum()),
+            added=int(n[after & ~before].sum()),
+            dropped=int(n[before & ~after].sum()),
+            changed=int(n[before ^ after].sum() > 0.1 * max(n[before].sum(), 1)),
+            emptied=int(before.any() and not after.any()),
+            filled=int(after.any() and not before.any()),
+        )
+    random = np.random.default_rng(0)
+    targets = random.permutation(len(pages))[:N_TARGETS].tolist()
+    curve = {n: _agreement(pages, parts, whole, targets, n, site_model) for n in N_RAW if n < len(pages)}
+    return {"site": gold.set_name(path), "n_pages": len(pages), **counts, "curve": curve}
+
+
+def _agreement(
+    pages: Sequence[Cleaned],
+    parts: Sequence[Contributions],
+    whole: told.Known,
+    targets: Sequence[int],
+    n: int,
+    model: SiteModel,
+) -> float:
+    """F1 by words of what is kept when n pages of the site are known, against what all pages lead to."""
+    random, found = np.random.default_rng(n), []
+    for i in targets:
+        page = pages[i]
+        others = [j for j in random.choice(len(pages), n, replace=False).tolist() if j != i][: n - 1]
+        few = known([parts[j] for j in (i, *others)])
+        tables = (evidence(page.blocks, page.probabilities, each) for each in (few, whole))
+        few_kept, all_kept = (
+            decision.by_expected_f1(revised(model, page.probabilities, page.n_words, each), page.n_words)
+            for each in tables
+        )
+        n_both = page.n_words[few_kept].sum() + page.n_words[all_kept].sum()
+        found.append(2 * page.n_words[few_kept & all_kept].sum() / n_both if n_both else 1.0)
+    return float(np.mean(found))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(
+        prog="python -m research.sites",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("step", choices=("split", "measure", "page"))
+    parser.add_argument("--data", metavar="DIR", type=Path, help="has pages/, more/ and sites/")
+    parser.add_argument("--to", metavar="DIR", type=Path, help="takes the training pages of `split`")
+    parser.add_argument("--model", metavar="DIR", type=Path, help="a model that has not seen these sites")
+    parser.add_argument("--results", metavar="DIR", type=Path, default=research.RESULTS, help="sites.json")
+    parser.add_argument(
+        "--site-model", metavar="DIR", type=Path, default=resources.directory("models") / "sites"
+    )
+    parser.add_argument("--output", metavar="FILE", type=Path, default=Path("docs/sites.md"))
+    args = parser.parse_args(arguments)
+    needed = {"split": ("data", "to"), "measure": ("data", "model"), "page": ()}[args.step]
+    if missing := [f"--{name}" for name in needed if getattr(args, name) is None]:
+        parser.error(f"{args.step} needs {' and '.join(missing)}")
+    try:
+        match args.step:
+            case "split":
+                split(args.data, args.to)
+            case "measure":
+                measure(args.data, args.model, args.results, args.site_model)
+            case "page":
+                args.output.write_text(sites_page.page(args.results / RESULTS), encoding="utf-8")
+    except VictorError as error:
+        print(f"research.sites: {error}", file=sys.stderr)
+        return error.exit_code
+    return EXIT_DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

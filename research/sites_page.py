@@ -1,0 +1,169 @@
+"""docs/sites.md: what a site's other pages contribute, from the results of `research.sites measure`."""
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from victor_spark.errors import InputError
+
+Row = Mapping[str, Any]
+
+WORST = "sites-worst.toml"
+"""Written by hand: what was seen when the worst pages were opened."""
+
+INTRODUCTION = """# What only a whole site can tell: measurements
+
+This document is made by `python -m research.sites page --output docs/sites.md` from results that
+`python -m research.sites measure --data DATA --model MODEL` stores (a minute of CPU time; the help of the
+command says how to train MODEL, which takes 16).
+
+A page's own model gives every block a probability. A second pass adds what the site's other pages tell, with
+`victor_spark.sites`:
+
+- **consensus**: the mean log-odds of content of the blocks with the same layout (the tags of all ancestors,
+  and the words in their classes and ids) on the other pages;
+- **common layouts**: the share of the other pages that have the layout. The text of a layout that all pages
+  have, and that differs from page to page, is more likely content;
+- **repeated texts**: the share of these pages that have the same text. A page of which nearly all content is
+  repeated is the same article at another address, and loses nothing.
+
+The model: {parameters}.
+A page whose site is not known, or has no other page, keeps its probabilities to the bit.
+
+
+Measured on {n_pages} annotated pages of {n_sites} sites that MODEL has not seen, each with at least three
+annotated pages; tables are about the sites with five and more unless they say otherwise. Word F1 is the mean
+over pages, intervals are bootstraps over sites (95 %).
+"""
+
+DRAWN = """
+The same with pages drawn at random from larger sites, so that only so many pages are known (all sites that
+have as many, five draws):
+"""
+
+RAW = """
+How near the decision is to that of the whole site when fewer of its pages are known: F1 by words of what is
+kept, mean over up to 60 pages.
+"""
+
+EVIDENCE = """
+The gain over one pass is {gain:+.4f} ({low:+.4f} to {high:+.4f}). In the last two rows the numbers that
+decide a page are fitted without its site, or without its whole set: so much can be expected of other sites.
+
+What most pages of a site have wrong, their consensus has wrong too: the worst pages below are of this kind.
+Sets of the table below without any gain hold single pages of many sites, or pages that their collectors put
+into an element with an id of its own, so that no two have a layout in common.
+"""
+
+
+def page(results: Path) -> str:
+    """The document."""
+    try:
+        found = json.loads(results.read_text(encoding="utf-8"))
+        reasons = tomllib.loads((results.parent / WORST).read_text(encoding="utf-8"))["page"]
+    except (OSError, ValueError) as error:
+        raise InputError(f"{results}: no results of `research.sites measure` ({error})") from error
+    model = found["model"]
+    parts = [
+        INTRODUCTION.format(
+            parameters=", ".join(f"{name} {value:g}" for name, value in model.items()),
+            n_pages=f"{found['n_pages']:,}",
+            n_sites=found["n_sites"],
+        ),
+        "## By kind of evidence\n",
+        *_evidence(found),
+        "\n## By number of pages a site\n",
+        *_groups("annotated pages a site", found["by pages"]),
+        DRAWN,
+        *_groups("pages known", found["curve"]),
+        "\n## By set and by language\n",
+        *_groups("set", found["by set"]),
+        "",
+        *_groups("language", found["by language"]),
+        "\n## Beside other tools\n",
+        *_peers(found["peers"]),
+        "\n## The expected F1\n",
+        *_reliability(found["reliability"]),
+        "\n## Whole sites without annotation\n",
+        *_raw(found["raw"]),
+        "\n## The worst pages\n",
+        *_worst(found["worst"], reasons),
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _row(*cells: object) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def _head(*cells: str) -> Iterator[str]:
+    yield _row(*cells)
+    yield "|" + "---|" * len(cells)
+
+
+def _evidence(found: Row) -> Iterator[str]:
+    yield from _head("decided by", "word F1", "95 % interval", "below .5", "below .8")
+    for name, row in found["columns"].items():
+        interval = f"{row['low']:.3f} – {row['high']:.3f}"
+        yield _row(name, f"{row['f1']:.4f}", interval, _percent(row["below 0.5"]), _percent(row["below 0.8"]))
+    yield EVIDENCE.format(**found["gain"])
+
+
+def _groups(title: str, rows: Sequence[Row]) -> Iterator[str]:
+    yield from _head(title, "sites", "pages", "one pass", "by site", "gain", "95 % interval", "below .5")
+    for row in rows:
+        below = (_percent(row[each]["below 0.5"]) for each in ("one", "by_site"))
+        yield _row(
+            row["name"],
+            row["n_sites"],
+            f"{row['n_pages']:,}",
+            *(f"{row[each]['f1']:.4f}" for each in ("one", "by_site")),
+            f"{row['gain']:+.4f}",
+            f"{row['low']:+.4f} to {row['high']:+.4f}",
+            " → ".join(below),
+        )
+
+
+def _peers(peers: Row) -> Iterator[str]:
+    yield f"On {peers['n_pages']:,} of these pages, those that `research.against_peers` has results of:\n"
+    yield from _head("tool", "word F1", "95 % interval", "below .5")
+    for name, row in sorted(peers["tools"].items(), key=lambda each: -each[1]["f1"]):
+        interval = f"{row['low']:.3f} – {row['high']:.3f}"
+        yield _row(name, f"{row['f1']:.3f}", interval, _percent(row["below 0.5"]))
+
+
+def _reliability(rows: Sequence[Row]) -> Iterator[str]:
+    yield from _head("expected F1", "pages", "mean expected", "mean measured")
+    for row in rows:
+        bounds = f"{row['low']:g} – {row['high']:g}"
+        yield _row(bounds, row["n"], f"{row['expected']:.3f}", f"{row['f1']:.3f}")
+
+
+def _raw(rows: Sequence[Row]) -> Iterator[str]:
+    yield "Words that one pass keeps, and those that the second pass adds and drops.\n"
+    yield from _head(
+        "site", "pages", "words", "added", "dropped", "pages changed by 10 %", "emptied", "filled"
+    )
+    for row in rows:
+        counts = (f"{row[name]:,}" for name in ("n_pages", "before", "added", "dropped", "changed"))
+        yield _row(row["site"], *counts, row["emptied"], row["filled"])
+    numbers = sorted({int(n) for row in rows for n in row["curve"]})
+    yield RAW
+    yield from _head("pages known", *map(str, numbers))
+    for row in rows:
+        values = (row["curve"].get(str(n)) for n in numbers)
+        yield _row(row["site"], *("" if value is None else f"{value:.3f}" for value in values))
+
+
+def _worst(rows: Sequence[Row], reasons: Sequence[Row]) -> Iterator[str]:
+    why = {(row["set"], row["id"]): row["why"] for row in reasons}
+    yield from _head("page", "one pass", "by site", "what is wrong")
+    for row in rows:
+        reason = why.get((row["set"], row["id"]), "")
+        yield _row(f"{row['set']} {row['id'][-24:]}", f"{row['one']:.2f}", f"{row['by_site']:.2f}", reason)
+
+
+def _percent(ratio: float) -> str:
+    return f"{100 * ratio:.1f} %"

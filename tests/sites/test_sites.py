@@ -1,0 +1,258 @@
+"""What a site's pages tell about each of them, and how it changes the probabilities of their blocks."""
+
+import json
+import time
+from collections.abc import Sequence
+from functools import reduce
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.html.pages import blocks_of
+from victor_spark.blocks import HEADER, OTHER, TEXT, Blocks, Float32, Float64
+from victor_spark.errors import ModelError
+from victor_spark.model.decision import by_expected_f1, n_words
+from victor_spark.resources import directory
+from victor_spark.sites import decision
+from victor_spark.sites import evidence as told
+from victor_spark.sites.decision import SiteModel, revised
+from victor_spark.sites.evidence import Contributions, Known, contributions, evidence, known
+
+MODEL = SiteModel(weight=0.9, prior_pages=1.0, common=1.0, repeated=3.0, calibration=0.9)
+NOTICE = "Please read our terms of use before you print this page"
+
+
+def article(number: int, notice: str = NOTICE) -> Blocks:
+    """A page of an invented site: a menu, two paragraphs of its own, and a notice between them."""
+    first, second = (f"The {n} paragraph tells of the ship {number * 'a'}b" for n in ("first", "second"))
+    return blocks_of(
+        f"<nav><a>Home</a><a>Ships</a></nav><div class=story><h1>Ship {number * 'a'}</h1>"
+        f"<p>{first}</p><p>{notice}</p><p>{second}</p></div>"
+    )
+
+
+def marginals(*content: float) -> Float64:
+    """Rows with these probabilities of content, a third of each for the header."""
+    likely = np.array(content)
+    return np.stack([likely / 3, likely - likely / 3, 1 - likely], axis=1)
+
+
+RIGHT = marginals(0.02, 0.02, 0.9, 0.95, 0.8, 0.95)
+
+scored = st.lists(
+    st.tuples(st.integers(0, 4), st.sampled_from((0.0, 0.01, 0.3, 0.5, 0.97, 1.0)) | st.floats(0, 1)),
+    max_size=9,
+)
+
+
+def page(rows: Sequence[tuple[int, float]]) -> tuple[Blocks, Float64]:
+    """A page with a paragraph in one of five layouts for each row, and its marginals."""
+    source = "".join(
+        f"<div class=c{layout}><p>text of {layout} {'x' * (i % 3)}</p></div>"
+        for i, (layout, _) in enumerate(rows)
+    )
+    return blocks_of(source), marginals(*(content for _, content in rows)).reshape(-1, 3)
+
+
+def same(first: Known, second: Known) -> bool:
+    """Whether both tell the same, to the bit."""
+    pairs = ((first.of_keys.key, second.of_keys.key), (first.of_keys.sums, second.of_keys.sums))
+    return first.n_pages == second.n_pages and all(np.array_equal(a, b) for a, b in pairs)
+
+
+@given(st.lists(scored, max_size=6), st.randoms())
+def test_the_order_of_pages_changes_no_bit_and_merging_equals_adding_up(
+    pages: list[list[tuple[int, float]]], random: object
+) -> None:
+    rows = [contributions(*page(each)) for each in pages]
+    whole = known(rows)
+    shuffled = list(rows)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert same(whole, known(shuffled))
+    merged = reduce(Known.merged, (known([each]) for each in shuffled), known([]))
+    assert same(whole, merged)
+    assert (np.diff(whole.of_keys.key.astype(object)) > 0).all()
+
+
+@given(st.lists(scored, min_size=1, max_size=5))
+def test_a_page_is_no_evidence_for_itself(pages: list[list[tuple[int, float]]]) -> None:
+    built = [page(each) for each in pages]
+    rows = [contributions(*each) for each in built]
+    among = evidence(*built[0], known(rows))
+    apart = evidence(*built[0], known(rows[1:]), is_among=False)
+    np.testing.assert_array_equal(among, apart)
+
+
+@given(st.lists(scored, min_size=1, max_size=5))
+def test_keys_that_one_page_alone_has_need_not_be_known(pages: list[list[tuple[int, float]]]) -> None:
+    built = [page(each) for each in pages]
+    whole = known(contributions(*each) for each in built)
+    is_shared = whole.of_keys.sums[0] > 1
+    shared = Contributions(whole.of_keys.key[is_shared], whole.of_keys.sums[:, is_shared])
+    for each in built:
+        fewer = evidence(*each, Known(whole.n_pages, shared))
+        np.testing.assert_array_equal(fewer, evidence(*each, whole))
+
+
+@given(scored)
+def test_a_page_alone_keeps_its_probabilities_to_the_bit(rows: list[tuple[int, float]]) -> None:
+    blocks, own = page(rows)
+    told_by = evidence(blocks, own, known([contributions(blocks, own)]))
+    assert not told_by.any()
+    assert revised(MODEL, own, n_words(blocks), told_by).tobytes() == own.tobytes()
+
+
+def site(n_pages: int, notice: str = NOTICE) -> Known:
+    """What the articles of the invented site tell."""
+    return known(contributions(article(number, notice), RIGHT) for number in range(n_pages))
+
+
+def after(blocks: Blocks, own: Float64, of_site: Known) -> Float64:
+    """The revised probabilities of a page of the site."""
+    return revised(MODEL, own, n_words(blocks), evidence(blocks, own, of_site))
+
+
+def test_a_page_that_the_model_gets_wrong_is_decided_like_the_other_pages_of_its_layout() -> None:
+    odd, own = article(9), marginals(0.02, 0.6, 0.1, 0.1, 0.1, 0.2)
+    of_site = site(9).merged(known([contributions(odd, own)]))
+    words = n_words(odd)
+    assert not by_expected_f1(own, words)[[3, 5]].any()
+    assert by_expected_f1(after(odd, own, of_site), words).tolist() == [False, False, True, True, False, True]
+
+
+def test_a_text_that_the_other_pages_repeat_is_less_likely_content_than_a_text_of_the_page() -> None:
+    of_site = site(8)
+    changed = after(article(3), RIGHT, of_site)
+    content = 1 - changed[:, OTHER]
+    assert content[4] < 0.6
+    assert content[3] > 0.9
+    evidence_of_page = evidence(article(3), RIGHT, of_site)
+    assert evidence_of_page[told.N_REPEATS].tolist() == [7, 7, 0, 0, 7, 0]
+    assert evidence_of_page[told.SHARE].tolist() == [1.0] * 6
+
+
+def copies(blocks: Blocks, own: Float64, n_pages: int) -> Known:
+    """What so many copies of one page tell."""
+    one = contributions(blocks, own)
+    return Known(n_pages, Contributions(one.key, one.sums * n_pages))
+
+
+def test_one_page_ten_thousand_times_keeps_its_content() -> None:
+    blocks, words = article(1), n_words(article(1))
+    changed = after(blocks, RIGHT, copies(blocks, RIGHT, 10_000))
+    assert by_expected_f1(changed, words).tolist() == by_expected_f1(RIGHT, words).tolist()
+    assert (changed[2:, OTHER] < 0.2).all()
+
+
+Row = tuple[float, int, float, int, float, float]
+"""Of a block: P(content), words, consensus, pages with its layout, their share, ratio of repeats."""
+
+floats = st.floats(0, 1, width=32)
+row = st.tuples(
+    st.floats(0, 1), st.integers(0, 60), st.floats(-13.5, 13.5, width=32), st.integers(0, 9), floats, floats
+)
+
+
+def columns(rows: Sequence[Row]) -> tuple[Float64, Float64, Float32]:
+    """Probabilities, words and evidence."""
+    content, words, consensus, n_pages, share, ratio = (np.array(each) for each in zip(*rows, strict=True))
+    table = np.zeros((len(told.EVIDENCE), len(rows)), np.float32)
+    table[told.CONSENSUS], table[told.N_PAGES], table[told.SHARE] = consensus, n_pages, share
+    table[told.REPEAT_RATIO], table[told.N_REPEATS] = ratio, np.ceil(ratio * n_pages)
+    return marginals(*content), words.astype(float), table
+
+
+@given(st.lists(row, min_size=1, max_size=8))
+def test_rows_sum_to_one_and_the_ratio_of_header_to_text_stays(
+    rows: list[Row],
+) -> None:
+    own, words, table = columns(rows)
+    changed = revised(MODEL, own, words, table)
+    assert ((changed >= 0) & (changed <= 1)).all()
+    np.testing.assert_allclose(changed.sum(axis=1), 1)
+    np.testing.assert_allclose(
+        changed[:, HEADER] * own[:, TEXT], changed[:, TEXT] * own[:, HEADER], atol=1e-12
+    )
+    unknown = table[told.N_PAGES] == 0
+    assert changed[unknown].tobytes() == own[unknown].tobytes()
+
+
+@given(st.lists(row, min_size=1, max_size=8), floats)
+def test_more_repetition_never_raises_the_probability_of_an_otherwise_equal_block(
+    rows: list[Row], ratio: float
+) -> None:
+    own, words, table = columns(rows)
+    more = table.copy()
+    more[told.REPEAT_RATIO, 0] = max(ratio, table[told.REPEAT_RATIO, 0])
+    more[told.N_REPEATS, 0] = max(np.ceil(ratio * table[told.N_PAGES, 0]), table[told.N_REPEATS, 0])
+    before, after = (revised(MODEL, own, words, each)[0, OTHER] for each in (table, more))
+    assert after >= before
+
+
+@given(scored, st.integers(-(2**62), 2**62))
+def test_sums_that_no_page_contributed_give_finite_evidence(
+    rows: list[tuple[int, float]], number: int
+) -> None:
+    blocks, own = page(rows)
+    key = contributions(blocks, own).key
+    wrong = Known(3, Contributions(key, np.full((len(told.SUMS), len(key)), number, np.int64)))
+    table = evidence(blocks, own, wrong)
+    assert np.isfinite(table).all()
+    assert np.isfinite(revised(MODEL, own, n_words(blocks), table)).all()
+
+
+def test_two_hundred_thousand_blocks_take_less_than_five_seconds() -> None:
+    source = "".join(f"<p class=c{i % 5000}>word {i % 70_000}</p>" for i in range(200_000))
+    blocks = blocks_of(source)
+    own = marginals(*np.linspace(0, 1, len(blocks)))
+    started = time.process_time()
+    changed = after(blocks, own, copies(blocks, own, 3))
+    assert time.process_time() - started < 5
+    assert len(changed) == 200_000
+    assert np.isfinite(changed).all()
+
+
+def test_a_page_without_blocks_contributes_no_row() -> None:
+    blocks, own = page([])
+    assert not len(contributions(blocks, own))
+    assert evidence(blocks, own, site(3)).shape == (len(told.EVIDENCE), 0)
+    assert revised(MODEL, own, n_words(blocks), evidence(blocks, own, site(3))).shape == (0, 3)
+
+
+def test_texts_are_keys_only_where_they_may_be_content() -> None:
+    kinds = contributions(article(1), RIGHT).kind.tolist()
+    assert kinds.count(told.TEXT) == 6
+    assert contributions(article(1), marginals(0.01, 0.01, *[0.9] * 4)).kind.tolist().count(told.TEXT) == 4
+
+
+def test_the_shipped_model_is_read_and_written_without_a_change() -> None:
+    folder = directory("models") / "sites"
+    stored = (folder / decision.FILE_NAME).read_bytes()
+    assert decision.from_bytes(stored).to_bytes() == stored
+    assert (folder / "CARD.md").is_file()
+
+
+GOOD = json.loads(MODEL.to_bytes())
+
+
+@pytest.mark.parametrize(
+    ("stored", "complaint"),
+    [
+        (b"\x00", "not a site model"),
+        (b"[]", "not a site model of format"),
+        (json.dumps(GOOD | {"format": 0}).encode(), "not a site model of format"),
+        (
+            json.dumps(GOOD | {"weight": 1.5}).encode(),
+            "weight of a site model must be between",
+        ),
+        (json.dumps(GOOD | {"common": None}).encode(), "common of a site model"),
+        (json.dumps(GOOD | {"common": float("nan")}).encode(), "common of a site model"),
+        (json.dumps(GOOD | {"more": 1}).encode(), "unknown parameters more"),
+    ],
+)
+def test_a_model_that_does_not_fit_is_refused(stored: bytes, complaint: str) -> None:
+    with pytest.raises(ModelError, match=complaint) as caught:
+        decision.from_bytes(stored, "models/sites")
+    assert str(caught.value).startswith("models/sites: ")

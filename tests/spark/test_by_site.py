@@ -1,0 +1,161 @@
+"""`victor clean --by-site`: two passes, and what many pages of a site tell about one of them."""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.spark.crawl import CZECH, PARAGRAPH, Response, Victor, rows, write_warc
+from victor_spark.pipeline import Settings
+from victor_spark.spark import status
+from victor_spark.spark.request import CleanRequest, RowOptions, SiteOptions, SparkOptions
+from victor_spark.spark.run import run
+from victor_spark.tables import BY_SITE
+
+pytestmark = pytest.mark.spark
+
+SENTENCES = [f"{sentence}." for sentence in PARAGRAPH.rstrip(".").split(". ")]
+LINKS = [f'<a href="/{name}">{name}</a>' for name in ("Tides", "Boats", "Weather")]
+Run = Callable[..., list[dict[str, Any]]]
+
+
+def chapter(number: int, paragraphs: list[str]) -> bytes:
+    """A page of a site with one layout."""
+    menu = "".join(f'<li><a href="/{name}">{name}</a></li>' for name in ("home", "news", "contact"))
+    body = "".join(f'<div class="line"><span class="words">{text}</span></div>' for text in paragraphs)
+    return (
+        f'<html><head><title>Chapter {number}</title></head><body><ul class="menu">{menu}</ul>'
+        f'<div class="story"><h1>Chapter {number}</h1>{body}</div>'
+        '<div class="foot"><a href="/terms">Terms</a> <a href="/privacy">Privacy</a></div></body></html>'
+    ).encode()
+
+
+@pytest.fixture(scope="module")
+def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """12 chapters of one site, one of them with links only, and five sites of one page, in three shards."""
+    folder = tmp_path_factory.mktemp("shards")
+    long = [chapter(n, [f"{n} {sentence}" for sentence in SENTENCES] * 3) for n in range(11)]
+    of_site = [Response(f"http://tales.example/{n}", html) for n, html in enumerate(long)]
+    links = Response("http://tales.example/links", chapter(11, LINKS))
+    alone = [Response(f"http://alone{n}.example/", chapter(n, [PARAGRAPH, CZECH][: n + 1])) for n in range(4)]
+    empty = Response(
+        "http://hollow.example/", b"<html><head><title>Hollow</title></head><body></body></html>"
+    )
+    write_warc(folder / "a.warc.gz", [*of_site[:6], *alone[:2]])
+    write_warc(folder / "b.warc.gz", [*of_site[6:], links, *alone[2:], empty])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def clean(spark: SparkSession, shards: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Cleans the shards, and gives the rows in the order of the crawl."""
+    assert spark
+
+    def cleaned(output: Path | None = None, /, **options: Any) -> list[dict[str, Any]]:
+        request = CleanRequest(
+            inputs=(str(shards),),
+            output=str(output or tmp_path_factory.mktemp("run") / "out"),
+            spark=SparkOptions(wave_bytes=20 << 10, split_bytes=4 << 10),
+        )
+        request = replace(request, **options)
+        run(request)
+        return sorted(
+            rows(Path(request.output)), key=lambda row: (row["warc_filename"], row["warc_record_offset"])
+        )
+
+    return cleaned
+
+
+@pytest.fixture(scope="module")
+def one_pass(clean: Run) -> list[dict[str, Any]]:
+    return clean()
+
+
+TWO = SiteOptions(by_site=True)
+
+
+def without(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in BY_SITE}
+
+
+def of_one_page(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [without(row) for row in found if "tales" not in row["url"]]
+
+
+def test_sites_of_one_page_get_the_rows_of_one_pass(clean: Run, one_pass: list[dict[str, Any]]) -> None:
+    found = clean(sites=TWO)
+    assert len(found) == len(one_pass) == 17
+    assert of_one_page(found) == of_one_page(one_pass)
+    assert {row["n_site_pages"] for row in found if "tales" not in row["url"]} == {1}
+    assert {row["n_site_pages"] for row in found if "tales" in row["url"]} == {12}
+    assert {row["site"] for row in found if "tales" in row["url"]} == {"tales.example"}
+
+
+def test_the_other_pages_of_a_site_decide_with(clean: Run, one_pass: list[dict[str, Any]]) -> None:
+    """By itself, a page of a few links is kept with a link of its foot; all other pages drop their foot."""
+
+    def links(found: list[dict[str, Any]]) -> dict[str, Any]:
+        return next(row for row in found if row["url"].endswith("/links"))
+
+    assert "Terms" in links(one_pass)["text"]
+    changed = links(clean(sites=TWO))
+    assert changed["text"] == "Chapter 11\nTides\nBoats\nWeather"
+    assert (changed["n_added_by_site"], changed["n_removed_by_site"]) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"spark": SparkOptions(engine="rdd"), "rows": RowOptions(blocks=True, html=True, markdown=True)},
+        {"rows": RowOptions(partition_by="language"), "cleaning": Settings(threshold=0.3)},
+        {"cleaning": Settings(without=("heading",), including=("title",), fail_below=0.7)},
+        {"cleaning": Settings(languages=("cs",), fail_below=0.7)},
+    ],
+    ids=["columns", "threshold", "roles", "languages"],
+)
+def test_every_option_gives_sites_of_one_page_the_rows_of_one_pass(
+    clean: Run, options: dict[str, Any]
+) -> None:
+    for two, one in zip(of_one_page(clean(sites=TWO, **options)), of_one_page(clean(**options)), strict=True):
+        assert two == one
+
+
+def test_what_lies_between_the_passes_goes_unless_it_is_to_be_kept(clean: Run, tmp_path: Path) -> None:
+    clean(tmp_path / "gone", sites=TWO)
+    assert sorted(path.name for path in (tmp_path / "gone/_run/judging").iterdir()) == ["_run"]
+    clean(tmp_path / "kept", sites=replace(TWO, keep_blocks=True))
+    assert len(list((tmp_path / "kept/_run/judging/pages").glob("*.parquet"))) > 1
+
+
+def test_a_run_goes_on_in_the_pass_where_it_stopped(clean: Run, tmp_path: Path, victor: Victor) -> None:
+    """Whatever a kill leaves: of the first pass, between them, or of the second one."""
+    output, keeping = tmp_path / "out", replace(TWO, keep_blocks=True)
+    whole = clean(output, sites=keeping)
+    judging = output / "_run/judging"
+
+    (output / "_run/run.json").unlink()  # killed in the second pass
+    max((output / "_run/ledger").iterdir()).unlink()
+    assert victor("status", output).code == 4
+    assert clean(output, sites=keeping) == whole
+
+    for name in ("run.json", "config.json", "plan.json", "manifest.parquet"):  # before it began
+        (output / "_run" / name).unlink()
+    shutil.rmtree(output / "_run/ledger")
+    shutil.rmtree(output / "pages")
+    (judging / "known.json").unlink()  # while the sums were made
+    assert status.status(str(output))["passing"] == "first"
+    assert clean(output, sites=keeping) == whole
+
+    for name in ("run.json", "config.json", "plan.json", "manifest.parquet"):
+        (output / "_run" / name).unlink()
+    shutil.rmtree(output / "_run/ledger")
+    shutil.rmtree(output / "pages")
+    (judging / "_run/run.json").unlink()  # in the first pass
+    max((judging / "_run/ledger").iterdir()).unlink()
+    assert clean(output, sites=keeping) == whole
+    assert json.loads((output / "_run/run.json").read_bytes())["judging"]["n_bytes"] > 0
