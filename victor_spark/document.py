@@ -163,14 +163,9 @@ class Document:
 
     @property
     def uncut_points(self) -> UInt32:
-        """The code points of `uncut_text`."""
+        """The code points of all blocks' text, with white space in the place of what was cut out of them."""
         points = self.columns.points
         return points if self.cut is None else np.where(self.cut, np.uint32(ord(" ")), points)
-
-    @property
-    def uncut_text(self) -> str:
-        """The text of all blocks, with white space in the place of what was cut out of them."""
-        return self.columns.text if self.cut is None else text_of(self.uncut_points)
 
     def to_dict(self) -> dict[str, Any]:
         """The document as values that JSON has: facts about the page, metadata, text, and all blocks."""

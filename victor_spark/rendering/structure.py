@@ -88,8 +88,6 @@ class Cleaned(Protocol):
     @property
     def metadata(self) -> Metadata: ...  # noqa: D102
     @property
-    def uncut_text(self) -> str: ...  # noqa: D102
-    @property
     def uncut_points(self) -> UInt32: ...  # noqa: D102
 
 
