@@ -376,7 +376,9 @@ class Writer:
             was_white = False
             if c < 32:
                 continue
-            if not is_code and c < 128 and _means_something(c, points, i, end):
+            if not is_code and (
+                _means_something(c, points[i] if i < end else 0) or (c == 38 and _is_entity(points, i, end))
+            ):
                 self.line[n] = 92
                 n += 1
             self.line[n] = c
@@ -400,19 +402,22 @@ class Writer:
             self.insert(i - 1, "\\")
 
 
-def _means_something(
-    c: cython.uint, points: cython.const[cython.uint][::1], i: cython.Py_ssize_t, end: cython.Py_ssize_t
-) -> cython.bint:
-    """Whether Markdown reads the character before position `i` as more than itself."""
+def _means_something(c: cython.uint, following: cython.uint) -> cython.bint:
+    """Whether Markdown reads a character as more than itself, but for the '&' of an entity."""
     if c >= 64:
         return c == 91 or c == 92 or c == 93 or c == 95 or c == 96 or c == 126
-    if c == 42 or i >= end:
-        return c == 42
     if c == 60:  # it may open a tag
-        return _is_letter(points[i]) or points[i] == 47 or points[i] == 33 or points[i] == 63
-    if c != 38 or points[i] == 35:
-        return c == 38
+        return _is_letter(following) or following == 47 or following == 33 or following == 63
+    return c == 42
+
+
+def _is_entity(
+    points: cython.const[cython.uint][::1], i: cython.Py_ssize_t, end: cython.Py_ssize_t
+) -> cython.bint:
+    """Whether what follows a '&' at i - 1 makes a character of it."""
     begin = i
+    if i < end and points[i] == 35:
+        return True
     while i < end and i < begin + _LONGEST_ENTITY and (_is_letter(points[i]) or 48 <= points[i] <= 57):
         i += 1
     return begin < i < end and points[i] == 59
