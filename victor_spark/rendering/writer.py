@@ -247,7 +247,8 @@ class Writer:
             if kind == at.P or kind == at.HEADING:
                 pieces.append(self.inline(i).replace(_BREAK, " "))
             elif kind == at.CODE:
-                pieces.append(_span(" ".join(self.values[self.nodes[at.N_A, i]][1].split())))
+                code = " ".join(self.values[self.nodes[at.N_A, i]][1].split())
+                pieces.append(_span(code).removesuffix(_CODE_END))
             elif end > i:
                 self.flatten(i + 1, end, pieces)
             i = end + 1
