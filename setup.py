@@ -17,7 +17,7 @@ from setuptools.command.build_py import build_py
 MARK = "# cython:"
 KERNELS = sorted(
     path
-    for folder in ("kernels", "parser")
+    for folder in ("kernels", "parser", "rendering")
     for path in Path("victor_spark", folder).glob("*.py")
     if path.read_text(encoding="utf-8").startswith(MARK)
 )

@@ -15,8 +15,12 @@ Tool: TypeAlias = Callable[[Record], str | None]
 
 
 def ours() -> Mapping[str, Tool]:
-    """Our cleaners, with their models loaded."""
-    return {name: _cleaner(name) for name in ("victor", "victor-2008")}
+    """Our cleaners, with their models loaded; and the best one with its pages as Markdown."""
+    return {
+        "victor": _cleaner("victor"),
+        "victor, text and Markdown": _cleaner("victor", "markdown"),
+        "victor-2008": _cleaner("victor-2008"),
+    }
 
 
 def peers() -> Mapping[str, Tool]:
@@ -31,10 +35,10 @@ def peers() -> Mapping[str, Tool]:
     return tools
 
 
-def _cleaner(name: str) -> Tool:
+def _cleaner(name: str, form: str = "text") -> Tool:
     settings = pipeline.Settings(cleaner=name)
     clean = pipeline.cleaning(settings, pipeline.models(settings))
-    return lambda record: clean(record).text
+    return lambda record: clean(record).render(form)
 
 
 def _resiliparse(record: Record) -> str:

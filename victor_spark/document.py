@@ -14,7 +14,7 @@ from typing import Any, Final, overload
 
 import numpy as np
 
-from victor_spark.blocks import LABELS, Blocks, Bool, Float64, Scores, UInt8, labels
+from victor_spark.blocks import LABELS, Blocks, Bool, Float64, Scores, UInt8, UInt32, labels
 from victor_spark.html.characters import properties
 from victor_spark.kernels import code_points, num, text_of
 from victor_spark.metadata.extract import Metadata, metadata
@@ -162,12 +162,10 @@ class Document:
         return int(self.kept.sum())
 
     @property
-    def uncut_text(self) -> str:
-        """The text of all blocks, with white space in the place of what was cut out of them."""
-        if self.cut is None:
-            return self.columns.text
-        points = np.where(self.cut, np.uint32(ord(" ")), self.columns.points)
-        return points.tobytes().decode("utf-32-le", "surrogatepass")
+    def uncut_points(self) -> UInt32:
+        """The code points of all blocks' text, with white space in the place of what was cut out of them."""
+        points = self.columns.points
+        return points if self.cut is None else np.where(self.cut, np.uint32(ord(" ")), points)
 
     def to_dict(self) -> dict[str, Any]:
         """The document as values that JSON has: facts about the page, metadata, text, and all blocks."""

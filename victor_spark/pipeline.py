@@ -285,7 +285,7 @@ def _decided(
     lap("decide")
     # What changes nothing leaves a tool its own text.
     own = scores.text if cut is None and np.array_equal(kept, scores.kept) else None
-    text = plain_text(coverage.trimmed(page.blocks, cut), kept) if own is None else own
+    text = plain_text(coverage.trimmed(page.blocks, cut), kept, page.html) if own is None else own
     lap("render")
     expected = scores.expected_f1
     if expected is not None and kept is not scores.kept:

@@ -13,6 +13,7 @@ import pytest
 from victor_spark.blocks import COLUMNS, ROWS
 from victor_spark.kernels import num as kernel_numbers
 from victor_spark.parser import num as parser_numbers
+from victor_spark.rendering import num as rendering_numbers
 
 ASK = """
 import victor_spark.kernels as kernels
@@ -65,7 +66,7 @@ def test_in_a_checkout_an_outdated_kernel_counts_as_uncompiled(home: Path) -> No
     assert ask(home).stdout == "False ('scan',)\n"
 
 
-@pytest.mark.parametrize("numbers", [kernel_numbers, parser_numbers])
+@pytest.mark.parametrize("numbers", [kernel_numbers, parser_numbers, rendering_numbers])
 def test_a_kernel_compiled_from_other_tables_is_refused(numbers: ModuleType) -> None:
     numbers.compiled_with(numbers.DIGEST)
     with pytest.raises(ImportError, match="other tables"):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import victor_spark.kernels
+from tests.documents import document
 from tests.html.pages import articles, blocks_of, pages, same, soup, strings
 from tests.model.conftest import rows_of
 from victor_spark.blocks import Blocks, Bool
@@ -47,11 +48,11 @@ KERNELS = (
     "preclean",
     "source",
     "statements",
-    "structure",
     "surroundings",
     "trees",
 )
 PARSE = ("tokenizer", "construction", "serializer")
+RENDERING = ("walk", "writer")
 
 a_few = settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -70,7 +71,8 @@ def from_source(name: str) -> ModuleType:
 
 def compiled(name: str) -> ModuleType:
     """The kernel as the package uses it; skips where that is no compiled code, or older than its source."""
-    kernel = importlib.import_module(f"victor_spark.{'parser' if name in PARSE else 'kernels'}.{name}")
+    folder = "parser" if name in PARSE else "rendering" if name in RENDERING else "kernels"
+    kernel = importlib.import_module(f"victor_spark.{folder}.{name}")
     if str(kernel.__file__).endswith(".py") or name in victor_spark.kernels.uncompiled():
         pytest.skip(f"the kernel {name} is not compiled here, or outdated: nothing to compare")
     return kernel
@@ -90,7 +92,10 @@ def slow() -> dict[str, ModuleType]:
     twins["parse"].__dict__.update({name: from_source(f"parser.{name}") for name in PARSE})
     twins["canonical"].__dict__.update(kernel=twins["source"], preclean=twins["preclean"])
     twins["rendering.structure"] = from_source("rendering.structure")
-    twins["rendering.structure"].__dict__.update(kernel=twins["structure"])
+    twins["rendering.structure"].__dict__.update(Walk=from_source("rendering.walk").Walk)
+    twins["markdown"] = from_source("rendering.markdown")
+    own = {"structure": twins["rendering.structure"].structure}
+    twins["markdown"].__dict__.update(own, Writer=from_source("rendering.writer").Writer)
     twins["model.surroundings"] = from_source("model.surroundings")
     twins["model.surroundings"].__dict__.update(kernel=twins["surroundings"], of_blocks=twins["blocks"])
     twins["model.weights"] = from_source("model.weights")
@@ -109,15 +114,16 @@ def test_every_kernel_is_compared(root: Path) -> None:
     assert sources - set(ELSEWHERE) == set(KERNELS)
 
 
-@given(source=pages)
+@given(source=pages | articles)
 @a_few
-def test_structure(slow: dict[str, ModuleType], source: str | bytes) -> None:
-    compiled("structure")
-    html = canonical(source).html
-    blocks = segment(html)
-    twin = slow["rendering.structure"].structure(html, blocks)
-    for mine, theirs in zip(structure(html, blocks), twin, strict=True):
-        assert mine.tolist() == theirs.tolist()
+def test_rendering(slow: dict[str, ModuleType], source: str | bytes) -> None:
+    for name in RENDERING:
+        compiled(name)
+    page = document(source if isinstance(source, str) else source.decode("utf-8", "replace"))
+    twin, mine = slow["rendering.structure"].structure(page), structure(page)
+    assert mine.nodes.tolist() == twin.nodes.tolist()
+    assert mine.values == twin.values
+    assert page.render("markdown") == slow["markdown"].markdown(page)
 
 
 @given(source=pages)

@@ -56,6 +56,10 @@ def md(source: str, *, url: str | None = None, **options: bool) -> str:
             "| a | b |\n| --- | --- |\n| call() | c |",
         ),
         (
+            "<table><tr><th>a<th>b<tr><td><div style='white-space:pre'>call()\nx</div><td>c</table>",
+            "| a | b |\n| --- | --- |\n| `call() x` | c |",
+        ),
+        (
             "<section class=math><h2>Numbers</h2><p>Let <math><mi>n</mi></math> be.</section>",
             "## Numbers\n\nLet $n$ be.",
         ),

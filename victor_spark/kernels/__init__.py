@@ -1,7 +1,8 @@
 """The compiled hot loops; and whether they are compiled here.
 
-Every other module in this folder, and three of parser/, are plain Python that Cython compiles when the
-package is built. Where that was not possible the same files run interpreted: with the same results, slowly.
+Every other module in this folder, three of parser/ and two of rendering/ are plain Python that Cython
+compiles when the package is built. Where that was not possible the same files run interpreted: with the same
+results, slowly.
 """
 
 import functools
@@ -24,7 +25,7 @@ can choose what collides. It decides no result, only the places in tables.
 sys.modules[f"cython.cimports.{__name__}"] = sys.modules[__name__]  # where uncompiled kernels look for `num`
 
 _FOLDER = Path(__file__).resolve().parent
-_FOLDERS = (_FOLDER, _FOLDER.parent / "parser")
+_FOLDERS = (_FOLDER, _FOLDER.parent / "parser", _FOLDER.parent / "rendering")
 _LOGGER = logging.getLogger(__name__)
 
 

@@ -23,11 +23,11 @@ def assemble(
     properties: cython.const[cython.uchar][::1],
     out: cython.uint[::1],
 ) -> cython.Py_ssize_t:
-    """Writes the kept blocks' text to `out` (len(points) + len(gaps) is enough) and returns its length.
+    """Writes the kept blocks' text to `out` (points, gaps and spaces at most); returns its length.
 
-    Blocks of one paragraph are joined by a space where the page has one, paragraphs by a newline, and blocks
-    of one listing by the white space between them. White space inside a block collapses to one space, or to
-    its line breaks, where `white_space` says so.
+    Blocks of one paragraph are joined by a space where the page has one (`spaces` is 1; 1 + n: by n tabs),
+    paragraphs by a newline, and blocks of one listing by the white space between them. White space inside a
+    block collapses to one space, or to its line breaks, where `white_space` says so.
     """
     n: cython.Py_ssize_t = 0
     last: cython.Py_ssize_t = -1
@@ -57,6 +57,10 @@ def assemble(
                 n += 1
             if white_space[block] == num.CODE:
                 start = _last_line(gaps, gap_ends[block - 1] if block else 0, end)
+        elif spaces[block] > 1:
+            for _ in range(spaces[block] - 1):
+                out[n] = 9
+                n += 1
         elif spaces[block] or last != block - 1:
             out[n] = 32
             n += 1

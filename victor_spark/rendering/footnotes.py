@@ -8,11 +8,13 @@ from urllib.parse import unquote
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import Bool
-from victor_spark.rendering.structure import KIND, NOTES
+from victor_spark.rendering import num
 
 if TYPE_CHECKING:
-    from victor_spark.rendering.tree import _Builder
+    from victor_spark.rendering.structure import Structure
+
+KIND: Final = {name: place for place, name in enumerate(num.KINDS)}
+_NOTES: Final = 1 << num.MARKS.index("notes")
 
 _LABEL: Final = re.compile(r"[\[(]?\s*(\d{1,4}|[*†‡§¶]+|[a-zA-Z]|[ivx]{1,5}|note\s\d+)\s*[\])]?")
 _BACK: Final = re.compile(r"\W*|\^?\s?[a-z]|jump up|back|return", re.IGNORECASE)
@@ -39,23 +41,18 @@ class Footnotes(NamedTuple):
     ends: dict[int, int] = {}  # noqa: RUF012 - never changed
 
 
-def footnotes(builder: "_Builder", shown: Bool) -> Footnotes:
-    """The footnotes of the kept text; `shown` are elements with such. Their notes become kept."""
-    s, blocks = builder.s, builder.blocks
-    marks = (s.kind == KIND["a"]) | (s.kind == KIND["sup"]) | (s.kind == KIND["strong"])
-    rows = np.flatnonzero(marks & shown)
-    size = blocks.text_end[s.last[rows] - 1] - blocks.text_start[s.first[rows]]
-    rows = rows[size <= _LONGEST_LABEL][:_MOST]
-    if not len(rows):
-        return _NONE
+def footnotes(page: "Structure", rows: npt.NDArray[np.signedinteger]) -> Footnotes:
+    """The footnotes of the kept text, of the short links in `rows`. Their notes become kept."""
+    s = page.s
+    rows = rows[:_MOST]
     places: dict[int, list[int]] = {}  # of notes: their references
     ids: dict[str, int] | None = None
     for row in rows[s.kind[rows] == KIND["a"]].tolist():
-        target = _target(builder, row)
+        target = _target(page, row)
         if target is None:
             continue
         if ids is None:
-            ids = {match[1]: match.start() for match in _IDS.finditer(builder.html)}
+            ids = {match[1]: match.start() for match in _IDS.finditer(page.html)}
         place = ids.get(target, ids.get(unquote(target), -1))
         if place > int(s.end[row]):
             places.setdefault(place, []).append(row)
@@ -64,11 +61,11 @@ def footnotes(builder: "_Builder", shown: Bool) -> Footnotes:
     ends: dict[int, int] = {}
     of_element: dict[int, list[int]] = {}
     for place in places:
-        if (note := _note(builder, place)) is not None:
+        if (note := _note(page, place)) is not None:
             of_element.setdefault(note, []).append(place)
     labels = {place: str(label) for label, place in enumerate(places, 1)}
     for note, inside in of_element.items():
-        builder.kept[s.first[note] : s.last[note]] = True
+        page.keep(note)
         for place in inside:
             row = note
             if len(inside) > 1:  # several notes in one element begin where their names stand
@@ -77,34 +74,34 @@ def footnotes(builder: "_Builder", shown: Bool) -> Footnotes:
             notes[row] = labels[place]
             refs |= dict.fromkeys(places[place], labels[place])
     if not refs:
-        return _loose(builder, rows)
+        return _loose(page, rows)
     begins = sorted(notes)
     stops = dict(zip(begins, [*begins[1:], len(s.kind)], strict=True))
     back = {
         row
         for note in notes
-        for row in _marks_of(builder, note, min(s.after(ends.get(note, note)), stops[note]))
+        for row in _marks_of(page, note, min(s.after(ends.get(note, note)), stops[note]))
     }
     return Footnotes(refs, notes, frozenset(back), ends)
 
 
-_NONE: Final = Footnotes({}, {})
+NONE: Final = Footnotes({}, {})
 
 
-def _text(builder: "_Builder", row: int) -> str:
-    s, blocks = builder.s, builder.blocks
+def _text(page: "Structure", row: int) -> str:
+    s, blocks = page.s, page.blocks
     if s.last[row] <= s.first[row]:
         return ""
-    return builder.text[blocks.text_start[s.first[row]] : blocks.text_end[s.last[row] - 1]]
+    return page.text[blocks.text_start[s.first[row]] : blocks.text_end[s.last[row] - 1]]
 
 
-def _target(builder: "_Builder", row: int) -> str | None:
+def _target(page: "Structure", row: int) -> str | None:
     """The id that a link with a footnote's label leads to."""
-    s = builder.s
-    label = "".join(_text(builder, row).split())
+    s = page.s
+    label = "".join(_text(page, row).split())
     if not _LABEL.fullmatch(label):
         return None
-    tag = builder.html[s.start[row] : s.inner[row]]
+    tag = page.tag(row)
     high = KIND["sup"] in (s.kind[s.parent[row]], s.kind[min(row + 1, len(s.kind) - 1)])
     if label.isalnum() and not high and not _NOTE_ADDRESS.search(tag):
         return None  # the number of a step, a letter of an index
@@ -114,26 +111,24 @@ def _target(builder: "_Builder", row: int) -> str | None:
     return f"{named[1]}{named[2]}" if named and "javascript:" in tag else None
 
 
-def _marks_of(builder: "_Builder", note: int, stop: int) -> Iterator[int]:
+def _marks_of(page: "Structure", note: int, stop: int) -> Iterator[int]:
     """What in a note leads back to its reference, or repeats its label."""
-    s = builder.s
+    s = page.s
     first = s.first[note]
     for row in range(note, stop):
         if row != note and s.kind[row] == KIND["a"]:
-            tag = builder.html[s.start[row] : s.inner[row]]
-            text = _text(builder, row)
+            tag = page.tag(row)
+            text = _text(page, row)
             begins = s.first[row] <= first + 1
             if ("#" in tag and _BACK.fullmatch(text)) or (begins and _LABEL.fullmatch(text.strip())):
                 yield row
-        elif (
-            s.kind[row] == KIND["sup"] and s.first[row] <= first + 1 and _LABEL.fullmatch(_text(builder, row))
-        ):
+        elif s.kind[row] == KIND["sup"] and s.first[row] <= first + 1 and _LABEL.fullmatch(_text(page, row)):
             yield row
 
 
-def _note(builder: "_Builder", place: int) -> int | None:
+def _note(page: "Structure", place: int) -> int | None:
     """The element of the note that an id at `place` names."""
-    s = builder.s
+    s = page.s
     row = int(np.searchsorted(s.start, place, side="right")) - 1
     while row >= 0 and (s.kind[row] not in _NOTE_KINDS or s.last[row] == s.first[row]):
         row = int(s.parent[row])
@@ -142,18 +137,18 @@ def _note(builder: "_Builder", place: int) -> int | None:
     inside = s.kind[row : s.after(row)]
     if inside[0] == KIND["td"] or ((inside >= KIND["h1"]) & (inside <= KIND["h6"])).any():
         return None
-    return row if builder.n_size[s.last[row]] - builder.n_size[s.first[row]] <= _LONGEST_NOTE else None
+    return row if page.size(row) <= _LONGEST_NOTE else None
 
 
-def _loose(builder: "_Builder", rows: npt.NDArray[np.signedinteger]) -> Footnotes:
+def _loose(page: "Structure", rows: npt.NDArray[np.signedinteger]) -> Footnotes:
     """Footnotes without links: a number set high, and later a paragraph that begins with one."""
-    s, paragraph = builder.s, builder.blocks.paragraph
+    s, paragraph = page.s, page.blocks.paragraph
     refs: dict[int, str] = {}
     notes: dict[int, str] = {}
     back: set[int] = set()
     for row in rows.tolist():
         first = int(s.first[row])
-        text = builder.block_text(first)
+        text = page.block_text(first)
         if not re.fullmatch(r"\d{1,3}", text) or s.last[row] - first != 1:
             continue
         begins = first == 0 or paragraph[first - 1] != paragraph[first]
@@ -167,18 +162,19 @@ def _loose(builder: "_Builder", rows: npt.NDArray[np.signedinteger]) -> Footnote
                 notes[up] = text
                 back.add(row)
     if refs and not notes:
-        notes = _numbered(builder, refs)
+        notes = _numbered(page, refs)
     known = set(notes.values())
     return Footnotes({row: text for row, text in refs.items() if text in known}, notes, frozenset(back))
 
 
-def _numbered(builder: "_Builder", refs: dict[int, str]) -> dict[int, str]:
+def _numbered(page: "Structure", refs: dict[int, str]) -> dict[int, str]:
     """The items of the ordered list after a heading such as Footnotes, or in an element named so."""
-    s, numbers = builder.s, set(map(int, refs.values()))
-    named = ((s.marks & NOTES) != 0) | ((s.kind >= KIND["h1"]) & (s.kind <= KIND["h6"]))
-    for row in np.flatnonzero(named & (s.last > s.first) & (s.start > s.end[max(refs)])).tolist():
-        is_heading = not s.marks[row] & NOTES
-        if is_heading and builder.block_text(int(s.first[row])).strip(" :").lower() not in _HEADINGS:
+    s, numbers = page.s, set(map(int, refs.values()))
+    for row in np.flatnonzero((s.last > s.first) & (s.start > s.end[max(refs)])).tolist():
+        is_heading = not page.marks(row) & _NOTES
+        if is_heading and not KIND["h1"] <= s.kind[row] <= KIND["h6"]:
+            continue
+        if is_heading and page.block_text(int(s.first[row])).strip(" :").lower() not in _HEADINGS:
             continue
         inside = slice(row, s.after(row) + 4 if is_heading else s.after(row))
         lists = np.flatnonzero(s.kind[inside] == KIND["ol"]) + row
@@ -187,7 +183,7 @@ def _numbered(builder: "_Builder", refs: dict[int, str]) -> dict[int, str]:
             items = rows[(s.kind[rows] == KIND["li"]) & (s.parent[rows] == lists[0])].tolist()
             if len(items) >= len(numbers) == max(numbers):
                 for item in items:
-                    builder.kept[s.first[item] : s.last[item]] = True
+                    page.keep(item)
                 return {item: str(label) for label, item in enumerate(items, 1)}
     return {}
 

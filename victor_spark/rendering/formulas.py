@@ -131,67 +131,57 @@ def _row(children: list[str]) -> str:
     return " ".join(filter(None, children))
 
 
+_SHAPES: Final = {
+    "msup": "{base}^{{{two}}}",
+    "msub": "{base}_{{{two}}}",
+    "msubsup": "{base}_{{{two}}}^{{{three}}}",
+    "munderover": "{one}_{{{two}}}^{{{three}}}",
+    "mfrac": "\\frac{{{one}}}{{{two}}}",
+    "mroot": "\\sqrt[{two}]{{{one}}}",
+    "mphantom": "",
+}
+_FONTS: Final = {"bold": "mathbf", "double-struck": "mathbb", "script": "mathcal", "fraktur": "mathfrak"}
+
+
 def _element(name: str, attributes: str, children: list[str]) -> str:
     one, two, three = (*children, "", "", "")[:3]
+    if name in ("mi", "mo") and one in _FUNCTIONS:
+        return f"\\{one}"
     if name == "mi":
-        if one in _FUNCTIONS:
-            return f"\\{one}"
-        variant = re.search(r'mathvariant="(bold|double-struck|script|fraktur)', attributes)
         text = _symbols(one)
-        if variant:
-            font = {"bold": "mathbf", "double-struck": "mathbb", "script": "mathcal", "fraktur": "mathfrak"}
-            return f"\\{font[variant[1]]}{{{text}}}"
-        return (
-            text if len(one) < 2 or "\\" in text else f"\\operatorname{{{text}}}" if one.islower() else text
-        )
+        if variant := re.search(r'mathvariant="(bold|double-struck|script|fraktur)', attributes):
+            return f"\\{_FONTS[variant[1]]}{{{text}}}"
+        return f"\\operatorname{{{text}}}" if len(one) > 1 and "\\" not in text and one.islower() else text
     if name == "mo":
-        return f"\\{one}" if one in _FUNCTIONS else _symbols(" ".join(children))
+        return _symbols(" ".join(children))
     if name in ("mn", "mspace"):
         return "".join(children)
     if name in ("mtext", "ms"):
         return f"\\text{{{' '.join(children)}}}" if children else ""
-    if name == "msup":
-        return f"{_base(one)}^{{{two}}}"
-    if name == "msub":
-        return f"{_base(one)}_{{{two}}}"
-    if name == "msubsup":
-        return f"{_base(one)}_{{{two}}}^{{{three}}}"
+    if name == "mfrac" and 'linethickness="0' in attributes:
+        return f"\\binom{{{one}}}{{{two}}}"
     if name == "munder":
         return f"{one}_{{{two}}}" if one.startswith("\\") else f"\\underset{{{two}}}{{{one}}}"
     if name == "mover":
         accent = _ACCENTS.get(two.strip()) or ("vec" if two == "\\rightarrow" else None)
         return f"\\{accent}{{{one}}}" if accent else f"\\overset{{{two}}}{{{one}}}"
-    if name == "munderover":
-        return f"{one}_{{{two}}}^{{{three}}}"
-    if name == "mfrac":
-        binomial = 'linethickness="0' in attributes
-        return f"\\binom{{{one}}}{{{two}}}" if binomial else f"\\frac{{{one}}}{{{two}}}"
     if name == "msqrt":
         return f"\\sqrt{{{_row(children)}}}"
-    if name == "mroot":
-        return f"\\sqrt[{two}]{{{one}}}"
     if name == "mfenced":
         return f"\\left({', '.join(children)}\\right)"
     if name in ("mtr", "mlabeledtr"):
         return " & ".join(children[1:] if name == "mlabeledtr" else children)
     if name == "mtable":
-        if len(children) == 1 and "&" not in one:
-            return one
         rows = " \\\\ ".join(children)
-        return f"\\begin{{aligned}}{rows}\\end{{aligned}}"
-    if name == "mpadded" or name == "mphantom":
-        return " ".join(children) if name == "mpadded" else ""
-    return _row(children)
+        return one if len(children) == 1 and "&" not in one else f"\\begin{{aligned}}{rows}\\end{{aligned}}"
+    if (shape := _SHAPES.get(name)) is not None:
+        return shape.format(base=_base(one), one=one, two=two, three=three)
+    return " ".join(children) if name == "mpadded" else _row(children)
 
 
 def _base(text: str) -> str:
-    return (
-        text
-        if len(text) == 1 or re.fullmatch(r"\\[a-zA-Z]+(\{[^{}]*\})?", text)
-        else f"{{{text}}}"
-        if text
-        else "{}"
-    )
+    is_one = len(text) == 1 or re.fullmatch(r"\\[a-zA-Z]+(\{[^{}]*\})?", text)
+    return text if is_one else f"{{{text}}}"
 
 
 def _symbols(text: str) -> str:
@@ -214,8 +204,8 @@ _IN_TEXT: Final = re.compile(
 _LOOKS_SO: Final = re.compile(r"[\\^_={}<>]|^[A-Za-z]'?$|^[A-Za-z] ?[-+*/=] ?\w$")
 
 
-def in_text(text: str) -> Iterator[str | tuple[str, bool]]:
-    """The text cut at formulas in LaTeX delimiters: text as str, a formula as (LaTeX, stands by itself)."""
+def in_text(text: str) -> Iterator[tuple[int, int, str | None, bool]]:
+    """The text cut at formulas in delimiters: from, to, the LaTeX or None, whether it stands by itself."""
     done = 0
     for match in _IN_TEXT.finditer(text):
         kind = match.lastgroup or ""
@@ -224,8 +214,8 @@ def in_text(text: str) -> Iterator[str | tuple[str, bool]]:
         if not (tex := match[kind].strip()):
             continue
         if text[done : match.start()]:
-            yield text[done : match.start()]
-        yield tex, kind in "db"
+            yield done, match.start(), None, False
+        yield match.start(), match.end(), tex, kind in "db"
         done = match.end()
     if text[done:]:
-        yield text[done:]
+        yield done, len(text), None, False

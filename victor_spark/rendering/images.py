@@ -3,13 +3,13 @@
 import re
 from typing import TYPE_CHECKING, Final
 
-from victor_spark.rendering.links import attributes
-from victor_spark.rendering.structure import KIND
+from victor_spark.rendering.links import attribute, attributes
+from victor_spark.rendering.num import KINDS
 
 if TYPE_CHECKING:
-    from victor_spark.rendering.tree import _Builder
+    from victor_spark.rendering.structure import Structure
 
-IS_FORMULA: Final = re.compile(
+_FORMULA: Final = re.compile(
     r"latex\.codecogs|/math/render/|latex\.php|mathtex|mimetex|/render_tex|mwe-math|tex2img|"
     r' class="[^"]*\b(?:latex|tex|math|formula)\b'
 )
@@ -18,54 +18,70 @@ _LAZY: Final = (
     "data-hi-res-src", "data-full-src", "data-orig-file", "data-delayed-url", "data-actualsrc", "data-echo",
     "data-img-src", "data-large-file", "data-runner-src", "data-canonical-src",
 )  # fmt: skip
+_LAZY_FIRST: Final = tuple(f" {name}=" for name in _LAZY[:4])
 _SETS: Final = ("srcset", "data-srcset", "data-lazy-srcset", "data-sizes-srcset")
 _PLACEHOLDER: Final = re.compile(
     r"^data:|^about:|^#"
     r"|(?:^|[/_-])(?:placeholder|blank|spacer|transparent|1x1|pixel|loading|lazy|grey|clear)(?:[._-]?\d+)*\.(?:gif|png|svg|jpe?g)",
     re.IGNORECASE,
 )
+_TRACKERS: Final = ("doubleclick", "scorecardresearch", "gravatar.com")
 _TRACKING: Final = re.compile(
-    r"/(?:pixel|beacon|track|count(?:er)?)s?[./?]|/stats?(?:\.(?!png|jpe?g|svg)|\?)|doubleclick|scorecardresearch|gravatar\.com"
-    r"|/(?:smil(?:e|ey|ie)s?|emojis?|emoticons?|icons?|buttons?)/|/(?:icon|btn|spacer|bullet|arrow|smiley)[\w-]*\."
-    r"|(?:Button|[_-](?:icon|btn|button))\.(?:gif|png|svg)"
+    r"/(?:(?:pixel|beacon|track|count(?:er)?)s?[./?]|stats?(?:\.(?!png|jpe?g|svg)|\?)"
+    r"|(?:smil(?:e|ey|ie)s?|emojis?|emoticons?|icons?|buttons?)/|(?:icon|btn|spacer|bullet|arrow|smiley)[\w-]*\.)"
 )
+_BUTTON: Final = re.compile(r"(?:Button|[_-](?:icon|btn|button))\.(?:gif|png|svg)")
 _IMAGE_NAME: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg)$", re.IGNORECASE)
 _SMALLEST: Final = 33
+_SIZE: Final = re.compile(r"\s*(\d{1,6})(?:px|\s*$|\.)")
+_NOSCRIPT, _IMG, _PICTURE = map(KINDS.index, ("noscript", "img", "picture"))
 _CANDIDATE: Final = re.compile(r"\s*([^\s,]\S*[^\s,])(?:\s+([\d.]+)([wxh]))?\s*(?:,|$)")
 
 
-def image(builder: "_Builder", row: int, tag: str) -> tuple[str, str] | None:
+def is_formula(tag: str) -> bool:
+    """Whether an image shows a formula."""
+    return ("tex" in tag or "math" in tag or "formula" in tag) and _FORMULA.search(tag) is not None
+
+
+def image(page: "Structure", row: int, tag: str) -> tuple[str, str] | None:
     """The address and the text of an image; None: it shows nothing, or is a decoration."""
-    s = builder.s
-    found = attributes(tag)
-    if _is_small(found) or _TRACKING.search(found.get("src", "")):
+    s = page.s
+    written = attribute(tag, "src").strip()
+    if _is_small(tag) or _is_decoration(written):
         return None
-    written = found.get("src", "").strip()
-    if not written or _PLACEHOLDER.search(written) or any(name in found for name in _LAZY[:4]):
+    if not written or _PLACEHOLDER.search(written) or any(name in tag for name in _LAZY_FIRST):
+        found = attributes(tag)
         lazy = next((found[name] for name in _LAZY if found.get(name, "").strip()), "")
         lazy = lazy or next((best for name in _SETS if (best := _of_set(found.get(name, "")))), "")
         written = (
             lazy
-            or _of_picture(builder, row)
+            or _of_picture(page, row)
             or (written if written and not _PLACEHOLDER.search(written) else "")
         )
-    address = builder.links.address(written) if written else None
+    address = page.links.address(written) if written else None
     if address is None:
         return None
-    if s.kind[s.parent[row]] == KIND["noscript"] and any(s.kind[row - 4 : row - 1] == KIND["img"]):
+    if s.kind[s.parent[row]] == _NOSCRIPT and any(s.kind[row - 4 : row - 1] == _IMG):
         return None  # what scripts show in its place stands before it
     path = address.split("?")[0]
     key = path if _IMAGE_NAME.search(path) else address
-    if builder.shown_images.get(key, -9) >= row - 8:  # lazily loaded ones stand twice
+    if page.shown_images.get(key, -9) >= row - 8:  # lazily loaded ones stand twice
         return None
-    builder.shown_images[key] = row
-    return address, " ".join(found.get("alt", "").split())
+    page.shown_images[key] = row
+    return address, " ".join(attribute(tag, "alt").split())
 
 
-def _is_small(found: dict[str, str]) -> bool:
+def _is_decoration(address: str) -> bool:
+    """Whether an address is that of an icon, a button or a tracking pixel."""
+    if any(name in address for name in _TRACKERS) or _TRACKING.search(address):
+        return True
+    return ("utton." in address or "icon." in address or "btn." in address) and bool(_BUTTON.search(address))
+
+
+def _is_small(tag: str) -> bool:
     """Whether the stated size is that of an icon or a tracking pixel."""
-    sizes = [re.match(r"\s*(\d{1,6})(?:px|\s*$|\.)", found.get(name, "")) for name in ("width", "height")]
-    stated = [int(size[1]) for size in sizes if size]
+    found = [_SIZE.match(attribute(tag, name)) for name in ("width", "height")]
+    stated = [int(size[1]) for size in found if size]
     return bool(stated) and max(stated) < _SMALLEST
 
 
@@ -82,14 +98,14 @@ def _of_set(candidates: str) -> str:
     return best
 
 
-def _of_picture(builder: "_Builder", row: int) -> str:
+def _of_picture(page: "Structure", row: int) -> str:
     """The largest image of the `picture` around an image: canonical HTML has no `source` elements."""
-    s = builder.s
+    s = page.s
     up = int(s.parent[row])
-    if up < 0 or s.kind[up] != KIND["picture"]:
+    if up < 0 or s.kind[up] != _PICTURE:
         return ""
-    sources = builder.links.pictures
-    number = int((s.kind[:up] == KIND["picture"]).sum())
+    sources = page.links.pictures
+    number = int((s.kind[:up] == _PICTURE).sum())
     if number >= len(sources):
         return ""
     markup = sources[number].decode("utf-8", "replace")
@@ -119,9 +135,9 @@ _KNOWN_LANGUAGES: Final = (
 KNOWN: Final = frozenset(_KNOWN_LANGUAGES.split())
 
 
-def language(builder: "_Builder", row: int) -> str:
+def language(page: "Structure", row: int) -> str:
     """The language that a listing, the `code` inside it or an element close around it states, or ""."""
-    s = builder.s
+    s = page.s
     rows = [row]
     after = row + 1
     while after < min(len(s.kind), row + 4) and s.start[after] < s.end[row]:
@@ -129,14 +145,12 @@ def language(builder: "_Builder", row: int) -> str:
         after += 1
     up = int(s.parent[row])
     while up >= 0 and len(rows) < 8:
-        if builder.n_size[s.last[up]] - builder.n_size[s.first[up]] > 3 * (
-            builder.n_size[s.last[row]] - builder.n_size[s.first[row]] + 30
-        ):
+        if page.size(up) > 3 * (page.size(row) + 30):
             break
         rows.append(up)
         up = int(s.parent[up])
     for at in rows:
-        tag = builder.html[s.start[at] : s.inner[at]]
+        tag = page.tag(at)
         for found in (*_STATED.finditer(tag), *_LANGUAGE.finditer(tag)):
             name: str = found[1].lower()
             if name not in _NO_LANGUAGE and (" lang=" not in found[0] or name in KNOWN):

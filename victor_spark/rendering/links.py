@@ -1,16 +1,18 @@
 """Addresses of links and images: resolved against the page's, those that run scripts dropped."""
 
 import re
+from collections.abc import Callable
 from functools import cached_property
 from html import unescape
 from typing import Final
 from urllib.parse import urljoin, urlsplit
 
+from victor_spark.blocks import UInt8
+from victor_spark.parser.elements import ELEMENTS
 from victor_spark.rendering import formulas
-from victor_spark.rendering.structure import Cleaned
 
 _ATTRIBUTE: Final = re.compile(r' ([\w:.-]+)="([^"]*)"')
-_HREF: Final = re.compile(r' href="([^"]*)"')
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _BASE: Final = re.compile(rb"<base\s[^<>]*?href\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
 _SCHEME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 _ALLOWED: Final = (
@@ -30,40 +32,63 @@ def attributes(tag: str) -> dict[str, str]:
     return {name: unescape(value) if "&" in value else value for name, value in _ATTRIBUTE.findall(tag)}
 
 
-class Links:
-    """What addresses of a page are resolved against."""
+def attribute(tag: str, name: str) -> str:
+    """One attribute of a start tag of canonical HTML, "" where it has none."""
+    start = tag.find(f' {name}="') + len(name) + 3
+    value = tag[start : tag.find('"', start)] if start >= len(name) + 3 else ""
+    return unescape(value) if "&" in value else value
 
-    def __init__(self, document: Cleaned) -> None:
-        self._document = document
+
+class Links:
+    """What addresses of a page are resolved against; `in_source`: which of ELEMENTS its source has."""
+
+    def __init__(self, url: str | None, markup: Callable[[], bytes] | None, in_source: UInt8) -> None:
+        self._url = url or ""
+        self._markup = markup
+        self._in_source = in_source
+
+    def _source_with(self, element: str) -> bytes:
+        """The source of the page if it has such an element, else b""."""
+        number = ELEMENTS.index(element)
+        has = len(self._in_source) <= number or self._in_source[number]
+        return self._markup() if self._markup is not None and has else b""
 
     @cached_property
-    def base(self) -> str:
+    def _base(self) -> str:
         """The address that relative ones are relative to; "" where the page's is unknown."""
-        url = self._document.url or ""
-        if self._document.markup is not None and (found := _BASE.search(self._document.markup()[:100_000])):
-            return resolved(url, unescape(found[1].decode("utf-8", "replace")))
-        return url
+        if found := _BASE.search(self._source_with("base")[:100_000]):
+            return _joined(self._url, unescape(found[1].decode("utf-8", "replace")))
+        return self._url
+
+    @cached_property
+    def _origin(self) -> str:
+        """Scheme and host of the base."""
+        try:
+            parts = urlsplit(self._base)
+        except ValueError:
+            return ""
+        return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
 
     def of(self, tag: str) -> str | None:
         """Where a link leads; None: nowhere, to the page itself, or to a script."""
-        found = _HREF.search(tag)
-        return None if found is None else self.address(unescape(found[1]))
+        return self.address(attribute(tag, "href"))
 
     def address(self, written: str) -> str | None:
         """An address as it stands in the page, resolved; None where it is no use outside of it."""
-        written = re.sub(r"[\x00-\x1f\x7f]", "", written).strip()
-        if not written or written.startswith("#"):
+        if not written.isprintable():
+            written = _CONTROL.sub("", written)
+        written = written.strip()
+        if not written or written[0] == "#":
             return None
-        if scheme := _SCHEME.match(written):
-            if scheme[0].lower() not in _ALLOWED:
-                return None
+        if written.startswith(("https://", "http://")):
             return written
-        address = resolved(self.base, written)
-        if (
-            "#" in address
-            and self._document.url
-            and address.partition("#")[0] == self._document.url.partition("#")[0]
-        ):
+        if scheme := _SCHEME.match(written):
+            return written if scheme[0].lower() in _ALLOWED else None
+        if written[0] == "/" and written[1:2] != "/":
+            address = self._origin + written
+        else:
+            address = _joined(self._base, written)
+        if "#" in address and self._url and address.partition("#")[0] == self._url.partition("#")[0]:
             return None
         return address
 
@@ -75,26 +100,19 @@ class Links:
     @cached_property
     def pictures(self) -> list[bytes]:
         """The `picture` elements of the page's source."""
-        return [] if self._document.markup is None else _PICTURE.findall(self._document.markup())
+        return _PICTURE.findall(self._source_with("source"))
 
     @cached_property
     def _scripts(self) -> dict[str, tuple[str, bool]]:
-        if self._document.markup is None:
-            return {}
         return {
             number.decode(): (formulas.tidy(unescape(tex.decode("utf-8", "replace"))), bool(mode))
-            for mode, number, tex in _MATHJAX.findall(self._document.markup())
+            for mode, number, tex in _MATHJAX.findall(self._source_with("script"))
         }
 
 
-def resolved(base: str, written: str) -> str:
+def _joined(base: str, written: str) -> str:
     """An address relative to another; as written where either makes no sense."""
-    if not base:
-        return written
     try:
-        if written.startswith("/") and not written.startswith("//"):
-            parts = urlsplit(base)
-            return f"{parts.scheme}://{parts.netloc}{written}" if parts.netloc else written
-        return urljoin(base, written)
+        return urljoin(base, written) if base else written
     except ValueError:
         return written

@@ -1,25 +1,55 @@
 """The kept blocks as plain text, as CleanEval markup, and as the page's own HTML."""
 
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from html import escape
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import Final
 
 import numpy as np
 
-from victor_spark.blocks import CODE, LINES, PROSE, Blocks, Bool
+from victor_spark.blocks import CODE, Blocks, Bool
 from victor_spark.html.characters import properties
 from victor_spark.kernels import assemble, views
-from victor_spark.rendering.structure import Cleaned
+from victor_spark.rendering.links import Links
+from victor_spark.rendering.structure import KIND, Cleaned, Structure
 
-_WHITE: Final = re.compile(r"\s+")
 
+def plain_text(blocks: Blocks, kept: Bool, html: str | None = None) -> str:
+    """The kept blocks' text, paragraphs separated by newlines, preformatted text as it is.
 
-def plain_text(blocks: Blocks, kept: Bool) -> str:
-    """The kept blocks' text, paragraphs separated by newlines, preformatted text as it is."""
+    With the page's canonical `html`, a row of a data table is a line, its cells separated by tabs.
+    """
+    if html is not None and (kept & (blocks.td_group > 0)).any():
+        blocks = _in_rows(blocks, kept, html)
     return assembled(blocks, kept, 0, len(blocks))
+
+
+def _in_rows(blocks: Blocks, kept: Bool, html: str) -> Blocks:
+    """The blocks, those of a row of a data table as one paragraph; `space_before` is 1 + the tabs before."""
+    page = Structure(html, blocks, kept, blocks.points, Links(None, None, blocks.source_elements))
+    s, n_kept = page.s, np.concatenate([[0], np.cumsum(kept)])
+    paragraph, space_before = blocks.paragraph.copy(), blocks.space_before.copy()
+    for table in np.flatnonzero((s.kind == KIND["table"]) & (n_kept[s.last] - n_kept[s.first] > 1)).tolist():
+        first, last = s.first[table], s.last[table]
+        if blocks.listing[first:last].any() or not page.is_data(table):
+            continue
+        inside = slice(table, s.after(table))
+        is_cell = (s.kind[inside] == KIND["td"]) | (s.kind[inside] == KIND["th"])
+        cells = np.flatnonzero(is_cell) + table
+        number, row, before = 0, -1, -1  # of the cell with the last kept block, its row, and that block
+        for place, cell in enumerate(cells.tolist()):
+            for block in range(s.first[cell], s.last[cell]):
+                if not kept[block]:
+                    continue
+                if s.parent[cell] == row:
+                    begins = blocks.paragraph[block] != blocks.paragraph[before]
+                    paragraph[block] = paragraph[before]
+                    space_before[block] = (
+                        1 + place - number if place > number else max(begins, space_before[block])
+                    )
+                number, row, before = place, s.parent[cell], block
+    return replace(blocks, paragraph=paragraph, space_before=space_before)
 
 
 def assembled(blocks: Blocks, kept: Bool, first: int, last: int) -> str:
@@ -31,7 +61,8 @@ def assembled(blocks: Blocks, kept: Bool, first: int, last: int) -> str:
     chosen = kept[rows].copy() if before == first else np.concatenate([[False], kept[first:last]])
     n_points = int(blocks.text_end[last - 1] - blocks.text_start[before])
     n_gaps = int(blocks.gap_ends[last - 1] - (blocks.gap_ends[before] if before < first else 0))
-    out = np.empty(n_points + n_gaps + 1, dtype=np.uint32)
+    n_tabs = int(blocks.space_before[rows].sum())
+    out = np.empty(n_points + n_gaps + n_tabs + 1, dtype=np.uint32)
     n = assemble.assemble(
         *views(blocks.points, blocks.text_start[rows], blocks.text_end[rows], blocks.paragraph[rows]),
         *views(blocks.space_before[rows], blocks.white_space[rows], blocks.listing[rows]),
@@ -56,8 +87,9 @@ _CLEANEVAL: Final = {"header": "h", "text": "p", "list": "l"}
 
 def paragraphs(document: Cleaned) -> Iterator[Paragraph]:
     """The kept paragraphs in document order (blocks joined over inline splits); a listing of code is one."""
-    columns, text = document.columns, document.uncut_text
-    gaps = columns.gaps.tobytes().decode("utf-32-le", "surrogatepass")
+    columns = document.columns
+    points = document.uncut_points
+    columns = columns if points is columns.points else replace(columns, points=points)
     rows = document.kept.nonzero()[0].tolist()
     code = (columns.listing * (columns.white_space == CODE)).tolist()
     paragraph_of, level_of = columns.paragraph.tolist(), columns.heading_level.tolist()
@@ -71,37 +103,11 @@ def paragraphs(document: Cleaned) -> Iterator[Paragraph]:
         return listing, level_of[row] if listing else paragraph_of[row]
 
     for (listing, _), group in groupby(rows, key=place):
-        yield _paragraph(columns, list(group), text, gaps, verbatim=listing > 0)
-
-
-def _paragraph(columns: Blocks, rows: Sequence[int], text: str, gaps: str, *, verbatim: bool) -> Paragraph:
-    first = rows[0]
-    before = gaps[columns.gap_ends[first - 1] if first else 0 : columns.gap_ends[first]]
-    pieces = [before.rpartition("\n")[2] if columns.white_space[first] == CODE else ""]
-    for last, row in pairwise([first, *rows]):
-        if row != first:
-            pieces.append(_separator(columns, gaps, last, row))
-        piece = text[columns.text_start[row] : columns.text_end[row]]
-        if columns.white_space[row] >= PROSE:
-            pieces.append(piece.replace("\r", ""))
-        elif columns.white_space[row] == LINES:
-            pieces.append(_WHITE.sub(lambda white: "\n" * white[0].count("\n") or " ", piece))
-        else:
-            pieces.append(" ".join(piece.split()))
-    level = int(columns.heading_level[first])
-    kind = "header" if level else "list" if columns.in_list_item[first] else "text"
-    return Paragraph(kind, level, verbatim, "".join(pieces))
-
-
-def _separator(columns: Blocks, gaps: str, last: int, row: int) -> str:
-    """What stands between two kept blocks of a paragraph, as the `assemble` kernel has it."""
-    if 0 < columns.listing[row] == columns.listing[last]:
-        between = gaps[columns.gap_ends[last] : columns.gap_ends[row]]
-        if columns.line_number[last + 1 : row].all():
-            return between
-        _, line_break, indentation = between.rpartition("\n")
-        return line_break + indentation if line_break else " "
-    return " " if columns.space_before[row] or row != last + 1 else ""
+        first, *others = group
+        text = assembled(columns, document.kept, first, [first, *others][-1] + 1)
+        level = level_of[first]
+        kind = "header" if level else "list" if columns.in_list_item[first] else "text"
+        yield Paragraph(kind, level, listing > 0, text)
 
 
 def cleaneval(document: Cleaned) -> str:

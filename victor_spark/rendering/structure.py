@@ -1,24 +1,26 @@
-"""Canonical HTML → the elements of the page as columns: what each is, where, and which blocks it holds."""
+"""The structure of a page's kept content: nodes as columns, and the values that some of them have."""
 
-from collections.abc import Callable
-from functools import cache
-from typing import Final, NamedTuple, Protocol
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, cached_property
+from html import unescape
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from victor_spark.blocks import Blocks, Bool, Int32
-from victor_spark.kernels import code_points, views
-from victor_spark.kernels import structure as kernel
+from victor_spark.blocks import Blocks, Bool, Int32, UInt32
+from victor_spark.kernels import code_points, text_of, views
 from victor_spark.metadata.extract import Metadata
 from victor_spark.parser.hashing import hashed
+from victor_spark.rendering import footnotes, formulas, images, num
+from victor_spark.rendering.links import Links, attribute
+from victor_spark.rendering.walk import Walk
 
-_VOID: Final = ("void", "img", "br", "hr", "input")
-_OWN: Final = (
-    "h1 h2 h3 h4 h5 h6 p ol li table thead tr td th caption a sup sub figure figcaption dl dt dd "
-    "details summary button picture noscript"
-)
-_KINDS: Final = {name: name for name in _OWN.split()} | {
+KIND: Final = {name: place for place, name in enumerate(num.KINDS)}
+OP: Final = {name: place for place, name in enumerate(num.OPS)}
+MARK: Final = {name: 1 << bit for bit, name in enumerate(num.MARKS)}
+_TAGS: Final = {name: name for name in num.KINDS if name not in ("other", "void", "block")} | {
+    "void": "area base basefont bgsound col embed frame keygen link meta param source track wbr",
     "block": "div section article main header footer nav aside address form center hgroup body html search",
     "ul": "ul menu dir",
     "quote": "blockquote",
@@ -30,52 +32,40 @@ _KINDS: Final = {name: name for name in _OWN.split()} | {
     "math": "math mjx-container",
 }
 """Tags by the kind that they are here; all others have kind 0."""
-KIND: Final = {name: 1 + i for i, name in enumerate(_VOID)} | {
-    name: kernel.FIRST_NOT_VOID + i for i, name in enumerate(_KINDS)
-}
 
-MATH, CALLOUT, TITLE, CODE, BLOCK, ANCHOR, COPY, HIDDEN, NOTES, PICTURE = (1 << i for i in range(10))
-_MARKS: Final = {
-    MATH: "katex,katex-display ,mathjax,mathjax_display ,mathjax_svg ,mathjax_chtml ,mwe-math-element ,math "
-    ",math-inline ,math-block ,math-display ,math-tex ,math-node ,arithmatex ,ltx_math ,tex ,latex ,"
+_WORDS: Final = {
+    "math": "katex,katex-display ,mathjax,mathjax_display ,mathjax_svg ,mathjax_chtml ,mwe-math-element ,"
+    "math ,math-inline ,math-block ,math-display ,math-tex ,math-node ,arithmatex ,ltx_math ,tex ,latex ,"
     "mjpage ,inline-math ,display-math ,math-container ,mathml ,equation ",
-    CALLOUT: "admonition ,theme-admonition ,callout ,alert ,markdown-alert ,custom-block ,bs-callout ,hint ,"
-    "notice ,admonitionblock ,td-alert ,docs-callout ,message-box ",
-    TITLE: "admonition-title ,alert-heading ,alert-title ,callout-title ,custom-block-title ,"
+    "callout": "admonition ,theme-admonition ,callout ,alert ,markdown-alert ,custom-block ,bs-callout ,"
+    "hint ,notice ,admonitionblock ,td-alert ,docs-callout ,message-box ",
+    "title": "admonition-title ,alert-heading ,alert-title ,callout-title ,custom-block-title ,"
     "markdown-alert-title ,admonition-heading ,admonitionheading,admonitiontitle,callout-heading ,"
     "hint-title ,notice-title ,callout-header ,message-header ",
-    CODE: "highlighttable ,rouge-table ,syntaxhighlighter ,crayon-syntax ,dp-highlighter ,cm-content ,"
+    "code": "highlighttable ,rouge-table ,syntaxhighlighter ,crayon-syntax ,dp-highlighter ,cm-content ,"
     "codemirror-code ,codeblock ,code-block ,code_block ,codehilitetable ,js-file-line-container ,lntable ,"
     "hljs-ln ,programlisting ,sourcecode ,source-code ,prettyprint ",
-    BLOCK: "block ,code-block ,hljs ",
-    ANCHOR: "headerlink ,header-anchor ,hash-link ,anchorjs-link ,heading-anchor ,"
+    "block": "block ,code-block ,hljs ",
+    "anchor": "headerlink ,header-anchor ,hash-link ,anchorjs-link ,heading-anchor ,"
     "heading-link ,anchor-link ,anchor ,permalink ,header-link ,zola-anchor ,section-link ",
-    COPY: "copy,clipboard,toolbar,code__header ,code-header ,codeheader ,copybtn ",
-    HIDDEN: "hover-info ,tooltiptext ,mw-editsection ,mw-cite-backlink ",
-    PICTURE: "image,figure,wp-caption ,photo,captioned,caption,picture,imagebox,thumbinner ,thumb ",
-    NOTES: "footnotes,endnotes,references ,footnote-list ,footnotes-list ",
+    "copy": "copy,clipboard,toolbar,code__header ,code-header ,codeheader ,copybtn ",
+    "hidden": "hover-info ,tooltiptext ,mw-editsection ,mw-cite-backlink ",
+    "picture": "image,figure,wp-caption ,photo,captioned,caption,picture,imagebox,thumbinner ,thumb ",
+    "notes": "footnotes,endnotes,references ,footnote-list ,footnotes-list ",
 }
 """What words of class, role and id say; one with a space after it is a whole name."""
 
-
-class _Tables(NamedTuple):
-    slots: npt.NDArray[np.uint32]
-    slot_kinds: Int32
-    word_slots: npt.NDArray[np.uint32]
-    word_marks: Int32
-
-
-@cache
-def _tables() -> _Tables:
-    kinds = {tag: KIND[name] for name, tags in _KINDS.items() for tag in tags.split()}
-    kinds |= {name: KIND[name] for name in _VOID}
-    void = "area base basefont bgsound col embed frame keygen link meta param source track wbr"
-    kinds |= dict.fromkeys(void.split(), KIND["void"])
-    marks: dict[str, int] = {}
-    for mark, names in _MARKS.items():
-        for name in names.split(","):
-            marks[name] = marks.get(name, 0) | mark
-    return _Tables(*hashed(kinds, 512), *hashed(marks, 1024))
+_LONGEST_MARKUP: Final = 20_000
+_HOLDS_BLOCKS: Final = re.compile(r"<(?!/?(?:span|a|b|i|em|strong|br|code|mark)[ >])")
+_MOST_TABLES: Final = 3_000
+_CALLOUTS: Final = {
+    "NOTE": "note info information abstract question primary",
+    "TIP": "tip hint success check",
+    "IMPORTANT": "important",
+    "WARNING": "warning warn attention",
+    "CAUTION": "caution danger error failure bug",
+}
+_CALLOUT_OF: Final = {word: name for name, words in _CALLOUTS.items() for word in words.split()}
 
 
 class Cleaned(Protocol):
@@ -98,11 +88,11 @@ class Cleaned(Protocol):
     @property
     def metadata(self) -> Metadata: ...  # noqa: D102
     @property
-    def uncut_text(self) -> str: ...  # noqa: D102
+    def uncut_points(self) -> UInt32: ...  # noqa: D102
 
 
-class Structure(NamedTuple):
-    """The elements of a page in document order; the columns are those of `kernels.structure`."""
+class Elements(NamedTuple):
+    """The elements of a page in document order; the columns are num.ELEMENT."""
 
     kind: Int32
     marks: Int32
@@ -112,17 +102,340 @@ class Structure(NamedTuple):
     parent: Int32
     first: Int32
     last: Int32
+    flags: Int32
 
     def after(self, row: int) -> int:
         """The row after those inside element `row`."""
         return int(np.searchsorted(self.start, self.end[row]))
 
 
-def structure(html: str, blocks: Blocks) -> Structure:
-    """The elements of canonical HTML; linear in its length."""
-    points = code_points(html)
-    n_tags = html.count("<") + 1
-    rows = np.empty((len(kernel.COLUMNS), n_tags), dtype=np.int32)
-    stack = np.empty(n_tags, dtype=np.int32)
-    n = kernel.elements(*views(points, *_tables(), blocks.start, stack, rows))
-    return Structure(*rows[:, :n])
+class Node(NamedTuple):
+    """A node, as writers see it: its row, what it is, its numbers (num.NODE), and what it is in."""
+
+    row: int
+    op: str
+    a: int
+    b: int
+    around: Sequence[str]
+
+
+class Structure:
+    """The nodes of a page's kept content (num.NODE, a column a node), and their values.
+
+    While they are made, it answers what the walk asks: what an element is of which few pages have one.
+    """
+
+    def __init__(self, html: str, blocks: Blocks, kept: Bool, points: UInt32, links: Links) -> None:
+        self.html: str = html
+        self.blocks, self.points, self.links = blocks, points, links
+        self.text = blocks.text if points is blocks.points else text_of(points)
+        self.values: list[Any] = []
+        self.shown_images: dict[str, int] = {}  # addresses and the rows of their images
+        self.footnotes = footnotes.NONE
+        self._tables: dict[int, bool] = {}
+        n = len(blocks)
+        padded = np.zeros(n + 2, dtype=np.uint8)
+        self.kept = padded[1:-1]
+        self.kept[:] = kept
+        self.sums = np.empty((4, n + 1), dtype=np.int32)
+        self._walk = Walk(
+            self,
+            np.empty((len(num.ELEMENT), 256 + len(html) // 64), dtype=np.int32),
+            np.empty((len(num.NODE), 256 + 4 * n), dtype=np.int32),
+            *views(code_points(html), points, *_tables(), blocks.start, blocks.end),
+            *views(blocks.text_start, blocks.text_end, blocks.paragraph, blocks.white_space, blocks.listing),
+            *views(blocks.n_split_br, blocks.space_before, blocks.gaps, blocks.gap_ends),
+            *views(blocks.line_number.view(np.uint8), padded, self.sums),
+            *views(np.empty((len(num.FRAME), 64), np.int32), np.empty(64, np.int32)),
+        )
+        self.s = Elements(*self._walk.scan())
+        self._walk.count()
+
+    @cached_property
+    def nodes(self) -> Int32:
+        """The nodes: num.NODE."""
+        if labels := self._walk.choose():
+            found = self.footnotes = footnotes.footnotes(self, np.array(labels))
+            for name, rows in (("note", found.notes), ("ref", found.refs), ("back", found.back)):
+                self.s.flags[list(rows)] |= 1 << num.FLAGS.index(name)
+            self._walk.count()
+        nodes: Int32 = self._walk.run()
+        return nodes
+
+    def marks(self, row: int) -> int:
+        """What the words in class, role and id of an element say."""
+        return int(self._walk.marks(row))
+
+    def keep(self, row: int) -> None:
+        """Shows all of an element."""
+        self._walk.keep(row)
+
+    def size(self, row: int) -> int:
+        """How many characters an element has."""
+        return int(self.sums[1, self.s.last[row]] - self.sums[1, self.s.first[row]])
+
+    def tag(self, row: int) -> str:
+        """The start tag of an element."""
+        start, end = int(self.s.start[row]), int(self.s.inner[row])
+        return self.html[start:end]
+
+    def block_text(self, b: int) -> str:
+        """The text of a block; "" beyond the last."""
+        return self.text[self.blocks.text_start[b] : self.blocks.text_end[b]] if b < len(self.blocks) else ""
+
+    # --- what writers ask ------------------------------------------------------------------------------
+
+    def op(self, node: int) -> str:
+        """What a node is: one of num.OPS."""
+        return str(num.OPS[self.nodes[0, node]])
+
+    def children(self, node: int) -> Iterator[int]:
+        """The nodes in a node (-1: the page)."""
+        child, end = node + 1, self.nodes.shape[1] if node < 0 else int(self.nodes[3, node])
+        while child < end:
+            yield child
+            child = int(self.nodes[3, child]) + 1
+
+    def holds(self, node: int, op: str) -> bool:
+        """Whether there is such a node in a node."""
+        return any(self.nodes[0, child] == OP[op] for child in self.children(node))
+
+    def leave_out(self, *, links: bool, images: bool, emphasis: bool) -> None:
+        """Leaves out what is not wanted of links (not their text), images and emphasis."""
+        for names, wanted in (("link", links), ("image", images), ("strong em strike", emphasis)):
+            if not wanted:
+                self.nodes[0, np.isin(self.nodes[0], [OP[name] for name in names.split()])] = OP["root"]
+
+    def marked_up(
+        self,
+        tags: Callable[["Structure", Node], tuple[str, str]],
+        escaped: Callable[[str], str],
+        node: int,
+        *,
+        inside: bool = False,
+    ) -> str:
+        """A node as markup, or what is `inside` it: its text `escaped`, `tags` around it."""
+        out: list[str] = []
+        after: list[str] = []
+        around: list[str] = []
+        first, last = node + inside, int(self.nodes[3, node]) + (not inside)
+        for row, (op, a, b, _) in enumerate(self.nodes[:, first:last].T.tolist(), first):
+            if op == OP["text"]:
+                words = " ".join(self.text[a:b].split())
+                lead, trail = " " * self.text[a:b][:1].isspace(), " " * self.text[a:b][-1:].isspace()
+                out.append(escaped(f"{lead}{words}{trail}"))
+            elif op == OP["space"]:
+                out.append(" ")
+            elif op == OP["close"]:
+                out.append(after.pop())
+                around.pop()
+            else:
+                before, behind = tags(self, Node(row, num.OPS[op], a, b, around))
+                out.append(before)
+                if op < OP["text"] and self.nodes[3, row] > row:
+                    after.append(behind)
+                    around.append(num.OPS[op])
+        return "".join(out)
+
+    def words(self, node: int) -> str:
+        """The text of a node, white space as one space."""
+        op, a, b, _ = self.nodes[:, node : int(self.nodes[-1, node]) + 1].tolist()
+        text = (
+            self.text[i:j] if kind == OP["text"] else " " * (kind > OP["text"])
+            for kind, i, j in zip(op, a, b, strict=True)
+        )
+        return " ".join("".join(text).split())
+
+    def _add(self, value: Any) -> int:
+        self.values.append(value)
+        return len(self.values) - 1
+
+    # --- what the walk asks ----------------------------------------------------------------------------
+
+    def is_data(self, table: int) -> bool:
+        """Whether a table holds data, not the layout of the page."""
+        if table not in self._tables:
+            self._tables[table] = len(self._tables) < _MOST_TABLES and self._is_data(table)
+        return self._tables[table]
+
+    def _is_data(self, table: int) -> bool:
+        s = self.s
+        kinds = s.kind[table + 1 : s.after(table)]
+        tag = self.tag(table)
+        counts = np.bincount(kinds, minlength=len(KIND)).tolist()
+        if 'role="presentation"' in tag or 'role="none"' in tag or counts[KIND["table"]]:
+            return False
+        n_cells = counts[KIND["td"]] + counts[KIND["th"]]
+        if counts[KIND["tr"]] < 2 or n_cells < 2:
+            return False
+        cells = np.flatnonzero((kinds == KIND["td"]) | (kinds == KIND["th"])) + table + 1
+        rows = s.parent[cells]
+        if not (rows[1:] == rows[:-1]).any():  # one cell a row
+            return False
+        n_inside = counts[KIND["p"]] + counts[KIND["li"]]
+        headings = sum(counts[KIND["h1"] : KIND["h6"] + 1])
+        if counts[KIND["th"]] or counts[KIND["caption"]] or counts[KIND["thead"]]:
+            return not (headings and n_inside > n_cells)
+        return not headings and n_inside <= 1.5 * n_cells and self.size(table) <= 250 * n_cells
+
+    def link(self, row: int) -> int:
+        """The address of a link; -1: it leads nowhere."""
+        address = self.links.of(self.tag(row))
+        return -1 if address is None else self._add(address)
+
+    def image(self, row: int) -> tuple[int, int, bool] | None:
+        """An image, or the formula that it shows; None: it shows nothing."""
+        tag = self.tag(row)
+        if self.marks(row) & MARK["math"] or images.is_formula(tag):
+            if tex := formulas.tidy(attribute(tag, "alt")):
+                return OP["math"], self._add(tex), "display" in tag
+        found = images.image(self, row, tag)
+        return None if found is None else (OP["image"], self._add(found), False)
+
+    def formula(self, row: int) -> tuple[int, bool] | None:
+        """The LaTeX of a formula, and whether it stands by itself."""
+        end = self.s.end[row]
+        markup = self.html[self.s.start[row] : self.html.find(">", end) + 1]
+        found = formulas.latex(markup)
+        if found is None and 'id="MathJax-Element-' in markup[:4000]:
+            found = self.links.mathjax(markup)
+        return None if found is None else (self._add(found[0]), found[1])
+
+    def formulas(self, start: int, end: int) -> Iterator[tuple[int, int, int, bool]]:
+        """The text from code point `start` to `end` cut at formulas: from, to, the formula's value or -1."""
+        for a, b, tex, display in formulas.in_text(self.text[start:end]):
+            yield start + a, start + b, -1 if tex is None else self._add(tex), display
+
+    def callout(self, row: int) -> int:
+        """GitHub's name for the kind of notice that an element's classes say."""
+        words = re.findall(r"[a-z]+", attribute(self.tag(row), "class").lower())
+        return self._add(next((_CALLOUT_OF[word] for word in words if word in _CALLOUT_OF), "NOTE"))
+
+    def is_anchor(self, row: int, begins: bool) -> bool:
+        """Whether an element in a heading is a sign, or a link to edit it that doesn't begin the heading."""
+        text = " ".join(self.block_text(b) for b in range(self.s.first[row], self.s.last[row])[:3])
+        is_named = self.marks(row) & MARK["anchor"] != 0
+        if not any(map(str.isalnum, text)):
+            return bool(text) and (is_named or "#" in self.tag(row))
+        return is_named and len(text) < 16 and not begins
+
+    def number(self, row: int, name: str, otherwise: int) -> int:
+        """The number that an attribute of an element begins with."""
+        found = re.match(r"\d{1,9}", attribute(self.tag(row), name))
+        return int(found[0]) if found else otherwise
+
+    def spans(self, row: int) -> tuple[int, int]:
+        """How many columns and rows a cell has."""
+        if "span=" not in self.tag(row):
+            return 1, 1
+        return max(self.number(row, "colspan", 1), 1), max(self.number(row, "rowspan", 1), 1)
+
+    def box(self, row: int) -> int:
+        """The state of a check box: 1 open, 2 checked; 0: it is another input."""
+        tag = self.tag(row)
+        return (2 if " checked" in tag else 1) if 'type="checkbox"' in tag else 0
+
+    def note(self, row: int) -> tuple[int, int]:
+        """The label of a footnote, and the element whose end is its own."""
+        return self._add(self.footnotes.notes[row]), self.footnotes.ends.get(row, row)
+
+    def reference(self, row: int) -> int:
+        """The label of the footnote that a link leads to."""
+        return self._add(self.footnotes.refs[row])
+
+    # --- listings --------------------------------------------------------------------------------------
+
+    def code(self, first: int, last: int, language: str) -> int:
+        """The code in some blocks with its white space; -1: there is none."""
+        from victor_spark.rendering.plain import assembled
+
+        text = assembled(self.blocks, self.kept.view(bool), first, last).strip("\n")
+        return self._add((language, text)) if text else -1
+
+    def table_of_code(self, row: int) -> int | None:
+        """The listing that a table is, its numbers of lines left out; None: it is none."""
+        rows = slice(self.s.first[row], self.s.last[row])
+        numbers = self.blocks.line_number[rows]
+        listing = self.blocks.listing[rows][~numbers]
+        if not listing.all() or not (numbers.any() or listing.min() == listing.max()):
+            return None
+        return self.code(rows.start, rows.stop, images.language(self, row))
+
+    def listing(self, row: int, one: int, in_cell: bool) -> int | None:
+        """The listing that an element is (-1: an empty one); None: it is none, -2: it is code inside a line.
+
+        `one` is its first kept block.
+        """
+        s = self.s
+        first, last = int(s.first[row]), int(s.last[row])
+        white = self.blocks.white_space[one] if one < last else 0
+        kind = s.kind[row]
+        if not white:
+            if kind == KIND["pre"]:
+                return None
+            if s.end[row] - s.inner[row] <= _LONGEST_MARKUP:
+                markup = self.html[s.inner[row] : s.end[row]]
+                is_hidden = any(self.marks(i) & MARK["hidden"] for i in range(row, s.after(row)))
+                if (
+                    not is_hidden
+                    and (kind == KIND["code"] or "\n" in markup.strip())
+                    and not _HOLDS_BLOCKS.search(markup)
+                ):
+                    text = unescape(re.sub("<[^>]*>", "", re.sub(r"<br[^>]*>", "\n", markup))).strip()
+                    return self._add((images.language(self, row), text)) if text else -1
+            if kind != KIND["code"] or s.end[row] - s.inner[row] > _LONGEST_MARKUP:
+                return None  # the listing is further inside, or there is none
+        if in_cell:
+            return -2
+        others = self._not_code(row)
+        language = images.language(self, row)
+        for a, b in others:
+            if not language and a < b and re.fullmatch(r"[A-Za-z][\w+#.-]{0,14}", name := self.block_text(a)):
+                language = name.lower() if name.lower() in images.KNOWN else ""
+            self.kept[a:b] = False
+        return self.code(first, last, language)
+
+    def _not_code(self, row: int) -> list[tuple[int, int]]:
+        """Blocks inside a listing that are copy buttons, its tool bar, or hidden."""
+        s = self.s
+        found = []
+        for at in range(row + 1, s.after(row)):
+            marks = self.marks(at)
+            if s.kind[at] != KIND["button"] and not marks & (MARK["copy"] | MARK["hidden"]):
+                continue
+            i = at
+            hidden = marks & MARK["hidden"]
+            while not hidden:
+                up = int(s.parent[i])
+                if up <= row or s.kind[up] in (KIND["code"], KIND["pre"]) or self.size(up) > 30:
+                    break
+                if (s.kind[up : s.after(up)] == KIND["code"]).any():
+                    break
+                i = up
+            if hidden or self.size(i) <= 40:
+                found.append((int(s.first[i]), int(s.last[i])))
+        return found
+
+
+def structure(document: Cleaned) -> Structure:
+    """The structure of a document's kept content."""
+    blocks = document.columns
+    links = Links(document.url, document.markup, blocks.source_elements)
+    return Structure(document.html, blocks, document.kept, document.uncut_points, links)
+
+
+class _Tables(NamedTuple):
+    slots: UInt32
+    slot_kinds: Int32
+    word_slots: UInt32
+    word_marks: Int32
+
+
+@cache
+def _tables() -> _Tables:
+    kinds = {tag: KIND[name] for name, tags in _TAGS.items() for tag in tags.split()}
+    marks: dict[str, int] = {}
+    for mark, names in _WORDS.items():
+        for name in names.split(","):
+            marks[name] = marks.get(name, 0) | MARK[mark]
+    return _Tables(*hashed(kinds, 512), *hashed(marks, 1024))

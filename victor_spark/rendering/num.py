@@ -1,0 +1,70 @@
+"""The numbers that the kernels of this folder share, by name, as those of kernels/num.py."""
+
+from collections.abc import Iterable
+from typing import Final
+from zlib import crc32
+
+from victor_spark.kernels import num
+
+KINDS: Final = tuple(
+    "other void img br hr input "
+    "h1 h2 h3 h4 h5 h6 p block li ul ol table thead tr td th caption a strong em strike sup sub code pre "
+    "quote figure figcaption dl dt dd details summary math button picture noscript".split()
+)
+"""What elements are here, by their tags; those up to `input` have no end tag, but for `other`."""
+MARKS: Final = tuple("math callout title code block anchor copy hidden notes picture".split())
+"""What words of class, role and id say of an element: bits."""
+ELEMENT: Final = tuple("kind marks start inner end parent first last flags stack".split())
+"""The columns of elements, in document order.
+
+`start`: of the tag, `inner`: the end of that, `end`: the start of its end tag; `parent`: the row of the
+element around it (-1: none); blocks `first` to `last` (not included) are inside it. `marks` is -1 until it is
+needed. `stack` is that of the open elements.
+"""
+FLAGS: Final = ("shown", "captioned", "note", "ref", "back")
+"""What was found out of an element: an image or a link around one that is shown, a figure whose caption is,
+a footnote, a reference to one, what leads back from it: bits."""
+OPS: Final = tuple(
+    "close root p heading list item callout title table row cell footnote "
+    "quote figure caption dl dt dd details summary "
+    "link strong em strike sup sub codespan text space br code hr image math ref".split()
+)
+"""Nodes: those before `link` are blocks, others stand in lines, those from `text` on have no end."""
+NODE: Final = ("op", "a", "b", "end")
+"""The columns of nodes, in document order; a node's `end` is the row of its `close`, whose `a` is the node.
+
+`a` and `b`: heading: level; list: first number (-1: none); item: number (-1), state of its box (0: none,
+1: open, 2: checked); cell: columns and rows, negative in a header; text: from and to which code point; code,
+callout, footnote, link, image, math, ref: the place of its value; math: whether it stands by itself.
+"""
+FRAME: Final = ("end", "op", "node", "outer", "saved", "level", "lazy")
+"""The columns of the stack of open nodes: `end` in the html, the one around, what holds outside."""
+
+
+def _numbered(prefix: str, names: Iterable[str]) -> dict[str, int]:
+    return {f"{prefix}{name}".upper(): place for place, name in enumerate(names)}
+
+
+NUMBERS: Final = {
+    **{f"CHAR_{name}": num.NUMBERS[name] for name in ("CLASS_MASK", "OTHER", "LETTER", "DIGIT", "WHITE")},
+    **{f"WHITE_{name}": num.NUMBERS[name] for name in ("LINES", "PROSE", "CODE")},
+    **_numbered("KIND_", KINDS),
+    **{f"MARK_{name.upper()}": 1 << bit for bit, name in enumerate(MARKS)},
+    **{f"FLAG_{name.upper()}": 1 << bit for bit, name in enumerate(FLAGS)},
+    **_numbered("E_", ELEMENT),
+    **_numbered("", OPS),
+    **_numbered("N_", NODE),
+    **_numbered("F_", FRAME),
+}
+NUMBERS["DIGEST"] = crc32(repr(NUMBERS).encode()) >> 1
+globals().update(NUMBERS)
+
+
+def check() -> None:
+    """Uncompiled, a kernel has these numbers; compiled, it calls `compiled_with` (see setup.py)."""
+
+
+def compiled_with(digest: int) -> None:
+    """Raises ImportError for a kernel that was compiled with other numbers."""
+    if digest != NUMBERS["DIGEST"]:
+        raise ImportError("a kernel was compiled from other tables than these: run ./dev setup")

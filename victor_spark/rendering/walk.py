@@ -1,0 +1,950 @@
+# cython: language_level=3, infer_types=True, auto_cpdef=True
+"""The kept content of a page as nodes: one scan of the tags, one walk over elements and kept blocks.
+
+The input is a serialised tree, as that of `markup`: balanced tags, no comments, `<` and `>` escaped
+everywhere else. What few pages have (formulas, footnotes, listings, images) `Structure` decides, which the
+walk asks. Cython pure Python mode.
+"""
+
+from typing import Any
+
+import cython
+import numpy as np
+from cython.cimports.victor_spark.rendering import num as at
+
+at.check()
+
+_MAX_DEPTH = cython.declare(cython.Py_ssize_t, 24)  # containers beyond are left out; their content is not
+_MAX_FRAMES = cython.declare(cython.Py_ssize_t, 48)
+_CLIMB = cython.declare(cython.int, 12)  # elements around an image, or formulas in each other, that are tried
+_LONGEST_ITEM = cython.declare(cython.int, 2000)  # characters of a list item that is shown whole
+_LONGEST_NOTICE = cython.declare(cython.int, 1500)  # of a notice that is shown as it stands between kept text
+_LONGEST_CAPTION = cython.declare(cython.int, 300)
+_LONGEST_LABEL = cython.declare(cython.int, 9)  # of a footnote
+_MAX_NOTICES = cython.declare(cython.int, 64)
+_FAR = cython.declare(cython.int, 2147483647)
+_NO_NOTE = cython.declare(  # what marks an element of no kind as one that matters
+    cython.int, at.MARK_MATH | at.MARK_TITLE | at.MARK_CODE | at.MARK_HIDDEN | at.MARK_ANCHOR
+)
+
+
+@cython.final
+@cython.cclass
+class Walk:
+    """The walk over one page: `scan`, then `choose`, then `run`.
+
+    `views`: memory views of the fields from `html` to `inlines`. `slots`/`slot_kinds` is an open-addressing
+    table from the FNV-1a hash of a tag's name to its kind, `word_slots`/`word_marks` from that of a word to
+    bits. `kept` has a 0 before its first block and one after its last. `elements` and `nodes` are filled, and
+    grow.
+    """
+
+    html: cython.const[cython.uint][::1]
+    points: cython.const[cython.uint][::1]
+    slots: cython.const[cython.uint][::1]
+    slot_kinds: cython.const[cython.int][::1]
+    word_slots: cython.const[cython.uint][::1]
+    word_marks: cython.const[cython.int][::1]
+    start: cython.const[cython.int][::1]
+    block_end: cython.const[cython.int][::1]
+    text_start: cython.const[cython.int][::1]
+    text_end: cython.const[cython.int][::1]
+    paragraph: cython.const[cython.int][::1]
+    white_space: cython.const[cython.int][::1]
+    listing: cython.const[cython.int][::1]
+    n_split_br: cython.const[cython.int][::1]
+    space_before: cython.const[cython.int][::1]
+    gaps: cython.const[cython.uint][::1]
+    gap_ends: cython.const[cython.int][::1]
+    line_number: cython.const[cython.uchar][::1]
+    kept: cython.uchar[::1]
+    sums: cython.int[:, ::1]  # up to each block: kept blocks, characters, kept ones; then the next kept block
+    kind: cython.int[::1]  # from here to `stack` the columns of elements
+    known_marks: cython.int[::1]
+    begin: cython.int[::1]
+    inner: cython.int[::1]
+    stop: cython.int[::1]
+    parent: cython.int[::1]
+    first: cython.int[::1]
+    last_of: cython.int[::1]
+    flags: cython.int[::1]
+    stack: cython.int[::1]
+    nodes: cython.int[:, ::1]
+    frames: cython.int[:, ::1]
+    inlines: cython.int[::1]
+    elements: Any
+    nodes_array: Any
+    page: Any
+    n_blocks: cython.Py_ssize_t
+    n_elements: cython.Py_ssize_t
+    n: cython.Py_ssize_t
+    depth: cython.Py_ssize_t
+    top: cython.int  # the frame of the innermost container, -1: none
+    line: cython.Py_ssize_t  # the node of the paragraph or heading that is being filled, -1: none
+    in_heading: cython.bint
+    level: cython.int  # open nodes inside it
+    serial: cython.int
+    number: cython.int  # its paragraph
+    link: cython.int  # the value of a link around whole paragraphs, -1: none
+    last: cython.int  # the last block shown
+    skip: cython.int  # up to where all is done
+    not_math: cython.int
+    n_not_math: cython.int
+    heading: cython.int  # the row of the last heading
+
+    def __init__(self, page: Any, elements: Any, nodes: Any, *views: object):
+        self.html, self.points, self.slots, self.slot_kinds, self.word_slots, self.word_marks = views[:6]
+        self.start, self.block_end, self.text_start, self.text_end, self.paragraph = views[6:11]
+        self.white_space, self.listing, self.n_split_br, self.space_before = views[11:15]
+        self.gaps, self.gap_ends, self.line_number, self.kept = views[15:19]
+        self.sums, self.frames, self.inlines = views[19:]
+        self.page = page
+        self._set_columns(elements)
+        self.nodes_array, self.nodes = nodes, memoryview(nodes)
+        self.n_blocks = self.start.shape[0]
+        self.n_elements = self.n = self.depth = 0
+        self.top = self.link = self.number = self.skip = -1
+        self.line = -1
+        self.last = -2
+        self.in_heading = False
+        self.level = self.serial = self.not_math = self.n_not_math = self.heading = 0
+
+    def _set_columns(self, elements: Any) -> cython.void:
+        self.elements = elements
+        columns: list[Any] = [memoryview(column) for column in elements]
+        self.kind, self.known_marks, self.begin, self.inner, self.stop = columns[:5]
+        self.parent, self.first, self.last_of, self.flags, self.stack = columns[5:]
+
+    # --- elements --------------------------------------------------------------------------------------
+
+    def scan(self) -> Any:
+        """The elements."""
+        n: cython.Py_ssize_t = self.html.shape[0]
+        low_bits: cython.ulonglong = 4294967295
+        slot_mask: cython.uint = cython.cast(cython.uint, self.slots.shape[0] - 1)
+        i: cython.Py_ssize_t = 0
+        begin: cython.Py_ssize_t
+        block: cython.Py_ssize_t = 0
+        depth: cython.Py_ssize_t = 0
+        row: cython.Py_ssize_t = 0
+        name: cython.uint
+        slot: cython.uint
+        while True:
+            if block < self.n_blocks and self.start[block] == i:
+                i = self.block_end[block]
+            while i < n and self.html[i] != 60:
+                i += 1
+            if i >= n:
+                break
+            begin = i
+            while block < self.n_blocks and self.start[block] < begin:
+                block += 1
+            i += 1
+            if i < n and self.html[i] == 47:
+                if depth > 0:
+                    depth -= 1
+                    self.stop[self.stack[depth]] = cython.cast(cython.int, begin)
+                    self.last_of[self.stack[depth]] = cython.cast(cython.int, block)
+                while i < n and self.html[i] != 62:
+                    i += 1
+                i += 1
+                continue
+            name = 2166136261
+            while i < n and self.html[i] != 62 and self.html[i] != 32 and self.html[i] != 47:
+                name = ((name ^ self.html[i]) * 16777619) & low_bits
+                i += 1
+            if i == begin + 1 or self.html[begin + 1] == 33:
+                continue
+            slot = name & slot_mask
+            while self.slots[slot] != name and self.slots[slot] != 0:
+                slot = (slot + 1) & slot_mask
+            while i < n and self.html[i] != 62:
+                i += 1
+            i += 1
+            kind = self.slot_kinds[slot]
+            if row >= self.kind.shape[0]:
+                self._set_columns(np.concatenate([self.elements, self.elements], axis=1))
+            self.kind[row] = kind
+            self.known_marks[row] = -1
+            self.begin[row] = cython.cast(cython.int, begin)
+            self.inner[row] = cython.cast(cython.int, i)
+            self.stop[row] = cython.cast(cython.int, i)
+            self.parent[row] = self.stack[depth - 1] if depth > 0 else -1
+            self.first[row] = cython.cast(cython.int, block)
+            self.last_of[row] = cython.cast(cython.int, block)
+            self.flags[row] = 0
+            if kind == at.KIND_OTHER or kind > at.KIND_INPUT:
+                self.stack[depth] = cython.cast(cython.int, row)
+                depth += 1
+            row += 1
+        while depth > 0:  # only where the input is no serialised tree
+            depth -= 1
+            self.stop[self.stack[depth]] = cython.cast(cython.int, n)
+            self.last_of[self.stack[depth]] = cython.cast(cython.int, self.n_blocks)
+        self.n_elements = row
+        return self.elements[: at.E_STACK, :row]
+
+    def marks(self, row: cython.Py_ssize_t) -> cython.int:
+        """What the words in class, role and id of an element say: a word of letters and digits, or a name
+        between spaces, with a space after it, in small letters.
+        """
+        found: cython.int = self.known_marks[row]
+        if found >= 0:
+            return found
+        found = 0
+        i: cython.Py_ssize_t = self.begin[row]
+        end: cython.Py_ssize_t = self.inner[row] - 1
+        low_bits: cython.ulonglong = 4294967295
+        seed: cython.uint = 2166136261
+        name: cython.uint
+        word: cython.uint
+        c: cython.uint
+        while i < end:
+            if self.html[i] != 61 or self.html[i + 1] != 34:
+                i += 1
+                continue
+            named = self._is_named(i)
+            i += 2
+            name = word = seed
+            while i < end and self.html[i] != 34:
+                if named:
+                    c = self.html[i]
+                    if 65 <= c <= 90:
+                        c += 32
+                    if (97 <= c <= 122) or 48 <= c <= 57:
+                        word = ((word ^ c) * 16777619) & low_bits
+                    elif word != seed:
+                        found |= self._of_word(word)
+                        word = seed
+                    if c <= 32:
+                        found |= self._of_word(((name ^ 32) * 16777619) & low_bits)
+                        name = seed
+                    else:
+                        name = ((name ^ c) * 16777619) & low_bits
+                i += 1
+            if named:
+                found |= self._of_word(word) | self._of_word(((name ^ 32) * 16777619) & low_bits)
+            i += 1
+        self.known_marks[row] = found
+        return found
+
+    def _is_named(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Whether the '=' at `i` (3 at least) ends the name class, role or id."""
+        last: cython.uint = self.html[i - 1]
+        if last == 115:
+            return self.html[i - 2] == 115 and self.html[i - 3] == 97 and self.html[i - 6] == 32
+        if last == 101:
+            return self.html[i - 2] == 108 and self.html[i - 3] == 111 and self.html[i - 5] == 32
+        return last == 100 and self.html[i - 2] == 105 and self.html[i - 3] == 32
+
+    def _of_word(self, word: cython.uint) -> cython.int:
+        mask: cython.uint = cython.cast(cython.uint, self.word_slots.shape[0] - 1)
+        slot: cython.uint = word & mask
+        while self.word_slots[slot] != word and self.word_slots[slot] != 0:
+            slot = (slot + 1) & mask
+        return self.word_marks[slot]
+
+    # --- what is shown ---------------------------------------------------------------------------------
+
+    def choose(self) -> list[int]:
+        """Decides what is shown beside the kept blocks; the rows that may be references to footnotes.
+
+        Shown whole are listings, data tables and list items that most is kept of; notices and headings
+        between kept text; images beside it, with their captions. Numbers of lines are left out.
+        """
+        self.count()
+        for row in range(self.n_elements):
+            kind = self.kind[row]
+            if kind == at.KIND_LI or kind == at.KIND_TABLE or kind == at.KIND_PRE:
+                size, shown = self._size(row), self._kept_size(row)
+                if (
+                    0 < shown < size
+                    and (kind != at.KIND_LI or (size <= _LONGEST_ITEM and 2 * shown >= size))
+                    and (kind != at.KIND_TABLE or (3 * shown >= size and self.page.is_data(row)))
+                    and not self.marks(row) & at.MARK_CALLOUT
+                ):
+                    self.keep(row)
+        for row in range(self.n_elements):
+            self._choose_between(row)
+        for b in range(self.n_blocks):
+            if self.line_number[b]:
+                self.kept[b + 1] = 0
+        self.count()
+        for row in range(self.n_elements):
+            if self.kind[row] == at.KIND_IMG:
+                self._choose_image(row)
+        for row in range(self.n_elements):
+            if self.flags[row] & at.FLAG_CAPTIONED:
+                self.keep(row)
+        self.count()
+        return self._labels()
+
+    def keep(self, row: cython.Py_ssize_t) -> cython.void:
+        """Shows all of an element."""
+        for b in range(self.first[row], self.last_of[row]):
+            self.kept[b + 1] = 1
+
+    def count(self) -> cython.void:
+        """Fills `sums` from `kept`."""
+        n_kept: cython.int = 0
+        size: cython.int = 0
+        kept_size: cython.int = 0
+        for b in range(self.n_blocks + 1):
+            self.sums[0, b] = n_kept
+            self.sums[1, b] = size
+            self.sums[2, b] = kept_size
+            if b < self.n_blocks:
+                length = self.text_end[b] - self.text_start[b]
+                size += length
+                if self.kept[b + 1]:
+                    n_kept += 1
+                    kept_size += length
+        follows: cython.int = cython.cast(cython.int, self.n_blocks)
+        self.sums[3, self.n_blocks] = follows
+        for b in range(self.n_blocks - 1, -1, -1):
+            if self.kept[b + 1]:
+                follows = cython.cast(cython.int, b)
+            self.sums[3, b] = follows
+
+    def _size(self, row: cython.Py_ssize_t) -> cython.int:
+        return self.sums[1, self.last_of[row]] - self.sums[1, self.first[row]]
+
+    def _kept_size(self, row: cython.Py_ssize_t) -> cython.int:
+        return self.sums[2, self.last_of[row]] - self.sums[2, self.first[row]]
+
+    def _has_kept(self, row: cython.Py_ssize_t) -> cython.bint:
+        return self.sums[0, self.last_of[row]] > self.sums[0, self.first[row]]
+
+    def _choose_between(self, row: cython.Py_ssize_t) -> cython.void:
+        """Shows a notice between kept text, and a heading that kept text follows."""
+        a, b = self.first[row], self.last_of[row]
+        if a == b or b >= self.n_blocks or (self.sums[0, b] > self.sums[0, a]):
+            return
+        kind = self.kind[row]
+        begins = a == 0 or self.kept[a]
+        if at.KIND_H1 <= kind <= at.KIND_H6:
+            if self.kept[b + 1] and (begins or kind == at.KIND_H1):
+                self.keep(row)
+        elif begins and a and self._size(row) < _LONGEST_NOTICE and self.marks(row) & at.MARK_CALLOUT:
+            other: cython.Py_ssize_t = row
+            tried: cython.int = 0
+            while b < self.n_blocks and not self.kept[b + 1]:  # other notices may follow
+                while (
+                    tried < _MAX_NOTICES
+                    and other < self.n_elements
+                    and (
+                        self.first[other] != b
+                        or self.last_of[other] == b
+                        or not self.marks(other) & at.MARK_CALLOUT
+                    )
+                ):
+                    other += 1
+                    tried += 1
+                if tried >= _MAX_NOTICES or other >= self.n_elements:
+                    return
+                b = self.last_of[other]
+            if b < self.n_blocks:
+                self.keep(row)
+
+    def _choose_image(self, row: cython.Py_ssize_t) -> cython.void:
+        """Shows an image that belongs to the kept text."""
+        around: cython.Py_ssize_t = self.parent[row]
+        first = self.first[row]
+        climbed: cython.int = 0
+        while climbed < _CLIMB and around > 0 and self.first[around] == self.last_of[around]:
+            around = self.parent[around]
+            climbed += 1
+        if around < 0:
+            around = 0
+        size = self._size(around)
+        is_figure = self.kind[around] == at.KIND_FIGURE
+        caption = (
+            self._kept_size(around) == 0
+            and size < _LONGEST_CAPTION
+            and (is_figure or (self.marks(around) & at.MARK_PICTURE) != 0)
+        )
+        outer: cython.Py_ssize_t = around
+        climbed = 0
+        while climbed < _CLIMB and caption and outer > 0 and self._size(outer) == size:
+            outer = self.parent[outer]
+            climbed += 1
+        beside = self.kept[first] or self.kept[first + 1]
+        if caption:
+            beside = beside or self.kept[self.first[around]] or self.kept[self.last_of[around] + 1]
+        shown = self.kept[first] and self.kept[first + 1]
+        if not shown and self._kept_size(outer) > 0:
+            most, all_ = self._kept_size(outer), self._size(outer)
+            shown = 2 * most >= all_ and (beside or is_figure or 10 * most >= 9 * all_)
+        if not shown:
+            return
+        self.flags[row] |= at.FLAG_SHOWN
+        if caption:
+            self.flags[around] |= at.FLAG_CAPTIONED
+        around = self.parent[row]
+        climbed = 0
+        while climbed < 4 and around >= 0:
+            if self.kind[around] == at.KIND_A:
+                self.flags[around] |= at.FLAG_SHOWN
+            around = self.parent[around]
+            climbed += 1
+
+    def _labels(self) -> list[int]:
+        """Rows of short links, and of what stands high or bold, where one of them can be a reference."""
+        found: list[int] = []
+        any_: cython.bint = False
+        for row in range(self.n_elements):
+            kind = self.kind[row]
+            if (kind == at.KIND_A or kind == at.KIND_SUP or kind == at.KIND_STRONG) and self._has_kept(row):
+                start = self.text_start[self.first[row]]
+                size = self.text_end[self.last_of[row] - 1] - start
+                c = self.points[start] | 32
+                if size <= _LONGEST_LABEL:
+                    is_label = c < 97 or c > 122 or c == 110 or size < 6  # "note 1"; a numeral, a letter
+                    any_ = any_ or kind == at.KIND_SUP or (kind == at.KIND_A and is_label)
+                    found.append(row)
+        return found if any_ else []
+
+    # --- the walk --------------------------------------------------------------------------------------
+
+    def run(self) -> Any:
+        """The nodes."""
+        b: cython.int = 0
+        n_blocks: cython.int = cython.cast(cython.int, self.n_blocks)
+        for row in range(self.n_elements + 1):
+            begin = self.begin[row] if row < self.n_elements else _FAR
+            b = self.sums[3, b]
+            while b < n_blocks and self.start[b] < begin:
+                self._close_up_to(self.start[b])
+                if self.start[b] >= self.skip:
+                    self._add_block(b)
+                b = self.sums[3, b + 1]
+            if row < self.n_elements and self._is_wanted(row):
+                self._close_up_to(begin)
+                if begin >= self.skip:
+                    self._add_element(row)
+        self._close_up_to(_FAR)
+        self._end_line()
+        return self.nodes_array[:, : self.n]
+
+    def _is_wanted(self, row: cython.Py_ssize_t) -> cython.bint:
+        """Whether an element is shown, or says something of what is."""
+        kind = self.kind[row]
+        if self.flags[row]:
+            return True
+        first = self.first[row]
+        if self._has_kept(row):
+            if kind == at.KIND_OTHER or kind == at.KIND_P or kind == at.KIND_BLOCK:
+                return (self.marks(row) & (_NO_NOTE | at.MARK_CALLOUT)) != 0
+            return kind != at.KIND_THEAD and kind != at.KIND_PICTURE and kind != at.KIND_NOSCRIPT
+        if kind == at.KIND_TD or kind == at.KIND_TH:  # empty ones, too
+            around = self.parent[row]
+            return around >= 0 and self._has_kept(around)
+        if first != self.last_of[row] or not (self.kept[first] or self.kept[first + 1]):
+            return False
+        if kind == at.KIND_HR:
+            return self.kept[first] != 0 and self.kept[first + 1] != 0
+        return kind == at.KIND_MATH or (
+            (kind == at.KIND_OTHER or kind > at.KIND_INPUT) and (self.marks(row) & at.MARK_MATH) != 0
+        )
+
+    def _put(self, op: cython.int, a: cython.int, b: cython.int) -> cython.Py_ssize_t:
+        """Adds a node and returns its row."""
+        row: cython.Py_ssize_t = self.n
+        if row >= self.nodes.shape[1]:
+            self.nodes_array = np.concatenate([self.nodes_array, self.nodes_array], axis=1)
+            self.nodes = memoryview(self.nodes_array)
+        self.nodes[at.N_OP, row] = op
+        self.nodes[at.N_A, row] = a
+        self.nodes[at.N_B, row] = b
+        self.nodes[at.N_END, row] = cython.cast(cython.int, row)
+        self.n = row + 1
+        return row
+
+    def _end(self, node: cython.Py_ssize_t) -> cython.void:
+        """Ends a node; an empty one was none, but for a cell and an item with a box."""
+        kind = self.nodes[at.N_OP, node]
+        if self.n == node + 1 and kind != at.CELL and (kind != at.ITEM or self.nodes[at.N_B, node] == 0):
+            self.n = node
+        else:
+            self.nodes[at.N_END, node] = cython.cast(
+                cython.int, self._put(at.CLOSE, cython.cast(cython.int, node), 0)
+            )
+
+    def _op(self) -> cython.int:
+        """The innermost container."""
+        return self.frames[at.F_OP, self.top] if self.top >= 0 else at.ROOT
+
+    def _push(
+        self, end: cython.int, op: cython.int, node: cython.Py_ssize_t, saved: cython.int
+    ) -> cython.void:
+        depth: cython.Py_ssize_t = self.depth
+        self.frames[at.F_END, depth] = end
+        self.frames[at.F_OP, depth] = op
+        self.frames[at.F_NODE, depth] = cython.cast(cython.int, node)
+        self.frames[at.F_OUTER, depth] = self.top
+        self.frames[at.F_SAVED, depth] = saved
+        self.frames[at.F_LEVEL, depth] = self.level
+        self.frames[at.F_LAZY, depth] = -1
+        self.depth = depth + 1
+
+    def _open(self, op: cython.int, a: cython.int, b: cython.int, row: cython.Py_ssize_t) -> cython.bint:
+        """Puts a container for an element into the innermost one and enters it."""
+        if self.depth >= _MAX_DEPTH:
+            return False
+        self._end_line()
+        if op != at.LIST:
+            self._end_item()
+        elif self._op() == at.LIST and self.frames[at.F_LAZY, self.top] < 0:
+            self._begin_item()  # a list in a list belongs to the item before
+        node = self._put(op, a, b)
+        self._push(self.stop[row], op, node, 0)
+        self.top = cython.cast(cython.int, self.depth - 1)
+        return True
+
+    def _begin_item(self) -> cython.void:
+        """Begins an item for what stands in a list and in no item of it; what follows may belong to it."""
+        self._end_item()
+        self.frames[at.F_LAZY, self.top] = cython.cast(cython.int, self._put(at.ITEM, -1, 0))
+
+    def _end_item(self) -> cython.void:
+        """Ends the last item of the innermost container, if that is a list."""
+        if self.top >= 0 and self.frames[at.F_LAZY, self.top] >= 0:
+            item = self.frames[at.F_LAZY, self.top]
+            self.frames[at.F_LAZY, self.top] = -1
+            self._end(item)
+
+    def _close_up_to(self, position: cython.int) -> cython.void:
+        """Leaves the elements that end before a position."""
+        while self.depth > 0 and self.frames[at.F_END, self.depth - 1] <= position:
+            frame = self.depth - 1
+            op = self.frames[at.F_OP, frame]
+            if op >= at.LINK:
+                if self.line >= 0 and self.frames[at.F_SAVED, frame] == self.serial:
+                    self._end_inlines(self.frames[at.F_LEVEL, frame])
+            elif op == at.HEADING:
+                if self.line >= 0 and self.frames[at.F_SAVED, frame] == self.serial:
+                    self._end_line()
+            elif op == at.ROOT:  # a link around paragraphs
+                if self.line >= 0:
+                    self._end_inlines(0)
+                self.link = self.frames[at.F_SAVED, frame]
+            else:
+                self._end_line()
+                self._end_item()
+                self.top = self.frames[at.F_OUTER, frame]
+                if op == at.ITEM and self._op() == at.LIST:
+                    self.frames[at.F_LAZY, self.top] = self.frames[at.F_NODE, frame]
+                else:
+                    self._end(self.frames[at.F_NODE, frame])
+            self.depth = frame
+
+    def _end_inlines(self, level: cython.int) -> cython.void:
+        while self.level > level:
+            self.level -= 1
+            self._end(self.inlines[self.level])
+
+    def _end_line(self) -> cython.void:
+        if self.line >= 0:
+            self._end_inlines(0)
+            self._end(self.line)
+            self.line = -1
+
+    def _begin_line(self, op: cython.int, a: cython.int) -> cython.void:
+        self._end_line()
+        kind = self._op()
+        if kind == at.LIST:
+            self._begin_item()
+        elif kind == at.ROW and self.depth < _MAX_FRAMES:
+            end = self.frames[at.F_END, self.top]
+            self._push(end, at.CELL, self._put(at.CELL, 1, 1), 0)
+            self.top = cython.cast(cython.int, self.depth - 1)
+        self.line = self._put(op, a, 0)
+        self.serial += 1
+        self.in_heading = op == at.HEADING
+        if self.link >= 0:
+            self._begin_inline(at.LINK, self.link)
+
+    def _begin_inline(self, op: cython.int, a: cython.int) -> cython.void:
+        self.inlines[self.level] = cython.cast(cython.int, self._put(op, a, 0))
+        self.level += 1
+
+    def _paragraph(self, number: cython.int) -> cython.bint:
+        """Makes sure that there is a paragraph for text of this number; whether it is a new one."""
+        if self.line >= 0 and (number == self.number or self.in_heading):
+            return False
+        self._begin_line(at.P, 0)
+        self.number = number
+        return True
+
+    def _before(self, b: cython.int) -> cython.void:
+        """What stands between the text before and what begins with block `b`."""
+        if not self._paragraph(self.paragraph[b]) and self.n > self.line + 1 and self.last != b:
+            breaks = self.n_split_br[b] != 0
+            if not breaks and self.white_space[b] and b and self.listing[b] == self.listing[b - 1]:
+                for i in range(self.gap_ends[b - 1], self.gap_ends[b]):
+                    breaks = breaks or self.gaps[i] == 10
+            if breaks and not self.in_heading:
+                self._put(at.BR, 0, 0)
+            elif self.space_before[b] or self.last != b - 1 or breaks:
+                self._put(at.SPACE, 0, 0)
+        self.last = b
+
+    def _add_block(self, b: cython.int) -> cython.void:
+        white = self.white_space[b]
+        if white == at.WHITE_CODE and (self.line < 0 or self.level == 0) and self._add_listing(b):
+            return
+        self._leave_bare_items()
+        self._before(b)
+        begin = self.text_start[b]
+        if white == at.WHITE_LINES or white == at.WHITE_PROSE:
+            for i in range(begin, self.text_end[b]):
+                if self.points[i] == 10:
+                    self._put(at.TEXT, begin, i)
+                    self._put(at.BR, 0, 0)
+                    begin = i + 1
+        else:
+            for i in range(begin, self.text_end[b]):
+                if self.points[i] == 36 or self.points[i] == 92:
+                    for a, end, value, display in self.page.formulas(begin, self.text_end[b]):
+                        if value < 0:
+                            self._put(at.TEXT, a, end)
+                        else:
+                            self._put(at.MATH, value, display)
+                    return
+        self._put(at.TEXT, begin, self.text_end[b])
+
+    def _leave_bare_items(self) -> cython.void:
+        """Leaves the list that items without one are in."""
+        if self.top >= 0 and self.frames[at.F_SAVED, self.top] and self._op() == at.LIST:
+            self._leave()
+
+    def _leave(self) -> cython.void:
+        """Leaves the innermost container before its element ends."""
+        if self.top == self.depth - 1:
+            self.frames[at.F_END, self.top] = -1
+            self._close_up_to(-1)
+
+    def _add_listing(self, b: cython.int) -> cython.bint:
+        """Adds a listing that no element stands for, from block `b` on, if there is one."""
+        stop: cython.Py_ssize_t = b
+        if not self.listing[b]:
+            return False
+        while stop < self.n_blocks and self.listing[stop] == self.listing[b]:
+            stop += 1
+        if b and self.paragraph[b - 1] == self.paragraph[b] and self.kept[b]:
+            return False
+        if stop < self.n_blocks and self.paragraph[stop - 1] == self.paragraph[stop] and self.kept[stop + 1]:
+            return False
+        self._add_code(self.page.code(b, stop, ""))
+        self.skip = self.block_end[stop - 1]
+        return True
+
+    def _add_code(self, value: cython.int) -> cython.void:
+        self._end_line()
+        if value >= 0:
+            self._leave_bare_items()
+            if self._op() == at.LIST:
+                self._begin_item()
+            self._put(at.CODE, value, 0)
+
+    def _add_element(self, row: cython.Py_ssize_t) -> cython.void:
+        """What becomes of an element; those inside come later."""
+        kind = self.kind[row]
+        flags = self.flags[row]
+        op = self._op()
+        marks = self.marks(row)
+        if kind != at.KIND_LI and op == at.LIST:
+            if kind != at.KIND_UL and kind != at.KIND_OL:
+                self._leave_bare_items()
+            op = self._op()
+        if (op == at.TABLE or op == at.ROW) and (
+            kind == at.KIND_TR or kind == at.KIND_TD or kind == at.KIND_TH
+        ):
+            if kind == at.KIND_TR:
+                if op == at.TABLE:
+                    self._open(at.ROW, 0, 0, row)
+            elif op == at.ROW:
+                across, down = self.page.spans(row) if self.inner[row] - self.begin[row] > 12 else (1, 1)
+                self._open(at.CELL, across, down if kind == at.KIND_TD else -down, row)
+            return
+        if flags & at.FLAG_NOTE:
+            label, ends = self.page.note(row)
+            if op == at.FOOTNOTE and ends != row:  # notes that share an element end where the next begins
+                self._leave()
+            self._open(at.FOOTNOTE, label, 0, ends)
+            return
+        if marks & at.MARK_HIDDEN or (marks & at.MARK_ANCHOR and self._is_anchor(row)):
+            self.skip = self.stop[row]
+            return
+        if (kind == at.KIND_MATH or marks & at.MARK_MATH) and self._add_math(row):
+            return
+        if at.KIND_H1 <= kind <= at.KIND_H6:
+            if self.depth < _MAX_DEPTH and op != at.LIST and op != at.TABLE and op != at.ROW:
+                self.heading = cython.cast(cython.int, row)
+                self._begin_line(at.HEADING, kind - at.KIND_H1 + 1)
+                self._push(self.stop[row], at.HEADING, self.line, self.serial)
+        elif at.KIND_A <= kind <= at.KIND_SUB:
+            self._add_inline(row)
+        elif kind == at.KIND_IMG:
+            self._add_image(row)
+        elif kind == at.KIND_PRE or marks & at.MARK_CODE or (kind == at.KIND_CODE and marks & at.MARK_BLOCK):
+            self._add_code_of(row)
+        elif kind == at.KIND_CODE:
+            self._add_span(row)
+        elif kind == at.KIND_UL or kind == at.KIND_OL:
+            if op != at.TABLE and op != at.ROW:
+                self._open(at.LIST, self.page.number(row, "start", 1) if kind == at.KIND_OL else -1, 0, row)
+        elif kind == at.KIND_LI:
+            self._add_item(row)
+        elif kind == at.KIND_TABLE:
+            self._add_table(row)
+        elif at.KIND_QUOTE <= kind <= at.KIND_SUMMARY or kind == at.KIND_CAPTION:
+            self._open(at.CAPTION if kind == at.KIND_CAPTION else at.QUOTE + kind - at.KIND_QUOTE, 0, 0, row)
+        elif kind == at.KIND_HR:
+            self._end_line()
+            if op == at.ROOT or op == at.QUOTE or op == at.CALLOUT:
+                self._put(at.HR, 0, 0)
+        elif marks & at.MARK_CALLOUT:
+            if op != at.CALLOUT:
+                self._open(at.CALLOUT, self.page.callout(row), 0, row)
+        elif marks & at.MARK_TITLE and op == at.CALLOUT and self.n == self.frames[at.F_NODE, self.top] + 1:
+            self._open(at.TITLE, 0, 0, row)
+
+    def _add_item(self, row: cython.Py_ssize_t) -> cython.void:
+        op = self._op()
+        if op == at.TABLE or op == at.ROW:
+            return
+        if op != at.LIST:
+            if not self._open(at.LIST, -1, 0, row):
+                return
+            around = self.parent[row]
+            self.frames[at.F_END, self.top] = self.stop[around] if around >= 0 else _FAR
+            self.frames[at.F_SAVED, self.top] = 1
+        state: cython.int = 0
+        for i in range(row + 1, row + 4):
+            if i < self.n_elements and self.kind[i] == at.KIND_INPUT:
+                begin = self.begin[i]
+                if begin < self.stop[row] and begin < self.inner[row] + 200:
+                    state = self.page.box(i)
+                break
+        numbered = self.inner[row] - self.begin[row] > 12
+        self._open(at.ITEM, self.page.number(row, "value", -1) if numbered else -1, state, row)
+
+    def _add_table(self, row: cython.Py_ssize_t) -> cython.void:
+        for i in range(self.depth - 1, self.depth - 4, -1):
+            if i >= 0 and (self.frames[at.F_OP, i] == at.TABLE or self.frames[at.F_OP, i] == at.CELL):
+                return
+        listing: cython.int = -1
+        for b in range(self.first[row], self.last_of[row]):
+            if not self.line_number[b]:
+                listing = self.listing[b]
+                break
+        if listing > 0:
+            value = self.page.table_of_code(row)
+            if value is not None:
+                self._add_code(value)
+                self.skip = self.stop[row]
+                return
+        if self.page.is_data(row):
+            self._open(at.TABLE, 0, 0, row)
+
+    def _add_inline(self, row: cython.Py_ssize_t) -> cython.void:
+        first, last = self.first[row], self.last_of[row]
+        kind = self.kind[row]
+        if self._starts_listing(first, last):
+            return
+        if self.flags[row] & at.FLAG_REF:
+            self._begin_without_text(first)
+            self._put(at.REF, self.page.reference(row), 0)
+            self.skip = self.stop[row]
+            self.last = last - 1
+            return
+        if self.flags[row] & at.FLAG_BACK:
+            self.skip = self.stop[row]
+            return
+        value: cython.int = 0
+        if kind == at.KIND_A:
+            if self._is_anchor(row):
+                self.skip = self.stop[row]
+                return
+            value = self.page.link(row)
+            if value < 0:
+                return
+        one = self.sums[3, first]
+        if one >= last:  # images alone
+            self._begin_without_text(first)
+        else:
+            other = last - 1
+            while not self.kept[other + 1]:
+                other -= 1
+            many = self.paragraph[one] != self.paragraph[other]
+            opens = self.line < 0 or (self.paragraph[one] != self.number and not self.in_heading)
+            if many or (opens and self._holds_block(row)):
+                if kind == at.KIND_A and self.depth < _MAX_FRAMES:
+                    self._end_line()
+                    self._push(self.stop[row], at.ROOT, 0, self.link)
+                    self.link = value
+                return
+            self._before(one)
+        if self.depth < _MAX_FRAMES:
+            self._push(self.stop[row], at.LINK, 0, self.serial)
+            self._begin_inline(at.LINK + kind - at.KIND_A, value)
+
+    def _starts_listing(self, first: cython.int, last: cython.int) -> cython.bint:
+        """Adds the listing that begins with an element's first block, if one does."""
+        return (
+            first < last
+            and self.white_space[first] == at.WHITE_CODE
+            and self.kept[first + 1] != 0
+            and (self.line < 0 or self.paragraph[first] != self.number)
+            and self._add_listing(first)
+        )
+
+    def _is_anchor(self, row: cython.Py_ssize_t) -> cython.bint:
+        """Whether an element in a heading or term is the sign of a link to it, or a link to edit it."""
+        in_term = self._op() == at.DT
+        if not in_term and (self.line < 0 or not self.in_heading):
+            return False
+        begins = in_term or self.first[row] == self.first[self.heading]
+        return self.page.is_anchor(row, begins)
+
+    def _holds_block(self, row: cython.Py_ssize_t) -> cython.bint:
+        """Whether the next element inside `row` is a heading or paragraph, or the like."""
+        after = row + 1
+        if after >= self.n_elements or self.begin[after] >= self.stop[row]:
+            return False
+        kind = self.kind[after]
+        return at.KIND_H1 <= kind <= at.KIND_BLOCK or kind == at.KIND_FIGURE
+
+    def _begin_without_text(self, first: cython.int) -> cython.void:
+        """Makes sure that there is a paragraph for what has no text of its own, before block `first`."""
+        if self.line >= 0:
+            follows = first < self.n_blocks and self.paragraph[first] == self.number
+            if follows or self.in_heading or (first and self.paragraph[first - 1] == self.number):
+                if follows and self.n > self.line + 1 and self.space_before[first]:
+                    self._put(at.SPACE, 0, 0)
+                    self.last = first
+                return
+        self._end_line()
+        self._paragraph(self.paragraph[first] if first < self.n_blocks else -1)
+
+    def _add_image(self, row: cython.Py_ssize_t) -> cython.void:
+        found = self.page.image(row)
+        if found is None:
+            return
+        op, value, display = found
+        first = self.first[row]
+        container = self._op()
+        if op == at.MATH:
+            self._begin_without_text(first)
+            self._put(at.MATH, value, display)
+        elif container == at.LIST or container == at.TABLE or container == at.ROW:
+            return
+        elif self._is_inline(row):
+            self._begin_without_text(first)
+            self._put(at.IMAGE, value, 0)
+            i = self.inner[row]
+            if i < self.html.shape[0] and self.html[i] <= 32:
+                self._put(at.SPACE, 0, 0)
+                self.last = first
+        else:
+            self._begin_line(at.P, 0)
+            self._put(at.IMAGE, value, 0)
+            self._end_line()
+
+    def _is_inline(self, row: cython.Py_ssize_t) -> cython.bint:
+        """Whether an image belongs to the line at hand."""
+        if self.line < 0:
+            return False
+        if self.level:
+            return True
+        first = self.first[row]
+        if first < self.n_blocks and self.last >= 0 and self.paragraph[first] == self.number:
+            return True  # between words of one paragraph
+        around = self.parent[row]
+        if around < 0 or self.last_of[around] == self.first[around]:
+            return False
+        kind = self.kind[around]
+        return (
+            at.KIND_H1 <= kind <= at.KIND_P
+            or kind == at.KIND_LI
+            or kind == at.KIND_TD
+            or kind == at.KIND_TH
+            or at.KIND_A <= kind <= at.KIND_EM
+        )
+
+    def _add_math(self, row: cython.Py_ssize_t) -> cython.bint:
+        """Adds the formula that an element is, if it is one."""
+        kind = self.kind[row]
+        begin, end = self.begin[row], self.stop[row]
+        if begin >= self.not_math:
+            self.n_not_math = 0
+        elif self.n_not_math > _CLIMB:  # nested elements that look like formulas and are none
+            return False
+        self.not_math = end if end > self.not_math else self.not_math
+        self.n_not_math += 1
+        if kind == at.KIND_IMG:
+            return False
+        inside = row + 1
+        while kind != at.KIND_MATH and inside < self.n_elements and self.begin[inside] < end:
+            other = self.kind[inside]
+            if at.KIND_H1 <= other <= at.KIND_P or other == at.KIND_LI:
+                return False
+            inside += 1
+        first, last = self.first[row], self.last_of[row]
+        found = self.page.formula(row)
+        if found is None:
+            return kind == at.KIND_MATH and first == last
+        value, display = found
+        if display and self._op() != at.CELL:
+            self._begin_line(at.P, 0)
+            self._put(at.MATH, value, 1)
+            self._end_line()
+        else:
+            if last > first:
+                self._before(first)
+            else:
+                self._begin_without_text(first)
+            self._put(at.MATH, value, display)
+        self.skip = end
+        self.last = last - 1 if last > first else self.last
+        return True
+
+    def _add_code_of(self, row: cython.Py_ssize_t) -> cython.void:
+        """Adds the listing that an element is, if it is one."""
+        in_cell = self._op() == at.CELL
+        found = self.page.listing(row, self.sums[3, self.first[row]], in_cell)
+        if found is None:
+            return
+        if found == -2:
+            self._add_span(row)
+            return
+        self._add_code(found)
+        self.skip = self.stop[row]
+        if self.last_of[row] > self.first[row]:
+            self.last = self.last_of[row] - 1
+
+    def _add_span(self, row: cython.Py_ssize_t) -> cython.void:
+        """Adds code inside a line."""
+        first, last = self.first[row], self.last_of[row]
+        one = self.sums[3, first]
+        if self._starts_listing(first, last) or one >= last:
+            return
+        if self.white_space[one] and self.listing[one] and self._op() != at.CELL:
+            alone = self.line < 0 or self.paragraph[one] != self.number
+            many = self.sums[3, one + 1] < last
+            for i in range(self.text_start[one], self.text_end[one]):
+                many = many or self.points[i] == 10
+            if alone and many:
+                self._add_code_of(row)
+                return
+        self._before(one)
+        node = self._put(at.CODESPAN, 0, 0)
+        for b in range(one, last):
+            if self.kept[b + 1]:
+                if b > one and (self.space_before[b] or self.paragraph[b] != self.paragraph[b - 1]):
+                    self._put(at.SPACE, 0, 0)
+                self._put(at.TEXT, self.text_start[b], self.text_end[b])
+        self._end(node)
+        self.skip = self.stop[row]
+        self.last = last - 1
