@@ -42,6 +42,7 @@ examples:
   victor clean 'crawl/*.warc.gz' more.warc --output out --threshold 0.3 --blocks
   victor clean 'crawl/*.warc.gz' --output sure --prefer precision --fail-below 0.6
   victor clean 'crawl/*.warc.gz' --output czech --lang cs,sk
+  victor clean 'crawl/*.warc.gz' --output out --by-site    two passes: all pages of a site decide together
   victor clean warc.paths --input-base-url s3://crawl/ --output out
   victor clean 'crawl/*.warc.gz' --templates templates.parquet --output out
   spark-submit --master spark://host:7077 jobs/clean.py warc.paths --output hdfs:///out

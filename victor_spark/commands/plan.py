@@ -84,6 +84,8 @@ def _estimate(arguments: argparse.Namespace) -> tuple[dict[str, Any], str | None
     print("victor: cleaning a sample", file=sys.stderr, flush=True)
     sampled = estimate.sample(planned, request, models)
     estimated = estimate.estimate(planned, sampled, n_cores=n_cores, look_up_seconds=seconds)
+    if request.sites.by_site:
+        estimated |= estimate.two_passes(estimated)
     failed = None
     try:
         estimate.check(request.budget, estimated, sampled, shards)
@@ -137,6 +139,9 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     yield f"time     {_time(found['hours'])} on {many(found['n_cores'], 'core')} ({start})"
     yield f"tasks    {many(found['n_splits'], 'split')} in {many(found['n_waves'], 'wave')}"
     yield f"disk     {size(found['n_output'])} of Parquet"
+    if "n_between" in found:
+        between, shuffled = size(found["n_between"]), size(found["n_shuffled"])
+        yield f"         {between} between the passes; {shuffled} shuffled between the tasks"
     core, driver = size(found["core_bytes"]), size(found["driver_bytes"])
     yield f"memory   {core} per core, in addition to the JVM; driver 1 GB, and {driver} for the plan"
 

@@ -48,6 +48,16 @@ START_SECONDS: Final = 8.0
 _WIDE: Final = 1.645  # standard errors of a 90 % interval
 
 
+_TWO_PASSES: Final = 1.2
+"""Processor time of `--by-site` beside one pass."""
+
+_BETWEEN: Final = 7
+"""Bytes on disk between the passes, for each byte of the pages table."""
+
+_SHUFFLED: Final = 8000
+"""Bytes a page that the sums of sites are on their way between tasks."""
+
+
 @dataclass
 class Sample:
     """The result of cleaning `n_bytes` of the crawl: counts, CPU `seconds`, Parquet bytes `n_output`.
@@ -214,6 +224,16 @@ def estimate(planned: Plan, sampled: Sample, *, n_cores: int, look_up_seconds: f
             "failed_shards": dict(list(sampled.failed_shards.items())[:20]),
         },
     }
+
+
+def two_passes(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What `--by-site` changes of an estimate; bench/by_site.py measures the factors."""
+    if found["n_pages"] is None:
+        return {}
+    cpu_hours = found["cpu_hours"] * _TWO_PASSES
+    hours = found["start_seconds"] / 3600 + cpu_hours / (found["n_cores"] * EFFICIENCY)
+    between = {"n_between": found["n_output"] * _BETWEEN, "n_shuffled": found["n_pages"] * _SHUFFLED}
+    return {"cpu_hours": cpu_hours, "hours": hours, **between}
 
 
 def divided(total: int, weights: Mapping[str, int]) -> dict[str, int]:

@@ -1,0 +1,361 @@
+"""Duplicates of a run: found as brute force finds them, the same however the work is cut, and dropped."""
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+from warcio.warcwriter import WARCWriter
+
+from tests.spark.crawl import Victor, rows
+from victor_spark.spark import dedup, minhash
+from victor_spark.words import words
+
+pytestmark = pytest.mark.spark
+
+SYLLABLES = ("ha", "ro", "fe", "ni", "ka", "lu", "mo", "ti", "ber", "gal", "sto", "pin", "wei", "dor")
+WORDS = [f"{first}{second}{third}" for first in SYLLABLES for second in SYLLABLES for third in SYLLABLES]
+Page = tuple[str, str]
+"""Address and text."""
+
+
+def story(chance: random.Random, n: int) -> list[str]:
+    return chance.choices(WORDS, k=n)
+
+
+def edited(chance: random.Random, text: Sequence[str], n: int) -> list[str]:
+    """The text with `n` words replaced."""
+    changed = list(text)
+    for place in chance.sample(range(len(changed)), n):
+        changed[place] = chance.choice(WORDS)
+    return changed
+
+
+def write_wet(path: Path, pages: Sequence[Page]) -> Path:
+    """Pages as a WET file; its texts pass through `victor clean` unchanged. Each is a minute younger."""
+    with path.open("wb") as file:
+        writer = WARCWriter(file, gzip=True)
+        for url, text in pages:
+            minute = int(url.rpartition("/")[2])
+            date = {
+                "WARC-Date": f"2025-03-{1 + minute // 1440:02}T{minute // 60 % 24:02}:{minute % 60:02}:00Z"
+            }
+            record = writer.create_warc_record(
+                url,
+                "conversion",
+                payload=BytesIO(text.encode()),
+                warc_content_type="text/plain",
+                warc_headers_dict=date,
+            )
+            writer.write_record(record)
+            record.raw_stream.close()  # a temporary file by now
+    return path
+
+
+def numbered(texts: Sequence[Sequence[str]], n_sites: int = 40) -> list[Page]:
+    return [(f"http://s{n % n_sites}.example/{n}", " ".join(text)) for n, text in enumerate(texts)]
+
+
+def marks(table: Path) -> dict[str, tuple[Any, ...]]:
+    """By address: cluster, whether kept, address of the page that is kept for it, similarity."""
+    return {
+        row["url"]: (
+            row["duplicate_cluster"],
+            row["is_kept"],
+            row["duplicate_of"] and row["duplicate_of"]["url"],
+            row["duplicate_similarity"],
+        )
+        for row in pq.read_table(table).to_pylist()
+    }
+
+
+@pytest.fixture(autouse=True)
+def few_partitions(spark: SparkSession) -> Iterator[None]:
+    """Shuffles into so many partitions as small tables need."""
+    spark.conf.set("spark.sql.shuffle.partitions", "3")
+    yield
+    spark.conf.unset("spark.sql.shuffle.partitions")
+
+
+@pytest.fixture(scope="module")
+def texts() -> list[list[str]]:
+    """5,000 pages: stories with up to four edited copies, one page 600 times, one with a counter, a chain."""
+    chance = random.Random(7)
+    found = [story(chance, 80)] * 600
+    notice = story(chance, 90)
+    found += [[*notice[:45], f"visitor{n}", *notice[45:]] for n in range(150)]
+    link = story(chance, 120)
+    for n in range(60):
+        link = [*link[: 2 * n], *story(chance, 2), *link[2 * n + 2 :]]
+        found.append(link)
+    while len(found) < 5000:
+        first = story(chance, chance.randint(3, 120))
+        copies = [
+            edited(chance, first, chance.randint(0, len(first) // 20)) for _ in range(chance.randrange(5))
+        ]
+        found += [first, *copies]
+    chance.shuffle(found)
+    return found[:5000]
+
+
+def brute_force(texts: Sequence[str], n: int = 5) -> dict[tuple[int, int], float]:
+    """Pairs of pages that share a run of words, and their exact Jaccard similarity."""
+    runs = []
+    for text in texts:
+        of_text = words(text)
+        size = min(n, len(of_text))
+        runs.append({tuple(of_text[first : first + size]) for first in range(len(of_text) - size + 1)})
+    shared, holders = Counter[tuple[int, int]](), defaultdict[tuple[str, ...], list[int]](list)
+    for page, of_page in enumerate(runs):
+        for run in of_page:
+            shared.update((other, page) for other in holders[run])
+            holders[run].append(page)
+    return {(a, b): n_both / (len(runs[a]) + len(runs[b]) - n_both) for (a, b), n_both in shared.items()}
+
+
+def test_duplicates_are_those_of_brute_force(texts: list[list[str]], tmp_path: Path, victor: Victor) -> None:
+    """Of all pairs at the threshold at least 99 % are in one cluster, and clusters hold nothing else."""
+    pages = numbered(texts)
+    assert (
+        victor("clean", write_wet(tmp_path / "a.warc.wet.gz", pages), "--output", tmp_path / "out").code == 0
+    )
+    outcome = victor("dedup", tmp_path / "out")
+    assert outcome.code == 0, outcome.lines
+    found = marks(tmp_path / "out" / "duplicates")
+    cluster = {int(url.rpartition("/")[2]): mark[0] for url, mark in found.items()}
+    distinct = sorted({text: page for page, (_, text) in reversed(list(enumerate(pages)))}.values())
+    exact = brute_force([pages[page][1] for page in distinct])
+    similar = {
+        (distinct[a], distinct[b]): similarity for (a, b), similarity in exact.items() if similarity >= 0.8
+    }
+    together = [a in cluster and cluster[a] == cluster.get(b) for a, b in similar]
+    assert len(similar) > 12_000
+    assert sum(together) >= 0.99 * len(together)
+    above = list(range(len(pages)))
+
+    def root(page: int) -> int:
+        while above[page] != page:
+            above[page] = above[above[page]]
+            page = above[page]
+        return page
+
+    for a, b in similar:
+        above[root(a)] = root(b)
+    of_text = {pages[page][1]: root(page) for page in distinct}
+    components = defaultdict(set)
+    for page, name in cluster.items():
+        components[name].add(of_text[pages[page][1]])
+    assert all(len(names) == 1 for names in components.values())
+    assert max(Counter(cluster.values()).values()) == 600
+    numbers = {page: index for index, page in enumerate(distinct)}
+    by_text = {text: page for page, (_, text) in reversed(list(enumerate(pages)))}
+    for url, (_, is_kept, kept, similarity) in found.items():
+        if is_kept:
+            assert (kept, similarity) == (None, None)
+            continue
+        one, other = (numbers[by_text[pages[int(each.rpartition("/")[2])][1]]] for each in (url, kept))
+        expected = 1.0 if one == other else exact.get((min(one, other), max(one, other)), 0.0)
+        assert similarity == pytest.approx(expected, abs=1e-9)
+    summary = next(line for line in outcome.lines if " duplicates in " in line)
+    assert f"{sum(not mark[1] for mark in found.values()):,} duplicates" in summary
+
+
+@pytest.fixture(scope="module")
+def article() -> list[str]:
+    return story(random.Random(3), 60)
+
+
+@pytest.fixture(scope="module")
+def small(article: list[str]) -> list[Page]:
+    """An article, its copies on three sites, a longer one; a Chinese text and its copy; two other pages."""
+    text = " ".join(article)
+    chinese = (
+        "渡船早上七点开往岛上，那时水面上还笼罩着雾，晚上六点回来。冬天完全不开，岛民们储存面粉和煤。" * 2
+    )
+    return [
+        ("http://www.gazette.example/3", text),
+        ("http://gazette.example/1", text.upper().replace(" ", "\n", 9)),
+        ("http://wire.example/2", f"{text} from the wire service"),
+        ("http://mirror.example/5", text),
+        ("http://mirror.example/4", text),
+        ("http://jiangnan.example/7", chinese),
+        ("http://jiangnan.example/6", f"{chinese}岛上"),
+        ("http://own.example/8", "ferry"),
+        ("http://own.example/9", " ".join(story(random.Random(4), 50))),
+    ]
+
+
+@pytest.fixture(scope="module")
+def cleaned(small: list[Page], tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> Path:
+    """A run over the small crawl, in two shards."""
+    from victor_spark.cli import main
+
+    folder = tmp_path_factory.mktemp("small")
+    write_wet(folder / "a.warc.wet.gz", small[:4])
+    write_wet(folder / "b.warc.wet.gz", small[4:])
+    assert spark
+    assert main(["clean", str(folder), "--output", str(folder / "out")]) == 0
+    return folder / "out"
+
+
+def test_the_first_page_is_kept_and_all_others_name_it(cleaned: Path, victor: Victor) -> None:
+    assert victor("dedup", cleaned).code == 0
+    found = marks(cleaned / "duplicates")
+    assert {url: kept for url, (_, _, kept, _) in found.items()} == {
+        "http://gazette.example/1": None,
+        "http://wire.example/2": "http://gazette.example/1",
+        "http://www.gazette.example/3": "http://gazette.example/1",
+        "http://mirror.example/4": "http://gazette.example/1",
+        "http://mirror.example/5": "http://gazette.example/1",
+        "http://jiangnan.example/6": None,
+        "http://jiangnan.example/7": "http://jiangnan.example/6",
+    }
+    assert found["http://mirror.example/4"][3] == 1.0
+    assert found["http://wire.example/2"][3] == pytest.approx(56 / 60)
+    assert len({mark[0] for mark in found.values()}) == 2
+
+
+def test_other_shards_and_partitions_give_the_same(
+    cleaned: Path, small: list[Page], spark: SparkSession, tmp_path: Path, victor: Victor
+) -> None:
+    for n, page in enumerate(reversed(small)):
+        write_wet(tmp_path / f"{n}.warc.wet.gz", [page])
+    assert victor("clean", tmp_path, "--output", tmp_path / "out", "--partitions", 5).code == 0
+    spark.conf.set("spark.sql.shuffle.partitions", "7")
+    assert victor("dedup", tmp_path / "out").code == 0
+    assert victor("dedup", cleaned).code == 0
+    assert marks(tmp_path / "out" / "duplicates") == marks(cleaned / "duplicates")
+
+
+def test_the_longest_page_of_each_site_is_kept_and_the_others_are_dropped(
+    cleaned: Path, tmp_path: Path, victor: Victor
+) -> None:
+    output = tmp_path / "unique"
+    options = ("--keep", "longest", "--per-site", "--output", output, "--drop", "--threshold", "0.7")
+    before = rows(cleaned)
+    outcome = victor("dedup", cleaned, *options)
+    assert outcome.code == 0, outcome.lines
+    table = pq.read_table(output)
+    kept = {row["url"]: row for row in table.to_pylist()}
+    assert sorted(int(url.rpartition("/")[2]) for url in kept) == [1, 2, 4, 6, 8, 9]
+    for row in before:
+        if row["url"] in kept:
+            assert {name: kept[row["url"]][name] for name in row} == row
+    assert rows(cleaned) == before
+    assert (
+        kept["http://mirror.example/4"]["duplicate_cluster"]
+        == kept["http://wire.example/2"]["duplicate_cluster"]
+    )
+    assert kept["http://own.example/8"]["duplicate_cluster"] is None
+    assert not [path for path in tmp_path.iterdir() if path != output]
+    assert {path.name for path in (cleaned / "_run").iterdir()} >= {"duplicates.json"}
+    assert not (cleaned / "_run" / "dedup").exists()
+
+
+def test_the_pages_table_is_written_with_marks(cleaned: Path, tmp_path: Path, victor: Victor) -> None:
+    assert victor("dedup", cleaned, "--output", tmp_path / "marked").code == 0
+    found = {row["url"]: row for row in pq.read_table(tmp_path / "marked").to_pylist()}
+    assert len(found) == 9
+    assert found["http://mirror.example/5"]["duplicate_of"]["url"] == "http://gazette.example/1"
+    assert found["http://mirror.example/5"]["duplicate_similarity"] == 1.0
+    assert found["http://own.example/9"]["duplicate_of"] is None
+    outcome = victor("dedup", cleaned, "--output", tmp_path / "marked")
+    assert outcome.code == 2
+    assert "marked: exists" in outcome.lines[-1]
+
+
+def test_what_cannot_be_done_is_one_line_and_changes_nothing(
+    cleaned: Path, tmp_path: Path, victor: Victor
+) -> None:
+    assert "holds no run of victor clean" in victor("dedup", tmp_path).lines[-1]
+    assert "--drop needs --output" in victor("dedup", cleaned, "--drop").lines[-1]
+    assert "between 0 and 1" in victor("dedup", cleaned, "--threshold", "1.5").lines[-1]
+    assert "exists, or" in victor("dedup", cleaned, "--output", tmp_path / "no" / "folder").lines[-1]
+    config = cleaned / "_run" / "config.json"
+    good = config.read_text()
+    config.write_text(good.replace('"schema_version": "', '"schema_version": "0'))
+    assert "pages have schema version 0" in victor("dedup", cleaned).lines[-1]
+    config.write_text(good)
+    done = cleaned / "_run" / "run.json"
+    done.rename(done.with_name("run.gone"))
+    assert "the run is incomplete" in victor("dedup", cleaned).lines[-1]
+    done.with_name("run.gone").rename(done)
+
+
+def test_a_run_without_pages_to_compare_has_no_duplicates(tmp_path: Path, victor: Victor) -> None:
+    pages = [("http://a.example/1", "..."), ("http://a.example/2", "ferry")]
+    write_wet(tmp_path / "a.warc.wet.gz", pages)
+    for language in ("und", "cs"):
+        output = tmp_path / language
+        options = ["--lang", "cs"] if language == "cs" else []
+        assert victor("clean", tmp_path / "a.warc.wet.gz", "--output", output, *options).code == 0
+        outcome = victor("dedup", output, "--threshold", "1")
+        assert outcome.code == 0, outcome.lines
+        assert outcome.lines[-1].startswith("victor: 0 duplicates in 0 clusters")
+        assert marks(output / "duplicates") == {}
+
+
+def test_a_bucket_of_ten_thousand_texts_makes_few_pairs(spark: SparkSession) -> None:
+    signed = spark.range(10_000).selectExpr("unhex(md5(string(id))) AS text_hash", "array(1L, 2L) AS buckets")
+    assert dedup._candidates(signed).count() == 9_999
+
+
+def test_duplicates_are_found_among_pages_that_share_two_thirds_of_their_text(spark: SparkSession) -> None:
+    """Such pages share many buckets by chance, in which the smallest text is seldom the duplicate."""
+    chance, rows_of_band = random.Random(13), minhash.rows_of_band(0.8)
+    shared = story(chance, 300)
+    pages = [[*shared, *story(chance, 75)] for _ in range(400)]
+    pages += [edited(chance, page, 3) for page in pages]
+    signed = [
+        (number.to_bytes(2, "big"), minhash.buckets(minhash.shingles(page, 5), rows_of_band).tolist())
+        for number, page in enumerate(pages)
+    ]
+    schema = "text_hash binary, buckets array<bigint>"
+    found = dedup._candidates(spark.createDataFrame(signed, schema)).collect()
+    pairs = {(int.from_bytes(row.other, "big"), int.from_bytes(row.text_hash, "big")) for row in found}
+    assert sum((number, number + 400) in pairs for number in range(400)) >= 390
+    assert len(pairs) < 20 * len(pages)
+
+
+def test_a_chain_of_a_thousand_texts_is_one_cluster(spark: SparkSession, tmp_path: Path) -> None:
+    """Also if smallest labels would have to travel along the whole chain."""
+    names = [bytes([number >> 8, number & 255]) for number in range(1000)]
+    links = spark.createDataFrame(list(pairwise(names)), "text_hash binary, other binary")
+    members = dedup._members(links, str(tmp_path)).collect()
+    assert {bytes(row.text_hash) for row in members} == set(names)
+    assert {bytes(row.cluster) for row in members} == {names[0]}
+    assert len(list(tmp_path.glob("round-*"))) <= 15
+
+
+def test_pairs_at_the_threshold_share_a_bucket() -> None:
+    chance = random.Random(11)
+    rows_of_band = minhash.rows_of_band(0.8)
+    n_shared, n_pairs = 0, 0
+    for _ in range(1500):
+        text = story(chance, 150)
+        one, other = (minhash.shingles(each, 5) for each in (text, edited(chance, text, 3)))
+        exact = len({*one.tolist()} & {*other.tolist()}) / len({*one.tolist()} | {*other.tolist()})
+        assert minhash.similarity(minhash.sketch(one), minhash.sketch(other)) == exact
+        if 0.8 <= exact < 0.84:
+            buckets = [set(minhash.buckets(each, rows_of_band).tolist()) for each in (one, other)]
+            n_shared, n_pairs = n_shared + bool(buckets[0] & buckets[1]), n_pairs + 1
+    assert n_pairs > 200
+    assert n_shared >= 0.98 * n_pairs
+
+
+def test_long_texts_are_compared_by_estimate_and_empty_ones_not() -> None:
+    chance = random.Random(12)
+    text = story(chance, 20_000)
+    one, other = (minhash.shingles(each, 5) for each in (text, edited(chance, text, 700)))
+    exact = len({*one.tolist()} & {*other.tolist()}) / len({*one.tolist()} | {*other.tolist()})
+    assert minhash.similarity(minhash.sketch(one), minhash.sketch(other)) == pytest.approx(exact, abs=0.05)
+    nothing = minhash.shingles([], 5)
+    assert len(minhash.buckets(nothing, 6)) == 0
+    assert minhash.similarity(minhash.sketch(nothing), minhash.sketch(nothing)) == 0.0
+    assert len(minhash.shingles(["a", "b"], 5)) == 1

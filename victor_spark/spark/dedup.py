@@ -1,0 +1,226 @@
+"""Duplicates among the pages of a finished run: clusters of pages, and the page of each that is kept.
+
+    signed      hash of every page's text, with its buckets and its sketch (minhash.py)
+    candidates  pairs of texts: in each bucket, every text with the bucket's smallest
+    links       candidates whose similarity reaches the threshold
+    duplicates  pages of clusters, which are connected components, with the page that is kept
+
+A text is named by its hash, so a page that occurs many times is one text. The number of pairs grows with the
+number of texts, never with its square. Each table is written before the next one is made.
+"""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Final
+from uuid import uuid4
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+from victor_spark import tables
+from victor_spark.errors import OutputError
+from victor_spark.spark import minhash, output
+from victor_spark.spark.files import CloudFiles, Files, open_files, output_errors
+from victor_spark.spark.progress import log, many
+from victor_spark.spark.session import check_master, interruptible, session
+from victor_spark.spark.status import status
+from victor_spark.spark.waves import literal
+from victor_spark.words import words
+
+_STAGED: Final = "_run/dedup"
+_KEY: Final = ("warc_filename", "warc_record_offset")
+_PAGE: Final = "id, url, warc_filename, warc_record_offset"
+_SIGNED: Final = "text_hash binary, sketch binary, buckets array<bigint>"
+_MARKS: Final = ("duplicate_cluster", "duplicate_of", "duplicate_similarity")
+_BATCH: Final = ("spark.sql.execution.arrow.maxRecordsPerBatch", "200")  # by default 10,000 pages in memory
+_MAX_ROUNDS: Final = 100  # they grow with the logarithm of the largest cluster
+
+
+@dataclass(frozen=True, kw_only=True)
+class DedupRequest:
+    """The options of `victor dedup`; `location` is the run's OUT, `target` where pages are written again."""
+
+    location: str
+    threshold: float = 0.8
+    shingle_words: int = 5
+    keep: str = "first"
+    per_site: bool | None = None
+    target: str | None = None
+    drop: bool | None = None
+    master: str | None = None
+
+
+def run(request: DedupRequest) -> dict[str, int]:
+    """Marks the duplicates and returns counts; an error leaves earlier results as they were."""
+    check_master(request.master)
+    group = f"victor dedup {uuid4()}"
+    return interruptible(partial(_run_on_spark, request, group), group=group)
+
+
+def _run_on_spark(request: DedupRequest, group: str) -> dict[str, int]:
+    with session(master=request.master) as spark, output_errors(request.location):
+        spark.sparkContext.setJobGroup(group, "victor dedup", interruptOnCancel=True)
+        files = open_files(request.location, spark)
+        pages = _pages(spark, files, request.location)
+        folder, slash, name = (request.target or request.location).rstrip("/").rpartition("/")
+        beside, draft = open_files(folder or slash or ".", spark), f".{name}.dedup"
+        names = beside.names()
+        if request.target and (names is None or name in names):
+            raise OutputError(f"{request.target}: exists, or cannot be made; choose another --output")
+        before = str(spark.conf.get(_BATCH[0]))
+        with output.claimed(files):
+            try:
+                spark.conf.set(*_BATCH)
+                files.remove(_STAGED)
+                duplicates, counts = _duplicates(pages, f"{files.location}/{_STAGED}", request)
+                if request.target:
+                    _written(_with_marks(pages, duplicates, drop=request.drop), f"{beside.location}/{draft}")
+                files.remove("duplicates")
+                files.move(f"{_STAGED}/duplicates", "duplicates")
+                files.write("_run/duplicates.json", output.dumped({**asdict(request), **counts}))
+                if request.target:
+                    beside.move(draft, name)
+            finally:
+                spark.conf.set(_BATCH[0], before)
+                files.remove(_STAGED)
+                beside.remove(draft)
+    n_exact, n_indirect = f"{counts['n_exact']:,} of equal words", f"{counts['n_indirect']:,}"
+    log(
+        f"{many(counts['n_duplicates'], 'duplicate')} in {many(counts['n_clusters'], 'cluster')}: {n_exact}, "
+        f"{n_indirect} similar only to others in their cluster"
+    )
+    return counts
+
+
+def _pages(spark: SparkSession, files: Files, location: str) -> DataFrame:
+    """The pages table of a complete run; OutputError if there is none that this version can read."""
+    if isinstance(files, CloudFiles):
+        raise OutputError(f"{location}: Spark needs a jar to read there, such as hadoop-aws")
+    if not status(location)["complete"]:
+        raise OutputError(f"{location}: the run is incomplete; the same `victor clean` command resumes it")
+    version = (output.stored(files, output.CONFIG) or {}).get("schema_version")
+    if version != (ours := tables.PAGES_VERSION):
+        raise OutputError(f"{location}: pages have schema version {version}, not {ours}; clean them again")
+    return spark.read.parquet(literal(f"{files.location}/{output.PAGES}"))
+
+
+def _written(frame: DataFrame, location: str) -> DataFrame:
+    """The same table, written and read back, so that its plan ends there."""
+    frame.write.mode("overwrite").option("compression", "zstd").parquet(location)
+    return frame.sparkSession.read.parquet(literal(location))
+
+
+def _duplicates(pages: DataFrame, folder: str, request: DedupRequest) -> tuple[DataFrame, dict[str, int]]:
+    """The table of duplicates, staged in a folder as all tables before it, and its counts."""
+    ok = pages.where("status = 'ok' AND text_hash IS NOT NULL").withColumn("text_hash", sf.unhex("text_hash"))
+    sign = partial(_sign, n=request.shingle_words, rows=minhash.rows_of_band(request.threshold))
+    signed = _written(ok.select("text_hash", "text").mapInArrow(sign, _SIGNED), f"{folder}/signed")
+    log(f"{many(n_pages := signed.count(), 'page')} read")
+    candidates = _written(_candidates(signed), f"{folder}/candidates")
+    log(f"{many(candidates.count(), 'pair')} to compare")
+    compared = candidates.selectExpr("explode(array(text_hash, other)) AS text_hash").distinct()
+    by_text = signed.join(compared, "text_hash", "leftsemi").groupBy("text_hash")
+    sketches = _written(by_text.agg(sf.min("sketch").alias("sketch")), f"{folder}/sketches")
+    links = _similarities(candidates, sketches).where(f"similarity >= {request.threshold}")
+    links = _written(links.select("text_hash", "other"), f"{folder}/links")
+    log(f"{many(links.count(), 'similar pair')}")
+    clustered = _clustered(ok, _members(links, folder), request)
+    pairs = clustered.select("text_hash", "other").where("text_hash <> other").distinct()
+    found = clustered.join(_similarities(pairs, sketches), ["text_hash", "other"], "left").selectExpr(
+        *_PAGE.split(", "),
+        "lower(hex(cluster)) AS duplicate_cluster",
+        "is_kept",
+        "if(is_kept, NULL, kept) AS duplicate_of",
+        "if(is_kept, NULL, coalesce(similarity, 1d)) AS duplicate_similarity",
+    )
+    found = _written(found.sort("duplicate_cluster", *_KEY), f"{folder}/duplicates")
+    counts = found.selectExpr(
+        f"{n_pages} AS n_pages",
+        "count(DISTINCT duplicate_cluster) AS n_clusters",
+        "count(duplicate_of) AS n_duplicates",
+        "count_if(duplicate_similarity = 1) AS n_exact",
+        f"count_if(duplicate_similarity < {request.threshold}) AS n_indirect",
+    )
+    return found, counts.collect()[0].asDict()
+
+
+def _sign(batches: Iterator[pa.RecordBatch], *, n: int, rows: int) -> Iterator[pa.RecordBatch]:
+    """Texts as rows of `_SIGNED`."""
+    for batch in batches:
+        shingles = [minhash.shingles(words(text or ""), n) for text in batch["text"].to_pylist()]
+        columns = {
+            "text_hash": batch["text_hash"],
+            "sketch": pa.array(map(minhash.sketch, shingles), pa.binary()),
+            "buckets": pa.array((minhash.buckets(each, rows) for each in shingles), pa.list_(pa.int64())),
+        }
+        yield pa.RecordBatch.from_pydict(columns)
+
+
+def _candidates(signed: DataFrame) -> DataFrame:
+    """Pairs of texts that share a bucket; `other` is the smaller hash."""
+    texts = signed.groupBy("text_hash").agg(sf.explode(sf.min("buckets")).alias("bucket"))
+    pairs = texts.selectExpr("text_hash", "min(text_hash) OVER (PARTITION BY bucket) AS other")
+    return pairs.where("text_hash <> other").distinct()
+
+
+def _similarities(pairs: DataFrame, sketches: DataFrame) -> DataFrame:
+    """The pairs with their similarity."""
+    of_other = sketches.toDF("other", "other_sketch")
+    pairs = pairs.join(sketches, "text_hash").join(of_other, "other")
+    return pairs.mapInArrow(_compare, "text_hash binary, other binary, similarity double")
+
+
+def _compare(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        sketches = (batch[name].to_pylist() for name in ("sketch", "other_sketch"))
+        found = pa.array(map(minhash.similarity, *sketches), pa.float64())
+        columns = [batch["text_hash"], batch["other"], found]
+        yield pa.RecordBatch.from_arrays(columns, ["text_hash", "other", "similarity"])
+
+
+def _members(links: DataFrame, folder: str) -> DataFrame:
+    """Every text of the links, with the smallest text that it is connected with as its `cluster`.
+
+    Alternates the large-star and small-star operations (Kiveris et al. 2014) until nothing changes.
+    """
+    before, least = None, "min(other) OVER (PARTITION BY text_hash)"
+    for number in range(_MAX_ROUNDS):
+        both = links.selectExpr("stack(2, text_hash, other, other, text_hash) AS (text_hash, other)")
+        large = both.selectExpr("text_hash", "other", f"least(text_hash, {least}) AS least")
+        large = large.where("other > text_hash").selectExpr("other AS text_hash", "least AS other").distinct()
+        small = large.selectExpr("text_hash", "other", f"{least} AS least")
+        small = small.selectExpr("stack(2, text_hash, least, other, least) AS (text_hash, other)")
+        links = _written(small.where("text_hash <> other").distinct(), f"{folder}/round-{number}")
+        after = links.selectExpr("count(1)", "bit_xor(xxhash64(text_hash, other))").first()
+        if after == before:
+            pairs = "stack(2, text_hash, other, other, other) AS (text_hash, cluster)"
+            return links.selectExpr(pairs).distinct()
+        before = after
+    raise OutputError(f"no clusters after {_MAX_ROUNDS} rounds")
+
+
+def _clustered(pages: DataFrame, members: DataFrame, request: DedupRequest) -> DataFrame:
+    """The pages of clusters with more than one page, `kept` for each of them, and its text as `other`."""
+    site = "coalesce(url_host_registered_domain, url_host_name)" if request.per_site else "''"
+    size = "length(text)" if request.keep == "longest" else "0"
+    columns = (*_PAGE.split(", "), "text_hash", "fetch_time", f"{site} AS site", f"{size} AS size")
+    order = f"size DESC, fetch_time NULLS LAST, {', '.join(_KEY)}"
+    window = f"OVER (PARTITION BY cluster, site ORDER BY {order})"
+    return (
+        pages.selectExpr(*columns)
+        .join(members, "text_hash", "left")
+        .selectExpr("*", "count(1) OVER (PARTITION BY text_hash) AS n_same")
+        .where("cluster IS NOT NULL OR n_same > 1")
+        .withColumn("cluster", sf.coalesce("cluster", "text_hash"))
+        .selectExpr("*", f"first(struct({_PAGE})) {window} AS kept", f"first(text_hash) {window} AS other")
+        .selectExpr("*", f"row_number() {window} = 1 AS is_kept")
+    )
+
+
+def _with_marks(pages: DataFrame, duplicates: DataFrame, *, drop: bool | None) -> DataFrame:
+    """The pages table with the columns of duplicates, or without the pages that aren't kept."""
+    found = pages.join(duplicates.select(*_KEY, *_MARKS), [*_KEY], "left").select(*pages.columns, *_MARKS)
+    found = found.withMetadata(tables.VERSION_COLUMN, {tables.VERSION_KEY: tables.PAGES_VERSION})
+    return found.where("duplicate_of IS NULL") if drop else found
