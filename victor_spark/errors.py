@@ -50,6 +50,7 @@ ANSWERED: Final = frozenset({"ok", "empty", "wrong_language"})
 
 EXTRAS: Final = {
     "catboost": "train",
+    "deltalake": "delta",
     "fasttext": "fasttext",
     "matplotlib": "report",
     "packaging": "spark",
@@ -58,6 +59,7 @@ EXTRAS: Final = {
     "py4j": "spark",
     "pycrfsuite": "train",
     "pydivsufsort": "spark",
+    "pyiceberg": "iceberg",
     "pyspark": "spark",
     "sklearn": "train",
     "starlette": "annotate",

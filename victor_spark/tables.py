@@ -150,7 +150,7 @@ def ddl(schema: pa.Schema) -> str:
 
 
 def _ddl_type(kind: pa.DataType) -> str:
-    if pa.types.is_list(kind):
+    if pa.types.is_list(kind) or pa.types.is_fixed_size_list(kind):
         return f"array<{_ddl_type(kind.value_type)}>"
     if pa.types.is_struct(kind):
         return f"struct<{', '.join(f'{field.name}: {_ddl_type(field.type)}' for field in kind)}>"

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-import pyspark
-
 MASTER_HOST: Final = "127.0.0.1"
 WORKER_HOSTS: Final = ("127.0.0.1", "127.0.0.2")
 QUICK: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -113,7 +111,8 @@ def running(folder: Path, environment: Mapping[str, str]) -> Iterator[Cluster]:
 
 
 def _daemon(name: str, options: list[str], log: Path, environment: Mapping[str, str]) -> Daemon:
-    program = Path(pyspark.__file__).parent / "bin" / "spark-class"
+    """A daemon of the Spark in SPARK_HOME."""
+    program = Path(environment["SPARK_HOME"]) / "bin" / "spark-class"
     with log.open("wb") as file:
         process = subprocess.Popen(
             [program, f"{_CLASS}.{name}", *options],

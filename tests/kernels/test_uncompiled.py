@@ -98,6 +98,9 @@ def slow() -> dict[str, ModuleType]:
     twins["model.revision"] = from_source("model.revision")
     own = {name: twins[name] for name in ("context", "surroundings")}
     twins["model.revision"].__dict__.update(own, kernel=twins["crf"])
+    for twin in twins.values():
+        if hasattr(twin, "views"):
+            twin.__dict__.update(views=victor_spark.kernels.memory_views)
     return twins
 
 
@@ -370,17 +373,17 @@ def test_decision(slow: dict[str, ModuleType], seed: int, n_blocks: int) -> None
 @a_few
 def test_trees(slow: dict[str, ModuleType], seed: int, n_blocks: int) -> None:
     dice = np.random.default_rng(seed)
-    n_trees, depth = 3, 2
+    n_trees, depth = 7, 4
     features = dice.integers(0, 4, (n_trees, depth)).astype(np.int32)
     thresholds = dice.normal(size=(n_trees, depth)).astype(np.float32)
     values = dice.normal(size=(4, n_blocks)).astype(np.float32)
-    of_leaves = dice.normal(size=(n_trees, 4)).astype(np.float32)
+    of_leaves = dice.normal(size=(n_trees, 2**depth)).astype(np.float32)
     by_hand = np.zeros(n_blocks)
     for tree in range(n_trees):
         answers = values[features[tree]] > thresholds[tree][:, None]
-        by_hand += of_leaves[tree, answers[0] + 2 * answers[1]]
+        by_hand += of_leaves[tree, 2 ** np.arange(depth) @ answers]
     for kernel in (slow["trees"], compiled("trees")):
-        sums, scratch = np.zeros(n_blocks, dtype=np.float32), np.empty((1, n_blocks), dtype=np.int32)
+        sums, scratch = np.zeros(n_blocks, dtype=np.float32), np.empty((4, n_blocks), dtype=np.uint16)
         kernel.add_values(*map(memoryview, (values, features, thresholds, of_leaves, scratch, sums)))
         np.testing.assert_allclose(sums, by_hand, rtol=1e-4, atol=1e-5)
 

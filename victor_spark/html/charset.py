@@ -118,8 +118,9 @@ def _by_its_bytes(source: bytes) -> Decoded | None:
     for mark, of_mark in _BOMS:
         if source.startswith(mark):
             return Decoded(source[len(mark) :].decode(of_mark, "replace").encode(), of_mark)
-    even, odd = (source[start:_META_WINDOW:2].count(0) for start in (0, 1))
-    if max(even, odd) > max(_FEW, len(source[:_META_WINDOW]) / 20, 10 * min(even, odd)):
+    head = source[:_META_WINDOW]
+    even, odd = (head[start::2].count(0) for start in (0, 1)) if b"\0" in head else (0, 0)
+    if max(even, odd) > max(_FEW, len(head) / 20, 10 * min(even, odd)):
         codec = "utf-16-le" if odd > even else "utf-16-be"
         return Decoded(source.decode(codec, "replace").encode(), codec)
     if not source.isascii():

@@ -8,6 +8,7 @@ import functools
 import logging
 import os
 import sys
+from collections.abc import Sequence
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,8 @@ _FOLDERS = (_FOLDER, _FOLDER.parent / "parser")
 _LOGGER = logging.getLogger(__name__)
 
 
-def views(*arrays: Any) -> list[Any]:
-    """Arrays as kernels take them; uncompiled, too, their numbers are then Python's, which don't overflow."""
+def memory_views(*arrays: Any) -> Sequence[Any]:
+    """Arrays as uncompiled kernels take them: their numbers are then Python's, which don't overflow."""
     return [memoryview(array) for array in arrays]
 
 
@@ -79,3 +80,11 @@ def _is_fresh(source: Path) -> bool:
         return False
     in_checkout = (_FOLDER.parent.parent / "setup.py").exists()
     return not in_checkout or built.stat().st_mtime >= source.stat().st_mtime
+
+
+def _as_they_are(*arrays: Any) -> Sequence[Any]:
+    return arrays
+
+
+views = _as_they_are if compiled() else memory_views
+"""Arrays as kernels take them, which look into an array themselves where they are compiled."""

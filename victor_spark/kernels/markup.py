@@ -477,6 +477,14 @@ class Scan:
         self.styled = 0
         self.n_words = self.named_elements[1, self.n_named]
         while i < n:
+            while (  # most characters are neither = nor >
+                i + 3 < n
+                and ((self.html[i] < 61) | (self.html[i] > 62))
+                & ((self.html[i + 1] < 61) | (self.html[i + 1] > 62))
+                & ((self.html[i + 2] < 61) | (self.html[i + 2] > 62))
+                & ((self.html[i + 3] < 61) | (self.html[i + 3] > 62))
+            ):
+                i += 4
             c = self.html[i]
             if c < 61 or c > 62:
                 i += 1

@@ -180,11 +180,13 @@ def _misreading(
     numbers = settings().encoding
     n_letters = np.count_nonzero(kinds & _LETTER)
     n_high = np.count_nonzero(kinds & _HIGH)
+    if good_fit and n_high < numbers.lost_ratio * n_letters:
+        return None, False
     words = _high_words(sample, kinds, numbers.misread_sample)
     high = words[(_kinds(words)[0] & _HIGH) != 0]
     if len(high) < numbers.misread_least or np.count_nonzero(high >= _LOWEST_ELSEWHERE) > len(high) / 2:
         return None, False
-    if good_fit and (n_high < numbers.lost_ratio * n_letters or _gain(profiles, words) >= good_fit):
+    if good_fit and _gain(profiles, words) >= good_fit:
         return None, False
     # Each word once: one that is repeated everywhere is no further evidence.
     by_letters = {"".join(filter(str.isalpha, word)): word for word in text_of(words).split()}

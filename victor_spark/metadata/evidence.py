@@ -6,7 +6,7 @@ bounded, so that the cost grows with the page alone.
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache, cached_property, partial
 from html import unescape
 from typing import Final
@@ -49,28 +49,26 @@ class Evidence:
     @cached_property
     def meta(self) -> dict[str, list[str]]:
         """Contents of `meta` by lower-cased property, name or itemprop."""
-        found: dict[str, list[str]] = {}
-        known, markup = _known_names(), self._markup
-        for *_, name, name_end, value, value_end in self._rows[kernel.META]:
-            stated = known.get(markup[name:name_end].lower())
-            if stated is not None and (content := _value(markup[value:value_end])):
-                found.setdefault(stated, []).append(content)
-        return found
+        return self._named(kernel.META, _known_names())
 
     @cached_property
     def links(self) -> dict[str, list[str]]:
         """Addresses of `link` by rel, those of the page itself only."""
+        return self._named(kernel.LINK, _RELATIONS)
+
+    def _named(self, kind: int, known: dict[bytes, str]) -> dict[str, list[str]]:
+        """The values of elements of a kind, by those of their names that are known."""
         found: dict[str, list[str]] = {}
-        for *_, name, name_end, value, value_end in self._rows[kernel.LINK]:
-            relation = _RELATIONS.get(self._markup[name:name_end].strip().lower())
-            if relation is not None and (address := _value(self._markup[value:value_end])):
-                found.setdefault(relation, []).append(address)
+        for *_, name, name_end, value, value_end in self._rows[kind]:
+            stated = known.get(self._markup[name:name_end].strip().lower())
+            if stated is not None and (content := _value(self._markup[value:value_end])):
+                found.setdefault(stated, []).append(content)
         return found
 
     @cached_property
     def language(self) -> str | None:
         """What `html` states as the language."""
-        first, _ = next(self._each(kernel.HTML), ({}, 0))
+        first = next((self._attributes(*row[1:3]) for row in self._rows[kernel.HTML]), {})
         return first.get("lang") or first.get("xml:lang")
 
     @cached_property
@@ -117,16 +115,12 @@ class Evidence:
     def times(self) -> list[Marked]:
         """The `time` elements."""
         found: list[Marked] = []
-        for attributes, end in self._each(kernel.TIME):
+        for _, start, end, *_ in self._rows[kernel.TIME]:
+            attributes = self._attributes(start, end)
             stated = _tidy(attributes.get("datetime", ""))
             mark = " ".join((attributes.get("itemprop", ""), attributes.get("class", ""))).lower()[:_MAX_MARK]
             found.append((mark, partial(str, stated) if stated else partial(self._text, end, b"time")))
         return found
-
-    def _each(self, kind: int) -> Iterator[tuple[dict[str, str], int]]:
-        """The attributes of each tag of a kind, and where it ends."""
-        for _, start, end, *_ in self._rows[kind]:
-            yield self._attributes(start, end), end
 
     def _attributes(self, start: int, end: int) -> dict[str, str]:
         found: dict[str, str] = {}

@@ -57,7 +57,7 @@ class FeatureSet:
         """
         fills = [(len(part.names), part.rows_of(blocks, patterns)) for part in self.parts]
         weigh = learnt.rows_of(blocks) if learnt and self.is_learnt else None
-        n_features = len(self.names)
+        n_features = sum(n for n, _ in fills) + self.is_learnt * (len(weights.FEATURES) + 1)
 
         def strip(first: int, end: int) -> Float32:
             rows = np.empty((n_features, end - first), dtype=np.float32)

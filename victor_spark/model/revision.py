@@ -73,6 +73,7 @@ def completing(blocks: Blocks, guesses: Float32, marginals: Float64) -> Callable
     `guesses` (n_blocks) are the last of these features, of all blocks.
     """
     fill = guesses_of(blocks, layout_of(blocks), guesses)
+    layout_of.cache_clear()  # it holds the page
 
     def completed(first: int, values: Float32) -> Float32:
         n_known, n = values.shape

@@ -9,6 +9,7 @@ language and of regular expressions, which bring nothing beside the others.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -100,6 +101,7 @@ MOST_TITLE: Final = 512
 """Characters of the title that blocks are compared with."""
 
 _CONTAINER_BITS: Final = tuple(BIT[name] for name in CONTAINERS)
+_IN_ORDER: Final = tuple(1 << row for row in range(len(CONTAINERS)))
 _HINT_ROWS: Final = tuple(GROUPS.index(name) for name in HINTS)
 _COUNT_ROWS: Final = np.array([ROWS.index(name) for name in COUNTS.values()], dtype=np.int32)
 
@@ -118,14 +120,9 @@ class Layout:
     last_inside: Int32
 
 
-def layout_of(blocks: Blocks) -> Layout:
-    """The paragraphs and elements of a page with at least one block."""
-    return _layout(blocks, blocks.n_words, _linked(blocks))
-
-
 def containers(blocks: Blocks, bits: Sequence[int] = _CONTAINER_BITS) -> UInt64:
     """Which of CONTAINERS each block is in, bit i for CONTAINERS[i]; `bits` are their bits in `blocks`."""
-    if all(bit == 1 << row for row, bit in enumerate(bits)):
+    if bits == _IN_ORDER:
         return blocks.containers
     mapped = np.zeros_like(blocks.containers)
     for row, bit in enumerate(bits):
@@ -140,13 +137,16 @@ def _linked(blocks: Blocks) -> UInt8:
 _LINK: Final = np.uint64(BIT["a"])
 
 
-def _layout(blocks: Blocks, n_words: Int32, linked: UInt8) -> Layout:
+@lru_cache(maxsize=1)
+def layout_of(blocks: Blocks) -> Layout:
+    """The paragraphs and elements of a page with at least one block."""
     n = len(blocks)
     of_block = np.empty(n, dtype=np.int32)
     places = np.empty((len(num.PLACES), n), dtype=np.int32)
     sums = np.empty((len(num.SUMS), n))
     packed = kernel.layout(
-        *views(blocks.paragraph, n_words, linked, blocks.n_sentences, blocks.parent_block, blocks.elements),
+        *views(blocks.paragraph, blocks.n_words, _linked(blocks), blocks.n_sentences),
+        *views(blocks.parent_block, blocks.elements),
         *views(blocks.path, blocks.class_path, of_block, places, sums),
         KEY,
         *views(_slots(n)),
@@ -167,7 +167,7 @@ Fill: TypeAlias = Callable[[int, Float32], None]
 def rows_of(blocks: Blocks) -> Fill:
     """What fills `rows` (len(NAMES), any number of blocks) of a page with at least one block."""
     n, words, linked = len(blocks), blocks.n_words, _linked(blocks)
-    page = _layout(blocks, words, linked)
+    page = layout_of(blocks)
     numbers = np.empty(len(_OF_PAGE), dtype=np.float32)
     twins = np.empty((2, n), dtype=np.int32)
     ratios = np.empty((2, max(int(blocks.div_group.max()), int(blocks.td_group.max())) + 1))

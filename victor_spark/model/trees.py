@@ -80,7 +80,7 @@ class Trees:
         sums = np.zeros(n, dtype=np.float32)
         if n and len(self.features):
             trees = (self.features, self.thresholds, self.leaves)
-            kernel.add_values(*views(values, *trees, np.empty((1, n), dtype=np.int32), sums))
+            kernel.add_values(*views(values, *trees, np.empty((4, n), dtype=np.uint16), sums))
         return sums
 
 

@@ -142,15 +142,19 @@ def _serialized(markup: bytes, tokens: Int32, nodes: Int32, doctype: bytes) -> s
     table, named = elements(), references()
     names = np.empty((MOST_ATTRIBUTES, 2), dtype=np.int32)
     for room in (2 * len(markup) + 65_536, 8 * len(markup) + 65_536):
-        out = np.empty(room, dtype=np.uint8)
+        out = np.empty(len(_DOCTYPE) + room, dtype=np.uint8)
+        out[: len(_DOCTYPE)] = _DOCTYPE
         length = serializer.Serializer(
             *_views(markup, tokens, nodes, table.flags, table.letters, table.letter_ends),
-            *_views(named.slots, named.rows, named.expansions, named.c1, out, names),
+            *_views(named.slots, named.rows, named.expansions, named.c1, out[len(_DOCTYPE) :], names),
         ).serialize()
         if length >= 0:
-            html = str(memoryview(out)[:length], "utf-8")
-            return "<!DOCTYPE html>" + html if doctype else html
+            start = 0 if doctype else len(_DOCTYPE)
+            return str(memoryview(out)[start : len(_DOCTYPE) + length], "utf-8")
     return None
+
+
+_DOCTYPE: Final = np.frombuffer(b"<!DOCTYPE html>", dtype=np.uint8)
 
 
 def _doctype(markup: bytes, tokens: Int32) -> bytes:

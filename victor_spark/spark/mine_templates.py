@@ -136,14 +136,18 @@ def mined(
     """The templates of all sites of these splits."""
     sampling = partial(sample_partition, task=task, sampling=request.sampling, view=request.mining.view)
     pages = plan.frame(spark, splits, n=n_tasks).mapInArrow(sampling, tables.ddl(SITE_PAGES))
-    mine_site = miner(request.mining, request.sampling, mined_at)
+    mine_sites = miner(request.mining, request.sampling, mined_at)
     key = "spark.sql.execution.arrow.maxRecordsPerBatch"
     before = str(spark.conf.get(key))
     spark.conf.set(key, _GROUP_ROWS)
     try:
-        rows = pages.groupBy("site").applyInArrow(mine_site, tables.ddl(MINED)).toArrow()
+        by_site = pages.repartition("site").sortWithinPartitions("site")
+        found = by_site.mapInArrow(mine_sites, "batch binary").collect()
     finally:
         spark.conf.set(key, before)
+    rows = pa.Table.from_batches(
+        [pa.ipc.read_record_batch(pa.py_buffer(row.batch), MINED) for row in found], MINED
+    )
     about = [name for name in SITES.names if name in MINED.names]
     of_sites = rows.filter(pc.is_null(rows["regex"])).select(about).to_pylist()
     templates = _with_n_sites(rows.filter(pc.is_valid(rows["regex"])))

@@ -15,7 +15,9 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from victor_spark import tables
 from victor_spark.spark import manifest
+from victor_spark.spark.compat import partition_keys
 
 SPLIT_BYTES: Final = 64 << 20
 SMALLEST_SPLIT: Final = 4 << 20
@@ -142,9 +144,10 @@ def pack(weights: Sequence[int], n: int) -> list[int]:
 
 def frame(spark: SparkSession, splits: pa.Table, *, n: int) -> DataFrame:
     """The splits as a DataFrame (columns of `SPLITS`) of `n` partitions, one a task."""
-    tasks = pa.array(pack(_weights(splits).tolist(), n), pa.int32())
-    rows = splits.append_column(SPLITS.field("task"), tasks)
-    return spark.createDataFrame(rows).repartitionById(n, "task")
+    keys, tasks = partition_keys(spark, n), pack(_weights(splits).tolist(), n)
+    rows = [(*row.values(), keys[task]) for row, task in zip(splits.to_pylist(), tasks, strict=True)]
+    ddl = tables.ddl(SPLITS)
+    return spark.createDataFrame(rows, ddl, verifySchema=False).repartition(n, "task")
 
 
 def weight(splits: pa.Table) -> int:

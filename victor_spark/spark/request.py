@@ -20,6 +20,9 @@ from victor_spark.templates.sites import REGISTERED_DOMAIN, check_grouping
 from victor_spark.warc.shard import ReadOptions
 
 PARTITION_COLUMNS: Final = ("language", "crawl")
+EXPORTS: Final = ("jsonl", "parquet", "iceberg", "delta")
+"""What a finished run can be exported to."""
+
 ENGINES: Final = ("arrow", "rdd")
 
 FILE_BYTES: Final = 256 << 20
@@ -213,3 +216,17 @@ class CleanRequest:
         return bool(
             rows & {"blocks", "markdown"} or cleaning.without or cleaning.including or cleaning.templates
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportRequest:
+    """What `victor export` was asked for: the run `output` as `to`; `where` is a condition in Spark's SQL."""
+
+    output: str
+    destination: str
+    to: str
+    where: str | None = None
+    unique: bool | None = None
+    partition_by: str | None = None
+    target_file_size: int | None = None
+    master: str | None = None

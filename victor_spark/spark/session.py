@@ -21,7 +21,8 @@ from pyspark.sql import SparkSession
 
 from victor_spark import resources
 from victor_spark.errors import ConfigurationError, UsageError
-from victor_spark.spark.java import ensure_java_home
+from victor_spark.spark import compat
+from victor_spark.spark.java import ensure_java_home, java_home, missing
 
 # Needed for right rows, also in a session that spark-submit made.
 _ALWAYS: Final = {
@@ -77,6 +78,7 @@ def session(*, master: str | None = None) -> Iterator[SparkSession]:
     UsageError if nothing answers at the master's address, ConfigurationError if a task finds that its Python
     lacks a package.
     """
+    compat.check()
     ours = SparkContext._active_spark_context is None
     spark = _build(master) if ours else SparkSession.builder.getOrCreate()
     for key, value in _ALWAYS.items():
@@ -196,6 +198,8 @@ def _start_java() -> None:
     """Starts the JVM, quick and quiet, unless spark-submit did; the configuration is known once it runs."""
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
         ensure_java_home()
+        if java_home() is None:
+            raise ConfigurationError(missing())
         options = os.environ.get("SPARK_SUBMIT_OPTS", "")
         ours = [QUICK]  # no collector: one in spark-defaults.conf would be a second
         if "log4j" not in options:
@@ -252,8 +256,9 @@ def _cancel(context: SparkContext, group: str) -> None:
     java: Any = context._jsc.sc()
     log4j: Any = context._jvm.org.apache.logging.log4j  # type: ignore[union-attr]
     log4j.core.config.Configurator.setAllLevels("", log4j.Level.OFF)  # these failures are wanted
-    java.cancelJobGroupAndFutureJobs(group)
-    java.cancelJobsWithTag(group)
+    for cancel in ("cancelJobGroupAndFutureJobs", "cancelJobGroup", "cancelJobsWithTag"):
+        with suppress(Py4JError):  # the first is new in Spark 4.0
+            getattr(java, cancel)(group)
 
 
 @contextmanager

@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final
 
 import pyarrow as pa
@@ -125,12 +127,13 @@ def _text(row: dict[str, Any], view: str) -> str:
 
 def miner(
     mining: MiningSettings, sampling: Sampling, mined_at: datetime
-) -> Callable[[tuple[pa.Scalar, ...], Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """The function that mines one site from its pages (columns of `SITE_PAGES`) → rows of `MINED`."""
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """The function that mines sites from their pages, sorted by site (columns of `SITE_PAGES`).
 
-    # By these type hints, Spark passes the pages in batches, not a site at once.
-    def mine_site(key: tuple[pa.Scalar, ...], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        site = key[0].as_py()
+    It yields rows of `MINED`: batches in Arrow's IPC format, so that the driver gets them as they are.
+    """
+
+    def mine_site(site: str | None, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         if site is None:
             for batch in batches:
                 rows = [{"reason": row["problem"], "n_seen": row["n_pages"]} for row in batch.to_pylist()]
@@ -146,7 +149,22 @@ def miner(
         rows = [{**row, **times} for row in table.rows(found, mined_at).to_pylist()]
         yield pa.RecordBatch.from_pylist([{**of_site, **times}, *rows], schema=MINED)
 
-    return mine_site
+    def mine_sites(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for site, parts in groupby(_parts(batches), key=itemgetter(0)):
+            for mined in mine_site(site, (part for _, part in parts)):
+                yield pa.RecordBatch.from_pydict({"batch": [mined.serialize().to_pybytes()]})
+
+    return mine_sites
+
+
+def _parts(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str | None, pa.RecordBatch]]:
+    """Batches that are sorted by site, cut so that each part is of one site."""
+    for batch in batches:
+        begin = 0
+        for site, run in groupby(batch.column("site").to_pylist()):
+            n = sum(1 for _ in run)
+            yield site, batch.slice(begin, n)
+            begin += n
 
 
 def _texts(batches: Iterable[pa.RecordBatch], seen: Seen) -> Iterator[str]:

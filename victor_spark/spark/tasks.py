@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -117,13 +118,22 @@ def _prepared(task: CleanTask) -> tuple[Work, Sandbox]:
     return _CURRENT[task]
 
 
+_parquet: Final = partial(pq.ParquetWriter, compression="zstd", compression_level=_LEVEL)
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a wave's files go, with which columns, and the column whose values become folders."""
+    """Where files go, with which columns, and the column whose values become folders.
+
+    That column is left out of the files, unless they are for a table or in a format that `keeps` it.
+    """
 
     location: str
     schema: pa.Schema
     partition_by: str | None = None
+    keeps: bool = False
+    suffix: str = "zstd.parquet"
+    writer: Callable[[Any, pa.Schema], Any] = _parquet
 
 
 def write_partition(
@@ -135,7 +145,7 @@ def write_partition(
     """
     context = TaskContext.get()
     number = context.partitionId() if context else 0
-    name = f"part-{number:05}-{uuid4()}.zstd.parquet"
+    name = f"part-{number:05}-{uuid4()}.{target.suffix}"
     counts = Counts()
     files: dict[str, _File] = {}
     try:
@@ -143,12 +153,12 @@ def write_partition(
             if "status" in target.schema.names:  # pages, and not the sums of sites
                 counts.count(batch)
             rows = pa.Table.from_batches([batch]).cast(target.schema)  # Spark drops the schema's version
-            for folder, part in _by_folder(rows, target.partition_by):
+            for folder, part in _by_folder(rows, target):
                 if folder not in files:
-                    files[folder] = _File(f"{target.location}/{folder}{name}", part.schema)
+                    files[folder] = _File(f"{target.location}/{folder}{name}", part.schema, target.writer)
                 files[folder].write(part)
         if number == 0 and not files and target.partition_by is None:  # readers want one file's columns
-            files[""] = _File(f"{target.location}/{name}", target.schema)
+            files[""] = _File(f"{target.location}/{name}", target.schema, target.writer)
         sizes = {f"{folder}{name}": file.close() for folder, file in files.items()}
     except BaseException:
         for file in files.values():
@@ -158,12 +168,12 @@ def write_partition(
     yield pa.RecordBatch.from_pydict({"report": [report]}, _REPORT)
 
 
-def _by_folder(table: pa.Table, column: str | None) -> Iterator[tuple[str, pa.Table]]:
-    """The rows by the folder they belong to; the column that makes folders is left out."""
-    if column is None:
+def _by_folder(table: pa.Table, target: Target) -> Iterator[tuple[str, pa.Table]]:
+    """The rows by the folder they belong to."""
+    if (column := target.partition_by) is None:
         yield "", table
         return
-    rest = table.drop_columns([column])
+    rest = table if target.keeps else table.drop_columns([column])
     for value in pc.unique(table[column]).to_pylist():
         chosen = table[column].is_null() if value is None else pc.equal(table[column], value)
         folder = NO_VALUE if value is None else quote(value, safe=" !$&()+,-.;@_~")
@@ -171,9 +181,9 @@ def _by_folder(table: pa.Table, column: str | None) -> Iterator[tuple[str, pa.Ta
 
 
 class _File:
-    """A Parquet file under way: rows are gathered into row groups of about the same size."""
+    """A file under way: rows are gathered into row groups of about the same size."""
 
-    def __init__(self, url: str, schema: pa.Schema) -> None:
+    def __init__(self, url: str, schema: pa.Schema, writer: Callable[[Any, pa.Schema], Any]) -> None:
         self._path = Path(url.removeprefix(_ON_DISK)) if url.startswith(_ON_DISK) else None
         self._file: Any
         if self._path is not None:
@@ -183,7 +193,7 @@ class _File:
             system, path = remote_files.file_system(url)
             system.retries = _N_TRIES  # of a part; if all fail, Spark repeats the task
             self._file = system.open(path, "wb")
-        self._writer = pq.ParquetWriter(self._file, schema, compression="zstd", compression_level=_LEVEL)
+        self._writer = writer(self._file, schema)
         self._waiting: list[pa.Table] = []
 
     def write(self, table: pa.Table) -> None:

@@ -15,7 +15,6 @@ from typing import Final, NamedTuple, TypeVar
 
 from pyspark import InheritableThread
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as sf
 
 from victor_spark import tables
 from victor_spark.errors import OutputError
@@ -170,7 +169,8 @@ def rebalanced(pages: DataFrame, options: RowOptions) -> DataFrame:
     }
     for name, value in settings.items():
         pages.sparkSession.conf.set(f"spark.sql.adaptive.{name}", value)
-    return pages.hint("rebalance", *([sf.col(options.partition_by)] if options.partition_by else []))
+    column = f"(`{options.partition_by}`)" if options.partition_by else ""  # Spark 3.5 has it in SQL only
+    return pages.sparkSession.sql(f"SELECT /*+ REBALANCE{column} */ * FROM {{pages}}", pages=pages)
 
 
 def commit(writing: Writing, wave: int, written: Written) -> Entry:

@@ -15,8 +15,9 @@ _HEADER_END = re.compile(rb"\r?\n\r?\n")
 
 _STATUS_LINE = re.compile(rb"[\r\n]*HTTP/\d[\d.]*[ \t]*(\d{3})?[^\r\n]*", re.IGNORECASE)
 _HTTP_END = re.compile(rb"\r?\n[ \t]*\r?\n|\r\r")
-_HTTP_FIELDS: Final = frozenset(
-    {b"content-type", b"content-encoding", b"transfer-encoding", b"content-length"}
+_HTTP_FIELD = re.compile(
+    rb"[\r\n][ \t\v\f]*(content-(?:type|encoding|length)|transfer-encoding)[ \t\v\f]*:([^\r\n]*)",
+    re.IGNORECASE,
 )
 _CHARSET = re.compile(r"""charset\s*=\s*+["']?\s*+([^\s"';,]+)""", re.IGNORECASE)
 _MIME = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
@@ -176,13 +177,11 @@ def _http_fields(block: bytes, start: int, status: int | None) -> HttpHead:
         tag = block.find(b"<", start)
         stop = length = tag if tag >= 0 else len(block)
     values: dict[bytes, list[str]] = {}
-    for line in block[start:stop].splitlines():
-        name, colon, value = line.partition(b":")
-        name = name.strip().lower()
-        if colon and name in _HTTP_FIELDS:
-            if not name.endswith(b"encoding"):
-                values.pop(name, None)
-            values.setdefault(name, []).append(value.strip().decode("latin-1"))
+    for field in _HTTP_FIELD.finditer(block, start, stop):
+        name = field[1].lower()
+        if not name.endswith(b"encoding"):
+            values.pop(name, None)
+        values.setdefault(name, []).append(field[2].strip().decode("latin-1"))
     found = {name: ",".join(parts) for name, parts in values.items()}
     return HttpHead(
         status=status,

@@ -171,7 +171,7 @@ def _body(raw: RawRecord, head: HttpHead, first: bytes, options: ReadOptions) ->
     n_raw = raw.block_length - head.length
     if n_raw > limit:
         return Body(b"", oversize=True), raw.field("WARC-Truncated")
-    packed = first + raw.read(limit)
+    packed = first + raw.read(n_raw - len(first))  # FastWARC makes room for all that is asked for
     chunked = "chunked" in head.transfer_encodings
     body = http_body.decode(packed, head.content_encodings, head.transfer_encodings, limit=options.max_bytes)
     promised = n_raw if chunked else max(n_raw, head.content_length or 0)
@@ -181,14 +181,15 @@ def _body(raw: RawRecord, head: HttpHead, first: bytes, options: ReadOptions) ->
 
 def with_payload(record: Record, body: Body, truncated: str | None, options: ReadOptions) -> Record:
     """The record with its payload, or with the status and reason why it can't be cleaned."""
-    record = replace(record, content_truncated=truncated)
+    payload, status, reason = None, None, None
     if body.oversize:
-        return replace(record, status="oversize", reason=f"over {options.max_bytes} bytes")
-    if body.problem:
-        return replace(record, status="corrupt_record", reason=body.problem)
-    other = file_types.binary_type(body.payload[:512])
-    if other is not None:
-        return replace(record, status="not_html", reason=other)
-    if truncated is not None and not http_body.holds_text(body.payload):
-        return replace(record, status="truncated", reason=truncated)
-    return replace(record, payload=body.payload)
+        status, reason = "oversize", f"over {options.max_bytes} bytes"
+    elif body.problem:
+        status, reason = "corrupt_record", body.problem
+    elif (reason := file_types.binary_type(body.payload[:512])) is not None:
+        status = "not_html"
+    elif truncated is not None and not http_body.holds_text(body.payload):
+        status, reason = "truncated", truncated
+    else:
+        payload = body.payload
+    return replace(record, payload=payload, content_truncated=truncated, status=status, reason=reason)

@@ -1,0 +1,200 @@
+"""A finished run exported to each format, and read by pyiceberg, deltalake, DuckDB and fsspec."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.spark.crawl import CZECH, PARAGRAPH, Response, page, rows, write_warc
+from tests.versions.environments import OURS, UnavailableError, made
+from tests.versions.test_versions import NEWEST, Version, version
+from victor_spark.spark.files import LocalFiles
+
+pytestmark = [pytest.mark.versions, pytest.mark.timeout(600)]
+
+READ: Final = """
+import glob, json, os, sys
+import deltalake, duckdb, fsspec
+from pyiceberg.catalog import load_catalog
+out = sys.argv[1]
+table = load_catalog("lake").load_table("web.pages")
+lines = []
+for path in glob.glob(f"{out}/lines/*.jsonl.zst"):
+    with fsspec.open(path, "rt", compression="zstd", encoding="utf-8") as file:
+        lines += [json.loads(line) for line in file]
+found = {
+    "iceberg": [table.scan().to_arrow().sort_by("url")["text"].to_pylist(), table.schema().column_names],
+    "czech": table.scan(row_filter="language = 'cs'").to_arrow().num_rows,
+    "snapshots": len(table.metadata.snapshots),
+    "delta": [deltalake.DeltaTable(f"{out}/delta").to_pyarrow_table().sort_by("url")["text"].to_pylist(),
+              deltalake.DeltaTable(f"{out}/delta").metadata().partition_columns],
+    "lines": lines,
+    "parquet": duckdb.sql(
+        f"SELECT language, count(*) FROM read_parquet('{out}/dataset/**/*.parquet') GROUP BY 1 ORDER BY 1"
+    ).fetchall(),
+}
+print(json.dumps(found))
+"""
+
+WORK: Final = """
+import json, sys
+from victor_spark.cli import main
+from victor_spark.spark.session import session
+with session(master="local[2]"):
+    print(json.dumps([main(command) for command in json.load(sys.stdin)]))
+"""
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> tuple[Version, Path]:
+    """An environment with the libraries of tables, and a folder with a catalog."""
+    try:
+        found = version(made(NEWEST, OURS, "pyiceberg[sql-sqlite]", "deltalake", "duckdb"))
+    except UnavailableError as error:
+        pytest.skip(str(error))
+    folder = tmp_path_factory.mktemp("lake")
+    (folder / "warehouse").mkdir()
+    catalog = {
+        "TYPE": "sql",
+        "URI": f"sqlite:///{folder}/catalog.db",
+        "WAREHOUSE": f"file://{folder}/warehouse",
+    }
+    of_catalog = {f"PYICEBERG_CATALOG__LAKE__{name}": value for name, value in catalog.items()}
+    return Version(found.python, {**found.variables, **of_catalog}), folder
+
+
+def run(lake: Version, script: str, *arguments: object, stdin: object = None) -> tuple[Any, list[str]]:
+    """What a program prints as JSON, and the lines of ours on stderr."""
+    done = subprocess.run(
+        [lake.python, "-c", script, *map(str, arguments)],
+        env=lake.variables,
+        cwd=ROOT,
+        input=json.dumps(stdin),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-6000:]
+    return json.loads(done.stdout), [line for line in done.stderr.splitlines() if "victor: " in line]
+
+
+@pytest.fixture(scope="module")
+def outputs(lake: tuple[Version, Path]) -> tuple[Path, Path]:
+    """Two runs: English, Czech, a page twice and a 404; and a second crawl with blocks."""
+    version, folder = lake
+    english = [
+        Response(f"http://a.example/{n}", page(f"Ferry {n}", *[PARAGRAPH] * (n + 1)).encode())
+        for n in range(4)
+    ]
+    twice = [Response(f"http://b.example/{n}", page("Ferry", PARAGRAPH, CZECH).encode()) for n in range(2)]
+    czech = [Response(f"http://c.example/{n}", page(f"Přívoz {n}", CZECH, CZECH).encode()) for n in range(3)]
+    gone = Response("http://a.example/gone", page("Gone", PARAGRAPH).encode(), "404 Not Found")
+    first = write_warc(folder / "first.warc.gz", [*english, *twice, gone])
+    second = write_warc(folder / "second.warc.gz", czech)
+    commands = [
+        ["clean", str(first), "--output", str(folder / "first")],
+        ["clean", str(second), "--output", str(folder / "second"), "--blocks"],
+    ]
+    assert run(version, WORK, stdin=commands)[0] == [0, 0]
+    return folder / "first", folder / "second"
+
+
+def test_each_format_holds_the_pages_that_are_ok_once(
+    lake: tuple[Version, Path], outputs: tuple[Path, Path]
+) -> None:
+    version, folder = lake
+    first, second = map(str, outputs)
+    iceberg = ["lake.web.pages", "--to", "iceberg", "--partition-by", "language"]
+    delta = [str(folder / "delta"), "--to", "delta", "--partition-by", "language"]
+    lines = [str(folder / "lines"), "--to", "jsonl", "--where", "n_kept_blocks > 2", "--unique"]
+    commands = [
+        ["export", first, *iceberg],
+        ["export", first, *iceberg],  # the table has it already
+        ["export", second, *iceberg],  # with one column more
+        ["export", first, *delta],
+        ["export", first, *delta],
+        ["export", second, *delta],
+        ["export", first, *lines],
+        ["export", first, *lines],
+        ["export", first, str(folder / "dataset"), "--to", "parquet", "--partition-by", "language"],
+    ]
+    codes, said = run(version, WORK, stdin=commands)
+    assert codes == [0] * len(commands), said
+    assert [line.partition("holds this run")[1] != "" for line in said] == [
+        False, True, False, False, True, False, False, True, False,
+    ]  # fmt: skip
+    found, _ = run(version, READ, folder)
+    ok = sorted(
+        (row for row in [*rows(outputs[0]), *rows(outputs[1])] if row["status"] == "ok"),
+        key=lambda r: r["url"],
+    )
+    assert len(ok) == 9
+    assert found["iceberg"][0] == found["delta"][0] == [row["text"] for row in ok]
+    assert found["iceberg"][1][-1] == "blocks", "a column that the table lacked"
+    assert found["czech"] == sum(row["language"] == "cs" for row in ok) > 0
+    assert found["snapshots"] == 2
+    assert found["delta"][1] == ["language"]
+    mine = [row for row in rows(outputs[0]) if row["status"] == "ok"]
+    chosen = {row["text"]: row for row in reversed(mine) if row["n_kept_blocks"] > 2}
+    assert {line["id"] for line in found["lines"]} == {row["id"] for row in chosen.values()}
+    assert 0 < len(chosen) < len(mine) - 1, "both the condition and the duplicate matter"
+    (line,) = [line for line in found["lines"] if line["url"] == "http://b.example/0"]
+    assert line.keys() == {"id", "text", "url", "date", "language", "metadata"}
+    assert line["date"] == "2025-03-01T12:30:00+00:00"
+    assert line["metadata"]["url_host_name"] == "b.example"
+    assert sum(n for _, n in found["parquet"]) == len(mine)
+    card = (folder / "dataset" / "README.md").read_text()
+    assert "6 pages, of 7 records in 1 shards" in card
+    assert not [name for name in os.listdir(folder) if name.startswith(".")], "no draft is left"
+
+
+def test_what_cannot_be_exported_is_refused_in_one_line_and_leaves_nothing(
+    lake: tuple[Version, Path], outputs: tuple[Path, Path], tmp_path: Path
+) -> None:
+    version, _ = lake
+    first = str(outputs[0])
+    stopped, other = tmp_path / "stopped", tmp_path / "other"
+    shutil.copytree(first, stopped)
+    (stopped / "_run" / "run.json").unlink()
+    shutil.copytree(first, tmp_path / "torn")
+    next((tmp_path / "torn" / "pages").glob("*.parquet")).unlink()
+    other.mkdir()
+    (other / "file").touch()
+    new = str(tmp_path / "new")
+    make = "import sys, pyarrow, deltalake as d; d.write_deltalake(sys.argv[1], pyarrow.table({'text': [1]}))"
+    run(version, f"{make}; print(1)", tmp_path / "numbers")
+    iceberg = "from pyiceberg.catalog import load_catalog as c; import pyarrow as pa; lake = c('lake')"
+    make = "lake.create_table('web.numbers', pa.schema([('text', pa.int64())]))"
+    run(version, f"{iceberg}; lake.create_namespace_if_not_exists('web'); {make}; print(1)")
+    cases = {
+        "holds no complete run": [str(stopped), new, "--to", "jsonl"],
+        "holds no complete run of": [str(tmp_path / "nothing"), new, "--to", "jsonl"],
+        "pages are missing": [str(tmp_path / "torn"), new, "--to", "jsonl"],
+        "choose a new or empty folder": [first, str(other), "--to", "parquet"],
+        "is no Delta table": [first, str(other), "--to", "delta"],
+        "its column text has another type": [first, str(tmp_path / "numbers"), "--to", "delta"],
+        "ValidationError: ": [first, "lake.web.numbers", "--to", "iceberg"],
+        "CATALOG.NAMESPACE.TABLE": [first, "pages", "--to", "iceberg"],
+        "`nope` cannot be resolved": [first, new, "--to", "jsonl", "--where", "nope > 1"],
+        "PARSE_SYNTAX_ERROR": [first, new, "--to", "jsonl", "--where", "> 1"],
+        "has no such column": [first, new, "--to", "jsonl", "--partition-by", "nope"],
+        "another run is writing there": [str(outputs[1]), new, "--to", "jsonl"],
+        "can't write there": [first, str(tmp_path / "no" / "folder"), "--to", "jsonl"],
+    }
+    lock = LocalFiles(str(outputs[1])).lock
+    assert lock.acquire()
+    try:
+        codes, said = run(version, WORK, stdin=[["export", *words] for words in cases.values()])
+    finally:
+        lock.release()
+    assert codes == [2] * len(cases), said
+    for line, expected in zip(said, cases, strict=True):
+        assert expected in line
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"stopped", "torn", "other", "numbers"}
+    assert [path.name for path in other.iterdir()] == ["file"]

@@ -1,0 +1,140 @@
+"""The same rows, templates and measures on each version of Spark, with the Pythons that they support."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.cluster import runs, standalone
+from tests.conftest import ROOT
+from tests.evaluation.invented import write_sets
+from tests.spark.crawl import rows
+from tests.versions.environments import UnavailableError, made
+
+pytestmark = [pytest.mark.versions, pytest.mark.timeout(600)]
+
+CRAWL: Final = ROOT / "sample" / "crawl-00000.warc.gz"
+NEWEST: Final = ">=4.1"
+WORK_SECONDS: Final = 400
+
+
+@dataclass(frozen=True)
+class Version:
+    """The interpreter of an environment, and the variables of its processes."""
+
+    python: Path
+    variables: Mapping[str, str]
+
+    def run(self, *command: object) -> None:
+        """Runs a program that must end well."""
+        done = subprocess.run(
+            [str(word) for word in command],
+            env=self.variables,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=WORK_SECONDS,
+            check=False,
+        )
+        assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-6000:]}"
+
+
+def version(python: Path) -> Version:
+    """An environment with a Java that its Spark runs on; skips where there is none."""
+    gone = {"JAVA_HOME", "PYSPARK_PYTHON", "SPARK_HOME"}
+    variables = {name: value for name, value in runs.environment().items() if name not in gone}
+    variables |= {"PYTHONPATH": str(ROOT), "PATH": os.pathsep.join([str(python.parent), variables["PATH"]])}
+    find = [python, "-P", ROOT / "victor_spark" / "spark" / "java.py"]
+    java = subprocess.run(find, env=variables, capture_output=True, text=True, check=False)
+    if java.returncode:
+        pytest.skip(java.stderr.strip())
+    where = "import pathlib, pyspark; print(pathlib.Path(pyspark.__file__).parent)"
+    home = subprocess.run([python, "-c", where], env=variables, capture_output=True, text=True, check=True)
+    variables |= {"JAVA_HOME": java.stdout.strip(), "SPARK_HOME": home.stdout.strip()}
+    return Version(python, {**variables, "PYSPARK_PYTHON": str(python)})
+
+
+@pytest.fixture(scope="module")
+def gold(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_sets(tmp_path_factory.mktemp("gold"), n_sites=2, n_pages=1)
+
+
+def results(version: Version, gold: Path, out: Path) -> dict[str, Any]:
+    """What the commands found with a version; rows in the order of the crawl."""
+    version.run(version.python, ROOT / "tests" / "versions" / "work.py", CRAWL, gold, out)
+    found: dict[str, Any] = json.loads((out / "found.json").read_text())
+    assert [found[name] for name in ("arrow", "rdd", "sites", "templates", "evaluate")] == [0, 0, 0, 0, 0]
+    for name in ("arrow", "rdd", "sites"):
+        found[name] = rows(out / name)
+    for name in ("templates", "templates.sites"):
+        table = pq.read_table(out / f"{name}.parquet")
+        found[name] = [{**row, "mined_at": None} for row in table.to_pylist()]
+    measured = json.loads((out / "measured" / "results.json").read_text())
+    found["measures"] = [without_clocks(cleaner) for cleaner in measured["cleaners"]]
+    return found
+
+
+def without_clocks(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: without_clocks(value[key]) for key in value if key != "pages_per_second"}
+    return value
+
+
+@pytest.fixture(scope="module")
+def expected(gold: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The results with the Spark that is installed here."""
+    found = results(version(Path(sys.executable)), gold, tmp_path_factory.mktemp("newest") / "out")
+    assert len(found["arrow"]) == 42
+    assert found["rdd"] == found["arrow"]
+    return found
+
+
+@pytest.fixture(scope="module")
+def other(request: pytest.FixtureRequest) -> Version:
+    spark, python = request.param
+    try:
+        return version(made(spark, python))
+    except UnavailableError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize(
+    "other", [("==3.5.*", "3.11"), ("==4.0.*", "3.12"), (NEWEST, "3.13")], ids="-python".join, indirect=True
+)
+def test_all_commands_give_the_same_results_in_local_mode(
+    other: Version, gold: Path, expected: dict[str, Any], tmp_path: Path
+) -> None:
+    found = results(other, gold, tmp_path / "out")
+    if found["spark"].startswith("3.5."):
+        assert found["warc"] == 'spark.read.format("warc") needs Spark 4.0 or newer'
+    else:
+        assert found["warc"] == expected["warc"]
+    same = found.keys() - {"spark", "python", "warc"}
+    assert {name for name in same if found[name] != expected[name]} == set()
+    assert len(same) == 7
+
+
+@pytest.mark.parametrize(
+    "other", [("==3.5.*", "3.11"), ("==4.0.*", "3.12")], ids="-python".join, indirect=True
+)
+def test_a_standalone_cluster_gives_the_same_rows(
+    other: Version, expected: dict[str, Any], tmp_path: Path
+) -> None:
+    with standalone.running(tmp_path, other.variables) as cluster:
+        conf = {
+            "spark.driver.host": "127.0.0.1",
+            "spark.executor.memory": "512m",
+            "spark.ui.enabled": "false",
+        }
+        flags = [word for key, value in conf.items() for word in ("--conf", f"{key}={value}")]
+        submit = [shutil.which("spark-submit", path=other.variables["PATH"]), "--master", cluster.url, *flags]
+        other.run(*submit, ROOT / "jobs" / "clean.py", CRAWL, "--blocks", "--output", tmp_path / "out")
+    assert rows(tmp_path / "out") == expected["arrow"]

@@ -1,0 +1,95 @@
+"""The export job: the pages of a finished run → files or a table that other tools read.
+
+Tasks write files where no reader looks, and the driver publishes them in one step (sinks.py). An export that
+dies leaves nothing that readers see, and the same command begins anew.
+"""
+
+import hashlib
+import json
+import logging
+from functools import partial
+from uuid import uuid4
+
+import pyarrow as pa
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as sf
+
+from victor_spark import tables
+from victor_spark.errors import OutputError, UsageError, one_line
+from victor_spark.spark import output, waves
+from victor_spark.spark.files import Files, open_files, output_errors
+from victor_spark.spark.progress import log, many
+from victor_spark.spark.request import FILE_BYTES, ExportRequest, RowOptions
+from victor_spark.spark.session import interruptible, session
+from victor_spark.spark.sinks import SINKS, Export, files_at
+from victor_spark.spark.tasks import REPORT_DDL, Target, write_partition
+
+
+def run(request: ExportRequest) -> None:
+    """Exports the run; raises before anything is visible in DEST."""
+    group = f"victor export {uuid4()}"
+    interruptible(partial(_run_on_spark, request, group), group=group)
+
+
+def _run_on_spark(request: ExportRequest, group: str) -> None:
+    with session(master=request.master) as spark:
+        spark.sparkContext.setJobGroup(group, "victor export", interruptOnCancel=True)
+        with output_errors(request.output):
+            files = open_files(request.output, spark)
+            finished = files.read(output.RUN)
+        if finished is None:
+            raise OutputError(f"{request.output}: holds no complete run of victor clean (see victor status)")
+        with output.claimed(files):
+            there = files.below(output.PAGES)
+            if not all(output.is_whole(entry, there) for entry in output.entries(files)):
+                raise OutputError(
+                    f"{request.output}: pages are missing; the same victor clean makes them again"
+                )
+            schema, pages = _pages(spark, files, request)
+            identity = hashlib.sha256(finished).hexdigest()[:32]
+            with output_errors(request.destination):
+                _export(Export(identity, schema, request, json.loads(finished)), pages)
+
+
+def _pages(spark: SparkSession, files: Files, request: ExportRequest) -> tuple[pa.Schema, DataFrame]:
+    """The columns that the run has, and its pages that are ok and meet the conditions."""
+    location = waves.literal(f"{files.location}/{output.PAGES}")
+    names, known = spark.read.parquet(location).columns, tables.pages(*tables.ON_REQUEST)
+    schema = pa.schema([field for field in known if field.name in names], known.metadata)
+    if request.partition_by and request.partition_by not in names:
+        raise UsageError(f"--partition-by {request.partition_by}: {request.output} has no such column")
+    pages = spark.read.schema(tables.ddl(schema)).parquet(location).where("status = 'ok'")
+    logging.disable()  # PySpark would log what is raised below
+    try:
+        pages = pages.where(request.where or "true")
+    except AnalysisException as error:  # also of the parser
+        raise UsageError(f"--where {request.where}: {one_line(error)}") from error
+    finally:
+        logging.disable(logging.NOTSET)
+    if request.unique:
+        same = Window.partitionBy(sf.sha2("text", 256)).orderBy("warc_filename", "warc_record_offset")
+        pages = pages.withColumn("_n", sf.row_number().over(same)).where("_n = 1")
+    return schema, pages.select(schema.names)
+
+
+def _export(export: Export, pages: DataFrame) -> None:
+    request = export.request
+    if (sink := SINKS[request.to](request.destination, export)) is None:
+        log(f"{request.destination} holds this run already: nothing to do")
+        return
+    target = Target(sink.location, export.schema, request.partition_by, **sink.format)
+    rows = RowOptions(
+        target_file_size=request.target_file_size or FILE_BYTES, partition_by=request.partition_by
+    )
+    write = partial(write_partition, target=target)
+    try:
+        written = waves.rebalanced(pages, rows).mapInArrow(write, REPORT_DDL).collect()
+        parts = [json.loads(row.report) for row in written]
+        sizes = {name: size for part in parts for name, size in part["files"].items()}
+        n_pages = sum(part["counts"]["n_rows"] for part in parts)
+        sink.commit(sizes, n_pages)
+    except BaseException:
+        files_at(sink.location).remove("")  # no reader has seen them
+        raise
+    log(f"{many(n_pages, 'page')} in {many(len(sizes), 'file')} exported to {request.destination}")

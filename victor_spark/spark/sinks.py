@@ -1,0 +1,218 @@
+"""Where an export goes: a folder, an Iceberg table, or a Delta table.
+
+Tables need no jars of Spark: tasks write Parquet files, and pyiceberg or deltalake add all of them to the
+table in one commit, which names the run, so that a table gets each run once.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote
+from uuid import uuid4
+
+import pyarrow as pa
+
+from victor_spark.errors import OutputError, one_line
+from victor_spark.spark import output
+from victor_spark.spark.files import CloudFiles, LocalFiles, is_local
+from victor_spark.spark.request import EXPORTS, ExportRequest
+from victor_spark.spark.tasks import NO_VALUE
+
+_KEY: Final = "victor_spark.run"
+_RECORD: Final = "_export.json"
+_TOP: Final = ("id", "text", "url", "language")
+_NOT_IN_LINES: Final = frozenset({*_TOP, "fetch_time", "html", "blocks"})
+
+
+@dataclass(frozen=True)
+class Export:
+    """What is exported: the run's identity, the columns, the options, and run.json."""
+
+    run: str
+    schema: pa.Schema
+    request: ExportRequest
+    finished: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Sink:
+    """Where tasks write files unseen by readers, fields of their `Target`, and what shows all in one step."""
+
+    location: str
+    commit: Callable[[Mapping[str, int], int], None]
+    format: Mapping[str, Any] = field(default_factory=dict)
+
+
+def files_at(location: str) -> LocalFiles | CloudFiles:
+    """A folder that tasks can write to themselves."""
+    return LocalFiles(location) if is_local(location) else CloudFiles(location)
+
+
+def folder(destination: str, export: Export, **format_: Any) -> Sink | None:
+    """A new folder. On a disk it appears whole; in a store, `_SUCCESS` is written last."""
+    there, options = files_at(destination), asdict(export.request)
+    record = {
+        "run": export.run,
+        **{name: options[name] for name in ("to", "where", "unique", "partition_by")},
+    }
+    if json.loads(there.read(_RECORD) or b"{}") == record:
+        return None
+    if there.is_file() or there.names():
+        raise OutputError(f"{destination}: exists, and holds something else; choose a new or empty folder")
+    there.probe()
+    files, place, draft = there, Path(there.location.removeprefix("file://")), f"_staged-{uuid4()}"
+    if is_local(destination):
+        files, draft = LocalFiles(str(place.parent)), f".{place.name}-{uuid4()}"
+
+    def commit(sizes: Mapping[str, int], n_pages: int) -> None:
+        last = {_RECORD: output.dumped(record), "_SUCCESS": b""}
+        if export.request.to == "parquet":
+            last = {"README.md": card(export, n_pages).encode(), **last}
+        if not is_local(destination):
+            for name in sizes:
+                files.move(f"{draft}/{name}", name)
+        for name, content in last.items():
+            files.write(f"{draft}/{name}" if is_local(destination) else name, content)
+        if is_local(destination):
+            os.replace(place.parent / draft, place)
+
+    return Sink(f"{files.location}/{draft}", commit, format_)
+
+
+class JsonLines:
+    """A writer of lines as one frame of zstd, with the methods of `pyarrow.parquet.ParquetWriter`.
+
+    The fields of a line are those that datatrove and NeMo Curator read.
+    """
+
+    def __init__(self, file: Any, schema: pa.Schema) -> None:
+        self._metadata = [name for name in schema.names if name not in _NOT_IN_LINES]
+        self._stream = pa.CompressedOutputStream(pa.PythonFile(_KeptOpen(file), "w"), "zstd")
+
+    def write_table(self, table: pa.Table, **_: Any) -> None:
+        """Adds a line for each row."""
+        for row in table.to_pylist():
+            line = {name: row[name] for name in _TOP} | {"date": row["fetch_time"]}
+            line["metadata"] = {name: row[name] for name in self._metadata}
+            self._stream.write(
+                f"{json.dumps(line, ensure_ascii=False, default=datetime.isoformat)}\n".encode()
+            )
+
+    def close(self) -> None:
+        """Ends the frame."""
+        self._stream.close()
+
+
+class _KeptOpen:
+    """A file that a stream doesn't close, because whoever opened it asks for its size."""
+
+    closed = False
+
+    def __init__(self, file: Any) -> None:
+        self.write, self.flush, self.close = file.write, file.flush, file.flush
+
+
+def card(export: Export, n_pages: int) -> str:
+    """The dataset card for Hugging Face's hub and `datasets`, made from run.json."""
+    run, where = export.finished, export.request.where
+    versions = ", ".join(f"{name} {number}" for name, number in run["versions"].items())
+    columns = "\n".join(f"- `{one.name}`: {one.type}" for one in export.schema)
+    files = {"configs": [{"config_name": "default", "data_files": "**/*.parquet"}]}
+    return (
+        f"---\n{json.dumps(files)}\n---\n\n# Text of web pages\n\n{n_pages} pages"
+        f"{f' with {where}' if where else ''}, of {run['n_pages']} records in {run['n_shards']} shards, "
+        f"cleaned on {run['finished_at'][:10]} by {versions}.\n\n{columns}\n"
+    )
+
+
+def iceberg(destination: str, export: Export) -> Sink | None:
+    """A table of a catalog that pyiceberg is configured for; a new one, and new columns, are made at once."""
+    from pyiceberg.catalog import load_catalog
+
+    catalog, _, name = destination.partition(".")
+    if "." not in name:
+        raise OutputError(f"{destination}: the name of an Iceberg table is CATALOG.NAMESPACE.TABLE")
+    with _one_line(destination):
+        lake, column = load_catalog(catalog), export.request.partition_by
+        is_new = not lake.table_exists(name)
+        lake.create_namespace_if_not_exists(name.rpartition(".")[0])
+        table = lake.create_table_if_not_exists(name, export.schema)
+        if any(one.summary and one.summary.get(_KEY) == export.run for one in table.metadata.snapshots):
+            return None
+        with table.update_schema() as schema:
+            schema.union_by_name(export.schema)
+        if is_new and column:
+            with table.update_spec() as spec:
+                spec.add_identity(column)
+    location = f"{table.location()}/data/victor-{uuid4()}"
+
+    def commit(sizes: Mapping[str, int], _: int) -> None:
+        with _one_line(destination):
+            table.add_files([f"{location}/{one}" for one in sizes], {_KEY: export.run})
+
+    return Sink(location, commit, {"keeps": True})
+
+
+def delta(destination: str, export: Export) -> Sink | None:
+    """A table at a path or URL; a new one, and new columns, are made at once."""
+    from deltalake import DeltaTable, Schema, write_deltalake
+    from deltalake.transaction import AddAction, CommitProperties, Transaction
+
+    there, columns = (
+        files_at(destination),
+        [export.request.partition_by] if export.request.partition_by else [],
+    )
+    root, name = there.location, f"victor-{uuid4()}"
+    with _one_line(destination):
+        is_table = DeltaTable.is_deltatable(root)
+        if not is_table and (there.is_file() or there.names()):
+            raise OutputError(f"{destination}: holds other files, and is no Delta table")
+        if is_table and DeltaTable(root).transaction_version(export.run) is not None:
+            return None
+        kinds = {one.name: one.type for one in Schema.from_arrow(export.schema).fields}
+        for one in DeltaTable(root).schema().fields if is_table else []:
+            if kinds.get(one.name, one.type) != one.type:
+                raise OutputError(f"{destination}: its column {one.name} has another type ({one.type})")
+        none = export.schema.empty_table()
+        write_deltalake(root, none, mode="append", schema_mode="merge", partition_by=columns or None)
+        table = DeltaTable(root)
+
+    def added(path: str, size: int) -> AddAction:
+        value = unquote(path.rpartition("/")[0].partition("=")[2])
+        values = dict.fromkeys(columns, None if value == NO_VALUE else value)
+        return AddAction(f"{name}/{path}", size, values, int(time.time() * 1000), True, "{}")
+
+    def commit(sizes: Mapping[str, int], _: int) -> None:
+        actions, once = [added(*one) for one in sizes.items()], [Transaction(export.run, 1)]
+        with _one_line(destination):
+            properties = CommitProperties(app_transactions=once)
+            table.create_write_transaction(
+                actions, "append", table.schema(), columns, commit_properties=properties
+            )
+
+    return Sink(f"{root}/{name}", commit)
+
+
+@contextmanager
+def _one_line(destination: str) -> Iterator[None]:
+    """OutputError for what a library of tables raises: its errors have no type in common."""
+    try:
+        yield
+    except (OutputError, ImportError):
+        raise
+    except Exception as error:
+        raise OutputError(f"{destination}: {type(error).__name__}: {one_line(error)}") from error
+
+
+def _lines(destination: str, export: Export) -> Sink | None:
+    return folder(destination, export, keeps=True, suffix="jsonl.zst", writer=JsonLines)
+
+
+SINKS: Final = dict(zip(EXPORTS, (_lines, folder, iceberg, delta), strict=True))
+"""Format → what begins an export to it; None if the run is there already."""
