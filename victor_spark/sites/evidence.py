@@ -21,15 +21,15 @@ Places = npt.NDArray[np.intp]
 LAYOUT, TEXT = range(2)
 """Kinds of keys."""
 
-SUMS: Final = ("n_pages", "log_odds", "squares")
-"""What a row of a key holds: its pages; the sum of their mean log-odds of content, and of its square."""
+SUMS: Final = ("n_pages", "log_odds")
+"""What a row of a key holds: its pages, and the sum of their mean log-odds of content."""
 
-EVIDENCE: Final = ("consensus", "spread", "n_pages", "share", "n_repeats", "repeat_ratio")
-"""The rows of `evidence`: of the site's other pages with the block's layout the mean log-odds of content and
-its standard deviation, their number, and their share of all other pages; the number of other pages with the
-block's text, and its ratio to that of pages with the layout (at most 1)."""
+EVIDENCE: Final = ("consensus", "n_pages", "share", "n_repeats", "repeat_ratio")
+"""The rows of `evidence`: of the site's other pages with the block's layout the mean log-odds of content,
+their number, and their share of all other pages; the number of other pages with the block's text, and the
+ratio of that to the number of pages with the layout (at most 1)."""
 
-CONSENSUS, SPREAD, N_PAGES, SHARE, N_REPEATS, REPEAT_RATIO = range(len(EVIDENCE))
+CONSENSUS, N_PAGES, SHARE, N_REPEATS, REPEAT_RATIO = range(len(EVIDENCE))
 
 _KIND_BITS: Final = np.uint64(1)
 _SCALE: Final = 1024.0
@@ -49,7 +49,7 @@ _MIN_CONTENT: Final = 0.02
 class Contributions:
     """Sums by key: `key` is a hash with its kind in the last bit, each once, in rising order.
 
-    `sums` has shape (3, n_keys), rows as in SUMS; log-odds are multiples of 1 / 1024.
+    `sums` has shape (2, n_keys), rows as in SUMS; log-odds are multiples of 1 / 1024.
     """
 
     key: UInt64
@@ -119,15 +119,14 @@ def evidence(blocks: Blocks, probabilities: Float64, known: Known, *, is_among: 
         return result
     rows, groups = _keys(blocks, probabilities)
     place = np.minimum(np.searchsorted(of_site.key, groups.key), len(of_site) - 1)
-    n_pages, total, squares = of_site.sums[:, place] * (of_site.key[place] == groups.key)
+    n_pages, total = of_site.sums[:, place] * (of_site.key[place] == groups.key)
     if is_among:
         own = _sums(blocks, probabilities, rows, groups)
-        n_pages, total, squares = n_pages - own[0], total - own[1], squares - own[2]
+        n_pages, total = n_pages - own[0], total - own[1]
     is_seen, divisor = n_pages > 0, np.maximum(n_pages, 1)
     mean = np.clip(total / (_SCALE * divisor), -_MOST, _MOST)
-    spread = np.sqrt(np.maximum(squares / (_SCALE**2 * divisor) - mean**2, 0.0))
     n_pages = np.maximum(n_pages, 0)
-    of_groups = np.stack([mean, spread, n_pages, np.minimum(n_pages / n_others, 1.0)]) * is_seen
+    of_groups = np.stack([mean, n_pages, np.minimum(n_pages / n_others, 1.0)]) * is_seen
     group, texts = groups.of_rows(), rows[n_blocks:]
     result[:N_REPEATS] = of_groups[:, group[:n_blocks]]
     result[N_REPEATS, texts] = n_pages[group[n_blocks:]]
@@ -178,4 +177,4 @@ def _sums(blocks: Blocks, probabilities: Float64, rows: Places, groups: _Groups)
     columns = np.stack([weights * log_odds(probabilities), weights])[:, rows[groups.order]]
     total, weight = np.add.reduceat(columns, groups.first, axis=1)
     mean = np.rint(total / weight * _SCALE).astype(np.int64)
-    return np.stack([np.ones_like(mean), mean, mean * mean])
+    return np.stack([np.ones_like(mean), mean])

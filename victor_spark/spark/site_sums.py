@@ -115,4 +115,4 @@ def _summed(shard: Shard, sites: dict[str, list[Contributions]]) -> pa.RecordBat
 
 def _of_site(n_pages: int) -> Contributions:
     """The row that counts a site's pages."""
-    return Contributions(np.array([OF_SITE], np.int64).view(np.uint64), np.array([[n_pages], [0], [0]]))
+    return Contributions(np.array([OF_SITE], np.int64).view(np.uint64), np.array([[n_pages], [0]]))
