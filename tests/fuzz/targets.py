@@ -30,7 +30,8 @@ from victor_spark.evaluation import cleaneval
 from victor_spark.html.canonical import by_library, canonical
 from victor_spark.html.charset import as_utf8
 from victor_spark.html.segment import segment
-from victor_spark.kernels import code_points, crf, letters, ngrams, preclean, source, views
+from victor_spark.kernels import code_points, crf, letters, ngrams, preclean, source
+from victor_spark.kernels import memory_views as views
 from victor_spark.langid import normalise, scores
 from victor_spark.langid.profiles import Profiles
 from victor_spark.parser.elements import in_source
@@ -120,7 +121,7 @@ def twin(name: str) -> Any:
 @cache
 def slow_segment() -> ModuleType:
     made: ModuleType = twin("html.segment")
-    made.__dict__.update(markup=twin("kernels.markup"), content=twin("kernels.content"))
+    made.__dict__.update(markup=twin("kernels.markup"), content=twin("kernels.content"), views=views)
     return made
 
 

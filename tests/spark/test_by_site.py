@@ -20,34 +20,34 @@ from victor_spark.tables import BY_SITE
 pytestmark = pytest.mark.spark
 
 SENTENCES = [f"{sentence}." for sentence in PARAGRAPH.rstrip(".").split(". ")]
-LINKS = [f'<a href="/{name}">{name}</a>' for name in ("Tides", "Boats", "Weather")]
+FOOT = "Copyright 2019. All rights reserved. Terms. Privacy."
 Run = Callable[..., list[dict[str, Any]]]
 
 
-def chapter(number: int, paragraphs: list[str]) -> bytes:
+def chapter(number: int, paragraphs: list[str], foot: str = FOOT) -> bytes:
     """A page of a site with one layout."""
     menu = "".join(f'<li><a href="/{name}">{name}</a></li>' for name in ("home", "news", "contact"))
     body = "".join(f'<div class="line"><span class="words">{text}</span></div>' for text in paragraphs)
     return (
         f'<html><head><title>Chapter {number}</title></head><body><ul class="menu">{menu}</ul>'
         f'<div class="story"><h1>Chapter {number}</h1>{body}</div>'
-        '<div class="foot"><a href="/terms">Terms</a> <a href="/privacy">Privacy</a></div></body></html>'
+        f'<div class="foot"><p>{foot}</p></div></body></html>'
     ).encode()
 
 
 @pytest.fixture(scope="module")
 def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """12 chapters of one site, one of them with links only, and five sites of one page, in three shards."""
+    """12 chapters of one site, one with prose in its foot, and five sites of one page."""
     folder = tmp_path_factory.mktemp("shards")
     long = [chapter(n, [f"{n} {sentence}" for sentence in SENTENCES] * 3) for n in range(11)]
     of_site = [Response(f"http://tales.example/{n}", html) for n, html in enumerate(long)]
-    links = Response("http://tales.example/links", chapter(11, LINKS))
+    prose = Response("http://tales.example/prose", chapter(11, SENTENCES, foot=SENTENCES[0]))
     alone = [Response(f"http://alone{n}.example/", chapter(n, [PARAGRAPH, CZECH][: n + 1])) for n in range(4)]
     empty = Response(
         "http://hollow.example/", b"<html><head><title>Hollow</title></head><body></body></html>"
     )
     write_warc(folder / "a.warc.gz", [*of_site[:6], *alone[:2]])
-    write_warc(folder / "b.warc.gz", [*of_site[6:], links, *alone[2:], empty])
+    write_warc(folder / "b.warc.gz", [*of_site[6:], prose, *alone[2:], empty])
     return folder
 
 
@@ -97,14 +97,14 @@ def test_sites_of_one_page_get_the_rows_of_one_pass(clean: Run, one_pass: list[d
 
 
 def test_the_other_pages_of_a_site_decide_with(clean: Run, one_pass: list[dict[str, Any]]) -> None:
-    """By itself, a page of a few links is kept with a link of its foot; all other pages drop their foot."""
+    """By itself, a page is kept with the prose in its foot; all other pages of the site drop their foot."""
 
-    def links(found: list[dict[str, Any]]) -> dict[str, Any]:
-        return next(row for row in found if row["url"].endswith("/links"))
+    def odd(found: list[dict[str, Any]]) -> dict[str, Any]:
+        return next(row for row in found if row["url"].endswith("/prose"))
 
-    assert "Terms" in links(one_pass)["text"]
-    changed = links(clean(sites=TWO))
-    assert changed["text"] == "Chapter 11\nTides\nBoats\nWeather"
+    assert odd(one_pass)["text"].count(SENTENCES[0]) == 2
+    changed = odd(clean(sites=TWO))
+    assert changed["text"].count(SENTENCES[0]) == 1
     assert (changed["n_added_by_site"], changed["n_removed_by_site"]) == (0, 1)
 
 

@@ -37,7 +37,9 @@ def test_every_option_sets_a_field_and_every_field_has_its_option() -> None:
     request = CleanRequest()
     found = options.flat(clean.CLEAN.options)
     known = [
-        field.name for group in (*clean_options.TABLES, "spark") for field in fields(getattr(request, group))
+        field.name
+        for group in (*clean_options.TABLES, "sites", "spark")
+        for field in fields(getattr(request, group))
     ]
     assert len(set(known)) == len(known)
     assert {one.dest for one in found} == {

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from research.template_agreement import by_expressions, remove
 from tests.kernels.test_uncompiled import from_source
+from victor_spark.kernels import memory_views
 from victor_spark.templates import matcher as module
 from victor_spark.templates import patterns, tokens
 from victor_spark.templates.matcher import Matcher, unite
@@ -53,8 +54,9 @@ def test_intervals_are_those_of_every_expression_united(
     pairs = [(pieces, patterns.glue(pieces, anchors, TOKENISERS[view])) for pieces, anchors in made]
     with pytest.MonkeyPatch.context() as patch:
         if not compiled:
-            patch.setattr(tokens, "kernel", slow["tokens"])
-            patch.setattr(module, "kernel", slow["trie"])
+            for part, kernel in ((tokens, "tokens"), (module, "trie")):
+                patch.setattr(part, "kernel", slow[kernel])
+                patch.setattr(part, "views", memory_views)
         found = Matcher(pairs, view, near=near)
         for text in pages:
             expected = by_expressions(text, [regex for _, regex in pairs], near)

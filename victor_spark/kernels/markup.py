@@ -485,6 +485,8 @@ class Scan:
                 & ((self.html[i + 3] < 61) | (self.html[i + 3] > 62))
             ):
                 i += 4
+            if i == n:
+                break
             c = self.html[i]
             if c < 61 or c > 62:
                 i += 1
