@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark.crawl import CZECH, PARAGRAPH, Response, Victor, rows, write_warc
+from victor_spark.errors import OutputError, UsageError
 from victor_spark.pipeline import Settings
 from victor_spark.spark import status
 from victor_spark.spark.request import CleanRequest, RowOptions, SiteOptions, SparkOptions
@@ -149,6 +150,8 @@ def test_a_run_goes_on_in_the_pass_where_it_stopped(clean: Run, tmp_path: Path, 
     shutil.rmtree(output / "pages")
     (judging / "known.json").unlink()  # while the sums were made
     assert status.status(str(output))["passing"] == "first"
+    with pytest.raises(OutputError, match="was written with --by-site"):  # not overwritten by one pass
+        clean(output)
     assert clean(output, sites=keeping) == whole
 
     for name in ("run.json", "config.json", "plan.json", "manifest.parquet"):
@@ -159,3 +162,12 @@ def test_a_run_goes_on_in_the_pass_where_it_stopped(clean: Run, tmp_path: Path, 
     max((judging / "_run/ledger").iterdir()).unlink()
     assert clean(output, sites=keeping) == whole
     assert json.loads((output / "_run/run.json").read_bytes())["judging"]["n_bytes"] > 0
+
+
+def test_options_of_two_passes_need_two_passes() -> None:
+    with pytest.raises(UsageError, match="--group-by needs --by-site"):
+        SiteOptions(grouping="host")
+    with pytest.raises(UsageError, match="--keep-blocks needs --by-site"):
+        SiteOptions(keep_blocks=True)
+    with pytest.raises(UsageError, match="--by-site needs the cleaner victor, not kimatu"):
+        CleanRequest(cleaning=Settings("kimatu"), sites=TWO)

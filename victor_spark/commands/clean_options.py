@@ -100,7 +100,7 @@ PAGE: Final = Group(
 )
 SITES: Final = Group(
     "what a whole site tells (two passes)",
-    switch("--by-site", "decide with what the other pages of the site show; needs all its pages in INPUT"),
+    switch("--by-site", "decide with what the other pages of the site show; INPUT should have all of them"),
     option("--group-by SITE", ", ".join(GROUPINGS), check_grouping, dest="grouping"),
     switch("--keep-blocks", "keep the block rows between the passes, in OUT/_run/judging"),
 )

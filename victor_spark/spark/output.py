@@ -75,7 +75,7 @@ def finished_run(
     `stored_in`: the manifest that has the shards as they were.
     Raises OutputError with the differences if OUT is of a different command or of shards that changed.
     """
-    if not _begun(files, config, options):
+    if not _begun(files, config, options, f"{JUDGING}/{CONFIG}"):
         return None
     if changed := manifest.changed(_stored_shards(files, stored_in), shards):
         more = f" and {len(changed) - 1} more" if changed[1:] else ""
@@ -85,9 +85,12 @@ def finished_run(
     return stored(files, RUN)
 
 
-def _begun(files: Files, config: Config, options: Options) -> bool:
-    """Whether a run of the same command began here; OutputError if it was a different command."""
-    found = stored(files, CONFIG)
+def _begun(files: Files, config: Config, options: Options, first_pass: str = "") -> bool:
+    """Whether a run of the same command began here; OutputError if it was a different command.
+
+    `first_pass`: where the config is until the second pass begins.
+    """
+    found = stored(files, CONFIG) or (stored(files, first_pass) if first_pass else None)
     if found is None:
         return False
     with _undamaged(files):
@@ -114,8 +117,9 @@ def _differences(old: Config, new: Config, options: Options) -> Iterator[str]:
             sizes = [many(shards["n_shards"], "shard") for shards in (before, now)]
             yield f"with other inputs ({sizes[0]}, now {sizes[1]})"
         elif key == "models":
-            names = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
-            yield f"with other models ({', '.join(names)})"
+            names = sorted(name for name in before.keys() & now.keys() if before[name] != now[name])
+            if names:  # which models there are follows from other options
+                yield f"with other models ({', '.join(names)})"
         elif isinstance(before, dict) and isinstance(now, dict):
             yield from _differences(before, now, options)
         elif isinstance(before, bool):

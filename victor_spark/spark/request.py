@@ -165,6 +165,8 @@ class SiteOptions:
 
     def __post_init__(self) -> None:
         check_grouping(self.grouping)
+        if not self.by_site and (self.keep_blocks or self.grouping != REGISTERED_DOMAIN):
+            raise UsageError(f"--{'keep-blocks' if self.keep_blocks else 'group-by'} needs --by-site")
 
 
 ONE_PASS: Final = ""

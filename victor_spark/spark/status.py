@@ -15,8 +15,8 @@ def status(location: str) -> dict[str, Any]:
     """What is done, missing and failed of the run in OUT, ready for JSON; OutputError if there is none.
 
     A wave is "done", "missing" (not done yet), "lost" (done, but pages of it are gone) or "failed".
-    `stopped` is the reason if the run exceeded its failure budget. `passing`: "first" while the first pass of
-    two is not done, and all figures are that pass's.
+    `stopped` is the reason if the run exceeded its failure budget. `passing`: of a run of two passes, which
+    one all figures are about.
     """
     with opened(location) as files:
         if files.read(output.CONFIG) is None and files.names(output.JUDGING) is not None:
@@ -26,6 +26,7 @@ def status(location: str) -> dict[str, Any]:
             raise OutputError(f"{location}: holds no run of victor clean")
         planned = output.stored_plan(files)
         config = output.stored(files, output.CONFIG) or {}
+        is_second = config.get("sites", {}).get("by_site", False)
         entries, failed = {entry.wave: entry for entry in output.entries(files)}, output.failures(files)
         there = files.below(output.PAGES)
         ended = output.stored(files, output.RUN) is not None
@@ -41,6 +42,7 @@ def status(location: str) -> dict[str, Any]:
         "output": location,
         "complete": ended and len(done) == len(waves),
         "stopped": stopped.get("stopped"),
+        "passing": "second" if is_second else None,
         "share_done": round(sum(wave["n_bytes"] for wave in done) / max(n_bytes, 1), 4),
         "n_shards": config.get("inputs", {}).get("n_shards", planned.shards.num_rows),
         "n_rows": counts.n_rows,
@@ -75,8 +77,8 @@ def as_lines(found: Mapping[str, Any], *, every_wave: bool = False) -> Iterator[
     """The status in lines for people."""
     waves, stopped = found["waves"], found["stopped"]
     word = "complete" if found["complete"] else "incomplete: the same command resumes it"
-    if found.get("passing"):
-        word = "incomplete, in the first of two passes: the same command resumes it"
+    if found["passing"] and not found["complete"]:
+        word = f"incomplete, in the {found['passing']} of two passes: the same command resumes it"
     if stopped:
         word = "incomplete: more failed than the budget allows; the same command with a larger one resumes it"
     yield f"{found['output']}: {word}"
@@ -86,7 +88,7 @@ def as_lines(found: Mapping[str, Any], *, every_wave: bool = False) -> Iterator[
     yield f"  waves   {n_done} of {len(waves)} done, {found['share_done']:.0%} of the bytes"
     for state in ("missing", "lost", "failed"):
         if numbers := [wave["wave"] for wave in waves if wave["state"] == state]:
-            yield f"  {state:<7} {_ranges(numbers)}"
+            yield f"  {state:<7} {'waves' if numbers[1:] else 'wave'} {_ranges(numbers)}"
     yield from (f"  wave {wave['wave']} failed: {wave['reason']}" for wave in waves if "reason" in wave)
     statuses = ", ".join(f"{status} {n}" for status, n in record.page_statuses(found).items())
     yield f"  pages   {found['n_pages']}{f': {statuses}' if statuses else ''}"
