@@ -92,7 +92,9 @@ def test_sites_of_one_page_get_the_rows_of_one_pass(clean: Run, one_pass: list[d
     found = clean(sites=TWO)
     assert len(found) == len(one_pass) == 17
     assert of_one_page(found) == of_one_page(one_pass)
-    assert {row["n_site_pages"] for row in found if "tales" not in row["url"]} == {1}
+    judged = [row for row in found if "hollow" not in row["url"]]
+    assert {row["n_site_pages"] for row in judged if "tales" not in row["url"]} == {1}
+    assert [row["n_site_pages"] for row in found if "hollow" in row["url"]] == [None]
     assert {row["n_site_pages"] for row in found if "tales" in row["url"]} == {12}
     assert {row["site"] for row in found if "tales" in row["url"]} == {"tales.example"}
 
@@ -113,9 +115,9 @@ def test_the_other_pages_of_a_site_decide_with(clean: Run, one_pass: list[dict[s
     "options",
     [
         {"spark": SparkOptions(engine="rdd"), "rows": RowOptions(blocks=True, html=True, markdown=True)},
-        {"rows": RowOptions(partition_by="language"), "cleaning": Settings(threshold=0.3)},
+        {"rows": RowOptions(partition_by="crawl"), "cleaning": Settings(threshold=0.3)},
         {"cleaning": Settings(without=("heading",), including=("title",), fail_below=0.7)},
-        {"cleaning": Settings(languages=("cs",), fail_below=0.7)},
+        {"cleaning": Settings(languages=("cs",), fail_below=0.7), "rows": RowOptions(blocks=True)},
     ],
     ids=["columns", "threshold", "roles", "languages"],
 )

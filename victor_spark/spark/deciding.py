@@ -1,7 +1,8 @@
 """The second pass of `victor clean --by-site`: judged pages, and what is known of their sites → rows."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -10,8 +11,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from victor_spark import pipeline, tables
+from victor_spark.document import Document
 from victor_spark.extractors import victor
 from victor_spark.model.decision import n_words
+from victor_spark.pipeline import Judged
 from victor_spark.sites import decision, evidence
 from victor_spark.sites.evidence import Contributions, Known
 from victor_spark.spark import judged
@@ -30,6 +33,12 @@ SUMS: Final = pa.schema(
 )
 """A key of a site in a file of judged pages: sums over the pages of the file, later over all pages."""
 
+_DECIDED: Final = (
+    *("text", "text_hash", "markdown", "blocks", "n_kept_blocks", "p_content", "expected_f1"),
+    *(name for name, _ in tables.METADATA),
+)
+"""Columns that are null where the second pass loses a page."""
+
 OF_SITE: Final = -1
 """The key of a site's pages; no other is as large, without its sign."""
 
@@ -43,52 +52,82 @@ class StoredPage(Record):
 
 
 def work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
-    """The work of the second pass; a shard is a file of judged pages, its name the folder of its sums."""
+    """The work of the second pass; a shard is a file of judged pages."""
+    schema = request.schema
     decide = pipeline.deciding(request.cleaning, models)
-    site_model, schema = decision.from_bytes(models[MODEL]), request.schema
-
-    def read(shard: Shard, attempt: Attempt) -> Iterator[StoredPage]:
-        sites = SitesOfFile(shard.name, shard.path)
-        for number, row in enumerate(judged.stored(shard)):
-            attempt.begin(Place(0, number))
-            known = sites.of(row["site"])
-            row["n_site_pages"] = known.n_pages if known else 1
-            status = row["status"] if row["judged"] is None else None
-            yield StoredPage(
-                None, row["url"], shard.filename, 0, 0, None, status=status, row=row, known=known
-            )
+    site_model = decision.from_bytes(models[MODEL])
 
     def row(record: Record) -> Row:
         assert isinstance(record, StoredPage)
-        stored, known = record.row, record.known
-        if stored["judged"] is None:
-            return stored
-        before, page = stored["judged"]["kept"], judged.page(stored)
-        if known is not None:
-            blocks, own = page.page.blocks, page.scores.probabilities
-            found = evidence.evidence(blocks, own, known)
-            revised = decision.revised(site_model, own, n_words(blocks), found)
-            page = replace(page, scores=victor.scores(revised, blocks))
-        elif "probabilities" not in stored["judged"]:  # stored roughly: the first pass's decision is final
-            page = replace(page, kept=before)
-        document = decide(page)
-        now = decided(document, schema.names)
-        if page.kept is not None:
-            now = {name: now[name] for name in ("text", "text_hash")} if stored["status"] == "ok" else {}
-        if now.get("status", stored["status"]) != "ok":
-            now |= {name: None for name, _ in tables.METADATA}
-        return {
-            **stored,
-            **now,
-            "n_added_by_site": int((document.kept & ~before).sum()),
-            "n_removed_by_site": int((before & ~document.kept).sum()),
-        }
+        if record.row["judged"] is None:
+            return record.row
+        try:
+            page = judged.page(record.row)
+            return _decided(record, _revised(page, record, site_model), decide, schema)
+        except MemoryError:
+            return _lost(record, "out_of_memory", "MemoryError")
+        except (KeyboardInterrupt, SystemExit, GeneratorExit):
+            raise
+        except BaseException as error:  # noqa: BLE001 - a panic in native code is no Exception
+            return _lost(record, "error", f"{type(error).__name__}: {error}"[:500])
 
-    def lost(record: Record, status: str, reason: str) -> Row:
-        assert isinstance(record, StoredPage)
-        return {**record.row, "status": status, "reason": reason, "text": None}
+    return Work(schema, partial(_read, folder=request.known), row, _lost)
 
-    return Work(schema, read, row, lost)
+
+def _read(shard: Shard, attempt: Attempt, *, folder: str) -> Iterator[StoredPage]:
+    """The rows of a file; `folder` has the sums of sites."""
+    sites, skip = SitesOfFile(folder, shard.path), attempt.skip
+    for number, row in enumerate(judged.stored(shard)):
+        if skip is not None and number < skip.place.position:
+            continue
+        attempt.begin(Place(0, number))
+        record = StoredPage(None, row["url"], shard.filename, 0, 0, None, row=row)
+        if skip is not None and number == skip.place.position:
+            record = replace(record, row={**_lost(record, skip.status, skip.reason), "judged": None})
+        if record.row["judged"] is None:
+            yield replace(record, status=record.row["status"], row={**record.row, "n_site_pages": None})
+            continue
+        row["n_site_pages"] = 1
+        if known := sites.of(row["site"]):
+            row["n_site_pages"] = known.n_pages
+        size = len(row["judged"]["text"] or "") + len(row["judged"].get("html") or "")
+        yield replace(record, payload=bytes(size), known=known)  # as long as the page, for its time limit
+
+
+def _revised(page: Judged, record: StoredPage, site_model: decision.SiteModel) -> Judged:
+    """The page with the scores that its site suggests; without such, as the first pass decided."""
+    stored = record.row["judged"]
+    if record.known is not None:
+        blocks, own = page.page.blocks, page.scores.probabilities
+        found = evidence.evidence(blocks, own, record.known)
+        revised = decision.revised(site_model, own, n_words(blocks), found)
+        return replace(page, scores=victor.scores(revised, blocks))
+    if "probabilities" in stored:
+        return page
+    return replace(page, kept=stored["kept"])  # stored roughly: the first pass's decision is final
+
+
+def _decided(
+    record: StoredPage, page: Judged, decide: Callable[[Judged], Document], schema: pa.Schema
+) -> Row:
+    stored, document = record.row, decide(page)
+    now = decided(document, schema.names)
+    if page.kept is not None:
+        now = {name: now[name] for name in ("text", "text_hash")} if stored["status"] == "ok" else {}
+    if now.get("status", stored["status"]) != "ok":
+        now |= {name: None for name, _ in tables.METADATA}
+    before = stored["judged"]["kept"]
+    return {
+        **stored,
+        **now,
+        "n_added_by_site": int((document.kept & ~before).sum()),
+        "n_removed_by_site": int((before & ~document.kept).sum()),
+    }
+
+
+def _lost(record: Record, status: str, reason: str) -> Row:
+    assert isinstance(record, StoredPage)
+    return {**record.row, **dict.fromkeys(_DECIDED), "status": status, "reason": reason}
 
 
 class SitesOfFile:
@@ -101,7 +140,7 @@ class SitesOfFile:
             if name.endswith(".parquet"):
                 with storage.open_file(name) as file:
                     parts.append(pq.ParquetFile(file).read().select(parts[0].schema.names))
-        table = pa.concat_tables(parts)
+        table = pa.concat_tables(parts).sort_by([(name, "ascending") for name in KEYED])
         sites = pc.run_end_encode(table["site"].combine_chunks())
         ends = [0, *sites.run_ends.to_pylist()]
         self._rows = dict(zip(sites.values.to_pylist(), map(slice, ends, ends[1:]), strict=True))

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from victor_spark import tables
 from victor_spark.blocks import COLUMNS, LABELS, OTHER, Blocks, Page, Scores, zeros
 from victor_spark.document import Document
-from victor_spark.errors import ShardError
+from victor_spark.errors import OutputError, one_line
 from victor_spark.extractors import victor
 from victor_spark.html.tags import GROUPS
 from victor_spark.pipeline import Judged
@@ -27,7 +27,9 @@ _N_ROWS: Final = {"hints": len(GROUPS), "elements": 2, "named_elements": 2}
 """How many rows columns have that are tables; in the lists the rows follow each other."""
 
 _NEEDED: Final = ("site", "title", "url", "language", "language_score", "content_charset")
-_N_PAGES: Final = 256
+_N_PAGES: Final = 16
+
+UNREADABLE: Final = "judged pages can't be read"
 
 Array = npt.NDArray[Any]
 
@@ -118,18 +120,19 @@ def _shaped(name: str, values: Array) -> Array:
 
 
 def stored(shard: Shard, *, text: bool = True) -> Iterator[dict[str, Any]]:
-    """The rows of a file of judged pages; without `text`, only what sums need. ShardError if damaged."""
+    """The rows of a file of judged pages; without `text`, only what sums need. OutputError if damaged."""
     try:
         with storage.open_file(shard.path) as opened:
             file = pq.ParquetFile(opened)
             version = tables.schema_version(file.schema_arrow)
             if version != tables.PAGES_VERSION:
-                raise ShardError(f"{shard.filename}: block rows of version {version}: remove them, run again")
+                raise OutputError(f"{UNREADABLE}: {shard.path}: they are of version {version}")
             kept = None if text else [*_NEEDED, *_without_texts(file.schema_arrow)]
-            for batch in file.iter_batches(_N_PAGES, columns=kept, use_threads=False):
-                yield from rows(batch)
-    except (OSError, pa.ArrowException) as error:
-        raise ShardError(f"{shard.filename}: {error}") from error
+            for group in range(file.num_row_groups):  # no batch crosses one, so that few pages are in memory
+                for batch in file.iter_batches(_N_PAGES, row_groups=[group], columns=kept, use_threads=False):
+                    yield from rows(batch)
+    except (OSError, pa.ArrowException) as error:  # it is our own file: the task fails, and Spark repeats it
+        raise OutputError(f"{UNREADABLE}: {shard.path}: {one_line(error)}") from error
 
 
 def _without_texts(schema: pa.Schema) -> list[str]:

@@ -77,6 +77,8 @@ def finished_run(
     """
     if not _begun(files, config, options, f"{JUDGING}/{CONFIG}"):
         return None
+    if stored_in != MANIFEST and files.read(stored_in) is None:  # a user removed it
+        return stored(files, RUN)
     if changed := manifest.changed(_stored_shards(files, stored_in), shards):
         more = f" and {len(changed) - 1} more" if changed[1:] else ""
         raise OutputError(

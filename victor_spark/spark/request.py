@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from victor_spark import tables
 from victor_spark.errors import UsageError
-from victor_spark.extractors import victor
+from victor_spark.extractors import template, victor
 from victor_spark.pipeline import Settings
 from victor_spark.templates.sites import REGISTERED_DOMAIN, check_grouping
 from victor_spark.warc.shard import ReadOptions
@@ -181,7 +181,7 @@ class CleanRequest:
 
     The groups `cleaning`, `reading`, `rows` (as "output"), `limits` and `budget` are tables of
     conf/cleaning.toml. `options` are the names of the options that set the fields, for error messages.
-    `passing`: which pass of the run this is.
+    `passing`: which pass of the run this is; `known`: where the second one finds the sums of sites.
     """
 
     inputs: tuple[str, ...] = field(default=(), compare=False)
@@ -195,18 +195,21 @@ class CleanRequest:
     spark: SparkOptions = field(default=SparkOptions(), compare=False)
     sites: SiteOptions = SiteOptions()
     passing: str = ONE_PASS
+    known: str = ""
     options: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         if self.sites.by_site and self.cleaning.cleaner != victor.NAME:
             raise UsageError(f"--by-site needs the cleaner {victor.NAME}, not {self.cleaning.cleaner}")
+        if self.sites.by_site and self.cleaning.templates_use == template.BEFORE:
+            raise UsageError("--by-site and --templates-use before cannot be combined")
 
     @property
     def schema(self) -> pa.Schema:
         """The pages table that this run, or this pass of it, writes."""
         names = set(self.rows.columns)
         if self.passing == JUDGING:
-            names |= {"site", "judged_whole" if self._needs_all_columns else "judged"}
+            names |= {"site", "crawl", "judged_whole" if self._needs_all_columns else "judged"}
         elif self.sites.by_site:
             names |= set(tables.BY_SITE)
         return tables.pages(*names)

@@ -185,8 +185,11 @@ def _block_lists(pages: Sequence[BlockSequence | None], _: pa.DataType) -> pa.Li
     """The blocks of all rows as one list column, filled by columns; null where there was no page."""
     lengths = [0 if page is None else len(page) for page in pages]
     offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int32)
-    filled = [page for page in pages if isinstance(page, BlockSequence) and len(page)]
-    structs = [_block_structs(page) for page in filled] or [pa.array([], tables.BLOCK)]
+    structs = [  # those of the first pass of --by-site were read from a file
+        _block_structs(page) if isinstance(page, BlockSequence) else pa.array(page, tables.BLOCK)
+        for page in pages
+        if page is not None and len(page)
+    ] or [pa.array([], tables.BLOCK)]
     missing = pa.array([page is None for page in pages])
     return pa.ListArray.from_arrays(offsets, pa.concat_arrays(structs), mask=missing)
 

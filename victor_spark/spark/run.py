@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 from victor_spark import pipeline
 from victor_spark.errors import BudgetError, OutputError, described
 from victor_spark.resources import directory
+from victor_spark.sites import decision
 from victor_spark.spark import deciding, manifest, output, plan, record, site_sums, waves
 from victor_spark.spark.counts import BudgetTracker, Entry, check_budget
 from victor_spark.spark.files import Files, is_local, open_files, output_errors
@@ -56,6 +57,7 @@ def run(request: CleanRequest) -> dict[str, Any]:
     models = pipeline.models(request.cleaning)
     if request.sites.by_site:
         models[deciding.MODEL] = (directory("models") / deciding.MODEL).read_bytes()
+        decision.from_bytes(models[deciding.MODEL])  # raises now, not in the second pass
     shards = manifest.collect(request.inputs, request.base_url)
     if shards.missing:
         n = f"{len(shards.missing)} of {len(shards)}"
@@ -88,7 +90,10 @@ def _finished(files: Files, this: _Run) -> dict[str, Any] | None:
     """The run.json of an earlier run of the same command, if it is complete."""
     first = f"{output.JUDGING}/{output.MANIFEST}"
     stored_in = first if this.request.sites.by_site else output.MANIFEST
-    return output.finished_run(files, this.config, this.shards, this.request.options, stored_in)
+    found = output.finished_run(files, this.config, this.shards, this.request.options, stored_in)
+    if found:
+        _tidy(files, this.request)
+    return found
 
 
 def _by_site(spark: SparkSession, files: Files, this: _Run) -> dict[str, Any]:
@@ -96,31 +101,36 @@ def _by_site(spark: SparkSession, files: Files, this: _Run) -> dict[str, Any]:
     request, folder = this.request, f"{files.location}/{output.JUDGING}"
     rows = replace(request.rows, partition_by=None, target_file_size=None)
     judging = open_files(folder, spark)
-    first = replace(this, request=replace(request, rows=rows, output=folder, passing=JUDGING))
+    judging.lock = files.lock
     judged = output.finished_run(judging, this.config, this.shards, request.options)
-    there = judging.below(output.PAGES)
-    if judged is None or not all(output.is_whole(entry, there) for entry in output.entries(judging)):
+    entries, there = list(output.entries(judging)), judging.below(output.PAGES)
+    is_whole = judged is not None and len(entries) == judged["n_waves"]
+    if judged is None or not is_whole or not all(output.is_whole(entry, there) for entry in entries):
+        for name in (output.CONFIG, output.PLAN, output.MANIFEST, output.LEDGER):
+            files.remove(name)  # of a second pass that had other judged pages
         log("first pass: each page by itself")
+        first = replace(this, request=replace(request, rows=rows, output=folder, passing=JUDGING))
         judged = _run(spark, judging, first)
-    found = {name: size for entry in output.entries(judging) for name, size in entry.files.items()}
+        entries = list(output.entries(judging))
+    found = {name: size for entry in entries for name, size in entry.files.items()}
     log(f"between the passes: what pages of a site have in common, of {many(len(found), 'file')}")
     with waves.disk_errors(judging):
         known = site_sums.gather(spark, judging, found, this.id)
     log("second pass: each page with what is known of its site")
-    shards = site_sums.judged_files(judging, found, known)
-    finished = _run(
-        spark, files, replace(this, shards=shards, request=replace(request, passing=DECIDING)), judged
-    )
-    _tidy(judging, request)
+    known = f"{judging.location.removeprefix('file://')}/{known}"
+    second = replace(request, passing=DECIDING, known=known)
+    shards = site_sums.judged_files(judging, found)
+    finished = _run(spark, files, replace(this, shards=shards, request=second), judged)
+    _tidy(files, request)
     return finished
 
 
-def _tidy(judging: Files, request: CleanRequest) -> None:
+def _tidy(files: Files, request: CleanRequest) -> None:
     """Removes what the second pass needed, unless it is to be kept."""
-    if not request.sites.keep_blocks:
-        known = output.stored(judging, site_sums.KNOWN)
+    if request.sites.by_site and not request.sites.keep_blocks:
+        known = output.stored(files, f"{output.JUDGING}/{site_sums.KNOWN}")
         for name in (output.PAGES, *([known["folder"]] if known else []), site_sums.KNOWN):
-            judging.remove(name)
+            files.remove(f"{output.JUDGING}/{name}")
 
 
 def _run(
@@ -168,6 +178,9 @@ def _run(
         )
     finished = run_json(entries)
     if first is not None:
+        if finished["n_rows"] != first["n_rows"]:
+            rows = f"{first['n_rows']} rows were judged, and {finished['n_rows']} decided"
+            raise OutputError(f"{request.output}: {rows}; remove {output.JUDGING} from it, and run again")
         finished["judging"] = {
             name: first[name] for name in ("started_at", "finished_at", "n_bytes", "seconds", "stages")
         }

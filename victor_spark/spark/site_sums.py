@@ -31,14 +31,13 @@ _N_WAITING: Final = 1 << 20
 """Rows that a task sums up before it sends them."""
 
 
-def judged_files(files: Files, sizes: Mapping[str, int], known: str = "") -> pa.Table:
-    """Files of judged pages as shards (columns of `manifest.SHARDS`); their name is the folder of sums."""
+def judged_files(files: Files, sizes: Mapping[str, int]) -> pa.Table:
+    """Files of judged pages as shards (columns of `manifest.SHARDS`)."""
     folder = files.location.removeprefix("file://")
-    shards = [
-        Shard(f"{folder}/{output.PAGES}/{name}", size, "judged", name=f"{folder}/{known}")
-        for name, size in sorted(sizes.items())
-    ]
-    return manifest.of_shards(shards)
+    paths = sorted(sizes)
+    return manifest.of_shards(
+        Shard(f"{folder}/{output.PAGES}/{name}", sizes[name], "judged") for name in paths
+    )
 
 
 def gather(spark: SparkSession, files: Files, sizes: Mapping[str, int], group: str) -> str:
@@ -67,7 +66,7 @@ def _write(spark: SparkSession, files: Files, folder: str, shards: pa.Table, n_t
     if isinstance(files, HadoopFiles):  # reached by Spark alone
         rows.write.partitionBy("file").option("compression", "zstd").parquet(f"{files.location}/{folder}")
     else:
-        target = Target(f"{files.location}/{folder}", SUMS, "file")
+        target = Target(f"{files.location}/{folder}", SUMS, "file", is_sorted=True)
         rows.mapInArrow(partial(write_partition, target=target), REPORT_DDL).collect()
 
 

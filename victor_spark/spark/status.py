@@ -77,8 +77,9 @@ def as_lines(found: Mapping[str, Any], *, every_wave: bool = False) -> Iterator[
     """The status in lines for people."""
     waves, stopped = found["waves"], found["stopped"]
     word = "complete" if found["complete"] else "incomplete: the same command resumes it"
-    if found["passing"] and not found["complete"]:
-        word = f"incomplete, in the {found['passing']} of two passes: the same command resumes it"
+    if found.get("passing") and not found["complete"]:
+        where = "between" if found["share_done"] == 1 else f"in the {found['passing']} of"
+        word = f"incomplete, {where} two passes: the same command resumes it"
     if stopped:
         word = "incomplete: more failed than the budget allows; the same command with a larger one resumes it"
     yield f"{found['output']}: {word}"

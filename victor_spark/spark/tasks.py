@@ -125,13 +125,15 @@ _parquet: Final = partial(pq.ParquetWriter, compression="zstd", compression_leve
 class Target:
     """Where files go, with which columns, and the column whose values become folders.
 
-    That column is left out of the files, unless they are for a table or in a format that `keeps` it.
+    That column is left out of the files, unless they are for a table or in a format that `keeps` it. Where
+    rows are sorted by it (`is_sorted`), one file is open at a time.
     """
 
     location: str
     schema: pa.Schema
     partition_by: str | None = None
     keeps: bool = False
+    is_sorted: bool = False
     suffix: str = "zstd.parquet"
     writer: Callable[[Any, pa.Schema], Any] = _parquet
 
@@ -148,6 +150,7 @@ def write_partition(
     name = f"part-{number:05}-{uuid4()}.{target.suffix}"
     counts = Counts()
     files: dict[str, _File] = {}
+    sizes: dict[str, int] = {}
     try:
         for batch in clean(batches) if clean else batches:
             if "status" in target.schema.names:  # pages, and not the sums of sites
@@ -155,17 +158,26 @@ def write_partition(
             rows = pa.Table.from_batches([batch]).cast(target.schema)  # Spark drops the schema's version
             for folder, part in _by_folder(rows, target):
                 if folder not in files:
+                    if target.is_sorted:
+                        _close(files, sizes, name)
                     files[folder] = _File(f"{target.location}/{folder}{name}", part.schema, target.writer)
                 files[folder].write(part)
         if number == 0 and not files and target.partition_by is None:  # readers want one file's columns
             files[""] = _File(f"{target.location}/{name}", target.schema, target.writer)
-        sizes = {f"{folder}{name}": file.close() for folder, file in files.items()}
+        _close(files, sizes, name)
     except BaseException:
         for file in files.values():
             file.discard()
         raise
     report = json.dumps({"files": sizes, "counts": counts.as_json()}, ensure_ascii=False)
     yield pa.RecordBatch.from_pydict({"report": [report]}, _REPORT)
+
+
+def _close(files: "dict[str, _File]", sizes: dict[str, int], name: str) -> None:
+    """Ends the files that are open, and notes their sizes."""
+    for folder in list(files):
+        sizes[f"{folder}{name}"] = files[folder].close()
+        del files[folder]
 
 
 def _by_folder(table: pa.Table, target: Target) -> Iterator[tuple[str, pa.Table]]:

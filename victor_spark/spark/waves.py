@@ -4,6 +4,7 @@ Two waves are cleaned concurrently, so that slow last tasks of one leave no core
 """
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -21,6 +22,7 @@ from victor_spark.errors import OutputError
 from victor_spark.spark import output, plan
 from victor_spark.spark.counts import Counts, Entry, of_files, total
 from victor_spark.spark.files import Files, HadoopFiles
+from victor_spark.spark.judged import UNREADABLE
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import Tally
 from victor_spark.spark.request import RowOptions
@@ -36,6 +38,7 @@ from victor_spark.spark.tasks import (
 )
 
 N_CLEANING: Final = 2
+_UNREADABLE: Final = re.compile(f"{UNREADABLE}: [^\\n]*")
 _DISK_FULL: Final = "No space left on device"
 _N_THREADS: Final = N_CLEANING + 2  # two more count and commit while these clean
 _SHUFFLED: Final = 2.0
@@ -221,10 +224,13 @@ def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Itera
 
 @contextmanager
 def disk_errors(files: Files) -> Iterator[None]:
-    """OutputError if a task finds a disk full."""
+    """OutputError if a task finds a disk full, or judged pages damaged."""
     try:
         yield
     except Exception as error:
+        if found := _UNREADABLE.search(str(error)):
+            advice = f"remove {output.JUDGING} from OUT, and the same command begins anew"
+            raise OutputError(f"{found[0]}; {advice}") from error
         if _DISK_FULL not in str(error):
             raise
         full = f"a disk is full ({_DISK_FULL}); make room, and the same command resumes"
