@@ -39,7 +39,8 @@ def chapter(number: int, paragraphs: list[str], foot: str = FOOT) -> bytes:
 @pytest.fixture(scope="module")
 def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """12 chapters of one site, one with prose in its foot, and five sites of one page."""
-    folder = tmp_path_factory.mktemp("shards")
+    folder = tmp_path_factory.mktemp("shards") / "CC-MAIN-2025-05"
+    folder.mkdir()
     long = [chapter(n, [f"{n} {sentence}" for sentence in SENTENCES] * 3) for n in range(11)]
     of_site = [Response(f"http://tales.example/{n}", html) for n, html in enumerate(long)]
     prose = Response("http://tales.example/prose", chapter(11, SENTENCES, foot=SENTENCES[0]))
@@ -152,7 +153,7 @@ def test_a_run_goes_on_in_the_pass_where_it_stopped(clean: Run, tmp_path: Path, 
     shutil.rmtree(output / "pages")
     (judging / "known.json").unlink()  # while the sums were made
     assert status.status(str(output))["passing"] == "first"
-    with pytest.raises(OutputError, match="was written with --by-site"):  # not overwritten by one pass
+    with pytest.raises(OutputError, match="was written with by_site"):  # not overwritten by one pass
         clean(output)
     assert clean(output, sites=keeping) == whole
 

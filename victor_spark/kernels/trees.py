@@ -68,6 +68,10 @@ def add_values(
         if tree >= whole:
             for i in range(values.shape[1]):
                 sums[i] += of_leaves[tree, scratch[row, i]]
+        elif row == _AT_ONCE - 1 and not cython.compiled:  # stored, so rounded, one by one
+            for i in range(values.shape[1]):
+                for k in range(_AT_ONCE):
+                    sums[i] += of_leaves[tree - 3 + k, scratch[k, i]]
         elif row == _AT_ONCE - 1:  # the sums go to memory and back a quarter as often
             for i in range(values.shape[1]):
                 sums[i] = (
