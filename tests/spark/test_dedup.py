@@ -3,6 +3,7 @@
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
@@ -14,7 +15,9 @@ from pyspark.sql import SparkSession
 from warcio.warcwriter import WARCWriter
 
 from tests.spark.crawl import Victor, rows
+from victor_spark.errors import OutputError
 from victor_spark.spark import dedup, minhash
+from victor_spark.spark.files import check_outside
 from victor_spark.words import words
 
 pytestmark = pytest.mark.spark
@@ -277,6 +280,14 @@ def test_what_cannot_be_done_is_one_line_and_changes_nothing(
     assert "--drop needs --output" in victor("dedup", cleaned, "--drop").lines[-1]
     assert "between 0 and 1" in victor("dedup", cleaned, "--threshold", "1.5").lines[-1]
     assert "exists, or" in victor("dedup", cleaned, "--output", tmp_path / "no" / "folder").lines[-1]
+    (tmp_path / "link").symlink_to(cleaned)
+    for place in (cleaned, f"{cleaned}/", cleaned / "pages" / "x", tmp_path / "link" / "x"):
+        before = sorted(cleaned.rglob("*"))
+        for command in (["dedup", cleaned, "--output", place], ["export", cleaned, place, "--to", "jsonl"]):
+            outcome = victor(*command)
+            assert outcome.code == 2
+            assert "is in the output of the run" in outcome.lines[-1]
+        assert sorted(cleaned.rglob("*")) == before
     config = cleaned / "_run" / "config.json"
     good = config.read_text()
     config.write_text(good.replace('"schema_version": "', '"schema_version": "0'))
@@ -286,6 +297,16 @@ def test_what_cannot_be_done_is_one_line_and_changes_nothing(
     done.rename(done.with_name("run.gone"))
     assert "the run is incomplete" in victor("dedup", cleaned).lines[-1]
     done.with_name("run.gone").rename(done)
+
+
+@pytest.mark.parametrize(
+    ("place", "is_refused"),
+    [("s3://b/out", True), ("s3a://b/out/x/", True), ("s3://b/y/../out/x", True), ("s3://b/out2", False),
+     ("s3://c/out", False), ("hdfs://b/out", False), ("out", False)],
+)  # fmt: skip
+def test_a_place_in_the_output_of_a_run_is_known_in_a_store_too(place: str, is_refused: bool) -> None:
+    with pytest.raises(OutputError) if is_refused else nullcontext():
+        check_outside(place, "s3://b/out")
 
 
 def test_a_run_without_pages_to_compare_has_no_duplicates(tmp_path: Path, victor: Victor) -> None:

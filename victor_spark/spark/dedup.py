@@ -22,7 +22,7 @@ from pyspark.sql import functions as sf
 from victor_spark import tables
 from victor_spark.errors import OutputError
 from victor_spark.spark import minhash, output
-from victor_spark.spark.files import CloudFiles, Files, open_files, output_errors
+from victor_spark.spark.files import CloudFiles, Files, check_outside, open_files, output_errors
 from victor_spark.spark.progress import log, many
 from victor_spark.spark.session import check_master, interruptible, session
 from victor_spark.spark.status import status
@@ -67,6 +67,8 @@ def _run_on_spark(request: DedupRequest, group: str) -> dict[str, int]:
         folder, slash, name = (request.target or request.location).rstrip("/").rpartition("/")
         beside, draft = open_files(folder or slash or ".", spark), f".{name}.dedup"
         names = beside.names()
+        if request.target:
+            check_outside(request.target, request.location)
         if request.target and (names is None or name in names):
             raise OutputError(f"{request.target}: exists, or cannot be made; choose another --output")
         before = str(spark.conf.get(_BATCH[0]))

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from victor_spark.errors import OutputError, one_line
 from victor_spark.spark import output
-from victor_spark.spark.files import CloudFiles, LocalFiles, is_local
+from victor_spark.spark.files import CloudFiles, LocalFiles, check_outside, is_local
 from victor_spark.spark.request import EXPORTS, ExportRequest
 from victor_spark.spark.tasks import NO_VALUE
 
@@ -56,6 +56,7 @@ def files_at(location: str) -> LocalFiles | CloudFiles:
 
 def folder(destination: str, export: Export, **format_: Any) -> Sink | None:
     """A new folder. On a disk it appears whole; in a store, `_SUCCESS` is written last."""
+    check_outside(destination, export.request.output)
     there, options = files_at(destination), asdict(export.request)
     record = {
         "run": export.run,
@@ -161,6 +162,7 @@ def iceberg(destination: str, export: Export) -> Sink | None:
 
 def delta(destination: str, export: Export) -> Sink | None:
     """A table at a path or URL; a new one, and new columns, are made at once."""
+    check_outside(destination, export.request.output)
     from deltalake import DeltaTable, Schema, write_deltalake
     from deltalake.transaction import AddAction, CommitProperties, Transaction
 
