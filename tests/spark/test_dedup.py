@@ -261,8 +261,13 @@ def test_the_longest_page_of_each_site_is_kept_and_the_others_are_dropped(
     assert not (cleaned / "_run" / "dedup").exists()
 
 
-def test_the_pages_table_is_written_with_marks(cleaned: Path, tmp_path: Path, victor: Victor) -> None:
-    assert victor("dedup", cleaned, "--output", tmp_path / "marked").code == 0
+def test_the_pages_table_is_written_with_marks(
+    cleaned: Path, tmp_path: Path, victor: Victor, capfd: pytest.CaptureFixture[str]
+) -> None:
+    outcome = victor("dedup", cleaned, "--output", tmp_path / "marked")
+    assert outcome.code == 0
+    assert "All paths were ignored" not in capfd.readouterr().err
+    assert not [*tmp_path.rglob(".*"), *(cleaned / "duplicates").rglob(".*")], "no checksums of Hadoop"
     found = {row["url"]: row for row in pq.read_table(tmp_path / "marked").to_pylist()}
     assert len(found) == 9
     assert found["http://mirror.example/5"]["duplicate_of"]["url"] == "http://gazette.example/1"

@@ -78,7 +78,9 @@ def _run_on_spark(request: DedupRequest, group: str) -> dict[str, int]:
                 files.remove(_STAGED)
                 duplicates, counts = _duplicates(pages, f"{files.location}/{_STAGED}", request)
                 if request.target:
-                    _written(_with_marks(pages, duplicates, drop=request.drop), f"{beside.location}/{draft}")
+                    _write(_with_marks(pages, duplicates, drop=request.drop), f"{beside.location}/{draft}")
+                    _remove_checksums(beside, draft)
+                _remove_checksums(files, f"{_STAGED}/duplicates")
                 files.remove("duplicates")
                 files.move(f"{_STAGED}/duplicates", "duplicates")
                 files.write("_run/duplicates.json", output.dumped({**asdict(request), **counts}))
@@ -110,8 +112,19 @@ def _pages(spark: SparkSession, files: Files, location: str) -> DataFrame:
 
 def _written(frame: DataFrame, location: str) -> DataFrame:
     """The same table, written and read back, so that its plan ends there."""
-    frame.write.mode("overwrite").option("compression", "zstd").parquet(location)
+    _write(frame, location)
     return frame.sparkSession.read.parquet(literal(location))
+
+
+def _write(frame: DataFrame, location: str) -> None:
+    frame.write.mode("overwrite").option("compression", "zstd").parquet(location)
+
+
+def _remove_checksums(files: Files, folder: str) -> None:
+    """Removes the hidden file that Hadoop writes on a disk beside each file."""
+    for name in files.names(folder) or []:
+        if name.endswith(".crc"):
+            files.remove(f"{folder}/{name}")
 
 
 def _duplicates(pages: DataFrame, folder: str, request: DedupRequest) -> tuple[DataFrame, dict[str, int]]:
