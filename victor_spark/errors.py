@@ -144,7 +144,8 @@ def one_line(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         return redacted_message(error.strerror)
     first = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
-    return redacted_message(first)[:200] or type(error).__name__
+    message = redacted_message(first) or type(error).__name__
+    return message if len(message) <= 200 else f"{message[:199].rpartition(' ')[0] or message[:199]}…"
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

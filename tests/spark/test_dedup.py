@@ -1,5 +1,6 @@
 """Duplicates of a run: found as brute force finds them, the same however the work is cut, and dropped."""
 
+import json
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -266,6 +267,9 @@ def test_the_pages_table_is_written_with_marks(
 ) -> None:
     outcome = victor("dedup", cleaned, "--output", tmp_path / "marked")
     assert outcome.code == 0
+    assert outcome.lines[-1].endswith(f"written to {cleaned}/duplicates, pages to {tmp_path}/marked")
+    record = json.loads((cleaned / "_run" / "duplicates.json").read_text())
+    assert (record["per_site"], record["drop"]) == (False, False)
     assert "All paths were ignored" not in capfd.readouterr().err
     assert not [*tmp_path.rglob(".*"), *(cleaned / "duplicates").rglob(".*")], "no checksums of Hadoop"
     found = {row["url"]: row for row in pq.read_table(tmp_path / "marked").to_pylist()}
@@ -284,7 +288,12 @@ def test_what_cannot_be_done_is_one_line_and_changes_nothing(
     assert "holds no run of victor clean" in victor("dedup", tmp_path).lines[-1]
     assert "--drop needs --output" in victor("dedup", cleaned, "--drop").lines[-1]
     assert "between 0 and 1" in victor("dedup", cleaned, "--threshold", "1.5").lines[-1]
-    assert "exists, or" in victor("dedup", cleaned, "--output", tmp_path / "no" / "folder").lines[-1]
+    assert "no folder" in victor("dedup", cleaned, "--output", tmp_path / "no" / "folder").lines[-1]
+    lines = ("export", cleaned, tmp_path / "lines", "--to", "jsonl", "--where")
+    for where, reason in {"nosuch=1": "A column, ", "> 1": "Syntax error"}.items():
+        (line,) = victor(*lines, where).lines[-1:]
+        assert f"--where {where}: {reason}" in line
+        assert "SQLSTATE" not in line
     (tmp_path / "link").symlink_to(cleaned)
     for place in (cleaned, f"{cleaned}/", cleaned / "pages" / "x", tmp_path / "link" / "x"):
         before = sorted(cleaned.rglob("*"))
@@ -300,7 +309,9 @@ def test_what_cannot_be_done_is_one_line_and_changes_nothing(
     config.write_text(good)
     done = cleaned / "_run" / "run.json"
     done.rename(done.with_name("run.gone"))
-    assert "the run is incomplete" in victor("dedup", cleaned).lines[-1]
+    of_dedup, of_export = (victor(*command).lines[-1] for command in (["dedup", cleaned], [*lines, "true"]))
+    assert of_dedup == of_export
+    assert "the run is incomplete; the same `victor clean` command resumes it" in of_dedup
     done.with_name("run.gone").rename(done)
 
 

@@ -65,7 +65,9 @@ def folder(destination: str, export: Export, **format_: Any) -> Sink | None:
     if json.loads(there.read(_RECORD) or b"{}") == record:
         return None
     if there.is_file() or there.names():
-        raise OutputError(f"{destination}: exists, and holds something else; choose a new or empty folder")
+        raise OutputError(
+            f"{destination}: holds another export, or other files; choose a new or empty folder"
+        )
     there.probe()
     files, place, draft = there, Path(there.location.removeprefix("file://")), f"_staged-{uuid4()}"
     if is_local(destination):
