@@ -15,6 +15,7 @@ record becomes a row with one of `STATUSES`.
 """
 
 import difflib
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -145,7 +146,7 @@ def one_line(error: BaseException) -> str:
         return redacted_message(error.strerror)
     first = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
     message = redacted_message(first) or type(error).__name__
-    return message if len(message) <= 200 else f"{message[:199].rpartition(' ')[0] or message[:199]}…"
+    return message if len(message) <= 200 else re.sub(r" \S{,40}$", "", message[:199]) + "…"
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
