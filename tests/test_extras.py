@@ -12,7 +12,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from victor_spark.errors import EXTRAS
+from victor_spark.errors import EXTRAS, one_line
 
 HIDDEN = """
 import sys
@@ -104,3 +104,8 @@ def test_the_named_extra_installs_the_package(package: str, project: dict[str, A
     distribution = renamed.get(package, package)
     assert distribution in names(lines)
     assert distribution not in names(project["dependencies"])
+
+
+def test_a_long_message_is_cut_at_a_word_and_a_word_without_end_anywhere() -> None:
+    assert one_line(ValueError("ferry " * 60)) == f"{'ferry ' * 32}ferry…"
+    assert one_line(ValueError(f"a {'x' * 300}")) == f"a {'x' * 197}…"

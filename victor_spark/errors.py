@@ -15,6 +15,7 @@ record becomes a row with one of `STATUSES`.
 """
 
 import difflib
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -144,7 +145,8 @@ def one_line(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         return redacted_message(error.strerror)
     first = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
-    return redacted_message(first)[:200] or type(error).__name__
+    message = redacted_message(first) or type(error).__name__
+    return message if len(message) <= 200 else re.sub(r" \S{,40}$", "", message[:199]) + "…"
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

@@ -1,8 +1,10 @@
 """Duplicates of a run: found as brute force finds them, the same however the work is cut, and dropped."""
 
+import json
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
@@ -14,7 +16,9 @@ from pyspark.sql import SparkSession
 from warcio.warcwriter import WARCWriter
 
 from tests.spark.crawl import Victor, rows
+from victor_spark.errors import OutputError
 from victor_spark.spark import dedup, minhash
+from victor_spark.spark.files import check_outside
 from victor_spark.words import words
 
 pytestmark = pytest.mark.spark
@@ -258,8 +262,16 @@ def test_the_longest_page_of_each_site_is_kept_and_the_others_are_dropped(
     assert not (cleaned / "_run" / "dedup").exists()
 
 
-def test_the_pages_table_is_written_with_marks(cleaned: Path, tmp_path: Path, victor: Victor) -> None:
-    assert victor("dedup", cleaned, "--output", tmp_path / "marked").code == 0
+def test_the_pages_table_is_written_with_marks(
+    cleaned: Path, tmp_path: Path, victor: Victor, capfd: pytest.CaptureFixture[str]
+) -> None:
+    outcome = victor("dedup", cleaned, "--output", tmp_path / "marked")
+    assert outcome.code == 0
+    assert outcome.lines[-1].endswith(f"written to {cleaned}/duplicates, pages to {tmp_path}/marked")
+    record = json.loads((cleaned / "_run" / "duplicates.json").read_text())
+    assert (record["per_site"], record["drop"]) == (False, False)
+    assert "All paths were ignored" not in capfd.readouterr().err
+    assert not [*tmp_path.rglob(".*"), *(cleaned / "duplicates").rglob(".*")], "no checksums of Hadoop"
     found = {row["url"]: row for row in pq.read_table(tmp_path / "marked").to_pylist()}
     assert len(found) == 9
     assert found["http://mirror.example/5"]["duplicate_of"]["url"] == "http://gazette.example/1"
@@ -276,7 +288,20 @@ def test_what_cannot_be_done_is_one_line_and_changes_nothing(
     assert "holds no run of victor clean" in victor("dedup", tmp_path).lines[-1]
     assert "--drop needs --output" in victor("dedup", cleaned, "--drop").lines[-1]
     assert "between 0 and 1" in victor("dedup", cleaned, "--threshold", "1.5").lines[-1]
-    assert "exists, or" in victor("dedup", cleaned, "--output", tmp_path / "no" / "folder").lines[-1]
+    assert "no folder" in victor("dedup", cleaned, "--output", tmp_path / "no" / "folder").lines[-1]
+    lines = ("export", cleaned, tmp_path / "lines", "--to", "jsonl", "--where")
+    for where, reason in {"nosuch=1": "A column, ", "> 1": "Syntax error"}.items():
+        (line,) = victor(*lines, where).lines[-1:]
+        assert f"--where {where}: {reason}" in line
+        assert "SQLSTATE" not in line
+    (tmp_path / "link").symlink_to(cleaned)
+    for place in (cleaned, f"{cleaned}/", cleaned / "pages" / "x", tmp_path / "link" / "x"):
+        before = sorted(cleaned.rglob("*"))
+        for command in (["dedup", cleaned, "--output", place], ["export", cleaned, place, "--to", "jsonl"]):
+            outcome = victor(*command)
+            assert outcome.code == 2
+            assert "is in the output of the run" in outcome.lines[-1]
+        assert sorted(cleaned.rglob("*")) == before
     config = cleaned / "_run" / "config.json"
     good = config.read_text()
     config.write_text(good.replace('"schema_version": "', '"schema_version": "0'))
@@ -284,8 +309,20 @@ def test_what_cannot_be_done_is_one_line_and_changes_nothing(
     config.write_text(good)
     done = cleaned / "_run" / "run.json"
     done.rename(done.with_name("run.gone"))
-    assert "the run is incomplete" in victor("dedup", cleaned).lines[-1]
+    of_dedup, of_export = (victor(*command).lines[-1] for command in (["dedup", cleaned], [*lines, "true"]))
+    assert of_dedup == of_export
+    assert "the run is incomplete; the same `victor clean` command resumes it" in of_dedup
     done.with_name("run.gone").rename(done)
+
+
+@pytest.mark.parametrize(
+    ("place", "is_refused"),
+    [("s3://b/out", True), ("s3a://b/out/x/", True), ("s3://b/y/../out/x", True), ("s3://b/out2", False),
+     ("s3://c/out", False), ("hdfs://b/out", False), ("out", False)],
+)  # fmt: skip
+def test_a_place_in_the_output_of_a_run_is_known_in_a_store_too(place: str, is_refused: bool) -> None:
+    with pytest.raises(OutputError) if is_refused else nullcontext():
+        check_outside(place, "s3://b/out")
 
 
 def test_a_run_without_pages_to_compare_has_no_duplicates(tmp_path: Path, victor: Victor) -> None:

@@ -172,16 +172,21 @@ def test_what_cannot_be_exported_is_refused_in_one_line_and_leaves_nothing(
     make = "lake.create_table('web.numbers', pa.schema([('text', pa.int64())]))"
     run(version, f"{iceberg}; lake.create_namespace_if_not_exists('web'); {make}; print(1)")
     cases = {
-        "holds no complete run": [str(stopped), new, "--to", "jsonl"],
-        "holds no complete run of": [str(tmp_path / "nothing"), new, "--to", "jsonl"],
-        "pages are missing": [str(tmp_path / "torn"), new, "--to", "jsonl"],
+        "the run is incomplete; the same `victor clean` command resumes it": [
+            str(stopped),
+            new,
+            "--to",
+            "jsonl",
+        ],
+        "holds no run of victor clean": [str(tmp_path / "nothing"), new, "--to", "jsonl"],
+        "torn: the run is incomplete": [str(tmp_path / "torn"), new, "--to", "jsonl"],
         "choose a new or empty folder": [first, str(other), "--to", "parquet"],
         "is no Delta table": [first, str(other), "--to", "delta"],
         "its column text has another type": [first, str(tmp_path / "numbers"), "--to", "delta"],
         "ValidationError: ": [first, "lake.web.numbers", "--to", "iceberg"],
         "CATALOG.NAMESPACE.TABLE": [first, "pages", "--to", "iceberg"],
         "`nope` cannot be resolved": [first, new, "--to", "jsonl", "--where", "nope > 1"],
-        "PARSE_SYNTAX_ERROR": [first, new, "--to", "jsonl", "--where", "> 1"],
+        "Syntax error at": [first, new, "--to", "jsonl", "--where", "> 1"],
         "has no such column": [first, new, "--to", "jsonl", "--partition-by", "nope"],
         "another run is writing there": [str(outputs[1]), new, "--to", "jsonl"],
         "can't write there": [first, str(tmp_path / "no" / "folder"), "--to", "jsonl"],

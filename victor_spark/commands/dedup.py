@@ -1,8 +1,8 @@
 """Marks pages of a finished run that repeat another page: copies, reprints, one article at several addresses.
 
-OUT is the --output of victor clean. Pages are duplicates if their similarity reaches --threshold: the share
-of their runs of words (in scripts without spaces, of characters) that both have. Duplicates of duplicates are
-in the same cluster, of which one page is kept. OUT/duplicates/ (Parquet) gets a row for every page of a
+OUT is the --output of victor clean. Two pages are duplicates if they share at least --threshold of their runs
+of N words (characters, in scripts without spaces). Duplicates of duplicates are in the same cluster, of which
+one page is kept. OUT/duplicates/ (Parquet) gets a row for every page of a
 cluster, with the page that is kept for it. Run again, the command replaces it; OUT/pages/ never changes. The
 result depends on the pages only, not on tasks or their order.
 
@@ -26,7 +26,7 @@ from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
 OPTIONS: Final = (
     option("OUT", "the --output of victor clean", dest="location"),
     option("--threshold X", "least similarity of duplicates, 0 to 1", probability, default=0.8),
-    option("--shingle-words N", "words (or characters) of a run", positive, default=5),
+    option("--shingle-words N", "length of a run, in words or characters", positive, default=5),
     option("--keep", "the page to keep", choices=("first", "longest"), default="first"),
     switch("--per-site", "keep one page on each site (registered domain)"),
     option("--output DEST", "write the pages table with columns of the marks to a new folder", dest="target"),
@@ -41,7 +41,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--drop needs --output DEST")
     from victor_spark.spark import dedup
 
-    options = {name: value for name, value in vars(arguments).items() if name != "debug"}
+    options = {
+        name: value for name, value in vars(arguments).items() if name != "debug" and value is not None
+    }
     try:
         dedup.run(dedup.DedupRequest(**options))
     except KeyboardInterrupt:

@@ -22,10 +22,10 @@ from pyspark.sql import functions as sf
 from victor_spark import tables
 from victor_spark.errors import OutputError
 from victor_spark.spark import minhash, output
-from victor_spark.spark.files import CloudFiles, Files, open_files, output_errors
+from victor_spark.spark.files import CloudFiles, Files, check_outside, open_files, output_errors
 from victor_spark.spark.progress import log, many
 from victor_spark.spark.session import check_master, interruptible, session
-from victor_spark.spark.status import status
+from victor_spark.spark.status import check_complete
 from victor_spark.spark.waves import literal
 from victor_spark.words import words
 
@@ -46,9 +46,9 @@ class DedupRequest:
     threshold: float = 0.8
     shingle_words: int = 5
     keep: str = "first"
-    per_site: bool | None = None
+    per_site: bool = False
     target: str | None = None
-    drop: bool | None = None
+    drop: bool = False
     master: str | None = None
 
 
@@ -67,8 +67,12 @@ def _run_on_spark(request: DedupRequest, group: str) -> dict[str, int]:
         folder, slash, name = (request.target or request.location).rstrip("/").rpartition("/")
         beside, draft = open_files(folder or slash or ".", spark), f".{name}.dedup"
         names = beside.names()
-        if request.target and (names is None or name in names):
-            raise OutputError(f"{request.target}: exists, or cannot be made; choose another --output")
+        if request.target:
+            check_outside(request.target, request.location)
+            if names is None:
+                raise OutputError(f"{request.target}: can't write there: no folder {folder or slash}")
+            if name in names:
+                raise OutputError(f"{request.target}: exists; choose another --output")
         before = str(spark.conf.get(_BATCH[0]))
         with output.claimed(files):
             try:
@@ -76,7 +80,9 @@ def _run_on_spark(request: DedupRequest, group: str) -> dict[str, int]:
                 files.remove(_STAGED)
                 duplicates, counts = _duplicates(pages, f"{files.location}/{_STAGED}", request)
                 if request.target:
-                    _written(_with_marks(pages, duplicates, drop=request.drop), f"{beside.location}/{draft}")
+                    _write(_with_marks(pages, duplicates, drop=request.drop), f"{beside.location}/{draft}")
+                    _remove_checksums(beside, draft)
+                _remove_checksums(files, f"{_STAGED}/duplicates")
                 files.remove("duplicates")
                 files.move(f"{_STAGED}/duplicates", "duplicates")
                 files.write("_run/duplicates.json", output.dumped({**asdict(request), **counts}))
@@ -86,10 +92,12 @@ def _run_on_spark(request: DedupRequest, group: str) -> dict[str, int]:
                 spark.conf.set(_BATCH[0], before)
                 files.remove(_STAGED)
                 beside.remove(draft)
-    n_exact, n_indirect = f"{counts['n_exact']:,} of equal words", f"{counts['n_indirect']:,}"
+    n_exact, n_indirect = f"{counts['n_exact']:,} with the same words", f"{counts['n_indirect']:,}"
+    result = f"{request.location.rstrip('/')}/duplicates"
     log(
         f"{many(counts['n_duplicates'], 'duplicate')} in {many(counts['n_clusters'], 'cluster')}: {n_exact}, "
-        f"{n_indirect} similar only to others in their cluster"
+        f"{n_indirect} linked only through other pages; written to {result}"
+        f"{f', pages to {request.target}' if request.target else ''}"
     )
     return counts
 
@@ -98,8 +106,7 @@ def _pages(spark: SparkSession, files: Files, location: str) -> DataFrame:
     """The pages table of a complete run; OutputError if there is none that this version can read."""
     if isinstance(files, CloudFiles):
         raise OutputError(f"{location}: Spark needs a jar to read there, such as hadoop-aws")
-    if not status(location)["complete"]:
-        raise OutputError(f"{location}: the run is incomplete; the same `victor clean` command resumes it")
+    check_complete(location)
     version = (output.stored(files, output.CONFIG) or {}).get("schema_version")
     if version != (ours := tables.PAGES_VERSION):
         raise OutputError(f"{location}: pages have schema version {version}, not {ours}; clean them again")
@@ -108,8 +115,19 @@ def _pages(spark: SparkSession, files: Files, location: str) -> DataFrame:
 
 def _written(frame: DataFrame, location: str) -> DataFrame:
     """The same table, written and read back, so that its plan ends there."""
-    frame.write.mode("overwrite").option("compression", "zstd").parquet(location)
+    _write(frame, location)
     return frame.sparkSession.read.parquet(literal(location))
+
+
+def _write(frame: DataFrame, location: str) -> None:
+    frame.write.mode("overwrite").option("compression", "zstd").parquet(location)
+
+
+def _remove_checksums(files: Files, folder: str) -> None:
+    """Removes the hidden file that Hadoop writes on a disk beside each file."""
+    for name in files.names(folder) or []:
+        if name.endswith(".crc"):
+            files.remove(f"{folder}/{name}")
 
 
 def _duplicates(pages: DataFrame, folder: str, request: DedupRequest) -> tuple[DataFrame, dict[str, int]]:
@@ -219,7 +237,7 @@ def _clustered(pages: DataFrame, members: DataFrame, request: DedupRequest) -> D
     )
 
 
-def _with_marks(pages: DataFrame, duplicates: DataFrame, *, drop: bool | None) -> DataFrame:
+def _with_marks(pages: DataFrame, duplicates: DataFrame, *, drop: bool) -> DataFrame:
     """The pages table with the columns of duplicates, or without the pages that aren't kept."""
     found = pages.join(duplicates.select(*_KEY, *_MARKS), [*_KEY], "left").select(*pages.columns, *_MARKS)
     found = found.withMetadata(tables.VERSION_COLUMN, {tables.VERSION_KEY: tables.PAGES_VERSION})

@@ -7,7 +7,9 @@ dies leaves nothing that readers see, and the same command begins anew.
 import hashlib
 import json
 import logging
+import re
 from functools import partial
+from typing import Final
 from uuid import uuid4
 
 import pyarrow as pa
@@ -23,7 +25,10 @@ from victor_spark.spark.progress import log, many
 from victor_spark.spark.request import FILE_BYTES, ExportRequest, RowOptions
 from victor_spark.spark.session import interruptible, session
 from victor_spark.spark.sinks import SINKS, Export, files_at
+from victor_spark.spark.status import check_complete
 from victor_spark.spark.tasks import REPORT_DDL, Target, write_partition
+
+_CODES: Final = re.compile(r"^\[[A-Z_.]+\] | SQLSTATE.*", re.MULTILINE)
 
 
 def run(request: ExportRequest) -> None:
@@ -37,15 +42,9 @@ def _run_on_spark(request: ExportRequest, group: str) -> None:
         spark.sparkContext.setJobGroup(group, "victor export", interruptOnCancel=True)
         with output_errors(request.output):
             files = open_files(request.output, spark)
-            finished = files.read(output.RUN)
-        if finished is None:
-            raise OutputError(f"{request.output}: holds no complete run of victor clean (see victor status)")
+            check_complete(request.output)
+            finished = files.read(output.RUN) or b""
         with output.claimed(files):
-            there = files.below(output.PAGES)
-            if not all(output.is_whole(entry, there) for entry in output.entries(files)):
-                raise OutputError(
-                    f"{request.output}: pages are missing; the same victor clean makes them again"
-                )
             schema, pages = _pages(spark, files, request)
             identity = hashlib.sha256(finished).hexdigest()[:32]
             with output_errors(request.destination):
@@ -64,7 +63,8 @@ def _pages(spark: SparkSession, files: Files, request: ExportRequest) -> tuple[p
     try:
         pages = pages.where(request.where or "true")
     except AnalysisException as error:  # also of the parser
-        raise UsageError(f"--where {request.where}: {one_line(error)}") from error
+        reason = one_line(OutputError(_CODES.sub("", str(error))))
+        raise UsageError(f"--where {request.where}: {reason}") from error
     finally:
         logging.disable(logging.NOTSET)
     if request.unique:

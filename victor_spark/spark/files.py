@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Final, TypeAlias, TypeVar
 from urllib.parse import unquote, urlsplit
 
@@ -34,6 +34,20 @@ T = TypeVar("T")
 def is_local(location: str) -> bool:
     """Whether an output lies in this machine's own filesystem."""
     return urlsplit(location).scheme in {"", "file"} or "://" not in location
+
+
+def check_outside(destination: str, location: str) -> None:
+    """OutputError if a destination is a run's output itself or lies below it."""
+    if _place(destination).is_relative_to(_place(location)):
+        raise OutputError(f"{destination}: is in the output of the run ({location}); choose another folder")
+
+
+def _place(location: str) -> PurePosixPath:
+    if is_local(location):
+        return PurePosixPath(os.path.realpath(LocalFiles(location).location.removeprefix("file://")))
+    url = urlsplit(location)
+    scheme = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}.get(url.scheme, url.scheme)
+    return PurePosixPath(f"{scheme}:", url.netloc, os.path.normpath(url.path).lstrip("/"))
 
 
 class LocalFiles:

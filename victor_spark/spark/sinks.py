@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from victor_spark.errors import OutputError, one_line
 from victor_spark.spark import output
-from victor_spark.spark.files import CloudFiles, LocalFiles, is_local
+from victor_spark.spark.files import CloudFiles, LocalFiles, check_outside, is_local
 from victor_spark.spark.request import EXPORTS, ExportRequest
 from victor_spark.spark.tasks import NO_VALUE
 
@@ -56,6 +56,7 @@ def files_at(location: str) -> LocalFiles | CloudFiles:
 
 def folder(destination: str, export: Export, **format_: Any) -> Sink | None:
     """A new folder. On a disk it appears whole; in a store, `_SUCCESS` is written last."""
+    check_outside(destination, export.request.output)
     there, options = files_at(destination), asdict(export.request)
     record = {
         "run": export.run,
@@ -64,7 +65,9 @@ def folder(destination: str, export: Export, **format_: Any) -> Sink | None:
     if json.loads(there.read(_RECORD) or b"{}") == record:
         return None
     if there.is_file() or there.names():
-        raise OutputError(f"{destination}: exists, and holds something else; choose a new or empty folder")
+        raise OutputError(
+            f"{destination}: holds another export, or other files; choose a new or empty folder"
+        )
     there.probe()
     files, place, draft = there, Path(there.location.removeprefix("file://")), f"_staged-{uuid4()}"
     if is_local(destination):
@@ -161,6 +164,7 @@ def iceberg(destination: str, export: Export) -> Sink | None:
 
 def delta(destination: str, export: Export) -> Sink | None:
     """A table at a path or URL; a new one, and new columns, are made at once."""
+    check_outside(destination, export.request.output)
     from deltalake import DeltaTable, Schema, write_deltalake
     from deltalake.transaction import AddAction, CommitProperties, Transaction
 

@@ -55,6 +55,12 @@ def status(location: str) -> dict[str, Any]:
     }
 
 
+def check_complete(location: str) -> None:
+    """OutputError unless OUT holds a complete run."""
+    if not status(location)["complete"]:
+        raise OutputError(f"{location}: the run is incomplete; the same `victor clean` command resumes it")
+
+
 def _wave(
     number: int, splits: pa.Table, entry: Entry | None, failure: str | None, there: Mapping[str, int]
 ) -> dict[str, Any]:
