@@ -130,6 +130,12 @@ def test_a_person_in_a_byline_goes_before_the_site_as_author() -> None:
         (["anna_k", "anna-kos", "page.author.name", "Written by", "Sat"], ()),
         (["Anna Kos", "ANNA KOS"], ("Anna Kos",)),
         (["Anna Kos 12/03/2024 05:00"], ("Anna Kos",)),
+        (
+            ["Anna wrote:", "Bo Lind wrote on 15 Mar", "Eva Tan said on 3 May 2020"],
+            ("Anna", "Bo Lind", "Eva Tan"),
+        ),
+        (["Anna napsala 3. 5. 2020", "Bo a écrit le 3 mai", "Eva 15 Mar"], ("Anna", "Bo", "Eva")),
+        (["Omar Said", "Posts 4", "kos77"], ("Omar Said", "Posts", "kos77")),
     ],
 )
 def test_names_have_no_introductions_addresses_or_handles(value: list[str], found: tuple[str, ...]) -> None:
