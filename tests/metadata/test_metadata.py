@@ -82,6 +82,26 @@ def test_the_heading_that_resembles_the_stated_title_is_the_title() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("title", "heading", "found"),
+    [
+        (
+            "The Net Loft • Why twine frays after one winter",
+            "The Net Loft",
+            "Why twine frays after one winter",
+        ),
+        (
+            "Why twine frays after one winter - The Net Loft",
+            "The Net Loft",
+            "Why twine frays after one winter",
+        ),
+        ("Twine | The Long Handbook of Nets and Knots", "Twine", "Twine"),
+    ],
+)
+def test_a_heading_that_names_the_board_is_no_title(title: str, heading: str, found: str) -> None:
+    assert page(f"<title>{title}</title>", f"<h1>{heading}</h1>").title == found
+
+
 def test_of_several_headings_the_one_most_like_the_title_is_the_title() -> None:
     head = "<title>Mending nets: a guide to knots - The Harbour Handbook</title>"
     body = "<h1>The Harbour Handbook</h1><h1>Mending nets: a guide to knots and twine</h1>"
