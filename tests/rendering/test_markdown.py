@@ -233,6 +233,13 @@ def test_bad_markup_takes_linear_time_and_raises_nothing(name: str) -> None:
     ET.fromstring(page.render("tei"))
 
 
+def test_tei_has_the_caption_of_a_table_as_its_head_and_no_space_at_the_end_of_cells() -> None:
+    source = "<table><caption>Costs</caption><tr><th>a<th>b<tr><td><p>0.4</p><td>0.5</table>"
+    text = replace(document(source), url=None, markup=source.encode).render("tei")
+    assert "<table>\n<head>Costs</head>\n<row>" in text
+    assert "<cell>0.4</cell><cell>0.5</cell>" in text
+
+
 def test_tei_has_metadata_structure_and_only_characters_of_xml() -> None:
     head = (
         "<title>Ferry &amp; pier</title><meta name=author content='Anna Kos'>"
