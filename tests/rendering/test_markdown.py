@@ -233,6 +233,12 @@ def test_bad_markup_takes_linear_time_and_raises_nothing(name: str) -> None:
     ET.fromstring(page.render("tei"))
 
 
+def test_code_in_a_table_beside_numbers_of_lines_has_its_language() -> None:
+    numbers = "<td class=linenos><div class=linenodiv><pre>1\n2</pre></div></td>"
+    code = "<td class=code><div><pre class=language-python><span>print</span>(1)\nx = 2</pre></div></td>"
+    assert md(f"<table><tr>{numbers}{code}</tr></table>{LINE}").startswith("```python\nprint(1)\nx = 2\n```")
+
+
 def test_tei_has_the_caption_of_a_table_as_its_head_and_no_space_at_the_end_of_cells() -> None:
     source = "<table><caption>Costs</caption><tr><th>a<th>b<tr><td><p>0.4</p><td>0.5</table>"
     text = replace(document(source), url=None, markup=source.encode).render("tei")
