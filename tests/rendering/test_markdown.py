@@ -239,6 +239,25 @@ def test_code_in_a_table_beside_numbers_of_lines_has_its_language() -> None:
     assert md(f"<table><tr>{numbers}{code}</tr></table>{LINE}").startswith("```python\nprint(1)\nx = 2\n```")
 
 
+def test_an_image_after_a_paragraph_of_a_cell_of_layout_is_a_paragraph() -> None:
+    cell = "<p>It hangs since February.</p><img src=/w.jpg alt='The wheel'><p>And on.</p>"
+    blocks = ["It hangs since February.", "![The wheel](/w.jpg)", "And on."]
+    assert md(f"<table><tr><td>{cell}</td></tr></table>").split("\n\n") == blocks
+    assert md("<table><tr><td>Words <img src=/w.jpg alt=w> on</td></tr></table>") == "Words ![w](/w.jpg) on"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("from $7 to 8$, no more", r"from \$7 to 8$, no more"),
+        ("for $5 or $6", "for $5 or $6"),
+        ("$ 5 and 6$", "$ 5 and 6$"),
+    ],
+)
+def test_a_dollar_that_would_open_a_formula_is_escaped(text: str, expected: str) -> None:
+    assert md(f"<p>{text}") == expected
+
+
 def test_tei_has_the_caption_of_a_table_as_its_head_and_no_space_at_the_end_of_cells() -> None:
     source = "<table><caption>Costs</caption><tr><th>a<th>b<tr><td><p>0.4</p><td>0.5</table>"
     text = replace(document(source), url=None, markup=source.encode).render("tei")
