@@ -82,6 +82,26 @@ def test_the_heading_that_resembles_the_stated_title_is_the_title() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("title", "heading", "found"),
+    [
+        (
+            "The Net Loft • Why twine frays after one winter",
+            "The Net Loft",
+            "Why twine frays after one winter",
+        ),
+        (
+            "Why twine frays after one winter - The Net Loft",
+            "The Net Loft",
+            "Why twine frays after one winter",
+        ),
+        ("Twine | The Long Handbook of Nets and Knots", "Twine", "Twine"),
+    ],
+)
+def test_a_heading_that_names_the_board_is_no_title(title: str, heading: str, found: str) -> None:
+    assert page(f"<title>{title}</title>", f"<h1>{heading}</h1>").title == found
+
+
 def test_of_several_headings_the_one_most_like_the_title_is_the_title() -> None:
     head = "<title>Mending nets: a guide to knots - The Harbour Handbook</title>"
     body = "<h1>The Harbour Handbook</h1><h1>Mending nets: a guide to knots and twine</h1>"
@@ -130,6 +150,12 @@ def test_a_person_in_a_byline_goes_before_the_site_as_author() -> None:
         (["anna_k", "anna-kos", "page.author.name", "Written by", "Sat"], ()),
         (["Anna Kos", "ANNA KOS"], ("Anna Kos",)),
         (["Anna Kos 12/03/2024 05:00"], ("Anna Kos",)),
+        (
+            ["Anna wrote:", "Bo Lind wrote on 15 Mar", "Eva Tan said on 3 May 2020"],
+            ("Anna", "Bo Lind", "Eva Tan"),
+        ),
+        (["Anna napsala 3. 5. 2020", "Bo a écrit le 3 mai", "Eva 15 Mar"], ("Anna", "Bo", "Eva")),
+        (["Omar Said", "Posts 4", "kos77"], ("Omar Said", "Posts", "kos77")),
     ],
 )
 def test_names_have_no_introductions_addresses_or_handles(value: list[str], found: tuple[str, ...]) -> None:

@@ -233,6 +233,38 @@ def test_bad_markup_takes_linear_time_and_raises_nothing(name: str) -> None:
     ET.fromstring(page.render("tei"))
 
 
+def test_code_in_a_table_beside_numbers_of_lines_has_its_language() -> None:
+    numbers = "<td class=linenos><div class=linenodiv><pre>1\n2</pre></div></td>"
+    code = "<td class=code><div><pre class=language-python><span>print</span>(1)\nx = 2</pre></div></td>"
+    assert md(f"<table><tr>{numbers}{code}</tr></table>{LINE}").startswith("```python\nprint(1)\nx = 2\n```")
+
+
+def test_an_image_after_a_paragraph_of_a_cell_of_layout_is_a_paragraph() -> None:
+    cell = "<p>It hangs since February.</p><img src=/w.jpg alt='The wheel'><p>And on.</p>"
+    blocks = ["It hangs since February.", "![The wheel](/w.jpg)", "And on."]
+    assert md(f"<table><tr><td>{cell}</td></tr></table>").split("\n\n") == blocks
+    assert md("<table><tr><td>Words <img src=/w.jpg alt=w> on</td></tr></table>") == "Words ![w](/w.jpg) on"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("from $7 to 8$, no more", r"from \$7 to 8$, no more"),
+        ("for $5 or $6", "for $5 or $6"),
+        ("$ 5 and 6$", "$ 5 and 6$"),
+    ],
+)
+def test_a_dollar_that_would_open_a_formula_is_escaped(text: str, expected: str) -> None:
+    assert md(f"<p>{text}") == expected
+
+
+def test_tei_has_the_caption_of_a_table_as_its_head_and_no_space_at_the_end_of_cells() -> None:
+    source = "<table><caption>Costs</caption><tr><th>a<th>b<tr><td><p>0.4</p><td>0.5</table>"
+    text = replace(document(source), url=None, markup=source.encode).render("tei")
+    assert "<table>\n<head>Costs</head>\n<row>" in text
+    assert "<cell>0.4</cell><cell>0.5</cell>" in text
+
+
 def test_tei_has_metadata_structure_and_only_characters_of_xml() -> None:
     head = (
         "<title>Ferry &amp; pier</title><meta name=author content='Anna Kos'>"

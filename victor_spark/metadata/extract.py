@@ -61,7 +61,12 @@ def _titles(page: Statements) -> Candidates[str]:
     """A heading that resembles what the head states; else what the head states."""
     stated = list(_stated_titles(page))
     words = [set(_WORD.findall(title.casefold())) for _, title in stated]
-    headings = [(heading, set(_WORD.findall(heading.casefold()))) for heading in page.evidence.headings]
+    boards = _boards(page, {key(title) for where, title in stated if where != "title"})
+    headings = [
+        (heading, set(_WORD.findall(heading.casefold())))
+        for heading in page.evidence.headings
+        if key(heading) not in boards
+    ]
     alike = [
         (
             max((2 * len(own & other) / (len(own) + len(other)) for other in words if other), default=0.0),
@@ -72,9 +77,9 @@ def _titles(page: Statements) -> Candidates[str]:
     ]
     f1, heading = max(alike, key=lambda one: one[0], default=(0.0, ""))
     if f1 >= MIN_HEADING_F1:
-        yield "h1", _without_site(page, heading)
+        yield "h1", _without_site(page, heading, boards)
     for where, title in stated:
-        yield where, _without_site(page, title)
+        yield where, _without_site(page, title, boards)
     for heading, own in headings:
         if own:
             yield "h1", heading
@@ -91,17 +96,33 @@ def _stated_titles(page: Statements) -> Candidates[str]:
         yield "title", page.evidence.title
 
 
-def _without_site(page: Statements, title: str) -> str:
+def _boards(page: Statements, stated: set[str]) -> set[str]:
+    """The keys of headings that name the site, as of a forum: one end of the `title`, of fewer words."""
+    parts = _BARS.split(" ".join(unescape(page.evidence.title or "").split()), _MAX_BARS)
+    ends = [(parts[-1], "".join(parts[:-2]))]
+    if len(parts) == 3 and "•" in parts[1]:  # a title of an article is rather followed by its site
+        ends.append((parts[0], parts[2]))
+    return {
+        key(own)
+        for own, other in ends
+        if key(own) in page.headings - stated
+        and len(_WORD.findall(other)) > len(_WORD.findall(own))
+        and not _is_site(other, page.sites)
+    }
+
+
+def _without_site(page: Statements, title: str, boards: set[str]) -> str:
     """The title without the name of its site, which stands before or after a bar or a dash."""
     title = " ".join(unescape(title).split())
-    if key(title) in page.headings:
+    headings, sites = page.headings - boards, page.sites | boards
+    if key(title) in headings:
         return title
     parts = _BARS.split(title, _MAX_BARS)
     for bar in range(1, len(parts), 2):
         before, after = "".join(parts[:bar]), "".join(parts[bar + 1 :])
-        if key(before) in page.headings or _is_site(after, page.sites):
+        if key(before) in headings or _is_site(after, sites):
             return before
-        if key(after) in page.headings or _is_site(before, page.sites):
+        if key(after) in headings or _is_site(before, sites):
             return after
     return title
 

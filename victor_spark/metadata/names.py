@@ -23,7 +23,8 @@ def authors(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def _apart(value: str) -> Iterable[str]:
-    if _PLAIN.fullmatch(value) and _other_words().isdisjoint(value.casefold().replace(".", "").split()):
+    words = value.casefold().replace(".", "").split() if _PLAIN.fullmatch(value) else ()
+    if words and _other_words().isdisjoint(words) and _TIME.search(value) is None:
         yield value
         return
     value = _NO_NAME.sub(" ", value[:2_000])
@@ -49,13 +50,17 @@ def _apart(value: str) -> Iterable[str]:
 
 _NO_NAME: Final = re.compile(r"https?://\S+|www\.\S+|(?<![^\s@])[^\s@]++@[^\s@.]++\.\S+|(?<!\w)@\w+|<[^>]*>")
 _HANDLE: Final = re.compile(r"\w*_\w*|[a-z]+(?:-[a-z]+)+|\w+(?:\.\w+){2,}")
+_VERBS: Final = (
+    "wrote|writes|said|says|posted|replied|commented|napsala?|píše|schreibt|schrieb|escribió|escribe|dijo"
+    "|escreveu|disse|skrev|schreef|napisała?|пишет|написала?|(?:a|ha) (?:écrit|dit|scritto|detto)(?! par| da)"
+)
 _TIME: Final = re.compile(
     r"\b(?:\d{1,2}[.:/-]\d{1,2}|\d{4}|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? \d{1,2}"
-    r"|\d{1,2}\. [^\W\d]+"
-    r"|Posted|Published|Updated|Last updated|\d+ min)\b",
+    r"|Posted|Published|Updated|Last updated)\b"
+    rf"|(?<=\s)(?:\d|(?-i:{_VERBS})\b)",
     re.IGNORECASE,
 )
-"""What follows a name in a byline."""
+"""What follows a name in a byline: a word that begins with a digit, a verb (not `Said`, a name)."""
 
 
 _PLAIN: Final = re.compile(r"[^\W\d_]{2,20}(?: [^\W\d_]{1,20}\.?){0,2} [^\W\d_]{2,20}")
@@ -66,8 +71,7 @@ _PLAIN: Final = re.compile(r"[^\W\d_]{2,20}(?: [^\W\d_]{1,20}\.?){0,2} [^\W\d_]{
 def _other_words() -> frozenset[str]:
     """Words that are no part of a name."""
     lists = (vocabulary().introduction, vocabulary().between, vocabulary().nobody)
-    words = (word for words in lists for entry in words for word in entry.casefold().split())
-    return frozenset((*words, "posted", "published", "updated", "last"))
+    return frozenset(word for words in lists for entry in words for word in entry.casefold().split())
 
 
 @cache

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property
 from html import unescape
+from itertools import islice
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
@@ -359,7 +360,9 @@ class Structure:
         listing = self.blocks.listing[rows][~numbers]
         if not listing.all() or not (numbers.any() or listing.min() == listing.max()):
             return None
-        return self.code(rows.start, rows.stop, images.language(self, row))
+        inside = (at for at in range(row, self.s.after(row)) if self.s.kind[at] == KIND["pre"])
+        stated = (images.language(self, at) for at in (row, *islice(inside, 2)))  # of numbers, of code
+        return self.code(rows.start, rows.stop, next(filter(None, stated), ""))
 
     def listing(self, row: int, one: int, in_cell: bool) -> int | None:
         """The listing that an element is (-1: an empty one); None: it is none, -2: it is code inside a line.

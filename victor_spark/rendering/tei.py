@@ -30,7 +30,7 @@ def tei(document: Cleaned, *, links: bool = True, images: bool = True, emphasis:
     if document.kept.any():
         page = structure(document)
         page.leave_out(links=links, images=images, emphasis=emphasis)
-        body = _sections(page)
+        body = re.sub("(?<! ) +</cell>", "</cell>", _sections(page))
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n<TEI xmlns="http://www.tei-c.org/ns/1.0">\n<teiHeader><fileDesc>'
         f"<titleStmt><title>{title}</title>{authors}</titleStmt>"
@@ -91,6 +91,8 @@ def _tags(page: Structure, node: Node) -> tuple[str, str]:
     value: Any = page.values[a] if kind in _VALUED else None
     if "cell" in node.around and kind in _NESTED:
         return (f"<code>{_text(value[1])}</code> ", "") if kind == "code" else ("", " ")
+    if kind == "p" and node.around[-2:] == ["table", "caption"]:  # its caption
+        return "<head>", "</head>\n"
     if kind in ("list", "table") and not page.holds(node.row, "item" if kind == "list" else "row"):
         return "", ""
     if kind == "list":

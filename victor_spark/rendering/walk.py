@@ -864,6 +864,12 @@ class Walk:
         around = self.parent[row]
         if around < 0 or self.last_of[around] == self.first[around]:
             return False
+        before = row - 1
+        while before > around and self.parent[before] > around:
+            before = self.parent[before]
+        if before > around and self.last_of[before] == first and self._op() != at.CELL:
+            if at.KIND_H1 <= self.kind[before] <= at.KIND_BLOCK:
+                return False  # the line is of a paragraph that has ended
         kind = self.kind[around]
         return (
             at.KIND_H1 <= kind <= at.KIND_P

@@ -32,6 +32,7 @@ _MAX_COLUMN_SPAN = cython.declare(cython.int, 100)
 _MAX_ROW_SPAN = cython.declare(cython.int, 65534)
 _LONGEST_SUP = cython.declare(cython.int, 60)
 _LONGEST_ENTITY = cython.declare(cython.int, 32)
+_LONGEST_FORMULA = cython.declare(cython.int, 400)
 
 
 @cython.final
@@ -378,7 +379,9 @@ class Writer:
             if c < 32:
                 continue
             if not is_code and (
-                _means_something(c, points[i] if i < end else 0) or (c == 38 and _is_entity(points, i, end))
+                _means_something(c, points[i] if i < end else 0)
+                or (c == 38 and _is_entity(points, i, end))
+                or (c == 36 and _opens_formula(points, i, end))
             ):
                 self.line[n] = 92
                 n += 1
@@ -422,6 +425,20 @@ def _is_entity(
     while i < end and i < begin + _LONGEST_ENTITY and (_is_letter(points[i]) or 48 <= points[i] <= 57):
         i += 1
     return begin < i < end and points[i] == 59
+
+
+def _opens_formula(
+    points: cython.const[cython.uint][::1], i: cython.Py_ssize_t, end: cython.Py_ssize_t
+) -> cython.bint:
+    """Whether a '$' at i - 1 may begin a formula: the next one closes it (no white space before it)."""
+    if i >= end or points[i] <= 32:
+        return False
+    begin = i
+    while i < end and points[i] != 36:
+        if i - begin > _LONGEST_FORMULA:
+            return False
+        i += 1
+    return i < end and points[i - 1] > 32
 
 
 def _is_letter(c: cython.uint) -> cython.bint:
