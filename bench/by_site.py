@@ -17,6 +17,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+import _events
 import pyarrow.parquet as pq
 from _shards import add_argument, shards
 
@@ -38,28 +39,32 @@ def main() -> None:
             for name, seconds in took.items():
                 output = Path(folder) / "out"
                 shutil.rmtree(output, ignore_errors=True)
+                events = Path(folder) / "events"
+                shutil.rmtree(events, ignore_errors=True)
                 options = ["--by-site", "--keep-blocks"] if name == "--by-site" else []
-                seconds.append(_cpu([*paths, "--output", str(output), *options]))
+                seconds.append(_cpu([*paths, "--output", str(output), *options], events))
         n_pages = sum(pq.read_metadata(path).num_rows for path in (output / "pages").glob("*.parquet"))
         text = sum(map(_text_bytes, (output / "_run/judging/pages").glob("*.parquet")))
+        n_shuffled = _events.shuffled(events)
         judged, known = (_size(output / f"_run/judging/{name}") for name in ("pages", "known-*"))
     ratios = [two / one for one, two in zip(*took.values(), strict=True)]
     print(f"## Two passes beside one ({n_pages} pages, {arguments.rounds} rounds)\n")
     for name, seconds in took.items():
         print(f"- {name}: {1000 * statistics.median(seconds) / n_pages:.2f} ms of processor time a page")
     print(f"- ratio: {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
-    sizes = [size / n_pages / 1000 for size in (judged, text, known)]
+    sizes = [size / n_pages / 1000 for size in (judged, text, known, n_shuffled)]
     print(
         f"- judged pages on disk: {sizes[0]:.1f} kB a page (their text: {sizes[1]:.1f} kB before compression)"
     )
-    print(f"- sums of sites on disk: {sizes[2]:.1f} kB a page\n")
+    print(f"- sums of sites: {sizes[2]:.1f} kB a page on disk, {sizes[3]:.1f} kB shuffled between tasks\n")
 
 
-def _cpu(arguments: list[str]) -> float:
+def _cpu(arguments: list[str], events: Path) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, str(ROOT / "jobs/clean.py"), *arguments, "--master", "local[2]"]
     environment = {
         **os.environ,
+        **_events.logged_to(events),
         "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
     }
     subprocess.run(command, check=True, env=environment, stdout=sys.stderr)

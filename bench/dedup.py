@@ -9,7 +9,6 @@ pairs that exact Jaccard similarity finds (recall) and of pairs found that reach
 
 import argparse
 import ctypes
-import json
 import os
 import random
 import subprocess
@@ -23,6 +22,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Final
 
+import _events
 import pyarrow.parquet as pq
 from _results import replace
 from warcio.warcwriter import WARCWriter
@@ -66,18 +66,13 @@ def _measured(texts: Sequence[str], n: int, master: str) -> str:
     pages = _repeated(texts, n)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "events").mkdir()
         _write(folder / "pages.warc.wet.gz", pages)
         out = folder / "out"
         _run(["clean", folder / "pages.warc.wet.gz", "--output", out, "--master", master], {})
-        logging = (
-            f"--conf spark.eventLog.enabled=true --conf spark.eventLog.dir={(folder / 'events').as_uri()}"
-        )
-        plain = "--conf spark.eventLog.compress=false --conf spark.eventLog.rolling.enabled=false"
-        environment = {"PYSPARK_SUBMIT_ARGS": f"{logging} {plain} pyspark-shell"}
+        environment = _events.logged_to(folder / "events")
         options = ["--threshold", THRESHOLD, "--shingle-words", SHINGLE, "--master", master]
         seconds = _run(["dedup", out, *options], environment)
-        shuffled = sum(map(_shuffled, (folder / "events").iterdir()))
+        shuffled = _events.shuffled(folder / "events")
         written = pq.read_table(out / "pages", columns=["url", "text"]).to_pylist()
         clusters = defaultdict(set)
         for row in pq.read_table(out / "duplicates").to_pylist():
@@ -131,16 +126,6 @@ def _run(arguments: Sequence[object], environment: dict[str, str]) -> float:
             os.wait()
     after = os.times()
     return after.children_user + after.children_system - before.children_user - before.children_system
-
-
-def _shuffled(log: Path) -> int:
-    """Bytes that the tasks of an event log wrote for a shuffle."""
-    n_bytes = 0
-    with log.open() as lines:
-        for line in lines:
-            metrics = json.loads(line).get("Task Metrics") or {}
-            n_bytes += metrics.get("Shuffle Write Metrics", {}).get("Shuffle Bytes Written", 0)
-    return n_bytes
 
 
 def _brute_force(texts: dict[str, str]) -> set[tuple[str, str]]:

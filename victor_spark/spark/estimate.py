@@ -54,7 +54,7 @@ _TWO_PASSES: Final = 1.2
 _BETWEEN: Final = 7
 """Bytes on disk between the passes, for each byte of the pages table."""
 
-_SHUFFLED: Final = 8000
+_SHUFFLED: Final = 3500
 """Bytes a page that the sums of sites are on their way between tasks."""
 
 
