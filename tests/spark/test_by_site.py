@@ -167,6 +167,24 @@ def test_a_run_goes_on_in_the_pass_where_it_stopped(clean: Run, tmp_path: Path, 
     assert json.loads((output / "_run/run.json").read_bytes())["judging"]["n_bytes"] > 0
 
 
+def test_damaged_judged_pages_end_the_run_and_lose_no_rows(clean: Run, tmp_path: Path) -> None:
+    """A damaged file of block rows is no shard that may fail: nothing is finished without it."""
+    output, keeping = tmp_path / "out", replace(TWO, keep_blocks=True)
+    whole = clean(output, sites=keeping)
+    for name in ("run.json", "config.json", "plan.json", "manifest.parquet"):
+        (output / "_run" / name).unlink()
+    shutil.rmtree(output / "_run/ledger")
+    shutil.rmtree(output / "pages")
+    victim = max((output / "_run/judging/pages").glob("*.parquet"))
+    victim.write_bytes(b"?" * victim.stat().st_size)
+    with pytest.raises(OutputError, match=r"judged pages can't be read: .*; remove _run/judging"):
+        clean(output, sites=keeping)
+    assert not (output / "_run/run.json").exists()
+    shutil.rmtree(output / "_run")
+    shutil.rmtree(output / "pages", ignore_errors=True)
+    assert clean(output, sites=keeping) == whole
+
+
 def test_options_of_two_passes_need_two_passes() -> None:
     with pytest.raises(UsageError, match="--group-by needs --by-site"):
         SiteOptions(grouping="host")
