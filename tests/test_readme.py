@@ -58,7 +58,7 @@ def test_victor_prints_the_text_of_a_page(root: Path, here: Path, capsys: pytest
 @pytest.mark.spark
 def test_victor_writes_the_rows_of_shards(root: Path, here: Path) -> None:
     jobs = [words for words in commands(root, "victor") if words[1] != "clean" or "--output" in words]
-    assert {words[1] for words in jobs} == {"clean", "export", "plan", "status"}
+    assert {words[1] for words in jobs} == {"clean", "dedup", "export", "plan", "status"}
     with session(master="local[2]"):  # one for all
         for words in jobs:
             assert main(words[1:]) == 0, words

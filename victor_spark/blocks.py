@@ -52,8 +52,8 @@ class Blocks:
     block i is `text[text_start[i]:text_end[i]]` and equals `unescape(html[start[i]:end[i]])`.
     """
 
-    start: Annotated[Scanned, STORED]
-    end: Annotated[Scanned, STORED]
+    start: Annotated[Scanned, STORED, DECISIVE]
+    end: Annotated[Scanned, STORED, DECISIVE]
     text_start: Annotated[Scanned, DECISIVE]
     text_end: Annotated[Scanned, DECISIVE]
     # Markup: bit sets over html.tags.CONTAINERS of the open ancestors; tags since the
@@ -62,12 +62,12 @@ class Blocks:
     containers: Annotated[UInt64, "markup"]
     in_list_item: Annotated[UInt8, "markup"]
     n_split_p: Scanned
-    n_split_br: Scanned
+    n_split_br: Annotated[Scanned, DECISIVE]
     n_split_hr: Scanned
     n_split_inline: Scanned
     n_split_block: Scanned
     div_group: Scanned
-    td_group: Scanned
+    td_group: Annotated[Scanned, DECISIVE]
     paragraph: Annotated[Scanned, DECISIVE]
     heading_level: Annotated[Scanned, DECISIVE]
     depth: Scanned
@@ -96,7 +96,7 @@ class Blocks:
     named_elements: Annotated[Int32, NOT_PER_BLOCK]
     name_words: Annotated[UInt32, NOT_PER_BLOCK]
     # Which of parser.elements.ELEMENTS the source of the page has, 1 or 0: (n_elements,).
-    source_elements: Annotated[UInt8, NOT_PER_BLOCK]
+    source_elements: Annotated[UInt8, NOT_PER_BLOCK, DECISIVE]
     # Text: characters by class, white-space separated tokens by class, sentences, and a hash of
     # the letters alone.
     n_letters: Annotated[Measured, DECISIVE]

@@ -101,7 +101,7 @@ JUDGED_SCORES: Final = {
     "probabilities": np.dtype(np.float64),
 }
 _DECISIVE: Final = [name for name, column in COLUMNS.items() if DECISIVE in column.notes]
-JUDGED: Final = _judged("repairs", "text", "kept", "p_other", *_DECISIVE)
+JUDGED: Final = _judged(*JUDGED_TEXTS, "kept", "p_other", *_DECISIVE)
 JUDGED_WHOLE: Final = _judged(
     *JUDGED_TEXTS, "kept", "probabilities", *(name for name in COLUMNS if name != "points")
 )

@@ -45,6 +45,9 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
     of_site = [Response(f"http://tales.example/{n}", html) for n, html in enumerate(long)]
     prose = Response("http://tales.example/prose", chapter(11, SENTENCES, foot=SENTENCES[0]))
     alone = [Response(f"http://alone{n}.example/", chapter(n, [PARAGRAPH, CZECH][: n + 1])) for n in range(4)]
+    cells = "".join(f"<tr><td>Pier {n}</td><td>{n} metres</td><td>{n} boats</td></tr>" for n in range(6))
+    table = f"<table><tr><th>Pier</th><th>Depth</th><th>Boats</th></tr>{cells}</table>"
+    alone.append(Response("http://table.example/", chapter(5, [PARAGRAPH, table, PARAGRAPH])))
     empty = Response(
         "http://hollow.example/", b"<html><head><title>Hollow</title></head><body></body></html>"
     )
@@ -91,7 +94,8 @@ def of_one_page(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def test_sites_of_one_page_get_the_rows_of_one_pass(clean: Run, one_pass: list[dict[str, Any]]) -> None:
     found = clean(sites=TWO)
-    assert len(found) == len(one_pass) == 17
+    assert len(found) == len(one_pass) == 18
+    assert any("\t" in (row["text"] or "") for row in one_pass)  # of a table
     assert of_one_page(found) == of_one_page(one_pass)
     judged = [row for row in found if "hollow" not in row["url"]]
     assert {row["n_site_pages"] for row in judged if "tales" not in row["url"]} == {1}

@@ -37,8 +37,9 @@ Array = npt.NDArray[Any]
 def structs(documents: Sequence[Document | None], kind: pa.StructType) -> pa.StructArray:
     """The pages as rows of `tables.JUDGED`, or `JUDGED_WHOLE`; null for None."""
     there = [document for document in documents if document is not None]
+    is_whole = kind.get_field_index("probabilities") >= 0
     arrays = [
-        _texts(field.name, there) if field.name in JUDGED_TEXTS else _lists(field.name, there)
+        _texts(field.name, there, is_whole) if field.name in JUDGED_TEXTS else _lists(field.name, there)
         for field in kind
     ]
     found = pa.StructArray.from_arrays(arrays, fields=list(kind))
@@ -47,10 +48,13 @@ def structs(documents: Sequence[Document | None], kind: pa.StructType) -> pa.Str
     return found.take(pa.array(places, mask=missing))
 
 
-def _texts(name: str, documents: Sequence[Document]) -> pa.Array:
+def _texts(name: str, documents: Sequence[Document], is_whole: bool) -> pa.Array:
+    """Of a page without tables, the plain text needs no html."""
     if name == "repairs":
         return pa.array([document.repairs for document in documents], pa.string())
-    texts = (document.html if name == "html" else document.columns.text for document in documents)
+    texts = [document.columns.text for document in documents]
+    if name == "html":
+        texts = [each.html if is_whole or each.columns.td_group.any() else "" for each in documents]
     return pa.array([text.encode("utf-8", "replace") for text in texts], pa.string())
 
 
