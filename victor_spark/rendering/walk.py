@@ -88,6 +88,7 @@ class Walk:
     link: cython.int  # the value of a link around whole paragraphs, -1: none
     last: cython.int  # the last block shown
     skip: cython.int  # up to where all is done
+    text_from: cython.int  # where the text of a footnote begins, after its mark
     not_math: cython.int
     n_not_math: cython.int
     heading: cython.int  # the row of the last heading
@@ -107,7 +108,7 @@ class Walk:
         self.line = -1
         self.last = -2
         self.in_heading = False
-        self.level = self.serial = self.not_math = self.n_not_math = self.heading = 0
+        self.level = self.serial = self.text_from = self.not_math = self.n_not_math = self.heading = 0
 
     def _set_columns(self, elements: Any) -> cython.void:
         self.elements = elements
@@ -595,7 +596,7 @@ class Walk:
             return
         self._leave_bare_items()
         self._before(b)
-        begin = self.text_start[b]
+        begin = max(self.text_start[b], min(self.text_from, self.text_end[b]))
         if white == at.WHITE_LINES or white == at.WHITE_PROSE:
             for i in range(begin, self.text_end[b]):
                 if self.points[i] == 10:
@@ -611,7 +612,8 @@ class Walk:
                         else:
                             self._put(at.MATH, value, display)
                     return
-        self._put(at.TEXT, begin, self.text_end[b])
+        if begin < self.text_end[b]:
+            self._put(at.TEXT, begin, self.text_end[b])
 
     def _leave_bare_items(self) -> cython.void:
         """Leaves the list that items without one are in."""
@@ -668,7 +670,7 @@ class Walk:
                 self._open(at.CELL, across, down if kind == at.KIND_TD else -down, row)
             return
         if flags & at.FLAG_NOTE:
-            label, ends = self.page.note(row)
+            label, ends, self.text_from = self.page.note(row)
             if op == at.FOOTNOTE and ends != row:  # notes that share an element end where the next begins
                 self._leave()
             self._open(at.FOOTNOTE, label, 0, ends)
@@ -841,7 +843,11 @@ class Walk:
         elif container == at.LIST or container == at.TABLE or container == at.ROW:
             return
         elif self._is_inline(row):
+            node = self.n
             self._begin_without_text(first)
+            begin = self.begin[row]
+            if self.n == node and self.line >= 0 and begin and self.html[begin - 1] <= 32:
+                self._put(at.SPACE, 0, 0)
             self._put(at.IMAGE, value, 0)
             i = self.inner[row]
             if i < self.html.shape[0] and self.html[i] <= 32:
