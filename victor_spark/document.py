@@ -193,9 +193,9 @@ class Document:
             return plain.cleaneval(columns, self.kept, self.html)
         url = None if (self.url or "").startswith("file:") else self.url
         page = Structure(self.html, self.columns, self.kept, url=url, markup=self.markup, points=points)
-        if form == "markdown":
-            return markdown.markdown(page, self.title, links=links, images=images, emphasis=emphasis)
         page.leave_out(links=links, images=images, emphasis=emphasis)
+        if form == "markdown":
+            return markdown.markdown(page, self.title)
         if form == "html":
             return markup.html(page, self.title, self.language)
         return markup.tei(page, self.metadata, title=self.title, url=url, language=self.language)

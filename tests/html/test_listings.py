@@ -397,7 +397,7 @@ def test_paragraphs_are_the_lines_of_the_text(source: str, choice: Random) -> No
     """What `render` joins block by block is what the kernel joins, whatever is dropped."""
     blocks = blocks_of(source)
     page = document(source, [row for row in range(len(blocks)) if choice.random() < 0.4])
-    joined = "\n".join(paragraph.text for paragraph in paragraphs(page.columns, page.kept, page.html))
+    joined = "\n".join(paragraph for _, paragraph in paragraphs(page.columns, page.kept, page.html))
     assert joined.split() == page.text.split()
     if not re.search("<h[1-6]", page.html):
         assert joined == page.text

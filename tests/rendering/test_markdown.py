@@ -118,6 +118,28 @@ def test_images_are_shown_beside_kept_text_by_their_best_address() -> None:
     assert "![" not in md(source, images=False)
 
 
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("<p>a <img src=/b.png>", "a ![](/b.png)"),
+        ("<div><p>a</p><a href=/b><img src=/b.png></a><p>c</div>", "a\n\n[![](/b.png)](/b)\n\nc"),
+        (
+            "<p>a</p><div><img src=/b.png> <a href=/b><img src=/c.png></a></div>",
+            "a\n\n![](/b.png) [![](/c.png)](/b)",
+        ),
+        ("<div><a href=/b><img src=/b.png></a></div>c", "[![](/b.png)](/b)\n\nc"),
+        (
+            "<p>a</p><div><a href=/b.png><img src=/c.png></a> <img src=/b.png></div>",
+            "a\n\n[![](/c.png)](/b.png)",
+        ),
+    ],
+)
+def test_an_image_joins_a_line_only_inside_its_paragraph_and_stands_there_once(
+    source: str, expected: str
+) -> None:
+    assert md(f"{LINE}{source}").removeprefix("The ferry left at noon.\n\n") == expected
+
+
 def test_an_image_in_a_dropped_strip_is_dropped() -> None:
     source = f"<div>{LINE}</div><div><p>Read on</p><img src=/a.png><p>Other news</p></div>"
     assert "a.png" not in document(source, ["Read on", "Other news"]).render("markdown")

@@ -17,17 +17,15 @@ _SEPARATORS: Final = frozenset(("", *"|-–—:·•»«/<>~"))
 _OP, _LEVEL, _END = map(num.NODE.index, ("op", "a", "end"))
 
 
-def markdown(
-    page: Structure, title: str | None, *, links: bool = True, images: bool = True, emphasis: bool = True
-) -> str:
-    """The kept content of a page; without links their text stays, without images nothing of them."""
+def markdown(page: Structure, title: str | None) -> str:
+    """The kept content of a page."""
     nodes = page.nodes
     for node in (_title(page, title), *_headings_of_notes(page)):
         if node is not None:
             nodes[_OP, node] = OP["root"]
     lines = np.empty((4, nodes.shape[1] + 1), dtype=np.int32)
     arrays = views(page.points, properties(), nodes, lines)
-    return Writer(page.values, *arrays, links=links, images=images, emphasis=emphasis).write(nodes.shape[1])
+    return Writer(page.values, *arrays).write(nodes.shape[1])
 
 
 def _title(page: Structure, title: str | None) -> int | None:

@@ -1,7 +1,7 @@
 """The kept blocks as plain text, and as CleanEval markup."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape
 from itertools import groupby
 from typing import Final
@@ -126,21 +126,11 @@ def assembled(blocks: Blocks, kept: Bool, first: int, last: int) -> str:
     return out[:n].tobytes().decode("utf-32-le", "replace")
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
-    """A run of kept blocks with no paragraph break inside, and how it is marked."""
+def paragraphs(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[str, str]]:
+    """The kept paragraphs in document order: their CleanEval tags (h, l, p), and their texts.
 
-    kind: str  # "header", "list" or "text"
-    level: int  # heading level, 0 for none
-    verbatim: bool
-    text: str
-
-
-_CLEANEVAL: Final = {"header": "h", "text": "p", "list": "l"}
-
-
-def paragraphs(blocks: Blocks, kept: Bool, html: str) -> Iterator[Paragraph]:
-    """The kept paragraphs in document order (blocks joined over inline splits); a listing of code is one."""
+    Blocks are joined over inline splits; a listing of code is one paragraph.
+    """
     if has_formulas(blocks):
         page = Structure(html, blocks, kept)
         blocks, kept = _once(blocks, page), page.kept.view(bool)
@@ -156,15 +146,13 @@ def paragraphs(blocks: Blocks, kept: Bool, html: str) -> Iterator[Paragraph]:
         listing = listing_of[paragraph_of[row]]
         return listing, level_of[row] if listing else paragraph_of[row]
 
-    for (listing, _), group in groupby(rows, key=place):
+    for _, group in groupby(rows, key=place):
         first, *others = group
-        text = assembled(blocks, kept, first, [first, *others][-1] + 1)
-        level = level_of[first]
-        kind = "header" if level else "list" if blocks.in_list_item[first] else "text"
-        yield Paragraph(kind, level, listing > 0, text)
+        tag = "h" if level_of[first] else "l" if blocks.in_list_item[first] else "p"
+        yield tag, assembled(blocks, kept, first, [first, *others][-1] + 1)
 
 
 def cleaneval(blocks: Blocks, kept: Bool, html: str) -> str:
     """The kept paragraphs as CleanEval writes them."""
     found = paragraphs(blocks, kept, html)
-    return "".join(f"<{_CLEANEVAL[p.kind]}>{escape(p.text, quote=False)}\n" for p in found)
+    return "".join(f"<{tag}>{escape(text, quote=False)}\n" for tag, text in found)
