@@ -151,11 +151,11 @@ def test_a_robots_txt_that_its_reader_fails_on_forbids_the_site(monkeypatch: pyt
 def test_an_error_of_our_own_costs_one_visit_and_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(self: Crawl, *_: object) -> None:
+    async def fail(self: Crawl, *_: object, **__: object) -> None:
         raise KeyError("nobody foresaw this")
 
     with hostile({"first": to(b"/second")}) as server:
-        monkeypatch.setattr(Crawl, "_follow", fail)
+        monkeypatch.setattr(Crawl, "_ask", fail)
         outcome, _ = fetched(tmp_path, [f"{server.base}/first", f"{server.base}/other"])
     assert set(outcome.of.values()) == {"error"}
     assert "KeyError: 'nobody foresaw this'" in outcome.why[f"{server.base}/first"]
