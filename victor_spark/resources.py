@@ -1,9 +1,10 @@
-"""Where conf/ and models/ lie, in a checkout and in an installed wheel; and files that are written whole."""
+"""Where conf/ and models/ lie, in a checkout and in a wheel; files that are written whole; html reports."""
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from victor_spark.errors import ConfigurationError
 
@@ -28,3 +29,13 @@ def replaced(path: Path) -> Iterator[Path]:
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def rendered(template: Path, **values: Any) -> str:
+    """A page made of a Jinja template; the values are escaped, but for those of the type Markup."""
+    from jinja2 import Environment, StrictUndefined  # executors make no reports
+
+    environment = Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
+    )
+    return environment.from_string(template.read_text(encoding="utf-8")).render(values)
