@@ -15,6 +15,7 @@ from victor_spark.commands import COMMANDS, options
 from victor_spark.commands.options import Command
 from victor_spark.errors import (
     EXIT_DONE,
+    EXIT_INCOMPLETE,
     EXIT_INTERNAL,
     EXIT_USAGE,
     EXTRAS,
@@ -114,7 +115,13 @@ def _dispatch(words: list[str]) -> int:
     name = _command(words)
     command = loaded(name)
     parsed = parser(name, command).parse_args(words[len(name.split()) :])
-    code = int(command.run(parsed))
+    try:
+        code = int(command.run(parsed))
+    except KeyboardInterrupt:
+        if not command.stopped:
+            raise
+        print(f"victor: stopped; {command.stopped}", file=sys.stderr)
+        return EXIT_INCOMPLETE
     if sys.stdout is not None:
         sys.stdout.flush()  # a failure here is an error of the command
     return code
