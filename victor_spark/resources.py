@@ -1,12 +1,15 @@
-"""Where conf/ and models/ lie, in a checkout and in a wheel; files that are written whole; html reports."""
+"""Where conf/ and models/ lie, in a checkout and in a wheel; files that are written whole; templates."""
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from victor_spark.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -31,11 +34,10 @@ def replaced(path: Path) -> Iterator[Path]:
         draft.unlink(missing_ok=True)
 
 
-def rendered(template: Path, **values: Any) -> str:
-    """A page made of a Jinja template; the values are escaped, but for those of the type Markup."""
+def template(path: Path) -> "Template":
+    """A Jinja template; in html, values are escaped, but for those of the type Markup."""
     from jinja2 import Environment, StrictUndefined  # executors make no reports
 
-    environment = Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
-    )
-    return environment.from_string(template.read_text(encoding="utf-8")).render(values)
+    escape = path.suffix == ".html"
+    made = Environment(autoescape=escape, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
+    return made.from_string(path.read_text(encoding="utf-8"))

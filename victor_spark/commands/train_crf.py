@@ -32,14 +32,7 @@ from victor_spark.blocks import OTHER
 from victor_spark.commands import outputs
 from victor_spark.commands.options import Command, OneOf, command_line, option, positive, probability
 from victor_spark.errors import EXIT_DONE, InputError, UsageError
-from victor_spark.evaluation import (
-    card,
-    crf,
-    cross_validation,
-    gold,
-    labelling,
-    pictures,
-)
+from victor_spark.evaluation import card, crf, cross_validation, gold, labelling, pictures
 from victor_spark.evaluation.cross_validation import Results
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import reporter, track

@@ -88,8 +88,7 @@ def html(results: Mapping[str, Any], rows: Table, worst: Mapping[str, Sequence[W
         for pair in results["differences"]
         if measure in pair["f1"]
     ]
-    return resources.rendered(
-        _TEMPLATE,
+    return resources.template(_TEMPLATE).render(
         results=results,
         figures=figures,
         measure=measure,

@@ -31,8 +31,7 @@ def html(run: Run) -> str:
     kinds = {name: "good" if name == "ok" else "bad" if name in FAILURES else "mild" for name in statuses}
     seconds = {STAGES[stage]: s for stage, s in run["stages"].items() if s}
     counted = [(n, status, reason) for status, found in run["reasons"].items() for reason, n in found.items()]
-    return resources.rendered(
-        _TEMPLATE,
+    return resources.template(_TEMPLATE).render(
         run=run,
         n_ok=n_ok,
         curve=throughput(run["waves"]),
