@@ -54,7 +54,7 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """All of conf/line_block.toml; `near` joins lines with text that are so many lines apart."""
+    """All of conf/line_block.toml; `near` joins lines with text that are at most that many lines apart."""
 
     rule: str
     thresholds: str

@@ -24,7 +24,7 @@ T = TypeVar("T")
 FIRST_FETCH: Final = 256 << 10
 LARGEST_FETCH: Final = 8 << 20
 _PROGRESS: Final = 64 << 10
-"""After so many bytes arrived, the next failure counts as the first one."""
+"""When this many bytes have arrived, the next failure counts as the first one."""
 
 N_TRIES: Final = 6
 FIRST_WAIT: Final = 1.0
@@ -60,7 +60,7 @@ class TransientError(OSError):
 
 
 def wait_before_retry(n_failures: int, asked: float | None = None) -> float:
-    """Seconds to wait after so many failures; a server may ask for more, up to the longest wait."""
+    """Seconds to wait after `n_failures` failures; a server may ask for more, up to the longest wait."""
     longest = min(FIRST_WAIT * 2 ** (n_failures - 1), LONGEST_WAIT)
     return max(random.uniform(0.0, longest), min(asked or 0.0, LONGEST_WAIT))
 
@@ -100,11 +100,11 @@ class RemoteFile(io.RawIOBase):
         self._step = FIRST_FETCH
 
     def readable(self) -> bool:
-        """It is."""
+        """True."""
         return True
 
     def seekable(self) -> bool:
-        """It is."""
+        """True."""
         return True
 
     def seek(self, position: int, whence: int = os.SEEK_SET, /) -> int:
