@@ -16,8 +16,9 @@ from pyspark.sql import SparkSession
 from warcio.warcwriter import WARCWriter
 
 from tests.spark.crawl import Victor, rows
+from victor_spark import minhash
 from victor_spark.errors import OutputError
-from victor_spark.spark import dedup, minhash
+from victor_spark.spark import dedup
 from victor_spark.spark.files import check_outside
 from victor_spark.words import words
 

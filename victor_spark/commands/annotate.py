@@ -152,8 +152,8 @@ def _fetched(name: str, path: Path, arguments: argparse.Namespace) -> str:
         return name
     from victor_spark.commands import fetch
     from victor_spark.fetch import addresses
+    from victor_spark.fetch.crawl import Politeness
     from victor_spark.fetch.exchange import Limits
-    from victor_spark.fetch.politeness import Politeness
 
     output = path.with_name(f"{path.stem}.fetched.warc.gz")
     _say(f"{name}: fetching a list of addresses into {output}")

@@ -24,9 +24,8 @@ from victor_spark.evaluation.progress import reporter
 from victor_spark.redaction import redacted_message
 
 if TYPE_CHECKING:
-    from victor_spark.fetch.crawl import Outcome
+    from victor_spark.fetch.crawl import Outcome, Politeness
     from victor_spark.fetch.exchange import Limits
-    from victor_spark.fetch.politeness import Politeness
 
 USER_AGENT: Final = f"victor-spark/{__version__}"
 _SHOWN: Final = 10
@@ -60,8 +59,8 @@ OPTIONS: Final = (
 def run(arguments: argparse.Namespace) -> int:
     """Fetches, and prints how many addresses ended with which status."""
     from victor_spark.fetch import addresses
+    from victor_spark.fetch.crawl import Politeness
     from victor_spark.fetch.exchange import Limits
-    from victor_spark.fetch.politeness import Politeness
 
     output = Path(arguments.output)
     if not output.name.endswith(".warc.gz"):

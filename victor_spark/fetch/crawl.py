@@ -1,4 +1,4 @@
-"""Fetches a list of addresses: robots.txt first, redirects followed, failures retried, hosts spared."""
+"""Fetches a list of addresses: obeys robots.txt (RFC 9309), follows redirects, retries, spares hosts."""
 
 import asyncio
 import random
@@ -7,16 +7,22 @@ from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
+from functools import partial
 from itertools import count
 from typing import Final, TypeVar
+
+from protego import Protego
 
 from victor_spark.errors import OutputError
 from victor_spark.fetch import addresses, exchange
 from victor_spark.fetch.exchange import Answer, Client, Failure
-from victor_spark.fetch.politeness import MAX_ROBOTS_BYTES, Politeness, Rules, rules_of
 from victor_spark.fetch.warc_file import Fetched, WarcFile
 from victor_spark.warc import headers, http_body
 
+USER_AGENT_TOKEN: Final = "victor-spark"
+"""The name by which a robots.txt addresses this fetcher."""
+
+MAX_ROBOTS_BYTES: Final = 500 << 10
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 AGAIN: Final = frozenset({429, 500, 502, 503, 504})
 LOST: Final = frozenset({"timeout", "connection", "dns"})
@@ -27,6 +33,56 @@ MAX_UNDER_WAY: Final = 8
 """Hosts, and addresses of each, that are begun and not ended; bound the memory of long lists."""
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Politeness:
+    """How hosts are treated.
+
+    `delay`: seconds between a host's response and the next request to it. `n_tries`, `back_off` (seconds):
+    how often and when a request is repeated. `parallel`: requests at once over all hosts. `longest_wait`: a
+    site that asks for a longer wait (seconds) is not fetched.
+    """
+
+    delay: float = 1.0
+    n_tries: int = 3
+    back_off: float = 5.0
+    parallel: int = 50
+    longest_wait: float = 300.0
+    obey_robots: bool = True
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Whether an address may be fetched, and the seconds between requests that the site asks for."""
+
+    allows: Callable[[str], bool]
+    crawl_delay: float = 0.0
+
+
+ALLOW_ALL: Final = Rules(lambda _: True)
+ALLOW_NONE: Final = Rules(lambda _: False)
+
+
+def rules_of(status: int, body: bytes) -> Rules:
+    """The rules in a response to /robots.txt; after a server error nothing is allowed."""
+    if status >= 500 or status == 429:
+        return ALLOW_NONE
+    if status >= 300:
+        return ALLOW_ALL
+    try:
+        parsed = Protego.parse(body[:MAX_ROBOTS_BYTES].decode("utf-8-sig", "replace"))
+        delay = float(parsed.crawl_delay(USER_AGENT_TOKEN) or 0.0)
+    except Exception:  # noqa: BLE001 - rules that the library cannot parse forbid the site
+        return ALLOW_NONE
+    return Rules(partial(_allows, parsed), delay)
+
+
+def _allows(rules: Protego, url: str) -> bool:
+    try:
+        return bool(rules.can_fetch(url, USER_AGENT_TOKEN))
+    except Exception:  # noqa: BLE001 - as above
+        return False
 
 
 @dataclass

@@ -19,9 +19,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from victor_spark import tables
+from victor_spark import minhash, tables
 from victor_spark.errors import OutputError
-from victor_spark.spark import minhash, output
+from victor_spark.spark import output
 from victor_spark.spark.files import CloudFiles, Files, check_outside, open_files, output_errors
 from victor_spark.spark.progress import log, many
 from victor_spark.spark.session import check_master, interruptible, session
