@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from victor_spark.errors import ConfigurationError
+from victor_spark.errors import ConfigurationError, OutputError
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -32,6 +32,15 @@ def replaced(path: Path) -> Iterator[Path]:
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def written(path: Path) -> Iterator[None]:
+    """OutputError with the path, if writing it fails in the body."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def template(path: Path) -> "Template":

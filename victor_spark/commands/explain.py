@@ -21,10 +21,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from victor_spark import pipeline
+from victor_spark import pipeline, resources
 from victor_spark.annotation import frame
 from victor_spark.blocks import HEADER, LABELS, OTHER, TEXT, labels
-from victor_spark.commands import clean_options, outputs
+from victor_spark.commands import clean_options
 from victor_spark.commands.clean import read_page
 from victor_spark.commands.clean_options import CLEANER, LANGUAGE, MAX_BYTES, TEMPLATES, URL
 from victor_spark.commands.options import Command, Group, option
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     trained = [content for model, content in models.items() if model.startswith("crf/")]
     weighed = len(trained) == 1 and document.n_blocks > 0  # the features of a single CRF have weights
     why = explain(model_files.from_bytes(trained[0]), document.columns) if weighed else None
-    with outputs.written(path):
+    with resources.written(path):
         content = page(document, why, name=name, sheets=style_sheets(markup))
         path.write_text(content, encoding="utf-8")
     print(f"{name}: {verdict(document)}\n{path}")

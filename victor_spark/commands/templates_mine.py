@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from victor_spark import configuration, pipeline
+from victor_spark import configuration, pipeline, resources
 from victor_spark.commands import clean_options, outputs
 from victor_spark.commands.clean_options import LIMITS, MASTER, PARTITIONS, READING
 from victor_spark.commands.options import Command, Group, option, positive
@@ -130,7 +130,7 @@ def evaluate(arguments: argparse.Namespace) -> int:
     with outputs.directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
         found = list(template_gain.gains(of_sites, arguments.cleaner, mining, arguments.group_by))
         results = json.dumps(template_gain.as_json(found, arguments.cleaner), indent=1, ensure_ascii=False)
-        with outputs.written(output):
+        with resources.written(output):
             output.mkdir(parents=True, exist_ok=True)
             (output / "results.json").write_text(results + "\n", encoding="utf-8")
             template_gain.write_csv(found, output / "results.csv")
