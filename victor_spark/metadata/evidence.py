@@ -23,8 +23,10 @@ MAX_JSON: Final = 2_000_000
 """Bytes of JSON-LD that are read in a page."""
 _WINDOW: Final = 1_500
 """Bytes of an element in which its text is looked for."""
-_BELOW: Final = 300
-"""Characters below a heading in which a date is looked for."""
+_BELOW: Final = 8_000
+_ABOVE: Final = 500
+"""Bytes below and above a heading in which a byline and a date are looked for."""
+MAX_HEADINGS: Final = 10
 _MAX_MARK: Final = 300
 """Characters of the attributes of an element that are read as its mark."""
 
@@ -79,13 +81,19 @@ class Evidence:
     @cached_property
     def headings(self) -> list[str]:
         """The texts of the first `h1`."""
-        texts = (self._text(row[2], b"h1") for row in self._rows[kernel.HEADING][:10])
+        texts = (self._text(row[2], b"h1") for row in self._rows[kernel.HEADING][:MAX_HEADINGS])
         return [text for text in texts if text][:5]
 
-    @cached_property
-    def below_heading(self) -> str:
-        """The text of the first `h1`, and what follows it."""
-        return next((self._text(row[2], b"body")[:_BELOW] for row in self._rows[kernel.HEADING]), "")
+    def around(self, title: str) -> tuple[list[str], list[str]]:
+        """The lines of text below the `h1` that is the title, or the first one; and those just above it."""
+        rows = self._rows[kernel.HEADING][:MAX_HEADINGS]
+        row = next((row for row in rows if title and self._text(row[2], b"h1") == title), rows[0] if rows else None)
+        if row is None:
+            return [], []
+        inside = self._markup[row[2] : row[2] + _BELOW]
+        end = inside.find(b"</h1")
+        above = self._markup[max(row[1] - _ABOVE, 0) : row[1]]
+        return _lines(inside[end + 5 :]), _lines(above[above.find(b">") + 1 :])
 
     @cached_property
     def json_ld(self) -> list[str]:
@@ -133,16 +141,19 @@ class Evidence:
 
     def _text(self, start: int, name: bytes) -> str:
         """The text of an element from the end of its start tag on, without tags; cut at _WINDOW bytes."""
+        return " ".join(self._lines(start, name))
+
+    def _lines(self, start: int, name: bytes) -> list[str]:
         inside = self._markup[start : start + _WINDOW]
         if (end := re.search(rb"</%s(?![\w-])" % name, inside, re.IGNORECASE)) is not None:
             inside = inside[: end.start()]
-        return _tidy(unescape(_MARKUP.sub(" ", inside.decode("utf-8", "replace"))))
+        return _lines(inside)
 
     def _stated(self, start: int, end: int, name: bytes) -> str:
         """What an element states in an attribute, else its text."""
         attributes = self._attributes(start, end)
         value = attributes.get("content") or attributes.get("datetime")
-        return _tidy(value) if value else self._text(end, name)
+        return _tidy(value) if value else "\n".join(self._lines(end, name))
 
 
 @cache
@@ -161,14 +172,21 @@ def _tidy(text: str) -> str:
     return " ".join(text[:MAX_VALUE].split())
 
 
+def _lines(markup: bytes) -> list[str]:
+    """The lines of text of a piece of markup, without white space around them: most elements begin one."""
+    text = _NOT_SHOWN.sub(" ", markup.decode("utf-8", "replace"))
+    text = unescape(_TAG.sub("\n", _INLINE.sub(" ", " ".join(text.split()))))
+    return [line for line in (_tidy(line) for line in text[:MAX_VALUE].split("\n")) if line]
+
+
 _ATTRIBUTE: Final = re.compile(r"""([^\s"'<>/=]++)\s*+(?:=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++)))?""")
 """With the names that have no value, so that no name is looked at again from its second letter on."""
 _NAMES: Final = np.array(kernel.NAMES, dtype=np.uint64)
 _RELATIONS: Final = {b"canonical": "canonical", b"license": "license", b"licence": "licence"}
 _NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input")
 """What marks authors and dates of comments, and the fields of a form."""
-_MARKUP: Final = re.compile(
-    r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--|[^>]*+)(?:>|\Z)", re.DOTALL
-)
+_NOT_SHOWN: Final = re.compile(r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--)(?:>|\Z)", re.DOTALL)
+_INLINE: Final = re.compile(r"</?(?:a|abbr|b|bdi|em|font|i|small|span|strong|sup|time|u)\b[^<>]*+>", re.IGNORECASE)
+_TAG: Final = re.compile(r"<[^>]*+(?:>|\Z)")
 _NAME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9]{0,31}")
 _NOT_TEXT: Final = frozenset((b"body", b"img", b"input", b"form"))

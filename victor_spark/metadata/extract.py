@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from html import unescape
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, Final
 
 from victor_spark.metadata import days, names
@@ -174,6 +174,29 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
         for mark, text in page.marked(pattern, _LONGEST_BYLINE):
             if len(found := names.authors([text])) <= _MAX_IN_BYLINE:
                 yield mark, found
+    yield from _byline(page)
+
+
+def _first(lines: list[str], most: int) -> Iterable[str]:
+    """The first lines, of so many characters."""
+    for line in lines:
+        if most < 0:
+            return
+        most -= len(line)
+        yield line
+
+
+_LONGEST_LINE: Final = 120
+_UPDATED: Final = re.compile("updated|modified", re.IGNORECASE)
+
+
+def _byline(page: Statements) -> Candidates[tuple[str, ...]]:
+    """A line by the heading that says who wrote the page."""
+    below, above = page.around
+    lines = [*_first(below, 1200), "", *above]
+    for line, after in pairwise([*lines, ""]):
+        if (rest := names.behind_introduction(line)) is not None:
+            yield "text by h1", names.authors([rest or after])
 
 
 _BYLINES: Final = (
@@ -217,7 +240,10 @@ def _visible_dates(page: Statements) -> Candidates[str]:
     yield from (time for time in times if not re.search("updated|modified", time[0]))
     yield from page.marked("publish(?!.*modified)", _LONGEST_NAME)
     yield from page.marked("date(?!.*update)", _LONGEST_NAME)
-    yield "text below h1", page.evidence.below_heading
+    below, above = page.around
+    lines = [line for line in (*_first(below, 600), *reversed(above)) if len(line) <= _LONGEST_LINE]
+    yield from (("text by h1", line) for line in lines if not _UPDATED.search(line))
+    yield from (("text by h1", line) for line in lines)
     yield from _modified(page)
 
 

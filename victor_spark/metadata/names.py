@@ -22,6 +22,19 @@ def authors(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(found.values())
 
 
+def behind_introduction(line: str) -> str | None:
+    """What follows `by` or the like in a line; "" where nothing does, None where the line begins otherwise."""
+    if line.rstrip(" :").casefold() in vocabulary().introduction:
+        return ""
+    found = _introduction().match(line)
+    if found is None or len(line) > _LONGEST or not _CAPITALS.match(line, found.end()):
+        return None
+    return line[found.end() :]
+
+
+_CAPITALS: Final = re.compile(r"(?=(?:\S+\s){0,12}\S*\Z)[^\W\d_]*[^\Wa-z\d_][\w.'’-]*(?:\s+\w{1,3})?(?:\s+[^\Wa-z\d_]|[\s,.]*\Z)|\w+\Z")
+
+
 def _apart(value: str) -> Iterable[str]:
     words = value.casefold().replace(".", "").split() if _PLAIN.fullmatch(value) else ()
     if words and _other_words().isdisjoint(words) and _TIME.search(value) is None:

@@ -131,6 +131,12 @@ class Statements:
         return {key(heading) for heading in self.evidence.headings}
 
     @cached_property
+    def around(self) -> tuple[list[str], list[str]]:
+        """The lines of text below the heading that resembles the title, and those just above it."""
+        stated = key(" ".join((*self.evidence.meta.get("og:title", ()), self.evidence.title or "")))
+        return self.evidence.around(max(self.evidence.headings, key=lambda one: (key(one) in stated), default=""))
+
+    @cached_property
     def month_first(self) -> bool:
         """Whether 3/4/2024 is a day of March here, as in the United States."""
         language = (self.evidence.language or "").casefold().replace("_", "-")
