@@ -214,7 +214,7 @@ def test_a_date_below_the_heading_is_the_last_resort() -> None:
     body = "<h1>Ferry is late</h1><div><span>3 May 2023</span></div>"
     assert page(body=body).sources["date"] == "address"
     found = metadata(body.encode(), "https://www.harbour-news.example/ferry")
-    assert (found.date, found.sources["date"]) == ("2023-05-03", "text below h1")
+    assert (found.date, found.sources["date"]) == ("2023-05-03", "text by h1")
     assert metadata(f"<h1>Ferry</h1>{'x ' * 200}3 May 2023".encode()).date is None
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from html import unescape
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any, Final
 
 from victor_spark.metadata import days, names
@@ -168,13 +168,16 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
             data = f"twitter:data{number}"
             yield f"meta {data}", names.authors(page.evidence.meta.get(data, ()))
     for mark in ("itemprop=author", "rel=author"):
-        found = names.authors(text for _, text in page.marked(f"^{mark}", _LONGEST_NAME))
+        found = names.authors(
+            name for _, text in page.marked(f"^{mark}", _LONGEST_NAME) for name in names.of_lines(text.split("\n"))
+        )
         yield mark, found if len(found) <= _MAX_IN_BYLINE else found[:1]  # more are those of a thread's posts
     for pattern in _BYLINES:
         for mark, text in page.marked(pattern, _LONGEST_BYLINE):
-            if len(found := names.authors([text])) <= _MAX_IN_BYLINE:
+            if len(found := names.of_lines(text.split("\n"))) <= _MAX_IN_BYLINE:
                 yield mark, found
-    yield from _byline(page)
+    below, above = page.around
+    yield from (("text by h1", found) for found in names.introduced([*_first(below, 1200), "", *above]))
 
 
 def _first(lines: list[str], most: int) -> Iterable[str]:
@@ -188,15 +191,6 @@ def _first(lines: list[str], most: int) -> Iterable[str]:
 
 _LONGEST_LINE: Final = 120
 _UPDATED: Final = re.compile("updated|modified", re.IGNORECASE)
-
-
-def _byline(page: Statements) -> Candidates[tuple[str, ...]]:
-    """A line by the heading that says who wrote the page."""
-    below, above = page.around
-    lines = [*_first(below, 1200), "", *above]
-    for line, after in pairwise([*lines, ""]):
-        if (rest := names.behind_introduction(line)) is not None:
-            yield "text by h1", names.authors([rest or after])
 
 
 _BYLINES: Final = (
