@@ -106,7 +106,11 @@ def _boards(page: Statements, stated: set[str]) -> set[str]:
         key(own)
         for own, other in ends
         if key(own) in page.headings - stated
-        and len(_WORD.findall(other)) > len(_WORD.findall(own))
+        and (
+            len(_WORD.findall(other)) > len(_WORD.findall(own))
+            or key(other) in page.headings
+            or _is_site(own, page.sites)
+        )
         and not _is_site(other, page.sites)
     }
 
@@ -127,7 +131,7 @@ def _without_site(page: Statements, title: str, boards: set[str]) -> str:
     return title
 
 
-_BARS: Final = re.compile(r"(\s+[|–—\-·•»«]+\s+|\s*[|»«]\s*)")
+_BARS: Final = re.compile(r"(\s+[|–—\-·•»«/]+\s+|\s*[|»«]\s*)")
 
 
 def _is_site(name: str, sites: set[str]) -> bool:
@@ -231,13 +235,13 @@ def _stated_dates(page: Statements) -> Candidates[str]:
 def _visible_dates(page: Statements) -> Candidates[str]:
     times = [(f"time {mark}".strip(), read()) for mark, read in page.evidence.times]
     yield from (time for time in times if re.search("publish|entry-date|created", time[0]))
-    yield from (time for time in times if not re.search("updated|modified", time[0]))
     yield from page.marked("publish(?!.*modified)", _LONGEST_NAME)
-    yield from page.marked("date(?!.*update)", _LONGEST_NAME)
     below, above = page.around
     lines = [line for line in (*_first(below, 600), *reversed(above)) if len(line) <= _LONGEST_LINE]
     yield from (("text by h1", line) for line in lines if not _UPDATED.search(line))
+    yield from (time for time in times if not _UPDATED.search(time[0]))
     yield from (("text by h1", line) for line in lines)
+    yield from page.marked("date(?!.*update)", _LONGEST_NAME)
     yield from _modified(page)
 
 

@@ -123,7 +123,10 @@ class Statements:
     @cached_property
     def sites(self) -> set[str]:
         """The keys of the site's names, and of its host."""
-        return {key(name) for _, name in islice(self.site_names(), _MAX_SITES)} | {key(self.host)}
+        return {key(name) for _, name in islice(self.site_names(), _MAX_SITES)} | {
+            key(self.host),
+            key(self.host.rpartition(".")[2]),
+        }
 
     @cached_property
     def headings(self) -> set[str]:
