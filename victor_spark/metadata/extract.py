@@ -15,6 +15,7 @@ from victor_spark.metadata.vocabulary import vocabulary
 MIN_HEADING_F1: Final = 0.3
 """The F1 by different words with a stated title from which on an `h1` is the title."""
 MAX_TAGS: Final = 50
+_FEW: Final = 2
 _MAX_BARS: Final = 20
 """Bars and dashes at which a title may end or begin."""
 
@@ -102,12 +103,12 @@ def _boards(page: Statements, stated: set[str]) -> set[str]:
     ends = [(parts[-1], "".join(parts[:-2]))]
     if len(parts) == 3 and "•" in parts[1]:  # a title of an article is rather followed by its site
         ends.append((parts[0], parts[2]))
-    return {
+    return {heading for heading in page.headings - stated if heading in page.sites and stated} | {
         key(own)
         for own, other in ends
         if key(own) in page.headings - stated
         and (
-            len(_WORD.findall(other)) > len(_WORD.findall(own))
+            len(_WORD.findall(other)) > min(len(_WORD.findall(own)), _FEW)
             or key(other) in page.headings
             or _is_site(own, page.sites)
         )
@@ -117,7 +118,7 @@ def _boards(page: Statements, stated: set[str]) -> set[str]:
 
 def _without_site(page: Statements, title: str, boards: set[str]) -> str:
     """The title without the name of its site, which stands before or after a bar or a dash."""
-    title = " ".join(unescape(title).split())
+    title = " ".join(unescape(title).replace("\xad", "").split()).rstrip("¶ ")
     headings, sites = page.headings - boards, page.sites | boards
     if key(title) in headings:
         return title
