@@ -178,7 +178,7 @@ def _next(
     c: cython.uchar,
     other: cython.uchar,
 ) -> cython.Py_ssize_t:
-    """Where one of two characters stands next from `i` on, 8 bytes at a time; the source's end without one."""
+    """Where one of two characters stands next from `i` on; the source's end without one."""
     n: cython.Py_ssize_t = source.shape[0]
     word: cython.Py_ssize_t = i >> 3
     seen: cython.ulonglong = _HIGH << ((i & 7) << 3)

@@ -23,16 +23,16 @@ MAX_JSON: Final = 2_000_000
 """Bytes of JSON-LD that are read in a page."""
 _WINDOW: Final = 1_500
 """Bytes of an element in which its text is looked for."""
-_BELOW: Final = 8_000
+_BELOW: Final = 5_000
 _ABOVE: Final = 500
 """Bytes below and above a heading in which a byline and a date are looked for."""
-MAX_HEADINGS: Final = 10
+_MAX_HEADINGS: Final = 6
 _MAX_MARK: Final = 300
 """Characters of the attributes of an element that are read as its mark."""
 
 
-Marked = tuple[str, Callable[[], str]]
-"""What marks an element as a name or a date, the attribute and its words; and what reads its text."""
+Marked = tuple[str, Callable[[], list[str]]]
+"""What marks an element as a name or a date, the attribute and its words; and what reads its lines."""
 
 
 class Evidence:
@@ -80,20 +80,16 @@ class Evidence:
 
     @cached_property
     def headings(self) -> list[str]:
-        """The texts of the first `h1`."""
-        texts = (self._text(row[2], b"h1") for row in self._rows[kernel.HEADING][:MAX_HEADINGS])
-        return [text for text in texts if text][:5]
+        """The texts of the first `h1`; "" of those without."""
+        return [self._text(row[2], b"h1") for row in self._rows[kernel.HEADING][:_MAX_HEADINGS]]
 
-    def around(self, title: str) -> tuple[list[str], list[str]]:
-        """The lines of text below the `h1` that is the title, or the first one; and those just above it."""
-        rows = self._rows[kernel.HEADING][:MAX_HEADINGS]
-        row = next((row for row in rows if title and self._text(row[2], b"h1") == title), rows[0] if rows else None)
-        if row is None:
-            return [], []
-        inside = self._markup[row[2] : row[2] + _BELOW]
-        end = inside.find(b"</h1")
-        above = self._markup[max(row[1] - _ABOVE, 0) : row[1]]
-        return _lines(inside[end + 5 :]), _lines(above[above.find(b">") + 1 :])
+    def around(self, heading: int) -> tuple[list[str], list[str]]:
+        """The lines of text below one of the headings, and those just above it; none without headings."""
+        for row in self._rows[kernel.HEADING][heading : heading + 1]:
+            above = self._markup[max(row[1] - _ABOVE, 0) : row[1]]
+            below = self._markup[row[2] : row[2] + _BELOW]
+            return _lines(below[below.find(b"</h1") + 5 :]), _lines(above[above.find(b">") + 1 :])
+        return [], []
 
     @cached_property
     def json_ld(self) -> list[str]:
@@ -115,7 +111,7 @@ class Evidence:
             if name is not None and name[0].lower() not in _NOT_TEXT:
                 words = _value(self._markup[value:value_end]).lower()[:_MAX_MARK]
                 if _NOT_OF_THE_PAGE.search(words) is None:
-                    read = partial(self._stated, start, end, name[0])
+                    read = cache(partial(self._stated, start, end, name[0]))
                     found.append((f"{kernel.ATTRIBUTES[attribute]}={words}", read))
         return found
 
@@ -127,7 +123,7 @@ class Evidence:
             attributes = self._attributes(start, end)
             stated = _tidy(attributes.get("datetime", ""))
             mark = " ".join((attributes.get("itemprop", ""), attributes.get("class", ""))).lower()[:_MAX_MARK]
-            found.append((mark, partial(str, stated) if stated else partial(self._text, end, b"time")))
+            found.append((mark, partial(list, [stated]) if stated else partial(self._lines, end, b"time")))
         return found
 
     def _attributes(self, start: int, end: int) -> dict[str, str]:
@@ -149,17 +145,17 @@ class Evidence:
             inside = inside[: end.start()]
         return _lines(inside)
 
-    def _stated(self, start: int, end: int, name: bytes) -> str:
-        """What an element states in an attribute, else its text."""
+    def _stated(self, start: int, end: int, name: bytes) -> list[str]:
+        """What an element states in an attribute, else the lines of its text."""
         attributes = self._attributes(start, end)
         value = attributes.get("content") or attributes.get("datetime")
-        return _tidy(value) if value else "\n".join(self._lines(end, name))
+        return [_tidy(value)] if value else self._lines(end, name)
 
 
 @cache
 def _known_names() -> dict[bytes, str]:
     """Names of `meta` elements that say something about the page."""
-    return {name.encode(): name for name in vocabulary().meta_names}
+    return {name.encode(): name for names in vocabulary().meta.values() for name in names}
 
 
 def _value(source: bytes) -> str:
@@ -174,9 +170,11 @@ def _tidy(text: str) -> str:
 
 def _lines(markup: bytes) -> list[str]:
     """The lines of text of a piece of markup, without white space around them: most elements begin one."""
-    text = _NOT_SHOWN.sub(" ", markup.decode("utf-8", "replace"))
-    text = unescape(_TAG.sub("\n", _INLINE.sub(" ", " ".join(text.split()))))
-    return [line for line in (_tidy(line) for line in text[:MAX_VALUE].split("\n")) if line]
+    text = " ".join(markup.decode("utf-8", "replace").split())
+    if "<" in text:
+        text = _TAGS.sub("\n", _INLINE.sub(" ", _NOT_SHOWN.sub(" ", text)))
+    text = unescape(text[:MAX_VALUE])
+    return [tidy for line in text.split("\n") if (tidy := " ".join(line.split()))]
 
 
 _ATTRIBUTE: Final = re.compile(r"""([^\s"'<>/=]++)\s*+(?:=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++)))?""")
@@ -185,8 +183,10 @@ _NAMES: Final = np.array(kernel.NAMES, dtype=np.uint64)
 _RELATIONS: Final = {b"canonical": "canonical", b"license": "license", b"licence": "licence"}
 _NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input")
 """What marks authors and dates of comments, and the fields of a form."""
-_NOT_SHOWN: Final = re.compile(r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--)(?:>|\Z)", re.DOTALL)
-_INLINE: Final = re.compile(r"</?(?:a|abbr|b|bdi|em|font|i|small|span|strong|sup|time|u)\b[^<>]*+>", re.IGNORECASE)
-_TAG: Final = re.compile(r"<[^>]*+(?:>|\Z)")
+_NOT_SHOWN: Final = re.compile(r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--)(?:>|\Z)")
+_INLINE: Final = re.compile(
+    r"</?(?:a|abbr|b|bdi|em|font|i|small|span|strong|sup|time|u)\b[^<>]*+>", re.IGNORECASE
+)
+_TAGS: Final = re.compile(r"(?:<[^>]*+(?:>|\Z) ?)+")
 _NAME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9]{0,31}")
 _NOT_TEXT: Final = frozenset((b"body", b"img", b"input", b"form"))

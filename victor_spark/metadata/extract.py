@@ -90,9 +90,9 @@ _WORD: Final = re.compile(r"\w+")
 
 
 def _stated_titles(page: Statements) -> Candidates[str]:
-    yield from page.meta(vocabulary().title)
+    yield from page.meta("title")
     yield from page.of_works("headline")
-    yield from page.meta(vocabulary().other_title)
+    yield from page.meta("other_title")
     if page.evidence.title:
         yield "title", page.evidence.title
 
@@ -164,7 +164,7 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     for source, work in page.works:
         for role in ("author", "creator"):
             yield f"{source}.{role}", names.authors(page.texts(work, role, "name"))
-    for name in vocabulary().author:
+    for name in vocabulary().meta["author"]:
         if (stated := page.evidence.meta.get(name)) is not None:
             yield f"meta {name}", names.authors(stated)
     for number in "12":
@@ -172,14 +172,14 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
         if any(word in label for word in vocabulary().author_label):
             data = f"twitter:data{number}"
             yield f"meta {data}", names.authors(page.evidence.meta.get(data, ()))
-    for mark in ("itemprop=author", "rel=author"):
-        found = names.authors(
-            name for _, text in page.marked(f"^{mark}", _LONGEST_NAME) for name in names.of_lines(text.split("\n"))
-        )
-        yield mark, found if len(found) <= _MAX_IN_BYLINE else found[:1]  # more are those of a thread's posts
+    for pattern in (_ITEM, _RELATION):
+        marked = list(page.marked(pattern, _LONGEST_NAME))
+        found = names.authors(name for _, lines in marked for name in names.of_lines(lines))
+        if found:
+            yield marked[0][0], found[: 1 if len(found) > _MAX_IN_BYLINE else None]  # more are a thread's
     for pattern in _BYLINES:
-        for mark, text in page.marked(pattern, _LONGEST_BYLINE):
-            if len(found := names.of_lines(text.split("\n"))) <= _MAX_IN_BYLINE:
+        for mark, lines in page.marked(pattern, _LONGEST_BYLINE):
+            if len(found := names.of_lines(lines)) <= _MAX_IN_BYLINE:
                 yield mark, found
     below, above = page.around
     yield from (("text by h1", found) for found in names.introduced([*_first(below, 1200), "", *above]))
@@ -198,12 +198,17 @@ _LONGEST_LINE: Final = 120
 _UPDATED: Final = re.compile("updated|modified", re.IGNORECASE)
 
 
-_BYLINES: Final = (
-    r"=.*\b(?:author-?name|byline-?(?:name|author)|author__name)",
-    r"class=.*\bbyline",
-    r"class=.*\bauthor\b",
-    r"class=.*author",
-    r"href=.*/authors?/",
+_ITEM, _RELATION, *_BYLINES = map(
+    re.compile,
+    (
+        "^itemprop=author",
+        "^rel=author",
+        r"=.*\b(?:author-?name|byline-?(?:name|author)|author__name)",
+        r"class=.*\bbyline",
+        r"class=.*\bauthor\b",
+        "class=.*author",
+        "href=.*/authors?/",
+    ),
 )
 """Marks of elements that hold authors, the surest first."""
 _LONGEST_NAME: Final = 80
@@ -227,32 +232,42 @@ def _days(page: Statements, candidates: Candidates[str]) -> Candidates[str]:
 
 def _stated_dates(page: Statements) -> Candidates[str]:
     yield from page.of_works("datePublished")
-    yield from page.meta(vocabulary().published)
+    yield from page.meta("published")
     yield from page.of_works("dateCreated")
     yield from page.of_works("uploadDate")
-    yield from page.marked("itemprop=datepublished", _LONGEST_NAME)
+    yield from _joined(page.marked(_DATE_ITEM, _LONGEST_NAME))
 
 
 def _visible_dates(page: Statements) -> Candidates[str]:
-    times = [(f"time {mark}".strip(), read()) for mark, read in page.evidence.times]
-    yield from (time for time in times if re.search("publish|entry-date|created", time[0]))
-    yield from page.marked("publish(?!.*modified)", _LONGEST_NAME)
+    times = [(f"time {mark}".strip(), " ".join(read())) for mark, read in page.evidence.times]
+    yield from (time for time in times if _PUBLISHED.search(time[0]))
+    yield from _joined(page.marked(_PUBLISH, _LONGEST_NAME))
     below, above = page.around
     lines = [line for line in (*_first(below, 600), *reversed(above)) if len(line) <= _LONGEST_LINE]
     yield from (("text by h1", line) for line in lines if not _UPDATED.search(line))
     yield from (time for time in times if not _UPDATED.search(time[0]))
     yield from (("text by h1", line) for line in lines)
-    yield from page.marked("date(?!.*update)", _LONGEST_NAME)
+    yield from _joined(page.marked(_DATE, _LONGEST_NAME))
     yield from _modified(page)
+
+
+def _joined(candidates: Candidates[list[str]]) -> Candidates[str]:
+    return ((where, " ".join(lines)) for where, lines in candidates)
+
+
+_DATE_ITEM: Final = re.compile("^itemprop=datepublished")
+_PUBLISHED: Final = re.compile("publish|entry-date|created")
+_PUBLISH: Final = re.compile("publish(?!.*modified)")
+_DATE: Final = re.compile("date(?!.*update)")
 
 
 def _modified(page: Statements) -> Candidates[str]:
     yield from _days(page, page.of_works("dateModified"))
-    yield from _days(page, page.meta(vocabulary().modified))
+    yield from _days(page, page.meta("modified"))
 
 
 def _tags(page: Statements) -> Candidates[tuple[str, ...]]:
-    for name in vocabulary().tags:
+    for name in vocabulary().meta["tags"]:
         yield f"meta {name}", _each(page.evidence.meta.get(name, ()))
     yield "json-ld keywords", _each(value for _, value in page.of_works("keywords"))
 
@@ -269,15 +284,15 @@ _FIELDS: Final[dict[str, Callable[[Statements], Candidates[Any]]]] = {
     "date": _dates,
     "date_modified": _modified,
     "site_name": Statements.site_names,
-    "description": lambda page: chain(page.meta(vocabulary().description), page.of_works("description")),
-    "canonical_url": lambda page: page.addresses(page.linked("canonical"), page.meta(("og:url",))),
-    "image": lambda page: page.addresses(page.meta(vocabulary().image), page.of_works("image", "url")),
+    "description": lambda page: chain(page.meta("description"), page.of_works("description")),
+    "canonical_url": lambda page: page.addresses(page.linked("canonical"), page.meta("url")),
+    "image": lambda page: page.addresses(page.meta("image"), page.of_works("image", "url")),
     "tags": _tags,
     "language": lambda page: chain(
-        [("html lang", page.evidence.language)], page.meta(vocabulary().language), page.of_works("inLanguage")
+        [("html lang", page.evidence.language)], page.meta("language"), page.of_works("inLanguage")
     ),
     "license": lambda page: chain(
-        page.linked("license", "licence"), page.of_works("license", "url"), page.meta(vocabulary().license)
+        page.linked("license", "licence"), page.of_works("license", "url"), page.meta("license")
     ),
 }
 """The candidates for each field of Metadata: a new field is an entry here, and one there."""

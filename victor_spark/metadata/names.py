@@ -24,7 +24,7 @@ def authors(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def of_lines(lines: Iterable[str]) -> tuple[str, ...]:
-    """The names in the first line of a byline that holds one, and in lines that go on after a comma or `and`."""
+    """The names in the first line that holds one, and in those that go on after a comma or `and`."""
     found: list[str] = []
     goes_on = True
     lines = list(lines)
@@ -59,9 +59,8 @@ def _apart(value: str) -> Iterable[str]:
         return
     n_found = 0
     for part in _between().split(_NO_NAME.sub(" ", value[:2_000])):
-        if (end := _END.search(part)) is not None:
-            part = part[: end.start()]
-        name = part.strip(_AROUND)
+        end = _END.search(part)
+        name = (part[: end.start()] if end is not None else part).strip(_AROUND)
         while (begin := _introduction().match(name)) is not None:
             name = name[begin.end() :].strip(_AROUND)
         if (
@@ -88,12 +87,11 @@ _VERBS: Final = (
 )
 _END: Final = re.compile(
     r"\b(?:\d{1,2}[.:/-]\d{1,2}|\d{4}|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? \d{1,2}"
-    r"|Posted(?! by)|Published(?! by)|(?:Last )?Updated|\w+ed by(?<!written by)(?<!posted by)(?<!published by)"
-    r"(?<!reported by)(?<!authored by)(?<!contributed by))\b"
+    r"|(?:Post|Publish)ed(?! by)|(?:Last )?Updated|(?:review|edit|check|verifi|translat|illustrat)ed by)\b"
     rf"|(?<=\s)(?:\d|»|(?-i:on|{_VERBS})\b)",
     re.IGNORECASE,
 )
-"""What follows a name in a byline: a word that begins with a digit, a verb (not `Said`, a name), other roles."""
+"""What follows a name: a word that begins with a digit, a verb (not `Said`, a name), other roles."""
 
 
 _PLAIN: Final = re.compile(r"[^\W\d_]{2,20}(?: [^\W\d_]{1,20}\.?){0,2} [^\W\d_]{2,20}")
