@@ -44,6 +44,7 @@ class Evidence:
         source = np.frombuffer(markup, dtype=np.uint8)
         words = np.frombuffer(markup, dtype=np.uint64, count=len(markup) // 8)
         n = kernel.statements(*views(source, words, _NAMES, rows, np.zeros(kernel.N_KINDS, np.int32)))
+        self._read: dict[int, list[str]] = {}
         self._rows: defaultdict[int, list[list[int]]] = defaultdict(list)
         for row in rows[:n].tolist():
             self._rows[row[0]].append(row)
@@ -111,7 +112,7 @@ class Evidence:
             if name is not None and name[0].lower() not in _NOT_TEXT:
                 words = _value(self._markup[value:value_end]).lower()[:_MAX_MARK]
                 if _NOT_OF_THE_PAGE.search(words) is None:
-                    read = cache(partial(self._stated, start, end, name[0]))
+                    read = partial(self._stated, start, end, name[0])
                     found.append((f"{kernel.ATTRIBUTES[attribute]}={words}", read))
         return found
 
@@ -141,15 +142,17 @@ class Evidence:
 
     def _lines(self, start: int, name: bytes) -> list[str]:
         inside = self._markup[start : start + _WINDOW]
-        if (end := re.search(rb"</%s(?![\w-])" % name, inside, re.IGNORECASE)) is not None:
+        if (end := re.search(rb"</%s(?![\w-])" % name.lower(), inside.lower())) is not None:
             inside = inside[: end.start()]
         return _lines(inside)
 
     def _stated(self, start: int, end: int, name: bytes) -> list[str]:
         """What an element states in an attribute, else the lines of its text."""
-        attributes = self._attributes(start, end)
-        value = attributes.get("content") or attributes.get("datetime")
-        return [_tidy(value)] if value else self._lines(end, name)
+        if start not in self._read:
+            attributes = self._attributes(start, end)
+            value = attributes.get("content") or attributes.get("datetime")
+            self._read[start] = [_tidy(value)] if value else self._lines(end, name)
+        return self._read[start]
 
 
 @cache
@@ -185,7 +188,7 @@ _NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input")
 """What marks authors and dates of comments, and the fields of a form."""
 _NOT_SHOWN: Final = re.compile(r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--)(?:>|\Z)")
 _INLINE: Final = re.compile(
-    r"</?(?:a|abbr|b|bdi|em|font|i|small|span|strong|sup|time|u)\b[^<>]*+>", re.IGNORECASE
+    r"</?(?:[aAbBiIuU]|abbr|bdi|em|EM|font|FONT|small|span|SPAN|strong|STRONG|sup|time)\b[^<>]*+>"
 )
 _TAGS: Final = re.compile(r"(?:<[^>]*+(?:>|\Z) ?)+")
 _NAME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9]{0,31}")

@@ -76,7 +76,7 @@ def types(thing: Thing) -> tuple[str, ...]:
         stated = [stated]
     elif not isinstance(stated, list):
         return ()
-    return tuple([re.split("[/:]", one)[-1] for one in stated if isinstance(one, str)])
+    return tuple([one.replace(":", "/").rpartition("/")[2] for one in stated if isinstance(one, str)])
 
 
 def resolved(value: Any, by_id: dict[str, Thing]) -> Any:
