@@ -1,8 +1,8 @@
 """Writes an html file that shows why a page was cleaned as it was: each block is coloured by its label.
 
 Point at a block to see its probabilities, stage by stage, and the features with the largest weights. The file
-is self-contained; it runs no script of the page and loads nothing. The page's metadata and where each value is
-from are printed.
+is self-contained; it runs no script of the page and loads nothing. The page's metadata are printed with their
+sources.
 
 examples:
   victor explain page.html                       writes page.explained.html
