@@ -1,7 +1,8 @@
 """Writes an html file that shows why a page was cleaned as it was: each block is coloured by its label.
 
 Point at a block to see its probabilities, stage by stage, and the features with the largest weights. The file
-is self-contained; it runs no script of the page and loads nothing.
+is self-contained; it runs no script of the page and loads nothing. The page's metadata are printed with their
+sources.
 
 examples:
   victor explain page.html                       writes page.explained.html
@@ -65,6 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
         content = page(document, why, name=name, sheets=style_sheets(markup))
         path.write_text(content, encoding="utf-8")
     print(f"{name}: {verdict(document)}\n{path}")
+    for field, source in document.metadata.sources.items():
+        print(f"  {field}: {getattr(document.metadata, field)!r:.200} (from {source})")
     is_unsure = request.cleaning.fail_below is not None and document.status != "ok"
     return EXIT_BUDGET if is_unsure else EXIT_DONE
 
