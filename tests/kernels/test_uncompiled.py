@@ -25,7 +25,7 @@ from victor_spark.kernels import code_points, num
 from victor_spark.langid.normalise import folding_table
 from victor_spark.model import revision, surroundings, weights
 from victor_spark.parser.parse import beyond_budget, parse
-from victor_spark.rendering.structure import structure
+from victor_spark.rendering.structure import Structure
 
 ELSEWHERE = {
     "alignment": "proved against a dense programme",
@@ -120,10 +120,13 @@ def test_rendering(slow: dict[str, ModuleType], source: str | bytes) -> None:
     for name in RENDERING:
         compiled(name)
     page = document(source if isinstance(source, str) else source.decode("utf-8", "replace"))
-    twin, mine = slow["rendering.structure"].structure(page), structure(page)
+    twin, mine = (
+        made(page.html, page.columns, page.kept, markup=page.markup)
+        for made in (slow["rendering.structure"].Structure, Structure)
+    )
     assert mine.nodes.tolist() == twin.nodes.tolist()
     assert mine.values == twin.values
-    assert page.render("markdown") == slow["markdown"].markdown(page)
+    assert page.render("markdown") == slow["markdown"].markdown(twin, page.title)
 
 
 @given(source=pages)

@@ -8,7 +8,7 @@ import numpy as np
 from victor_spark.html.characters import properties
 from victor_spark.kernels import views
 from victor_spark.rendering import num
-from victor_spark.rendering.structure import OP, Cleaned, Structure, structure
+from victor_spark.rendering.structure import OP, Structure
 from victor_spark.rendering.writer import Writer
 
 _NOTES: Final = frozenset(("notes", "footnotes", "endnotes", "note", "footnote"))
@@ -17,18 +17,15 @@ _SEPARATORS: Final = frozenset(("", *"|-–—:·•»«/<>~"))
 _OP, _LEVEL, _END = map(num.NODE.index, ("op", "a", "end"))
 
 
-def markdown(document: Cleaned, *, links: bool = True, images: bool = True, emphasis: bool = True) -> str:
-    """The kept content of a document; without links their text stays, without images nothing of them."""
-    if not document.kept.any():
-        return ""
-    page = structure(document)
+def markdown(page: Structure, title: str | None) -> str:
+    """The kept content of a page."""
     nodes = page.nodes
-    for node in (_title(page, document.title), *_headings_of_notes(page)):
+    for node in (_title(page, title), *_headings_of_notes(page)):
         if node is not None:
             nodes[_OP, node] = OP["root"]
     lines = np.empty((4, nodes.shape[1] + 1), dtype=np.int32)
     arrays = views(page.points, properties(), nodes, lines)
-    return Writer(page.values, *arrays, links=links, images=images, emphasis=emphasis).write(nodes.shape[1])
+    return Writer(page.values, *arrays).write(nodes.shape[1])
 
 
 def _title(page: Structure, title: str | None) -> int | None:
