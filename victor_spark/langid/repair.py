@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from functools import cache
 from itertools import islice
 from typing import Final, NamedTuple
@@ -89,9 +90,13 @@ def whole(text: str) -> list[Misreading]:
     """
     head = " ".join(run[0][:_HEAD] for run in islice(_HIGH.finditer(text), _HEAD))
     n_letters = len(_LETTER.findall(head))
-    if not head or not (possible := [read_as for read_as in _READ_AS if _is_half(head, n_letters, read_as)]):
+    if not head or 2 * _in_runs((run, 1) for run in head.split(" ")) < n_letters:
+        return []
+    if not (possible := [read_as for read_as in _READ_AS if _is_half(head, n_letters, read_as)]):
         return []
     common = Counter(_HIGH.findall(text)).most_common(_MOST_RUNS)
+    if _in_runs(common) < 2 * _MANY:
+        return []
     runs = [(run, n, n * len(_LETTER.findall(run))) for run, n in common]
     most_outside = (1 - _ALL) * sum(n * len(run) for run, n in common)
     shares: dict[Misreading, float] = {}
@@ -119,8 +124,15 @@ def whole(text: str) -> list[Misreading]:
     return [misreading for misreading in likely if shares[misreading] > shares[likely[0]] - _AS_LIKELY]
 
 
+def _in_runs(runs: Iterable[tuple[str, int]]) -> int:
+    """How many characters are in runs of more than one: no other is a part of UTF-8."""
+    return sum(n * len(run) for run, n in runs if len(run) > 1)
+
+
 def _is_half(text: str, n_letters: int, read_as: str) -> bool:
     """Whether at least half of the letters beyond ASCII look like UTF-8 read in a charset."""
+    if not n_letters:
+        return True
     inside = "".join(_sequences(read_as).findall(text))
     return len(inside) >= n_letters - (len(_LETTER.findall(inside)) if inside else 0)
 
