@@ -1,4 +1,4 @@
-"""What Spark's event log tells of a run: bytes that tasks wrote for a shuffle."""
+"""Spark's event log of a run: the bytes that its tasks wrote for shuffles."""
 
 import json
 from pathlib import Path

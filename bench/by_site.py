@@ -6,12 +6,9 @@ Prints Markdown. Both runs alternate.
 """
 
 import argparse
-import ctypes
 import os
-import resource
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -19,10 +16,10 @@ from typing import Final
 
 import _events
 import pyarrow.parquet as pq
+from _processes import cpu_seconds
 from _shards import add_argument, shards
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-_SUBREAPER: Final = 36  # of linux/prctl.h: orphans become our children, so their time is counted
 
 
 def main() -> None:
@@ -31,7 +28,6 @@ def main() -> None:
     add_argument(parser)
     parser.add_argument("--rounds", type=int, default=3, metavar="N")
     arguments = parser.parse_args()
-    ctypes.CDLL(None).prctl(_SUBREAPER, 1)
     took: dict[str, list[float]] = {"one pass": [], "--by-site": []}
     with shards(arguments.shards) as chosen, tempfile.TemporaryDirectory(prefix="victor-bench-") as folder:
         paths = [shard.path for shard in chosen]
@@ -60,21 +56,9 @@ def main() -> None:
 
 
 def _cpu(arguments: list[str], events: Path) -> float:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, str(ROOT / "jobs/clean.py"), *arguments, "--master", "local[2]"]
-    environment = {
-        **os.environ,
-        **_events.logged_to(events),
-        "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
-    }
-    subprocess.run(command, check=True, env=environment, stdout=sys.stderr)
-    while True:
-        try:
-            os.wait()
-        except ChildProcessError:
-            break
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    command = [sys.executable, ROOT / "jobs/clean.py", *arguments, "--master", "local[2]"]
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    return cpu_seconds(command, {**_events.logged_to(events), "PYTHONPATH": path})
 
 
 def _text_bytes(path: Path) -> int:

@@ -30,9 +30,8 @@ from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.progress import track
 from victor_spark.model import decision
 from victor_spark.preparation import handed_over
-from victor_spark.sites import evidence as told
 from victor_spark.sites.decision import FILE_NAME, SiteModel, revised
-from victor_spark.sites.evidence import Contributions, contributions, evidence, known
+from victor_spark.sites.evidence import Contributions, Known, contributions, evidence, known
 from victor_spark.words import block_words, words
 
 MORE: Final = ("fundus", "aed")
@@ -333,7 +332,7 @@ def _raw(path: Path, model: Path, site_model: SiteModel) -> dict[str, Any]:
 def _agreement(
     pages: Sequence[Cleaned],
     parts: Sequence[Contributions],
-    whole: told.Known,
+    whole: Known,
     targets: Sequence[int],
     n: int,
     model: SiteModel,

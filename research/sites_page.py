@@ -39,8 +39,8 @@ over pages, intervals are bootstraps over sites (95 %).
 """
 
 DRAWN = """
-The same with pages drawn at random from larger sites, so that only so many pages are known (all sites that
-have as many, five draws):
+The same for random samples of a fixed number of pages from each site (all sites that have as many pages, five
+samples):
 """
 
 RAW = """
@@ -49,10 +49,11 @@ kept, mean over up to 60 pages.
 """
 
 EVIDENCE = """
-The gain over one pass is {gain:+.4f} ({low:+.4f} to {high:+.4f}). In the last two rows the numbers that
-decide a page are fitted without its site, or without its whole set: so much can be expected of other sites.
+The gain over one pass is {gain:+.4f} ({low:+.4f} to {high:+.4f}). The last two rows are cross-validated:
+the parameters are fitted without the page's site, or without its whole set, and estimate the result on new
+sites.
 
-What most pages of a site have wrong, their consensus has wrong too: the worst pages below are of this kind.
+The consensus doesn't correct an error that most pages of a site share, as in most of the worst pages below.
 Sets of the table below without any gain hold single pages of many sites, or pages that their collectors put
 into an element with an id of its own, so that no two have a layout in common.
 """

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 
@@ -68,6 +68,8 @@ ONLY_TEMPLATES: Final = "only templates of its site"
 FROM_JSON_LD: Final = "text from JSON-LD"
 _LONGEST_REQUEST: Final = 300
 """Characters of a text that asks for JavaScript and has no other content."""
+
+T = TypeVar("T")
 
 
 def models(settings: Settings) -> dict[str, bytes]:
@@ -155,25 +157,33 @@ def cleaning(
             return document
         return replace(found, reason="; ".join(filter(None, (FROM_JSON_LD, found.reason))))
 
+    def cleaned(record: Record, payload: bytes) -> Document:
+        if record.content_mime_type == PLAIN_TEXT:
+            page, facts = prepare_text(payload, look, record.url, record.http_charset)
+            chosen = replace(settings, cleaner=NO_CLEANER)
+            return _document(page, facts, keep_all, chosen, templates, lap)
+        page, facts = prepare(payload, look, record.url, record.http_charset, lap)
+        document = _document(page, facts, cleaner, settings, templates, lap)
+        return stated(document, page, facts) if _is_drawn_by_scripts(document) else document
+
     def clean(record: Record) -> Document:
         if record.status is not None or record.payload is None:
             return dropped(record, settings, record.status or "error", record.reason)
-        try:
-            if record.content_mime_type == PLAIN_TEXT:
-                page, facts = prepare_text(record.payload, look, record.url, record.http_charset)
-                chosen = replace(settings, cleaner=NO_CLEANER)
-                return _document(page, facts, keep_all, chosen, templates, lap)
-            page, facts = prepare(record.payload, look, record.url, record.http_charset, lap)
-            document = _document(page, facts, cleaner, settings, templates, lap)
-            return stated(document, page, facts) if _is_drawn_by_scripts(document) else document
-        except MemoryError:
-            return dropped(record, settings, "out_of_memory", "MemoryError")
-        except (KeyboardInterrupt, SystemExit, GeneratorExit):
-            raise
-        except BaseException as error:  # noqa: BLE001 - a panic in native code is no Exception
-            return dropped(record, settings, "error", f"{type(error).__name__}: {error}"[:500])
+        return guarded(partial(cleaned, record, record.payload), partial(dropped, record, settings))
 
     return clean
+
+
+def guarded(action: Callable[[], T], lost: Callable[[str, str], T]) -> T:
+    """The result of an action on one page; if it fails, what `lost` makes of a status and a reason."""
+    try:
+        return action()
+    except MemoryError:
+        return lost("out_of_memory", "MemoryError")
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # noqa: BLE001 - a panic in native code is no Exception
+        return lost("error", f"{type(error).__name__}: {error}"[:500])
 
 
 def _is_drawn_by_scripts(document: Document) -> bool:

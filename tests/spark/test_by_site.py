@@ -141,7 +141,7 @@ def test_what_lies_between_the_passes_goes_unless_it_is_to_be_kept(clean: Run, t
 
 
 def test_a_run_goes_on_in_the_pass_where_it_stopped(clean: Run, tmp_path: Path, victor: Victor) -> None:
-    """Whatever a kill leaves: of the first pass, between them, or of the second one."""
+    """A run that was killed in the first pass, between the passes, or in the second pass resumes there."""
     output, keeping = tmp_path / "out", replace(TWO, keep_blocks=True)
     whole = clean(output, sites=keeping)
     judging = output / "_run/judging"
@@ -172,7 +172,7 @@ def test_a_run_goes_on_in_the_pass_where_it_stopped(clean: Run, tmp_path: Path, 
 
 
 def test_damaged_judged_pages_end_the_run_and_lose_no_rows(clean: Run, tmp_path: Path) -> None:
-    """A damaged file of block rows is no shard that may fail: nothing is finished without it."""
+    """The failure budget doesn't cover a damaged file of block rows: the run stops."""
     output, keeping = tmp_path / "out", replace(TWO, keep_blocks=True)
     whole = clean(output, sites=keeping)
     for name in ("run.json", "config.json", "plan.json", "manifest.parquet"):

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import OTHER, Blocks, Float32, Float64, UInt8, UInt64
+from victor_spark.blocks import OTHER, Blocks, Float32, Float64, UInt64
 
 Int64 = npt.NDArray[np.int64]
 Places = npt.NDArray[np.intp]
@@ -58,11 +58,6 @@ class Contributions:
     def __len__(self) -> int:
         return len(self.key)
 
-    @property
-    def kind(self) -> UInt8:
-        """LAYOUT or TEXT per key."""
-        return (self.key & _KIND_BITS).astype(np.uint8)
-
 
 @dataclass(frozen=True, slots=True)
 class Known:
@@ -73,10 +68,6 @@ class Known:
 
     n_pages: int
     of_keys: Contributions
-
-    def merged(self, other: "Known") -> "Known":
-        """What the pages of both tell; no page may be in both."""
-        return Known(self.n_pages + other.n_pages, added([self.of_keys, other.of_keys]))
 
 
 def known(pages: Iterable[Contributions]) -> Known:

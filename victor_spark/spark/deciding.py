@@ -57,19 +57,15 @@ def work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
     decide = pipeline.deciding(request.cleaning, models)
     site_model = decision.from_bytes(models[MODEL])
 
+    def made(record: StoredPage) -> Row:
+        page = _revised(judged.page(record.row), record, site_model)
+        return _decided(record, page, decide, schema)
+
     def row(record: Record) -> Row:
         assert isinstance(record, StoredPage)
         if record.row["judged"] is None:
             return record.row
-        try:
-            page = judged.page(record.row)
-            return _decided(record, _revised(page, record, site_model), decide, schema)
-        except MemoryError:
-            return _lost(record, "out_of_memory", "MemoryError")
-        except (KeyboardInterrupt, SystemExit, GeneratorExit):
-            raise
-        except BaseException as error:  # noqa: BLE001 - a panic in native code is no Exception
-            return _lost(record, "error", f"{type(error).__name__}: {error}"[:500])
+        return pipeline.guarded(partial(made, record), partial(_lost, record))
 
     return Work(schema, partial(_read, folder=request.known), row, _lost)
 
