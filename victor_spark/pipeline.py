@@ -12,7 +12,7 @@ from victor_spark import roles
 from victor_spark.blocks import OTHER, TEXT, Bool, Page, Scores, no_blocks, uniform
 from victor_spark.document import Document
 from victor_spark.errors import InputError, ModelError, UsageError
-from victor_spark.extractors import CRF_CLEANERS, Cleaner, check_name, load, models_of, template
+from victor_spark.extractors import CRF_CLEANERS, Cleaner, by_site, check_name, load, models_of, template
 from victor_spark.extractors.template import TemplateStep
 from victor_spark.extractors.victor import reads_language
 from victor_spark.html.charset import PLAIN_TEXT
@@ -41,6 +41,7 @@ class Settings:
     `model`: a model directory instead of the cleaner's own. `languages`: ISO codes of the pages to
     keep, empty for all. `lid_model`: a fastText file that identifies languages instead of our profiles.
     `templates`: a templates table; `templates_use`: one of extractors.template.USES.
+    `sites`: a table of sites.
     """
 
     cleaner: str = "victor"
@@ -54,6 +55,7 @@ class Settings:
     lid_model: str | None = None
     templates: str | None = None
     templates_use: str = template.AFTER
+    sites: str | None = None
 
 
 EVERYTHING: Final = Settings(cleaner=template.NAME)
@@ -80,7 +82,8 @@ def models(settings: Settings) -> dict[str, bytes]:
     check_name(settings.cleaner)
     _check(settings)
     template.check(settings.cleaner, settings.templates, settings.templates_use)
-    needed = language_models()
+    by_site.check(settings.cleaner, settings.sites)
+    needed = language_models() | (by_site.models(settings.sites) if settings.sites else {})
     if settings.templates:
         needed[TEMPLATES] = template.table_bytes(settings.templates)
     if settings.lid_model:
@@ -130,6 +133,8 @@ def cleaning(
     `lap` is called at the end of each stage: canonical, segment, language, decide, render.
     """
     cleaner, templates = load(settings.cleaner, models), _templates(settings, models)
+    if settings.sites:
+        cleaner = by_site.cleaner(cleaner, settings.sites, models)
     if templates is not None:
         cleaner = templates.cleaner(cleaner)
     look = linguist(

@@ -71,7 +71,7 @@ CLEANER: Final = Group(
     option("--model DIR", "use this trained model instead of the cleaner's own"),
 )
 TEMPLATES: Final = Group(
-    "site templates (see `victor templates mine`)",
+    "knowledge of the page's site (see `victor templates mine`, `victor sites write`)",
     option("--templates FILE", "a templates table: what many pages of a site repeat"),
     option(
         "--templates-use",
@@ -79,6 +79,7 @@ TEMPLATES: Final = Group(
         "give each block its template_share",
         choices=template.USES,
     ),
+    option("--sites TABLE", "a table of sites: how other pages of a site were decided"),
 )
 LANGUAGE: Final = Group(
     "language",
