@@ -196,3 +196,14 @@ def test_options_of_two_passes_need_two_passes() -> None:
         SiteOptions(keep_blocks=True)
     with pytest.raises(UsageError, match="--by-site needs the cleaner victor, not kimatu"):
         CleanRequest(cleaning=Settings("kimatu"), sites=TWO)
+
+
+def test_an_output_that_tasks_cannot_read_stops_the_run_before_its_first_page(
+    clean: Run, spark: SparkSession, tmp_path: Path
+) -> None:
+    """Spark writes to a view of a disk, which Python can't read, as hdfs:// without libhdfs."""
+    hadoop = spark.sparkContext._jsc.hadoopConfiguration()  # type: ignore[union-attr]
+    hadoop.set("fs.viewfs.mounttable.crawls.link./clean", tmp_path.as_uri())
+    with pytest.raises(OutputError, match=r"^viewfs://crawls/clean/out/_run/judging: .*viewfs"):
+        clean(output="viewfs://crawls/clean/out", sites=TWO)
+    assert not list(tmp_path.rglob("*.parquet"))
