@@ -16,11 +16,11 @@ WORST = "sites-worst.toml"
 INTRODUCTION = """# What only a whole site can tell: measurements
 
 This document is made by `python -m research.sites page --output docs/sites.md` from results that
-`python -m research.sites measure --data DATA --model MODEL` stores (a minute of CPU time; the help of the
-command says how to train MODEL, which takes 16).
+`python -m research.sites measure --data DATA --models M` stores (minutes of CPU time; the help of the
+command says how to train the models of the five folds, which takes an hour).
 
-A page's own model gives every block a probability. A second pass adds what the site's other pages tell, with
-`victor_spark.sites`:
+The model `victor-3` gives every block of a page a probability of its own. The second pass corrects it by the
+other pages of the site (`victor_spark.sites`), with three kinds of evidence:
 
 - **consensus**: the mean log-odds of content of the blocks with the same layout (the tags of all ancestors,
   and the words in their classes and ids) on the other pages;
@@ -33,9 +33,10 @@ The model: {parameters}.
 A page whose site is not known, or has no other page, keeps its probabilities to the bit.
 
 
-Measured on {n_pages} annotated pages of {n_sites} sites that MODEL has not seen, each with at least three
-annotated pages; tables are about the sites with five and more unless they say otherwise. Word F1 is the mean
-over pages, intervals are bootstraps over sites (95 %).
+Measured on {n_pages} annotated pages of {n_sites} sites in {n_folds} of five folds, each page with a model
+that is trained without its fold. Each site has at least three annotated pages; tables are about the sites
+with five and more unless they say otherwise. Word F1 is the mean over pages, intervals are bootstraps over
+sites (95 %).
 """
 
 DRAWN = """
@@ -72,6 +73,7 @@ def page(results: Path) -> str:
             parameters=", ".join(f"{name} {value:g}" for name, value in model.items()),
             n_pages=f"{found['n_pages']:,}",
             n_sites=found["n_sites"],
+            n_folds=found["n_folds"],
         ),
         "## By kind of evidence\n",
         *_evidence(found),
