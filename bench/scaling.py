@@ -60,8 +60,8 @@ TWO_PASSES: Final = """\
 `--by-site` has {ratio} times the CPU time of one pass, {between} times the disk of `OUT/pages` for the judged
 pages between the passes, and a shuffle of {shuffled:.1f} kB a page: the factors of `victor plan --by-site`,
 measured by `python bench/by_site.py` on annotated pages. The sums of sites that go back to the tasks have
-{sums:.1f} kB a page on disk (invented pages, below). The shuffle is on the local disks of the executors; judged
-pages and sums are on the disk of OUT until the run is complete.
+{sums:.1f} kB a page on disk (invented pages, below). The shuffle is on the local disks of the executors;
+judged pages and sums are on the disk of OUT until the run is complete.
 
 | | {titles} |
 |---|{line}
@@ -82,10 +82,10 @@ shard compressed as one stream, and the records of one file in a table of record
 is delayed; other tasks of the same wave and of the next continue.
 
 **Sites.** One pass does not group by site, so a host with half of all pages has no extra cost. With
-`--by-site`, each task sums up its pages by site and key before the shuffle, so that a site has at most as many
-rows as keys in each file, and no task holds a site. Measured on invented pages of sites by Zipf's law, one of
-which has half of all pages (`python bench/skew.py --pages {n_pages} --sites {n_sites} --write`, on two cores; the
-start of Spark is a large part of so short a run):
+`--by-site`, each task sums up its pages by site and key before the shuffle, so that a site has at most as
+many rows as keys in each file, and no task holds a site. Measured on invented pages of sites by Zipf's law,
+one of which has half of all pages (`python bench/skew.py --pages {n_pages} --sites {n_sites} --write`, on two
+cores; the start of Spark is a large part of so short a run):
 
 | | pages | CPU time a page | shuffled a page | longest task | largest Python process |
 |---|---:|---:|---:|---:|---:|

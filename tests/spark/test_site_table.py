@@ -74,7 +74,7 @@ def known(march: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     from victor_spark.spark import site_table
 
     target = tmp_path_factory.mktemp("table") / "sites"
-    site_table.run(site_table.SitesRequest(sources=(str(march),), target=str(target)))
+    site_table.run([str(march)], str(target))
     return target
 
 

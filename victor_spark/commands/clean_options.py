@@ -5,6 +5,7 @@ and that field; the built-in value is the field's default, and conf/cleaning.tom
 """
 
 import argparse
+import os
 from dataclasses import fields, replace
 from typing import Final
 
@@ -30,6 +31,7 @@ from victor_spark.extractors import template
 from victor_spark.model import decision
 from victor_spark.spark.request import ENGINES, PARTITION_COLUMNS, Budget, CleanRequest
 from victor_spark.templates.sites import GROUPINGS, check_grouping
+from victor_spark.warc import storage
 
 ALL_STATUSES: Final = tuple(range(100, 600))
 
@@ -191,6 +193,9 @@ def request(arguments: argparse.Namespace) -> CleanRequest:
         values = getattr(built_in, group)
         options = {field.name: given.get(field.name) for field in fields(values)}
         groups[group] = configuration.merged(values, configured.get(TABLES.get(group, ""), {}), options)
+    sites = groups["cleaning"].sites
+    if sites and storage.scheme(sites) is None:  # tasks run in other folders
+        groups["cleaning"] = replace(groups["cleaning"], sites=os.path.abspath(sites))
     return replace(
         built_in,
         inputs=tuple(arguments.inputs),

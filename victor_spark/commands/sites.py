@@ -71,11 +71,7 @@ def write(arguments: argparse.Namespace) -> int:
     from victor_spark.spark import site_table
 
     try:
-        site_table.run(
-            site_table.SitesRequest(
-                sources=tuple(arguments.sources), target=arguments.target, master=arguments.master
-            )
-        )
+        site_table.run(arguments.sources, arguments.target, arguments.master)
     except KeyboardInterrupt:
         print("victor: stopped; nothing was written", file=sys.stderr)
         return EXIT_INCOMPLETE

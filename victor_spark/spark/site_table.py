@@ -1,6 +1,6 @@
 """`victor sites write`: block rows of runs, and tables of sites → one table of sites."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 from uuid import uuid4
@@ -22,50 +22,45 @@ _ROW_GROUP: Final = 1 << 19
 """Bytes that are read for a site at least: some thousand rows."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class SitesRequest:
-    """The options of `victor sites write`: runs and tables, and the folder that is written."""
-
-    sources: tuple[str, ...]
-    target: str
-    master: str | None = None
-
-
-def run(request: SitesRequest) -> None:
-    """Writes the table; an error leaves nothing behind."""
-    check_master(request.master)
+def run(sources: Sequence[str], target: str, master: str | None = None) -> None:
+    """Writes the table to a new folder; an error leaves nothing behind."""
+    check_master(master)
     group = f"victor sites write {uuid4()}"
-    interruptible(partial(_run_on_spark, request, group), group=group)
+
+    def action() -> None:
+        with session(master=master) as spark, output_errors(target):
+            spark.sparkContext.setJobGroup(group, "victor sites write", interruptOnCancel=True)
+            _run(spark, sources, target)
+
+    interruptible(action, group=group)
 
 
-def _run_on_spark(request: SitesRequest, group: str) -> None:
-    with session(master=request.master) as spark, output_errors(request.target):
-        files, name = new_folder(request.target, spark)
-        found = {source: _source(spark, source) for source in request.sources}
-        groupings = {grouping: source for source, (_, grouping) in found.items()}
-        if len(groupings) > 1:
-            how = " and ".join(f"{source} by {grouping}" for grouping, source in groupings.items())
-            raise UsageError(f"tables of different groupings can't be merged: {how}")
-        shards = pa.concat_tables([shards for shards, _ in found.values()])
-        n_tasks = min(len(shards), spark.sparkContext.defaultParallelism * plan.TASKS_PER_CORE)
-        spark.sparkContext.setJobGroup(group, "victor sites write", interruptOnCancel=True)
-        draft = f".{name}.draft"
-        try:
-            with waves.disk_errors(files):
-                _write(plan.frame(spark, shards, n=n_tasks), f"{files.location}/{draft}", *groupings)
-            remove_checksums(files, draft)
-            written = spark.read.parquet(waves.literal(f"{files.location}/{draft}"))
-            counts = written.where(f"key = {OF_SITE}").agg(sf.count("site"), sf.sum("n_pages")).collect()[0]
-            files.move(draft, name)
-        finally:
-            files.remove(draft)
-    log(f"{many(counts[0], 'site')} of {many(counts[1] or 0, 'page')} written to {request.target}")
+def _run(spark: SparkSession, sources: Sequence[str], target: str) -> None:
+    files, name = new_folder(target, spark)
+    found = [_source(spark, source) for source in sources]
+    groupings = {grouping: source for source, (_, grouping) in zip(sources, found, strict=True)}
+    if len(groupings) > 1:
+        how = " and ".join(f"{source} by {grouping}" for grouping, source in groupings.items())
+        raise UsageError(f"tables of different groupings can't be merged: {how}")
+    shards, draft = pa.concat_tables([shards for shards, _ in found]), f".{name}.draft"
+    n_tasks = min(len(shards), spark.sparkContext.defaultParallelism * plan.TASKS_PER_CORE)
+    try:
+        with waves.disk_errors(files):
+            _write(plan.frame(spark, shards, n=n_tasks), f"{files.location}/{draft}", *groupings)
+        remove_checksums(files, draft)
+        written = spark.read.parquet(waves.literal(f"{files.location}/{draft}"))
+        counts = written.where(f"key = {OF_SITE}").agg(sf.count("site"), sf.sum("n_pages")).collect()[0]
+        files.move(draft, name)
+    finally:
+        files.remove(draft)
+    log(f"{many(counts[0], 'site')} of {many(counts[1] or 0, 'page')} written to {target}")
 
 
 def _source(spark: SparkSession, location: str) -> tuple[pa.Table, str]:
     """The files of a run's block rows or of a table as shards, and how pages are grouped into sites."""
     judging = open_files(f"{location.rstrip('/')}/{output.JUDGING}", spark)
     if judging.names("_run") is None:
+        location = open_files(location, spark).location.removeprefix("file://")  # absolute, for tasks
         found = SiteTable(location, table.listing(location))
         return site_sums.table_files(found), found.grouping
     sizes = site_sums.judged_sizes(judging)
