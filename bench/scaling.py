@@ -60,7 +60,7 @@ TWO_PASSES: Final = """\
 `--by-site` has {ratio} times the CPU time of one pass, {between} times the disk of `OUT/pages` for the judged
 pages between the passes, and a shuffle of {shuffled:.1f} kB a page: the factors of `victor plan --by-site`,
 measured by `python bench/by_site.py` on annotated pages. The sums of sites that go back to the tasks have
-{sums:.1f} kB a page on disk (invented pages, below). The shuffle is on the local disks of the executors;
+{sums:.0f} bytes a page on disk (invented pages, below). The shuffle is on the local disks of the executors;
 judged pages and sums are on the disk of OUT until the run is complete.
 
 | | {titles} |
@@ -221,7 +221,7 @@ def _two_passes(measured: dict[str, Any], skewed: list[dict[str, Any]]) -> str:
         ratio=estimate.TWO_PASSES,
         between=estimate.BETWEEN,
         shuffled=estimate.SHUFFLED / 1e3,
-        sums=sums / 1e3,
+        sums=sums,
         titles=" | ".join(counts),
         line="---:|" * len(counts),
         rows="\n".join(f"| {name} | {' | '.join(values)} |" for name, values in rows.items()),

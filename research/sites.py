@@ -6,7 +6,7 @@ python -m research.sites measure --data DATA --models M
 python -m research.sites page --output docs/sites.md
 
 Each page is cleaned by the model of its fold, which has not seen its site; sites of folds without a model in
-M are left out. `measure` writes sites.json in --results, and the fitted site model.
+M are left out. `measure` writes sites.json in --results; with --fit, it also fits the site model.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.progress import track
 from victor_spark.model import decision
 from victor_spark.preparation import handed_over
-from victor_spark.sites.decision import FILE_NAME, SiteModel, revised
+from victor_spark.sites.decision import FILE_NAME, SiteModel, from_bytes, revised
 from victor_spark.sites.evidence import Contributions, Known, contributions, evidence, known
 from victor_spark.words import block_words, words
 
@@ -187,8 +187,8 @@ def fit(f1: dict[tuple[float, float], Float64], chosen: Bool) -> tuple[float, fl
     return min((parameters for parameters, mean in means.items() if mean >= best - NEAR), key=sum)
 
 
-def measure(data: Path, models: Path, results: Path, site_model: Path) -> None:
-    """Fits the site model, and writes it and all figures of the document."""
+def measure(data: Path, models: Path, results: Path, site_model: Path, *, refit: bool) -> None:
+    """Writes all figures of the document, and with `refit` the site model, fitted on all pages."""
     rows = list(out_of_fold(data, models))
     names = np.array([row.site for row in rows])
     groups = [np.flatnonzero(names == site).tolist() for site in sorted(set(names.tolist()))]
@@ -198,14 +198,16 @@ def measure(data: Path, models: Path, results: Path, site_model: Path) -> None:
         for each in track(list(product(COMMON, REPEATED)), "fitting", len(COMMON) * len(REPEATED))
     }
     f1 = {each: values[:, 0] for each, values in grid.items()}
-    common, repeated = fit(f1, np.ones(len(rows), bool))
-    fitted = replace(START, common=common, repeated=repeated)
-    trials = {each: decided(rows, table, replace(fitted, calibration=each)) for each in CALIBRATION}
-    calibration = min(trials, key=lambda each: abs(float(np.diff(trials[each].mean(axis=0))[0])))
-    shipped = replace(fitted, calibration=calibration)
-    (site_model / FILE_NAME).write_bytes(shipped.to_bytes())
+    if refit:
+        common, repeated = fit(f1, np.ones(len(rows), bool))
+        fitted = replace(START, common=common, repeated=repeated)
+        trials = {each: decided(rows, table, replace(fitted, calibration=each)) for each in CALIBRATION}
+        calibration = min(trials, key=lambda each: abs(float(np.diff(trials[each].mean(axis=0))[0])))
+        (site_model / FILE_NAME).write_bytes(replace(fitted, calibration=calibration).to_bytes())
+    shipped = from_bytes((site_model / FILE_NAME).read_bytes())
+    common = shipped.common
 
-    one, by_site = decided(rows, table, None), trials[calibration]
+    one, by_site = decided(rows, table, None), decided(rows, table, shipped)
     sets = np.array([row.page.set for row in rows])
     n_pages = np.array([Counter(names.tolist())[name] for name in names])
     folds = np.random.default_rng(0).permutation(len(groups)) % N_FOLDS
@@ -290,6 +292,8 @@ def _by_language(
 def _at(rows: Sequence[Cleaned], groups: Sequence[Sequence[int]], n: int, model: SiteModel) -> dict[str, Any]:
     """One pass and by site where a site has only n pages, drawn at random from the sites that have more."""
     random, one, other, sites = np.random.default_rng(n), [], [], []
+    parts = {"consensus": START, "layouts": replace(START, common=model.common)}
+    f1: dict[str, list[Float64]] = {name: [] for name in parts}
     for _, group in product(range(N_DRAWS), groups):
         if len(group) < n:
             continue
@@ -298,10 +302,13 @@ def _at(rows: Sequence[Cleaned], groups: Sequence[Sequence[int]], n: int, model:
         table = evidence_of(rows, drawn)
         one.append(decided(rows, table, None))
         other.append(decided(rows, table, model))
+        for name, part in parts.items():
+            f1[name].append(decided(rows, table, part)[:, 0])
         sites += [rows[i].site for i in table]
-    return _group(
+    found = _group(
         str(n), np.concatenate(one), np.concatenate(other), np.array(sites), np.ones(len(sites), bool)
     )
+    return found | {name: float(np.concatenate(values).mean()) for name, values in f1.items()}
 
 
 def _reliability(found: Float64) -> list[dict[str, float]]:
@@ -392,6 +399,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--site-model", metavar="DIR", type=Path, default=resources.directory("models") / "sites"
     )
+    parser.add_argument("--fit", action="store_true", help="fit the site model on these pages, and write it")
     parser.add_argument("--output", metavar="FILE", type=Path, default=Path("docs/sites.md"))
     args = parser.parse_args(arguments)
     needed = {"split": ("data", "to"), "measure": ("data", "models"), "page": ()}[args.step]
@@ -402,7 +410,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             case "split":
                 split(args.data, args.to)
             case "measure":
-                measure(args.data, args.models, args.results, args.site_model)
+                measure(args.data, args.models, args.results, args.site_model, refit=args.fit)
             case "page":
                 args.output.write_text(sites_page.page(args.results / RESULTS), encoding="utf-8")
     except VictorError as error:

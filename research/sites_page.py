@@ -29,7 +29,7 @@ other pages of the site (`victor_spark.sites`), with three kinds of evidence:
 - **repeated texts**: the share of these pages that have the same text. A page of which nearly all content is
   repeated is the same article at another address, and loses nothing.
 
-The model: {parameters}.
+The parameters: {parameters} ([models/sites](../models/sites/CARD.md) says how they were fitted).
 A page whose site is not known, or has no other page, keeps its probabilities to the bit.
 
 
@@ -42,6 +42,10 @@ sites (95 %).
 DRAWN = """
 The same for random samples of a fixed number of pages from each site (all sites that have as many pages, five
 samples):
+"""
+
+ABLATION = """
+Word F1 of the same samples by kind of evidence, each with those before it:
 """
 
 RAW = """
@@ -81,6 +85,8 @@ def page(results: Path) -> str:
         *_groups("annotated pages a site", found["by pages"]),
         DRAWN,
         *_groups("pages known", found["curve"]),
+        ABLATION,
+        *_ablation(found["curve"]),
         "\n## By set and by language\n",
         *_groups("set", found["by set"]),
         "",
@@ -127,6 +133,13 @@ def _groups(title: str, rows: Sequence[Row]) -> Iterator[str]:
             f"{row['low']:+.4f} to {row['high']:+.4f}",
             " → ".join(below),
         )
+
+
+def _ablation(rows: Sequence[Row]) -> Iterator[str]:
+    yield from _head("pages known", "one pass", "consensus", "common layouts", "repeated texts, calibrated")
+    for row in rows:
+        f1 = (row["one"]["f1"], row["consensus"], row["layouts"], row["by_site"]["f1"])
+        yield _row(row["name"], *(f"{each:.4f}" for each in f1))
 
 
 def _peers(peers: Row) -> Iterator[str]:
