@@ -14,7 +14,7 @@ from victor_spark.commands.options import Command, option
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, InputError
 from victor_spark.extractors import by_site
 from victor_spark.sites import decision, layouts, table
-from victor_spark.sites.layouts import SiteLayouts
+from victor_spark.sites.layouts import Site
 from victor_spark.warc.storage import printable
 
 WRITE_HELP: Final = """\
@@ -43,14 +43,17 @@ examples:
   victor sites show sites-april example.org --limit 100
   victor sites show sites-april example.org --html example.html      one page that needs no other file
 """
-_CSS: Final = """\
+_HEAD: Final = """\
+<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><style>
 :root { color-scheme: light dark; }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: auto; }
 div { display: flex; gap: 1rem; border-left: .4rem solid #9aa5ae; padding: .15rem .7rem; margin: .15rem 0; }
 div.kept { border-color: #3f8f5f; background: #3f8f5f22; font-weight: 600; }
 small { opacity: .75; font-weight: 400; white-space: nowrap; }
 bdi { flex: 1; min-width: 0; overflow-wrap: anywhere; }
-"""
+</style>"""
+_CLASSES: Final = {"+": "kept", "-": "dropped", "=": "repeated"}
 _LIMIT: Final = 40
 
 WRITE_OPTIONS: Final = (
@@ -91,47 +94,44 @@ def show(arguments: argparse.Namespace) -> int:
     else:
         sites = [arguments.site]
     model = decision.from_bytes(by_site.model()[by_site.MODEL])
-    shown = (layouts.of_site(found.rows(site), model, arguments.limit) for site in sites)
+    shown = (layouts.of_site(found.rows(site), model) for site in sites)
     if arguments.html:
         with outputs.written(Path(arguments.html)), open(arguments.html, "w", encoding="utf-8") as file:
-            file.writelines(_html(arguments.table, shown))
+            file.write(f"{_HEAD}<title>{escape(arguments.table)}</title></head><body>\n")
+            file.writelines(_html(*line) for site in shown for line in _lines(site, arguments.limit))
+            file.write("</body></html>\n")
         return EXIT_DONE
     sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
-    if arguments.site is None:
-        print(f"{'pages':>9} {'layouts':>8} {'kept':>8}  site")
-        for each in shown:
-            print(f"{each.n_pages:>9} {each.n_layouts:>8} {each.n_kept:>8}  {printable(each.site)}")
-    else:
-        print("\n".join(_lines(next(shown))))
+    for site in shown:
+        if arguments.site is None:
+            print(f"{site.n_pages:>9,} pages {_n_layouts(site)}  {printable(site.name)}")
+            continue
+        for mark, numbers, text in _lines(site, arguments.limit):
+            print(f"{mark:1} {numbers:>11}  {text}" if mark else f"\n{text}")
     return EXIT_DONE
 
 
-def _lines(found: SiteLayouts) -> Iterator[str]:
-    counts = f"{found.n_pages:,} pages, {found.n_layouts:,} layouts ({found.n_kept:,} kept)"
-    yield f"{printable(found.site)}: {counts}, {found.n_texts:,} repeated texts"
-    yield f"\n{'':2}{'P':>4} {'pages':>6}  layouts, in the order of a page"
-    for each in found.layouts:
-        yield f"{'+' if each.is_kept else '-'} {each.p:>4.2f} {each.share:>6.1%}  {printable(each.example)}"
-    yield f"\n{'':7}{'pages':>6}  texts that repeat"
-    for share, text in found.texts:
-        yield f"{'':7}{share:>6.1%}  {printable(text)}"
+def _n_layouts(site: Site) -> str:
+    n_kept = sum(each.p >= layouts.KEPT for each in site.layouts)
+    return f"{len(site.layouts):>7,} layouts ({n_kept:,} kept)"
 
 
-def _html(name: str, sites: Iterator[SiteLayouts]) -> Iterator[str]:
-    yield f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(name)}</title>\n'
-    yield f'<meta name="viewport" content="width=device-width"><style>\n{_CSS}</style></head><body>\n'
-    yield "<p>Layouts in the order of a page, each with the longest example. Green: kept.</p>\n"
-    for found in sites:
-        counts = f"{found.n_pages:,} pages, {found.n_layouts:,} layouts, {found.n_kept:,} of them kept"
-        yield f"<h1><bdi>{escape(printable(found.site))}</bdi></h1>\n<p>{counts}</p>\n"
-        for each in found.layouts:
-            numbers = f"P {each.p:.2f} · {each.share:.0%} of pages"
-            text = f"<bdi>{escape(printable(each.example))}</bdi><small>{numbers}</small>"
-            yield f"<div{' class=kept' if each.is_kept else ''}>{text}</div>\n"
-        yield f"<h2>{found.n_texts:,} texts repeat</h2>\n"
-        for share, text in found.texts:
-            yield f"<div><bdi>{escape(printable(text))}</bdi><small>{share:.0%} of pages</small></div>\n"
-    yield "</body></html>\n"
+def _lines(site: Site, limit: int) -> Iterator[tuple[str, str, str]]:
+    """A mark, numbers and a text, printable, of each line; headings have no mark."""
+    often = sorted(nlargest(limit, range(len(site.layouts)), key=lambda row: site.layouts[row].share))
+    yield "", "", f"{printable(site.name)}: {site.n_pages:,} pages, {_n_layouts(site).strip()}"
+    for each in map(site.layouts.__getitem__, often):
+        numbers = f"P {each.p:.2f} {each.share:>6.1%}"
+        yield "+" if each.p >= layouts.KEPT else "-", numbers, printable(each.example)
+    yield "", "", f"{len(site.texts):,} texts repeat"
+    for each in site.texts[:limit]:
+        yield "=", f"{each.share:.1%}", printable(each.example)
+
+
+def _html(mark: str, numbers: str, text: str) -> str:
+    text = f"<bdi>{escape(text)}</bdi>"
+    line = f"<div class={_CLASSES[mark]}>{text}<small>{numbers}</small></div>" if mark else f"<h2>{text}</h2>"
+    return f"{line}\n"
 
 
 WRITE: Final = Command(WRITE_HELP, WRITE_OPTIONS, write)
