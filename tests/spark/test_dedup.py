@@ -82,7 +82,7 @@ def marks(table: Path) -> dict[str, tuple[Any, ...]]:
 
 @pytest.fixture(autouse=True)
 def few_partitions(spark: SparkSession) -> Iterator[None]:
-    """Shuffles into so many partitions as small tables need."""
+    """Three partitions a shuffle: enough for tables as small as these."""
     spark.conf.set("spark.sql.shuffle.partitions", "3")
     yield
     spark.conf.unset("spark.sql.shuffle.partitions")

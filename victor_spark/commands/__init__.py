@@ -20,6 +20,8 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "templates_mine:EVALUATE",
         "measure templates, a cleaner, and both on annotated pages",
     ),
+    "sites write": ("sites:WRITE", "write what a run shows of its sites as a table, or merge such tables"),
+    "sites show": ("sites:SHOW", "show which parts of a site's pages are kept, as text or html"),
     "train crf": ("train_crf:TRAIN", "train a cleaner from annotated pages"),
     "train langid": ("train_langid:TRAIN", "build language profiles from text files"),
     "train ncleaner": ("train_ncleaner:TRAIN", "train n-gram models of clean and dirty text"),

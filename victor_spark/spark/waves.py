@@ -19,6 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from victor_spark import tables
 from victor_spark.errors import OutputError
+from victor_spark.sites import table
 from victor_spark.spark import output, plan
 from victor_spark.spark.counts import Counts, Entry, of_files, total
 from victor_spark.spark.files import Files, HadoopFiles
@@ -38,7 +39,7 @@ from victor_spark.spark.tasks import (
 )
 
 N_CLEANING: Final = 2
-_UNREADABLE: Final = re.compile(f"{UNREADABLE}: [^\\n]*")
+_UNREADABLE: Final = re.compile(f"(?:{UNREADABLE}|{table.UNREADABLE}): [^\\n]*")
 _DISK_FULL: Final = "No space left on device"
 _N_THREADS: Final = N_CLEANING + 2  # two more count and commit while these clean
 _SHUFFLED: Final = 2.0
@@ -224,13 +225,13 @@ def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Itera
 
 @contextmanager
 def disk_errors(files: Files) -> Iterator[None]:
-    """OutputError if a task finds a disk full, or judged pages damaged."""
+    """OutputError if a task finds a disk full, or judged pages or a table of sites damaged."""
     try:
         yield
     except Exception as error:
         if found := _UNREADABLE.search(str(error)):
-            advice = f"remove {output.JUDGING} from OUT, and the same command begins anew"
-            raise OutputError(f"{found[0]}; {advice}") from error
+            advice = f"; remove {output.JUDGING} from OUT, and the same command begins anew"
+            raise OutputError(found[0] + advice * found[0].startswith(UNREADABLE)) from error
         if _DISK_FULL not in str(error):
             raise
         full = f"a disk is full ({_DISK_FULL}); make room, and the same command resumes"
