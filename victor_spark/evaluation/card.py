@@ -60,10 +60,12 @@ def unseen(metrics: Mapping[str, Any]) -> str:
     results = metrics.get("cross_validation")
     if not results:
         return f"## Quality\n\nNot measured: {metrics.get('not_measured', '`--folds 0`')}."
+    n_pages = next(iter(results.values()))[cross_validation.ALL]["n_pages"]
+    of_folds = f" of {n} of the folds" if (n := metrics.get("n_measured_folds")) else ""
     parts = [
         (
             f"## Quality on sites it has not seen\n\n{metrics['n_folds']}-fold cross-validation by site "
-            f"(no site in two folds), {metrics['n_labelled_pages']} pages. Word F1 is the mean over pages "
+            f"(no site in two folds), {n_pages} pages{of_folds}. Word F1 is the mean over pages "
             f"(bag of words against the gold text), its interval a bootstrap over sites. "
             f"`shingles` is F1 over runs of four words, `empty` the share of pages with no output."
         ),
