@@ -324,10 +324,10 @@ _WORST: Final = """\
 ## The {n} worst pages
 
 The pages with the lowest word F1 out of fold whose gold is not empty. `expected` is the expected F1 of the
-best output. For each page, its text, the gold text and our output were compared. Of the {n}, the gold of
-about a third has less than the article or service that it is about, or counts readers' comments as content;
-no decision of ours would mend these. The others are comments and further stories in whole sentences on the
-page of a short text, auctions and shops whose own lines are short, and lists of links."""
+best output. For each page, its text, the gold text and our output were compared. The gold of 13 pages has
+less than the article or service that the page is about, or counts readers' comments as content: no decision
+would mend these. The others are comments and further stories in whole sentences on the page of a short text,
+auctions and shops whose own lines are short, and lists of links."""
 
 _READING: Final = """\
 ## Comparison with the paper
