@@ -114,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         pages = trials.labelled(options.data)
         train = crf.recipe(from_conf(options.features), TrainingOptions(max_iterations=options.iterations))
-        n_folds = {"n_folds": options.folds, "n_measured": options.measured_folds}
+        n_folds = {"n_folds": options.folds, "n_measured": options.measured_folds or 0}
         results = cross_validation.cross_validate(pages, train, **n_folds, n_jobs=options.jobs)
     except VictorError as error:
         print(f"preferences: error: {error}", file=sys.stderr)

@@ -32,14 +32,7 @@ from victor_spark.blocks import OTHER
 from victor_spark.commands import outputs
 from victor_spark.commands.options import Command, OneOf, command_line, option, positive, probability
 from victor_spark.errors import EXIT_DONE, InputError, UsageError
-from victor_spark.evaluation import (
-    card,
-    crf,
-    cross_validation,
-    gold,
-    labelling,
-    pictures,
-)
+from victor_spark.evaluation import card, crf, cross_validation, gold, labelling, pictures
 from victor_spark.evaluation.cross_validation import Results
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import reporter, track
@@ -119,13 +112,8 @@ def _train(arguments: argparse.Namespace, recipe: "Recipe", output: Path) -> Non
         pages = crf.with_shares(pages, MiningSettings())
     results: Results = {}
     if arguments.folds:
-        results = cross_validation.cross_validate(
-            pages,
-            recipe.cleaners,
-            n_folds=arguments.folds,
-            n_measured=arguments.measured_folds,
-            n_jobs=arguments.jobs,
-        )
+        measured = {"n_folds": arguments.folds, "n_measured": arguments.measured_folds or 0}
+        results = cross_validation.cross_validate(pages, recipe.cleaners, **measured, n_jobs=arguments.jobs)
         for name, judged in results.items():
             print(f"\n{name}\n{cross_validation.table(cross_validation.by_set(judged))}")
     _write(output, pages, results, recipe=recipe, arguments=arguments, why_not=why_not)

@@ -57,14 +57,9 @@ FoldResults: TypeAlias = dict[int, dict[str, PageResult]]
 
 
 def cross_validate(
-    pages: Sequence[LabelledPage],
-    train: Train,
-    *,
-    n_folds: int = 10,
-    n_measured: int | None = None,
-    n_jobs: int = 1,
+    pages: Sequence[LabelledPage], train: Train, *, n_folds: int = 10, n_measured: int = 0, n_jobs: int = 1
 ) -> Results:
-    """The results, out of fold, of each page in the first `n_measured` folds (None: all); progress on stderr.
+    """The results, out of fold, of each page in the first `n_measured` folds (0: all); progress on stderr.
 
     `n_jobs` > 1 trains as many folds at a time in forked processes, each with its own memory.
     """
