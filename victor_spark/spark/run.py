@@ -82,7 +82,7 @@ def _run_on_spark(files: Files | None, this: _Run) -> dict[str, Any]:
                 finished = _finished(files, this)
             if finished:
                 return _already_done(finished, request)
-        with output.claimed(files):
+        with waves.disk_errors(files), output.claimed(files):
             return _by_site(spark, files, this) if request.sites.by_site else _run(spark, files, this)
 
 

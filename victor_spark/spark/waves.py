@@ -18,7 +18,7 @@ from pyspark import InheritableThread
 from pyspark.sql import DataFrame, SparkSession
 
 from victor_spark import tables
-from victor_spark.errors import OutputError
+from victor_spark.errors import REFUSALS, OutputError, VictorError
 from victor_spark.spark import output, plan
 from victor_spark.spark.counts import Counts, Entry, of_files, total
 from victor_spark.spark.files import Files, HadoopFiles
@@ -39,6 +39,8 @@ from victor_spark.spark.tasks import (
 
 N_CLEANING: Final = 2
 _UNREADABLE: Final = re.compile(f"{UNREADABLE}: [^\\n]*")
+_REFUSED: Final = re.compile(rf"[(:] ?({'|'.join(REFUSALS)})\b")
+_ADDRESS: Final = re.compile(r"\w+://[^\s'\"]+(?=:)")
 _DISK_FULL: Final = "No space left on device"
 _N_THREADS: Final = N_CLEANING + 2  # two more count and commit while these clean
 _SHUFFLED: Final = 2.0
@@ -224,10 +226,18 @@ def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Itera
 
 @contextmanager
 def disk_errors(files: Files) -> Iterator[None]:
-    """OutputError if a task finds a disk full, or judged pages damaged."""
+    """OutputError if a task finds a disk full, judged pages damaged, or a store that refuses access."""
     try:
         yield
+    except VictorError:
+        raise
     except Exception as error:
+        lines = [(line, code[1]) for line in str(error).splitlines() if (code := _REFUSED.search(line))]
+        for line, code in lines[-1:]:
+            address = _ADDRESS.search(line)
+            where = address[0] if address else files.location
+            mended = "the same command resumes when that is mended"
+            raise OutputError(f"{where}: {REFUSALS[code]} ({code}); {mended}") from error
         if found := _UNREADABLE.search(str(error)):
             advice = f"remove {output.JUDGING} from OUT, and the same command begins anew"
             raise OutputError(f"{found[0]}; {advice}") from error

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from victor_spark.errors import InputError, ShardError, one_line
+from victor_spark.errors import InputError, ShardError, StoreError, one_line
 from victor_spark.warc import boundaries, coordinates, file_types, http_body, ranges, records, storage
 from victor_spark.warc.compression import HEAD_LENGTH, compression_of
 from victor_spark.warc.headers import SYNTAXES, Syntax
@@ -24,9 +24,9 @@ def read(shard: Shard, options: ReadOptions = DEFAULTS, attempt: Attempt = FIRST
     The ranges of a file yield together exactly what the whole file yields, each record once. Damage costs
     only the records it hits: each damaged range yields one Record with status "corrupt_record". `attempt` may
     skip a record and what lies before it.
-    Raises ShardError, and nothing else (MemoryError in an attempt that is watched), when the shard can't be
-    opened, is empty, becomes unreadable or is not the content of `shard.etag`, and after its last record when
-    it ends too early.
+    Raises ShardError, and nothing else (MemoryError in an attempt that is watched, StoreError), when the shard
+    can't be opened, is empty, becomes unreadable or is not the content of `shard.etag`, and after its last
+    record when it ends too early.
     """
     try:
         _check_unchanged(shard)
@@ -45,6 +45,8 @@ def read(shard: Shard, options: ReadOptions = DEFAULTS, attempt: Attempt = FIRST
         raise ShardError(f"{shard.filename}: no memory to read on") from error
     except InputError as error:
         raise ShardError(str(error)) from error
+    except StoreError as error:
+        raise StoreError(f"{shard.filename}: {error}") from error
     except Exception as error:
         raise ShardError(f"{shard.filename}: {one_line(error)}") from error
 

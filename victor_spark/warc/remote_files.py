@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar, cast
 
-from victor_spark.errors import InputError, one_line
+from victor_spark.errors import REFUSALS, InputError, StoreError, one_line
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -241,9 +241,23 @@ def translated(path: str) -> Iterator[None]:
         raise _meaning(error, path) from error
 
 
+def _code(error: Exception) -> str:
+    """S3's name of an error, or the HTTP status where there is none, as in the answer to HEAD."""
+    answer: Any = getattr(error.__cause__ or error.__context__ or error, "response", None)
+    return str(answer.get("Error", {}).get("Code", "")) if isinstance(answer, dict) else ""
+
+
 def _meaning(error: Exception, path: str) -> Exception:
     message = one_line(error)
     kind = type(error).__name__
+    if (code := _code(error)) in ("400", "403"):
+        system, inner = file_system(path)
+        try:
+            system.cat_file(inner, 0, 1)
+        except Exception as again:  # noqa: BLE001 - asked only for its reason
+            code = _code(again)
+    if code in REFUSALS:
+        return StoreError(f"{REFUSALS[code]} ({code})")
     if "Credential" in kind or "Unable to locate credentials" in message or "libhdfs" in message:
         return InputError(f"{path}: {_ADVICE.get(_file_system_name(path), message)}")
     if isinstance(error, ValueError) and "Protocol not known" in message:
