@@ -76,6 +76,8 @@ REFUSALS: Final = {
     "NoSuchBucket": "no such bucket",
     "RequestTimeTooSkewed": "the clocks of this machine and the store differ by minutes",
     "SignatureDoesNotMatch": "the secret of the credentials is wrong",
+    "400": "the store refuses requests, as it does when credentials expired",
+    "403": "the store denies access",
 }
 """Code of an S3 server that refuses whatever is asked → its meaning."""
 

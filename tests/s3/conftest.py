@@ -1,7 +1,6 @@
 """A real S3 server, a go-between before it, an invented crawl in it, and our commands beside."""
 
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -82,6 +81,9 @@ class Victor:
         for pid in standalone.in_session(self.process.pid):
             standalone.kill(pid)
         self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
 
     def said(self) -> str:
         """The end of what the command wrote to stderr."""

@@ -89,7 +89,7 @@ class Server:
             while True:
                 try:
                     client.list_buckets()
-                    return
+                    break
                 except Exception:  # its services start one after the other
                     if time.monotonic() > deadline or self.process.poll() is not None:
                         raise

@@ -1,12 +1,11 @@
 """From S3 to S3 the rows are those of a run on a disk."""
 
-import datetime
+import datetime as dt
 import ipaddress
 from pathlib import Path
 from typing import Any
 
 import pytest
-
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -45,7 +44,8 @@ def test_hadoops_writer_with_each_of_its_committers(
 
     def watch(handler: Handler) -> None:
         nonlocal n_uploads
-        n_uploads += handler.command == "POST" and handler.path.endswith(".parquet?uploads")
+        begins = handler.command == "POST" and handler.path.endswith(".parquet?uploads")
+        n_uploads += begins and "/_temporary/" not in handler.path
 
     store.between.fault = watch
     output = f"s3a://crawls/{committer}"
@@ -53,14 +53,14 @@ def test_hadoops_writer_with_each_of_its_committers(
     lines = hadoop.run(*command)
     assert store.rows(output) == expected, lines
     assert not store.names("crawls", f"{committer}/_run/staged/")
-    assert (n_uploads > 0) == (committer != "file"), "S3A's own committers complete uploads at the end"
+    assert (n_uploads > 0) == (committer != "file"), "S3A's committers write no temporary object"
     if committer == "file":
         assert any("already done" in line for line in hadoop.run(*command))
 
 
 def certified(folder: Path) -> tuple[Path, tuple[Path, Path]]:
     """A certificate authority of our own, and a certificate and key of its for 127.0.0.1."""
-    now, day = datetime.datetime.now(datetime.UTC), datetime.timedelta(days=1)
+    now, day = dt.datetime.now(dt.UTC), dt.timedelta(days=1)
     keys = [ec.generate_private_key(ec.SECP256R1()) for _ in range(2)]
     names = [x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in ("test CA", "127.0.0.1")]
     paths = []
@@ -124,8 +124,8 @@ def test_a_server_with_a_certificate_of_an_own_authority(
         with victor(tmp_path, server.url, AWS_CA_BUNDLE=str(authority)) as trusting:
             trusting.run("clean", "s3://crawls/in/", "--output", "s3://crawls/out", *WAVES)
         assert rows_of(client, "crawls", "out") == expected
-        with victor(tmp_path, server.url, AWS_MAX_ATTEMPTS="1") as wary:
+        with victor(tmp_path, server.url) as wary:
             line = wary.refused("clean", "s3://crawls/in/", "--output", str(tmp_path / "out"))
         assert "s3://crawls/in/: " in line
-        assert "CERTIFICATE_VERIFY_FAILED" in line
+        assert line.endswith("certificate is not trusted; AWS_CA_BUNDLE names a file of authorities")
         assert not (tmp_path / "out").exists()

@@ -39,7 +39,7 @@ from victor_spark.spark.tasks import (
 
 N_CLEANING: Final = 2
 _UNREADABLE: Final = re.compile(f"{UNREADABLE}: [^\\n]*")
-_REFUSED: Final = re.compile(rf"[(:] ?({'|'.join(REFUSALS)})\b")
+_REFUSED: Final = re.compile(rf"(?:[(:] ?|Status Code: )({'|'.join(REFUSALS)})\b")
 _ADDRESS: Final = re.compile(r"\w+://[^\s'\"]+(?=:)")
 _DISK_FULL: Final = "No space left on device"
 _N_THREADS: Final = N_CLEANING + 2  # two more count and commit while these clean

@@ -45,10 +45,9 @@ def read(shard: Shard, options: ReadOptions = DEFAULTS, attempt: Attempt = FIRST
         raise ShardError(f"{shard.filename}: no memory to read on") from error
     except InputError as error:
         raise ShardError(str(error)) from error
-    except StoreError as error:
-        raise StoreError(f"{shard.filename}: {error}") from error
     except Exception as error:
-        raise ShardError(f"{shard.filename}: {one_line(error)}") from error
+        kind = StoreError if StoreError in (type(error), type(error.__cause__)) else ShardError
+        raise kind(f"{shard.filename}: {one_line(error)}") from error
 
 
 def _check_unchanged(shard: Shard) -> None:

@@ -256,12 +256,14 @@ def _meaning(error: Exception, path: str) -> Exception:
             system.cat_file(inner, 0, 1)
         except Exception as again:  # noqa: BLE001 - asked only for its reason
             code = _code(again)
-    if code in REFUSALS:
+    if code in REFUSALS and not code.isdigit():
         return StoreError(f"{REFUSALS[code]} ({code})")
     if "Credential" in kind or "Unable to locate credentials" in message or "libhdfs" in message:
         return InputError(f"{path}: {_ADVICE.get(_file_system_name(path), message)}")
     if isinstance(error, ValueError) and "Protocol not known" in message:
         return InputError(f"{path}: {message}")
+    if "SSL validation failed" in message:
+        return OSError("the server's certificate is not trusted; AWS_CA_BUNDLE names a file of authorities")
     if kind == "FileExpired":
         return OSError("the file changed while it was read")
     if isinstance(error, PermissionError):
