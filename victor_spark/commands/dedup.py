@@ -16,12 +16,13 @@ examples:
 """
 
 import argparse
-import sys
+from dataclasses import fields
 from typing import Final
 
 from victor_spark.commands.clean_options import MASTER
 from victor_spark.commands.options import Command, option, positive, probability, switch
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
+from victor_spark.logs import log
 
 OPTIONS: Final = (
     option("OUT", "the --output of victor clean", dest="location"),
@@ -41,13 +42,11 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--drop needs --output DEST")
     from victor_spark.spark import dedup
 
-    options = {
-        name: value for name, value in vars(arguments).items() if name != "debug" and value is not None
-    }
+    given = {one.name: getattr(arguments, one.name) for one in fields(dedup.DedupRequest)}
     try:
-        dedup.run(dedup.DedupRequest(**options))
+        dedup.run(dedup.DedupRequest(**{name: value for name, value in given.items() if value is not None}))
     except KeyboardInterrupt:
-        print("victor: stopped; nothing was written", file=sys.stderr)
+        log("stopped; nothing was written", "warning")
         return EXIT_INCOMPLETE
     return EXIT_DONE
 

@@ -15,13 +15,13 @@ examples:
 """
 
 import argparse
-import sys
 from dataclasses import fields
 from typing import Final
 
 from victor_spark.commands.clean_options import MASTER
 from victor_spark.commands.options import Command, n_bytes, option, switch
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE
+from victor_spark.logs import log
 from victor_spark.spark.request import EXPORTS, ExportRequest
 
 OPTIONS: Final = (
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         export.run(ExportRequest(**{one.name: getattr(arguments, one.name) for one in fields(ExportRequest)}))
     except KeyboardInterrupt:
-        print("victor: stopped; nothing was exported", file=sys.stderr)
+        log("stopped; nothing was exported", "warning")
         return EXIT_INCOMPLETE
     return EXIT_DONE
 

@@ -19,7 +19,6 @@ then:
 """
 
 import argparse
-import sys
 from dataclasses import replace
 from typing import Final
 
@@ -28,6 +27,7 @@ from victor_spark.commands import clean_options
 from victor_spark.commands.clean_options import LIMITS, MASTER, PARTITIONS, READING
 from victor_spark.commands.options import Command, Group, option, positive
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
+from victor_spark.logs import log
 from victor_spark.templates import sites
 from victor_spark.templates.mine import MiningSettings
 from victor_spark.templates.tokens import VIEWS
@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         run(request)
     except KeyboardInterrupt:
-        print("victor: stopped; nothing was written", file=sys.stderr)
+        log("stopped; nothing was written", "warning")
         return EXIT_INCOMPLETE
     return EXIT_DONE
 

@@ -21,9 +21,10 @@ from pyspark.sql import functions as sf
 
 from victor_spark import tables
 from victor_spark.errors import OutputError
+from victor_spark.logs import log
 from victor_spark.spark import minhash, output
 from victor_spark.spark.files import CloudFiles, Files, check_outside, open_files, output_errors
-from victor_spark.spark.progress import log, many
+from victor_spark.spark.progress import many
 from victor_spark.spark.session import check_master, interruptible, session
 from victor_spark.spark.status import check_complete
 from victor_spark.spark.waves import literal

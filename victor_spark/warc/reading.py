@@ -24,9 +24,9 @@ def read(shard: Shard, options: ReadOptions = DEFAULTS, attempt: Attempt = FIRST
     The ranges of a file yield together exactly what the whole file yields, each record once. Damage costs
     only the records it hits: each damaged range yields one Record with status "corrupt_record". `attempt` may
     skip a record and what lies before it.
-    Raises ShardError, and nothing else (MemoryError in an attempt that is watched, StoreError), when the shard
-    can't be opened, is empty, becomes unreadable or is not the content of `shard.etag`, and after its last
-    record when it ends too early.
+    Raises ShardError, and nothing else (MemoryError in an attempt that is watched), when the shard can't be
+    opened, is empty, becomes unreadable or is not the content of `shard.etag`, and after its last record when
+    it ends too early; StoreError when its store refuses all requests.
     """
     try:
         _check_unchanged(shard)
