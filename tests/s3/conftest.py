@@ -108,9 +108,11 @@ class Victor:
 
 
 @contextmanager
-def victor(folder: Path, url: str, *submit: str, **variables: str) -> Iterator[Victor]:
+def victor(
+    folder: Path, url: str, *submit: str, python: Path = Path(sys.executable), **variables: str
+) -> Iterator[Victor]:
     """The process, whose environment points to a store; `submit`: flags of spark-submit."""
-    kept = {name: value for name, value in environment().items() if name not in FOREIGN}
+    kept = {name: value for name, value in environment().items() if name not in (*FOREIGN, "SPARK_HOME")}
     flags = ["--master", "local[2]", "--conf", f"spark.driver.extraJavaOptions={QUICK}", *submit]
     own = {
         "AWS_ACCESS_KEY_ID": KEY,
@@ -118,12 +120,13 @@ def victor(folder: Path, url: str, *submit: str, **variables: str) -> Iterator[V
         "AWS_DEFAULT_REGION": "us-east-1",
         "AWS_ENDPOINT_URL": url,
         "PYTHONPATH": str(ROOT),
+        "PYSPARK_PYTHON": str(python),
         "PYSPARK_SUBMIT_ARGS": shlex.join([*flags, "pyspark-shell"]),
     }
     log = folder / f"victor-{uuid4()}.log"
     with log.open("wb") as errors:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.s3.commands"],
+            [str(python), "-m", "tests.s3.commands"],
             env={**kept, **own, **variables},
             cwd=ROOT,
             stdin=subprocess.PIPE,
@@ -255,9 +258,8 @@ def no_fault(request: pytest.FixtureRequest) -> Iterator[None]:
         store.between.answered.clear()
 
 
-@pytest.fixture(scope="session")
-def hadoop(store: Store) -> Iterator[Victor]:
-    """Our commands with hadoop-aws and its committers; skips where the jars can't be had."""
+def s3a_flags(store: Store) -> list[str]:
+    """Flags of spark-submit for hadoop-aws and its committers, which go to the store."""
     (jar,) = (Path(pyspark.__file__).parent / "jars").glob("hadoop-client-api-*.jar")
     packages = [f"org.apache.hadoop:hadoop-aws:{jar.stem.rpartition('-')[2]}", *PACKAGES, COMMITTERS]
     options = {
@@ -272,15 +274,25 @@ def hadoop(store: Store) -> Iterator[Victor]:
         "spark.hadoop.fs.s3a.committer.staging.tmp.path": store.folder / "staging",
     }
     flags = [word for name, value in options.items() for word in ("--conf", f"{name}={value}")]
-    flags += ["--packages", ",".join(packages), "--exclude-packages", ",".join(LEFT_OUT)]
-    with victor(store.folder, store.between.url, *flags) as made:
-        made.start("cleaners")
-        try:
-            made.finish()
-        except AssertionError as error:
-            if "unresolved dependency" in str(error) or "not found" in str(error):
-                pytest.skip("the jars of hadoop-aws can't be had")
-            raise
+    return [*flags, "--packages", ",".join(packages), "--exclude-packages", ",".join(LEFT_OUT)]
+
+
+def require_jars(made: Victor) -> None:
+    """Skips where the jars can't be had."""
+    made.start("cleaners")
+    try:
+        made.finish()
+    except AssertionError as error:
+        if "unresolved dependency" in str(error) or "module not found" in str(error):
+            pytest.skip("the jars of hadoop-aws can't be had")
+        raise
+
+
+@pytest.fixture(scope="session")
+def hadoop(store: Store) -> Iterator[Victor]:
+    """Our commands with hadoop-aws and its committers."""
+    with victor(store.folder, store.between.url, *s3a_flags(store)) as made:
+        require_jars(made)
         yield made
 
 
