@@ -11,7 +11,7 @@ from typing import Final
 from victor_spark.commands import outputs
 from victor_spark.commands.clean_options import MASTER
 from victor_spark.commands.options import Command, option
-from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, InputError
+from victor_spark.errors import EXIT_DONE, InputError
 from victor_spark.extractors import by_site
 from victor_spark.sites import decision, layouts, table
 from victor_spark.sites.layouts import Site
@@ -73,11 +73,7 @@ def write(arguments: argparse.Namespace) -> int:
     """Writes the table."""
     from victor_spark.spark import site_table
 
-    try:
-        site_table.run(arguments.sources, arguments.target, arguments.master)
-    except KeyboardInterrupt:
-        print("victor: stopped; nothing was written", file=sys.stderr)
-        return EXIT_INCOMPLETE
+    site_table.run(arguments.sources, arguments.target, arguments.master)
     return EXIT_DONE
 
 
@@ -134,5 +130,5 @@ def _html(mark: str, numbers: str, text: str) -> str:
     return f"{line}\n"
 
 
-WRITE: Final = Command(WRITE_HELP, WRITE_OPTIONS, write)
+WRITE: Final = Command(WRITE_HELP, WRITE_OPTIONS, write, stopped="nothing was written")
 SHOW: Final = Command(SHOW_HELP, SHOW_OPTIONS, show)

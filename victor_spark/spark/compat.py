@@ -17,7 +17,7 @@ import pyspark
 from pyspark.sql import SparkSession
 
 from victor_spark.errors import ConfigurationError
-from victor_spark.spark.progress import log
+from victor_spark.logs import log
 
 _OLDEST: Final = (3, 5)
 _NEWEST_PYTHON: Final = {(3, 5): (3, 11), (4, 0): (3, 13)}

@@ -21,6 +21,7 @@ from pyspark.sql import functions as sf
 
 from victor_spark import minhash, tables
 from victor_spark.errors import OutputError
+from victor_spark.logs import log
 from victor_spark.spark import output
 from victor_spark.spark.files import (
     CloudFiles,
@@ -31,7 +32,7 @@ from victor_spark.spark.files import (
     output_errors,
     remove_checksums,
 )
-from victor_spark.spark.progress import log, many
+from victor_spark.spark.progress import many
 from victor_spark.spark.session import check_master, interruptible, session
 from victor_spark.spark.status import check_complete
 from victor_spark.spark.waves import literal

@@ -13,15 +13,16 @@ from uuid import uuid4
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from victor_spark import pipeline
+from victor_spark import logs, pipeline
 from victor_spark.errors import BudgetError, OutputError, UsageError, described
 from victor_spark.extractors import by_site
+from victor_spark.logs import log
 from victor_spark.sites.table import SiteTable
-from victor_spark.spark import manifest, output, plan, record, site_sums, waves
+from victor_spark.spark import manifest, metrics, output, plan, record, site_sums, waves
 from victor_spark.spark.counts import BudgetTracker, Entry, check_budget
 from victor_spark.spark.files import Files, is_local, open_files, output_errors
 from victor_spark.spark.plan import Plan
-from victor_spark.spark.progress import Tally, clock, log, many, progress
+from victor_spark.spark.progress import Tally, clock, many, progress
 from victor_spark.spark.request import DECIDING, JUDGING, CleanRequest
 from victor_spark.spark.session import check_master, interruptible, session
 from victor_spark.spark.tasks import clean_task
@@ -67,6 +68,8 @@ def run(request: CleanRequest) -> dict[str, Any]:
     )
     began, started = datetime.now(UTC), time.monotonic()
     this = _Run(request, shards.table, models, config, f"victor-{uuid4()}", threading.Event(), began, started)
+    if logs.FIELDS is not None:
+        logs.structure(run=this.id)
     if files is not None and (finished := _finished(files, this)):
         return _already_done(finished, request)
     return interruptible(partial(_run_on_spark, files, this), group=this.id, stop=this.stop)
@@ -82,7 +85,7 @@ def _run_on_spark(files: Files | None, this: _Run) -> dict[str, Any]:
                 finished = _finished(files, this)
             if finished:
                 return _already_done(finished, request)
-        with output.claimed(files):
+        with waves.disk_errors(files), output.claimed(files):
             return _by_site(spark, files, this) if request.sites.by_site else _run(spark, files, this)
 
 
@@ -224,8 +227,12 @@ def _clean(
         run_id=this.id,
     )
 
+    gauges = metrics.gauges(spark.sparkContext, done.values())
+
     def commit(wave: int, written: Written) -> None:
-        budget.add(waves.commit(writing, wave, written))
+        entry = waves.commit(writing, wave, written)
+        metrics.add(gauges, entry)
+        budget.add(entry)
 
     def failed(wave: int, error: BaseException) -> None:
         """Keeps the reason for `victor status`, unless the wave was cancelled."""
@@ -233,7 +240,8 @@ def _clean(
             return
         with suppress(Exception):  # the disk may be full: the error itself matters more
             output.note_failure(files, wave, described(error))
-        log(f"wave {wave} failed; the same command resumes after the waves that are done")
+        line = f"wave {wave} failed; the same command resumes after the waves that are done"
+        log(line, "warning", wave=wave, reason=described(error))
 
     def check_held() -> None:
         """Raises if the run must not begin another wave."""

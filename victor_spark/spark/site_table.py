@@ -11,11 +11,12 @@ from pyspark.sql import functions as sf
 
 from victor_spark import tables
 from victor_spark.errors import OutputError, UsageError
+from victor_spark.logs import log
 from victor_spark.sites import evidence, table
 from victor_spark.sites.table import KEYED, OF_SITE, SITES, SUMS, SiteTable
 from victor_spark.spark import output, plan, site_sums, waves
 from victor_spark.spark.files import new_folder, open_files, output_errors, remove_checksums
-from victor_spark.spark.progress import log, many
+from victor_spark.spark.progress import many
 from victor_spark.spark.session import check_master, interruptible, session
 
 _ROW_GROUP: Final = 1 << 19

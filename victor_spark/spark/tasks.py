@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 from pyspark import Accumulator, Broadcast, TaskContext
 from pyspark.sql import SparkSession
 
+from victor_spark import logs
 from victor_spark.spark import deciding, manifest
 from victor_spark.spark.counts import Counts
 from victor_spark.spark.record import models_hashes
@@ -35,6 +36,9 @@ from victor_spark.warc.shard import FIRST, Shard
 
 NO_VALUE: Final = "__HIVE_DEFAULT_PARTITION__"
 REPORT_DDL: Final = "report string"
+LOG_FORMAT: Final = "victor.log.format"
+"""The local property of Spark's jobs that asks for a line from each task that is done."""
+
 _REPORT: Final = pa.schema([("report", pa.string())])
 _ON_DISK: Final = "file://"
 _N_TRIES: Final = 5
@@ -83,9 +87,14 @@ def clean_partition(
             handed = time.perf_counter()
             yield pages
             work.timer.add("hand_over", time.perf_counter() - handed)
-    if seconds is not None:
-        for stage, now in work.timer.seconds().items():
-            seconds[stage].add(now - before[stage])
+    stages = {stage: now - before[stage] for stage, now in work.timer.seconds().items()}
+    for stage, accumulator in (seconds or {}).items():
+        accumulator.add(stages[stage])
+    if (context := TaskContext.get()) and context.getLocalProperty(LOG_FORMAT):
+        run, _, wave = (context.getLocalProperty("spark.jobGroup.id") or "").partition(", wave ")
+        logs.structure(run=run, wave=int(wave or -1), task=context.partitionId())
+        rounded = {stage: round(part, 3) for stage, part in stages.items()}
+        logs.log("task done", attempt=context.attemptNumber(), stages=rounded)
 
 
 def clean_rows(

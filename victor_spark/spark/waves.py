@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from pyspark import InheritableThread
 from pyspark.sql import DataFrame, SparkSession
 
-from victor_spark import tables
-from victor_spark.errors import OutputError
+from victor_spark import logs, tables
+from victor_spark.errors import REFUSALS, OutputError, VictorError
 from victor_spark.sites import table
 from victor_spark.spark import output, plan
 from victor_spark.spark.counts import Counts, Entry, of_files, total
@@ -29,6 +29,7 @@ from victor_spark.spark.progress import Tally
 from victor_spark.spark.request import RowOptions
 from victor_spark.spark.rows import STAGES
 from victor_spark.spark.tasks import (
+    LOG_FORMAT,
     REPORT_DDL,
     CleanTask,
     StageSeconds,
@@ -40,6 +41,8 @@ from victor_spark.spark.tasks import (
 
 N_CLEANING: Final = 2
 _UNREADABLE: Final = re.compile(f"(?:{UNREADABLE}|{table.UNREADABLE}): [^\\n]*")
+_REFUSED: Final = re.compile(rf"(?:[(:] ?|Status Code: )({'|'.join(REFUSALS)})\b")
+_ADDRESS: Final = re.compile(r"\w+://[^\s'\"]+(?=:)")
 _DISK_FULL: Final = "No space left on device"
 _N_THREADS: Final = N_CLEANING + 2  # two more count and commit while these clean
 _SHUFFLED: Final = 2.0
@@ -197,6 +200,13 @@ def commit(writing: Writing, wave: int, written: Written) -> Entry:
         stages={stage: round(seconds.value, 3) for stage, seconds in written.seconds.items()},
     )
     output.enter(files, entry)
+    if logs.FIELDS is not None:
+        done: dict[str, Any] = {
+            "seconds": entry.seconds,
+            "stages": entry.stages,
+            "statuses": counts.page_statuses,
+        }
+        logs.log("wave done", wave=wave, n_bytes=entry.n_bytes, n_pages=counts.n_pages, **done)
     return entry
 
 
@@ -211,6 +221,7 @@ def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Itera
     """Marks the jobs of this thread as the wave's, for progress, and as the run's, for cancelling it."""
     context, group = writing.spark.sparkContext, f"{writing.run_id}, wave {wave}"
     context.addJobTag(writing.run_id)
+    context.setLocalProperty(LOG_FORMAT, None if logs.FIELDS is None else "json")  # type: ignore[arg-type]
     context.setLocalProperty("spark.scheduler.pool", None)  # type: ignore[arg-type] # as PySpark's own tests do
     context.setJobGroup(group, f"victor clean, wave {wave}", interruptOnCancel=True)
     writing.tally.begin(group, weight=weight, n_tasks=n_tasks)
@@ -225,10 +236,18 @@ def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Itera
 
 @contextmanager
 def disk_errors(files: Files) -> Iterator[None]:
-    """OutputError if a task finds a disk full, or judged pages or a table of sites damaged."""
+    """OutputError if a task meets a full disk, damaged judged pages or sites, or a store that refuses."""
     try:
         yield
+    except VictorError:
+        raise
     except Exception as error:
+        refused = [line for line in str(error).splitlines() if _REFUSED.search(line)]
+        for line in refused[-1:]:
+            code = _REFUSED.findall(line)[0]
+            where = (_ADDRESS.findall(line) or [files.location])[0]
+            mended = "the same command resumes when that is mended"
+            raise OutputError(f"{where}: {REFUSALS[code]} ({code}); {mended}") from error
         if found := _UNREADABLE.search(str(error)):
             advice = f"; remove {output.JUDGING} from OUT, and the same command begins anew"
             raise OutputError(found[0] + advice * found[0].startswith(UNREADABLE)) from error

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar, cast
 
-from victor_spark.errors import InputError, one_line
+from victor_spark.errors import REFUSALS, InputError, StoreError, one_line
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -44,6 +44,7 @@ _ADVICE: Final = {
     "hdfs": "no libhdfs found: set HADOOP_HOME, JAVA_HOME and CLASSPATH=$(hadoop classpath --glob), "
     "or read through WebHDFS: webhdfs://NAMENODE:9870/...",
 }
+_UNTRUSTED: Final = "the server's certificate is not trusted; AWS_CA_BUNDLE names a file of authorities"
 _PERMANENT: Final = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 _PERMANENT_CODES: Final = frozenset({errno.EINVAL, errno.EBADF, errno.ENOENT, errno.EACCES, errno.EPERM})
 
@@ -238,7 +239,24 @@ def translated(path: str) -> Iterator[None]:
     except (ImportError, InputError, TransientError):
         raise
     except Exception as error:
-        raise _meaning(error, path) from error
+        raise (_refusal(error, path) or _meaning(error, path)) from error
+
+
+def _code(error: Exception) -> str:
+    """S3's name of an error, or the HTTP status where there is none, as in the answer to HEAD."""
+    answer: Any = getattr(error.__cause__ or error.__context__ or error, "response", None)
+    return str(answer.get("Error", {}).get("Code", "")) if isinstance(answer, dict) else ""
+
+
+def _refusal(error: Exception, path: str) -> StoreError | None:
+    """Why S3 refuses all requests, if it does; asks for a byte, as the answer to HEAD has no reason."""
+    if (code := _code(error)) in ("400", "403"):
+        system, inner = file_system(path)
+        try:
+            system.cat_file(inner, 0, 1)
+        except Exception as again:  # noqa: BLE001 - asked only for its reason
+            code = _code(again)
+    return None if code.isdigit() or code not in REFUSALS else StoreError(f"{REFUSALS[code]} ({code})")
 
 
 def _meaning(error: Exception, path: str) -> Exception:
@@ -248,8 +266,9 @@ def _meaning(error: Exception, path: str) -> Exception:
         return InputError(f"{path}: {_ADVICE.get(_file_system_name(path), message)}")
     if isinstance(error, ValueError) and "Protocol not known" in message:
         return InputError(f"{path}: {message}")
-    if kind == "FileExpired":
-        return OSError("the file changed while it was read")
+    if kind == "FileExpired" or "SSL validation failed" in message:
+        changed = "the file changed while it was read"
+        return OSError(changed if kind == "FileExpired" else _UNTRUSTED)
     if isinstance(error, PermissionError):
         return PermissionError(f"access denied ({message})")
     if isinstance(error, _PERMANENT):
