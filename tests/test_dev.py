@@ -18,6 +18,8 @@ def test_help_names_every_command(root: Path) -> None:
         "test-browser",
         "test-cluster",
         "test-spark",
+        "test-hdfs",
+        "test-yarn",
         "test-checked",
         "fuzz",
         "check",
