@@ -5,6 +5,7 @@ The jar with their classes comes by Spark's own --packages, the HDFS client of P
 """
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -35,6 +36,7 @@ _IN_SPARK: Final = (
     "org.apache.hadoop:hadoop-client-api,org.apache.hadoop:hadoop-client-runtime,org.slf4j:slf4j-api,"
     "org.xerial.snappy:snappy-java,commons-logging:commons-logging"
 )
+_REPORTED: Final = re.compile("Successfully sent block report")
 _SCHEDULER: Final = "org.apache.hadoop.yarn.server.resourcemanager.scheduler.fifo.FifoScheduler"
 _LOGGING: Final = """\
 rootLogger.level = info
@@ -141,9 +143,11 @@ class Servers:
         return {**self.variables, "HADOOP_USER_NAME": SUPERUSER}
 
     def start(self, name: str, main: str, *arguments: str, heap: str = "256m") -> Daemon:
-        """Starts a server."""
+        """Starts a server, in place of one that was killed."""
+        if name in self.daemons:
+            self.daemons[name].stop()
         log = self.folder / f"{name}.log"
-        with log.open("ab") as file:
+        with log.open("wb") as file:
             process = subprocess.Popen(
                 self.command(main, *arguments, heap=heap),
                 env=self.admin,
@@ -172,13 +176,15 @@ class Hdfs(Servers):
     url: str = ""
     web: str = ""
 
-    def start_datanode(self, number: int) -> Daemon:
-        """Starts a DataNode, again if it was there before."""
-        folder = self.folder / f"datanode-{number}"
+    def start_datanodes(self, *numbers: int) -> None:
+        """Starts DataNodes, again if they were there before; waits until the NameNode knows their blocks."""
         names = ("datanode.address", "datanode.http.address", "datanode.ipc.address")
         ports = [f"-Ddfs.{name}=127.0.0.1:0" for name in names]
-        main = "hdfs.server.datanode.DataNode"
-        return self.start(folder.name, main, f"-Ddfs.datanode.data.dir={folder}", *ports, heap="128m")
+        for name in (f"datanode-{number}" for number in numbers):
+            folder = f"-Ddfs.datanode.data.dir={self.folder / name}"
+            self.start(name, "hdfs.server.datanode.DataNode", folder, *ports, heap="128m")
+        for number in numbers:
+            self.daemons[f"datanode-{number}"].said(_REPORTED)
 
     def ask(self, operation: str, path: str, method: str = "PUT", **parameters: object) -> dict[str, Any]:
         """Does something as the superuser, by WebHDFS."""
@@ -243,9 +249,7 @@ def hdfs(folder: Path, files: Installed) -> Iterator[Hdfs]:
     try:
         servers.run("hdfs.server.namenode.NameNode", "-format", "-force", "-nonInteractive")
         servers.start("namenode", "hdfs.server.namenode.NameNode")
-        for number in range(N_DATANODES):
-            servers.start_datanode(number)
-        servers.wait_for_datanodes(N_DATANODES)
+        servers.start_datanodes(*range(N_DATANODES))
         servers.ask("SETPERMISSION", "/", permission="777")
         yield servers
     finally:
