@@ -9,10 +9,10 @@ from typing import Final, TypeVar
 import numpy as np
 
 from victor_spark import roles
-from victor_spark.blocks import OTHER, TEXT, Bool, Page, Scores, no_blocks, uniform
+from victor_spark.blocks import OTHER, TEXT, Bool, Cleaner, Page, Scores, no_blocks, uniform
 from victor_spark.document import Document
 from victor_spark.errors import InputError, ModelError, UsageError
-from victor_spark.extractors import CRF_CLEANERS, Cleaner, by_site, check_name, load, models_of, template
+from victor_spark.extractors import CRF_CLEANERS, by_site, check_name, load, models_of, template
 from victor_spark.extractors.template import TemplateStep
 from victor_spark.extractors.victor import reads_language
 from victor_spark.html.charset import PLAIN_TEXT

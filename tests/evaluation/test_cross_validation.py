@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from victor_spark.blocks import OTHER, Page, Scores
+from victor_spark.blocks import OTHER, Cleaner, Page, Scores
 from victor_spark.evaluation import cross_validation, pictures
-from victor_spark.evaluation.cross_validation import Cleaner, PageResult
+from victor_spark.evaluation.cross_validation import PageResult
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage, label, label_all
 from victor_spark.evaluation.progress import track

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from victor_spark import words
-from victor_spark.blocks import OTHER, Bool, Float64, Int32, Page, Scores, UInt8, labels
+from victor_spark.blocks import OTHER, Bool, Cleaner, Float64, Int32, Scores, UInt8, labels
 from victor_spark.errors import UsageError
 from victor_spark.evaluation import labelling, measures, resampling
 from victor_spark.evaluation.labelling import LabelledPage
@@ -26,7 +26,6 @@ from victor_spark.evaluation.progress import track
 from victor_spark.evaluation.resampling import Interval
 from victor_spark.model import decision
 
-Cleaner: TypeAlias = Callable[[Page], Scores]
 Train: TypeAlias = Callable[[Sequence[LabelledPage]], Mapping[str, Cleaner]]
 """Trains on these pages: the resulting cleaners by name."""
 

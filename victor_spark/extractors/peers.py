@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from typing import Final, TypeAlias
 
 from victor_spark import alignment
-from victor_spark.blocks import Page, Scores, by_rule
+from victor_spark.blocks import Cleaner, Page, Scores, by_rule
 from victor_spark.errors import UsageError
 from victor_spark.langid.labels import languages
 
@@ -40,7 +40,7 @@ def extractor(name: str) -> Extractor:
     return PEERS[name].load()
 
 
-def cleaner(extract: Extractor) -> Callable[[Page], Scores]:
+def cleaner(extract: Extractor) -> Cleaner:
     """The extractor as a cleaner: 0/1 probabilities by aligning its words with the words of the blocks.
 
     The alignment is monotone: text that a tool moves or adds is in no block. `Scores.text` is the tool's own
