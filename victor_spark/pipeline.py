@@ -299,7 +299,8 @@ def _decided(
         page, kept, cut = templates.after(page, kept, scores)
     lap("decide")
     # What changes nothing leaves a tool its own text.
-    own = scores.text if cut is None and np.array_equal(kept, scores.kept) else None
+    is_own = scores.text is not None and cut is None and np.array_equal(kept, scores.kept)
+    own = scores.text if is_own else None
     text = plain_text(coverage.trimmed(page.blocks, cut), kept, page.html) if own is None else own
     lap("render")
     expected = scores.expected_f1

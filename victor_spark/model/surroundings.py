@@ -103,7 +103,7 @@ MOST_TITLE: Final = 512
 
 _CONTAINER_BITS: Final = tuple(BIT[name] for name in CONTAINERS)
 _IN_ORDER: Final = tuple(1 << row for row in range(len(CONTAINERS)))
-_HINT_ROWS: Final = tuple(GROUPS.index(name) for name in HINTS)
+_HINT_ROWS: Final = np.array([GROUPS.index(name) for name in HINTS])
 _rows: Final = attrgetter(*ROWS)
 _COUNT_ROWS: Final = np.array([ROWS.index(name) for name in COUNTS.values()], dtype=np.int32)
 
@@ -187,7 +187,7 @@ def rows_of(blocks: Blocks) -> Fill:
         counts = _rows(blocks) if rows.shape[1] == n else [column[these] for column in _rows(blocks)]
         of_blocks.of_blocks(
             *views(np.concatenate(counts).reshape(len(ROWS), -1), of_containers[these]),
-            *views(np.ascontiguousarray(blocks.hints[_HINT_ROWS, these]), page.of_block[these], page.places),
+            *views(blocks.hints[:, these].take(_HINT_ROWS, axis=0), page.of_block[these], page.places),
             len(CONTAINERS),
             *views(_COUNT_ROWS),
             first,
