@@ -204,16 +204,20 @@ with the page.
 `victor` is the model `victor-3`. Its features, bins and trees are those of `victor-2`; it is trained with two
 more sets, `aed` and `fundus`, articles and news of today. PAGES is the directory of the older sets; the newer
 ones are in `more/` beside it. Four studies were made on the older sets alone, as `victor-2` was trained:
-*Languages*, *Sets*, the features and stages, and the learning curve. They say so. `victor-3` is measured on
-two of five folds, {n_pages} pages: the figures of the sections *victor-3 beside victor-2*, *Comparison with
-other extractors*, *Precision or recall* and those on the expected F1 are about these pages."""
+*Languages*, *Sets*, the features and stages, and the learning curve. They say so, as does the section on
+languages without gold texts, which is about `victor-2`. `victor-3` is measured on two of five folds,
+{n_pages} pages: the figures of the sections *victor-3 beside victor-2*, *Comparison with other extractors*,
+*Precision or recall* and those on the expected F1 are about these pages."""
 
 _PREVIOUS: Final = """\
 ## victor-3 beside victor-2
 
 Made by `python -m research.previous --data PAGES`: word F1 on the same pages. Both models are measured out of
 fold, each by its own five folds. `victor-2` was not trained on any page of `aed` and `fundus`, so there the
-shipped model is measured. Differences are paired, their intervals by site."""
+shipped model is measured. Differences are paired, their intervals by site.
+
+Articles and news of today gain. Forum threads and the sets `readability` and `chinese_web` lose. The other
+differences are not settled."""
 
 _RECIPES: Final = """\
 ## More sets in training
@@ -275,7 +279,8 @@ _SNIPPETS: Final = """\
 
 Made by `python -m research.snippets --data PAGES`, on pages that no model was trained on, in languages with
 few or no gold texts. The measure is F1 a page over snippets that must and must not be in the output. The
-shipped `victor` and the peers get the same canonical HTML. Differences are computed as above."""
+shipped model and the peers get the same canonical HTML. Differences are computed as above. `victor` is
+`victor-2` here."""
 
 _ABLATION: Final = """\
 ## What each group of features and each stage contributes
