@@ -49,11 +49,11 @@ def _run(spark: SparkSession, sources: Sequence[str], target: str) -> None:
         with waves.disk_errors(files):
             _write(plan.frame(spark, shards, n=n_tasks), f"{files.location}/{draft}", *groupings)
         remove_checksums(files, draft)
-        written = spark.read.parquet(waves.literal(f"{files.location}/{draft}"))
-        counts = written.where(f"key = {OF_SITE}").agg(sf.count("site"), sf.sum("n_pages")).collect()[0]
         files.move(draft, name)
     finally:
         files.remove(draft)
+    written = spark.read.parquet(waves.literal(f"{files.location}/{name}"))
+    counts = written.where(f"key = {OF_SITE}").agg(sf.count("site"), sf.sum("n_pages")).collect()[0]
     log(f"{many(counts[0], 'site')} of {many(counts[1] or 0, 'page')} written to {target}")
 
 
