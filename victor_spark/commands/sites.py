@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from victor_spark.commands import outputs
+from victor_spark import resources
 from victor_spark.commands.clean_options import MASTER
 from victor_spark.commands.options import Command, option
 from victor_spark.errors import EXIT_DONE, InputError
@@ -92,7 +92,7 @@ def show(arguments: argparse.Namespace) -> int:
     model = decision.from_bytes(by_site.model()[by_site.MODEL])
     shown = (layouts.of_site(found.rows(site), model) for site in sites)
     if arguments.html:
-        with outputs.written(Path(arguments.html)), open(arguments.html, "w", encoding="utf-8") as file:
+        with resources.written(Path(arguments.html)), open(arguments.html, "w", encoding="utf-8") as file:
             file.write(f"{_HEAD}<title>{escape(arguments.table)}</title></head><body>\n")
             file.writelines(_html(*line) for site in shown for line in _lines(site, arguments.limit))
             file.write("</body></html>\n")

@@ -50,6 +50,7 @@ _ADVICE: Final = {
     "hdfs": "reading hdfs:// needs an extra: pip install 'victor-spark[hdfs]' (or Hadoop's own libhdfs, "
     "with HADOOP_HOME, JAVA_HOME and CLASSPATH=$(hadoop classpath --glob))",
 }
+_CHANGED: Final = "the file changed while it was read"
 _UNTRUSTED: Final = "the server's certificate is not trusted; AWS_CA_BUNDLE names a file of authorities"
 _PERMANENT: Final = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 _PERMANENT_CODES: Final = frozenset({errno.EINVAL, errno.EBADF, errno.ENOENT, errno.EACCES, errno.EPERM})
@@ -275,10 +276,8 @@ def _meaning(error: Exception, path: str) -> Exception:
         return InputError(f"{path}: {_ADVICE.get(_file_system_name(path), message)}")
     if isinstance(error, ValueError) and "Protocol not known" in message:
         return InputError(f"{path}: {message}")
-    if kind == "FileExpired":
-        return OSError("the file changed while it was read")
-    if "SSL validation failed" in message:
-        return OSError(_UNTRUSTED)
+    if kind == "FileExpired" or "SSL validation failed" in message:
+        return OSError(_CHANGED if kind == "FileExpired" else _UNTRUSTED)
     if isinstance(error, PermissionError) or "AccessControlException" in message:
         return PermissionError(f"access denied ({message})")
     if isinstance(error, _PERMANENT):
