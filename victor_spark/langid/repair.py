@@ -92,7 +92,7 @@ def whole(text: str) -> list[Misreading]:
     n_letters = len(_LETTER.findall(head))
     if not head or 2 * _in_runs((run, 1) for run in head.split(" ")) < n_letters:
         return []
-    if not (possible := [read_as for read_as in _READ_AS if _is_half(head, n_letters, read_as)]):
+    if not (possible := [by for by in _READ_AS if not n_letters or _is_half(head, n_letters, by)]):
         return []
     common = Counter(_HIGH.findall(text)).most_common(_MOST_RUNS)
     if _in_runs(common) < 2 * _MANY:
@@ -131,8 +131,6 @@ def _in_runs(runs: Iterable[tuple[str, int]]) -> int:
 
 def _is_half(text: str, n_letters: int, read_as: str) -> bool:
     """Whether at least half of the letters beyond ASCII look like UTF-8 read in a charset."""
-    if not n_letters:
-        return True
     inside = "".join(_sequences(read_as).findall(text))
     return len(inside) >= n_letters - (len(_LETTER.findall(inside)) if inside else 0)
 
