@@ -243,7 +243,7 @@ def _visible_dates(page: Statements) -> Candidates[str]:
     yield from (time for time in times if _PUBLISHED.search(time[0]))
     yield from _joined(page.marked(_PUBLISH, _LONGEST_NAME))
     below, above = page.around
-    lines = [line for line in (*_first(below, 600), *reversed(above)) if len(line) <= _LONGEST_LINE]
+    lines = [line[:_LONGEST_LINE] for line in (*_first(below, 600), *reversed(above))]
     yield from (("text by h1", line) for line in lines if not _UPDATED.search(line))
     yield from (time for time in times if not _UPDATED.search(time[0]))
     yield from (("text by h1", line) for line in lines)
