@@ -95,8 +95,7 @@ def slow() -> dict[str, ModuleType]:
     twins["rendering.structure"] = from_source("rendering.structure")
     twins["rendering.structure"].__dict__.update(Walk=from_source("rendering.walk").Walk)
     twins["markdown"] = from_source("rendering.markdown")
-    own = {"structure": twins["rendering.structure"].structure}
-    twins["markdown"].__dict__.update(own, Writer=from_source("rendering.writer").Writer)
+    twins["markdown"].__dict__.update(Writer=from_source("rendering.writer").Writer)
     twins["model.surroundings"] = from_source("model.surroundings")
     twins["model.surroundings"].__dict__.update(kernel=twins["surroundings"], of_blocks=twins["blocks"])
     twins["model.weights"] = from_source("model.weights")

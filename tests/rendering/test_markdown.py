@@ -238,6 +238,12 @@ def test_code_has_its_language_and_white_space_without_numbers_and_buttons() -> 
     assert md(source) == "```python\nif x:\n    y()\n```"
 
 
+def test_a_line_with_the_language_of_the_code_below_is_left_out() -> None:
+    code = "<pre class='brush: js'>f()\ng()</pre>"
+    assert md(f"{LINE}<div><p><span>JS</span></p>{code}</div>").endswith("noon.\n\n```js\nf()\ng()\n```")
+    assert "Go\n\n```\n" in md("<p>Go</p><pre>f()\ng()</pre>")
+
+
 def test_the_heading_that_repeats_the_title_is_left_out() -> None:
     assert md(f"<title>Ferries | Harbour</title><h1>Ferries</h1>{LINE}") == "The ferry left at noon."
 

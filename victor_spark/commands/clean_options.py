@@ -96,9 +96,9 @@ LANGUAGE: Final = Group(
 PAGE: Final = Group(
     "one page to stdout",
     option("--format", "default: text", choices=FORMS),
-    switch("--no-links", "Markdown and TEI: the text of links alone", value=False, dest="links"),
-    switch("--no-images", "Markdown and TEI: no images", value=False, dest="images"),
-    switch("--no-emphasis", "Markdown and TEI: no emphasis", value=False, dest="emphasis"),
+    switch("--no-links", "Markdown, HTML and TEI: the text of links alone", value=False, dest="links"),
+    switch("--no-images", "Markdown, HTML and TEI: no images", value=False, dest="images"),
+    switch("--no-emphasis", "Markdown, HTML and TEI: no emphasis", value=False, dest="emphasis"),
     URL,
 )
 SITES: Final = Group(

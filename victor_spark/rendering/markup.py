@@ -1,7 +1,7 @@
 """The kept content as HTML and as TEI P5 (schema tei_all): two mark-ups of the same nodes."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date
 from typing import Any, Final, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
@@ -31,16 +31,12 @@ class Node(NamedTuple):
     around: Sequence[str]
 
 
-Tags = Callable[[Node], tuple[str, str]]
-"""What stands before and after the content of a node."""
-
-
 def html(page: Structure, title: str | None, language: str | None) -> str:
     """An HTML page: the title, and the kept content."""
     stated = f" lang={_attribute(language)}" if language and _LANGUAGE.fullmatch(language) else ""
     return (
         f'<!DOCTYPE html>\n<html{stated}>\n<head>\n<meta charset="utf-8">\n<title>{_text(title)}</title>\n'
-        f"</head>\n<body>\n{_marked_up(page, _html, 0, page.nodes.shape[1])}</body>\n</html>\n"
+        f"</head>\n<body>\n{_marked_up(page, _HTML, 0, page.nodes.shape[1])}</body>\n</html>\n"
     )
 
 
@@ -82,16 +78,16 @@ def _sections(page: Structure) -> str:
     for node in page.children(-1):
         end = int(page.nodes[3, node])
         if page.nodes[0, node] == OP["heading"]:
-            head = _marked_up(page, _tei, node + 1, end)
+            head = _marked_up(page, _TEI, node + 1, end)
             sections.append(f'<div type="h{page.nodes[1, node]}">\n<head>{head}</head>\n')
         else:
-            sections[-1] += _marked_up(page, _tei, node, end + 1)
+            sections[-1] += _marked_up(page, _TEI, node, end + 1)
     divisions = [f"<div>\n{sections[0]}"] if sections[0] else []
     divisions += [f"{text}<p/>" if text.endswith("</head>\n") else text for text in sections[1:]]
     return "".join(f"{text}</div>\n" for text in divisions)
 
 
-def _marked_up(page: Structure, tags: Tags, first: int, last: int) -> str:
+def _marked_up(page: Structure, form: int, first: int, last: int) -> str:
     """The nodes from `first` up to `last` as markup."""
     out: list[str] = []
     after: list[str] = []
@@ -110,7 +106,7 @@ def _marked_up(page: Structure, tags: Tags, first: int, last: int) -> str:
             name = num.OPS[op]
             value = page.values[a] if name in _VALUED else None
             is_empty = name in _PARTS and not page.holds(row, _PARTS[name])
-            before, behind = ("", "") if is_empty else tags(Node(name, a, b, value, around))
+            before, behind = ("", "") if is_empty else _tags(Node(name, a, b, value, around), form)
             out.append(before)
             if end > row:
                 after.append(behind)
@@ -118,112 +114,92 @@ def _marked_up(page: Structure, tags: Tags, first: int, last: int) -> str:
     return _SPACE_AT_END.sub(r"\1", "".join(out))
 
 
-_HTML_TAGS: Final = {
-    "p": ("<p>", "</p>\n"),
-    "table": ("<table>\n", "</table>\n"),
-    "row": ("<tr>", "</tr>\n"),
-    "quote": ("<blockquote>\n", "</blockquote>\n"),
-    "title": ('<div class="admonition-title">', "</div>\n"),
-    "codespan": ("<code>", "</code>"),
-    "strike": ("<s>", "</s>"),
-    "br": ("<br>", ""),
-    "hr": ("<hr>\n", ""),
-}
-_HTML_BLOCKS: Final = frozenset(("figure", "dl", "dt", "dd", "details", "summary"))
-_HTML_INLINE: Final = frozenset(("strong", "em", "sup", "sub"))
+_TAGS: Final = {
+    "p": ("<p>|</p>\n", "<p>|</p>\n"),
+    "heading": ("<h{a}>|</h{a}>\n", "<ab>|</ab>\n"),
+    "list": ("<{list}>\n|</{list:.2}>\n", '<list rend="{rend}">\n|</list>\n'),
+    "item": ("<li{value}>{box}|</li>\n", "<item>|</item>\n"),
+    "table": ("<table>\n|</table>\n", "<table>\n|</table>\n"),
+    "row": ("<tr>|</tr>\n", "<row>|</row>\n"),
+    "cell": ("<{cell}{spans}>|</{cell}>", "<cell{spans}{role}>|</cell>"),
+    "caption": ("<{caption}>|</{caption}>\n", "|"),
+    "quote": ("<blockquote>\n|</blockquote>\n", "<quote>\n|</quote>\n"),
+    "callout": ('<div class="admonition {name}">\n|</div>\n', '<quote rend="{name}">\n|</quote>\n'),
+    "title": ('<div class="admonition-title">|</div>\n', "|"),
+    "code": ("<pre><code{language}>{code}</code></pre>\n|", "<p><code{language}>{code}</code></p>\n|"),
+    "footnote": (
+        '<aside id="fn-{text}" role="doc-footnote">\n|</aside>\n',
+        '<note place="foot" n="{text}">\n|</note>\n',
+    ),
+    "ref": ('<sup><a href="#fn-{text}">{text}</a></sup>|', '<ref type="note" n="{text}">{text}</ref>|'),
+    "link": ("<a href={address}>|</a>", "<ref target={address}>|</ref>"),
+    "image": ("<img src={address} alt={alt}>|", "<graphic url={address}>{description}</graphic>|"),
+    "math": ('<span class="math">{tex}</span>|', '<formula notation="tex">{text}</formula>|'),
+    "codespan": ("<code>|</code>", "<code>|</code>"),
+    "strong": ("<strong>|</strong>", '<hi rend="bold">|</hi>'),
+    "em": ("<em>|</em>", '<hi rend="italic">|</hi>'),
+    "strike": ("<s>|</s>", '<hi rend="strikethrough">|</hi>'),
+    "sup": ("<sup>|</sup>", '<hi rend="superscript">|</hi>'),
+    "sub": ("<sub>|</sub>", '<hi rend="subscript">|</hi>'),
+    "br": ("<br>|", "<lb/>|"),
+    "hr": ("<hr>\n|", "|"),
+} | {kind: (f"<{kind}>|</{kind}>\n", "|") for kind in ("figure", "dl", "dt", "dd", "details", "summary")}
+"""What stands before and after the content of a node in HTML and in TEI; names in braces are of `_fields`.
+
+`{list:.2}` is the element's name without its attribute.
+"""
+_HTML, _TEI = range(2)
 
 
-def _html(node: Node) -> tuple[str, str]:
-    kind, a, b, value = node.op, node.a, node.b, node.value
-    if kind == "p" and node.around and node.around[-1] in _LINES:
+def _tags(node: Node, form: int) -> tuple[str, str]:
+    """What stands before and after the content of a node."""
+    kind, value, around = node.op, node.value, node.around
+    if form == _HTML and kind == "p" and around[-1:] and around[-1] in _LINES:
         return "", " "
-    if kind == "heading":
-        return f"<h{a}>", f"</h{a}>\n"
-    if kind == "list":
-        return ("<ul>\n", "</ul>\n") if a < 0 else (f'<ol start="{a}">\n', "</ol>\n")
-    if kind == "item":
-        box = f'<input type="checkbox" disabled{" checked" * (b == 2)}> ' if b else ""
-        number = f' value="{a}"' if a >= 0 else ""
-        return f"<li{number}>{box}", "</li>\n"
-    if kind == "cell":
-        name = "th" if b < 0 else "td"
-        return f"<{name}{_spans(node, 'colspan', 'rowspan')}>", f"</{name}>"
-    if kind == "caption":
-        name = "caption" if "table" in node.around[-1:] else "figcaption"
-        return f"<{name}>", f"</{name}>\n"
-    if kind == "code":
-        language = f" class={_attribute(f'language-{value[0]}')}" if value[0] else ""
-        return f"<pre><code{language}>{_text(value[1])}</code></pre>\n", ""
-    if kind == "callout":
-        return f'<div class="admonition {value.lower()}">\n', "</div>\n"
-    if kind == "footnote":
-        return f'<aside id="fn-{_text(value)}" role="doc-footnote">\n', "</aside>\n"
-    if kind == "ref":
-        return f'<sup><a href="#fn-{_text(value)}">{_text(value)}</a></sup>', ""
-    if kind == "link":
-        return f"<a href={_attribute(value)}>", "</a>"
-    if kind == "image":
-        return f"<img src={_attribute(value[0])} alt={_attribute(value[1])}>", ""
-    if kind == "math":
-        before, behind = (r"\[", r"\]") if b else (r"\(", r"\)")
-        return f'<span class="math">{before}{_text(value)}{behind}</span>', ""
-    if kind in _HTML_BLOCKS or kind in _HTML_INLINE:
-        return f"<{kind}>", f"</{kind}>" + "\n" * (kind in _HTML_BLOCKS)
-    return _HTML_TAGS.get(kind, ("", ""))
-
-
-_TEI_TAGS: Final = {
-    "p": ("<p>", "</p>\n"),
-    "heading": ("<ab>", "</ab>\n"),
-    "item": ("<item>", "</item>\n"),
-    "table": ("<table>\n", "</table>\n"),
-    "row": ("<row>", "</row>\n"),
-    "quote": ("<quote>\n", "</quote>\n"),
-    "codespan": ("<code>", "</code>"),
-    "br": ("<lb/>", ""),
-    "strong": ('<hi rend="bold">', "</hi>"),
-    "em": ('<hi rend="italic">', "</hi>"),
-    "strike": ('<hi rend="strikethrough">', "</hi>"),
-    "sup": ('<hi rend="superscript">', "</hi>"),
-    "sub": ('<hi rend="subscript">', "</hi>"),
-}
-
-
-def _tei(node: Node) -> tuple[str, str]:
-    """Nothing, of figures, captions and the like."""
-    kind, a, b, value = node.op, node.a, node.b, node.value
-    if "cell" in node.around and kind in _NESTED:
+    if form == _TEI and "cell" in around and kind in _NESTED:
         return (f"<code>{_text(value[1])}</code> ", "") if kind == "code" else ("", " ")
-    if kind == "p" and node.around[-2:] == ["table", "caption"]:
+    if form == _TEI and kind == "p" and around[-2:] == ["table", "caption"]:
         return "<head>", "</head>\n"
+    before, _, after = _TAGS.get(kind, ("|", "|"))[form].partition("|")
+    fields = _fields(node, form) if "{" in before else {}
+    return before.format_map(fields), after.format_map(fields)
+
+
+def _fields(node: Node, form: int) -> dict[str, object]:
+    """What the tags of a node hold."""
+    kind, a, b, value, around = node
     if kind == "list":
-        return f'<list rend="{"bulleted" if a < 0 else "numbered"}">\n', "</list>\n"
-    if kind == "code":
-        language = f' lang="{value[0]}"' if re.fullmatch(r"[\w-]+", value[0]) else ""
-        return f"<p><code{language}>{_text(value[1])}</code></p>\n", ""
+        numbered = f'ol start="{a}"'
+        return {"list": "ul" if a < 0 else numbered, "rend": "bulleted" if a < 0 else "numbered"}
+    if kind == "item":
+        box = f'<input type="checkbox" disabled{" checked" * (b == 2)}> '
+        return {"value": f' value="{a}"' if a >= 0 else "", "box": box if b else ""}
     if kind == "cell":
-        role = ' role="label"' if b < 0 else ""
-        return f"<cell{_spans(node, 'cols', 'rows')}{role}>", "</cell>"
-    if kind == "callout":
-        return f'<quote rend="{value.lower()}">\n', "</quote>\n"
-    if kind == "footnote":
-        return f'<note place="foot" n={_attribute(value)}>\n', "</note>\n"
-    if kind == "ref":
-        return f'<ref type="note" n={_attribute(value)}>{_text(value)}</ref>', ""
+        return {
+            "cell": "th" if b < 0 else "td",
+            "spans": _spans(a, abs(b), form),
+            "role": ' role="label"' * (b < 0),
+        }
+    if kind == "code":
+        name = value[0] if re.fullmatch(r"[\w+#.-]+", value[0]) else ""
+        stated = f' class="language-{name}"' if form == _HTML else f' lang="{name}"'
+        return {"language": stated if name else "", "code": _text(value[1])}
     if kind == "link":
-        return f"<ref target={_address(value)}>", "</ref>"
+        return {"address": _address(value)}
     if kind == "image":
-        described = f"<desc>{_text(value[1])}</desc>" if value[1] else ""
-        return f"<graphic url={_address(value[0])}>{described}</graphic>", ""
+        description = f"<desc>{_text(value[1])}</desc>" if value[1] else ""
+        return {"address": _address(value[0]), "alt": _attribute(value[1]), "description": description}
     if kind == "math":
-        return f'<formula notation="tex">{_text(value)}</formula>', ""
-    return _TEI_TAGS.get(kind, ("", ""))
+        return {"text": _text(value), "tex": _text(f"\\[{value}\\]" if b else f"\\({value}\\)")}
+    if kind == "caption":
+        return {"caption": "caption" if "table" in around[-1:] else "figcaption"}
+    return {"a": a, "text": _text(value), "name": (value or "").lower()}
 
 
-def _spans(cell: Node, columns: str, rows: str) -> str:
+def _spans(across: int, down: int, form: int) -> str:
     """How many columns and rows a cell has, where that is more than one."""
-    n_rows = abs(cell.b)
-    return f' {columns}="{cell.a}"' * (cell.a > 1) + f' {rows}="{n_rows}"' * (n_rows > 1)
+    columns, rows = (("colspan", "rowspan"), ("cols", "rows"))[form]
+    return f' {columns}="{across}"' * (across > 1) + f' {rows}="{down}"' * (down > 1)
 
 
 def _text(text: str | None) -> str:

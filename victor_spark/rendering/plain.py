@@ -21,15 +21,16 @@ def plain_text(blocks: Blocks, kept: Bool, html: str | None = None) -> str:
     With the page's canonical `html`, a row of a data table is a line, its cells separated by tabs, and a
     formula stands there once.
     """
-    if html is not None and kept.any() and needs_html(blocks):
+    if html is not None and kept.any() and needs_html(blocks, kept):
         page = Structure(html, blocks, kept)
         blocks, kept = _in_rows(_once(blocks, page), page), page.kept.view(bool)
     return assembled(blocks, kept, 0, len(blocks))
 
 
-def needs_html(blocks: Blocks) -> bool:
-    """Whether plain text follows the structure of the page: it has tables or formulas."""
-    return bool((blocks.td_group > 0).any() or has_formulas(blocks))
+def needs_html(blocks: Blocks, kept: Bool | None = None) -> bool:
+    """Whether plain text follows the structure of the page: it has tables, with `kept` text, or formulas."""
+    in_cells = blocks.td_group > 0
+    return bool((in_cells if kept is None else in_cells & kept).any()) or has_formulas(blocks)
 
 
 def has_formulas(blocks: Blocks) -> bool:

@@ -161,6 +161,13 @@ class Structure:
         """The text of a block; "" beyond the last."""
         return self.text[self.blocks.text_start[b] : self.blocks.text_end[b]] if b < len(self.blocks) else ""
 
+    def text_of(self, row: int) -> str:
+        """The text of an element."""
+        first, last = self.s.first[row], self.s.last[row]
+        return (
+            self.text[self.blocks.text_start[first] : self.blocks.text_end[last - 1]] if first < last else ""
+        )
+
     # --- what writers ask ------------------------------------------------------------------------------
 
     def children(self, node: int) -> Iterator[int]:
@@ -365,18 +372,12 @@ class Structure:
         return found
 
 
-class _Tables(NamedTuple):
-    slots: UInt32
-    slot_kinds: Int32
-    word_slots: UInt32
-    word_marks: Int32
-
-
 @cache
-def _tables() -> _Tables:
+def _tables() -> tuple[UInt32, Int32, UInt32, Int32]:
+    """Hashes of tags with their kinds, and hashes of words with their marks."""
     kinds = {tag: KIND[name] for name, tags in _TAGS.items() for tag in tags.split()}
     marks: dict[str, int] = {}
     for mark, names in _WORDS.items():
         for name in names.split(","):
             marks[name] = marks.get(name, 0) | MARK[mark]
-    return _Tables(*hashed(kinds, 512), *hashed(marks, 1024))
+    return *hashed(kinds, 512), *hashed(marks, 1024)
