@@ -23,7 +23,7 @@ import pyspark
 import requests
 
 from tests.cluster.runs import environment
-from tests.cluster.standalone import QUICK, START_SECONDS, Daemon
+from tests.cluster.standalone import QUICK, START_SECONDS, Daemon, kill
 
 FOLDER: Final = Path(os.environ.get("VICTOR_HADOOP") or Path(sys.prefix) / "hadoop")
 SPARK_JARS: Final = Path(pyspark.__file__).parent / "jars"
@@ -164,9 +164,13 @@ class Servers:
         return "\n".join(daemon.tail() for daemon in self.daemons.values())
 
     def stop(self) -> None:
-        """Ends every process."""
+        """Ends every process, those of YARN's containers too, which are in sessions of their own."""
         for daemon in self.daemons.values():
             daemon.stop()
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                if (process / "cwd").readlink().is_relative_to(self.folder):
+                    kill(int(process.name))
 
 
 @dataclass

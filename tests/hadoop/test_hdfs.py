@@ -14,7 +14,7 @@ from tests.hadoop.conftest import Victor
 from tests.hadoop.servers import N_DATANODES, Hdfs, free_port
 from tests.spark.crawl import rows
 
-pytestmark = [pytest.mark.hdfs, pytest.mark.timeout(480)]
+pytestmark = [pytest.mark.hdfs, pytest.mark.timeout(900)]
 
 
 def outcomes(output: Path) -> list[Outcome]:

@@ -20,7 +20,7 @@ from tests.hadoop.servers import Hdfs
 from tests.hadoop.test_hdfs import outcomes
 from victor_spark.cli import main
 
-pytestmark = [pytest.mark.yarn, pytest.mark.timeout(480)]
+pytestmark = [pytest.mark.yarn, pytest.mark.timeout(900)]
 
 CONF = {
     "spark.yarn.jars": f"local:{Path(pyspark.__file__).parent}/jars/*",
@@ -30,6 +30,8 @@ CONF = {
     "spark.yarn.am.memory": "256m",
     "spark.ui.enabled": "false",
     "spark.yarn.maxAppAttempts": "2",
+    "spark.yarn.appMasterEnv.SPARK_LOCAL_IP": "127.0.0.1",
+    "spark.executorEnv.SPARK_LOCAL_IP": "127.0.0.1",
 }
 Submit = Callable[..., subprocess.Popen[bytes]]
 
@@ -85,7 +87,7 @@ def submit(yarn: str, dist: Path, variables: dict[str, str], tmp_path: Path) -> 
 
 def ended(process: subprocess.Popen[bytes], folder: Path) -> tuple[int, list[str]]:
     """The exit code, and the lines of ours."""
-    code = process.wait(420)
+    code = process.wait(600)
     log = (folder / "driver.log").read_text(errors="replace").splitlines()
     lines = [line for line in log if line.startswith("victor: ")]
     print("\n".join(log[-40:]))
