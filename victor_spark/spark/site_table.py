@@ -19,7 +19,7 @@ from victor_spark.spark.files import new_folder, open_files, output_errors, remo
 from victor_spark.spark.progress import many
 from victor_spark.spark.session import check_master, interruptible, session
 
-_ROW_GROUP: Final = 1 << 19
+_ROW_GROUP: Final = 1 << 18
 """Bytes that are read for a site at least: some thousand rows."""
 
 
