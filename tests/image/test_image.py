@@ -1,0 +1,88 @@
+"""The image of the Dockerfile, made without Docker, and the commands of docker-compose.yml in it."""
+
+import os
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cluster import standalone
+from tests.cluster.runs import ROOT
+from tests.deployment import compose
+from tests.image import root
+from tests.image.root import Image, Network
+from tests.spark.crawl import rows
+from victor_spark.cli import main
+
+pytestmark = [pytest.mark.image, pytest.mark.timeout(1500)]
+
+
+@pytest.fixture(scope="module")
+def image() -> Iterator[Image]:
+    try:
+        made = root.built(ROOT / "Dockerfile")
+    except root.UnavailableError as error:
+        pytest.skip(str(error))
+    yield made
+    for stage in ("build", "last"):
+        shutil.rmtree(root.FOLDER / stage)
+
+
+def test_the_cluster_of_compose_cleans_a_crawl_in_the_image(image: Image, tmp_path: Path) -> None:
+    """Master, workers, upload, job and status by the commands of the file; moto stands in for MinIO."""
+    data = tmp_path / "data"
+    (data / "crawl").mkdir(parents=True)
+    for shard in (ROOT / "sample").glob("crawl-*.warc.gz"):
+        shutil.copy(shard, data / "crawl")
+    for path in (data, *data.rglob("*")):
+        os.chown(path, 1000, 1000)
+    services = compose.loaded()["services"]
+    network = Network.made(tmp_path, list(services), image)
+    started = [network.holder]
+
+    def start(name: str, command: str | None = None) -> standalone.Daemon:
+        service = compose.service(name)
+        words = image.command(shlex.split(command or service["command"]), data, service.get("hostname", name))
+        variables = {**image.variables, **service["environment"], "HOME": "/home/victor"}
+        started.append(network.start(f"{name}-{len(started)}", words, variables))
+        return started[-1]
+
+    try:
+        store = [sys.executable, "-m", "moto.server", "--host", "127.0.0.1", "--port", "9000"]
+        started.append(network.start("minio", store, os.environ))
+        started[-1].said(re.compile("Running on"))
+        start("master").said(standalone._MASTER_UP)
+        for name in ("worker-1", "worker-2"):
+            start(name).said(standalone._WORKER_UP)
+        for name, command in compose.runs():
+            job = start(name, command)
+            assert job.process.wait(600) == 0, job.tail()
+        assert "complete" in job.tail()
+    finally:
+        for daemon in reversed(started):
+            daemon.stop()
+
+    expected = tmp_path / "expected"
+    assert main(["clean", str(ROOT / "sample" / "crawl-*.warc.gz"), "--output", str(expected)]) == 0
+    assert outcomes(data / "clean") == outcomes(expected)
+
+
+def outcomes(output: Path) -> list[tuple[object, ...]]:
+    """What rows say but for where the shards lay."""
+    return sorted(((row["id"], row["status"], row["text"]) for row in rows(output)), key=str)
+
+
+def test_the_packages_of_the_image_hold_compiled_kernels(image: Image, tmp_path: Path) -> None:
+    network = Network.made(tmp_path, [], image)
+    script = "from victor_spark.kernels import markup; from victor_spark.rendering import walk; "
+    script += "print(markup.__file__, walk.__file__)"
+    try:
+        asked = network.start("kernels", image.command(["python3", "-c", script]), image.variables)
+        assert asked.process.wait(60) == 0, asked.tail()
+    finally:
+        network.holder.stop()
+    assert re.search(r"markup\S+\.so .*walk\S+\.so", asked.tail())
