@@ -159,6 +159,8 @@ def _of_case(case: Case, measured: dict[str, Any]) -> Iterator[str]:
     yield "|---|---|---:|"
     yield f"| pages | archives of {size(case.n_bytes)} at {_kb(case)} per page | {case.n_pages:,} |"
     yield f"| shards | of 1 GB | {n_shards:,} |"
+    cpu_hours = f"{seconds / 3600:,.1f} hours"
+    yield f"| processor time | pages ÷ {measured['pages_per_core_second']:.0f} per second | {cpu_hours} |"
     for n in CORES:
         hours = seconds / n / 3600
         rate = f"{measured['pages_per_core_second']:.0f}"
@@ -201,6 +203,10 @@ def _n_splits(planned: Plan) -> int:
 
 
 def _time(hours: float) -> str:
+    if hours < 1 / 30:
+        return f"{hours * 3600:.0f} s"
+    if hours < 2:
+        return f"{hours * 60:.0f} minutes"
     return f"{hours:,.1f} hours" if hours < 48 else f"{hours / 24:,.1f} days"
 
 

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 FLOORS = (
     ("parser",),
-    ("blocks", "configuration", "errors", "hosts", "redaction", "resources", "scripts", "tables"),
+    ("blocks", "configuration", "errors", "hosts", "logs", "redaction", "resources", "scripts", "tables"),
     ("kernels",),
     ("words", "alignment", "minhash"),
     ("warc", "html", "langid", "metadata"),
@@ -35,6 +35,7 @@ BESIDE = {
     ("configuration", "errors"),
     ("configuration", "resources"),
     ("errors", "redaction"),
+    ("logs", "redaction"),
     ("resources", "errors"),
     ("pipeline", "preparation"),
     ("tables", "blocks"),

@@ -156,7 +156,7 @@ class Store:
     expected: list[dict[str, Any]] = field(default_factory=list)
 
     def rows(self, output: str) -> list[dict[str, Any]]:
-        """The rows of an output, in the order of the crawl; every file of pages/ is a whole one."""
+        """The rows of the Parquet files of a folder, each a whole one, in the order of the crawl."""
         bucket, _, prefix = output.removeprefix("s3://").removeprefix("s3a://").partition("/")
         return rows_of(self.client, bucket, prefix)
 
@@ -171,9 +171,9 @@ def names(client: Any, bucket: str, prefix: str) -> list[str]:
 
 
 def rows_of(client: Any, bucket: str, prefix: str) -> list[dict[str, Any]]:
-    """The rows of an output, without where its inputs were."""
+    """The rows of Parquet files, without where their inputs were."""
     found: list[dict[str, Any]] = []
-    for name in names(client, bucket, f"{prefix}/pages/"):
+    for name in names(client, bucket, f"{prefix}/"):
         if name.endswith(".parquet"):
             content = client.get_object(Bucket=bucket, Key=name)["Body"].read()
             found += pq.read_table(pa.BufferReader(content)).to_pylist()
@@ -242,7 +242,7 @@ def expected(store: Store, ours: Victor) -> list[dict[str, Any]]:
     """The rows of the crawl from disk to disk."""
     output = store.folder / "expected"
     ours.run("clean", str(store.crawl), "--output", str(output), *WAVES)
-    found = disk_rows(output)
+    found = disk_rows(output / "pages")
     assert len(found) == N_SHARDS * 12
     assert sum(row["status"] == "ok" for row in found) == N_SHARDS * 11
     return found
@@ -297,5 +297,5 @@ def hadoop(store: Store) -> Iterator[Victor]:
 
 
 def disk_rows(output: Path) -> list[dict[str, Any]]:
-    """The rows of an output on this disk."""
-    return placeless(pq.ParquetDataset(output / "pages").read().to_pylist())  # type: ignore[no-untyped-call]
+    """The rows of Parquet files on this disk."""
+    return placeless(pq.ParquetDataset(output).read().to_pylist())  # type: ignore[no-untyped-call]

@@ -104,7 +104,7 @@ def follow(made: Victor, folder: Path, web: str, base: str, output: str) -> None
 
 def check(folder: Path, python: Path, variables: dict[str, str], rows: Callable[[str], list[Any]]) -> None:
     """What the page's commands must leave: the last page of each site repeats the one before."""
-    clean = rows("clean")
+    clean = rows("clean/pages")
     assert len(clean) == N_SITES * N_PAGES
     assert {row["status"] for row in clean} == {"ok"}
     assert {row["n_site_pages"] for row in clean} == {N_PAGES}, "decided by site"
@@ -112,9 +112,9 @@ def check(folder: Path, python: Path, variables: dict[str, str], rows: Callable[
     lines = [line for path in (folder / "corpus").glob("*.jsonl.zst") for line in lines_of(path)]
     assert len(lines) == N_SITES // 2 * (N_PAGES - 1), "the English sites, each text once"
     assert all(line["text"] for line in lines)
-    assert len(rows("czech")) == N_SITES // 2 * N_PAGES
-    assert {row["cleaner"] for row in rows("wet")} == {"none"}
-    assert len(rows("wet")) == N_SITES * N_PAGES
+    assert len(rows("czech/pages")) == N_SITES // 2 * N_PAGES
+    assert {row["cleaner"] for row in rows("wet/pages")} == {"none"}
+    assert len(rows("wet/pages")) == N_SITES * N_PAGES
     read = subprocess.run(
         [python, "-c", READ], env={**os.environ, **variables}, capture_output=True, text=True, check=True
     )

@@ -40,7 +40,7 @@ def test_an_expired_token_ends_the_run_with_a_line_and_the_same_command_resumes(
     assert 0 < n_done < N_SHARDS
     store.between.fault = lambda _: None
     assert any(f"{n_done} of" in line for line in ours.run(*command))
-    assert store.rows("s3://crawls/expired") == expected
+    assert store.rows("s3://crawls/expired/pages") == expected
 
 
 def test_hadoops_writer_says_the_same(store: Store, hadoop: Victor, expected: list[dict[str, Any]]) -> None:
@@ -51,7 +51,7 @@ def test_hadoops_writer_says_the_same(store: Store, hadoop: Victor, expected: li
     assert "credentials expired (" in line, "(400) where S3A's request was HEAD, whose answer has no text"
     store.between.fault = lambda _: None
     hadoop.run(*command)
-    assert store.rows("s3://crawls/refused") == expected
+    assert store.rows("s3://crawls/refused/pages") == expected
 
 
 def test_an_input_whose_credentials_expire_costs_no_shard(
@@ -75,7 +75,7 @@ def test_an_input_whose_credentials_expire_costs_no_shard(
     assert line.startswith("s3://crawls/in/shard-")
     store.between.fault = lambda _: None
     ours.run(*command)
-    assert disk_rows(output) == expected
+    assert disk_rows(output / "pages") == expected
 
 
 @pytest.mark.parametrize("vanishing", ["input", "output"])
@@ -108,7 +108,7 @@ def test_a_bucket_that_vanishes_in_mid_run(
     assert "no such bucket (NoSuchBucket)" in line, line
     fill()
     ours.run(*command)
-    assert store.rows(output) == expected
+    assert store.rows(f"{output}/pages") == expected
 
 
 def test_a_store_that_is_busy_costs_time_only(
@@ -124,7 +124,7 @@ def test_a_store_that_is_busy_costs_time_only(
     store.between.fault = busy
     ours.run("clean", "s3://crawls/in/", "--output", "s3://crawls/busy", *WAVES)
     assert store.between.answered["SlowDown"] > 20
-    assert store.rows("s3://crawls/busy") == expected
+    assert store.rows("s3://crawls/busy/pages") == expected
 
 
 def test_a_server_that_restarts_in_mid_run_costs_no_row(
@@ -145,7 +145,7 @@ def test_a_server_that_restarts_in_mid_run_costs_no_row(
     code, _ = ours.finish()
     if code:  # tasks may give up before the server is back
         ours.run(*command)
-    assert store.rows("s3://crawls/restarted") == expected
+    assert store.rows("s3://crawls/restarted/pages") == expected
 
 
 def test_wrong_credentials_are_refused_in_a_line_before_the_first_page(store: Store) -> None:
@@ -203,8 +203,8 @@ def test_parts_that_are_cut_off_are_sent_again(store: Store, ours: Victor, large
     ours.run("clean", str(large), "--output", "s3://crawls/large", *LARGE)
     assert store.between.answered[CUT] == 2
     ours.run("clean", str(large), "--output", str(store.folder / "large"), *LARGE)
-    assert store.rows("s3://crawls/large") == disk_rows(store.folder / "large")
-    assert len(store.rows("s3://crawls/large")) == 40
+    assert store.rows("s3://crawls/large/pages") == disk_rows(store.folder / "large" / "pages")
+    assert len(store.rows("s3://crawls/large/pages")) == 40
 
 
 def test_a_driver_that_dies_within_an_upload_leaves_nothing_visible(
@@ -234,4 +234,4 @@ def test_a_driver_that_dies_within_an_upload_leaves_nothing_visible(
     assert any(one["Key"].startswith("killed/") for one in uploads), "the upload that nobody ended"
     ours.run(*command)
     ours.run("clean", str(large), "--output", str(store.folder / "large"), *LARGE)
-    assert store.rows("s3://crawls/killed") == disk_rows(store.folder / "large")
+    assert store.rows("s3://crawls/killed/pages") == disk_rows(store.folder / "large" / "pages")

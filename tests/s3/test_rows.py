@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.s3, pytest.mark.timeout(400)]
 def test_our_own_reader_and_writer(store: Store, ours: Victor, expected: list[dict[str, Any]]) -> None:
     command = ("clean", "s3://crawls/in/", "--output", "s3://crawls/own", *WAVES)
     ours.run(*command)
-    assert store.rows("s3://crawls/own") == expected
+    assert store.rows("s3://crawls/own/pages") == expected
     assert not store.names("crawls", "own/_run/staged/")
     assert any("already done" in line for line in ours.run(*command))
 
@@ -51,7 +51,7 @@ def test_hadoops_writer_with_each_of_its_committers(
     output = f"s3a://crawls/{committer}"
     command = ("clean", "s3a://crawls/in/", "--output", output, *WAVES)
     lines = hadoop.run(*command)
-    assert store.rows(output) == expected, lines
+    assert store.rows(f"{output}/pages") == expected, lines
     assert not store.names("crawls", f"{committer}/_run/staged/")
     assert (n_uploads > 0) == (committer != "file"), "S3A's committers write no temporary object"
     if committer == "file":
@@ -123,7 +123,7 @@ def test_a_server_with_a_certificate_of_an_own_authority(
             client.upload_file(str(shard), "crawls", f"in/{shard.name}")
         with victor(tmp_path, server.url, AWS_CA_BUNDLE=str(authority)) as trusting:
             trusting.run("clean", "s3://crawls/in/", "--output", "s3://crawls/out", *WAVES)
-        assert rows_of(client, "crawls", "out") == expected
+        assert rows_of(client, "crawls", "out/pages") == expected
         with victor(tmp_path, server.url) as wary:
             line = wary.refused("clean", "s3://crawls/in/", "--output", str(tmp_path / "out"))
         assert "s3://crawls/in/: " in line

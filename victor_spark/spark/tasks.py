@@ -36,8 +36,8 @@ from victor_spark.warc.shard import FIRST, Shard
 
 NO_VALUE: Final = "__HIVE_DEFAULT_PARTITION__"
 REPORT_DDL: Final = "report string"
-LOG_FORMAT: Final = "victor.log.format"
-"""The local property of Spark's jobs that asks for a line from each task that is done."""
+LOG_FIELDS: Final = "victor.log.fields"
+"""The local property of Spark's jobs that asks for a line of JSON from each task that is done."""
 
 _REPORT: Final = pa.schema([("report", pa.string())])
 _ON_DISK: Final = "file://"
@@ -90,11 +90,9 @@ def clean_partition(
     stages = {stage: now - before[stage] for stage, now in work.timer.seconds().items()}
     for stage, accumulator in (seconds or {}).items():
         accumulator.add(stages[stage])
-    if (context := TaskContext.get()) and context.getLocalProperty(LOG_FORMAT):
-        run, _, wave = (context.getLocalProperty("spark.jobGroup.id") or "").partition(", wave ")
-        logs.structure(run=run, wave=int(wave or -1), task=context.partitionId())
-        rounded = {stage: round(part, 3) for stage, part in stages.items()}
-        logs.log("task done", attempt=context.attemptNumber(), stages=rounded)
+    if (context := TaskContext.get()) and (fields := context.getLocalProperty(LOG_FIELDS)):
+        logs.structure(**json.loads(fields), task=context.partitionId(), attempt=context.attemptNumber())
+        logs.log("task done", stages=stages)
 
 
 def clean_rows(

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from pyspark import InheritableThread
 from pyspark.sql import DataFrame, SparkSession
@@ -29,7 +29,7 @@ from victor_spark.spark.progress import Tally
 from victor_spark.spark.request import RowOptions
 from victor_spark.spark.rows import STAGES
 from victor_spark.spark.tasks import (
-    LOG_FORMAT,
+    LOG_FIELDS,
     REPORT_DDL,
     CleanTask,
     StageSeconds,
@@ -204,11 +204,7 @@ def commit(writing: Writing, wave: int, written: Written) -> Entry:
     )
     output.enter(files, entry)
     if logs.FIELDS is not None:
-        done: dict[str, Any] = {
-            "seconds": entry.seconds,
-            "stages": entry.stages,
-            "statuses": counts.page_statuses,
-        }
+        done = {"seconds": entry.seconds, "stages": entry.stages, "statuses": counts.page_statuses}
         logs.log("wave done", wave=wave, n_bytes=entry.n_bytes, n_pages=counts.n_pages, **done)
     return entry
 
@@ -224,7 +220,8 @@ def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Itera
     """Marks the jobs of this thread as the wave's, for progress, and as the run's, for cancelling it."""
     context, group = writing.spark.sparkContext, f"{writing.run_id}, wave {wave}"
     context.addJobTag(writing.run_id)
-    context.setLocalProperty(LOG_FORMAT, None if logs.FIELDS is None else "json")  # type: ignore[arg-type]
+    asked = None if logs.FIELDS is None else json.dumps({**logs.FIELDS, "wave": wave})
+    context.setLocalProperty(LOG_FIELDS, asked)  # type: ignore[arg-type]
     context.setLocalProperty("spark.scheduler.pool", None)  # type: ignore[arg-type] # as PySpark's own tests do
     context.setJobGroup(group, f"victor clean, wave {wave}", interruptOnCancel=True)
     writing.tally.begin(group, weight=weight, n_tasks=n_tasks)
@@ -249,8 +246,8 @@ def disk_errors(files: Files) -> Iterator[None]:
         for line in refused[-1:]:
             code = _REFUSED.findall(line)[0]
             where = (_ADDRESS.findall(line) or [files.location])[0]
-            mended = "the same command resumes when that is mended"
-            raise OutputError(f"{where}: {REFUSALS[code]} ({code}); {mended}") from error
+            why = f"{where}: {REFUSALS[code]} ({code}); the same command resumes when that is mended"
+            raise OutputError(why) from error
         if found := _UNREADABLE.search(str(error)):
             line = found[0]
             if line.startswith(UNREADABLE):
