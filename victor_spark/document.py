@@ -94,7 +94,7 @@ class Document:
     is "ok". `html` is the canonical HTML that all offsets refer to. `p_content` is the mean marginal
     probability of content over the kept text, weighted by characters. `kept` has one row per block. `cut`:
     which code points of `columns.text` were removed from kept blocks, as templates of the site. `markup`
-    gives the page's source as UTF-8. `repairs` says what was wrong with its character set.
+    gives the page's source as UTF-8. `repairs` names the problems of its character set.
     """
 
     status: str
@@ -203,7 +203,7 @@ class Document:
 
 @lru_cache(maxsize=1 << 14)
 def _letters(run: str) -> str:
-    """The letters, marks and digits of a text, and what it has of ASCII, after NFKD and case folding."""
+    """A text after NFKD and case folding: all of its ASCII; of the rest, letters, marks and digits."""
     points = code_points(unicodedata.normalize("NFKD", run).casefold())
     kinds = properties()[points] & num.CLASS_MASK
     return text_of(points[(kinds == num.LETTER) | (kinds == num.DIGIT) | (points < _ASCII)])

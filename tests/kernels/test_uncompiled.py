@@ -4,6 +4,7 @@ import importlib
 import sys
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
@@ -287,7 +288,7 @@ def test_statements(slow: dict[str, ModuleType], source: str) -> None:
 def test_letters(slow: dict[str, ModuleType], text: str) -> None:
     points, results = code_points(text), []
     for kernel in (slow["letters"], compiled("letters")):
-        counts, kinds = np.empty(4, dtype=np.int32), np.empty(len(points), dtype=np.uint8)
+        counts, kinds = np.empty(5, dtype=np.int32), np.empty(len(points), dtype=np.uint8)
         kernel.census(*map(memoryview, (points, counts)))
         n_doubtful = kernel.tell_kinds(*map(memoryview, (points, folding_table(), kinds)))
         words = np.zeros(len(points), dtype=np.uint32)
@@ -298,6 +299,7 @@ def test_letters(slow: dict[str, ModuleType], text: str) -> None:
         results.append((counts.tolist(), kinds.tolist(), n_doubtful, words.tolist(), ends))
     assert results[0] == results[1]
     assert results[0][0][:2] == [text.count("\ufffd"), text.count("\x80")]
+    assert results[0][0][4] == sum(min(pair) > "\x7f" for pair in pairwise(text))
 
 
 numbers = st.floats(-5, 5, width=32) | st.sampled_from((0.0, 1.0, 2.0, float("nan")))

@@ -21,6 +21,7 @@ from victor_spark.commands.options import Command, option
 from victor_spark.document import FORMS
 from victor_spark.errors import ANSWERED, EXIT_DONE, EXIT_INCOMPLETE, InputError, UsageError
 from victor_spark.extractors import template
+from victor_spark.logs import log
 from victor_spark.preparation import handed_over
 from victor_spark.spark.request import CleanRequest
 from victor_spark.warc import file_types, inputs, reading
@@ -77,7 +78,7 @@ def clean(arguments: argparse.Namespace) -> int:
     try:
         job.run(request)
     except KeyboardInterrupt:
-        print("victor: stopped; run the same command again to resume", file=sys.stderr)
+        log("stopped; run the same command again to resume", "warning")
         return EXIT_INCOMPLETE
     return EXIT_DONE
 
