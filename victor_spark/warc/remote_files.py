@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar, cast
 
-from victor_spark.errors import InputError, one_line
+from victor_spark.errors import REFUSALS, InputError, StoreError, one_line
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -24,15 +24,21 @@ T = TypeVar("T")
 FIRST_FETCH: Final = 256 << 10
 LARGEST_FETCH: Final = 8 << 20
 _PROGRESS: Final = 64 << 10
-"""After so many bytes arrived, the next failure counts as the first one."""
+"""When this many bytes have arrived, the next failure counts as the first one."""
 
 N_TRIES: Final = 6
 FIRST_WAIT: Final = 1.0
 LONGEST_WAIT: Final = 30.0
 """Seconds before the second try, doubled before each further one, and the most; with full jitter."""
 
-_EXTRAS: Final = {"s3": "s3", "gs": "gs", "gcs": "gs"}
+_EXTRAS: Final = {"s3": "s3", "gs": "gs", "gcs": "gs", "hdfs": "hdfs"}
 """File system → the extra of victor-spark that installs what fsspec needs for it."""
+
+_OPTIONS: Final[dict[str, dict[str, Any]]] = {"hdfs": {"dfs.client.failover.max.attempts": "2"}}
+"""What a file system takes; others are told not to cache listings. Our retries come on top of HDFS's own."""
+
+_KEPT: Final[dict[int, Any]] = {}
+"""HDFS clients of this process: fsspec drops its own after a fork, and a client's end hangs in the child."""
 
 _ALIASES: Final = {"s3a": "s3", "s3n": "s3"}
 
@@ -41,9 +47,11 @@ _ADVICE: Final = {
     "or run where a role is attached; for a public bucket set FSSPEC_S3_ANON=true",
     "gs": "no Google credentials found: set GOOGLE_APPLICATION_CREDENTIALS; "
     "for a public bucket set FSSPEC_GS_TOKEN=anon",
-    "hdfs": "no libhdfs found: set HADOOP_HOME, JAVA_HOME and CLASSPATH=$(hadoop classpath --glob), "
-    "or read through WebHDFS: webhdfs://NAMENODE:9870/...",
+    "hdfs": "reading hdfs:// needs an extra: pip install 'victor-spark[hdfs]' (or Hadoop's own libhdfs, "
+    "with HADOOP_HOME, JAVA_HOME and CLASSPATH=$(hadoop classpath --glob))",
 }
+_CHANGED: Final = "the file changed while it was read"
+_UNTRUSTED: Final = "the server's certificate is not trusted; AWS_CA_BUNDLE names a file of authorities"
 _PERMANENT: Final = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 _PERMANENT_CODES: Final = frozenset({errno.EINVAL, errno.EBADF, errno.ENOENT, errno.EACCES, errno.EPERM})
 
@@ -60,7 +68,7 @@ class TransientError(OSError):
 
 
 def wait_before_retry(n_failures: int, asked: float | None = None) -> float:
-    """Seconds to wait after so many failures; a server may ask for more, up to the longest wait."""
+    """Seconds to wait after `n_failures` failures; a server may ask for more, up to the longest wait."""
     longest = min(FIRST_WAIT * 2 ** (n_failures - 1), LONGEST_WAIT)
     return max(random.uniform(0.0, longest), min(asked or 0.0, LONGEST_WAIT))
 
@@ -100,11 +108,11 @@ class RemoteFile(io.RawIOBase):
         self._step = FIRST_FETCH
 
     def readable(self) -> bool:
-        """It is."""
+        """True."""
         return True
 
     def seekable(self) -> bool:
-        """It is."""
+        """True."""
         return True
 
     def seek(self, position: int, whence: int = os.SEEK_SET, /) -> int:
@@ -178,7 +186,8 @@ def file_system(path: str) -> tuple[Any, str]:
 
         # No cached listings: files may have come or gone since.
         with translated(path):
-            system, inner = fsspec.core.url_to_fs(name + path[path.index("://") :], use_listings_cache=False)
+            options = _OPTIONS.get(name, {"use_listings_cache": False})
+            system, inner = fsspec.core.url_to_fs(name + path[path.index("://") :], **options)
     except ImportError:
         extra = (
             f"pip install 'victor-spark[{_EXTRAS[name]}]'"
@@ -186,6 +195,8 @@ def file_system(path: str) -> tuple[Any, str]:
             else f"what fsspec needs for {name}"
         )
         raise InputError(f"{path}: reading {name}:// needs an extra: {extra}") from None
+    if name == "hdfs":
+        _KEPT[id(system)] = system
     if name == "s3":
         system.retries = 1  # ours come on top of botocore's own (AWS_MAX_ATTEMPTS)
     return system, inner
@@ -197,10 +208,10 @@ def open_file(path: str, windows: Sequence[Window] = ()) -> BinaryIO:
     `windows`: the only bytes that will be read.
     """
     system, inner = file_system(path)
-    if _file_system_name(path) == "hdfs":  # Hadoop's client retries by itself, and knows the next replica
-        with translated(path):
-            return cast(BinaryIO, system.open(inner, "rb"))
-    file = tried(path, lambda: system.open(inner, "rb", block_size=LARGEST_FETCH, cache_type="none"))
+    unbuffered = (
+        {} if _file_system_name(path) == "hdfs" else {"block_size": LARGEST_FETCH, "cache_type": "none"}
+    )
+    file = tried(path, lambda: system.open(inner, "rb", **unbuffered))
 
     def fetch(start: int, end: int) -> Iterator[bytes]:
         with translated(path):
@@ -238,19 +249,36 @@ def translated(path: str) -> Iterator[None]:
     except (ImportError, InputError, TransientError):
         raise
     except Exception as error:
-        raise _meaning(error, path) from error
+        raise (_refusal(error, path) or _meaning(error, path)) from error
+
+
+def _code(error: Exception) -> str:
+    """S3's name of an error, or the HTTP status where there is none, as in the answer to HEAD."""
+    answer: Any = getattr(error.__cause__ or error.__context__ or error, "response", None)
+    return str(answer.get("Error", {}).get("Code", "")) if isinstance(answer, dict) else ""
+
+
+def _refusal(error: Exception, path: str) -> StoreError | None:
+    """Why S3 refuses all requests, if it does; asks for a byte, as the answer to HEAD has no reason."""
+    if (code := _code(error)) in ("400", "403"):
+        system, inner = file_system(path)
+        try:
+            system.cat_file(inner, 0, 1)
+        except Exception as again:  # noqa: BLE001 - asked only for its reason
+            code = _code(again)
+    return None if code.isdigit() or code not in REFUSALS else StoreError(f"{REFUSALS[code]} ({code})")
 
 
 def _meaning(error: Exception, path: str) -> Exception:
-    message = one_line(error)
+    message = one_line(error).partition(r"\n\tat")[0]  # without Java's traceback
     kind = type(error).__name__
     if "Credential" in kind or "Unable to locate credentials" in message or "libhdfs" in message:
         return InputError(f"{path}: {_ADVICE.get(_file_system_name(path), message)}")
     if isinstance(error, ValueError) and "Protocol not known" in message:
         return InputError(f"{path}: {message}")
-    if kind == "FileExpired":
-        return OSError("the file changed while it was read")
-    if isinstance(error, PermissionError):
+    if kind == "FileExpired" or "SSL validation failed" in message:
+        return OSError(_CHANGED if kind == "FileExpired" else _UNTRUSTED)
+    if isinstance(error, PermissionError) or "AccessControlException" in message:
         return PermissionError(f"access denied ({message})")
     if isinstance(error, _PERMANENT):
         return error
