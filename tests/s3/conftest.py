@@ -139,7 +139,7 @@ def victor(
     try:
         yield made
         if process.poll() is None:
-            process.communicate(timeout=60)
+            process.communicate(timeout=120)
     finally:
         made.kill()
 

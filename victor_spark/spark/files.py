@@ -285,10 +285,7 @@ class CloudFiles:
     def probe(self) -> None:
         """Writes and removes a file beside the output; OSError if that fails."""
         path = f"{self._root}.victor-probe"
-        try:
-            self._call(lambda: self._system.pipe_file(path, b"0"))
-        except FileNotFoundError as error:
-            raise OSError("no such bucket") from error
+        self._call(lambda: self._system.pipe_file(path, b"0"))
         self._call(lambda: self._system.rm_file(path))
 
 
