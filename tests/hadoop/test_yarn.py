@@ -126,21 +126,6 @@ def masters(folder: Path) -> list[int]:
     return found
 
 
-def test_an_executor_beyond_its_memory_is_one_line_and_with_more_the_run_ends_well(
-    submit: Submit, hdfs: Hdfs, expected: list[Outcome], tmp_path: Path
-) -> None:
-    """Client mode: YARN kills containers that take more than memory and overhead."""
-    output = ["--output", "hdfs:///yarn/small"]
-    small = {"spark.executor.memoryOverhead": "64m", "spark.task.maxFailures": "1"}
-    code, lines = ended(submit("client", *output, **small), tmp_path)
-    assert code == 2
-    assert "spark.executor.memoryOverhead" in lines[-1]
-    enough = {"spark.executor.memoryOverhead": "1500m"}
-    code, lines = ended(submit("client", *output, **enough), tmp_path)
-    assert code == 0
-    assert outcomes(hdfs.fetched("/yarn/small", tmp_path / "rows")) == expected
-
-
 def test_exit_codes_are_ours_in_client_mode_and_1_in_cluster_mode(submit: Submit, tmp_path: Path) -> None:
     """A missing input, on its own, in both modes."""
     missing = ("hdfs:///crawl/none.warc.gz", "--output", "hdfs:///yarn/never")

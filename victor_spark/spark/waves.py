@@ -18,7 +18,7 @@ from pyspark import InheritableThread
 from pyspark.sql import DataFrame, SparkSession
 
 from victor_spark import logs, tables
-from victor_spark.errors import REFUSALS, ConfigurationError, OutputError, VictorError
+from victor_spark.errors import REFUSALS, OutputError, VictorError
 from victor_spark.sites import table
 from victor_spark.spark import output, plan
 from victor_spark.spark.counts import Counts, Entry, of_files, total
@@ -46,7 +46,6 @@ _ADDRESS: Final = re.compile(r"\w+://[^\s'\"]+(?=:)")
 _DISK_FULL: Final = re.compile(
     r"No space left on device|The \w+ quota of [^\n]{1,200}? is exceeded|could only be written to 0 of the"
 )
-_MEMORY: Final = re.compile(r"Container killed by YARN for exceeding [\w ]+ limits\. [^\n]{1,100}? used\b")
 _N_THREADS: Final = N_CLEANING + 2  # two more count and commit while these clean
 _SHUFFLED: Final = 2.0
 """Bytes of a row on its way between tasks, for each byte of it in Parquet."""
@@ -236,7 +235,7 @@ def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Itera
 
 @contextmanager
 def disk_errors(files: Files) -> Iterator[None]:
-    """Errors of a disk, store or memory, and of damaged files, as OutputError or ConfigurationError."""
+    """OutputError if a task meets a full disk, damaged judged pages or sites, or a store that refuses."""
     try:
         yield
     except VictorError:
@@ -253,9 +252,6 @@ def disk_errors(files: Files) -> Iterator[None]:
             if line.startswith(UNREADABLE):
                 line += f"; remove {output.JUDGING} from OUT, and the same command begins anew"
             raise OutputError(line) from error
-        if found := _MEMORY.search(str(error)):
-            advice = "raise spark.executor.memoryOverhead, and the same command resumes"
-            raise ConfigurationError(f"{found[0]}; {advice}") from error
         if not (found := _DISK_FULL.search(str(error))):
             raise
         full = f"a disk is full ({found[0]}); make room, and the same command resumes"
