@@ -160,6 +160,7 @@ def test_a_person_in_a_byline_goes_before_the_site_as_author() -> None:
         (["Anna Kos. Reviewed by Bo Lind"], ("Anna Kos",)),
         (["9Boats Staff", "3rd", "B"], ("9Boats Staff",)),
         (["Omar Said", "Posts 4", "kos77"], ("Omar Said", "Posts", "kos77")),
+        (["Anna K (not verified)", "Bo Lind (Harbour News)"], ("Anna K", "Bo Lind")),
     ],
 )
 def test_names_have_no_introductions_addresses_or_handles(value: list[str], found: tuple[str, ...]) -> None:
@@ -266,6 +267,7 @@ def test_a_date_below_the_heading_is_the_last_resort() -> None:
     found = metadata(body.encode(), "https://www.harbour-news.example/ferry")
     assert (found.date, found.sources["date"]) == ("2023-05-03", "text by h1")
     assert metadata(f"<h1>Ferry</h1>{'x ' * 200}3 May 2023".encode()).date is None
+    assert metadata(b"<h1>Log in</h1><p>Terms of Use (3 May 2003)</p>").date is None
 
 
 def test_the_address_tells_the_day_where_nothing_else_does() -> None:

@@ -195,6 +195,8 @@ def _first(lines: list[str], most: int) -> Iterable[str]:
 
 
 _LONGEST_LINE: Final = 120
+_IN_BRACKETS: Final = re.compile(r"(?<=\S) \([^()]*\)")
+"""What is dated there is something else, as in `Terms of Use (10 Mar 2001)`."""
 _UPDATED: Final = re.compile("updated|modified", re.IGNORECASE)
 
 
@@ -243,7 +245,7 @@ def _visible_dates(page: Statements) -> Candidates[str]:
     yield from (time for time in times if _PUBLISHED.search(time[0]))
     yield from _joined(page.marked(_PUBLISH, _LONGEST_NAME))
     below, above = page.around
-    lines = [line[:_LONGEST_LINE] for line in (*_first(below, 600), *reversed(above))]
+    lines = [_IN_BRACKETS.sub("", line[:_LONGEST_LINE]) for line in (*_first(below, 600), *reversed(above))]
     yield from (("text by h1", line) for line in lines if not _UPDATED.search(line))
     yield from (time for time in times if not _UPDATED.search(time[0]))
     yield from (("text by h1", line) for line in lines)
