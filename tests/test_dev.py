@@ -19,6 +19,8 @@ def test_help_names_every_command(root: Path) -> None:
         "test-cluster",
         "test-s3",
         "test-spark",
+        "test-hdfs",
+        "test-yarn",
         "test-checked",
         "fuzz",
         "check",

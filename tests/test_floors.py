@@ -16,7 +16,7 @@ FLOORS = (
     ("parser",),
     ("blocks", "configuration", "errors", "hosts", "logs", "redaction", "resources", "scripts", "tables"),
     ("kernels",),
-    ("words", "alignment"),
+    ("words", "alignment", "minhash"),
     ("warc", "html", "langid", "metadata"),
     ("fetch",),
     ("rendering", "roles"),

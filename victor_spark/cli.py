@@ -15,6 +15,7 @@ from victor_spark.commands import COMMANDS, options
 from victor_spark.commands.options import Command
 from victor_spark.errors import (
     EXIT_DONE,
+    EXIT_INCOMPLETE,
     EXIT_INTERNAL,
     EXIT_USAGE,
     EXTRAS,
@@ -116,7 +117,13 @@ def _dispatch(words: list[str]) -> int:
     parsed = parser(name, command).parse_args(words[len(name.split()) :])
     if parsed.log_format == "json":
         logs.structure(command=name)
-    code = int(command.run(parsed))
+    try:
+        code = int(command.run(parsed))
+    except KeyboardInterrupt:
+        if not command.stopped:
+            raise
+        logs.log(f"stopped; {command.stopped}", "warning")
+        return EXIT_INCOMPLETE
     if sys.stdout is not None:
         sys.stdout.flush()  # a failure here is an error of the command
     return code

@@ -101,7 +101,7 @@ def _print_page(request: CleanRequest, arguments: argparse.Namespace) -> int:
     parts = {name: getattr(arguments, name) is not False for name in ("links", "images", "emphasis")}
     form = arguments.format or FORMS[0]
     if form not in ("markdown", "tei") and not all(parts.values()):
-        raise UsageError("--no-links, --no-images and --no-emphasis are for --format markdown and tei")
+        raise UsageError("--no-links, --no-images and --no-emphasis are for --format markdown, html and tei")
     text = document.render(form, **parts) if status == "ok" else ""
     sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
     sys.stdout.write(text if not text or text.endswith("\n") else f"{text}\n")

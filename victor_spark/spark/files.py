@@ -9,12 +9,13 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, TypeAlias, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from py4j.protocol import Py4JJavaError
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from victor_spark.errors import InputError, OutputError
@@ -134,12 +135,18 @@ class HadoopFiles:
         context = spark.sparkContext
         self._jvm: Any = context._jvm
         path = self._path("")
-        self._system: Any = path.getFileSystem(context._jsc.hadoopConfiguration())
+        configuration = context._jsc.hadoopConfiguration()
+        self._system: Any = path.getFileSystem(configuration)
         self._stores_objects = urlsplit(location).scheme in _OBJECT_STORES
+        self._context: Any = None
+        if not self._stores_objects:
+            contexts: Any = self._jvm.org.apache.hadoop.fs.FileContext  # type: ignore[union-attr]
+            with suppress(Py4JJavaError):  # not every filesystem has one
+                self._context = contexts.getFileContext(self._system.getUri(), configuration)
         self.lock: Lock = Lease(self)
 
     def _path(self, name: str) -> Any:
-        return self._jvm.org.apache.hadoop.fs.Path(f"{self.location}/{name}".rstrip("/"))
+        return self._jvm.org.apache.hadoop.fs.Path(f"{self.location}/{name}")
 
     def is_file(self) -> bool:
         """Whether the output is a file."""
@@ -169,9 +176,19 @@ class HadoopFiles:
     def move(self, name: str, target: str) -> None:
         """Moves a file; makes the target's directory."""
         self._system.mkdirs(self._path(target).getParent())
-        self._system.delete(self._path(target), False)
-        if not self._system.rename(self._path(name), self._path(target)):
-            raise OSError(f"can't rename {self.location}/{name}")
+        self._rename(self._path(name), self._path(target))
+
+    def _rename(self, path: Any, target: Any) -> None:
+        """Replaces the target, on HDFS in one step: a lease is never missing while its holder renews it."""
+        if self._context is not None:
+            rename = self._jvm.org.apache.hadoop.fs.Options.Rename
+            options = SparkContext._gateway.new_array(rename, 1)  # type: ignore[union-attr]
+            options[0] = rename.OVERWRITE
+            self._context.rename(*map(self._system.makeQualified, (path, target)), options)
+            return
+        self._system.delete(target, False)
+        if not self._system.rename(path, target):
+            raise OSError(f"can't rename {path.toString()}")
 
     def read(self, name: str) -> bytes | None:
         """A file's content, or None."""
@@ -194,11 +211,8 @@ class HadoopFiles:
             stream.write(bytearray(content))
         finally:
             stream.close()
-        if draft is path:
-            return
-        self._system.delete(path, False)
-        if not self._system.rename(draft, path):
-            raise OSError(f"can't rename {draft.toString()}")
+        if draft is not path:
+            self._rename(draft, path)
 
     def remove(self, name: str) -> None:
         """Removes a file or a tree, if it is there."""
@@ -306,6 +320,27 @@ def open_files(location: str, spark: SparkSession | None) -> Files:
         if urlsplit(location).scheme not in _CLOUD_SCHEMES or not lacks_jars:
             raise
         return CloudFiles(location)
+
+
+def new_folder(location: str, spark: SparkSession) -> tuple[Files, str]:
+    """The folder in which Spark makes a new one, and its name; OutputError if it exists, or can't be made."""
+    folder, slash, name = location.rstrip("/").rpartition("/")
+    files = open_files(folder or slash or ".", spark)
+    if isinstance(files, CloudFiles):
+        raise OutputError(f"{location}: Spark needs a jar to write there, such as hadoop-aws")
+    names = files.names()
+    if names is None:
+        raise OutputError(f"{location}: can't write there: no folder {folder or slash}")
+    if name in names:
+        raise OutputError(f"{location}: exists; choose another --output")
+    return files, name
+
+
+def remove_checksums(files: Files, folder: str) -> None:
+    """Removes the hidden file that Hadoop writes on a disk beside each file."""
+    for name in files.names(folder) or []:
+        if name.endswith(".crc"):
+            files.remove(f"{folder}/{name}")
 
 
 @contextmanager

@@ -200,7 +200,7 @@ def _by_folder(table: pa.Table, target: Target) -> Iterator[tuple[str, pa.Table]
 
 
 class _File:
-    """A file under way: rows are gathered into row groups of about the same size."""
+    """An open file: rows are gathered into row groups of about the same size."""
 
     def __init__(self, url: str, schema: pa.Schema, writer: Callable[[Any, pa.Schema], Any]) -> None:
         self._path = Path(url.removeprefix(_ON_DISK)) if url.startswith(_ON_DISK) else None

@@ -18,7 +18,8 @@ from pyspark import InheritableThread
 from pyspark.sql import DataFrame, SparkSession
 
 from victor_spark import logs, tables
-from victor_spark.errors import REFUSALS, OutputError, VictorError
+from victor_spark.errors import REFUSALS, ConfigurationError, OutputError, VictorError
+from victor_spark.sites import table
 from victor_spark.spark import output, plan
 from victor_spark.spark.counts import Counts, Entry, of_files, total
 from victor_spark.spark.files import Files, HadoopFiles
@@ -39,10 +40,13 @@ from victor_spark.spark.tasks import (
 )
 
 N_CLEANING: Final = 2
-_UNREADABLE: Final = re.compile(f"{UNREADABLE}: [^\\n]*")
+_UNREADABLE: Final = re.compile(f"(?:{UNREADABLE}|{table.UNREADABLE}): [^\\n]*")
 _REFUSED: Final = re.compile(rf"(?:[(:] ?|Status Code: )({'|'.join(REFUSALS)})\b")
 _ADDRESS: Final = re.compile(r"\w+://[^\s'\"]+(?=:)")
-_DISK_FULL: Final = "No space left on device"
+_DISK_FULL: Final = re.compile(
+    r"No space left on device|The \w+ quota of [^\n]{1,200}? is exceeded|could only be written to 0 of the"
+)
+_MEMORY: Final = re.compile(r"Container killed by YARN for exceeding [\w ]+ limits\. [^\n]{1,100}? used\b")
 _N_THREADS: Final = N_CLEANING + 2  # two more count and commit while these clean
 _SHUFFLED: Final = 2.0
 """Bytes of a row on its way between tasks, for each byte of it in Parquet."""
@@ -232,7 +236,7 @@ def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Itera
 
 @contextmanager
 def disk_errors(files: Files) -> Iterator[None]:
-    """OutputError if a task finds a disk full, judged pages damaged, or a store that refuses access."""
+    """Errors of a disk, store or memory, and of damaged files, as OutputError or ConfigurationError."""
     try:
         yield
     except VictorError:
@@ -245,11 +249,16 @@ def disk_errors(files: Files) -> Iterator[None]:
             why = f"{where}: {REFUSALS[code]} ({code}); the same command resumes when that is mended"
             raise OutputError(why) from error
         if found := _UNREADABLE.search(str(error)):
-            advice = f"remove {output.JUDGING} from OUT, and the same command begins anew"
-            raise OutputError(f"{found[0]}; {advice}") from error
-        if _DISK_FULL not in str(error):
+            line = found[0]
+            if line.startswith(UNREADABLE):
+                line += f"; remove {output.JUDGING} from OUT, and the same command begins anew"
+            raise OutputError(line) from error
+        if found := _MEMORY.search(str(error)):
+            advice = "raise spark.executor.memoryOverhead, and the same command resumes"
+            raise ConfigurationError(f"{found[0]}; {advice}") from error
+        if not (found := _DISK_FULL.search(str(error))):
             raise
-        full = f"a disk is full ({_DISK_FULL}); make room, and the same command resumes"
+        full = f"a disk is full ({found[0]}); make room, and the same command resumes"
         raise OutputError(f"{files.location.removeprefix('file://')}: {full}") from error
 
 

@@ -24,15 +24,21 @@ T = TypeVar("T")
 FIRST_FETCH: Final = 256 << 10
 LARGEST_FETCH: Final = 8 << 20
 _PROGRESS: Final = 64 << 10
-"""After so many bytes arrived, the next failure counts as the first one."""
+"""When this many bytes have arrived, the next failure counts as the first one."""
 
 N_TRIES: Final = 6
 FIRST_WAIT: Final = 1.0
 LONGEST_WAIT: Final = 30.0
 """Seconds before the second try, doubled before each further one, and the most; with full jitter."""
 
-_EXTRAS: Final = {"s3": "s3", "gs": "gs", "gcs": "gs"}
+_EXTRAS: Final = {"s3": "s3", "gs": "gs", "gcs": "gs", "hdfs": "hdfs"}
 """File system → the extra of victor-spark that installs what fsspec needs for it."""
+
+_OPTIONS: Final[dict[str, dict[str, Any]]] = {"hdfs": {"dfs.client.failover.max.attempts": "2"}}
+"""What a file system takes; others are told not to cache listings. Our retries come on top of HDFS's own."""
+
+_KEPT: Final[dict[int, Any]] = {}
+"""HDFS clients of this process: fsspec drops its own after a fork, and a client's end hangs in the child."""
 
 _ALIASES: Final = {"s3a": "s3", "s3n": "s3"}
 
@@ -41,9 +47,10 @@ _ADVICE: Final = {
     "or run where a role is attached; for a public bucket set FSSPEC_S3_ANON=true",
     "gs": "no Google credentials found: set GOOGLE_APPLICATION_CREDENTIALS; "
     "for a public bucket set FSSPEC_GS_TOKEN=anon",
-    "hdfs": "no libhdfs found: set HADOOP_HOME, JAVA_HOME and CLASSPATH=$(hadoop classpath --glob), "
-    "or read through WebHDFS: webhdfs://NAMENODE:9870/...",
+    "hdfs": "reading hdfs:// needs an extra: pip install 'victor-spark[hdfs]' (or Hadoop's own libhdfs, "
+    "with HADOOP_HOME, JAVA_HOME and CLASSPATH=$(hadoop classpath --glob))",
 }
+_CHANGED: Final = "the file changed while it was read"
 _UNTRUSTED: Final = "the server's certificate is not trusted; AWS_CA_BUNDLE names a file of authorities"
 _PERMANENT: Final = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 _PERMANENT_CODES: Final = frozenset({errno.EINVAL, errno.EBADF, errno.ENOENT, errno.EACCES, errno.EPERM})
@@ -61,7 +68,7 @@ class TransientError(OSError):
 
 
 def wait_before_retry(n_failures: int, asked: float | None = None) -> float:
-    """Seconds to wait after so many failures; a server may ask for more, up to the longest wait."""
+    """Seconds to wait after `n_failures` failures; a server may ask for more, up to the longest wait."""
     longest = min(FIRST_WAIT * 2 ** (n_failures - 1), LONGEST_WAIT)
     return max(random.uniform(0.0, longest), min(asked or 0.0, LONGEST_WAIT))
 
@@ -101,11 +108,11 @@ class RemoteFile(io.RawIOBase):
         self._step = FIRST_FETCH
 
     def readable(self) -> bool:
-        """It is."""
+        """True."""
         return True
 
     def seekable(self) -> bool:
-        """It is."""
+        """True."""
         return True
 
     def seek(self, position: int, whence: int = os.SEEK_SET, /) -> int:
@@ -179,7 +186,8 @@ def file_system(path: str) -> tuple[Any, str]:
 
         # No cached listings: files may have come or gone since.
         with translated(path):
-            system, inner = fsspec.core.url_to_fs(name + path[path.index("://") :], use_listings_cache=False)
+            options = _OPTIONS.get(name, {"use_listings_cache": False})
+            system, inner = fsspec.core.url_to_fs(name + path[path.index("://") :], **options)
     except ImportError:
         extra = (
             f"pip install 'victor-spark[{_EXTRAS[name]}]'"
@@ -187,6 +195,8 @@ def file_system(path: str) -> tuple[Any, str]:
             else f"what fsspec needs for {name}"
         )
         raise InputError(f"{path}: reading {name}:// needs an extra: {extra}") from None
+    if name == "hdfs":
+        _KEPT[id(system)] = system
     if name == "s3":
         system.retries = 1  # ours come on top of botocore's own (AWS_MAX_ATTEMPTS)
     return system, inner
@@ -198,10 +208,10 @@ def open_file(path: str, windows: Sequence[Window] = ()) -> BinaryIO:
     `windows`: the only bytes that will be read.
     """
     system, inner = file_system(path)
-    if _file_system_name(path) == "hdfs":  # Hadoop's client retries by itself, and knows the next replica
-        with translated(path):
-            return cast(BinaryIO, system.open(inner, "rb"))
-    file = tried(path, lambda: system.open(inner, "rb", block_size=LARGEST_FETCH, cache_type="none"))
+    unbuffered = (
+        {} if _file_system_name(path) == "hdfs" else {"block_size": LARGEST_FETCH, "cache_type": "none"}
+    )
+    file = tried(path, lambda: system.open(inner, "rb", **unbuffered))
 
     def fetch(start: int, end: int) -> Iterator[bytes]:
         with translated(path):
@@ -260,16 +270,15 @@ def _refusal(error: Exception, path: str) -> StoreError | None:
 
 
 def _meaning(error: Exception, path: str) -> Exception:
-    message = one_line(error)
+    message = one_line(error).partition(r"\n\tat")[0]  # without Java's traceback
     kind = type(error).__name__
     if "Credential" in kind or "Unable to locate credentials" in message or "libhdfs" in message:
         return InputError(f"{path}: {_ADVICE.get(_file_system_name(path), message)}")
     if isinstance(error, ValueError) and "Protocol not known" in message:
         return InputError(f"{path}: {message}")
     if kind == "FileExpired" or "SSL validation failed" in message:
-        changed = "the file changed while it was read"
-        return OSError(changed if kind == "FileExpired" else _UNTRUSTED)
-    if isinstance(error, PermissionError):
+        return OSError(_CHANGED if kind == "FileExpired" else _UNTRUSTED)
+    if isinstance(error, PermissionError) or "AccessControlException" in message:
         return PermissionError(f"access denied ({message})")
     if isinstance(error, _PERMANENT):
         return error

@@ -28,6 +28,9 @@ _SPECIAL: Final = {
     stat.S_IFCHR: "device",
     stat.S_IFBLK: "device",
 }
+_VERSIONS: Final = ("ETag", "etag", "LastModified", "mtime", "modification_time", "modificationTime")
+"""What file systems call the version of a file, or the time of its last change."""
+
 _LOGGER = logging.getLogger(__name__)
 
 
@@ -86,7 +89,7 @@ def about(path: str) -> tuple[int | None, str | None]:
     if info.get("type") == "directory":
         raise FileNotFoundError(path)
     size = info.get("size")
-    changed = next((info[key] for key in ("ETag", "etag", "LastModified", "mtime") if info.get(key)), None)
+    changed = next((info[key] for key in _VERSIONS if info.get(key)), None)
     return (int(size) if size is not None else None), (str(changed) if changed is not None else None)
 
 
@@ -193,6 +196,7 @@ def _locally_matching(pattern: str) -> set[str]:
 
 def _listed(path: str, method: str) -> list[str]:
     """The sorted URLs, of the same scheme, of the files that "find" or "glob" finds."""
-    scheme = path[: path.index("://")]
+    _, inner = remote_files.file_system(path)
+    root = path.rstrip("/").removesuffix(inner.rstrip("/"))  # with the host of a NameNode
     names = remote_files.call(path, method)
-    return sorted(name if "://" in name else f"{scheme}://{name.lstrip('/')}" for name in names)
+    return sorted(name if "://" in name else f"{root}{name}" for name in names)

@@ -1,0 +1,150 @@
+"""A ResourceManager and a NodeManager, with HDFS: both modes, the packed environment, and what is killed."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pyspark
+import pytest
+
+from tests.cluster import standalone
+from tests.cluster.runs import Outcome
+from tests.hadoop import servers
+from tests.hadoop.servers import Hdfs
+from tests.hadoop.test_hdfs import outcomes
+from victor_spark.cli import main
+
+pytestmark = [pytest.mark.yarn, pytest.mark.timeout(900)]
+
+CONF = {
+    "spark.yarn.jars": f"local:{Path(pyspark.__file__).parent}/jars/*",
+    "spark.executor.instances": "1",
+    "spark.executor.memory": "512m",
+    "spark.driver.memory": "512m",
+    "spark.yarn.am.memory": "256m",
+    "spark.ui.enabled": "false",
+    "spark.yarn.maxAppAttempts": "2",
+    "spark.yarn.appMasterEnv.SPARK_LOCAL_IP": "127.0.0.1",
+    "spark.executorEnv.SPARK_LOCAL_IP": "127.0.0.1",
+}
+Submit = Callable[..., subprocess.Popen[bytes]]
+
+
+@pytest.fixture(scope="module")
+def yarn(hdfs: Hdfs) -> Iterator[str]:
+    with servers.yarn(hdfs) as web:
+        yield web
+
+
+@pytest.fixture(scope="module")
+def dist(hdfs: Hdfs, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What one command packs, with the HDFS client."""
+    folder = tmp_path_factory.mktemp("packed") / "dist"
+    sys.path.append(str(hdfs.files.client))
+    try:
+        assert main(["package", "--extras", "hdfs", "--output", str(folder)]) == 0
+    finally:
+        sys.path.remove(str(hdfs.files.client))
+    return folder
+
+
+@pytest.fixture
+def submit(yarn: str, dist: Path, variables: dict[str, str], tmp_path: Path) -> Iterator[Submit]:
+    """Starts spark-submit with the packed environment, in a folder of its own; stderr is in driver.log."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(mode: str, *arguments: str, **conf: str) -> subprocess.Popen[bytes]:
+        all_conf = {**CONF, "spark.pyspark.python": "./env/bin/python", **conf}
+        if mode == "client":
+            all_conf |= {"spark.driver.host": "127.0.0.1", "spark.pyspark.driver.python": sys.executable}
+        flags = [word for key, value in all_conf.items() for word in ("--conf", f"{key}={value}")]
+        command = [str(shutil.which("spark-submit", path=variables["PATH"])), "--master", "yarn"]
+        command += ["--deploy-mode", mode, "--archives", f"{dist}/victor-env.tar.gz#env", *flags]
+        with (tmp_path / "driver.log").open("wb") as log:
+            process = subprocess.Popen(
+                [*command, str(dist / "clean.py"), "hdfs:///crawl/", *arguments],
+                env=variables,
+                cwd=tmp_path,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        for pid in standalone.in_session(process.pid):
+            standalone.kill(pid)
+        process.wait()
+
+
+def ended(process: subprocess.Popen[bytes], folder: Path) -> tuple[int, list[str]]:
+    """The exit code, and the lines of ours."""
+    code = process.wait(600)
+    log = (folder / "driver.log").read_text(errors="replace").splitlines()
+    lines = [line for line in log if line.startswith("victor: ")]
+    print("\n".join(log[-40:]))
+    return code, lines
+
+
+def test_an_application_master_killed_at_work_is_replaced_and_resumes(
+    submit: Submit, hdfs: Hdfs, expected: list[Outcome], tmp_path: Path
+) -> None:
+    """Cluster mode: all Python comes from the archive; the second attempt waits for the first one's lease."""
+    options = ["--output", "hdfs:///yarn/out", "--wave-bytes", "20000"]
+    process = submit("cluster", *options)
+    while process.poll() is None and not hdfs.exists("/yarn/out/_run/ledger/00000.json"):
+        time.sleep(0.2)
+    for pid in masters(hdfs.folder):
+        os.kill(pid, signal.SIGKILL)
+    assert ended(process, tmp_path)[0] == 0
+    found = hdfs.fetched("/yarn/out", tmp_path / "rows")
+    assert outcomes(found) == expected
+    assert (found / "_run" / "run.json").exists()
+
+
+def masters(folder: Path) -> list[int]:
+    """The Java processes of application masters with containers below a folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            words = standalone.command_line(int(process.name))
+            if (
+                words.partition(" ")[0].endswith("java")
+                and str(folder) in words
+                and ".ApplicationMaster " in words
+            ):
+                found.append(int(process.name))
+    assert found
+    return found
+
+
+def test_an_executor_beyond_its_memory_is_one_line_and_with_more_the_run_ends_well(
+    submit: Submit, hdfs: Hdfs, expected: list[Outcome], tmp_path: Path
+) -> None:
+    """Client mode: YARN kills containers that take more than memory and overhead."""
+    output = ["--output", "hdfs:///yarn/small"]
+    small = {"spark.executor.memoryOverhead": "64m", "spark.task.maxFailures": "1"}
+    code, lines = ended(submit("client", *output, **small), tmp_path)
+    assert code == 2
+    assert "spark.executor.memoryOverhead" in lines[-1]
+    enough = {"spark.executor.memoryOverhead": "1500m"}
+    code, lines = ended(submit("client", *output, **enough), tmp_path)
+    assert code == 0
+    assert outcomes(hdfs.fetched("/yarn/small", tmp_path / "rows")) == expected
+
+
+def test_exit_codes_are_ours_in_client_mode_and_1_in_cluster_mode(submit: Submit, tmp_path: Path) -> None:
+    """A missing input, on its own, in both modes."""
+    missing = ("hdfs:///crawl/none.warc.gz", "--output", "hdfs:///yarn/never")
+    code, lines = ended(submit("client", *missing), tmp_path)
+    assert code == 2
+    assert "none.warc.gz: no such file" in lines[-1]
+    assert ended(submit("cluster", *missing), tmp_path)[0] == 1
