@@ -1,17 +1,13 @@
-"""The two passes of `victor clean --by-site` beside one pass: processor time of all processes, and disk.
+"""`victor clean --by-site` and `--sites` beside one pass: processor time of all processes, and disk.
 
     python bench/by_site.py [--shards INPUT...] [--rounds N]
 
-Prints Markdown. Both runs alternate.
+Prints Markdown. The runs alternate. `--sites` uses a table that `victor sites write` makes of the same pages.
 """
 
 import argparse
-import ctypes
-import os
-import resource
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -19,10 +15,10 @@ from typing import Final
 
 import _events
 import pyarrow.parquet as pq
+from _processes import cpu_seconds
 from _shards import add_argument, shards
 
-ROOT: Final = Path(__file__).resolve().parent.parent
-_SUBREAPER: Final = 36  # of linux/prctl.h: orphans become our children, so their time is counted
+COMMAND: Final = (sys.executable, "-c", "import sys; from victor_spark.cli import main; sys.exit(main())")
 
 
 def main() -> None:
@@ -31,8 +27,7 @@ def main() -> None:
     add_argument(parser)
     parser.add_argument("--rounds", type=int, default=3, metavar="N")
     arguments = parser.parse_args()
-    ctypes.CDLL(None).prctl(_SUBREAPER, 1)
-    took: dict[str, list[float]] = {"one pass": [], "--by-site": []}
+    took: dict[str, list[float]] = {"one pass": [], "--sites": [], "--by-site": []}
     with shards(arguments.shards) as chosen, tempfile.TemporaryDirectory(prefix="victor-bench-") as folder:
         paths = [shard.path for shard in chosen]
         for _ in range(arguments.rounds):
@@ -41,40 +36,35 @@ def main() -> None:
                 shutil.rmtree(output, ignore_errors=True)
                 events = Path(folder) / "events"
                 shutil.rmtree(events, ignore_errors=True)
-                options = ["--by-site", "--keep-blocks"] if name == "--by-site" else []
-                seconds.append(_cpu([*paths, "--output", str(output), *options], events))
+                table = Path(folder) / "table"
+                if name == "--sites" and not table.exists():
+                    before = [*paths, "--output", output, "--by-site", "--keep-blocks"]
+                    cpu_seconds([*COMMAND, "clean", *before])
+                    cpu_seconds([*COMMAND, "sites", "write", output, "--output", table])
+                    shutil.rmtree(output)
+                options: dict[str, list[object]] = {
+                    "--by-site": ["--by-site", "--keep-blocks"],
+                    "--sites": ["--sites", table],
+                }
+                command = [*COMMAND, "clean", *paths, "--output", output, *options.get(name, [])]
+                seconds.append(cpu_seconds(command, _events.logged_to(events)))
         n_pages = sum(pq.read_metadata(path).num_rows for path in (output / "pages").glob("*.parquet"))
         text = sum(map(_text_bytes, (output / "_run/judging/pages").glob("*.parquet")))
         n_shuffled = _events.shuffled(events)
         judged, known = (_size(output / f"_run/judging/{name}") for name in ("pages", "known-*"))
-    ratios = [two / one for one, two in zip(*took.values(), strict=True)]
+        sites = _size(table)
     print(f"## Two passes beside one ({n_pages} pages, {arguments.rounds} rounds)\n")
     for name, seconds in took.items():
-        print(f"- {name}: {1000 * statistics.median(seconds) / n_pages:.2f} ms of processor time a page")
-    print(f"- ratio: {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
+        ratios = [two / one for one, two in zip(took["one pass"], seconds, strict=True)]
+        of_one = f"{statistics.median(ratios):.2f} of one pass, {min(ratios):.2f} to {max(ratios):.2f}"
+        cpu = f"{1000 * statistics.median(seconds) / n_pages:.2f} ms of processor time a page"
+        print(f"- {name}: {cpu} ({of_one})")
     sizes = [size / n_pages / 1000 for size in (judged, text, known, n_shuffled)]
     print(
         f"- judged pages on disk: {sizes[0]:.1f} kB a page (their text: {sizes[1]:.1f} kB before compression)"
     )
+    print(f"- table of sites: {sites / n_pages / 1000:.1f} kB a page")
     print(f"- sums of sites: {sizes[2]:.1f} kB a page on disk, {sizes[3]:.1f} kB shuffled between tasks\n")
-
-
-def _cpu(arguments: list[str], events: Path) -> float:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, str(ROOT / "jobs/clean.py"), *arguments, "--master", "local[2]"]
-    environment = {
-        **os.environ,
-        **_events.logged_to(events),
-        "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
-    }
-    subprocess.run(command, check=True, env=environment, stdout=sys.stderr)
-    while True:
-        try:
-            os.wait()
-        except ChildProcessError:
-            break
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def _text_bytes(path: Path) -> int:

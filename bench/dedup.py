@@ -8,15 +8,11 @@ pairs that exact Jaccard similarity finds (recall) and of pairs found that reach
 """
 
 import argparse
-import ctypes
-import os
 import random
-import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from contextlib import suppress
 from io import BytesIO
 from itertools import combinations
 from pathlib import Path
@@ -24,6 +20,7 @@ from typing import Final
 
 import _events
 import pyarrow.parquet as pq
+from _processes import cpu_seconds
 from _results import replace
 from warcio.warcwriter import WARCWriter
 
@@ -31,7 +28,6 @@ from victor_spark.evaluation import gold
 from victor_spark.words import words
 
 TITLE: Final = "## Duplicates"
-_SUBREAPER: Final = 36  # PR_SET_CHILD_SUBREAPER: orphans become children of this process (Linux)
 THRESHOLD: Final = 0.8
 SHINGLE: Final = 5
 COMMAND: Final = (sys.executable, "-c", "import sys; from victor_spark.cli import main; sys.exit(main())")
@@ -44,7 +40,6 @@ def main() -> int:
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--write", action="store_true", help="into bench/RESULTS.md")
     arguments = parser.parse_args()
-    ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
     data = gold.data_directory()
     if data is None:
         parser.error("no annotated pages: set VICTOR_DATA")
@@ -68,10 +63,10 @@ def _measured(texts: Sequence[str], n: int, master: str) -> str:
         folder = Path(name)
         _write(folder / "pages.warc.wet.gz", pages)
         out = folder / "out"
-        _run(["clean", folder / "pages.warc.wet.gz", "--output", out, "--master", master], {})
+        cpu_seconds([*COMMAND, "clean", folder / "pages.warc.wet.gz", "--output", out, "--master", master])
         environment = _events.logged_to(folder / "events")
         options = ["--threshold", THRESHOLD, "--shingle-words", SHINGLE, "--master", master]
-        seconds = _run(["dedup", out, *options], environment)
+        seconds = cpu_seconds([*COMMAND, "dedup", out, *options], environment)
         shuffled = _events.shuffled(folder / "events")
         written = pq.read_table(out / "pages", columns=["url", "text"]).to_pylist()
         clusters = defaultdict(set)
@@ -115,17 +110,6 @@ def _write(path: Path, pages: Sequence[str]) -> None:
             )
             writer.write_record(record)
             record.raw_stream.close()
-
-
-def _run(arguments: Sequence[object], environment: dict[str, str]) -> float:
-    """CPU seconds of the command and all processes that it started."""
-    before = os.times()
-    subprocess.run([*COMMAND, *map(str, arguments)], env={**os.environ, **environment}, check=True)
-    with suppress(ChildProcessError):  # Java and its Python workers outlive the command for a moment
-        while True:
-            os.wait()
-    after = os.times()
-    return after.children_user + after.children_system - before.children_user - before.children_system
 
 
 def _brute_force(texts: dict[str, str]) -> set[tuple[str, str]]:

@@ -104,7 +104,11 @@ def main() -> int:
                 turns[PLAIN].append(_told(PLAIN, _two_processes(crawl, folder)))
                 for way, master in (("local[2]", "local[2]"), ("cluster", cluster.url)):
                     output = folder / f"out-{number}-{way[:5]}"
-                    turns[way].append(_told(way, _job(crawl, output, master, cluster)))
+                    sessions = [worker.process.pid for worker in cluster.workers.values()]
+                    found = job(
+                        [crawl / "a", crawl / "b"], output, master, sessions if way == "cluster" else ()
+                    )
+                    turns[way].append(_told(way, found))
                     shutil.rmtree(output)
                     assert turns[way][-1].n_pages == turns[PLAIN][-1].n_pages
     lines = list(_report(turns))
@@ -159,9 +163,22 @@ def _two_processes(crawl: Path, folder: Path) -> Turn:
     return Turn(sum(n), max(seconds), sum(cpu))
 
 
-def _job(crawl: Path, output: Path, master: str, cluster: standalone.Cluster) -> Turn:
-    """The job, from its first wave to its last."""
-    conf = ["spark.driver.host=127.0.0.1", "spark.driver.bindAddress=127.0.0.1", "spark.ui.enabled=false"]
+def job(
+    inputs: Sequence[Path],
+    output: Path,
+    master: str,
+    workers: Sequence[int],
+    *,
+    options: Sequence[str] = (),
+    conf: Sequence[str] = (),
+) -> Turn:
+    """The job, from its first wave to its last; `workers` are the sessions of the cluster's processes."""
+    conf = [
+        *conf,
+        "spark.driver.host=127.0.0.1",
+        "spark.driver.bindAddress=127.0.0.1",
+        "spark.ui.enabled=false",
+    ]
     conf += ["spark.executor.memory=512m", f"spark.executorEnv.PYTHONPATH={ROOT}"]
     logs = _made(output.with_name(f"{output.name}-collections"))
     for kind in ("driver", "executor"):
@@ -171,7 +188,7 @@ def _job(crawl: Path, output: Path, master: str, cluster: standalone.Cluster) ->
     assert program
     command = [program, "--master", master, "--properties-file", str(DEFAULTS)]
     command += [part for pair in conf for part in ("--conf", pair)]
-    command += [str(ROOT / "jobs/clean.py"), str(crawl / "a"), str(crawl / "b"), "--output", str(output)]
+    command += [str(ROOT / "jobs/clean.py"), *map(str, inputs), "--output", str(output), *options]
     process = subprocess.Popen(
         command,
         env=_environment(),
@@ -180,13 +197,12 @@ def _job(crawl: Path, output: Path, master: str, cluster: standalone.Cluster) ->
         start_new_session=True,
         text=True,
     )
-    sessions = [process.pid, *(worker.process.pid for worker in cluster.workers.values())]
     said = []
-    with watched(sessions if "spark:" in master else sessions[:1]) as found:
+    with watched([process.pid, *workers]) as found:
         assert process.stdout
         for line in process.stdout:
             said.append(line)
-            if line.startswith("victor: cleaning"):
+            if line.startswith("victor: cleaning") and not found.began:
                 found.begin()
     if process.wait():
         sys.exit("".join(said)[-3000:])

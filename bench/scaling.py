@@ -2,8 +2,9 @@
 
     python bench/scaling.py [--output FILE]
 
-Uses the figures of bench/scale.json (measured by `python bench/scale.py --write`), and the planner for
-invented shards of 1 GB. Nothing is read or run; the document shows the arithmetic.
+Uses the figures of bench/scale.json (measured by `python bench/scale.py --write`) and bench/skew.json (by
+`python bench/skew.py --write`), and the planner for invented shards of 1 GB. Nothing is read or run; the
+document shows the arithmetic.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from typing import Any, Final
 import pyarrow as pa
 from plan import entry_of, invented
 
-from victor_spark.spark import manifest, plan
+from victor_spark.spark import estimate, manifest, plan
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import size
 
@@ -53,6 +54,21 @@ it.
 
 """
 
+TWO_PASSES: Final = """\
+## Two passes
+
+`--by-site` has {ratio} times the CPU time of one pass, {between} times the disk of `OUT/pages` for the judged
+pages between the passes, and a shuffle of {shuffled:.1f} kB a page: the factors of `victor plan --by-site`,
+measured by `python bench/by_site.py` on annotated pages. The sums of sites that go back to the tasks have
+{sums:.0f} bytes a page on disk (invented pages, below). The shuffle is on the local disks of the executors;
+judged pages and sums are on the disk of OUT until the run is complete.
+
+| | {titles} |
+|---|{line}
+{rows}
+
+"""
+
 LAST: Final = """\
 ## Skew
 
@@ -65,8 +81,17 @@ shard compressed as one stream, and the records of one file in a table of record
 **Pages.** A page takes at most its time limit (20 s of CPU time, plus as much per megabyte). Only its task
 is delayed; other tasks of the same wave and of the next continue.
 
-**Sites.** Cleaning does not group by site, so a host with half of all pages has no extra cost. Mining of
-templates groups by site, but takes a sample of limited size from each.
+**Sites.** One pass does not group by site, so a host with half of all pages has no extra cost. With
+`--by-site`, each task sums up its pages by site and key before the shuffle, so that a site has at most as
+many rows as keys in each file, and no task holds a site. Measured on invented pages of sites by Zipf's law,
+one of which has half of all pages (`python bench/skew.py --pages {n_pages} --sites {n_sites} --write`, on two
+cores; the start of Spark is a large part of so short a run):
+
+| | pages | CPU time a page | shuffled a page | longest task | largest Python process |
+|---|---:|---:|---:|---:|---:|
+{skewed}
+
+Mining of templates groups by site, but takes a sample of limited size from each.
 
 **Waves.** Two waves run concurrently, so that slow last tasks leave no core idle. If the driver dies, the
 waves in flight (at most two) are repeated.
@@ -96,7 +121,8 @@ def main() -> None:
     ]
     text = [_introduction(measured)]
     text += ["\n".join([*_of_case(case, measured), "", ""]) for case in cases]
-    output.write_text("".join([*text, _last()]), encoding="utf-8")
+    skewed = json.loads((HERE / "skew.json").read_text(encoding="utf-8"))
+    output.write_text("".join([*text, _two_passes(measured, skewed), _last(skewed)]), encoding="utf-8")
 
 
 def _introduction(measured: dict[str, Any]) -> str:
@@ -133,6 +159,8 @@ def _of_case(case: Case, measured: dict[str, Any]) -> Iterator[str]:
     yield "|---|---|---:|"
     yield f"| pages | archives of {size(case.n_bytes)} at {_kb(case)} per page | {case.n_pages:,} |"
     yield f"| shards | of 1 GB | {n_shards:,} |"
+    cpu_hours = f"{seconds / 3600:,.1f} hours"
+    yield f"| processor time | pages ÷ {measured['pages_per_core_second']:.0f} per second | {cpu_hours} |"
     for n in CORES:
         hours = seconds / n / 3600
         rate = f"{measured['pages_per_core_second']:.0f}"
@@ -175,11 +203,39 @@ def _n_splits(planned: Plan) -> int:
 
 
 def _time(hours: float) -> str:
+    if hours < 1 / 30:
+        return f"{hours * 3600:.0f} s"
+    if hours < 2:
+        return f"{hours * 60:.0f} minutes"
     return f"{hours:,.1f} hours" if hours < 48 else f"{hours / 24:,.1f} days"
 
 
-def _last() -> str:
-    """Even tasks of uneven shards, as the planner makes them."""
+def _two_passes(measured: dict[str, Any], skewed: list[dict[str, Any]]) -> str:
+    """What both passes of --by-site need."""
+    written, sums = measured["n_bytes_written"] / measured["n_pages"], skewed[1]["sums"]
+    counts = {"30 million pages": N_PAGES, "a billion pages": 10**9}
+    hours = {n: estimate.TWO_PASSES * n / measured["pages_per_core_second"] / 3600 for n in counts.values()}
+    rows = {f"time on {n:,} cores": [_time(each / n) for each in hours.values()] for n in CORES}
+    for name, n_bytes in (
+        ("judged pages on disk", estimate.BETWEEN * written),
+        ("sums of sites on disk", sums),
+        ("shuffled", estimate.SHUFFLED),
+        ("written", written),
+    ):
+        rows[name] = [size(int(n * n_bytes)) for n in counts.values()]
+    return TWO_PASSES.format(
+        ratio=estimate.TWO_PASSES,
+        between=estimate.BETWEEN,
+        shuffled=estimate.SHUFFLED / 1e3,
+        sums=sums,
+        titles=" | ".join(counts),
+        line="---:|" * len(counts),
+        rows="\n".join(f"| {name} | {' | '.join(values)} |" for name, values in rows.items()),
+    )
+
+
+def _last(skewed: list[dict[str, Any]]) -> str:
+    """Even tasks of uneven shards, as the planner makes them; uneven sites, as measured."""
     noise = random.Random(5)
     uneven = list(islice(invented(), 5000))
     sizes = pa.array([int(10 ** noise.uniform(3, 9.7)) for _ in uneven], pa.int64())
@@ -193,7 +249,17 @@ def _last() -> str:
         split=size(planned.split_bytes),
         skew=sum(skews) / len(skews),
         worst=max(skews),
+        n_pages=round(skewed[1]["n_pages"], -3),
+        n_sites=skewed[1]["n_sites"],
+        skewed="\n".join(map(_of_run, skewed)),
     )
+
+
+def _of_run(run: dict[str, Any]) -> str:
+    """A run of bench/skew.py as a row."""
+    python = max(megabytes for kind, megabytes in run["memory"].items() if "Python worker" in kind)
+    costs = f"{run['ms']:.1f} ms | {run['shuffled'] / 1e3:.1f} kB | {run['longest_task']:.0f} s"
+    return f"| {run['name']} | {run['n_pages']:,} | {costs} | {python:.0f} MB |"
 
 
 def _skews(planned: Plan) -> Iterator[float]:

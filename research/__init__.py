@@ -4,5 +4,5 @@ from pathlib import Path
 from typing import Final
 
 FOLDER: Final = Path(__file__).parent
-RESULTS: Final = FOLDER / "results" / "victor-2"
+RESULTS: Final = FOLDER / "results" / "victor-3"
 """Results of studies of the model that `victor` uses."""

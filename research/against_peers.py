@@ -4,7 +4,7 @@ python -m research.against_peers --data PAGES
 
 Ours are the results out of fold that `victor train crf` left in --results; the peers (extra
 `peers`) run on the raw html of the same pages. Their results page by page go to peers.jsonl.gz in --results,
- and are used again (--again runs them anew); the comparison goes to peers.json.
+and are used again (--again runs them anew); the comparison goes to peers.json.
 
 In every group of pages the best peer is the one with the highest mean there, which flatters it: it is chosen
 after the fact. Intervals are of the mean difference, from bootstrap by site (95 %).
@@ -21,7 +21,7 @@ from typing import Any, Final
 import numpy as np
 
 import research
-from research import out_of_fold, peers_raw
+from research import out_of_fold, peers_raw, sample
 from research.out_of_fold import PageRow
 from research.peers_raw import PeerRow
 from victor_spark.blocks import Float64
@@ -131,23 +131,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _peers(options: argparse.Namespace, rows: Sequence[PageRow]) -> dict[str, str]:
     """Versions of the peers, which have been run on the pages of all rows then."""
-    path = options.results / PER_PAGE
-    if path.is_file() and not options.again:
-        stored: dict[str, Any] = json.loads((options.results / COMPARISON).read_text(encoding="utf-8"))
-        return dict(stored["peers"])
+    path, comparison = options.results / PER_PAGE, options.results / COMPARISON
+    there = path.is_file() and not options.again
+    stored = peers_raw.read(path) if there else []
+    known = {(row.set, row.id) for row in stored}
+    if there and all(row.key in known for row in rows):
+        return dict(json.loads(comparison.read_text(encoding="utf-8"))["peers"])
     if options.data is None:
         raise InputError("the peers need the annotated pages: --data DIR")
     versions = peers_raw.versions(peers_raw.NAMES)
-    judged = peers_raw.judge(_pages(options.data, rows), peers_raw.NAMES, n_jobs=options.jobs)
-    peers_raw.write(path, track(judged, "peers", len(rows) * len(peers_raw.NAMES)))
-    (options.results / COMPARISON).write_text(json.dumps({"peers": versions}) + "\n", encoding="utf-8")
+    if there and versions != json.loads(comparison.read_text(encoding="utf-8"))["peers"]:
+        raise InputError(f"{path}: results of other versions of the peers: run all of them --again")
+    left = [row for row in rows if row.key not in known]
+    judged = peers_raw.judge(_pages(options.data, left), peers_raw.NAMES, n_jobs=options.jobs)
+    peers_raw.write(path, [*stored, *track(judged, "peers", len(left) * len(peers_raw.NAMES))])
+    comparison.write_text(json.dumps({"peers": versions}) + "\n", encoding="utf-8")
     return versions
 
 
 def _pages(directory: Path, rows: Sequence[PageRow]) -> Iterator[GoldPage]:
     """The annotated pages that the rows are about, with the language that is known of each."""
     language = {row.key: row.language for row in rows}
-    for path in gold.find(directory, sorted({row.set for row in rows})).values():
+    sets = {row.set for row in rows}
+    for path in (path for name, path in sample.files(directory).items() if name in sets):
         for page in gold.read(path):
             if (page.set, page.id) in language:
                 yield replace(page, language=language[page.set, page.id], gold_markup=None, meta={})

@@ -1,11 +1,11 @@
 """Titles, authors and days that are read from pages, beside the annotated ones.
 
-python -m research.metadata --data DATA
+python -m research.metadata --data DATA [--output docs/metadata.md]
 
 The pages of DATA/more/{aed,fundus} and, with the annotations of DATA/more/wcxb-metadata.jsonl, of
 DATA/pages/wcxb. A title is right when its word F1 with the annotated one is at least 0.8, a day when it is
 the same; authors count by the F1 of the words of their names. CPU time is that of reading the metadata alone.
-With the extra `peers`, trafilatura is measured on the same pages.
+With the extra `peers`, trafilatura and resiliparse are measured on the same pages.
 """
 
 import argparse
@@ -16,16 +16,33 @@ import sys
 import time
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import mean
 from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit
+from zlib import crc32
 
 from victor_spark.errors import EXIT_DONE, InputError, VictorError
 from victor_spark.metadata.extract import metadata
 
 SETS: Final = ("aed", "fundus", "wcxb")
+FIELDS: Final = ("titles", "authors", "days")
 RIGHT_TITLE: Final = 0.8
+_KINDS: Final = {
+    "json-ld": "JSON-LD",
+    "meta": "`meta`",
+    "itemprop": "`itemprop`, `rel`",
+    "rel": "`itemprop`, `rel`",
+    "h1": "`h1`",
+    "title": "`title`",
+    "time": "`time`",
+    "address": "the address",
+    "text": "text by `h1`",
+    "nothing": "nothing found",
+}
+"""Kinds of sources by the first word of what `Metadata.sources` says; all others are marks of elements."""
 
 
 class Stated(NamedTuple):
@@ -36,22 +53,31 @@ class Stated(NamedTuple):
     date: str | None
 
 
-Reader = Callable[[str, str | None], Stated]
-"""Reads the metadata of a page from its html and its address."""
+Reader = Callable[[str, str | None], tuple[Stated, Mapping[str, str]]]
+"""Reads the metadata of a page from its html and its address, and says from which source each field is."""
 
 
-def by_victor(html: str, url: str | None) -> Stated:
+def by_victor(html: str, url: str | None) -> tuple[Stated, Mapping[str, str]]:
     """What victor-spark reads."""
     found = metadata(html.encode("utf-8", "replace"), url)
-    return Stated(found.title, found.authors, found.date)
+    names = dict(zip(FIELDS, ("title", "authors", "date"), strict=True))
+    sources = {field: found.sources[name] for field, name in names.items() if name in found.sources}
+    return Stated(found.title, found.authors, found.date), sources
 
 
-def by_trafilatura(html: str, url: str | None) -> Stated:
+def by_trafilatura(html: str, url: str | None) -> tuple[Stated, Mapping[str, str]]:
     """What trafilatura reads."""
     from trafilatura.metadata import extract_metadata
 
     found = extract_metadata(html, default_url=url, extensive=True)
-    return Stated(found.title, _names(found.author), found.date)
+    return Stated(found.title, _names(found.author), found.date), {}
+
+
+def by_resiliparse(html: str, _: str | None) -> tuple[Stated, Mapping[str, str]]:
+    """What resiliparse reads: the `title` element."""
+    from resiliparse.parse.html import HTMLTree
+
+    return Stated(HTMLTree.parse(html).title, (), None), {}
 
 
 def pages(data: Path, name: str) -> Iterator[tuple[str, str | None, Stated]]:
@@ -99,20 +125,68 @@ def _f1(found: str, wanted: str) -> float:
     return 2 * (one & other).total() / total if total else 1.0
 
 
-def measure(data: Path, name: str, read: Reader) -> str:
-    """A line of means over the pages of a set."""
-    found: dict[str, list[float]] = {}
-    spent = 0.0
-    n_pages = 0
+Scores = dict[tuple[str, ...], list[float]]
+"""Scores by field and half of the sites (`all` for both), and by field and kind of source."""
+
+
+def measure(data: Path, name: str, read: Reader) -> tuple[Scores, float]:
+    """The scores of the pages of a set, and the CPU time of a page in milliseconds."""
+    found: Scores = {}
+    spent, n_pages = 0.0, 0
     for html, url, annotated in pages(data, name):
         started = time.process_time()
-        stated = read(html, url)
+        stated, sources = read(html, url)
         spent += time.process_time() - started
         n_pages += 1
+        half = str(crc32((urlsplit(url or html).hostname or "").removeprefix("www.").encode()) % 2)
         for field, score in scores(stated, annotated):
-            found.setdefault(field, []).append(score)
-    means = "  ".join(f"{field} {mean(values):.3f} of {len(values)}" for field, values in found.items())
-    return f"{name:7} {n_pages} pages  {means}  {1000 * spent / max(n_pages, 1):.2f} ms a page"
+            source = _KINDS.get(
+                sources.get(field, "nothing").partition("=")[0].partition(" ")[0], "class, id"
+            )
+            for group in ("all", half, source):
+                found.setdefault((field, group), []).append(score)
+    return found, 1000 * spent / max(n_pages, 1)
+
+
+def table(measured: Sequence[tuple[str, str, Scores]]) -> str:
+    """The scores of every set and reader, in brackets those of either half of its sites."""
+    lines = ["| set | reader | titles | authors | days |", "|---|---|---|---|---|"]
+    for name, reader, found in measured:
+        cells = [
+            f"{_mean(found[field, 'all'])} ({_mean(found[field, '0'])}, {_mean(found[field, '1'])})"
+            if any(found.get((field, "all"), ()))
+            else "–"
+            for field in FIELDS
+        ]
+        lines.append(f"| {name} | {' | '.join([reader, *cells])} |")
+    return "\n".join(lines)
+
+
+def by_source(measured: Sequence[tuple[str, str, Scores]]) -> str:
+    """The scores of what victor-spark read, by kind of source over all sets, with the number of pages."""
+    lines = ["| source | titles | authors | days |", "|---|---|---|---|"]
+    for source in sorted({*_KINDS.values(), "class, id"}):
+        groups = [
+            [score for *_, found in measured for score in found.get((field, source), ())] for field in FIELDS
+        ]
+        cells = [f"{_mean(group)} of {len(group)}" if group else "–" for group in groups]
+        lines.append(f"| {source} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _mean(values: Sequence[float]) -> str:
+    return f"{mean(values):.3f}".removeprefix("0") if values else "–"
+
+
+def filled(page: str, tables: Sequence[str]) -> str:
+    """The page with these tables in the place of those with the same first line."""
+    for table in tables:
+        head = table.split("\n", 1)[0]
+        before, _, behind = page.partition(head)
+        if not behind:
+            raise InputError(f"the page has no table that begins with {head}")
+        page = before + table + behind[behind.find("\n\n") :]
+    return page
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -121,18 +195,26 @@ def main(argv: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, required=True, metavar="DATA", help="the annotated pages")
+    parser.add_argument("--output", type=Path, metavar="PAGE", help="a page whose tables are filled in")
     arguments = parser.parse_args(argv)
     readers: dict[str, Reader] = {"victor": by_victor}
+    peers: dict[str, Reader] = {"trafilatura": by_trafilatura, "resiliparse": by_resiliparse}
+    for peer, reads in peers.items():
+        if find_spec(peer) is not None:
+            readers[peer] = reads
+        else:
+            print(f"{peer} is not installed: pip install -e '.[peers]'", file=sys.stderr)
+    measured: list[tuple[str, str, Scores]] = []
     try:
-        import trafilatura  # noqa: F401
-
-        readers["trafilatura"] = by_trafilatura
-    except ImportError:
-        print("trafilatura is not installed: pip install -e '.[peers]'", file=sys.stderr)
-    try:
-        for reader, read in readers.items():
-            for name in SETS:
-                print(f"{reader:12} {measure(arguments.data, name, read)}", flush=True)
+        for name in SETS:
+            for reader, read in readers.items():
+                found, spent = measure(arguments.data, name, read)
+                measured.append((name, reader, found))
+                print(f"{name} {reader}: {spent:.2f} ms a page", file=sys.stderr)
+        tables = (table(measured), by_source([one for one in measured if one[1] == "victor"]))
+        print("\n\n".join(tables))
+        if arguments.output:
+            arguments.output.write_text(filled(arguments.output.read_text(), tables))
     except VictorError as error:
         print(f"metadata: {error}", file=sys.stderr)
         return error.exit_code

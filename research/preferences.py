@@ -2,8 +2,8 @@
 
 python -m research.preferences --data PAGES
 
-Trains and decides as `victor train crf` does with the same --features, --folds and --iterations. The curve
-goes to preferences.json in --results.
+Trains and decides as `victor train crf` does with the same --features, --folds, --measured-folds and
+--iterations. The curve goes to preferences.json in --results.
 """
 
 import argparse
@@ -40,11 +40,12 @@ BY_THEMSELVES: Final = "by themselves"
 
 
 def curve(pages: Sequence[LabelledPage], results: Sequence[PageResult]) -> list[dict[str, Any]]:
-    """For each of BETAS: precision, recall and each F of MEASURED by words, as means over the pages.
+    """For each of BETAS: precision, recall and each F of MEASURED by words, as means over pages with results.
 
     The last row has beta 1 again, decided as if blocks were content independently of each other.
     """
-    overlaps = [_of_page(page, result) for page, result in zip(pages, results, strict=True)]
+    page_of = {(page.gold.set, page.gold.id): page for page in pages}
+    overlaps = [_of_page(page_of[result.set, result.id], result) for result in results]
     means = [_means(column) for column in zip(*overlaps, strict=True)]
     rows = [{"beta": beta, **of_beta} for beta, of_beta in zip(BETAS, means, strict=False)]
     return [*rows, {"beta": 1.0, BY_THEMSELVES: True, **means[-1]}]
@@ -107,13 +108,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--results", metavar="DIR", type=Path, default=research.RESULTS, help="default: %(default)s"
     )
     parser.add_argument("--features", metavar="NAME", default=trials.FEATURE_SET, help="default: %(default)s")
-    for name, default in (("folds", 5), ("iterations", 60), ("jobs", 1)):
+    for name, default in (("folds", 5), ("measured-folds", None), ("iterations", 60), ("jobs", 1)):
         parser.add_argument(f"--{name}", metavar="N", type=int, default=default, help="default: %(default)s")
     options = parser.parse_args(arguments)
     try:
         pages = trials.labelled(options.data)
         train = crf.recipe(from_conf(options.features), TrainingOptions(max_iterations=options.iterations))
-        results = cross_validation.cross_validate(pages, train, n_folds=options.folds, n_jobs=options.jobs)
+        n_folds = {"n_folds": options.folds, "n_measured": options.measured_folds or 0}
+        results = cross_validation.cross_validate(pages, train, **n_folds, n_jobs=options.jobs)
     except VictorError as error:
         print(f"preferences: error: {error}", file=sys.stderr)
         return error.exit_code

@@ -4,8 +4,8 @@ python -m research.quality --output docs/quality.md
 
 The figures come from `victor train crf` (metrics.json, out_of_fold.jsonl.gz),
 `python -m research.against_peers` (peers.json), `... .studies` (ablation.json, curve.json, languages.json,
-sets.json), `... .snippets` (snippets.json) and `... .preferences` (preferences.json). worst.toml describes
-the worst pages.
+sets.json), `... .snippets` (snippets.json), `... .preferences` (preferences.json), `... .previous`
+(previous.json) and `... .recipes` (recipes.json). worst.toml describes the worst pages.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import research
-from research import out_of_fold, preferences, quality_tables, rejecting
+from research import out_of_fold, preferences, previous, quality_tables, rejecting
 from research.out_of_fold import PageRow
 from victor_spark import resources
 from victor_spark.evaluation import card, cross_validation, pictures
@@ -34,16 +34,15 @@ def page() -> str:
     metrics = {name: _read(models / name / "metrics.json") for name in MODELS}
     without = _read(research.FOLDER / "results" / "victor-2008" / WITHOUT_LANGID)
     proof = _proof(research.RESULTS)
-    parts = [_HEAD, *proof, *_models(metrics), _ablation(metrics["victor-2008"], without), _READING]
+    head = _HEAD.format(n_pages=metrics[MODELS[0]]["cross_validation"]["victor"]["all"]["n_pages"])
+    parts = [head, *proof, *_models(metrics), _ablation(metrics["victor-2008"], without), _READING]
     return "\n\n".join(parts) + "\n"
 
 
 def _proof(results: Path) -> Iterator[str]:
     """The sections about the model that `victor` uses, each where its results are there."""
     rows = out_of_fold.read(results / out_of_fold.FILE_NAME)
-    newer = results.with_name("victor-3")
-    yield _section(_FULL, newer / "full.json", quality_tables.recipes)
-    yield _section(_RECIPES, newer / "recipes.json", quality_tables.recipes)
+    yield _section(_PREVIOUS, results / previous.FILE_NAME, quality_tables.recipes)
     if (path := results / "peers.json").is_file():
         compared = _read(path)
         yield _PEERS.format(
@@ -56,6 +55,7 @@ def _proof(results: Path) -> Iterator[str]:
     yield _section(_SNIPPETS, results / "snippets.json", quality_tables.snippets)
     yield _section(_ABLATION, results / "ablation.json", quality_tables.ablation)
     yield _section(_LEARNING, results / "curve.json", quality_tables.learning)
+    yield _section(_RECIPES, results / "recipes.json", quality_tables.recipes)
     yield _section(_PREFERENCES, results / preferences.FILE_NAME, quality_tables.preferences)
     yield _REJECT
     yield "\n".join(quality_tables.reject(rows))
@@ -201,27 +201,34 @@ the model that cleans a page was trained without its site, but with other sites 
 sets were annotated by others, each with its own conventions. Block labels come from aligning the gold text
 with the page.
 
-The sections *victor-3 beside victor-2* and *More sets in training* are about `victor-3`, the present model
-of `victor`. In all other sections `victor` is `victor-2`, its previous model, which keeps that name."""
+`victor` is the model `victor-3`. Its features, bins and trees are those of `victor-2`; it is trained with two
+more sets, `aed` and `fundus`, articles and news of today. PAGES is the directory of the older sets; the newer
+ones are in `more/` beside it. Four studies were made on the older sets alone, as `victor-2` was trained:
+*Languages*, *Sets*, the features and stages, and the learning curve. They say so, as does the section on
+languages without gold texts, which is about `victor-2`. `victor-3` is measured on two of five folds,
+{n_pages} pages: the figures of the sections *victor-3 beside victor-2*, *Comparison with other extractors*,
+*Precision or recall* and those on the expected F1 are about these pages."""
 
-_FULL: Final = """\
+_PREVIOUS: Final = """\
 ## victor-3 beside victor-2
 
-Made by `python -m research.recipes --data DATA --full --folds 0 --scratch DIR`, where DATA has `pages/`
-and `more/`. Word F1 on one fold of five by site: `victor-3` is trained as shipped, without the sites of
-the fold. `victor-2` is measured on older sets out of fold. It was not trained on any page of `aed` and
-`fundus`, so there the shipped model is measured. Differences are paired, their intervals by site."""
+Made by `python -m research.previous --data PAGES`: word F1 on the same pages. Both models are measured out of
+fold, each by its own five folds. `victor-2` was not trained on any page of `aed` and `fundus`, so there the
+shipped model is measured. Differences are paired, their intervals by site.
+
+Articles and news of today gain. Forum threads and the sets `readability` and `chinese_web` lose. The other
+differences are not settled."""
 
 _RECIPES: Final = """\
 ## More sets in training
 
-Made by `python -m research.recipes --data DATA --generated FILE --folds 0 --scratch DIR --recipes "older
-sets" "two more sets" "two more sets, one origin" "and generated pages"`, on the same kind of fold, where
+Made by `python -m research.recipes --data PAGES --generated FILE --folds 0 --scratch DIR --recipes "older
+sets" "two more sets" "two more sets, one origin" "and generated pages"`, on one fold of five by site, where
 FILE has 300 pages by `python -m research.generated`. Trees are trained on 30,000 blocks (shipped model:
 300,000), the CRF for 20 iterations (60). The weights of origins know the eight largest sets only. With two
-more sets, each an origin of its own, the smallest older ones lose theirs; as one origin, only
-`chinese_web` does. *Drawn together*: the log-odds of each block are mixed, in this share, with their mean
-over all blocks with the same tags and class names around, before the decision.
+more sets, each an origin of its own, the smallest older ones lose theirs; as one origin, only `chinese_web`
+does. *Drawn together*: the log-odds of each block are mixed, in this share, with their mean over all blocks
+with the same tags and class names around, before the decision.
 
 Generated pages bring no settled gain, and cost products and listings some: they are not in training. Drawing
 together gains less than 0.003 and costs time on every page: it is not in use either."""
@@ -254,7 +261,7 @@ and without any of its sites. The column *language seen* is the result out of fo
 models trained on other sites of the language. Without English, a seventh of the pages is left for training;
 without another language, more pages are left than in a fold. The trees of these models are trained on
 30,000 blocks (shipped model: 300,000) and their CRF for 20 iterations (60), which explains part of each
-loss. Pages of most languages are from few sites, so their intervals are wide."""
+loss. Pages of most languages are from few sites, so their intervals are wide. Older sets only."""
 
 _SETS: Final = """\
 ## Sets: trained without, tested on
@@ -264,14 +271,16 @@ captions and comments are content. A model learns these conventions, and estimat
 page which training set it resembles ([method.md](method.md)). Here the sets with most sites are cleaned by
 models trained without any page of the set and without any of its sites: with that estimate, and without it
 (*origins unknown*). The difference and its interval compare these two. The last column is the model of all
-sets, out of fold. The models of this study are trained on fewer blocks, as in the section above."""
+sets, out of fold. The models of this study are trained on fewer blocks, as in the section above. Older sets
+only."""
 
 _SNIPPETS: Final = """\
 ## Languages without gold texts
 
 Made by `python -m research.snippets --data PAGES`, on pages that no model was trained on, in languages with
 few or no gold texts. The measure is F1 a page over snippets that must and must not be in the output. The
-shipped `victor` and the peers get the same canonical HTML. Differences are computed as above."""
+shipped model and the peers get the same canonical HTML. Differences are computed as above. `victor` is
+`victor-2` here."""
 
 _ABLATION: Final = """\
 ## What each group of features and each stage contributes
@@ -280,13 +289,13 @@ Made by `python -m research.studies ablation --data PAGES`: one fold of five, cl
 the other four. Trees are trained on 30,000 blocks (shipped model: 300,000), the CRF for 20 iterations (60).
 A group of features is removed from the trees and from the CRF. Every feature, except the output of the
 first trees, is in exactly one group. Differences are to the model with all features and stages, paired by
-site."""
+site. Older sets only."""
 
 _LEARNING: Final = """\
 ## More sites for training
 
 Made by `python -m research.studies curve --data PAGES`, with the fold and the trees of the ablation. A
-larger share of the sites includes the smaller shares.
+larger share of the sites includes the smaller shares. Older sets only.
 
 ![Learning curve](pictures/quality-learning.png)"""
 
@@ -320,7 +329,10 @@ _WORST: Final = """\
 ## The {n} worst pages
 
 The pages with the lowest word F1 out of fold whose gold is not empty. `expected` is the expected F1 of the
-best output. For each page, a person compared the raw page, the gold text and our output."""
+best output. For each page, its text, the gold text and our output were compared. The gold of 13 pages has
+less than the article or service that the page is about, or counts readers' comments as content: no decision
+would mend these. The others are comments and further stories in whole sentences on the page of a short text,
+auctions and shops whose own lines are short, and lists of links."""
 
 _READING: Final = """\
 ## Comparison with the paper

@@ -12,7 +12,7 @@ from victor_spark.model import decision
 
 Row = Mapping[str, Any]
 
-N_WORST: Final = 20
+N_WORST: Final = 30
 
 
 def preferences(curve: Sequence[Mapping[str, float]]) -> Iterator[str]:

@@ -1,11 +1,12 @@
 """What the site's other pages contribute: fits models/sites, and measures it on sites with gold pages.
 
-python -m research.sites split --data DATA --to DIR       training pages of all other sites
-victor train crf --data DIR --features victor-2 --folds 0 --algorithm lbfgs --iterations 60 --output MODEL
-python -m research.sites measure --data DATA --model MODEL
+python -m research.sites split --data DATA --to DIR       for each of five folds, the pages of all other sites
+victor train crf --data DIR/0 --features victor-3 --algorithm lbfgs --iterations 60 --folds 0 --output M/0
+python -m research.sites measure --data DATA --models M
 python -m research.sites page --output docs/sites.md
 
-MODEL has seen no site that is measured. `measure` writes sites.json in --results, and the fitted site model.
+Each page is cleaned by the model of its fold, which has not seen its site; sites of folds without a model in
+M are left out. `measure` writes sites.json in --results; with --fit, it also fits the site model.
 """
 
 import argparse
@@ -25,14 +26,13 @@ from research import against_peers, peers_raw, sites_page
 from victor_spark import pipeline, resources
 from victor_spark.blocks import Blocks, Bool, Float32, Float64
 from victor_spark.errors import EXIT_DONE, VictorError
-from victor_spark.evaluation import gold, resampling
+from victor_spark.evaluation import cross_validation, gold, resampling
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.progress import track
 from victor_spark.model import decision
 from victor_spark.preparation import handed_over
-from victor_spark.sites import evidence as told
-from victor_spark.sites.decision import FILE_NAME, SiteModel, revised
-from victor_spark.sites.evidence import Contributions, contributions, evidence, known
+from victor_spark.sites.decision import FILE_NAME, SiteModel, from_bytes, revised
+from victor_spark.sites.evidence import Contributions, Known, contributions, evidence, known
 from victor_spark.words import block_words, words
 
 MORE: Final = ("fundus", "aed")
@@ -105,20 +105,44 @@ def measured(pages: Sequence[GoldPage]) -> set[str]:
     return {site for site, n in Counter(map(gold.site, pages)).items() if n >= FEWEST}
 
 
+def fold_of(pages: Sequence[GoldPage]) -> np.ndarray:
+    """The fold of each page, as `victor train crf --folds 5` makes them."""
+    return cross_validation.folds_by_site(
+        [gold.site(page) for page in pages], [p.set for p in pages], N_FOLDS
+    )
+
+
 def split(data: Path, to: Path) -> None:
-    """Writes the pages of all sites that are not measured, as training sets."""
+    """Writes for each fold the pages of all other folds, as training sets."""
     pages = annotated(data)
-    held_out = measured(pages)
-    to.mkdir(parents=True, exist_ok=True)
-    for name in sorted({page.set for page in pages}):
-        rows = [page for page in pages if page.set == name and gold.site(page) not in held_out]
+    for fold, name in product(range(N_FOLDS), sorted({page.set for page in pages})):
+        (to / str(fold)).mkdir(parents=True, exist_ok=True)
+        rows = [
+            page
+            for page, own in zip(pages, fold_of(pages), strict=True)
+            if (page.set, own != fold) == (name, True)
+        ]
         lines = (json.dumps({**asdict(page), "lang": page.language}, ensure_ascii=False) for page in rows)
-        (to / f"{name}.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        (to / str(fold) / f"{name}.jsonl").write_text(
+            "".join(f"{line}\n" for line in lines), encoding="utf-8"
+        )
 
 
-def cleaned(pages: Sequence[GoldPage], model: Path) -> Iterator[Cleaned]:
-    """The pages after the first pass."""
-    settings = pipeline.Settings(model=str(model))
+def out_of_fold(data: Path, models: Path) -> Iterator[Cleaned]:
+    """The pages of the sites that are measured, each after the first pass with the model of its fold."""
+    pages = annotated(data)
+    held_out, folds = measured(pages), fold_of(pages)
+    for fold in range(N_FOLDS):
+        own = [
+            page for page, of in zip(pages, folds, strict=True) if of == fold and gold.site(page) in held_out
+        ]
+        if (models / str(fold)).exists():
+            yield from cleaned(own, models / str(fold))
+
+
+def cleaned(pages: Sequence[GoldPage], model: Path | None) -> Iterator[Cleaned]:
+    """The pages after the first pass; without a model, with the one that is shipped."""
+    settings = pipeline.Settings(model=None if model is None else str(model))
     clean = pipeline.cleaning(settings, pipeline.models(settings))
     for page in track(pages, "first pass", len(pages)):
         document = clean(handed_over(page.html.encode("utf-8", "replace"), page.url, "utf-8"))
@@ -163,11 +187,9 @@ def fit(f1: dict[tuple[float, float], Float64], chosen: Bool) -> tuple[float, fl
     return min((parameters for parameters, mean in means.items() if mean >= best - NEAR), key=sum)
 
 
-def measure(data: Path, model: Path, results: Path, site_model: Path) -> None:
-    """Fits the site model, and writes it and all figures of the document."""
-    pages = annotated(data)
-    held_out = measured(pages)
-    rows = list(cleaned([page for page in pages if gold.site(page) in held_out], model))
+def measure(data: Path, models: Path, results: Path, site_model: Path, *, refit: bool) -> None:
+    """Writes all figures of the document, and with `refit` the site model, fitted on all pages."""
+    rows = list(out_of_fold(data, models))
     names = np.array([row.site for row in rows])
     groups = [np.flatnonzero(names == site).tolist() for site in sorted(set(names.tolist()))]
     table = dict(sorted(evidence_of(rows, groups).items()))
@@ -176,26 +198,28 @@ def measure(data: Path, model: Path, results: Path, site_model: Path) -> None:
         for each in track(list(product(COMMON, REPEATED)), "fitting", len(COMMON) * len(REPEATED))
     }
     f1 = {each: values[:, 0] for each, values in grid.items()}
-    common, repeated = fit(f1, np.ones(len(rows), bool))
-    fitted = replace(START, common=common, repeated=repeated)
-    trials = {each: decided(rows, table, replace(fitted, calibration=each)) for each in CALIBRATION}
-    calibration = min(trials, key=lambda each: abs(float(np.diff(trials[each].mean(axis=0))[0])))
-    shipped = replace(fitted, calibration=calibration)
-    (site_model / FILE_NAME).write_bytes(shipped.to_bytes())
+    if refit:
+        common, repeated = fit(f1, np.ones(len(rows), bool))
+        fitted = replace(START, common=common, repeated=repeated)
+        trials = {each: decided(rows, table, replace(fitted, calibration=each)) for each in CALIBRATION}
+        calibration = min(trials, key=lambda each: abs(float(np.diff(trials[each].mean(axis=0))[0])))
+        (site_model / FILE_NAME).write_bytes(replace(fitted, calibration=calibration).to_bytes())
+    shipped = from_bytes((site_model / FILE_NAME).read_bytes())
+    common = shipped.common
 
-    one, by_site = decided(rows, table, None), trials[calibration]
+    one, by_site = decided(rows, table, None), decided(rows, table, shipped)
     sets = np.array([row.page.set for row in rows])
     n_pages = np.array([Counter(names.tolist())[name] for name in names])
     folds = np.random.default_rng(0).permutation(len(groups)) % N_FOLDS
-    fold_of = np.zeros(len(rows), dtype=np.int64)
+    fitted_in = np.zeros(len(rows), dtype=np.int64)
     for group, fold in zip(groups, folds, strict=True):
-        fold_of[group] = fold
+        fitted_in[group] = fold
     columns = {
         "one pass": one[:, 0],
         "consensus": f1[0.0, 0.0],
         "consensus, common layouts": f1[common, 0.0],
         "all, calibrated (shipped)": by_site[:, 0],
-        "fitted on other sites": _elsewhere(f1, fold_of),
+        "fitted on other sites": _elsewhere(f1, fitted_in),
         "fitted on other sets": _elsewhere(f1, np.unique(sets, return_inverse=True)[1]),
     }
     many = n_pages >= MANY
@@ -203,6 +227,7 @@ def measure(data: Path, model: Path, results: Path, site_model: Path) -> None:
         "model": asdict(shipped),
         "n_pages": len(rows),
         "n_sites": len(groups),
+        "n_folds": sum((models / str(fold)).exists() for fold in range(N_FOLDS)),
         "columns": {name: _summary(values[many], names[many]) for name, values in columns.items()},
         "gain": _gain(one[many, 0], by_site[many, 0], names[many]),
         "by pages": [
@@ -217,7 +242,7 @@ def measure(data: Path, model: Path, results: Path, site_model: Path) -> None:
         "curve": [_at(rows, groups, n, shipped) for n in N_PAGES],
         "reliability": _reliability(by_site[many]),
         "peers": _peers(rows, many, {"one pass": one[:, 0], "by site": by_site[:, 0]}),
-        "raw": [_raw(path, model, shipped) for path in sorted((data / "sites").glob("*.jsonl.xz"))],
+        "raw": [_raw(path, shipped) for path in sorted((data / "sites").glob("*.jsonl.xz"))],
         "worst": [
             {"set": rows[i].page.set, "id": rows[i].page.id, "one": one[i, 0], "by_site": by_site[i, 0]}
             for i in sorted(np.flatnonzero(many), key=lambda i: by_site[i, 0])[:N_WORST]
@@ -226,11 +251,11 @@ def measure(data: Path, model: Path, results: Path, site_model: Path) -> None:
     (results / RESULTS).write_text(json.dumps(stored, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _elsewhere(f1: dict[tuple[float, float], Float64], fold_of: np.ndarray) -> Float64:
+def _elsewhere(f1: dict[tuple[float, float], Float64], folds: np.ndarray) -> Float64:
     """F1 of every page with the parameters that are fitted on the pages of the other folds."""
-    found = np.zeros(len(fold_of))
-    for fold in np.unique(fold_of):
-        own = fold_of == fold
+    found = np.zeros(len(folds))
+    for fold in np.unique(folds):
+        own = folds == fold
         found[own] = f1[fit(f1, ~own)][own]
     return found
 
@@ -267,6 +292,8 @@ def _by_language(
 def _at(rows: Sequence[Cleaned], groups: Sequence[Sequence[int]], n: int, model: SiteModel) -> dict[str, Any]:
     """One pass and by site where a site has only n pages, drawn at random from the sites that have more."""
     random, one, other, sites = np.random.default_rng(n), [], [], []
+    parts = {"consensus": START, "layouts": replace(START, common=model.common)}
+    f1: dict[str, list[Float64]] = {name: [] for name in parts}
     for _, group in product(range(N_DRAWS), groups):
         if len(group) < n:
             continue
@@ -275,10 +302,13 @@ def _at(rows: Sequence[Cleaned], groups: Sequence[Sequence[int]], n: int, model:
         table = evidence_of(rows, drawn)
         one.append(decided(rows, table, None))
         other.append(decided(rows, table, model))
+        for name, part in parts.items():
+            f1[name].append(decided(rows, table, part)[:, 0])
         sites += [rows[i].site for i in table]
-    return _group(
+    found = _group(
         str(n), np.concatenate(one), np.concatenate(other), np.array(sites), np.ones(len(sites), bool)
     )
+    return found | {name: float(np.concatenate(values).mean()) for name, values in f1.items()}
 
 
 def _reliability(found: Float64) -> list[dict[str, float]]:
@@ -305,9 +335,9 @@ def _peers(rows: Sequence[Cleaned], many: Bool, ours: dict[str, Float64]) -> dic
     return {"n_pages": len(there), "tools": {name: _summary(f1, sites) for name, f1 in columns.items()}}
 
 
-def _raw(path: Path, model: Path, site_model: SiteModel) -> dict[str, Any]:
+def _raw(path: Path, site_model: SiteModel) -> dict[str, Any]:
     """A site without gold: what changes, and how fast the decision approaches that of the whole site."""
-    pages = [page for page in cleaned(list(gold.read(path)), model) if len(page.blocks)]
+    pages = [page for page in cleaned(list(gold.read(path)), None) if len(page.blocks)]
     parts = [contributions(page.blocks, page.probabilities) for page in pages]
     whole = known(parts)
     counts: Counter[str] = Counter()
@@ -333,7 +363,7 @@ def _raw(path: Path, model: Path, site_model: SiteModel) -> dict[str, Any]:
 def _agreement(
     pages: Sequence[Cleaned],
     parts: Sequence[Contributions],
-    whole: told.Known,
+    whole: Known,
     targets: Sequence[int],
     n: int,
     model: SiteModel,
@@ -364,14 +394,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("step", choices=("split", "measure", "page"))
     parser.add_argument("--data", metavar="DIR", type=Path, help="has pages/, more/ and sites/")
     parser.add_argument("--to", metavar="DIR", type=Path, help="takes the training pages of `split`")
-    parser.add_argument("--model", metavar="DIR", type=Path, help="a model that has not seen these sites")
+    parser.add_argument("--models", metavar="DIR", type=Path, help="has the models of folds: 0, 1, …")
     parser.add_argument("--results", metavar="DIR", type=Path, default=research.RESULTS, help="sites.json")
     parser.add_argument(
         "--site-model", metavar="DIR", type=Path, default=resources.directory("models") / "sites"
     )
+    parser.add_argument("--fit", action="store_true", help="fit the site model on these pages, and write it")
     parser.add_argument("--output", metavar="FILE", type=Path, default=Path("docs/sites.md"))
     args = parser.parse_args(arguments)
-    needed = {"split": ("data", "to"), "measure": ("data", "model"), "page": ()}[args.step]
+    needed = {"split": ("data", "to"), "measure": ("data", "models"), "page": ()}[args.step]
     if missing := [f"--{name}" for name in needed if getattr(args, name) is None]:
         parser.error(f"{args.step} needs {' and '.join(missing)}")
     try:
@@ -379,7 +410,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             case "split":
                 split(args.data, args.to)
             case "measure":
-                measure(args.data, args.model, args.results, args.site_model)
+                measure(args.data, args.models, args.results, args.site_model, refit=args.fit)
             case "page":
                 args.output.write_text(sites_page.page(args.results / RESULTS), encoding="utf-8")
     except VictorError as error:

@@ -16,11 +16,11 @@ WORST = "sites-worst.toml"
 INTRODUCTION = """# What only a whole site can tell: measurements
 
 This document is made by `python -m research.sites page --output docs/sites.md` from results that
-`python -m research.sites measure --data DATA --model MODEL` stores (a minute of CPU time; the help of the
-command says how to train MODEL, which takes 16).
+`python -m research.sites measure --data DATA --models M` stores (minutes of CPU time; the help of the
+command says how to train the models of the five folds, which takes an hour).
 
-A page's own model gives every block a probability. A second pass adds what the site's other pages tell, with
-`victor_spark.sites`:
+The model `victor-3` gives every block of a page a probability of its own. The second pass corrects it by the
+other pages of the site (`victor_spark.sites`), with three kinds of evidence:
 
 - **consensus**: the mean log-odds of content of the blocks with the same layout (the tags of all ancestors,
   and the words in their classes and ids) on the other pages;
@@ -29,18 +29,23 @@ A page's own model gives every block a probability. A second pass adds what the 
 - **repeated texts**: the share of these pages that have the same text. A page of which nearly all content is
   repeated is the same article at another address, and loses nothing.
 
-The model: {parameters}.
+The parameters: {parameters} ([models/sites](../models/sites/CARD.md) says how they were fitted).
 A page whose site is not known, or has no other page, keeps its probabilities to the bit.
 
 
-Measured on {n_pages} annotated pages of {n_sites} sites that MODEL has not seen, each with at least three
-annotated pages; tables are about the sites with five and more unless they say otherwise. Word F1 is the mean
-over pages, intervals are bootstraps over sites (95 %).
+Measured on {n_pages} annotated pages of {n_sites} sites in {n_folds} of five folds, each page with a model
+that is trained without its fold. Each site has at least three annotated pages; tables are about the sites
+with five and more unless they say otherwise. Word F1 is the mean over pages, intervals are bootstraps over
+sites (95 %).
 """
 
 DRAWN = """
-The same with pages drawn at random from larger sites, so that only so many pages are known (all sites that
-have as many, five draws):
+The same for random samples of a fixed number of pages from each site (all sites that have as many pages, five
+samples):
+"""
+
+ABLATION = """
+Word F1 of the same samples by kind of evidence, each with those before it:
 """
 
 RAW = """
@@ -49,10 +54,11 @@ kept, mean over up to 60 pages.
 """
 
 EVIDENCE = """
-The gain over one pass is {gain:+.4f} ({low:+.4f} to {high:+.4f}). In the last two rows the numbers that
-decide a page are fitted without its site, or without its whole set: so much can be expected of other sites.
+The gain over one pass is {gain:+.4f} ({low:+.4f} to {high:+.4f}). The last two rows are cross-validated:
+the parameters are fitted without the page's site, or without its whole set, and estimate the result on new
+sites.
 
-What most pages of a site have wrong, their consensus has wrong too: the worst pages below are of this kind.
+The consensus doesn't correct an error that most pages of a site share, as in most of the worst pages below.
 Sets of the table below without any gain hold single pages of many sites, or pages that their collectors put
 into an element with an id of its own, so that no two have a layout in common.
 """
@@ -71,6 +77,7 @@ def page(results: Path) -> str:
             parameters=", ".join(f"{name} {value:g}" for name, value in model.items()),
             n_pages=f"{found['n_pages']:,}",
             n_sites=found["n_sites"],
+            n_folds=found["n_folds"],
         ),
         "## By kind of evidence\n",
         *_evidence(found),
@@ -78,6 +85,8 @@ def page(results: Path) -> str:
         *_groups("annotated pages a site", found["by pages"]),
         DRAWN,
         *_groups("pages known", found["curve"]),
+        ABLATION,
+        *_ablation(found["curve"]),
         "\n## By set and by language\n",
         *_groups("set", found["by set"]),
         "",
@@ -124,6 +133,13 @@ def _groups(title: str, rows: Sequence[Row]) -> Iterator[str]:
             f"{row['low']:+.4f} to {row['high']:+.4f}",
             " → ".join(below),
         )
+
+
+def _ablation(rows: Sequence[Row]) -> Iterator[str]:
+    yield from _head("pages known", "one pass", "consensus", "common layouts", "repeated texts, calibrated")
+    for row in rows:
+        f1 = (row["one"]["f1"], row["consensus"], row["layouts"], row["by_site"]["f1"])
+        yield _row(row["name"], *(f"{each:.4f}" for each in f1))
 
 
 def _peers(peers: Row) -> Iterator[str]:

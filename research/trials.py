@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from research import sample
 from victor_spark.blocks import Blocks, Float64
 from victor_spark.evaluation import crf, cross_validation, gold, labelling, measures
 from victor_spark.evaluation.labelling import LabelledPage
@@ -21,7 +22,7 @@ from victor_spark.model.crf import Model, chain_marginals, marginals
 from victor_spark.model.table import FeatureTable, without
 from victor_spark.train.crfsuite import TrainingOptions
 
-FEATURE_SET: Final = "victor-2"
+FEATURE_SET: Final = "victor-3"
 
 ORIGINS: Final = "elements of the source"
 
@@ -73,7 +74,7 @@ class Trial:
 def labelled(directory: Path) -> list[LabelledPage]:
     """All usable pages in the order of `victor train crf`, so that folds are the same."""
     pages: list[LabelledPage] = []
-    for name, path in gold.find(directory).items():
+    for name, path in sample.files(directory).items():
         usable = [page for page in gold.read(path) if gold.usable(page)]
         pages += track(labelling.label_all(usable), f"labelling {name}", len(usable))
     return pages

@@ -109,6 +109,15 @@ def test_formats(html: Path, capsys: pytest.CaptureFixture[str], form: str, mark
     assert mark in printed
 
 
+def test_html_without_links(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(f"<p>{'The ferry is late again today. ' * 9}<a href='pier.html'>More</a></p>")
+    assert main(["clean", str(page), "--format", "html"]) == 0
+    assert '<a href="pier.html">More</a>' in capsys.readouterr().out
+    assert main(["clean", str(page), "--format", "html", "--no-links"]) == 0
+    assert "<a" not in capsys.readouterr().out
+
+
 def test_a_page_without_content_is_no_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "hollow.html").write_text("<html><body><div></div></body></html>")
     assert main(["clean", str(tmp_path / "hollow.html"), "--format", "markdown"]) == 0

@@ -17,6 +17,7 @@ def test_help_names_every_command(root: Path) -> None:
         "test",
         "test-browser",
         "test-cluster",
+        "test-s3",
         "test-spark",
         "test-hdfs",
         "test-yarn",

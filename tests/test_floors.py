@@ -14,9 +14,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 FLOORS = (
     ("parser",),
-    ("blocks", "configuration", "errors", "hosts", "redaction", "resources", "scripts", "tables"),
+    ("blocks", "configuration", "errors", "hosts", "logs", "redaction", "resources", "scripts", "tables"),
     ("kernels",),
-    ("words", "alignment"),
+    ("words", "alignment", "minhash"),
     ("warc", "html", "langid", "metadata"),
     ("fetch",),
     ("rendering", "roles"),
@@ -35,6 +35,7 @@ BESIDE = {
     ("configuration", "errors"),
     ("configuration", "resources"),
     ("errors", "redaction"),
+    ("logs", "redaction"),
     ("resources", "errors"),
     ("pipeline", "preparation"),
     ("tables", "blocks"),

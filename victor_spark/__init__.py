@@ -29,6 +29,7 @@ def clean(
     lid_model: StrPath | None = None,
     templates: StrPath | None = None,
     templates_use: str = "after",
+    sites: StrPath | None = None,
 ) -> "Document":
     """Cleans one page: the text worth keeping, and the reason for every block kept or dropped.
 
@@ -50,6 +51,7 @@ def clean(
         lid_model=lid_model,
         templates=templates,
         templates_use=templates_use,
+        sites=sites,
     )(html, url)
 
 
@@ -66,6 +68,7 @@ def load(
     lid_model: StrPath | None = None,
     templates: StrPath | None = None,
     templates_use: str = "after",
+    sites: StrPath | None = None,
 ) -> "PageCleaner":
     """A function of `html` and `url` that cleans pages as `clean` does, to be made once and called often.
 
@@ -74,7 +77,8 @@ def load(
     "recall"; a page with an expected F1 lower than `fail_below` is dropped; blocks of the roles `without`
     ("comment,caption" or a list) are dropped and those of the roles `including` kept at any decision; `model`
     is a directory; `languages` are the ISO codes of pages to keep ("cs,sk" or a list; empty: all);
-    `lid_model` and `templates` are files; `templates_use` is "after", "before" or "evidence".
+    `lid_model` and `templates` are files; `templates_use` is "after", "before" or "evidence"; `sites` is a
+    folder.
 
     Raises UsageError (a ValueError) for an unknown name or a value out of range, InputError (a ValueError)
     and ModelError for a file that cannot be used.
@@ -93,6 +97,7 @@ def load(
         lid_model=None if lid_model is None else fspath(lid_model),
         templates=None if templates is None else fspath(templates),
         templates_use=templates_use,
+        sites=None if sites is None else fspath(sites),
     )
     return pipeline.PageCleaner(chosen)
 

@@ -5,9 +5,10 @@ canonical HTML with no tag inside it (Victor, section 3.1, step 4). All offsets 
 into the canonical HTML string.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Final, NamedTuple, get_args, get_type_hints
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias, get_args, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -166,6 +167,10 @@ class Scores:
     def graded(self) -> bool:
         """Whether any probability is strictly between 0 and 1: trained cleaners have such, rules do not."""
         return bool(((self.probabilities > 0) & (self.probabilities < 1)).any())
+
+
+Cleaner: TypeAlias = Callable[[Page], Scores]
+"""Answers one question: which blocks of this page are content?"""
 
 
 def uniform(n_blocks: int, label: int) -> Scores:

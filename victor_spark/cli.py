@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final, NoReturn
 
-from victor_spark import __version__
+from victor_spark import __version__, logs
 from victor_spark.commands import COMMANDS, options
 from victor_spark.commands.options import Command
 from victor_spark.errors import (
     EXIT_DONE,
+    EXIT_INCOMPLETE,
     EXIT_INTERNAL,
     EXIT_USAGE,
     EXTRAS,
@@ -114,7 +115,15 @@ def _dispatch(words: list[str]) -> int:
     name = _command(words)
     command = loaded(name)
     parsed = parser(name, command).parse_args(words[len(name.split()) :])
-    code = int(command.run(parsed))
+    if parsed.log_format == "json":
+        logs.structure(command=name)
+    try:
+        code = int(command.run(parsed))
+    except KeyboardInterrupt:
+        if not command.stopped:
+            raise
+        logs.log(f"stopped; {command.stopped}", "warning")
+        return EXIT_INCOMPLETE
     if sys.stdout is not None:
         sys.stdout.flush()  # a failure here is an error of the command
     return code
@@ -156,6 +165,7 @@ def parser(name: str, command: Command) -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     made.add_argument("--debug", action="store_true", help="print the traceback of an error")
+    made.add_argument("--log-format", choices=("text", "json"), help="of the lines on stderr (default: text)")
     options.add(made, command.options)
     return made
 
@@ -182,5 +192,5 @@ def _help(group: str) -> str:
 def _failed(line: str, code: int, *, debug: bool) -> int:
     if debug:
         print(redacted_message(traceback.format_exc()), file=sys.stderr, end="")
-    print(f"victor: error: {' '.join(line.split())}", file=sys.stderr)
+    logs.log(" ".join(line.split()), "error", exit_code=code)
     return code

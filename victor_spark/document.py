@@ -7,18 +7,19 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import Any, Final, overload
 
 import numpy as np
 
-from victor_spark.blocks import LABELS, Blocks, Bool, Float64, Scores, UInt8, UInt32, labels
+from victor_spark.blocks import LABELS, Blocks, Bool, Float64, Scores, UInt8, labels
 from victor_spark.html.characters import properties
 from victor_spark.kernels import code_points, num, text_of
 from victor_spark.metadata.extract import Metadata, metadata
-from victor_spark.rendering import markdown, plain, tei
+from victor_spark.rendering import markdown, markup, plain
+from victor_spark.rendering.structure import Structure
 from victor_spark.roles import ROLES, roles
 
 FORMS: Final = ("text", "cleaneval", "markdown", "html", "json", "tei")
@@ -93,7 +94,7 @@ class Document:
     is "ok". `html` is the canonical HTML that all offsets refer to. `p_content` is the mean marginal
     probability of content over the kept text, weighted by characters. `kept` has one row per block. `cut`:
     which code points of `columns.text` were removed from kept blocks, as templates of the site. `markup`
-    gives the page's source as UTF-8. `repairs` says what was wrong with its character set.
+    gives the page's source as UTF-8. `repairs` names the problems of its character set.
     """
 
     status: str
@@ -161,12 +162,6 @@ class Document:
         """How many of them were kept."""
         return int(self.kept.sum())
 
-    @property
-    def uncut_points(self) -> UInt32:
-        """The code points of all blocks' text, with white space in the place of what was cut out of them."""
-        points = self.columns.points
-        return points if self.cut is None else np.where(self.cut, np.uint32(ord(" ")), points)
-
     def to_dict(self) -> dict[str, Any]:
         """The document as values that JSON has: facts about the page, metadata, text, and all blocks."""
         facts = ("url", "status", "reason", "language", "language_score", "charset", "cleaner", "title")
@@ -184,26 +179,31 @@ class Document:
     ) -> str:
         """The kept text in one of FORMS; raises ValueError for any other form.
 
-        Markdown and TEI can leave out `links` (not their text), `images` and `emphasis`.
+        Markdown, HTML and TEI can leave out `links` (not their text), `images` and `emphasis`.
         """
+        if form not in FORMS:
+            raise ValueError(f"unknown format {form!r}: choose from {', '.join(FORMS)}")
         if form == "text":
             return self.text
-        if form == "html":
-            return plain.html(self)
-        if form == "cleaneval":
-            return plain.cleaneval(self)
-        if form == "markdown":
-            return markdown.markdown(self, links=links, images=images, emphasis=emphasis)
-        if form == "tei":
-            return tei.tei(self, links=links, images=images, emphasis=emphasis)
         if form == "json":
             return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
-        raise ValueError(f"unknown format {form!r}: choose from {', '.join(FORMS)}")
+        points = None if self.cut is None else np.where(self.cut, np.uint32(ord(" ")), self.columns.points)
+        if form == "cleaneval":
+            columns = self.columns if points is None else replace(self.columns, points=points)
+            return plain.cleaneval(columns, self.kept, self.html)
+        url = None if (self.url or "").startswith("file:") else self.url
+        page = Structure(self.html, self.columns, self.kept, url=url, markup=self.markup, points=points)
+        page.leave_out(links=links, images=images, emphasis=emphasis)
+        if form == "markdown":
+            return markdown.markdown(page, self.title)
+        if form == "html":
+            return markup.html(page, self.title, self.language)
+        return markup.tei(page, self.metadata, title=self.title, url=url, language=self.language)
 
 
 @lru_cache(maxsize=1 << 14)
 def _letters(run: str) -> str:
-    """The letters, marks and digits of a text, and what it has of ASCII, after NFKD and case folding."""
+    """A text after NFKD and case folding: all of its ASCII; of the rest, letters, marks and digits."""
     points = code_points(unicodedata.normalize("NFKD", run).casefold())
     kinds = properties()[points] & num.CLASS_MASK
     return text_of(points[(kinds == num.LETTER) | (kinds == num.DIGIT) | (points < _ASCII)])

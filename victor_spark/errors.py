@@ -70,6 +70,22 @@ EXTRAS: Final = {
 """Optional package → the extra that installs it."""
 
 
+REFUSALS: Final = {
+    "ExpiredToken": "the credentials expired",
+    "InvalidAccessKeyId": "the store does not know the credentials",
+    "NoSuchBucket": "no such bucket",
+    "RequestTimeTooSkewed": "the clocks of this machine and the store differ by minutes",
+    "SignatureDoesNotMatch": "the secret of the credentials is wrong",
+    "400": "the store refuses requests, as it does when credentials expired",
+    "403": "the store denies access",
+}
+"""Code of an S3 server that refuses whatever is asked → its meaning."""
+
+
+class StoreError(OSError):
+    """A store refuses whatever is asked (`REFUSALS`), so that not a shard fails but the run."""
+
+
 class VictorError(Exception):
     """Any error that victor-spark raises on purpose; its message is one clear line without credentials."""
 

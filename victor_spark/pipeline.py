@@ -2,17 +2,17 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 
 from victor_spark import roles
-from victor_spark.blocks import OTHER, TEXT, Bool, Page, Scores, no_blocks, uniform
+from victor_spark.blocks import OTHER, TEXT, Bool, Cleaner, Page, Scores, no_blocks, uniform
 from victor_spark.document import Document
 from victor_spark.errors import InputError, ModelError, UsageError
-from victor_spark.extractors import CRF_CLEANERS, Cleaner, check_name, load, models_of, template
+from victor_spark.extractors import CRF_CLEANERS, by_site, check_name, load, models_of, template
 from victor_spark.extractors.template import TemplateStep
 from victor_spark.extractors.victor import reads_language
 from victor_spark.html.charset import PLAIN_TEXT
@@ -41,6 +41,7 @@ class Settings:
     `model`: a model directory instead of the cleaner's own. `languages`: ISO codes of the pages to
     keep, empty for all. `lid_model`: a fastText file that identifies languages instead of our profiles.
     `templates`: a templates table; `templates_use`: one of extractors.template.USES.
+    `sites`: a table of sites.
     """
 
     cleaner: str = "victor"
@@ -54,6 +55,7 @@ class Settings:
     lid_model: str | None = None
     templates: str | None = None
     templates_use: str = template.AFTER
+    sites: str | None = None
 
 
 EVERYTHING: Final = Settings(cleaner=template.NAME)
@@ -69,6 +71,8 @@ FROM_JSON_LD: Final = "text from JSON-LD"
 _LONGEST_REQUEST: Final = 300
 """Characters of a text that asks for JavaScript and has no other content."""
 
+T = TypeVar("T")
+
 
 def models(settings: Settings) -> dict[str, bytes]:
     """The bytes of every model the settings need, by name: read once, sent to every process.
@@ -78,7 +82,8 @@ def models(settings: Settings) -> dict[str, bytes]:
     check_name(settings.cleaner)
     _check(settings)
     template.check(settings.cleaner, settings.templates, settings.templates_use)
-    needed = language_models()
+    by_site.check(settings.cleaner, settings.sites)
+    needed = language_models() | (by_site.models(settings.sites) if settings.sites else {})
     if settings.templates:
         needed[TEMPLATES] = template.table_bytes(settings.templates)
     if settings.lid_model:
@@ -128,6 +133,8 @@ def cleaning(
     `lap` is called at the end of each stage: canonical, segment, language, decide, render.
     """
     cleaner, templates = load(settings.cleaner, models), _templates(settings, models)
+    if settings.sites:
+        cleaner = by_site.cleaner(cleaner, settings.sites, models)
     if templates is not None:
         cleaner = templates.cleaner(cleaner)
     look = linguist(
@@ -155,25 +162,33 @@ def cleaning(
             return document
         return replace(found, reason="; ".join(filter(None, (FROM_JSON_LD, found.reason))))
 
+    def cleaned(record: Record, payload: bytes) -> Document:
+        if record.content_mime_type == PLAIN_TEXT:
+            page, facts = prepare_text(payload, look, record.url, record.http_charset)
+            chosen = replace(settings, cleaner=NO_CLEANER)
+            return _document(page, facts, keep_all, chosen, templates, lap)
+        page, facts = prepare(payload, look, record.url, record.http_charset, lap)
+        document = _document(page, facts, cleaner, settings, templates, lap)
+        return stated(document, page, facts) if _is_drawn_by_scripts(document) else document
+
     def clean(record: Record) -> Document:
         if record.status is not None or record.payload is None:
             return dropped(record, settings, record.status or "error", record.reason)
-        try:
-            if record.content_mime_type == PLAIN_TEXT:
-                page, facts = prepare_text(record.payload, look, record.url, record.http_charset)
-                chosen = replace(settings, cleaner=NO_CLEANER)
-                return _document(page, facts, keep_all, chosen, templates, lap)
-            page, facts = prepare(record.payload, look, record.url, record.http_charset, lap)
-            document = _document(page, facts, cleaner, settings, templates, lap)
-            return stated(document, page, facts) if _is_drawn_by_scripts(document) else document
-        except MemoryError:
-            return dropped(record, settings, "out_of_memory", "MemoryError")
-        except (KeyboardInterrupt, SystemExit, GeneratorExit):
-            raise
-        except BaseException as error:  # noqa: BLE001 - a panic in native code is no Exception
-            return dropped(record, settings, "error", f"{type(error).__name__}: {error}"[:500])
+        return guarded(partial(cleaned, record, record.payload), partial(dropped, record, settings))
 
     return clean
+
+
+def guarded(action: Callable[[], T], lost: Callable[[str, str], T]) -> T:
+    """The result of an action on one page; if it fails, what `lost` makes of a status and a reason."""
+    try:
+        return action()
+    except MemoryError:
+        return lost("out_of_memory", "MemoryError")
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # noqa: BLE001 - a panic in native code is no Exception
+        return lost("error", f"{type(error).__name__}: {error}"[:500])
 
 
 def _is_drawn_by_scripts(document: Document) -> bool:
@@ -284,7 +299,8 @@ def _decided(
         page, kept, cut = templates.after(page, kept, scores)
     lap("decide")
     # What changes nothing leaves a tool its own text.
-    own = scores.text if cut is None and np.array_equal(kept, scores.kept) else None
+    is_own = scores.text is not None and cut is None and np.array_equal(kept, scores.kept)
+    own = scores.text if is_own else None
     text = plain_text(coverage.trimmed(page.blocks, cut), kept, page.html) if own is None else own
     lap("render")
     expected = scores.expected_f1

@@ -1,11 +1,15 @@
-"""Where conf/ and models/ lie, in a checkout and in an installed wheel; and files that are written whole."""
+"""Where conf/ and models/ lie, in a checkout and in a wheel; files that are written whole; templates."""
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from victor_spark.errors import ConfigurationError
+from victor_spark.errors import ConfigurationError, OutputError
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -28,3 +32,21 @@ def replaced(path: Path) -> Iterator[Path]:
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def written(path: Path) -> Iterator[None]:
+    """OutputError with the path, if writing it fails in the body."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def template(path: Path) -> "Template":
+    """A Jinja template; in html, values are escaped, but for those of the type Markup."""
+    from jinja2 import Environment, StrictUndefined  # executors make no reports
+
+    escape = path.suffix == ".html"
+    made = Environment(autoescape=escape, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
+    return made.from_string(path.read_text(encoding="utf-8"))

@@ -1,6 +1,7 @@
 """The comparison says ahead only where its interval does; peers get raw html and may fail."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,12 @@ def test_the_command_runs_peers_once_and_compares_again_without_the_pages(
     assert "Resiliparse".casefold() in first.casefold()
     assert against_peers.main(["--results", str(model)]) == 0
     assert (model / against_peers.COMPARISON).read_text() == first
+    (stored := peers_raw.read(model / against_peers.PER_PAGE)).sort(key=lambda row: row.id)
+    peers_raw.write(model / against_peers.PER_PAGE, [replace(stored[0], n_common=0), *stored[2:]])
+    assert against_peers.main(["--results", str(model), "--data", str(data), "--jobs", "1"]) == 0
+    again = {row.id: row for row in peers_raw.read(model / against_peers.PER_PAGE)}
+    assert again[stored[0].id].n_common == 0, "a stored result was made again"
+    assert again[stored[1].id] == stored[1]
 
 
 @needs_peers

@@ -1,4 +1,4 @@
-"""Pages and records that attack whoever reads them: one row each, and no task is tried twice for them."""
+"""Pages and records that attack their reader: each gets one row, and no task is tried twice for them."""
 
 import gzip
 import os

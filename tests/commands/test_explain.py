@@ -54,6 +54,13 @@ def test_a_doubtful_page_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "below 1" in capsys.readouterr().out
 
 
+def test_the_metadata_and_their_sources_are_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    explained(tmp_path)
+    assert "  title: 'Boats' (from h1)" in capsys.readouterr().out
+
+
 def test_an_archive_is_no_page(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", str(root / "sample" / "crawl-00000.warc.gz")]) == 2
     assert "archive" in capsys.readouterr().err

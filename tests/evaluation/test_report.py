@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from victor_spark.evaluation import report
+from victor_spark.evaluation import comparison, report
 from victor_spark.evaluation.measures import Overlap
 from victor_spark.evaluation.measuring import Measurement
 from victor_spark.evaluation.report import WorstPage
@@ -55,13 +55,16 @@ def test_both_texts_are_shown_whole_and_escaped(ours: str, gold: str) -> None:
 
 
 def test_long_texts_are_cut_and_it_says_so() -> None:
-    judged = Measurement(
-        "a<b", "set", "site", None, None, "victor", "ok", overlaps={"words": Overlap(1, 2, 2)}
-    )
-    html = report.worst_html(WorstPage(judged, "word " * 10_000, "gold"), "words")
+    evil = "a<b>&'\""
+    judged = Measurement(evil, evil, evil, evil, evil, evil, evil, evil, overlaps={"words": Overlap(1, 2, 2)})
+    rows = {evil: [judged]}
+    results = {"version": evil, "options": {"command": evil}, "gold": {"n_pages": 1, "sha256": evil}}
+    results |= {"cleaners": [evil], "measures": ["words"], **comparison.compare(rows, ["words"])}
+    html = report.html(results, rows, {evil: [WorstPage(judged, "word " * 10_000, "gold")]})
     assert "the first 12,000 of 50,000 characters" in html
-    assert "a&lt;b" in html
-    assert len(html) < 20_000
+    assert "a&lt;b&gt;" in html
+    assert evil not in html
+    assert html.count("word ") <= 2_500
 
 
 def test_what_matches_beyond_the_cut_is_not_marked() -> None:

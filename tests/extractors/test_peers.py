@@ -14,6 +14,7 @@ from victor_spark import extractors
 from victor_spark.blocks import Page
 from victor_spark.errors import STATUSES, UsageError
 from victor_spark.extractors import peers
+from victor_spark.langid.labels import languages
 from victor_spark.pipeline import Settings, models
 
 SENTENCES = (
@@ -109,7 +110,7 @@ def test_justext_uses_the_stop_list_of_the_pages_language_and_none_where_it_has_
     pytest.importorskip("justext", reason="justext is not installed (extra: peers)")
     import justext
 
-    assert set(peers._STOP_LISTS.values()) <= set(justext.get_stoplists())
+    assert set(languages().justext.values()) <= set(justext.get_stoplists())
     nonsense = " ".join(["zorble", "quandix", "framble"] * 40)
     source = page(f"<p>{nonsense}</p>")
     texts = {

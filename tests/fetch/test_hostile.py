@@ -13,9 +13,8 @@ from victor_spark.annotation import store
 from victor_spark.cli import main
 from victor_spark.commands.fetch import USER_AGENT, fetch
 from victor_spark.fetch import addresses, exchange
-from victor_spark.fetch.crawl import Crawl, Outcome
+from victor_spark.fetch.crawl import Crawl, Outcome, Politeness, rules_of
 from victor_spark.fetch.exchange import Client, Limits
-from victor_spark.fetch.politeness import Politeness, rules_of
 from victor_spark.fetch.warc_file import WarcFile
 from victor_spark.warc import inputs, reading
 
@@ -144,18 +143,18 @@ def test_a_robots_txt_that_its_reader_fails_on_forbids_the_site(monkeypatch: pyt
         raise IndexError
 
     assert rules_of(200, b"User-agent: *\nAllow: /").allows("http://x.example/")
-    monkeypatch.setattr("victor_spark.fetch.politeness.Protego.parse", fail)
+    monkeypatch.setattr("victor_spark.fetch.crawl.Protego.parse", fail)
     assert not rules_of(200, b"User-agent: *\nAllow: /").allows("http://x.example/")
 
 
 def test_an_error_of_our_own_costs_one_visit_and_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(self: Crawl, *_: object) -> None:
+    async def fail(self: Crawl, *_: object, **__: object) -> None:
         raise KeyError("nobody foresaw this")
 
     with hostile({"first": to(b"/second")}) as server:
-        monkeypatch.setattr(Crawl, "_follow", fail)
+        monkeypatch.setattr(Crawl, "_ask", fail)
         outcome, _ = fetched(tmp_path, [f"{server.base}/first", f"{server.base}/other"])
     assert set(outcome.of.values()) == {"error"}
     assert "KeyError: 'nobody foresaw this'" in outcome.why[f"{server.base}/first"]
@@ -263,7 +262,7 @@ def test_public_addresses_are_public_also_within_others(address: str) -> None:
 def test_a_list_of_hostile_addresses_fills_an_annotation_store_with_its_good_pages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("victor_spark.fetch.politeness.Politeness", lambda: POLITE)
+    monkeypatch.setattr("victor_spark.fetch.crawl.Politeness", lambda: POLITE)
     monkeypatch.setattr("victor_spark.fetch.exchange.Limits", lambda **_: LIMITS)
     names = ("reason", "header-bytes", "retry-year", "http09", "to-library-fault", "good")
     with hostile({name: PLAIN[name][0] for name in names}) as server:

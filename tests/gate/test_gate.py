@@ -72,3 +72,12 @@ def test_the_sample_is_fixed_prefers_dev_and_is_told_apart_by_its_hash(data: Pat
     assert gold.fingerprint(pages) == gold.fingerprint(pages[::-1])
     other = [*pages[1:], gold.GoldPage(id=pages[0].id, set=pages[0].set, html=pages[0].html, gold="changed")]
     assert gold.fingerprint(pages) != gold.fingerprint(other)
+
+
+def test_newer_sets_beside_the_older_ones_are_in_the_sample_and_others_there_are_not(data: Path) -> None:
+    older = sample.fixed_sample(data / "pages", 6)
+    assert set(sample.files(data / "pages")) == {"news", "forum"}
+    write_sets(data / "more")
+    (data / "more" / "news.jsonl").rename(data / "more" / "aed.jsonl")
+    assert set(sample.files(data / "pages")) == {"news", "forum", "aed"}
+    assert [page for page in sample.fixed_sample(data / "pages", 6) if page.set != "aed"] == older

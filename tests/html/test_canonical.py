@@ -1,9 +1,11 @@
 """What the canonical HTML keeps of odd markup: all text that a reader could see, and nothing else."""
 
+import time
+
 import pytest
 
 from tests.html.pages import blocks_of, texts_of
-from victor_spark.html.canonical import canonical
+from victor_spark.html.canonical import canonical, restored
 
 ODDITIES = {
     "entities are decoded once": (
@@ -96,3 +98,31 @@ def test_hidden_and_textless_elements_are_gone() -> None:
 def test_a_string_has_no_charset_and_bytes_have_one() -> None:
     assert canonical("<meta charset=latin2>ž").charset is None
     assert canonical("<meta charset=utf-8>ž".encode()).charset == "utf-8"
+
+
+@pytest.mark.parametrize(
+    ("script", "text"),
+    [
+        ("<script type='math/tex'>a<b_1 & c</script>", r"\(a&lt;b_1 &amp; c\)"),
+        (
+            '<script type="math/tex; mode=display">% <![CDATA[\nx \\\\[2pt] y %]]></script>',
+            r"\[x \\[2pt] y\]",
+        ),
+        ("<span class=MathJax_Preview>[math]</span><script async type=math/tex>x</script>", r"\(x\)"),
+        ("<script type='math/tex' id='MathJax-Element-1'>x</script>", ""),
+        ("<script type=math/tex> </script>", ""),
+        ("<script>'math/tex'</script>", ""),
+    ],
+)
+def test_latex_in_scripts_that_nothing_has_drawn_is_text(script: str, text: str) -> None:
+    assert (
+        canonical(f"<p>so {script} it is").html
+        == f"<html><head></head><body><p>so {text} it is</p></body></html>"
+    )
+    assert restored(f"<p>so {script} it is").html == canonical(f"<p>so {script} it is").html
+
+
+def test_unclosed_scripts_of_formulas_take_linear_time() -> None:
+    start = time.process_time()
+    canonical("<script type=math/tex>x" * 40_000 + "<script type='math/tex'" * 40_000)
+    assert time.process_time() - start < 10  # seconds; what is quadratic takes minutes

@@ -4,6 +4,7 @@ import importlib
 import sys
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
@@ -25,7 +26,7 @@ from victor_spark.kernels import code_points, num
 from victor_spark.langid.normalise import folding_table
 from victor_spark.model import revision, surroundings, weights
 from victor_spark.parser.parse import beyond_budget, parse
-from victor_spark.rendering.structure import structure
+from victor_spark.rendering.structure import Structure
 
 ELSEWHERE = {
     "alignment": "proved against a dense programme",
@@ -94,8 +95,7 @@ def slow() -> dict[str, ModuleType]:
     twins["rendering.structure"] = from_source("rendering.structure")
     twins["rendering.structure"].__dict__.update(Walk=from_source("rendering.walk").Walk)
     twins["markdown"] = from_source("rendering.markdown")
-    own = {"structure": twins["rendering.structure"].structure}
-    twins["markdown"].__dict__.update(own, Writer=from_source("rendering.writer").Writer)
+    twins["markdown"].__dict__.update(Writer=from_source("rendering.writer").Writer)
     twins["model.surroundings"] = from_source("model.surroundings")
     twins["model.surroundings"].__dict__.update(kernel=twins["surroundings"], of_blocks=twins["blocks"])
     twins["model.weights"] = from_source("model.weights")
@@ -120,10 +120,13 @@ def test_rendering(slow: dict[str, ModuleType], source: str | bytes) -> None:
     for name in RENDERING:
         compiled(name)
     page = document(source if isinstance(source, str) else source.decode("utf-8", "replace"))
-    twin, mine = slow["rendering.structure"].structure(page), structure(page)
+    twin, mine = (
+        made(page.html, page.columns, page.kept, markup=page.markup)
+        for made in (slow["rendering.structure"].Structure, Structure)
+    )
     assert mine.nodes.tolist() == twin.nodes.tolist()
     assert mine.values == twin.values
-    assert page.render("markdown") == slow["markdown"].markdown(page)
+    assert page.render("markdown") == slow["markdown"].markdown(twin, page.title)
 
 
 @given(source=pages)
@@ -285,7 +288,7 @@ def test_statements(slow: dict[str, ModuleType], source: str) -> None:
 def test_letters(slow: dict[str, ModuleType], text: str) -> None:
     points, results = code_points(text), []
     for kernel in (slow["letters"], compiled("letters")):
-        counts, kinds = np.empty(4, dtype=np.int32), np.empty(len(points), dtype=np.uint8)
+        counts, kinds = np.empty(5, dtype=np.int32), np.empty(len(points), dtype=np.uint8)
         kernel.census(*map(memoryview, (points, counts)))
         n_doubtful = kernel.tell_kinds(*map(memoryview, (points, folding_table(), kinds)))
         words = np.zeros(len(points), dtype=np.uint32)
@@ -296,6 +299,7 @@ def test_letters(slow: dict[str, ModuleType], text: str) -> None:
         results.append((counts.tolist(), kinds.tolist(), n_doubtful, words.tolist(), ends))
     assert results[0] == results[1]
     assert results[0][0][:2] == [text.count("\ufffd"), text.count("\x80")]
+    assert results[0][0][4] == sum(min(pair) > "\x7f" for pair in pairwise(text))
 
 
 numbers = st.floats(-5, 5, width=32) | st.sampled_from((0.0, 1.0, 2.0, float("nan")))

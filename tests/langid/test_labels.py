@@ -3,7 +3,7 @@
 import pytest
 
 from victor_spark.errors import UsageError
-from victor_spark.langid.labels import ISO_639_1, iso, resolve
+from victor_spark.langid.labels import iso, languages, resolve
 
 LANGUAGES = ("ast", "cs", "nb", "sr", "sr_latn", "zh")
 
@@ -29,8 +29,8 @@ def test_labels_become_iso_codes(label: str, code: str) -> None:
 
 
 def test_the_table_of_codes_is_sound() -> None:
-    assert len(ISO_639_1) >= 180
-    assert all(len(three) == 3 and len(two) == 2 for three, two in ISO_639_1.items())
+    assert len(languages().iso_639_1) >= 180
+    assert all(len(three) == 3 and len(two) == 2 for three, two in languages().iso_639_1.items())
 
 
 def test_codes_stand_for_all_scripts_of_a_language() -> None:

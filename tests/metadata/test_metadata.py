@@ -155,6 +155,10 @@ def test_a_person_in_a_byline_goes_before_the_site_as_author() -> None:
             ("Anna", "Bo Lind", "Eva Tan"),
         ),
         (["Anna napsala 3. 5. 2020", "Bo a écrit le 3 mai", "Eva 15 Mar"], ("Anna", "Bo", "Eva")),
+        (["3 May 2020 · Anna Kos on behalf of the crew"], ("Anna Kos",)),
+        (["Anna Kos · Image: Bo Lind"], ("Anna Kos",)),
+        (["Anna Kos. Reviewed by Bo Lind"], ("Anna Kos",)),
+        (["9Boats Staff", "3rd", "B"], ("9Boats Staff",)),
         (["Omar Said", "Posts 4", "kos77"], ("Omar Said", "Posts", "kos77")),
     ],
 )
@@ -210,11 +214,57 @@ def test_a_person_goes_before_a_role() -> None:
     assert page(head).authors == ("Harbour Staff",)
 
 
+@pytest.mark.parametrize(
+    "byline",
+    [
+        "<h1>Ferry</h1><p>A summary.</p><div>By <a href=/p/1>Anna Kos</a></div><p>Fog came.</p>",
+        "<h1>Ferry</h1><div><p>Written by</p><p>Anna Kos</p></div>",
+        "<h1></h1><h1>Ferry</h1><span>by: <!-- -->Anna Kos<!-- -->, 3 May 2024</span>",
+        "<p>Von Anna Kos</p><h1>Ferry</h1>",
+        "<h1>Ferry</h1><script>by('x')</script><p>Por Anna Kos</p><p>by the way, fog came.</p>",
+    ],
+)
+def test_a_line_beside_the_heading_names_the_author(byline: str) -> None:
+    found = page("<title>Ferry</title>", byline)
+    assert (found.authors, found.sources["authors"]) == (("Anna Kos",), "text by h1")
+
+
+def test_prose_that_begins_like_a_byline_names_nobody() -> None:
+    assert page(body="<h1>Ferry</h1><p>By noon the fog was gone and the ferry left.</p>").authors == ()
+    assert page(body="<h1>Ferry</h1><p>by the harbour</p><p>text</p>").authors == ()
+
+
+def test_the_role_in_the_next_line_of_a_byline_is_no_author() -> None:
+    card = "<div class=byline><b>Anna Kos</b>,<p>Bo Lind</p><p>Harbour Reporters</p></div>"
+    assert page(body=card).authors == ("Anna Kos", "Bo Lind")
+    card = "<div class=author><p>Ferries</p>By Anna Kos</div>"
+    assert page(body=card).authors == ("Anna Kos",)
+
+
+def test_the_date_by_the_heading_goes_before_that_of_another_article() -> None:
+    other = "<div class=card-date>1 May 2020</div>"
+    body = f"{other}<h1>Ferry</h1><p>Updated 9 May 2024</p><p>3 May 2024</p><p>Fog came on 1 May 2024.</p>"
+    assert metadata(body.encode(), "https://harbour.example/ferry").date == "2024-05-03"
+
+
+@pytest.mark.parametrize(
+    ("title", "body"),
+    [
+        ("Which knot holds? - The Long Handbook", "<h1>The Long Handbook</h1>"),
+        ("Knots / Boats / Harbour News Forums", "<h1>Knots</h1>"),
+        ("Knots | Harbour-News.org", ""),
+        ("Knots", "<h1>Kno\u00adts<a href=#k>¶</a></h1>"),
+    ],
+)
+def test_titles_of_handbooks_and_boards_are_those_of_the_page(title: str, body: str) -> None:
+    assert page(f"<title>{title}</title>", body).title in ("Which knot holds?", "Knots")
+
+
 def test_a_date_below_the_heading_is_the_last_resort() -> None:
     body = "<h1>Ferry is late</h1><div><span>3 May 2023</span></div>"
     assert page(body=body).sources["date"] == "address"
     found = metadata(body.encode(), "https://www.harbour-news.example/ferry")
-    assert (found.date, found.sources["date"]) == ("2023-05-03", "text below h1")
+    assert (found.date, found.sources["date"]) == ("2023-05-03", "text by h1")
     assert metadata(f"<h1>Ferry</h1>{'x ' * 200}3 May 2023".encode()).date is None
 
 
@@ -256,6 +306,9 @@ def test_broken_json_is_mended_where_one_reading_is_possible(text: str) -> None:
         "<meta name=author content='" + "a," * 100_000 + "'>",
         "<meta " * 50_000,
         "<h1><h1 class=author " * 20_000,
+        "<meta name=date content='99999-01-01'><time datetime='00000000'>",
+        linked_data({"@graph": [{"@type": "Article", "headline": str(n)} for n in range(20_000)]}),
+        "<h1>" * 20_000 + "<p>by " * 20_000,
         linked_data({"@type": {"a": 1}, "@id": ["x"], "author": {"@id": {"y": 2}}, "headline": [[["x"]]]}),
     ],
 )
@@ -282,13 +335,31 @@ def test_any_bytes_give_metadata(markup: bytes) -> None:
         f"<p class='author{'=' * 500_000}'>x</p>",
         f"<a{'b' * 500_000} class=author>x",
         f"<meta name=author content='{'@' * 2000}'>" * 50,
+        f"<h1>x</h1><p>{'by ' * 2000}",
+        f"<h1>x</h1>{'< ' * 2500}" * 50,
+        f"<p class=byline>{'and ' * 400}</p>" * 200,
+        f"<p class=byline>{'by: ' * 400}</p>" * 200,
         f"<title>{'a|' * 900}</title>"
         + linked_data([{"@type": "WebSite", "name": f"s{n}"} for n in range(2000)]),
         linked_data({"@type": "Article", "headline": "a|" * 250_000}),
         linked_data({"@type": "Article", "headline": "/*" * 250_000}),
         linked_data({"@type": "Article"}).replace(":", ":" + " " * 500_000),
     ],
-    ids=["name", "name of meta", "mark", "tag", "handles", "sites", "headline", "comments", "white space"],
+    ids=[
+        "name",
+        "name of meta",
+        "mark",
+        "tag",
+        "handles",
+        "line",
+        "tags",
+        "lines",
+        "by",
+        "sites",
+        "headline",
+        "comments",
+        "white space",
+    ],
 )
 @pytest.mark.timeout(20)
 def test_the_cost_grows_with_the_page_alone(source: str) -> None:

@@ -118,6 +118,28 @@ def test_images_are_shown_beside_kept_text_by_their_best_address() -> None:
     assert "![" not in md(source, images=False)
 
 
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("<p>a <img src=/b.png>", "a ![](/b.png)"),
+        ("<div><p>a</p><a href=/b><img src=/b.png></a><p>c</div>", "a\n\n[![](/b.png)](/b)\n\nc"),
+        (
+            "<p>a</p><div><img src=/b.png> <a href=/b><img src=/c.png></a></div>",
+            "a\n\n![](/b.png) [![](/c.png)](/b)",
+        ),
+        ("<div><a href=/b><img src=/b.png></a></div>c", "[![](/b.png)](/b)\n\nc"),
+        (
+            "<p>a</p><div><a href=/b.png><img src=/c.png></a> <img src=/b.png></div>",
+            "a\n\n[![](/c.png)](/b.png)",
+        ),
+    ],
+)
+def test_an_image_joins_a_line_only_inside_its_paragraph_and_stands_there_once(
+    source: str, expected: str
+) -> None:
+    assert md(f"{LINE}{source}").removeprefix("The ferry left at noon.\n\n") == expected
+
+
 def test_an_image_in_a_dropped_strip_is_dropped() -> None:
     source = f"<div>{LINE}</div><div><p>Read on</p><img src=/a.png><p>Other news</p></div>"
     assert "a.png" not in document(source, ["Read on", "Other news"]).render("markdown")
@@ -157,6 +179,14 @@ def test_a_table_of_which_most_is_kept_is_shown_whole() -> None:
         ("<math><mfrac><mn>1</mn><msqrt><mi>α</mi></msqrt></mfrac></math>", r"$\frac{1}{\sqrt{\alpha}}$"),
         ("<math display=block><msup><mi>x</mi><mn>2</mn></msup></math>", "$$\nx^{2}\n$$"),
         ("<span class='math inline'>\\(a_b\\)</span>", "$a_b$"),
+        ("<script type='math/tex'>a_b</script>", "$a_b$"),
+        (
+            (
+                "<mjx-container><mjx-math><mjx-c>x</mjx-c></mjx-math><mjx-assistive-mml><math><msup><mi>x</mi>"
+                "<mn>2</mn></msup></math></mjx-assistive-mml></mjx-container>"
+            ),
+            "$x^{2}$",
+        ),
         ("<img class=latex alt='\\sum_i i' src=/f.png>", r"$\sum_i i$"),
         (
             (
@@ -184,6 +214,21 @@ def test_footnotes_stand_with_their_labels_and_lose_what_leads_back() -> None:
     assert md(source) == "First[^1] second[^2].\n\n[^1]: One note.\n\n[^2]: Two notes."
 
 
+@pytest.mark.parametrize(
+    ("mark", "note", "expected"),
+    [
+        ("*", "* In calm weather.", "In calm weather."),
+        ("<sup>1</sup>", "[1] In calm weather.", "In calm weather."),
+        ("<sup>1</sup>", "<b>†</b> In calm weather.", "In calm weather."),
+        ("<sup>1</sup>", "1st class.", "1st class."),
+    ],
+)
+def test_a_footnote_loses_its_mark_where_that_is_bare_text(mark: str, note: str, expected: str) -> None:
+    page = document(f"<p>First<a href='#n'>{mark}</a> words.</p><p id=n>{note}</p>")
+    assert page.render("markdown") == f"First[^1] words.\n\n[^1]: {expected}"
+    assert f"<p>{expected}</p>" in page.render("tei").replace(" <", "<").replace("> ", ">")
+
+
 def test_code_has_its_language_and_white_space_without_numbers_and_buttons() -> None:
     source = (
         "<div class='highlight-source-python'><pre><button>Copy</button><code>"
@@ -193,12 +238,25 @@ def test_code_has_its_language_and_white_space_without_numbers_and_buttons() -> 
     assert md(source) == "```python\nif x:\n    y()\n```"
 
 
+def test_a_line_with_the_language_of_the_code_below_is_left_out() -> None:
+    code = "<pre class='brush: js'>f()\ng()</pre>"
+    assert md(f"{LINE}<div><p><span>JS</span></p>{code}</div>").endswith("noon.\n\n```js\nf()\ng()\n```")
+    assert "Go\n\n```\n" in md("<p>Go</p><pre>f()\ng()</pre>")
+
+
 def test_the_heading_that_repeats_the_title_is_left_out() -> None:
     assert md(f"<title>Ferries | Harbour</title><h1>Ferries</h1>{LINE}") == "The ferry left at noon."
 
 
 def test_emphasis_can_be_left_out() -> None:
     assert md("<p>a <b>b</b> <i>c</i>", emphasis=False) == "a b c"
+
+
+@pytest.mark.parametrize("url", [None, "file:///home/anna/page.html"])
+def test_without_an_address_of_the_web_relative_links_stay_relative(url: str | None) -> None:
+    source = "<p>a <a href='b.html'>b</a> <a href='/c'>c</a> <img src=d.png>"
+    assert md(source, url=url) == "a [b](b.html) [c](/c) ![](d.png)"
+    assert "file:" not in replace(document(source), url=url, markup=source.encode).render("tei")
 
 
 BAD = {

@@ -41,6 +41,37 @@ def test_layout_and_code_in_tables_are_lines_of_their_own(source: str, expected:
     assert text(source) == expected
 
 
+KATEX = (
+    "<span class=katex><span class=katex-mathml><math><semantics><mrow><mi>x</mi><mn>2</mn></mrow>"
+    "<annotation encoding='application/x-tex'>x_1 &lt; 2</annotation></semantics></math></span>"
+    "<span class=katex-html aria-hidden=true><span>x</span><span>1</span> <span>2</span></span></span>"
+)
+ASSISTIVE = (
+    "<mjx-container><mjx-math><mjx-c>x</mjx-c><mjx-c>2</mjx-c></mjx-math>"
+    "<mjx-assistive-mml><math><mi>x</mi><mn>2</mn></math></mjx-assistive-mml></mjx-container>"
+)
+
+
+@pytest.mark.parametrize(("formula", "expected"), [(KATEX, "x_1 < 2"), (ASSISTIVE, "x2")])
+@pytest.mark.parametrize("dropped", [(), ("x",)])
+def test_a_formula_is_there_once_as_latex_if_it_has_some(
+    formula: str, expected: str, dropped: tuple[str, ...]
+) -> None:
+    assert text(f"<p>for f({formula}), and</p><p>so</p>", *dropped) == f"for f({expected}), and\nso"
+
+
+def test_words_beside_a_formula_in_an_element_named_so_stay() -> None:
+    source = "<p class=math>Let <math><mi>n</mi></math> be a number of ferries.</p>"
+    assert text(source) == "Let n be a number of ferries."
+
+
+@pytest.mark.parametrize("source", ["<span class=math><math><mi>x</mi>" * 5_000, f"<p>{KATEX * 2_000}"])
+def test_many_formulas_take_linear_time(source: str) -> None:
+    start = time.process_time()
+    assert text(source)
+    assert time.process_time() - start < 10  # seconds; what is quadratic takes minutes
+
+
 @pytest.mark.parametrize(
     "source",
     [

@@ -141,7 +141,7 @@ def test_what_lies_between_the_passes_goes_unless_it_is_to_be_kept(clean: Run, t
 
 
 def test_a_run_goes_on_in_the_pass_where_it_stopped(clean: Run, tmp_path: Path, victor: Victor) -> None:
-    """Whatever a kill leaves: of the first pass, between them, or of the second one."""
+    """A run that was killed in the first pass, between the passes, or in the second pass resumes there."""
     output, keeping = tmp_path / "out", replace(TWO, keep_blocks=True)
     whole = clean(output, sites=keeping)
     judging = output / "_run/judging"
@@ -172,7 +172,7 @@ def test_a_run_goes_on_in_the_pass_where_it_stopped(clean: Run, tmp_path: Path, 
 
 
 def test_damaged_judged_pages_end_the_run_and_lose_no_rows(clean: Run, tmp_path: Path) -> None:
-    """A damaged file of block rows is no shard that may fail: nothing is finished without it."""
+    """The failure budget doesn't cover a damaged file of block rows: the run stops."""
     output, keeping = tmp_path / "out", replace(TWO, keep_blocks=True)
     whole = clean(output, sites=keeping)
     for name in ("run.json", "config.json", "plan.json", "manifest.parquet"):
@@ -196,3 +196,14 @@ def test_options_of_two_passes_need_two_passes() -> None:
         SiteOptions(keep_blocks=True)
     with pytest.raises(UsageError, match="--by-site needs the cleaner victor, not kimatu"):
         CleanRequest(cleaning=Settings("kimatu"), sites=TWO)
+
+
+def test_an_output_that_tasks_cannot_read_stops_the_run_before_its_first_page(
+    clean: Run, spark: SparkSession, tmp_path: Path
+) -> None:
+    """Spark writes to a view of a disk, which Python can't read, as hdfs:// without libhdfs."""
+    hadoop = spark.sparkContext._jsc.hadoopConfiguration()  # type: ignore[union-attr]
+    hadoop.set("fs.viewfs.mounttable.crawls.link./clean", tmp_path.as_uri())
+    with pytest.raises(OutputError, match=r"^viewfs://crawls/clean/out/_run/judging: .*viewfs"):
+        clean(output="viewfs://crawls/clean/out", sites=TWO)
+    assert not list(tmp_path.rglob("*.parquet"))

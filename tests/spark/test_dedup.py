@@ -16,8 +16,9 @@ from pyspark.sql import SparkSession
 from warcio.warcwriter import WARCWriter
 
 from tests.spark.crawl import Victor, rows
+from victor_spark import minhash
 from victor_spark.errors import OutputError
-from victor_spark.spark import dedup, minhash
+from victor_spark.spark import dedup
 from victor_spark.spark.files import check_outside
 from victor_spark.words import words
 
@@ -81,7 +82,7 @@ def marks(table: Path) -> dict[str, tuple[Any, ...]]:
 
 @pytest.fixture(autouse=True)
 def few_partitions(spark: SparkSession) -> Iterator[None]:
-    """Shuffles into so many partitions as small tables need."""
+    """Three partitions a shuffle: enough for tables as small as these."""
     spark.conf.set("spark.sql.shuffle.partitions", "3")
     yield
     spark.conf.unset("spark.sql.shuffle.partitions")

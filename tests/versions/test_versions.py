@@ -47,7 +47,7 @@ class Version:
 
 
 def version(python: Path) -> Version:
-    """An environment with a Java that its Spark runs on; skips where there is none."""
+    """An environment whose Spark can run on a Java of this machine; without such a Java, skips."""
     gone = {"JAVA_HOME", "PYSPARK_PYTHON", "SPARK_HOME"}
     variables = {name: value for name, value in runs.environment().items() if name not in gone}
     variables |= {"PYTHONPATH": str(ROOT), "PATH": os.pathsep.join([str(python.parent), variables["PATH"]])}

@@ -9,16 +9,16 @@ from typing import Any, Final
 
 import numpy as np
 
+from victor_spark import resources
 from victor_spark.annotation import annotations
 from victor_spark.annotation.labels import DIGITS, decode, encode
 from victor_spark.annotation.store import Content, Row, Store, content
 from victor_spark.blocks import HEADER, LABELS, OTHER, Blocks, Bool, Scores, UInt8
 from victor_spark.document import Document
-from victor_spark.errors import AnnotationError, OutputError
+from victor_spark.errors import AnnotationError
 from victor_spark.html.canonical import restored
 from victor_spark.html.segment import segment
 from victor_spark.rendering.plain import plain_text
-from victor_spark.resources import replaced
 
 FORMS: Final = ("gold", "cleaneval", "html")
 
@@ -189,12 +189,10 @@ def merged(kept: Content, names: list[str]) -> str:
 def _write(path: Path, text: str) -> None:
     """Writes a file, compressed for .xz, whole or not at all."""
     content = text.encode("utf-8", "replace")
-    try:
+    with resources.written(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replaced(path) as draft:
+        with resources.replaced(path) as draft:
             draft.write_bytes(lzma.compress(content) if path.suffix == ".xz" else content)
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 _WRITERS: Final[dict[str, Callable[[Store, Iterable[Finished], Path], None]]] = {

@@ -21,6 +21,7 @@ from victor_spark.commands.options import Command, option
 from victor_spark.document import FORMS
 from victor_spark.errors import ANSWERED, EXIT_DONE, EXIT_INCOMPLETE, InputError, UsageError
 from victor_spark.extractors import template
+from victor_spark.logs import log
 from victor_spark.preparation import handed_over
 from victor_spark.spark.request import CleanRequest
 from victor_spark.warc import file_types, inputs, reading
@@ -77,7 +78,7 @@ def clean(arguments: argparse.Namespace) -> int:
     try:
         job.run(request)
     except KeyboardInterrupt:
-        print("victor: stopped; run the same command again to resume", file=sys.stderr)
+        log("stopped; run the same command again to resume", "warning")
         return EXIT_INCOMPLETE
     return EXIT_DONE
 
@@ -100,7 +101,7 @@ def _print_page(request: CleanRequest, arguments: argparse.Namespace) -> int:
     parts = {name: getattr(arguments, name) is not False for name in ("links", "images", "emphasis")}
     form = arguments.format or FORMS[0]
     if form not in ("markdown", "tei") and not all(parts.values()):
-        raise UsageError("--no-links, --no-images and --no-emphasis are for --format markdown and tei")
+        raise UsageError("--no-links, --no-images and --no-emphasis are for --format markdown, html and tei")
     text = document.render(form, **parts) if status == "ok" else ""
     sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
     sys.stdout.write(text if not text or text.endswith("\n") else f"{text}\n")

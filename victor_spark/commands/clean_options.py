@@ -5,6 +5,7 @@ and that field; the built-in value is the field's default, and conf/cleaning.tom
 """
 
 import argparse
+import os
 from dataclasses import fields, replace
 from typing import Final
 
@@ -30,6 +31,7 @@ from victor_spark.extractors import template
 from victor_spark.model import decision
 from victor_spark.spark.request import ENGINES, PARTITION_COLUMNS, Budget, CleanRequest
 from victor_spark.templates.sites import GROUPINGS, check_grouping
+from victor_spark.warc import storage
 
 ALL_STATUSES: Final = tuple(range(100, 600))
 
@@ -71,7 +73,7 @@ CLEANER: Final = Group(
     option("--model DIR", "use this trained model instead of the cleaner's own"),
 )
 TEMPLATES: Final = Group(
-    "site templates (see `victor templates mine`)",
+    "knowledge of the page's site (see `victor templates mine`, `victor sites write`)",
     option("--templates FILE", "a templates table: what many pages of a site repeat"),
     option(
         "--templates-use",
@@ -79,6 +81,7 @@ TEMPLATES: Final = Group(
         "give each block its template_share",
         choices=template.USES,
     ),
+    option("--sites TABLE", "a table of sites: how other pages of a site were decided"),
 )
 LANGUAGE: Final = Group(
     "language",
@@ -93,9 +96,9 @@ LANGUAGE: Final = Group(
 PAGE: Final = Group(
     "one page to stdout",
     option("--format", "default: text", choices=FORMS),
-    switch("--no-links", "Markdown and TEI: the text of links alone", value=False, dest="links"),
-    switch("--no-images", "Markdown and TEI: no images", value=False, dest="images"),
-    switch("--no-emphasis", "Markdown and TEI: no emphasis", value=False, dest="emphasis"),
+    switch("--no-links", "Markdown, HTML and TEI: the text of links alone", value=False, dest="links"),
+    switch("--no-images", "Markdown, HTML and TEI: no images", value=False, dest="images"),
+    switch("--no-emphasis", "Markdown, HTML and TEI: no emphasis", value=False, dest="emphasis"),
     URL,
 )
 SITES: Final = Group(
@@ -190,6 +193,9 @@ def request(arguments: argparse.Namespace) -> CleanRequest:
         values = getattr(built_in, group)
         options = {field.name: given.get(field.name) for field in fields(values)}
         groups[group] = configuration.merged(values, configured.get(TABLES.get(group, ""), {}), options)
+    sites = groups["cleaning"].sites
+    if sites and storage.scheme(sites) is None:  # tasks run in other folders
+        groups["cleaning"] = replace(groups["cleaning"], sites=os.path.abspath(sites))
     return replace(
         built_in,
         inputs=tuple(arguments.inputs),

@@ -25,7 +25,7 @@ from typing import Final
 from victor_spark.commands import outputs
 from victor_spark.commands.options import Command, Group, command_line, option, positive, seconds
 from victor_spark.errors import EXIT_DONE, UsageError
-from victor_spark.evaluation import evaluate, gold, measuring, report_tables
+from victor_spark.evaluation import evaluate, gold, measuring, report
 from victor_spark.evaluation.gold import Choice
 
 OPTIONS: Final = (
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         n_jobs = arguments.jobs or cpu_count() or 1
         results = evaluate.run(annotated, plan, output, facts, n_jobs=n_jobs, seconds=arguments.timeout)
     sys.stdout.write(
-        "\n".join(["", *report_tables.terminal_lines(results), f"report in {output / 'report.html'}", ""])
+        "\n".join(["", *report.terminal_lines(results), f"report in {output / 'report.html'}", ""])
     )
     return EXIT_DONE
 

@@ -24,9 +24,8 @@ from victor_spark.evaluation.progress import reporter
 from victor_spark.redaction import redacted_message
 
 if TYPE_CHECKING:
-    from victor_spark.fetch.crawl import Outcome
+    from victor_spark.fetch.crawl import Outcome, Politeness
     from victor_spark.fetch.exchange import Limits
-    from victor_spark.fetch.politeness import Politeness
 
 USER_AGENT: Final = f"victor-spark/{__version__}"
 _SHOWN: Final = 10
@@ -60,8 +59,8 @@ OPTIONS: Final = (
 def run(arguments: argparse.Namespace) -> int:
     """Fetches, and prints how many addresses ended with which status."""
     from victor_spark.fetch import addresses
+    from victor_spark.fetch.crawl import Politeness
     from victor_spark.fetch.exchange import Limits
-    from victor_spark.fetch.politeness import Politeness
 
     output = Path(arguments.output)
     if not output.name.endswith(".warc.gz"):
@@ -85,16 +84,18 @@ def fetch(
 ) -> tuple["Outcome", bool]:
     """Runs the fetch. Returns the outcome of each address, and whether all were tried."""
     from victor_spark.fetch.crawl import Crawl
+    from victor_spark.fetch.exchange import Client
     from victor_spark.fetch.warc_file import WarcFile
 
     warc = WarcFile(output, user_agent)
     if warc.n_cut:
         _say(f"{output}: removed an incomplete record of {warc.n_cut} bytes at its end")
     report, numbers = reporter("fetching", len(listed)), count(1)
-    crawl = Crawl(warc, limits, polite, lambda _url, _status: report(next(numbers), ""))
+    client = Client(user_agent, limits)
+    crawl = Crawl(warc, client, polite, lambda _url, _status: report(next(numbers), ""))
     complete = True
     try:
-        asyncio.run(crawl.run(listed, user_agent))
+        asyncio.run(crawl.run(listed))
     except KeyboardInterrupt:
         _say("stopped; run the same command again to resume")
         complete = False

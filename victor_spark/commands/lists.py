@@ -7,7 +7,7 @@ from typing import Final
 from victor_spark import cleaners, resources
 from victor_spark.commands.options import Command, switch
 from victor_spark.errors import EXIT_DONE
-from victor_spark.langid.labels import NAMES
+from victor_spark.langid.labels import languages
 from victor_spark.langid.profiles import Profiles
 
 CLEANERS_HELP: Final = """\
@@ -54,7 +54,7 @@ def list_languages(arguments: argparse.Namespace) -> int:
     if not arguments.json:
         print(f"{'code':<8} {'language':<24} {'exact':>6} {'group':>6}")
     for code in Profiles.load(folder / "profiles.npz").languages:
-        name, (exact, group) = NAMES.get(code, ""), shares.get(code, (None, None))
+        name, (exact, group) = languages().names.get(code, ""), shares.get(code, (None, None))
         if arguments.json:
             print(json.dumps({"code": code, "name": name, "exact": exact, "group": group}))
         else:

@@ -54,12 +54,14 @@ Entry: TypeAlias = Option | OneOf | Group
 class Command:
     """A command of `victor`: its help, its options, and the function that runs it and gives the exit code.
 
-    The help's examples, from the line "examples:" on, are printed after the options.
+    The help's examples, from the line "examples:" on, are printed after the options. `stopped`: the line for
+    a user who interrupts it; the exit code is then EXIT_INCOMPLETE.
     """
 
     help: str | None
     options: tuple[Entry, ...]
     run: Callable[[argparse.Namespace], int]
+    stopped: str = ""
 
 
 def option(name: str, help_: str, kind: Callable[[str], Any] = str, **how: Any) -> Option:

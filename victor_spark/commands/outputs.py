@@ -13,15 +13,6 @@ OVERWRITE: Final = switch("--overwrite", "replace files of an earlier command in
 
 
 @contextmanager
-def written(path: Path) -> Iterator[None]:
-    """OutputError with the path, if writing it fails in the body."""
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
-
-
-@contextmanager
 def directory(path: Path, *, overwrite: bool | None) -> Iterator[Path]:
     """A directory for results; the caller creates it. If the body fails, its new files are removed.
 

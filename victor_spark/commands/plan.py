@@ -15,7 +15,6 @@ examples:
 import argparse
 import json
 import os
-import sys
 import time
 from collections.abc import Iterator
 from typing import Any, Final
@@ -25,6 +24,7 @@ from victor_spark.commands import clean_options
 from victor_spark.commands.clean_options import CLEANER, OUTPUT, RUNNING, SITES, TEMPLATES
 from victor_spark.commands.options import Command, Group, option, positive, switch
 from victor_spark.errors import EXIT_DONE, BudgetError, UsageError
+from victor_spark.logs import log
 
 OPTIONS: Final = (
     option("INPUT...", "what to clean", dest="inputs"),
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print("\n".join(_lines(found)))
     for problem in found["problems"]:
-        print(f"victor: {problem}", file=sys.stderr)
+        log(problem, "warning")
     if failed:
         raise BudgetError(f"by the sample, victor clean would stop: {failed}")
     return EXIT_DONE
@@ -81,7 +81,7 @@ def _estimate(arguments: argparse.Namespace) -> tuple[dict[str, Any], str | None
         wave_bytes=request.spark.wave_bytes,
         min_wave_bytes=request.rows.min_wave_bytes,
     )
-    print("victor: cleaning a sample", file=sys.stderr, flush=True)
+    log("cleaning a sample")
     sampled = estimate.sample(planned, request, models)
     estimated = estimate.estimate(planned, sampled, n_cores=n_cores, look_up_seconds=seconds)
     if request.sites.by_site:

@@ -1,4 +1,25 @@
-"""Finds strings that many pages of a site repeat: menus, footers, notices, with varying dates and numbers.
+"""`victor templates mine` and `victor templates evaluate`: templates from pages, and what they are worth."""
+
+import argparse
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from victor_spark import configuration, pipeline, resources
+from victor_spark.commands import clean_options, outputs
+from victor_spark.commands.clean_options import LIMITS, MASTER, PARTITIONS, READING
+from victor_spark.commands.options import Command, Group, option, positive
+from victor_spark.errors import EXIT_DONE, UsageError
+from victor_spark.evaluation import gold, template_gain
+from victor_spark.evaluation.gold import Choice
+from victor_spark.templates import sites
+from victor_spark.templates.mine import MiningSettings
+from victor_spark.templates.tokens import VIEWS
+
+MINE_HELP: Final = """\
+Finds strings that many pages of a site repeat: menus, footers, notices, with varying dates and numbers.
 
 Groups pages by site, mines a sample of each site, and writes one row per template to FILE: regular
 expression, document frequency, example. A second table beside it (templates.sites.parquet for
@@ -18,19 +39,18 @@ then:
   victor clean crawl.warc.gz --templates templates.parquet --output out
 """
 
-import argparse
-import sys
-from dataclasses import replace
-from typing import Final
+EVALUATE_HELP: Final = """\
+Measures templates on annotated pages, site by site: templates alone, a cleaner alone, and both.
 
-from victor_spark import configuration, pipeline
-from victor_spark.commands import clean_options
-from victor_spark.commands.clean_options import LIMITS, MASTER, PARTITIONS, READING
-from victor_spark.commands.options import Command, Group, option, positive
-from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
-from victor_spark.templates import sites
-from victor_spark.templates.mine import MiningSettings
-from victor_spark.templates.tokens import VIEWS
+--gold takes .jsonl(.xz) files of annotated pages or directories of them; sites with fewer than --min-pages
+are left out. A site's templates are mined from the html of its own pages. DIR gets results.json and
+results.csv.
+
+examples:
+  victor templates evaluate --gold daniel.jsonl.xz --group-by host --output out
+  victor templates evaluate --gold pages/ --cleaner kimatu --min-pages 20 --output out
+  victor templates evaluate --gold pages/ --view cleaned --output out
+"""
 
 
 def pattern(text: str) -> tuple[str, str]:
@@ -44,7 +64,7 @@ def pattern(text: str) -> tuple[str, str]:
 GROUP_BY: Final = option(
     "--group-by SITE", ", ".join(sites.GROUPINGS), sites.check_grouping, default=sites.REGISTERED_DOMAIN
 )
-OPTIONS: Final = (
+MINE_OPTIONS: Final = (
     option("INPUT...", "archives, pages, folders, globs, lists", dest="inputs"),
     option("--output FILE", "the templates table to write", required=True),
     option("--update OLD", "the table of an earlier crawl, to be merged"),
@@ -69,10 +89,20 @@ OPTIONS: Final = (
     LIMITS,
     Group("Spark", MASTER, PARTITIONS),
 )
+EVALUATE_OPTIONS: Final = (
+    option("--gold PATH...", "annotated pages, see above", required=True),
+    option("--cleaner NAME", "", default="victor"),
+    option("--view", "the text to mine", choices=VIEWS, default="text"),
+    GROUP_BY,
+    option("--min-pages N", "gold pages that a site needs", positive, default=template_gain.MIN_PAGES),
+    option("--sets SET...", "only these sets"),
+    option("--output DIR", "directory for the results", required=True),
+    outputs.OVERWRITE,
+)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Runs the command and returns its exit code."""
+def mine(arguments: argparse.Namespace) -> int:
+    """Mines the templates of all sites."""
     if arguments.cleaner and arguments.view != "cleaned":
         raise UsageError("--cleaner needs --view cleaned")
     from victor_spark.spark.mine_templates import MiningRequest, run
@@ -87,12 +117,26 @@ def run(arguments: argparse.Namespace) -> int:
         sampling=Sampling(arguments.group_by, arguments.max_pages_per_site),
         update=arguments.update,
     )
-    try:
-        run(request)
-    except KeyboardInterrupt:
-        print("victor: stopped; nothing was written", file=sys.stderr)
-        return EXIT_INCOMPLETE
+    run(request)
     return EXIT_DONE
 
 
-MINE: Final = Command(__doc__, OPTIONS, run)
+def evaluate(arguments: argparse.Namespace) -> int:
+    """Mines, cleans, measures, writes the results, prints the table."""
+    sources = gold.sources(arguments.gold)
+    pages = gold.chosen(sources, Choice(tuple(arguments.sets)))
+    of_sites = template_gain.by_site(pages, arguments.group_by, arguments.min_pages)
+    mining = MiningSettings(view=arguments.view)
+    with outputs.directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
+        found = list(template_gain.gains(of_sites, arguments.cleaner, mining, arguments.group_by))
+        results = json.dumps(template_gain.as_json(found, arguments.cleaner), indent=1, ensure_ascii=False)
+        with resources.written(output):
+            output.mkdir(parents=True, exist_ok=True)
+            (output / "results.json").write_text(results + "\n", encoding="utf-8")
+            template_gain.write_csv(found, output / "results.csv")
+    sys.stdout.write("\n".join(["", *template_gain.lines(found, arguments.cleaner), ""]))
+    return EXIT_DONE
+
+
+MINE: Final = Command(MINE_HELP, MINE_OPTIONS, mine, stopped="nothing was written")
+EVALUATE: Final = Command(EVALUATE_HELP, EVALUATE_OPTIONS, evaluate)

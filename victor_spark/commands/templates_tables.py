@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from victor_spark.commands import outputs
+from victor_spark import resources
 from victor_spark.commands.options import Command, option, switch
 from victor_spark.errors import EXIT_DONE, InputError, OutputError, suggestion
 from victor_spark.evaluation import pictures
@@ -156,7 +156,7 @@ def _draw(rows: list[dict[str, Any]], path: Path) -> None:
     if not histogram:
         raise InputError(f"no histogram of {first['site']} in the table")
     title = f"Repeated strings of {first['site']}"
-    with outputs.written(path):
+    with resources.written(path):
         pictures.save(pictures.histogram(histogram, first["cut_off"], first["n_pages"], title=title), path)
 
 
@@ -164,7 +164,7 @@ def diff(arguments: argparse.Namespace) -> int:
     """Prints the changes."""
     changes = table.diff(table.read(arguments.old), table.read(arguments.new))
     if arguments.output:
-        with outputs.written(Path(arguments.output)):
+        with resources.written(Path(arguments.output)):
             pq.write_table(changes, arguments.output, compression="zstd")
     by_site: dict[str, list[dict[str, Any]]] = {}
     for row in changes.to_pylist():

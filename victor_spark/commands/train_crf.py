@@ -32,14 +32,7 @@ from victor_spark.blocks import OTHER
 from victor_spark.commands import outputs
 from victor_spark.commands.options import Command, OneOf, command_line, option, positive, probability
 from victor_spark.errors import EXIT_DONE, InputError, UsageError
-from victor_spark.evaluation import (
-    card,
-    crf,
-    cross_validation,
-    gold,
-    labelling,
-    pictures,
-)
+from victor_spark.evaluation import card, crf, cross_validation, gold, labelling, pictures
 from victor_spark.evaluation.cross_validation import Results
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import reporter, track
@@ -80,6 +73,7 @@ OPTIONS: Final = (
         "with fewer sites as many folds as sites)",
         int,
     ),
+    option("--measured-folds N", "measure on the first N of the folds only (default: all)", positive),
     option("--jobs N", "folds at a time", positive, default=1),
     option("--algorithm", "lbfgs, or averaged perceptron", choices=sorted(ALGORITHMS), default="lbfgs"),
     option("--iterations N", "at most (default: 100, with --start-from 30)", positive),
@@ -118,9 +112,8 @@ def _train(arguments: argparse.Namespace, recipe: "Recipe", output: Path) -> Non
         pages = crf.with_shares(pages, MiningSettings())
     results: Results = {}
     if arguments.folds:
-        results = cross_validation.cross_validate(
-            pages, recipe.cleaners, n_folds=arguments.folds, n_jobs=arguments.jobs
-        )
+        measured = {"n_folds": arguments.folds, "n_measured": arguments.measured_folds or 0}
+        results = cross_validation.cross_validate(pages, recipe.cleaners, **measured, n_jobs=arguments.jobs)
         for name, judged in results.items():
             print(f"\n{name}\n{cross_validation.table(cross_validation.by_set(judged))}")
     _write(output, pages, results, recipe=recipe, arguments=arguments, why_not=why_not)
@@ -238,8 +231,8 @@ def _write(
         "command": command_line(
             f"victor train crf {'--gold FILES' if arguments.gold else '--data PAGES'}",
             arguments,
-            *("start_from", "strength", "sets", "without", "features", "folds", "algorithm", "iterations"),
-            *("c1", "c2"),
+            *("start_from", "strength", "sets", "without", "features", "folds", "measured_folds"),
+            *("algorithm", "iterations", "c1", "c2"),
         ),
         "feature_set": recipe.table.feature_set,
         **({"start_from": arguments.start_from} if arguments.start_from else {}),
@@ -250,6 +243,7 @@ def _write(
         "n_training_pages": trained_on.total(),
         "training_pages": dict(sorted(trained_on.items())),
         "n_folds": arguments.folds,
+        **({"n_measured_folds": n} if (n := arguments.measured_folds) else {}),
         "cross_validation": {name: cross_validation.by_set(judged) for name, judged in results.items()},
         "calibration_error": {
             name: cross_validation.reliability(judged).error for name, judged in results.items()

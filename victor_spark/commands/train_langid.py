@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
             profiles = training.add(profiles, _checked(language, path), training.read(Path(path)))
     else:
         profiles = training.train(_texts(arguments.inputs))
-    with outputs.written(arguments.output), resources.replaced(arguments.output) as draft:
+    with resources.written(arguments.output), resources.replaced(arguments.output) as draft:
         draft.write_bytes(profiles.to_bytes())
     print(f"{arguments.output}: {len(profiles.languages)} languages", file=sys.stderr)
     return EXIT_DONE

@@ -20,10 +20,10 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Work(Generic[T, R]):
-    """What children do with every task: `n_steps` results, in order. All of it must pickle.
+    """What child processes do with each task: `n_steps` results, in order. All of it must pickle.
 
-    `make` is called once per child and answers the function (task, first step) → the results from
-    that step on. `failed` answers, in the parent, the result of a step that came to nothing:
+    `make` is called once per child and returns the function (task, first step) → the results from
+    that step on. `failed` gives, in the parent, the result of a failed step:
     (task, step, status, reason) with status "error", "timeout" or "crash".
     """
 

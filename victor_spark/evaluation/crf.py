@@ -6,11 +6,11 @@ from functools import partial
 from typing import Final
 
 from victor_spark import configuration, resources
-from victor_spark.blocks import Page, Scores
+from victor_spark.blocks import Cleaner, Page, Scores
 from victor_spark.evaluation.cross_validation import Train
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import track
-from victor_spark.extractors import CLEANERS, CRF_CLEANERS, MODELS, Cleaner, victor
+from victor_spark.extractors import CLEANERS, CRF_CLEANERS, MODELS, victor
 from victor_spark.model import decision, files
 from victor_spark.model.crf import Model
 from victor_spark.model.table import FeatureTable

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from victor_spark import words
-from victor_spark.blocks import OTHER, Bool, Float64, Int32, Page, Scores, UInt8, labels
+from victor_spark.blocks import OTHER, Bool, Cleaner, Float64, Int32, Scores, UInt8, labels
 from victor_spark.errors import UsageError
 from victor_spark.evaluation import labelling, measures, resampling
 from victor_spark.evaluation.labelling import LabelledPage
@@ -26,7 +26,6 @@ from victor_spark.evaluation.progress import track
 from victor_spark.evaluation.resampling import Interval
 from victor_spark.model import decision
 
-Cleaner: TypeAlias = Callable[[Page], Scores]
 Train: TypeAlias = Callable[[Sequence[LabelledPage]], Mapping[str, Cleaner]]
 """Trains on these pages: the resulting cleaners by name."""
 
@@ -57,12 +56,13 @@ FoldResults: TypeAlias = dict[int, dict[str, PageResult]]
 
 
 def cross_validate(
-    pages: Sequence[LabelledPage], train: Train, *, n_folds: int = 10, n_jobs: int = 1
+    pages: Sequence[LabelledPage], train: Train, *, n_folds: int = 10, n_measured: int = 0, n_jobs: int = 1
 ) -> Results:
-    """The results of every page, out of fold; progress on stderr.
+    """The results, out of fold, of each page in the first `n_measured` folds (0: all); progress on stderr.
 
     `n_jobs` > 1 trains as many folds at a time in forked processes, each with its own memory.
     """
+    n_measured = min(n_measured or n_folds, n_folds)
     fold_of = folds_by_site([page.site for page in pages], [page.gold.set for page in pages], n_folds)
 
     def run(fold: int) -> FoldResults:
@@ -75,9 +75,9 @@ def cross_validate(
         }
 
     rows: FoldResults = {}
-    for of_fold in track(_each(run, n_folds, n_jobs), "folds", n_folds):
+    for of_fold in track(_each(run, n_measured, n_jobs), "folds", n_measured):
         rows |= of_fold
-    return {name: [rows[row][name] for row in range(len(pages))] for name in rows[0]}
+    return {name: [rows[row][name] for row in sorted(rows)] for name in next(iter(rows.values()))}
 
 
 _forked: Callable[[int], FoldResults] | None = None
@@ -229,7 +229,9 @@ def write_out_of_fold(path: Path, pages: Sequence[LabelledPage], results: Sequen
     cleaner's output; `unrejected`, where that is empty, is what would be kept without the page-level reject.
     """
     lines = []
-    for page, each in zip(pages, results, strict=True):
+    page_of = {(page.gold.set, page.gold.id): page for page in pages}
+    for each in results:
+        page = page_of[each.set, each.id]
         marginals, weights = each.scores.probabilities, decision.n_words(page.page.blocks)
         expected = partial(decision.expected_f1, marginals, weights)
         decided = _counts(each.words, expected(each.scores.kept))

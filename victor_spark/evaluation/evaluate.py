@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from victor_spark import __version__
-from victor_spark.errors import InputError, OutputError
+from victor_spark import __version__, resources
+from victor_spark.errors import InputError
 from victor_spark.evaluation import comparison, contained, gold, measures, measuring, report
 from victor_spark.evaluation.comparison import Table
 from victor_spark.evaluation.gold import Choice, GoldPage, Source
@@ -88,7 +88,7 @@ def run(
 
 def write(output: Path, results: dict[str, Any], rows: Table, gold: Gold, plan: Plan) -> None:
     """results.json, results.csv with a line per page and cleaner, and report.html."""
-    try:
+    with resources.written(output):
         output.mkdir(parents=True, exist_ok=True)
         stored = json.dumps(_finite(results), indent=1, ensure_ascii=False)
         (output / "results.json").write_text(stored + "\n", encoding="utf-8")
@@ -100,8 +100,6 @@ def write(output: Path, results: dict[str, Any], rows: Table, gold: Gold, plan: 
             writer.writerows(_cells(page, names) for pages in rows.values() for page in pages)
         worst = report.worst_pages(rows, gold.pages(), plan, comparison.main_measure(results))
         (output / "report.html").write_text(report.html(results, rows, worst), encoding="utf-8")
-    except OSError as error:
-        raise OutputError(f"{output}: cannot be written: {error.strerror or error}") from error
 
 
 def _finite(value: Any) -> Any:

@@ -180,7 +180,7 @@ def _hash(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One set of gold: its name, and what reads its pages, anew at every call."""
+    """One set of gold: its name, and a function that reads its pages again at every call."""
 
     set: str
     read: Callable[[], Iterator[GoldPage]]

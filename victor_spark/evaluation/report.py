@@ -1,6 +1,6 @@
-"""The report of an evaluation: one html file that needs nothing else, charts and all.
+"""The report of an evaluation: one html file that needs nothing else, made by report.html; and a short table.
 
-For every cleaner it shows the pages with the lowest F1: its text and the gold, differences coloured.
+For every cleaner the file shows the pages with the lowest F1: its text and the gold, differences coloured.
 """
 
 import re
@@ -12,14 +12,16 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from markupsafe import Markup
 
-from victor_spark import scripts
-from victor_spark.evaluation import cleaneval, comparison, measures, measuring, pictures, report_tables
+from victor_spark import resources, scripts
+from victor_spark.evaluation import cleaneval, comparison, measures, measuring, pictures
 from victor_spark.evaluation.comparison import ALL, Table
 from victor_spark.evaluation.gold import GoldPage
-from victor_spark.evaluation.measuring import Measurement, Plan
+from victor_spark.evaluation.measuring import BLOCKS, Measurement, Plan
 from victor_spark.evaluation.resampling import Interval
 
+_TEMPLATE: Final = Path(__file__).with_name("report.html")
 N_WORST: Final = 20
 """Pages of each cleaner that are shown."""
 MAX_CHARACTERS: Final = 12_000
@@ -31,18 +33,6 @@ _MAX_GROUPS: Final = 16
 
 _UNSPACED: Final = scripts.character_class(scripts.WORD_CHARACTERS)
 _PIECE: Final = re.compile(rf"\s+|[^\W{_UNSPACED}]+|.", re.DOTALL)
-
-_NOTES: Final = """\
-F1 is the mean over pages; below it the bootstrap interval (95 %, sites drawn) and the median. words and
-shingles (of four words) are bags; rouge-l is the longest common subsequence of words; TO, TM, IU and CHA are
-CleanEval's measures by Ratcliff–Obershelp matching: text only, text and labelled markup, unlabelled markup,
-characters; TM-tags and IU-tags count the markers alone, CHA-4 runs of four characters. snippets: text that
-must (recall) and must not (precision) be there. pages/s is per second of processor time. A page on which a
-cleaner fails counts as an empty output."""
-
-_LEGEND: Final = (
-    '<mark class="extra">Only in the cleaned text</mark>, <mark class="missing">only in the gold</mark>.'
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,48 +75,47 @@ def _worst_page(measured: Measurement, page: GoldPage, clean: measuring.Clean) -
 
 def html(results: Mapping[str, Any], rows: Table, worst: Mapping[str, Sequence[WorstPage]]) -> str:
     """The whole page."""
-    title = "Evaluation of " + ", ".join(map(escape, results["cleaners"]))
-    gold = results["gold"]
-    css = Path(__file__).with_name("report.css").read_text(encoding="utf-8")
-    return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>\n'
-        f"<style>\n{css}</style></head><body>\n<h1>{title}</h1>\n"
-        f'<p class="note">{gold["n_pages"]} gold pages (sha256 {gold["sha256"][:16]}…); victor-spark '
-        f"{escape(results['version'])}; <code>{escape(results['options'].get('command', ''))}</code></p>\n"
-        + "\n".join(_sections(results, rows, worst))
-        + "\n</body></html>\n"
+    figures = results["figures"][ALL][ALL]
+    measure, drawn = comparison.main_measure(results), comparison.curves(rows)
+    curves = pictures.svg(pictures.curves(drawn, title="Blocks kept by threshold"), "curves") if drawn else ""
+    groupings = [
+        (name, grouped, Markup(_bars(grouped, name, measure or "")))
+        for name, grouped in results["figures"].items()
+        if measure and name != ALL and set(grouped) != {comparison.UNKNOWN}
+    ]
+    differences = [
+        (pair["first"], pair["second"], pair["f1"][measure])
+        for pair in results["differences"]
+        if measure in pair["f1"]
+    ]
+    return resources.template(_TEMPLATE).render(
+        results=results,
+        figures=figures,
+        measure=measure,
+        measured=comparison.measured(results),
+        differences=differences,
+        has_blocks=any(each[BLOCKS] for each in figures.values()),
+        curves=Markup(curves),
+        groupings=groupings,
+        scatters=list(map(Markup, _scatters(rows, measure))) if measure else [],
+        worst={cleaner: [_shown(page, measure or "") for page in pages] for cleaner, pages in worst.items()},
+        most=MAX_CHARACTERS,
+        best=_best,
+        speed=_speed,
     )
 
 
-def _sections(
-    results: Mapping[str, Any], rows: Table, worst: Mapping[str, Sequence[WorstPage]]
-) -> Iterator[str]:
-    figures = results["figures"][ALL][ALL]
-    measure, measured = comparison.main_measure(results), comparison.measured(results)
-    yield f'<h2>All pages</h2>\n{report_tables.overview(figures, measured)}\n<p class="note">{_NOTES}</p>'
-    for title, prefix in (("mean over pages", ""), ("all pages as one", "micro_")):
-        quality = report_tables.precision_and_recall(figures, measured, prefix)
-        yield f"<details><summary>Precision and recall, {title}</summary>{quality}</details>"
-    if pairs := report_tables.differences(results["differences"], measure or ""):
-        yield f"<h2>Differences</h2>\n{pairs}"
-    if blocks := report_tables.blocks(figures):
-        drawn = comparison.curves(rows)
-        curves = pictures.svg(pictures.curves(drawn, title="Blocks kept by threshold"), "curves")
-        yield f"<h2>Blocks</h2>\n{blocks}{curves if drawn else ''}"
-    if measure:
-        for grouping, grouped in results["figures"].items():
-            if grouping != ALL and set(grouped) != {comparison.UNKNOWN}:
-                yield f"<h2>By {grouping}</h2>\n{_bars(grouped, grouping, measure)}"
-                yield report_tables.groups(grouped, measure)
-        if len(rows) > 1:
-            charts = "".join(_scatters(rows, measure))
-            yield f'<h2>Page by page</h2>\n<div class="charts">{charts}</div>'
-    if results["failures"]:
-        yield f"<h2>Failures</h2>\n{report_tables.failures(results['failures'])}"
-    for cleaner, pages in worst.items():
-        yield f"<h2>The worst pages of {escape(cleaner)}</h2>"
-        yield f'<p class="note">By F1 in {measure}. {_LEGEND}</p>'
-        yield "\n".join(worst_html(page, measure or "") for page in pages)
+def _best(figures: Mapping[str, Any], measure: str) -> float:
+    """The highest F1 of a cleaner."""
+    return max(
+        (each["measures"][measure]["f1"] for each in figures.values() if measure in each["measures"]),
+        default=0.0,
+    )
+
+
+def _speed(figures: Mapping[str, Any]) -> str:
+    """Pages a second of processor time."""
+    return f"{figures['pages_per_second']:.1f}" if figures["pages_per_second"] else "–"
 
 
 def _bars(grouped: Mapping[str, Mapping[str, Any]], grouping: str, measure: str) -> str:
@@ -156,28 +145,19 @@ def _scatters(rows: Table, measure: str) -> Iterator[str]:
         yield pictures.svg(drawn, f"scatter{number}")
 
 
-def worst_html(page: WorstPage, measure: str) -> str:
-    """A page as html, to be opened."""
+def _shown(page: WorstPage, measure: str) -> dict[str, Any]:
+    """A page as the template takes it; `sides` are names, lengths and beginnings of both texts."""
     measured = page.measurement
-    quality = measures.quality(measured.overlaps[measure])
-    figures = f"F1 {quality.f1:.3f}, precision {quality.precision:.3f}, recall {quality.recall:.3f}"
     facts = ", ".join(filter(None, [measured.set, measured.language, measured.page_type]))
     if measured.status != "ok":
         facts += f" — {measured.status}: {measured.reason or ''}"
-    title = f"{figures} · {escape(measured.id)} <small>{escape(facts)}</small>"
-    sides = "".join(
-        f'<div><h4>{name}{_cut(text)}</h4><div class="text">{marked}</div></div>'
-        for name, text, marked in zip(
-            ("cleaned", "gold"), (page.ours, page.gold), marked_sides(page.ours, page.gold), strict=True
-        )
-    )
-    return f'<details><summary>{title}</summary>\n<div class="sides">{sides}</div></details>'
-
-
-def _cut(text: str) -> str:
-    if len(text) <= MAX_CHARACTERS:
-        return ""
-    return f" (the first {MAX_CHARACTERS:,} of {len(text):,} characters)"
+    ours, gold = map(Markup, marked_sides(page.ours, page.gold))
+    return {
+        "quality": measures.quality(measured.overlaps[measure]),
+        "id": measured.id,
+        "facts": facts,
+        "sides": [("cleaned", len(page.ours), ours), ("gold", len(page.gold), gold)],
+    }
 
 
 def marked_sides(ours: str, gold: str) -> tuple[str, str]:
@@ -208,3 +188,45 @@ def _marked(pieces: Sequence[str], common: set[int], css: str) -> Iterator[str]:
         yield escape(piece)
     if inside:
         yield "</mark>"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"
+
+
+_N_FAILURES: Final = 5
+
+
+def terminal_lines(results: Mapping[str, Any]) -> Iterator[str]:
+    """The table of cleaners, their differences from the first one, and the first failures."""
+    figures = results["figures"][ALL][ALL]
+    measure, measured = comparison.main_measure(results), comparison.measured(results)
+    width = max(len("cleaner"), *map(len, figures)) + 2
+    head = "".join(f"{name:>9}" for name in measured)
+    yield (
+        f"{'cleaner':<{width}}{'pages':>6}{head}"
+        f"  {'95 % interval':>15}{'median':>8}{'empty':>7}{'failed':>7}{'pages/s':>9}"
+    )
+    for cleaner, each in figures.items():
+        f1 = {name: found["f1"] for name, found in each["measures"].items()}
+        cells = "".join(f"{_number(f1.get(name)):>9}" for name in measured)
+        main = each["measures"].get(measure)
+        interval = f"{main['f1_low']:.3f} – {main['f1_high']:.3f}" if main else "–"
+        yield (
+            f"{cleaner:<{width}}{each['n_pages']:>6}{cells}  {interval:>15}"
+            f"{_number(main and main['f1_median']):>8}"
+            f"{each['empty_ratio']:>7.1%}{each['n_failed']:>7}{_speed(each):>9}"
+        )
+    if measure:
+        yield f"F1, mean over pages; interval and median of {measure}; pages/s of processor time"
+        for pair in results["differences"]:
+            if pair["first"] == next(iter(figures)) and (each := pair["f1"].get(measure)):
+                yield (
+                    f"{pair['first']} − {pair['second']}: {each['mean']:+.4f} "
+                    f"({each['low']:+.4f} … {each['high']:+.4f}), p = {each['p']:.4f}"
+                )
+    failed = results["failures"]
+    for each in failed[:_N_FAILURES]:
+        yield f"failed: {each['cleaner']} on {each['set']} {each['id']}: {each['status']} ({each['reason']})"
+    if len(failed) > _N_FAILURES:
+        yield f"failed: {len(failed) - _N_FAILURES} more, all in the report"

@@ -1,13 +1,11 @@
 """Cleaners by name. A cleaner answers one question: which blocks of this page are content?"""
 
 from collections.abc import Callable, Mapping
-from typing import Final, TypeAlias
+from typing import Final
 
-from victor_spark.blocks import Page, Scores
+from victor_spark.blocks import Cleaner
 from victor_spark.errors import UsageError, suggestion
 from victor_spark.extractors import cascade, kimatu, line_block, ncleaner, peers, template, victor
-
-Cleaner: TypeAlias = Callable[[Page], Scores]
 
 CLEANERS: Final[dict[str, Callable[..., Cleaner]]] = {
     victor.NAME: victor.load,

@@ -1,17 +1,15 @@
 """Cascades `a+b`: b cleans what a left (Lejeune and Zhu 2018, section 5, "pipelines")."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 
-from victor_spark.blocks import OTHER, Bool, Page, Scores, uniform
+from victor_spark.blocks import OTHER, Bool, Cleaner, Page, Scores, uniform
 from victor_spark.errors import UsageError
 from victor_spark.html.segment import segment
-
-Cleaner: TypeAlias = Callable[[Page], Scores]
 
 JOINT: Final = "+"
 

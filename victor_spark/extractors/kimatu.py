@@ -16,7 +16,7 @@ by whether they look like the sure ones. Where the paper leaves things open:
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -24,7 +24,7 @@ from typing import Final
 import numpy as np
 
 from victor_spark import configuration, resources
-from victor_spark.blocks import Blocks, Bool, Float64, Page, Scores, by_rule
+from victor_spark.blocks import Blocks, Bool, Cleaner, Float64, Page, Scores, by_rule
 from victor_spark.extractors.kimatu_blocks import (
     MAX_WORDS,
     Elements,
@@ -83,7 +83,7 @@ class Constants:
     steps: StepConstants
 
 
-def load(path: Path | None = None) -> Callable[[Page], Scores]:
+def load(path: Path | None = None) -> Cleaner:
     """`kimatu` with the constants of conf/kimatu.toml (or `path`); ConfigurationError for a bad file."""
     constants = configuration.read(path or resources.directory("conf") / FILE, Constants)
     return lambda page: clean(page, elements(page), constants)

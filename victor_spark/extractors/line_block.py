@@ -28,7 +28,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from victor_spark import configuration, resources
-from victor_spark.blocks import Blocks, Bool, Float64, Int32, Page, Scores, by_rule
+from victor_spark.blocks import Blocks, Bool, Cleaner, Float64, Int32, Page, Scores, by_rule
 from victor_spark.errors import ConfigurationError
 from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, BLOCK_LEVEL, TAG, VOID
@@ -54,7 +54,7 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """All of conf/line_block.toml; `near` joins lines with text that are so many lines apart."""
+    """All of conf/line_block.toml; `near` joins lines with text that are at most that many lines apart."""
 
     rule: str
     thresholds: str
@@ -162,7 +162,7 @@ def line_blocks(of_page: Lines, near: int) -> Lines:
     return Lines(number.astype(np.int32), (total[lasts + 1] - total[firsts]).astype(np.int32))
 
 
-def load(path: Path | None = None) -> Callable[[Page], Scores]:
+def load(path: Path | None = None) -> Cleaner:
     """`line-block` by conf/line_block.toml (or `path`); ConfigurationError for a bad file."""
     path = path or resources.directory("conf") / FILE
     options = configuration.read(path, Options)

@@ -18,7 +18,7 @@ one a context, are all there is to store.
 
 import io
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -32,6 +32,7 @@ from victor_spark.blocks import (
     TEXT,
     Blocks,
     Bool,
+    Cleaner,
     Float32,
     Float64,
     Page,
@@ -165,7 +166,7 @@ class Model:
         return symbol_table(self.characters, lexical=self.lexical)
 
 
-def load(stored: bytes) -> Callable[[Page], Scores]:
+def load(stored: bytes) -> Cleaner:
     """`ncleaner` and its settings; ModelError for a bad model."""
     model = from_bytes(stored)
     table = model.table()

@@ -12,8 +12,9 @@ from importlib.util import find_spec
 from typing import Final, TypeAlias
 
 from victor_spark import alignment
-from victor_spark.blocks import Page, Scores, by_rule
+from victor_spark.blocks import Cleaner, Page, Scores, by_rule
 from victor_spark.errors import UsageError
+from victor_spark.langid.labels import languages
 
 Extractor: TypeAlias = Callable[[Page], str]
 """Answers one question: what is this page's text? Paragraphs are separated by newlines."""
@@ -39,7 +40,7 @@ def extractor(name: str) -> Extractor:
     return PEERS[name].load()
 
 
-def cleaner(extract: Extractor) -> Callable[[Page], Scores]:
+def cleaner(extract: Extractor) -> Cleaner:
     """The extractor as a cleaner: 0/1 probabilities by aligning its words with the words of the blocks.
 
     The alignment is monotone: text that a tool moves or adds is in no block. `Scores.text` is the tool's own
@@ -87,7 +88,7 @@ def justext(*, stop_lists: bool) -> Extractor:
     paragraphs = partial(tool.justext, stoplist=frozenset(), stopwords_low=0, stopwords_high=0)
 
     def extract(page: Page) -> str:
-        language = _STOP_LISTS.get(page.language or "") if stop_lists else None
+        language = languages().justext.get(page.language or "") if stop_lists else None
         found = tool.justext(page.html, _stop_list(language)) if language else paragraphs(page.html)
         return "\n".join(paragraph.text for paragraph in found if not paragraph.is_boilerplate)
 
@@ -134,23 +135,3 @@ PEERS: Final[Mapping[str, Peer]] = {
     "trafilatura": Peer("trafilatura", "trafilatura", trafilatura),
 }
 """Name of the cleaner → the tool behind it."""
-
-_STOP_LISTS: Final[Mapping[str, str]] = {
-    "af": "Afrikaans", "an": "Aragonese", "ar": "Arabic", "az": "Azerbaijani", "be": "Belarusian",
-    "bg": "Bulgarian", "bn": "Bengali", "br": "Breton", "bs": "Bosnian", "ca": "Catalan", "cs": "Czech",
-    "cv": "Chuvash", "cy": "Welsh", "da": "Danish", "de": "German", "el": "Greek", "en": "English",
-    "eo": "Esperanto", "es": "Spanish", "et": "Estonian", "eu": "Basque", "fa": "Persian", "fi": "Finnish",
-    "fr": "French", "fy": "West_Frisian", "ga": "Irish", "gl": "Galician", "gu": "Gujarati", "he": "Hebrew",
-    "hi": "Hindi", "hr": "Croatian", "ht": "Haitian", "hu": "Hungarian", "hy": "Armenian",
-    "id": "Indonesian", "ig": "Igbo", "is": "Icelandic", "it": "Italian", "jv": "Javanese",
-    "ka": "Georgian", "kk": "Kazakh", "kn": "Kannada", "ko": "Korean", "ku": "Kurdish", "ky": "Kyrgyz",
-    "la": "Latin", "lb": "Luxembourgish", "lt": "Lithuanian", "lv": "Latvian", "mk": "Macedonian",
-    "ml": "Malayalam", "mr": "Marathi", "ms": "Malay", "mt": "Maltese", "nb": "Norwegian_Bokmal",
-    "ne": "Nepali", "nl": "Dutch", "nn": "Norwegian_Nynorsk", "no": "Norwegian_Bokmal", "oc": "Occitan",
-    "pl": "Polish", "pt": "Portuguese", "qu": "Quechua", "ro": "Romanian", "ru": "Russian",
-    "sh": "Serbo_Croatian", "sk": "Slovak", "sl": "Slovenian", "sq": "Albanian", "sr": "Serbian",
-    "su": "Sundanese", "sv": "Swedish", "sw": "Swahili", "ta": "Tamil", "te": "Telugu", "tk": "Turkmen",
-    "tl": "Tagalog", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu", "uz": "Uzbek", "vi": "Vietnamese",
-    "wa": "Walloon", "yo": "Yoruba",
-}  # fmt: skip
-"""ISO 639-1 → jusText's name of its stop list."""

@@ -3,13 +3,12 @@
 `template` keeps all of a page's text minus the templates of its site (Foschini, section 3.4).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from victor_spark.blocks import OTHER, Bool, Page, Scores, by_rule
+from victor_spark.blocks import OTHER, Bool, Cleaner, Page, Scores, by_rule
 from victor_spark.errors import InputError, UsageError, one_line
 from victor_spark.extractors import cascade
 from victor_spark.model.decision import n_words
@@ -72,7 +71,7 @@ class TemplateStep:
         """Reads the table; InputError with its `name` where it is none."""
         return cls(SiteTemplates(table.from_bytes(source, name)), use)
 
-    def cleaner(self, cleaner: Callable[[Page], Scores]) -> Callable[[Page], Scores]:
+    def cleaner(self, cleaner: Cleaner) -> Cleaner:
         """The cleaner, behind the cleaner `template` where templates are taken out before it."""
         return cascade.compose([load(), cleaner]) if self.use == BEFORE else cleaner
 
@@ -88,7 +87,7 @@ class TemplateStep:
         return page, *taken_out(page, kept, scores, self.templates.n_pages(page))
 
 
-def load() -> Callable[[Page], Scores]:
+def load() -> Cleaner:
     """Keeps the blocks that have text outside of templates; `TemplateStep.after` cuts the templates out."""
     return lambda page: by_rule(keeps(page), page.blocks.heading_level > 0)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from victor_spark.blocks import Blocks, Bool, Float64, Page, Scores
+from victor_spark.blocks import Blocks, Bool, Cleaner, Float64, Scores
 from victor_spark.model import decision
 from victor_spark.model.crf import Model, marginals
 from victor_spark.model.feature_sets import LANGUAGE
@@ -16,12 +16,12 @@ DEFAULT_THRESHOLD: Final = 0.5
 Decision = Callable[[Float64, Float64], Bool]
 
 
-def load(model: bytes) -> Callable[[Page], Scores]:
+def load(model: bytes) -> Cleaner:
     """`victor`: keeps what makes the page's expected F1 highest. ModelError for a bad model."""
     return _cleaner(from_bytes(model), decision.by_expected_f1)
 
 
-def load_2008(model: bytes) -> Callable[[Page], Scores]:
+def load_2008(model: bytes) -> Cleaner:
     """`victor-2008`: keeps blocks with P(other) < 0.5, as in the paper. ModelError for a bad model."""
     return _cleaner(from_bytes(model), lambda found, _words: decision.by_threshold(found, DEFAULT_THRESHOLD))
 
@@ -31,7 +31,7 @@ def reads_language(model: bytes) -> bool:
     return not LANGUAGE.isdisjoint(from_bytes(model).table.names)
 
 
-def _cleaner(model: Model, decide: Decision) -> Callable[[Page], Scores]:
+def _cleaner(model: Model, decide: Decision) -> Cleaner:
     return lambda page: scores(marginals(model, page.blocks), page.blocks, decide)
 
 

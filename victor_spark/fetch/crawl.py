@@ -1,37 +1,88 @@
-"""Fetches a list of addresses: robots.txt first, redirects followed, failures retried, hosts spared."""
+"""Fetches a list of addresses: obeys robots.txt (RFC 9309), follows redirects, retries, spares hosts."""
 
 import asyncio
 import random
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Callable, Collection, Iterable
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from typing import Final
+from functools import partial
+from itertools import count
+from typing import Final, TypeVar
+
+from protego import Protego
 
 from victor_spark.errors import OutputError
 from victor_spark.fetch import addresses, exchange
-from victor_spark.fetch.exchange import Answer, Client, Failure, Limits
-from victor_spark.fetch.politeness import MAX_ROBOTS_BYTES, Politeness, Rules, Schedule, rules_of
+from victor_spark.fetch.exchange import Answer, Client, Failure
 from victor_spark.fetch.warc_file import Fetched, WarcFile
 from victor_spark.warc import headers, http_body
 
+USER_AGENT_TOKEN: Final = "victor-spark"
+"""The name by which a robots.txt addresses this fetcher."""
+
+MAX_ROBOTS_BYTES: Final = 500 << 10
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 AGAIN: Final = frozenset({429, 500, 502, 503, 504})
 LOST: Final = frozenset({"timeout", "connection", "dns"})
 MAX_HOPS: Final = 10
 MAX_ROBOTS_HOPS: Final = 5
+MAX_HOSTS: Final = 4096
+MAX_UNDER_WAY: Final = 8
+"""Hosts, and addresses of each, that are begun and not ended; bound the memory of long lists."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Visit:
-    """A request to send: for an address of the list (`listed`), or for the robots.txt of an origin."""
+class Politeness:
+    """How hosts are treated.
 
-    url: str
-    listed: str
-    seen: tuple[str, ...] = ()
-    n_tries: int = 0
-    robots_of: str | None = None
+    `delay`: seconds between a host's response and the next request to it. `n_tries`, `back_off` (seconds):
+    how often and when a request is repeated. `parallel`: requests at once over all hosts. `longest_wait`: a
+    site that asks for a longer wait (seconds) is not fetched.
+    """
+
+    delay: float = 1.0
+    n_tries: int = 3
+    back_off: float = 5.0
+    parallel: int = 50
+    longest_wait: float = 300.0
+    obey_robots: bool = True
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Whether an address may be fetched, and the seconds between requests that the site asks for."""
+
+    allows: Callable[[str], bool]
+    crawl_delay: float = 0.0
+
+
+ALLOW_ALL: Final = Rules(lambda _: True)
+ALLOW_NONE: Final = Rules(lambda _: False)
+
+
+def rules_of(status: int, body: bytes) -> Rules:
+    """The rules in a response to /robots.txt; after a server error nothing is allowed."""
+    if status >= 500 or status == 429:
+        return ALLOW_NONE
+    if status >= 300:
+        return ALLOW_ALL
+    try:
+        parsed = Protego.parse(body[:MAX_ROBOTS_BYTES].decode("utf-8-sig", "replace"))
+        delay = float(parsed.crawl_delay(USER_AGENT_TOKEN) or 0.0)
+    except Exception:  # noqa: BLE001 - rules that the library cannot parse forbid the site
+        return ALLOW_NONE
+    return Rules(partial(_allows, parsed), delay)
+
+
+def _allows(rules: Protego, url: str) -> bool:
+    try:
+        return bool(rules.can_fetch(url, USER_AGENT_TOKEN))
+    except Exception:  # noqa: BLE001 - as above
+        return False
 
 
 @dataclass
@@ -46,164 +97,141 @@ class Outcome:
         return dict(Counter(self.of.values()).most_common())
 
 
+@dataclass
+class _Host:
+    """A host gets one request at a time, `delay` seconds after its response to the one before."""
+
+    delay: float
+    answered: float = float("-inf")
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
 Report = Callable[[str, str], None]
 """Called with an address of the list and its result."""
 
 
 class Crawl:
-    """The state of a fetch: the schedule, the known rules, the results."""
+    """The state of a fetch: the hosts, the rules of their robots.txt, the results."""
 
-    def __init__(self, warc: WarcFile, limits: Limits, politeness: Politeness, report: Report) -> None:
+    def __init__(self, warc: WarcFile, client: Client, politeness: Politeness, report: Report) -> None:
         self.outcome = Outcome()
         self._warc = warc
-        self._limits = limits
+        self._client = client
         self._politeness = politeness
         self._report = report
-        self._schedule: Schedule[Visit] = Schedule()
-        self._rules: dict[str, Rules] = {}
-        self._parked: dict[str, list[Visit]] = {}
-        self._delays: dict[str, float] = defaultdict(lambda: politeness.delay)
+        self._hosts: dict[str, _Host] = {}
+        self._rules: dict[str, asyncio.Task[Rules | Failure]] = {}
+        self._free = asyncio.Semaphore(politeness.parallel)
 
-    async def run(self, listed: Iterable[str], user_agent: str) -> None:
+    async def run(self, listed: Iterable[str]) -> None:
         """Fetches the addresses that the WARC does not hold; returns when each has a result."""
+        of_hosts = defaultdict[str, list[str]](list)
         for url in listed:
-            self._go_to(Visit(url, url))
-        running: set[asyncio.Task[None]] = set()
-        client = Client(user_agent, self._limits)
+            of_hosts[addresses.host(url)].append(url)
+        await _for_all(self._fetch_all, of_hosts.values(), MAX_HOSTS)
+
+    async def _fetch_all(self, urls: list[str]) -> None:
+        """Fetches the addresses of a host."""
+        await _for_all(self._fetch, urls, MAX_UNDER_WAY)
+
+    async def _fetch(self, listed: str) -> None:
+        """Fetches one address of the list; an unexpected error is its result and ends no other."""
         try:
-            while running or self._schedule.n_waiting:
-                self._start(client, running)
-                for task in await self._wait(running):
-                    running.remove(task)
-                    task.result()
-        finally:
-            for task in running:
-                task.cancel()
-            await asyncio.gather(*running, return_exceptions=True)
-
-    def _start(self, client: Client, running: set[asyncio.Task[None]]) -> None:
-        """Starts all requests that may be sent now."""
-        while len(running) < self._politeness.parallel:
-            turn = self._schedule.take(time.monotonic())
-            if turn is None:
-                return
-            running.add(asyncio.create_task(self._visit(client, *turn)))
-
-    async def _wait(self, running: set[asyncio.Task[None]]) -> set[asyncio.Task[None]]:
-        """Waits until a request ends or the next host may be asked; returns the requests that ended."""
-        at = self._schedule.next_time()
-        seconds = 0.0 if at is None else max(0.0, at - time.monotonic())
-        # At most a second: a host may have become free while all places were taken.
-        seconds = min(1.0, max(0.01, seconds or 1.0))
-        if not running:
-            await asyncio.sleep(seconds)
-            return set()
-        done, _ = await asyncio.wait(running, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        return done
-
-    async def _visit(self, client: Client, host: str, visit: Visit) -> None:
-        """Sends one request and handles its answer; an unexpected error ends this visit alone."""
-        answer = await exchange.ask(client, visit.url, MAX_ROBOTS_BYTES if visit.robots_of else None)
-        try:
-            if isinstance(answer, Answer) and not self._wait_before_next_try(visit, answer):
-                self._write(visit, answer)
-            self._take(visit, answer)
+            status, why = await self._result(listed)
         except OutputError:
             raise
-        except Exception as error:  # noqa: BLE001 - the visits after this one matter more
-            self._take(visit, Failure(visit.url, "error", f"{type(error).__name__}: {error}"))
-        finally:
-            self._schedule.finished(host, time.monotonic() + self._delays[host])
+        except Exception as error:  # noqa: BLE001 - the other addresses matter more
+            status, why = "error", f"{type(error).__name__}: {error}"
+        self.outcome.of[listed] = status
+        if why:
+            self.outcome.why[listed] = why
+        self._report(listed, status)
 
-    def _write(self, visit: Visit, answer: Answer) -> None:
-        if visit.robots_of is not None and answer.status != 200:
-            return  # a site without rules: its error page is no page of the crawl
-        facts = {"fetchTimeMs": str(round(answer.seconds * 1000)), "tries": str(visit.n_tries + 1)}
-        if visit.seen:
-            facts |= {"via": visit.seen[-1], "hopsFromSeed": "R" * len(visit.seen)}
-        self._warc.add(answer, facts)
+    async def _result(self, listed: str) -> tuple[str, str]:
+        """Follows an address over its redirects; status and reason of the end."""
+        url, seen = listed, tuple[str, ...]()
+        while True:
+            found = self._warc.known.get(url)
+            if found is None or found.status in AGAIN:
+                if refusal := await self._refusal(url):
+                    return refusal
+                answer = await self._ask(url, seen)
+                if isinstance(answer, Failure):
+                    return answer.status, answer.why
+                found = Fetched(answer.status, answer.header("Location"))
+            if found.status not in REDIRECTS or found.location is None:
+                return str(found.status), ""
+            target, seen = addresses.normal(found.location, url), (*seen, url)
+            if target is None:
+                return "bad_redirect", found.location[:200]
+            if target in seen:
+                return "redirect_loop", f"{url} leads back to {target}"
+            if len(seen) > MAX_HOPS:
+                return "too_many_redirects", f"more than {MAX_HOPS}, at last to {target}"
+            url = target
 
-    def _take(self, visit: Visit, answer: Answer | Failure) -> None:
-        """Follows a redirect, retries, or ends."""
-        if wait := self._wait_before_next_try(visit, answer):
-            self._queue(replace(visit, n_tries=visit.n_tries + 1), time.monotonic() + wait)
-        elif visit.robots_of is not None:
-            self._take_robots(visit, answer)
-        elif isinstance(answer, Failure):
-            self._end(visit, answer.status, answer.why)
-        else:
-            self._follow(visit, Fetched(answer.status, answer.header("Location")))
-
-    def _follow(self, visit: Visit, fetched: Fetched) -> None:
-        """Follows a redirect; any other answer is the result."""
-        if fetched.status not in REDIRECTS or fetched.location is None:
-            self._end(visit, str(fetched.status))
-            return
-        target = addresses.normal(fetched.location, visit.url)
-        seen = (*visit.seen, visit.url)
-        if target is None:
-            self._end(visit, "bad_redirect", fetched.location[:200])
-        elif target in seen:
-            self._end(visit, "redirect_loop", f"{visit.url} leads back to {target}")
-        elif len(seen) > MAX_HOPS:
-            self._end(visit, "too_many_redirects", f"more than {MAX_HOPS}, at last to {target}")
-        else:
-            self._go_to(Visit(target, visit.listed, seen))
-
-    def _go_to(self, visit: Visit) -> None:
-        """Continues with an address: from the WARC if it is there, else when its site's rules are known."""
-        known = self._warc.known.get(visit.url)
-        if known is not None and known.status not in AGAIN:
-            self._follow(visit, known)
-            return
-        origin = addresses.origin(visit.url)
+    async def _refusal(self, url: str) -> tuple[str, str] | None:
+        """Status and reason if the site's robots.txt forbids the address, or cannot be read."""
         if not self._politeness.obey_robots:
-            self._queue(visit)
-        elif origin in self._rules:
-            self._go_by_rules(visit, self._rules[origin])
-        elif origin in self._parked:
-            self._parked[origin].append(visit)
-        else:
-            self._parked[origin] = [visit]
-            self._queue(Visit(f"{origin}/robots.txt", visit.listed, robots_of=origin))
-
-    def _go_by_rules(self, visit: Visit, rules: Rules) -> None:
+            return None
+        origin = addresses.origin(url)
+        if origin not in self._rules:
+            self._rules[origin] = asyncio.create_task(self._robots(origin))
+        rules = await self._rules[origin]
+        if isinstance(rules, Failure):
+            return rules.status, f"robots.txt: {rules.why}"
         if rules.crawl_delay > self._politeness.longest_wait:
-            self._end(visit, "crawl_delay", f"robots.txt asks for {rules.crawl_delay:g} s between requests")
-        elif not rules.allows(visit.url):
-            self._end(visit, "robots", "robots.txt does not allow it")
-        else:
-            self._queue(visit)
+            return "crawl_delay", f"robots.txt asks for {rules.crawl_delay:g} s between requests"
+        return None if rules.allows(url) else ("robots", "robots.txt does not allow it")
 
-    def _take_robots(self, visit: Visit, answer: Answer | Failure) -> None:
-        """Continues the visits that waited for the rules of an origin."""
-        origin = visit.robots_of
-        assert origin is not None
-        if isinstance(answer, Answer) and answer.status in REDIRECTS and len(visit.seen) < MAX_ROBOTS_HOPS:
-            target = addresses.normal(answer.header("Location") or "", visit.url)
-            if target is not None and target not in (*visit.seen, visit.url):
-                self._queue(Visit(target, visit.listed, (*visit.seen, visit.url), robots_of=origin))
-                return
-        rules = rules_of(None, b"")
-        if isinstance(answer, Answer):
-            encodings = headers.tokens(answer.header("Content-Encoding") or "")
-            body = http_body.decode(answer.body, encodings, (), limit=MAX_ROBOTS_BYTES)
-            rules = rules_of(answer.status, body.payload)
-        self._rules[origin] = rules
-        host = addresses.host(origin)
-        if rules.crawl_delay <= self._politeness.longest_wait:
-            self._delays[host] = max(self._delays[host], rules.crawl_delay)
-        for waiting in self._parked.pop(origin, []):
+    async def _robots(self, origin: str) -> Rules | Failure:
+        """The rules of an origin; the failure, if there is no response to the request for them."""
+        url, seen = f"{origin}/robots.txt", tuple[str, ...]()
+        while True:
+            answer = await self._ask(url, seen, is_robots=True)
             if isinstance(answer, Failure):
-                self._end(waiting, answer.status, f"robots.txt: {answer.why}")
-            else:
-                self._go_by_rules(waiting, rules)
+                return answer
+            target, seen = addresses.normal(answer.header("Location") or "", url), (*seen, url)
+            is_redirect = answer.status in REDIRECTS and target is not None and target not in seen
+            if not is_redirect or len(seen) > MAX_ROBOTS_HOPS:
+                break
+            url = target or ""
+        encodings = headers.tokens(answer.header("Content-Encoding") or "")
+        body = http_body.decode(answer.body, encodings, (), limit=MAX_ROBOTS_BYTES)
+        rules = rules_of(answer.status, body.payload)
+        if rules.crawl_delay <= self._politeness.longest_wait:
+            host = self._host(origin)
+            host.delay = max(host.delay, rules.crawl_delay)
+        return rules
 
-    def _wait_before_next_try(self, visit: Visit, answer: Answer | Failure) -> float:
+    def _host(self, url: str) -> _Host:
+        return self._hosts.setdefault(addresses.host(url), _Host(self._politeness.delay))
+
+    async def _ask(self, url: str, seen: tuple[str, ...], *, is_robots: bool = False) -> Answer | Failure:
+        """The response to a request, sent again where that may help; the last one is written to the WARC."""
+        host = self._host(url)
+        for n_tries in count(1):
+            async with host.lock:
+                await asyncio.sleep(host.answered + host.delay - time.monotonic())
+                async with self._free:
+                    answer = await exchange.ask(self._client, url, MAX_ROBOTS_BYTES if is_robots else None)
+                host.answered = time.monotonic()
+            if not (wait := self._wait_before_next_try(n_tries, answer)):
+                break
+            await asyncio.sleep(wait + random.uniform(0, 0.1) * self._politeness.back_off)
+        # A robots.txt that is not there: its error page is no page of the crawl.
+        if isinstance(answer, Answer) and (answer.status == 200 or not is_robots):
+            facts = {"fetchTimeMs": str(round(answer.seconds * 1000)), "tries": str(n_tries)}
+            if seen:
+                facts |= {"via": seen[-1], "hopsFromSeed": "R" * len(seen)}
+            self._warc.add(answer, facts)
+        return answer
+
+    def _wait_before_next_try(self, n_tries: int, answer: Answer | Failure) -> float:
         """Seconds to wait before the request is sent again; 0 when it is not."""
-        if visit.n_tries + 1 >= self._politeness.n_tries:
+        if n_tries >= self._politeness.n_tries:
             return 0.0
-        wait = self._politeness.back_off * 2**visit.n_tries
+        wait = self._politeness.back_off * 2 ** (n_tries - 1)
         if isinstance(answer, Failure):
             return wait if answer.status in LOST else 0.0
         if answer.status in AGAIN:
@@ -211,16 +239,16 @@ class Crawl:
             return max(wait, asked) if asked <= self._politeness.longest_wait else 0.0
         return wait if answer.truncated == "disconnect" else 0.0
 
-    def _queue(self, visit: Visit, not_before: float = 0.0) -> None:
-        if not_before:
-            not_before += random.uniform(0, 0.1) * self._politeness.back_off
-        self._schedule.add(addresses.host(visit.url), visit, not_before)
 
-    def _end(self, visit: Visit, status: str, why: str = "") -> None:
-        self.outcome.of[visit.listed] = status
-        if why:
-            self.outcome.why[visit.listed] = why
-        self._report(visit.listed, status)
+async def _for_all(action: Callable[[T], Awaitable[None]], arguments: Collection[T], most: int) -> None:
+    """Awaits an action for each argument, `most` of them at a time."""
+    waiting = iter(arguments)
+
+    async def take() -> None:
+        for argument in waiting:
+            await action(argument)
+
+    await asyncio.gather(*(take() for _ in range(min(most, len(arguments)))))
 
 
 def _retry_after(answer: Answer) -> float:

@@ -49,7 +49,8 @@ class Restored:
 
 def restored(markup: str) -> Restored:
     """The canonical HTML of a page with what it leaves out, so that labels can be put into the whole page."""
-    encoded = with_plaintext_read(with_iframes_ended(markup.encode("utf-8", "surrogatepass")))
+    encoded = with_formulas_shown(markup.encode("utf-8", "surrogatepass"))
+    encoded = with_plaintext_read(with_iframes_ended(encoded))
     if (html := beyond_budget(encoded)) is not None:
         return Restored(html, ())
     document = HTMLTree.parse(capped(encoded.decode("utf-8", "surrogatepass"))).document
@@ -66,7 +67,7 @@ def canonical(source: bytes | str, *, http_charset: str | None = None) -> Canoni
         charset = mixed_with = None
     else:
         markup, charset, mixed_with = as_utf8(source, http_charset)
-    stated, markup = markup, with_iframes_ended(markup)
+    stated, markup = markup, with_iframes_ended(with_formulas_shown(markup))
     html, elements = parse(markup)
     if html is None and (tagged := with_plaintext_read(markup)) is not markup:
         markup, html = tagged, parse(tagged).html
@@ -100,6 +101,30 @@ def with_iframes_ended(markup: bytes) -> bytes:
 
 
 _IFRAME: Final = b"<iframe"
+
+
+def with_formulas_shown(markup: bytes) -> bytes:
+    """The markup with LaTeX as text in the place of scripts that wait for MathJax 2 to draw it.
+
+    A script with an id stands beside what MathJax has drawn.
+    """
+    return _FORMULA.sub(_as_text, markup) if b"math/tex" in markup else markup
+
+
+def _as_text(script: re.Match[bytes]) -> bytes:
+    attributes, tex = script[1], _CDATA.sub(rb"\1", script[2]).strip()
+    if not tex or b"MathJax-Element" in attributes:
+        return script[0]
+    mark = b"\\[%s\\]" if b"display" in attributes else b"\\(%s\\)"
+    return mark % tex.replace(b"&", b"&amp;").replace(b"<", b"&lt;").replace(b">", b"&gt;")
+
+
+_FORMULA: Final = re.compile(
+    rb"(?:<span class=[\"']?MathJax_Preview[^<>]*>[^<>]*</span>\s*)?"
+    rb"<script\b(?=[^<>]*\stype=[\"']?math/tex\b)([^<>]*)>((?:(?!</?script\b).)*)</script\s*>",
+    re.DOTALL | re.IGNORECASE,
+)
+_CDATA: Final = re.compile(rb"^\s*%?\s*<!\[CDATA\[(.*?)%?\s*\]\]>\s*$", re.DOTALL)
 
 
 def with_plaintext_read(markup: bytes) -> bytes:

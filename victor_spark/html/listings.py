@@ -38,8 +38,7 @@ def _hash(name: str) -> int:
 
 
 _KINDS: Final = {_hash(name): kind for kind, names in _WORDS.items() for name in names.split()}
-_LOW_BITS: Final = np.uint32(0xFFFF)
-_MAY_TELL: Final = np.isin(np.arange(_LOW_BITS + 1), [code & 0xFFFF for code in _KINDS])
+_MAY_TELL: Final = np.isin(np.arange(0x10000), [code & 0xFFFF for code in _KINDS])
 """Whether a word with these low bits may be one of them."""
 _LOOKS_LIKE_CODE: Final = re.compile(r"[;{}=]|\w\n?\(")
 _NUMBER: Final = re.compile(r"(\d{1,7})[.:|]*")
@@ -70,7 +69,9 @@ def found(blocks: Blocks, html: UInt32) -> Blocks:
 def _kinds(blocks: Blocks) -> dict[int, int]:
     """What the words of each named element say of it, where they say anything."""
     kinds: dict[int, int] = {}
-    words = np.flatnonzero(_MAY_TELL[blocks.name_words & _LOW_BITS])
+    (words,) = _MAY_TELL.take(blocks.name_words.astype(np.uint16)).nonzero()
+    if not len(words):
+        return kinds
     elements = np.searchsorted(blocks.named_elements[1], words, side="right")
     for element, word in zip(elements.tolist(), blocks.name_words[words].tolist(), strict=True):
         if kind := _KINDS.get(word):

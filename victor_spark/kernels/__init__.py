@@ -40,8 +40,9 @@ def code_points(text: str) -> npt.NDArray[np.uint32]:
 
 
 def text_of(points: npt.NDArray[np.uint32]) -> str:
-    """The text of code points."""
-    return points.tobytes().decode("utf-32-le", "surrogatepass")
+    """The text of code points; numpy leaves out zeros at its end."""
+    n = points.size
+    return str(points.reshape(-1).view(f"U{n}").item()).ljust(n, "\0") if n else ""
 
 
 def uncompiled() -> tuple[str, ...]:

@@ -36,7 +36,7 @@ def _continues(c: cython.uint) -> cython.bint:
 def census(text: cython.const[cython.uint][::1], counts: cython.int[::1]) -> cython.int:
     """Fills `counts`: U+FFFD; C1 controls; characters from U+00C0 up but for signs (U+2000 to U+2BFF);
     places that look like a character of UTF-8 read as windows-1252, but not like the end of a quotation, or
-    as KOI8-R or CP866: Cyrillic beside lines of boxes.
+    as KOI8-R or CP866: Cyrillic beside lines of boxes; pairs of characters beyond ASCII.
     """
     n: cython.Py_ssize_t = text.shape[0]
     c: cython.uint
@@ -44,6 +44,9 @@ def census(text: cython.const[cython.uint][::1], counts: cython.int[::1]) -> cyt
     controls: cython.int = 0
     high: cython.int = 0
     read_twice: cython.int = 0
+    pairs: cython.int = 0
+    for i in range(n - 1):
+        pairs += (text[i] > 127) & (text[i + 1] > 127)
     for i in range(n):
         c = text[i]
         replaced += c == 65533
@@ -62,6 +65,7 @@ def census(text: cython.const[cython.uint][::1], counts: cython.int[::1]) -> cyt
     counts[1] = controls
     counts[2] = high
     counts[3] = read_twice
+    counts[4] = pairs
     return 0
 
 

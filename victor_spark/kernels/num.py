@@ -3,7 +3,7 @@
 Kernels take them from here uncompiled. Compiled, they are constants of C: setup.py writes them to num.pxd.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 from zlib import crc32
 
@@ -78,7 +78,7 @@ GUESS: Final = ("before", "after", "run", "since", "until")
 GUESS_PAGE: Final = ("words", "share", "paragraphs", "most", "run", "doubt")
 
 
-def _numbered(prefix: str, names: Iterable[str]) -> dict[str, int]:
+def numbered(prefix: str, names: Iterable[str]) -> dict[str, int]:
     """The names as those of constants, each with its place."""
     constants = (f"{prefix}{name}".upper().replace(".", "_").replace("-", "_") for name in names)
     return {name: place for place, name in enumerate(constants)}
@@ -87,38 +87,38 @@ def _numbered(prefix: str, names: Iterable[str]) -> dict[str, int]:
 _TABLES = (
     {name: value for name, value in vars().items() if isinstance(value, int)},
     {f"TAG_{name.upper()}": 1 << bit for bit, name in enumerate(TAG_FLAGS)},
-    _numbered("ROW_", blocks.ROWS),
-    _numbered("LABEL_", blocks.LABELS),
-    _numbered("", ("collapsed", "lines", "prose", "code")),
-    _numbered("STACK_", STACK),
-    _numbered("ELEMENTS_", ELEMENTS),
-    _numbered("NAMED_", NAMED_ELEMENTS),
-    _numbered("NAMES_", NAME_SUMS),
-    _numbered("PLACE_", PLACES),
-    _numbered("SUM_", SUMS),
-    _numbered("ELEMENT_", ELEMENT_SUMS),
-    _numbered("SCRATCH_", SCRATCH),
-    _numbered("RUN_", ("first", "last")),
-    _numbered("SPAN_", ("most", "cost", "link_cost")),
-    _numbered("TWINS_", ("first", "count")),
-    _numbered("RATIO_", ("div", "td")),
-    _numbered("", RATIOS),
-    _numbered("PARAGRAPH_", PARAGRAPH),
-    _numbered("WINDOW_", WINDOW),
-    _numbered("KIN_", KIN),
-    _numbered("", SINCE),
-    _numbered("AROUND_", AROUND),
-    _numbered("PAGE_", PAGE),
-    _numbered("DOCUMENT_", DOCUMENT),
-    _numbered("MASS_", MASSES),
-    _numbered("GUESS_", GUESS),
-    _numbered("GUESS_PAGE_", GUESS_PAGE),
+    numbered("ROW_", blocks.ROWS),
+    numbered("LABEL_", blocks.LABELS),
+    numbered("", ("collapsed", "lines", "prose", "code")),
+    numbered("STACK_", STACK),
+    numbered("ELEMENTS_", ELEMENTS),
+    numbered("NAMED_", NAMED_ELEMENTS),
+    numbered("NAMES_", NAME_SUMS),
+    numbered("PLACE_", PLACES),
+    numbered("SUM_", SUMS),
+    numbered("ELEMENT_", ELEMENT_SUMS),
+    numbered("SCRATCH_", SCRATCH),
+    numbered("RUN_", ("first", "last")),
+    numbered("SPAN_", ("most", "cost", "link_cost")),
+    numbered("TWINS_", ("first", "count")),
+    numbered("RATIO_", ("div", "td")),
+    numbered("", RATIOS),
+    numbered("PARAGRAPH_", PARAGRAPH),
+    numbered("WINDOW_", WINDOW),
+    numbered("KIN_", KIN),
+    numbered("", SINCE),
+    numbered("AROUND_", AROUND),
+    numbered("PAGE_", PAGE),
+    numbered("DOCUMENT_", DOCUMENT),
+    numbered("MASS_", MASSES),
+    numbered("GUESS_", GUESS),
+    numbered("GUESS_PAGE_", GUESS_PAGE),
     # Work space of the kernel `matching`.
-    _numbered("STATE_", ("length", "link", "edge", "end")),
-    _numbered("EDGE_", ("symbol", "target", "next")),
-    _numbered("ENDS_", ("a", "b", "next", "length")),
-    _numbered("PENDING_", ("a_low", "a_high", "b_low", "b_high")),
-    _numbered("FOUND_", ("a", "b", "length")),
+    numbered("STATE_", ("length", "link", "edge", "end")),
+    numbered("EDGE_", ("symbol", "target", "next")),
+    numbered("ENDS_", ("a", "b", "next", "length")),
+    numbered("PENDING_", ("a_low", "a_high", "b_low", "b_high")),
+    numbered("FOUND_", ("a", "b", "length")),
 )
 NUMBERS: Final = {name: number for table in _TABLES for name, number in table.items()}
 assert len(NUMBERS) == sum(map(len, _TABLES)), "two numbers have the same name"
@@ -130,7 +130,7 @@ def check() -> None:
     """Uncompiled, a kernel has these numbers; compiled, it calls `compiled_with` (see setup.py)."""
 
 
-def compiled_with(digest: int) -> None:
+def compiled_with(digest: int, numbers: Mapping[str, int] = NUMBERS) -> None:
     """Raises ImportError for a kernel that was compiled with other numbers."""
-    if digest != NUMBERS["DIGEST"]:
+    if digest != numbers["DIGEST"]:
         raise ImportError("a kernel was compiled from other tables than these: run ./dev setup")

@@ -30,9 +30,15 @@ _JSON_LD = cython.declare(cython.int, JSON_LD)
 _STYLE = cython.declare(cython.int, STYLE)
 _MOST = cython.declare(cython.int, MOST)
 _ONES = cython.declare(cython.ulonglong, 0x0101010101010101)
+_LOW = cython.declare(cython.ulonglong, 0x7F7F7F7F7F7F7F7F)
 _HIGH = cython.declare(cython.ulonglong, 0x8080808080808080)
-_LETTERS = cython.declare(cython.ulonglong, 1 << 4 | 1 << 8 | 1 << 25)
-"""d, h and y: one of them is in every mark."""
+_FIRST = cython.declare(cython.uint, sum(1 << (ord(name) & 31) for name in "hlmst"))
+_LAST = cython.declare(cython.uint, sum(1 << (ord(letter) & 31) for letter in "dflps"))
+"""The first letters of the elements, and the last ones of ATTRIBUTES: few names need be looked up."""
+_AUTHOR = cython.declare(cython.uint, int.from_bytes(b"thor", "big"))
+_BYLINE = cython.declare(cython.uint, int.from_bytes(b"line", "big"))
+_PUBLISH = cython.declare(cython.uint, int.from_bytes(b"lish", "big"))
+_DATE = cython.declare(cython.uint, int.from_bytes(b"date", "big"))
 
 
 @cython.ccall
@@ -61,7 +67,7 @@ def statements(
     rank: cython.int
     c: cython.uchar
     while True:
-        i = _next(source, words, i, 60)  # <
+        i = _next(source, words, i, 60, 60)  # <
         if i >= n or n_found == found.shape[0]:
             return n_found
         begin = i
@@ -69,35 +75,38 @@ def statements(
         if i + 2 < n and source[i] == 33 and source[i + 1] == 45 and source[i + 2] == 45:  # !--
             i += 4
             while i < n and not (source[i] == 62 and source[i - 1] == 45 and source[i - 2] == 45):
-                i = _next(source, words, i + 1, 62)  # >
+                i = _next(source, words, i + 1, 62, 62)  # >
             continue
         if i >= n or not 97 <= (source[i] | 32) <= 122:
             continue
         while i < n and _is_of_name(source[i]):
             i += 1
-        row = _row(source, names, begin + 1, i, _N_KINDS)
+        row = _row(source, names, begin + 1, i, _N_KINDS) if _FIRST >> (source[begin + 1] & 31) & 1 else -1
         kind = 0 if row < 0 else cython.cast(cython.int, names[_N_KINDS, row, 2])
         found[n_found, 0] = kind
         found[n_found, 1] = begin
         for column in range(3, 8):
             found[n_found, column] = 0
-        while i < n and source[i] != 62:  # >
+        while True:
+            i = _next(source, words, i, 62, 61)  # > or =
+            if i >= n or source[i] == 62:
+                break
+            end = i
             i += 1
-            if source[i - 1] != 61:  # =
-                continue
-            end = i - 1
             while end > begin and source[end - 1] <= 32:
                 end -= 1
-            start = end
-            while start > begin and _is_of_name(source[start - 1]):
-                start -= 1
-            row = _row(source, names, start, end, kind)
+            row = -1
+            if kind or _LAST >> (source[end - 1] & 31) & 1:
+                start = end
+                while start > begin and _is_of_name(source[start - 1]):
+                    start -= 1
+                row = _row(source, names, start, end, kind)
             while i < n and source[i] <= 32:
                 i += 1
             c = source[i] if i < n else 0
             if c == 34 or c == 39:  # quotes
                 start = i + 1
-                end = _next(source, words, start, c)
+                end = _next(source, words, start, c, c)
                 i = min(end + 1, n)
             else:
                 start = i
@@ -167,22 +176,26 @@ def _next(
     words: cython.const[cython.ulonglong][::1],
     i: cython.Py_ssize_t,
     c: cython.uchar,
+    other: cython.uchar,
 ) -> cython.Py_ssize_t:
-    """Where `c` stands next from `i` on, looked for in 8 bytes at a time; the source's end without one."""
+    """Where one of two characters stands next from `i` on; the source's end without one."""
     n: cython.Py_ssize_t = source.shape[0]
-    while i < n and i & 7:
-        if source[i] == c:
-            return i
-        i += 1
     word: cython.Py_ssize_t = i >> 3
+    seen: cython.ulonglong = _HIGH << ((i & 7) << 3)
     while word < words.shape[0]:
-        # A byte of `differing` is 0 where `c` is, and then the highest bit of that byte is set below.
-        differing: cython.ulonglong = words[word] ^ (_ONES * c)
-        if (differing - _ONES) & ~differing & _HIGH:
-            break
+        # The highest bit of a byte of `found` is set where one of the two is: there a difference is 0.
+        one: cython.ulonglong = words[word] ^ (_ONES * c)
+        two: cython.ulonglong = words[word] ^ (_ONES * other)
+        found: cython.ulonglong = (
+            ~((((one & _LOW) + _LOW) | one) & (((two & _LOW) + _LOW) | two)) & seen & _HIGH
+        )
+        if found:
+            below: cython.ulonglong = (found & (~found + 1)) - 1
+            return (word << 3) + cython.cast(cython.Py_ssize_t, ((below & _ONES) * _ONES >> 56) & 255) - 1
+        seen = _HIGH
         word += 1
     i = max(i, word << 3)
-    while i < n and source[i] != c:
+    while i < n and source[i] != c and source[i] != other:
         i += 1
     return i
 
@@ -215,9 +228,9 @@ def _raw_end(
 ) -> cython.Py_ssize_t:
     """Where the end tag of a script or style begins; the source's end without one."""
     n: cython.Py_ssize_t = source.shape[0]
-    i = _next(source, words, i, 60)
+    i = _next(source, words, i, 60, 60)
     while i < n and not _holds(source, i, min(i + length, n), name):
-        i = _next(source, words, i + 1, 60)
+        i = _next(source, words, i + 1, 60, 60)
     return i
 
 
@@ -228,18 +241,22 @@ def _has_mark(
     end: cython.Py_ssize_t,
     any_mark: cython.bint,
 ) -> cython.bint:
-    """Whether a value holds `author`, or any mark; each has one of _LETTERS, which are looked for first."""
+    """Whether a value holds `author`, or any mark: its last four letters are looked for first."""
+    author: cython.uint = _AUTHOR
+    byline: cython.uint = _BYLINE
+    publish: cython.uint = _PUBLISH
+    date: cython.uint = _DATE
+    last: cython.uint = 0
     i: cython.Py_ssize_t = start
     while i < end:
-        if (_LETTERS >> (source[i] & 31)) & 1:
-            c = source[i] | 32
-            if c == 104 and i >= start + 3 and _holds(source, i - 3, min(i + 3, end), b"author\0"):
-                return True
-            if any_mark and (
-                (c == 104 and i >= start + 6 and _holds(source, i - 6, i + 1, b"publish\0"))
-                or (c == 121 and i > start and _holds(source, i - 1, min(i + 5, end), b"byline\0"))
-                or (c == 100 and _holds(source, i, min(i + 4, end), b"date\0"))
-            ):
-                return True
+        last = (last & 0xFFFFFF) << 8 | source[i] | 32
         i += 1
+        if last == author and _holds(source, max(start, i - 6), i, b"author\0"):
+            return True
+        if any_mark and (
+            last == date
+            or (last == byline and _holds(source, max(start, i - 6), i, b"byline\0"))
+            or (last == publish and _holds(source, max(start, i - 7), i, b"publish\0"))
+        ):
+            return True
     return False

@@ -35,7 +35,6 @@ _LOWEST_ELSEWHERE: Final = 0x2600
 """No charset of _READ_AS has characters from here on; text with such characters was not read in one."""
 _EAST_ASIAN_SHARE: Final = 0.5
 """The least share of high characters in misread East Asian text."""
-_LAST_ASCII: Final = 0x7F
 _WRONG: Final = 0.03
 """Tolerated ratio of characters that a charset lacks, and of bytes that it cannot decode."""
 _PIECES: Final = 4
@@ -57,9 +56,8 @@ def examined(text: str, profiles: Profiles, points: UInt32) -> Finding:
     """What is wrong with the charset of a page's text, and the repair, if there is one."""
     if text.isascii():
         return Finding()
-    n_replaced, n_controls, n_high, n_twice = _census(points)
-    high = points > _LAST_ASCII
-    possible = whole(text) if (high[1:] & high[:-1]).any() else []  # misread UTF-8 always has such pairs
+    n_replaced, n_controls, n_high, n_twice, n_pairs = _census(points)
+    possible = whole(text) if n_pairs else []  # misread UTF-8 always has such pairs
     in_parts = parts(text, everywhere=TWICE in possible) if n_twice or TWICE in possible else None
     misreading = None
     if TWICE not in possible or in_parts == TWICE:
@@ -105,12 +103,12 @@ def problem(text: str, profiles: Profiles, points: UInt32 | None = None) -> str 
     if text.isascii():
         return None
     points = code_points(text) if points is None else points
-    n_replaced, n_controls, n_high, _ = _census(points)
+    n_replaced, n_controls, n_high, *_ = _census(points)
     return _verdict(points, profiles, n_replaced + n_controls, n_high).problem
 
 
 def _census(points: UInt32) -> list[int]:
-    counts = np.empty(4, dtype=np.int32)
+    counts = np.empty(5, dtype=np.int32)
     letters.census(memoryview(points), memoryview(counts))
     return counts.tolist()
 
@@ -192,12 +190,12 @@ def _misreading(
     by_letters = {"".join(filter(str.isalpha, word)): word for word in text_of(words).split()}
     words = code_points(" ".join(by_letters.values()))
     n_characters = _n_characters(words)
-    as_it_is = _gain(profiles, words)
-    if good_fit and as_it_is >= good_fit:
-        return None, False
     readings = list(_other_readings(words, len(high) > _EAST_ASIAN_SHARE * n_characters))
+    if not readings or (good_fit and _gain(profiles, words) >= good_fit):
+        return None, False
+    as_it_is = _gain(profiles, words)
     fits = _fit(profiles, *joined([reading for _, reading in readings]))
-    if not len(fits) or fits.max() / n_characters < as_it_is + numbers.misread_gain:
+    if fits.max() / n_characters < as_it_is + numbers.misread_gain:
         return None, False
     by_character = fits / [_n_characters(code_points(reading)) for _, reading in readings]
     as_good = np.flatnonzero(by_character >= by_character.max() - numbers.misread_gain)

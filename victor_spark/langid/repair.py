@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from functools import cache
 from itertools import islice
 from typing import Final, NamedTuple
@@ -43,14 +44,14 @@ _READ_AS: Final = (
 )
 """Charsets that UTF-8 is decoded in by mistake."""
 _ALL: Final = 0.9
-"""Of the letters beyond ASCII so many are UTF-8 in a text that was read in another charset as a whole,"""
+"""A text was misread as a whole if at least this share of its letters beyond ASCII is UTF-8,"""
 _MANY: Final = 4
-"""and they are so many characters, three different ones,"""
+"""if these are at least this many characters, and if three of them differ,"""
 _COMMON: Final = frozenset(map(chr, (*range(0xA0, 0x180), *range(0x2010, 0x2040), 0x20AC)))
-"""or two of these."""
+"""or two, where all are common ones."""
 _MOST_RUNS: Final = 150
 _HEAD: Final = 8
-"""Of the letters in the first characters of so many runs at least half are UTF-8."""
+"""Runs that are looked at first, and characters of each; at least half of their letters must be UTF-8."""
 
 
 def reread(html: str, misreading: Misreading) -> str:
@@ -89,9 +90,13 @@ def whole(text: str) -> list[Misreading]:
     """
     head = " ".join(run[0][:_HEAD] for run in islice(_HIGH.finditer(text), _HEAD))
     n_letters = len(_LETTER.findall(head))
-    if not head or not (possible := [read_as for read_as in _READ_AS if _is_half(head, n_letters, read_as)]):
+    if not head or 2 * _in_runs((run, 1) for run in head.split(" ")) < n_letters:
+        return []
+    if not (possible := [by for by in _READ_AS if not n_letters or _is_half(head, n_letters, by)]):
         return []
     common = Counter(_HIGH.findall(text)).most_common(_MOST_RUNS)
+    if _in_runs(common) < 2 * _MANY:
+        return []
     runs = [(run, n, n * len(_LETTER.findall(run))) for run, n in common]
     most_outside = (1 - _ALL) * sum(n * len(run) for run, n in common)
     shares: dict[Misreading, float] = {}
@@ -119,6 +124,11 @@ def whole(text: str) -> list[Misreading]:
     return [misreading for misreading in likely if shares[misreading] > shares[likely[0]] - _AS_LIKELY]
 
 
+def _in_runs(runs: Iterable[tuple[str, int]]) -> int:
+    """How many characters are in runs of more than one: no other is a part of UTF-8."""
+    return sum(n * len(run) for run, n in runs if len(run) > 1)
+
+
 def _is_half(text: str, n_letters: int, read_as: str) -> bool:
     """Whether at least half of the letters beyond ASCII look like UTF-8 read in a charset."""
     inside = "".join(_sequences(read_as).findall(text))
@@ -130,9 +140,9 @@ _LETTER: Final = re.compile(r"[^\W\d_A-Za-z]|[\u2500-\u25ff]")
 _AS_LIKELY: Final = 0.02
 _LATIN_9: Final = Misreading("iso8859-15", "utf-8")
 _ONLY_LATIN_9: Final = re.compile("[€ŠšŽžŒœŸ]")
-"""What iso-8859-15 has beyond iso-8859-1. Windows-1252 has them, too, but not"""
+"""Characters of iso-8859-15 that iso-8859-1 lacks; windows-1252 has them."""
 _NOT_WINDOWS: Final = re.compile("[\x80\x82-\x8c\x8e\x91-\x9c\x9e\x9f]")
-"""these controls, in the place of which it has signs."""
+"""Controls of iso-8859-15 that are signs in windows-1252."""
 _HIGH: Final = re.compile("[^\0-\x7f][^\0-\x7f]*")
 
 
@@ -200,7 +210,7 @@ def parts(text: str, *, everywhere: bool) -> Misreading | None:
 
 _LEAST: Final = 3
 _EVERY: Final = 200
-"""Fewer runs do in a short text: so many characters each."""
+"""In a short text, one run for this many characters is enough."""
 _LONGEST: Final = 4
 """The bytes of one character, at most."""
 _BESIDE: Final = re.compile("[\x80-\x9f\xa1-\xff]")

@@ -23,14 +23,16 @@ MAX_JSON: Final = 2_000_000
 """Bytes of JSON-LD that are read in a page."""
 _WINDOW: Final = 1_500
 """Bytes of an element in which its text is looked for."""
-_BELOW: Final = 300
-"""Characters below a heading in which a date is looked for."""
+_BELOW: Final = 5_000
+_ABOVE: Final = 500
+"""Bytes below and above a heading in which a byline and a date are looked for."""
+_MAX_HEADINGS: Final = 6
 _MAX_MARK: Final = 300
 """Characters of the attributes of an element that are read as its mark."""
 
 
-Marked = tuple[str, Callable[[], str]]
-"""What marks an element as a name or a date, the attribute and its words; and what reads its text."""
+Marked = tuple[str, Callable[[], list[str]]]
+"""What marks an element as a name or a date, the attribute and its words; and what reads its lines."""
 
 
 class Evidence:
@@ -42,6 +44,7 @@ class Evidence:
         source = np.frombuffer(markup, dtype=np.uint8)
         words = np.frombuffer(markup, dtype=np.uint64, count=len(markup) // 8)
         n = kernel.statements(*views(source, words, _NAMES, rows, np.zeros(kernel.N_KINDS, np.int32)))
+        self._read: dict[int, list[str]] = {}
         self._rows: defaultdict[int, list[list[int]]] = defaultdict(list)
         for row in rows[:n].tolist():
             self._rows[row[0]].append(row)
@@ -78,14 +81,16 @@ class Evidence:
 
     @cached_property
     def headings(self) -> list[str]:
-        """The texts of the first `h1`."""
-        texts = (self._text(row[2], b"h1") for row in self._rows[kernel.HEADING][:10])
-        return [text for text in texts if text][:5]
+        """The texts of the first `h1`; "" of those without."""
+        return [self._text(row[2], b"h1") for row in self._rows[kernel.HEADING][:_MAX_HEADINGS]]
 
-    @cached_property
-    def below_heading(self) -> str:
-        """The text of the first `h1`, and what follows it."""
-        return next((self._text(row[2], b"body")[:_BELOW] for row in self._rows[kernel.HEADING]), "")
+    def around(self, heading: int) -> tuple[list[str], list[str]]:
+        """The lines of text below one of the headings, and those just above it; none without headings."""
+        for row in self._rows[kernel.HEADING][heading : heading + 1]:
+            above = self._markup[max(row[1] - _ABOVE, 0) : row[1]]
+            below = self._markup[row[2] : row[2] + _BELOW]
+            return _lines(below[below.find(b"</h1") + 5 :]), _lines(above[above.find(b">") + 1 :])
+        return [], []
 
     @cached_property
     def json_ld(self) -> list[str]:
@@ -119,7 +124,7 @@ class Evidence:
             attributes = self._attributes(start, end)
             stated = _tidy(attributes.get("datetime", ""))
             mark = " ".join((attributes.get("itemprop", ""), attributes.get("class", ""))).lower()[:_MAX_MARK]
-            found.append((mark, partial(str, stated) if stated else partial(self._text, end, b"time")))
+            found.append((mark, partial(list, [stated]) if stated else partial(self._lines, end, b"time")))
         return found
 
     def _attributes(self, start: int, end: int) -> dict[str, str]:
@@ -133,22 +138,27 @@ class Evidence:
 
     def _text(self, start: int, name: bytes) -> str:
         """The text of an element from the end of its start tag on, without tags; cut at _WINDOW bytes."""
-        inside = self._markup[start : start + _WINDOW]
-        if (end := re.search(rb"</%s(?![\w-])" % name, inside, re.IGNORECASE)) is not None:
-            inside = inside[: end.start()]
-        return _tidy(unescape(_MARKUP.sub(" ", inside.decode("utf-8", "replace"))))
+        return " ".join(self._lines(start, name))
 
-    def _stated(self, start: int, end: int, name: bytes) -> str:
-        """What an element states in an attribute, else its text."""
-        attributes = self._attributes(start, end)
-        value = attributes.get("content") or attributes.get("datetime")
-        return _tidy(value) if value else self._text(end, name)
+    def _lines(self, start: int, name: bytes) -> list[str]:
+        inside = self._markup[start : start + _WINDOW]
+        if (end := re.search(rb"</%s(?![\w-])" % name.lower(), inside.lower())) is not None:
+            inside = inside[: end.start()]
+        return _lines(inside)
+
+    def _stated(self, start: int, end: int, name: bytes) -> list[str]:
+        """What an element states in an attribute, else the lines of its text."""
+        if start not in self._read:
+            attributes = self._attributes(start, end)
+            value = attributes.get("content") or attributes.get("datetime")
+            self._read[start] = [_tidy(value)] if value else self._lines(end, name)
+        return self._read[start]
 
 
 @cache
 def _known_names() -> dict[bytes, str]:
     """Names of `meta` elements that say something about the page."""
-    return {name.encode(): name for name in vocabulary().meta_names}
+    return {name.encode(): name for names in vocabulary().meta.values() for name in names}
 
 
 def _value(source: bytes) -> str:
@@ -161,14 +171,25 @@ def _tidy(text: str) -> str:
     return " ".join(text[:MAX_VALUE].split())
 
 
+def _lines(markup: bytes) -> list[str]:
+    """The lines of text of a piece of markup, without white space around them: most elements begin one."""
+    text = " ".join(markup.decode("utf-8", "replace").split())
+    if "<" in text:
+        text = _TAGS.sub("\n", _INLINE.sub(" ", _NOT_SHOWN.sub(" ", text)))
+    text = unescape(text[:MAX_VALUE])
+    return [tidy for line in text.split("\n") if (tidy := " ".join(line.split()))]
+
+
 _ATTRIBUTE: Final = re.compile(r"""([^\s"'<>/=]++)\s*+(?:=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++)))?""")
 """With the names that have no value, so that no name is looked at again from its second letter on."""
 _NAMES: Final = np.array(kernel.NAMES, dtype=np.uint64)
 _RELATIONS: Final = {b"canonical": "canonical", b"license": "license", b"licence": "licence"}
 _NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input")
 """What marks authors and dates of comments, and the fields of a form."""
-_MARKUP: Final = re.compile(
-    r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--|[^>]*+)(?:>|\Z)", re.DOTALL
+_NOT_SHOWN: Final = re.compile(r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--)(?:>|\Z)")
+_INLINE: Final = re.compile(
+    r"</?(?:[aAbBiIuU]|abbr|bdi|em|EM|font|FONT|small|span|SPAN|strong|STRONG|sup|time)\b[^<>]*+>"
 )
+_TAGS: Final = re.compile(r"(?:<[^>]*+(?:>|\Z) ?)+")
 _NAME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9]{0,31}")
 _NOT_TEXT: Final = frozenset((b"body", b"img", b"input", b"form"))

@@ -15,6 +15,7 @@ from victor_spark.metadata.vocabulary import vocabulary
 MIN_HEADING_F1: Final = 0.3
 """The F1 by different words with a stated title from which on an `h1` is the title."""
 MAX_TAGS: Final = 50
+_FEW: Final = 2
 _MAX_BARS: Final = 20
 """Bars and dashes at which a title may end or begin."""
 
@@ -89,9 +90,9 @@ _WORD: Final = re.compile(r"\w+")
 
 
 def _stated_titles(page: Statements) -> Candidates[str]:
-    yield from page.meta(vocabulary().title)
+    yield from page.meta("title")
     yield from page.of_works("headline")
-    yield from page.meta(vocabulary().other_title)
+    yield from page.meta("other_title")
     if page.evidence.title:
         yield "title", page.evidence.title
 
@@ -102,18 +103,22 @@ def _boards(page: Statements, stated: set[str]) -> set[str]:
     ends = [(parts[-1], "".join(parts[:-2]))]
     if len(parts) == 3 and "•" in parts[1]:  # a title of an article is rather followed by its site
         ends.append((parts[0], parts[2]))
-    return {
+    return {heading for heading in page.headings - stated if heading in page.sites and stated} | {
         key(own)
         for own, other in ends
         if key(own) in page.headings - stated
-        and len(_WORD.findall(other)) > len(_WORD.findall(own))
+        and (
+            len(_WORD.findall(other)) > min(len(_WORD.findall(own)), _FEW)
+            or key(other) in page.headings
+            or _is_site(own, page.sites)
+        )
         and not _is_site(other, page.sites)
     }
 
 
 def _without_site(page: Statements, title: str, boards: set[str]) -> str:
     """The title without the name of its site, which stands before or after a bar or a dash."""
-    title = " ".join(unescape(title).split())
+    title = " ".join(unescape(title).replace("\xad", "").split()).rstrip("¶ ")
     headings, sites = page.headings - boards, page.sites | boards
     if key(title) in headings:
         return title
@@ -127,7 +132,7 @@ def _without_site(page: Statements, title: str, boards: set[str]) -> str:
     return title
 
 
-_BARS: Final = re.compile(r"(\s+[|–—\-·•»«]+\s+|\s*[|»«]\s*)")
+_BARS: Final = re.compile(r"(\s+[|–—\-·•»«/]+\s+|\s*[|»«]\s*)")
 
 
 def _is_site(name: str, sites: set[str]) -> bool:
@@ -159,7 +164,7 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     for source, work in page.works:
         for role in ("author", "creator"):
             yield f"{source}.{role}", names.authors(page.texts(work, role, "name"))
-    for name in vocabulary().author:
+    for name in vocabulary().meta["author"]:
         if (stated := page.evidence.meta.get(name)) is not None:
             yield f"meta {name}", names.authors(stated)
     for number in "12":
@@ -167,21 +172,43 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
         if any(word in label for word in vocabulary().author_label):
             data = f"twitter:data{number}"
             yield f"meta {data}", names.authors(page.evidence.meta.get(data, ()))
-    for mark in ("itemprop=author", "rel=author"):
-        found = names.authors(text for _, text in page.marked(f"^{mark}", _LONGEST_NAME))
-        yield mark, found if len(found) <= _MAX_IN_BYLINE else found[:1]  # more are those of a thread's posts
+    for pattern in (_ITEM, _RELATION):
+        marked = list(page.marked(pattern, _LONGEST_NAME))
+        found = names.authors(name for _, lines in marked for name in names.of_lines(lines))
+        if found:
+            yield marked[0][0], found[: 1 if len(found) > _MAX_IN_BYLINE else None]  # more are a thread's
     for pattern in _BYLINES:
-        for mark, text in page.marked(pattern, _LONGEST_BYLINE):
-            if len(found := names.authors([text])) <= _MAX_IN_BYLINE:
+        for mark, lines in page.marked(pattern, _LONGEST_BYLINE):
+            if len(found := names.of_lines(lines)) <= _MAX_IN_BYLINE:
                 yield mark, found
+    below, above = page.around
+    yield from (("text by h1", found) for found in names.introduced([*_first(below, 1200), "", *above]))
 
 
-_BYLINES: Final = (
-    r"=.*\b(?:author-?name|byline-?(?:name|author)|author__name)",
-    r"class=.*\bbyline",
-    r"class=.*\bauthor\b",
-    r"class=.*author",
-    r"href=.*/authors?/",
+def _first(lines: list[str], most: int) -> Iterable[str]:
+    """The first lines, of so many characters."""
+    for line in lines:
+        if most < 0:
+            return
+        most -= len(line)
+        yield line
+
+
+_LONGEST_LINE: Final = 120
+_UPDATED: Final = re.compile("updated|modified", re.IGNORECASE)
+
+
+_ITEM, _RELATION, *_BYLINES = map(
+    re.compile,
+    (
+        "^itemprop=author",
+        "^rel=author",
+        r"=.*\b(?:author-?name|byline-?(?:name|author)|author__name)",
+        r"class=.*\bbyline",
+        r"class=.*\bauthor\b",
+        "class=.*author",
+        "href=.*/authors?/",
+    ),
 )
 """Marks of elements that hold authors, the surest first."""
 _LONGEST_NAME: Final = 80
@@ -205,29 +232,42 @@ def _days(page: Statements, candidates: Candidates[str]) -> Candidates[str]:
 
 def _stated_dates(page: Statements) -> Candidates[str]:
     yield from page.of_works("datePublished")
-    yield from page.meta(vocabulary().published)
+    yield from page.meta("published")
     yield from page.of_works("dateCreated")
     yield from page.of_works("uploadDate")
-    yield from page.marked("itemprop=datepublished", _LONGEST_NAME)
+    yield from _joined(page.marked(_DATE_ITEM, _LONGEST_NAME))
 
 
 def _visible_dates(page: Statements) -> Candidates[str]:
-    times = [(f"time {mark}".strip(), read()) for mark, read in page.evidence.times]
-    yield from (time for time in times if re.search("publish|entry-date|created", time[0]))
-    yield from (time for time in times if not re.search("updated|modified", time[0]))
-    yield from page.marked("publish(?!.*modified)", _LONGEST_NAME)
-    yield from page.marked("date(?!.*update)", _LONGEST_NAME)
-    yield "text below h1", page.evidence.below_heading
+    times = [(f"time {mark}".strip(), " ".join(read())) for mark, read in page.evidence.times]
+    yield from (time for time in times if _PUBLISHED.search(time[0]))
+    yield from _joined(page.marked(_PUBLISH, _LONGEST_NAME))
+    below, above = page.around
+    lines = [line[:_LONGEST_LINE] for line in (*_first(below, 600), *reversed(above))]
+    yield from (("text by h1", line) for line in lines if not _UPDATED.search(line))
+    yield from (time for time in times if not _UPDATED.search(time[0]))
+    yield from (("text by h1", line) for line in lines)
+    yield from _joined(page.marked(_DATE, _LONGEST_NAME))
     yield from _modified(page)
+
+
+def _joined(candidates: Candidates[list[str]]) -> Candidates[str]:
+    return ((where, " ".join(lines)) for where, lines in candidates)
+
+
+_DATE_ITEM: Final = re.compile("^itemprop=datepublished")
+_PUBLISHED: Final = re.compile("publish|entry-date|created")
+_PUBLISH: Final = re.compile("publish(?!.*modified)")
+_DATE: Final = re.compile("date(?!.*update)")
 
 
 def _modified(page: Statements) -> Candidates[str]:
     yield from _days(page, page.of_works("dateModified"))
-    yield from _days(page, page.meta(vocabulary().modified))
+    yield from _days(page, page.meta("modified"))
 
 
 def _tags(page: Statements) -> Candidates[tuple[str, ...]]:
-    for name in vocabulary().tags:
+    for name in vocabulary().meta["tags"]:
         yield f"meta {name}", _each(page.evidence.meta.get(name, ()))
     yield "json-ld keywords", _each(value for _, value in page.of_works("keywords"))
 
@@ -244,15 +284,15 @@ _FIELDS: Final[dict[str, Callable[[Statements], Candidates[Any]]]] = {
     "date": _dates,
     "date_modified": _modified,
     "site_name": Statements.site_names,
-    "description": lambda page: chain(page.meta(vocabulary().description), page.of_works("description")),
-    "canonical_url": lambda page: page.addresses(page.linked("canonical"), page.meta(("og:url",))),
-    "image": lambda page: page.addresses(page.meta(vocabulary().image), page.of_works("image", "url")),
+    "description": lambda page: chain(page.meta("description"), page.of_works("description")),
+    "canonical_url": lambda page: page.addresses(page.linked("canonical"), page.meta("url")),
+    "image": lambda page: page.addresses(page.meta("image"), page.of_works("image", "url")),
     "tags": _tags,
     "language": lambda page: chain(
-        [("html lang", page.evidence.language)], page.meta(vocabulary().language), page.of_works("inLanguage")
+        [("html lang", page.evidence.language)], page.meta("language"), page.of_works("inLanguage")
     ),
     "license": lambda page: chain(
-        page.linked("license", "licence"), page.of_works("license", "url"), page.meta(vocabulary().license)
+        page.linked("license", "licence"), page.of_works("license", "url"), page.meta("license")
     ),
 }
 """The candidates for each field of Metadata: a new field is an entry here, and one there."""

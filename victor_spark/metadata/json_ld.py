@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from html import unescape
@@ -21,14 +20,14 @@ Thing = dict[str, Any]
 def things(texts: Iterable[str]) -> list[Thing]:
     """All objects of a page's JSON-LD, breadth first: what encloses comes before what it holds."""
     found: list[Thing] = []
-    waiting: deque[Any] = deque(value for text in texts if (value := read(text)) is not None)
-    while waiting and len(found) < MAX_THINGS:
-        value = waiting.popleft()
+    waiting = [value for text in texts if isinstance(value := read(text), (dict, list))]
+    for value in waiting:
         if isinstance(value, dict):
             found.append(value)
-            waiting.extend(inner for inner in value.values() if isinstance(inner, dict | list))
-        elif isinstance(value, list):
-            waiting.extend(value[:MAX_THINGS])
+            if len(found) == MAX_THINGS:
+                break
+        inside = value.values() if isinstance(value, dict) else value[:MAX_THINGS]
+        waiting += [inner for inner in inside if isinstance(inner, (dict, list))]
     return found
 
 
@@ -72,14 +71,12 @@ _BAD_ESCAPE: Final = re.compile(r'\\(?!["\\/bfnrtu])')
 
 def types(thing: Thing) -> tuple[str, ...]:
     """The types of an object, without the vocabulary's address."""
-    stated = thing.get("@type", thing.get("type", ()))
+    stated = thing.get("@type") or thing.get("type")
     if isinstance(stated, str):
         stated = [stated]
-    return (
-        tuple(one.rsplit("/", 1)[-1].rsplit(":", 1)[-1] for one in stated if isinstance(one, str))
-        if isinstance(stated, list)
-        else ()
-    )
+    elif not isinstance(stated, list):
+        return ()
+    return tuple([one.replace(":", "/").rpartition("/")[2] for one in stated if isinstance(one, str)])
 
 
 def resolved(value: Any, by_id: dict[str, Thing]) -> Any:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from functools import cache
+from itertools import pairwise
 from typing import Final
 
 from victor_spark.metadata.vocabulary import vocabulary
@@ -22,45 +23,75 @@ def authors(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(found.values())
 
 
+def of_lines(lines: Iterable[str]) -> tuple[str, ...]:
+    """The names in the first line that holds one, and in those that go on after a comma or `and`."""
+    found: list[str] = []
+    goes_on = True
+    lines = list(lines)
+    begin = next((i for i, line in enumerate(lines) if _introduction().match(f"{line} ")), 0)
+    for line in lines[begin:]:
+        goes_on = goes_on or _GOES_ON.match(line) is not None
+        if found and not goes_on:
+            break
+        found += _apart(line)
+        goes_on = _GOES_ON.search(line[-5:]) is not None or not found
+    return authors(found)
+
+
+def introduced(lines: Iterable[str]) -> Iterable[tuple[str, ...]]:
+    """The names in lines that begin with `by` or the like, or follow a line of nothing else."""
+    for line, after in pairwise([*lines, ""]):
+        begin = _introduction().match(f"{line} ")
+        rest = line[begin.end() :] if begin is not None else ""
+        if begin is not None and _CAPITAL.match(rest := rest or after) and len(rest) <= _LONGEST:
+            yield tuple(name for name in authors([rest]) if len(name.split()) <= _MOST_WORDS)
+
+
+_MOST_WORDS: Final = 5
+_CAPITAL: Final = re.compile(r"(?![a-z])\w")
+_GOES_ON: Final = re.compile(r"(?:,|\b(?:and|und|et|y|och|og|e)\b|&)\s*")
+
+
 def _apart(value: str) -> Iterable[str]:
     words = value.casefold().replace(".", "").split() if _PLAIN.fullmatch(value) else ()
-    if words and _other_words().isdisjoint(words) and _TIME.search(value) is None:
+    if words and _other_words().isdisjoint(words) and _END.search(value) is None:
         yield value
         return
-    value = _NO_NAME.sub(" ", value[:2_000])
-    if (behind := _TIME.search(value)) is not None:
-        value = value[: behind.start()]
-    if (introduced := _introduction().match(value)) is not None:
-        value = value[introduced.end() :]
-    for part in _between().split(value):
-        name = part.strip(" \t\r\n.,;:|·•–—-/()[]\"'“”")
-        if (introduced := _introduction().match(name)) is not None:
-            name = name[introduced.end() :].strip()
+    n_found = 0
+    for part in _between().split(_NO_NAME.sub(" ", value[:2_000])):
+        end = _END.search(part)
+        name = (part[: end.start()] if end is not None else part).strip(_AROUND)
+        while (begin := _introduction().match(name)) is not None:
+            name = name[begin.end() :].strip(_AROUND)
         if (
-            name
-            and len(name) <= _LONGEST
-            and any(c.isalpha() for c in name)
-            and not name[0].isdigit()
+            1 < len(name) <= _LONGEST
+            and _NAME.match(name) is not None
             and name.casefold() not in vocabulary().nobody
             and name.casefold() not in vocabulary().introduction
             and not _HANDLE.fullmatch(name)
         ):
+            n_found += 1
             yield " ".join(name.split())
+        if end is not None and n_found:
+            return
 
 
+_AROUND: Final = " \t\r\n.,;:|·•–—-/()[]\"'“”»"
+_NAME: Final = re.compile(r"(?!\d+(?:st|nd|rd|th)?\b)(?=.*[^\W\d_])[^:：]*\Z")
+"""With a letter, not a number first, and without the label of another role, as in `Image: …`."""
 _NO_NAME: Final = re.compile(r"https?://\S+|www\.\S+|(?<![^\s@])[^\s@]++@[^\s@.]++\.\S+|(?<!\w)@\w+|<[^>]*>")
 _HANDLE: Final = re.compile(r"\w*_\w*|[a-z]+(?:-[a-z]+)+|\w+(?:\.\w+){2,}")
 _VERBS: Final = (
     "wrote|writes|said|says|posted|replied|commented|napsala?|píše|schreibt|schrieb|escribió|escribe|dijo"
     "|escreveu|disse|skrev|schreef|napisała?|пишет|написала?|(?:a|ha) (?:écrit|dit|scritto|detto)(?! par| da)"
 )
-_TIME: Final = re.compile(
+_END: Final = re.compile(
     r"\b(?:\d{1,2}[.:/-]\d{1,2}|\d{4}|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? \d{1,2}"
-    r"|Posted|Published|Updated|Last updated)\b"
-    rf"|(?<=\s)(?:\d|(?-i:{_VERBS})\b)",
+    r"|(?:Post|Publish)ed(?! by)|(?:Last )?Updated|(?:review|edit|check|verifi|translat|illustrat)ed by)\b"
+    rf"|(?<=\s)(?:\d|»|(?-i:on|{_VERBS})\b)",
     re.IGNORECASE,
 )
-"""What follows a name in a byline: a word that begins with a digit, a verb (not `Said`, a name)."""
+"""What follows a name: a word that begins with a digit, a verb (not `Said`, a name), other roles."""
 
 
 _PLAIN: Final = re.compile(r"[^\W\d_]{2,20}(?: [^\W\d_]{1,20}\.?){0,2} [^\W\d_]{2,20}")

@@ -36,12 +36,14 @@ class Statements:
 
     @cached_property
     def works(self) -> list[tuple[str, Thing]]:
-        """Sources and things that the page is about: those named like its title first, works before pages."""
-        works, pages = vocabulary().works, vocabulary().pages
-        found = [one for one in self._things if not (works.isdisjoint(one[0]) and pages.isdisjoint(one[0]))]
-        if len(found) > 1:
-            found.sort(key=lambda one: 2 * (not self.is_titled(one[1])) + 3 * works.isdisjoint(one[0]))
-        return [(source(types), thing) for types, thing in found[:_MAX_WORKS]]
+        """Sources and things that the page is about: works before pages, first those named like its title."""
+        found: list[tuple[str, Thing]] = []
+        for kinds in (vocabulary().works, vocabulary().pages):
+            own = [one for one in self._things if not kinds.isdisjoint(one[0])]
+            if len(own) > 1:
+                own.sort(key=lambda one: not self.is_titled(one[1]))
+            found += [(source(types), thing) for types, thing in own]
+        return found[:_MAX_WORKS]
 
     def is_titled(self, thing: Thing) -> bool:
         """Whether a thing is named like the page: by one of its titles, or a part of one."""
@@ -51,13 +53,12 @@ class Statements:
     @cached_property
     def _titles(self) -> set[str]:
         og_titles = self.evidence.meta.get("og:title", ())
-        return {key(title) for title in (*og_titles, *self.evidence.headings, self.evidence.title or "")} - {
-            ""
-        }
+        titles = {key(title) for title in (*og_titles, self.evidence.title or "")}
+        return (self.headings | titles) - {""}
 
-    def meta(self, names: Iterable[str]) -> Candidates[str]:
-        """Contents of `meta` elements by these names."""
-        for name in names:
+    def meta(self, field: str) -> Candidates[str]:
+        """Contents of the `meta` elements that state a field, the best name first."""
+        for name in vocabulary().meta[field]:
             for value in self.evidence.meta.get(name, ()):
                 yield f"meta {name}", value
 
@@ -84,12 +85,11 @@ class Statements:
         """Texts of a field of one thing."""
         return json_ld.strings(thing.get(field), inner, self._by_id)
 
-    def marked(self, pattern: str, longest: int) -> Candidates[str]:
-        """Texts of elements whose mark the pattern finds, at most `longest` characters long."""
-        search = re.compile(pattern).search
+    def marked(self, pattern: re.Pattern[str], longest: int) -> Candidates[list[str]]:
+        """Lines of elements whose mark the pattern finds, of at most `longest` characters."""
         for mark, read in self.evidence.marked:
-            if search(mark) and 0 < len(text := read()) <= longest:
-                yield mark, text
+            if pattern.search(mark) and 0 < len(" ".join(lines := read())) <= longest:
+                yield mark, lines
 
     def addresses(self, *candidates: Candidates[str]) -> Candidates[str | None]:
         """The candidates as web addresses."""
@@ -115,20 +115,31 @@ class Statements:
 
     def site_names(self) -> Candidates[str]:
         """Names of the site that the page is of."""
-        yield from self.meta(vocabulary().site)
+        yield from self.meta("site")
         yield from self.of_type("WebSite", "name")
         yield from self.of_works("publisher")
-        yield from self.meta(vocabulary().other_site)
+        yield from self.meta("other_site")
 
     @cached_property
     def sites(self) -> set[str]:
         """The keys of the site's names, and of its host."""
-        return {key(name) for _, name in islice(self.site_names(), _MAX_SITES)} | {key(self.host)}
+        return {key(name) for _, name in islice(self.site_names(), _MAX_SITES)} | {
+            key(self.host),
+            key(self.host.rpartition(".")[2]),
+        }
 
     @cached_property
     def headings(self) -> set[str]:
         """The keys of the headings."""
-        return {key(heading) for heading in self.evidence.headings}
+        return {key(heading) for heading in self.evidence.headings} - {""}
+
+    @cached_property
+    def around(self) -> tuple[list[str], list[str]]:
+        """The lines of text below the first heading that a title holds, or the first, and above it."""
+        og_titles = self.evidence.meta.get("og:title", ())
+        stated = key(" ".join((*og_titles, self.evidence.title or "")))
+        like = (i for i, heading in enumerate(self.evidence.headings) if "" != key(heading) in stated)
+        return self.evidence.around(next(like, 0))
 
     @cached_property
     def month_first(self) -> bool:

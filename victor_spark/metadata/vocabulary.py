@@ -1,5 +1,6 @@
 """conf/metadata.toml: what pages name their own data with."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -12,42 +13,14 @@ class Vocabulary:
 
     works: frozenset[str]
     pages: frozenset[str]
-    title: tuple[str, ...]
-    other_title: tuple[str, ...]
-    author: tuple[str, ...]
-    published: tuple[str, ...]
-    modified: tuple[str, ...]
-    site: tuple[str, ...]
-    other_site: tuple[str, ...]
-    description: tuple[str, ...]
-    image: tuple[str, ...]
-    language: tuple[str, ...]
-    license: tuple[str, ...]
-    tags: tuple[str, ...]
-    card: tuple[str, ...]
     author_label: tuple[str, ...]
-    introduction: tuple[str, ...]
+    introduction: frozenset[str]
     between: tuple[str, ...]
     degrees: tuple[str, ...]
     nobody: frozenset[str]
     roles: frozenset[str]
     months: tuple[tuple[str, ...], ...]
-
-    @property
-    def meta_names(self) -> tuple[str, ...]:
-        """All names of `meta` elements that are asked for."""
-        fields = (
-            "title",
-            "other_title",
-            "author",
-            "published",
-            "modified",
-            "site",
-            "other_site",
-            "description",
-        )
-        others = ("image", "language", "license", "tags", "card")
-        return tuple(name for field in (*fields, *others) for name in getattr(self, field))
+    meta: Mapping[str, tuple[str, ...]]
 
 
 @cache

@@ -10,6 +10,7 @@ language and of regular expressions, which bring nothing beside the others.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import attrgetter
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -102,7 +103,8 @@ MOST_TITLE: Final = 512
 
 _CONTAINER_BITS: Final = tuple(BIT[name] for name in CONTAINERS)
 _IN_ORDER: Final = tuple(1 << row for row in range(len(CONTAINERS)))
-_HINT_ROWS: Final = tuple(GROUPS.index(name) for name in HINTS)
+_HINT_ROWS: Final = np.array([GROUPS.index(name) for name in HINTS])
+_rows: Final = attrgetter(*ROWS)
 _COUNT_ROWS: Final = np.array([ROWS.index(name) for name in COUNTS.values()], dtype=np.int32)
 
 
@@ -182,10 +184,10 @@ def rows_of(blocks: Blocks) -> Fill:
 
     def fill(first: int, rows: Float32) -> None:
         these = slice(first, first + rows.shape[1])
-        counts = [getattr(blocks, name)[these] for name in ROWS]
+        counts = _rows(blocks) if rows.shape[1] == n else [column[these] for column in _rows(blocks)]
         of_blocks.of_blocks(
-            *views(np.concatenate(counts).reshape(len(counts), -1), of_containers[these]),
-            *views(np.ascontiguousarray(blocks.hints[_HINT_ROWS, these]), page.of_block[these], page.places),
+            *views(np.concatenate(counts).reshape(len(ROWS), -1), of_containers[these]),
+            *views(blocks.hints[:, these].take(_HINT_ROWS, axis=0), page.of_block[these], page.places),
             len(CONTAINERS),
             *views(_COUNT_ROWS),
             first,

@@ -80,14 +80,17 @@ class Origins:
         rows[:] = 0.0
         if len(self.weights):
             used = used_elements(blocks, self.elements)
-            logits = self.weights[:, :-1] @ used + self.weights[:, -1]
+            logits = self.weights[:, :-1] @ used.astype(np.float32) + self.weights[:, -1]
             likely = np.exp(logits - logits.max())
             rows[: len(likely)] = np.log(likely / likely.sum() + _LEAST_PROBABILITY)[:, None]
 
 
 def used_elements(blocks: Blocks, elements: tuple[str, ...]) -> UInt8:
     """Which elements of a model's vocabulary the source of a page has, 1 or 0: (len(elements),)."""
-    return np.append(blocks.source_elements, np.uint8(0))[_parser_numbers(elements)]
+    return np.concatenate((blocks.source_elements, _UNKNOWN)).take(_parser_numbers(elements))
+
+
+_UNKNOWN: Final = np.zeros(1, dtype=np.uint8)
 
 
 @cache

@@ -88,17 +88,10 @@ def footnotes(page: "Structure", rows: npt.NDArray[np.signedinteger]) -> Footnot
 NONE: Final = Footnotes({}, {})
 
 
-def _text(page: "Structure", row: int) -> str:
-    s, blocks = page.s, page.blocks
-    if s.last[row] <= s.first[row]:
-        return ""
-    return page.text[blocks.text_start[s.first[row]] : blocks.text_end[s.last[row] - 1]]
-
-
 def _target(page: "Structure", row: int) -> str | None:
     """The id that a link with a footnote's label leads to."""
     s = page.s
-    label = "".join(_text(page, row).split())
+    label = "".join(page.text_of(row).split())
     if not _LABEL.fullmatch(label):
         return None
     tag = page.tag(row)
@@ -118,11 +111,11 @@ def _marks_of(page: "Structure", note: int, stop: int) -> Iterator[int]:
     for row in range(note, stop):
         if row != note and s.kind[row] == KIND["a"]:
             tag = page.tag(row)
-            text = _text(page, row)
+            text = page.text_of(row)
             begins = s.first[row] <= first + 1
             if ("#" in tag and _BACK.fullmatch(text)) or (begins and _LABEL.fullmatch(text.strip())):
                 yield row
-        elif s.kind[row] == KIND["sup"] and s.first[row] <= first + 1 and _LABEL.fullmatch(_text(page, row)):
+        elif s.kind[row] == KIND["sup"] and s.first[row] <= first + 1 and _LABEL.fullmatch(page.text_of(row)):
             yield row
 
 

@@ -34,7 +34,7 @@ _BUTTON: Final = re.compile(r"(?:Button|[_-](?:icon|btn|button))\.(?:gif|png|svg
 _IMAGE_NAME: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg)$", re.IGNORECASE)
 _SMALLEST: Final = 33
 _SIZE: Final = re.compile(r"\s*(\d{1,6})(?:px|\s*$|\.)")
-_NOSCRIPT, _IMG, _PICTURE = map(KINDS.index, ("noscript", "img", "picture"))
+_A, _NOSCRIPT, _IMG, _PICTURE = map(KINDS.index, ("a", "noscript", "img", "picture"))
 _CANDIDATE: Final = re.compile(r"\s*([^\s,]\S*[^\s,])(?:\s+([\d.]+)([wxh]))?\s*(?:,|$)")
 
 
@@ -68,6 +68,8 @@ def image(page: "Structure", row: int, tag: str) -> tuple[str, str] | None:
     if page.shown_images.get(key, -9) >= row - 8:  # lazily loaded ones stand twice
         return None
     page.shown_images[key] = row
+    if s.kind[s.parent[row]] == _A and (whole := page.links.of(page.tag(int(s.parent[row])))):
+        page.shown_images[whole] = row  # a larger one that the link leads to
     return address, " ".join(attribute(tag, "alt").split())
 
 

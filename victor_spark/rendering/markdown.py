@@ -8,27 +8,27 @@ import numpy as np
 from victor_spark.html.characters import properties
 from victor_spark.kernels import views
 from victor_spark.rendering import num
-from victor_spark.rendering.structure import OP, Cleaned, Structure, structure
+from victor_spark.rendering.images import KNOWN
+from victor_spark.rendering.structure import OP, Structure
 from victor_spark.rendering.writer import Writer
 
 _NOTES: Final = frozenset(("notes", "footnotes", "endnotes", "note", "footnote"))
 _SEPARATORS: Final = frozenset(("", *"|-–—:·•»«/<>~"))
 """Characters between the title of a page and the name of its site, or nothing."""
+_SHORT: Final = 5
+"""Nodes in a paragraph of one word."""
 _OP, _LEVEL, _END = map(num.NODE.index, ("op", "a", "end"))
 
 
-def markdown(document: Cleaned, *, links: bool = True, images: bool = True, emphasis: bool = True) -> str:
-    """The kept content of a document; without links their text stays, without images nothing of them."""
-    if not document.kept.any():
-        return ""
-    page = structure(document)
+def markdown(page: Structure, title: str | None) -> str:
+    """The kept content of a page."""
     nodes = page.nodes
-    for node in (_title(page, document.title), *_headings_of_notes(page)):
+    for node in (_title(page, title), *_headings_of_notes(page), *_labels_of_code(page)):
         if node is not None:
             nodes[_OP, node] = OP["root"]
     lines = np.empty((4, nodes.shape[1] + 1), dtype=np.int32)
     arrays = views(page.points, properties(), nodes, lines)
-    return Writer(page.values, *arrays, links=links, images=images, emphasis=emphasis).write(nodes.shape[1])
+    return Writer(page.values, *arrays).write(nodes.shape[1])
 
 
 def _title(page: Structure, title: str | None) -> int | None:
@@ -54,3 +54,17 @@ def _headings_of_notes(page: Structure) -> list[int]:
         if notes and ops[after] in (OP["footnote"], OP["list"]) and page.words(node).lower() in _NOTES:
             found.append(node)
     return found
+
+
+def _labels_of_code(page: Structure) -> list[int]:
+    """Paragraphs that say the language of the listing below them, which its fence states."""
+    ops, values, ends = page.nodes[_OP], page.nodes[_LEVEL], page.nodes[_END]
+    listings = np.flatnonzero((ops[1:] == OP["code"]) & (ops[:-1] == OP["close"])) + 1
+    return [
+        label
+        for label, value in zip(values[listings - 1].tolist(), values[listings].tolist(), strict=True)
+        if ops[label] == OP["p"]
+        and ends[label] - label < _SHORT
+        and page.values[value][0] in KNOWN
+        and page.words(label).lower() in KNOWN
+    ]

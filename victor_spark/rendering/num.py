@@ -1,6 +1,6 @@
 """The numbers that the kernels of this folder share, by name, as those of kernels/num.py."""
 
-from collections.abc import Iterable
+from functools import partial
 from typing import Final
 from zlib import crc32
 
@@ -21,9 +21,9 @@ ELEMENT: Final = tuple("kind marks start inner end parent first last flags stack
 element around it (-1: none); blocks `first` to `last` (not included) are inside it. `marks` is -1 until it is
 needed. `stack` is that of the open elements.
 """
-FLAGS: Final = ("shown", "captioned", "note", "ref", "back")
+FLAGS: Final = ("shown", "captioned", "note", "ref", "back", "between")
 """What was found out of an element: an image or a link around one that is shown, a figure whose caption is,
-a footnote, a reference to one, what leads back from it: bits."""
+a footnote, a reference to one, what leads back from it, a notice that kept text may follow: bits."""
 OPS: Final = tuple(
     "close root p heading list item callout title table row cell footnote "
     "quote figure caption dl dt dd details summary "
@@ -41,30 +41,19 @@ FRAME: Final = ("end", "op", "node", "outer", "saved", "level", "lazy")
 """The columns of the stack of open nodes: `end` in the html, the one around, what holds outside."""
 
 
-def _numbered(prefix: str, names: Iterable[str]) -> dict[str, int]:
-    return {f"{prefix}{name}".upper(): place for place, name in enumerate(names)}
-
-
 NUMBERS: Final = {
     **{f"CHAR_{name}": num.NUMBERS[name] for name in ("CLASS_MASK", "OTHER", "LETTER", "DIGIT", "WHITE")},
     **{f"WHITE_{name}": num.NUMBERS[name] for name in ("LINES", "PROSE", "CODE")},
-    **_numbered("KIND_", KINDS),
+    **num.numbered("KIND_", KINDS),
     **{f"MARK_{name.upper()}": 1 << bit for bit, name in enumerate(MARKS)},
     **{f"FLAG_{name.upper()}": 1 << bit for bit, name in enumerate(FLAGS)},
-    **_numbered("E_", ELEMENT),
-    **_numbered("", OPS),
-    **_numbered("N_", NODE),
-    **_numbered("F_", FRAME),
+    **num.numbered("E_", ELEMENT),
+    **num.numbered("", OPS),
+    **num.numbered("N_", NODE),
+    **num.numbered("F_", FRAME),
 }
 NUMBERS["DIGEST"] = crc32(repr(NUMBERS).encode()) >> 1
 globals().update(NUMBERS)
 
-
-def check() -> None:
-    """Uncompiled, a kernel has these numbers; compiled, it calls `compiled_with` (see setup.py)."""
-
-
-def compiled_with(digest: int) -> None:
-    """Raises ImportError for a kernel that was compiled with other numbers."""
-    if digest != NUMBERS["DIGEST"]:
-        raise ImportError("a kernel was compiled from other tables than these: run ./dev setup")
+check = num.check
+compiled_with = partial(num.compiled_with, numbers=NUMBERS)

@@ -1,7 +1,7 @@
-"""The kept blocks as plain text, as CleanEval markup, and as the page's own HTML."""
+"""The kept blocks as plain text, and as CleanEval markup."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape
 from itertools import groupby
 from typing import Final
@@ -11,23 +11,78 @@ import numpy as np
 from victor_spark.blocks import CODE, Blocks, Bool
 from victor_spark.html.characters import properties
 from victor_spark.kernels import assemble, views
-from victor_spark.rendering.links import Links
-from victor_spark.rendering.structure import KIND, Cleaned, Structure
+from victor_spark.parser.elements import ELEMENTS
+from victor_spark.rendering.structure import KIND, MARK, Structure
 
 
 def plain_text(blocks: Blocks, kept: Bool, html: str | None = None) -> str:
     """The kept blocks' text, paragraphs separated by newlines, preformatted text as it is.
 
-    With the page's canonical `html`, a row of a data table is a line, its cells separated by tabs.
+    With the page's canonical `html`, a row of a data table is a line, its cells separated by tabs, and a
+    formula stands there once.
     """
-    if html is not None and (kept & (blocks.td_group > 0)).any():
-        blocks = _in_rows(blocks, kept, html)
+    if html is not None and kept.any() and needs_html(blocks, kept):
+        page = Structure(html, blocks, kept)
+        blocks, kept = _in_rows(_once(blocks, page), page), page.kept.view(bool)
     return assembled(blocks, kept, 0, len(blocks))
 
 
-def _in_rows(blocks: Blocks, kept: Bool, html: str) -> Blocks:
+def needs_html(blocks: Blocks, kept: Bool | None = None) -> bool:
+    """Whether plain text follows the structure of the page: it has tables, with `kept` text, or formulas."""
+    in_cells = blocks.td_group > 0
+    return bool((in_cells if kept is None else in_cells & kept).any()) or has_formulas(blocks)
+
+
+def has_formulas(blocks: Blocks) -> bool:
+    """Whether the source of the page has MathML."""
+    return bool(blocks.source_elements[_MATH : _MATH + 1].any())
+
+
+_CLIMB: Final = 4
+"""Elements around MathML that may hold what is seen of it."""
+_MATH: Final = ELEMENTS.index("math")
+
+
+def _once(blocks: Blocks, page: Structure) -> Blocks:
+    """The blocks; of a formula's MathML, LaTeX and what is seen, only the LaTeX has text, or the MathML.
+
+    All of them become kept where any is.
+    """
+    s = page.s
+    text_end, space_before, paragraph = (
+        column.copy() for column in (blocks.text_end, blocks.space_before, blocks.paragraph)
+    )
+    maths = [row for row in np.flatnonzero(s.kind == KIND["math"]).tolist() if page.tag(row)[5] in " >"]
+    done = 0
+    for row in maths:
+        around = up = row
+        for _ in range(_CLIMB):
+            up = int(s.parent[up])
+            inside = np.searchsorted(maths, [up, s.after(up)]) if up >= done else (0, 2)
+            if inside[1] - inside[0] > 1 or page.size(up) > 2 * page.size(row):
+                break
+            if s.kind[up] == KIND["math"] or page.marks(up) & MARK["math"]:
+                around = up
+        rows = slice(s.first[around], s.last[around])
+        if row < done or not page.kept[rows].any():
+            continue
+        done = s.after(around)
+        latex = (at for at in range(row, done) if page.tag(at).startswith("<annotation "))
+        chosen = next((at for at in latex if s.last[at] > s.first[at]), row)
+        page.kept[rows] = True
+        first_space = space_before[rows.start]
+        text_end[rows], space_before[rows] = blocks.text_start[rows], 0
+        paragraph[rows] = paragraph[s.first[chosen]]
+        space_before[rows.start] = first_space
+        rows = slice(s.first[chosen], s.last[chosen])
+        text_end[rows] = blocks.text_end[rows]
+        space_before[rows.start + 1 : rows.stop] = blocks.space_before[rows.start + 1 : rows.stop]
+    return replace(blocks, text_end=text_end, space_before=space_before, paragraph=paragraph)
+
+
+def _in_rows(blocks: Blocks, page: Structure) -> Blocks:
     """The blocks, those of a row of a data table as one paragraph; `space_before` is 1 + the tabs before."""
-    page = Structure(html, blocks, kept, blocks.points, Links(None, None, blocks.source_elements))
+    kept = page.kept
     s, n_kept = page.s, np.concatenate([[0], np.cumsum(kept)])
     paragraph, space_before = blocks.paragraph.copy(), blocks.space_before.copy()
     for table in np.flatnonzero((s.kind == KIND["table"]) & (n_kept[s.last] - n_kept[s.first] > 1)).tolist():
@@ -72,27 +127,17 @@ def assembled(blocks: Blocks, kept: Bool, first: int, last: int) -> str:
     return out[:n].tobytes().decode("utf-32-le", "replace")
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
-    """A run of kept blocks with no paragraph break inside, and how it is marked."""
+def paragraphs(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[str, str]]:
+    """The kept paragraphs in document order: their CleanEval tags (h, l, p), and their texts.
 
-    kind: str  # "header", "list" or "text"
-    level: int  # heading level, 0 for none
-    verbatim: bool
-    text: str
-
-
-_CLEANEVAL: Final = {"header": "h", "text": "p", "list": "l"}
-
-
-def paragraphs(document: Cleaned) -> Iterator[Paragraph]:
-    """The kept paragraphs in document order (blocks joined over inline splits); a listing of code is one."""
-    columns = document.columns
-    points = document.uncut_points
-    columns = columns if points is columns.points else replace(columns, points=points)
-    rows = document.kept.nonzero()[0].tolist()
-    code = (columns.listing * (columns.white_space == CODE)).tolist()
-    paragraph_of, level_of = columns.paragraph.tolist(), columns.heading_level.tolist()
+    Blocks are joined over inline splits; a listing of code is one paragraph.
+    """
+    if has_formulas(blocks):
+        page = Structure(html, blocks, kept)
+        blocks, kept = _once(blocks, page), page.kept.view(bool)
+    rows = kept.nonzero()[0].tolist()
+    code = (blocks.listing * (blocks.white_space == CODE)).tolist()
+    paragraph_of, level_of = blocks.paragraph.tolist(), blocks.heading_level.tolist()
     listing_of: dict[int, int] = {}  # of a paragraph that is all code
     for row in rows:
         if listing_of.setdefault(paragraph_of[row], code[row]) != code[row]:
@@ -102,22 +147,13 @@ def paragraphs(document: Cleaned) -> Iterator[Paragraph]:
         listing = listing_of[paragraph_of[row]]
         return listing, level_of[row] if listing else paragraph_of[row]
 
-    for (listing, _), group in groupby(rows, key=place):
+    for _, group in groupby(rows, key=place):
         first, *others = group
-        text = assembled(columns, document.kept, first, [first, *others][-1] + 1)
-        level = level_of[first]
-        kind = "header" if level else "list" if columns.in_list_item[first] else "text"
-        yield Paragraph(kind, level, listing > 0, text)
+        tag = "h" if level_of[first] else "l" if blocks.in_list_item[first] else "p"
+        yield tag, assembled(blocks, kept, first, [first, *others][-1] + 1)
 
 
-def cleaneval(document: Cleaned) -> str:
+def cleaneval(blocks: Blocks, kept: Bool, html: str) -> str:
     """The kept paragraphs as CleanEval writes them."""
-    return "".join(f"<{_CLEANEVAL[p.kind]}>{escape(p.text, quote=False)}\n" for p in paragraphs(document))
-
-
-def html(document: Cleaned) -> str:
-    """The canonical HTML with the text of dropped blocks deleted: the paper's own output form."""
-    dropped = (~document.kept).nonzero()[0]
-    starts, ends = document.columns.start[dropped].tolist(), document.columns.end[dropped].tolist()
-    cuts = zip([0, *ends], [*starts, len(document.html)], strict=True)
-    return "".join(document.html[start:end] for start, end in cuts)
+    found = paragraphs(blocks, kept, html)
+    return "".join(f"<{tag}>{escape(text, quote=False)}\n" for tag, text in found)

@@ -1,17 +1,16 @@
 """The structure of a page's kept content: nodes as columns, and the values that some of them have."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cache, cached_property
 from html import unescape
 from itertools import islice
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from victor_spark.blocks import Blocks, Bool, Int32, UInt32
 from victor_spark.kernels import code_points, text_of, views
-from victor_spark.metadata.extract import Metadata
 from victor_spark.parser.hashing import hashed
 from victor_spark.rendering import footnotes, formulas, images, num
 from victor_spark.rendering.links import Links, attribute
@@ -69,29 +68,6 @@ _CALLOUTS: Final = {
 _CALLOUT_OF: Final = {word: name for name, words in _CALLOUTS.items() for word in words.split()}
 
 
-class Cleaned(Protocol):
-    """What the forms are made from: a `Document`."""
-
-    @property
-    def html(self) -> str: ...  # noqa: D102 - as those of Document
-    @property
-    def url(self) -> str | None: ...  # noqa: D102
-    @property
-    def title(self) -> str | None: ...  # noqa: D102
-    @property
-    def language(self) -> str | None: ...  # noqa: D102
-    @property
-    def columns(self) -> Blocks: ...  # noqa: D102
-    @property
-    def kept(self) -> Bool: ...  # noqa: D102
-    @property
-    def markup(self) -> Callable[[], bytes] | None: ...  # noqa: D102
-    @property
-    def metadata(self) -> Metadata: ...  # noqa: D102
-    @property
-    def uncut_points(self) -> UInt32: ...  # noqa: D102
-
-
 class Elements(NamedTuple):
     """The elements of a page in document order; the columns are num.ELEMENT."""
 
@@ -110,26 +86,27 @@ class Elements(NamedTuple):
         return int(np.searchsorted(self.start, self.end[row]))
 
 
-class Node(NamedTuple):
-    """A node, as writers see it: its row, what it is, its numbers (num.NODE), and what it is in."""
-
-    row: int
-    op: str
-    a: int
-    b: int
-    around: Sequence[str]
-
-
 class Structure:
     """The nodes of a page's kept content (num.NODE, a column a node), and their values.
 
+    `points`: the code points of `blocks.text`, if some are cut out of it.
     While they are made, it answers what the walk asks: what an element is of which few pages have one.
     """
 
-    def __init__(self, html: str, blocks: Blocks, kept: Bool, points: UInt32, links: Links) -> None:
+    def __init__(
+        self,
+        html: str,
+        blocks: Blocks,
+        kept: Bool,
+        *,
+        url: str | None = None,
+        markup: Callable[[], bytes] | None = None,
+        points: UInt32 | None = None,
+    ) -> None:
         self.html: str = html
-        self.blocks, self.points, self.links = blocks, points, links
-        self.text = blocks.text if points is blocks.points else text_of(points)
+        self.blocks, self.links = blocks, Links(url, markup, blocks.source_elements)
+        self.points = blocks.points if points is None else points
+        self.text = blocks.text if points is None else text_of(points)
         self.values: list[Any] = []
         self.shown_images: dict[str, int] = {}  # addresses and the rows of their images
         self.footnotes = footnotes.NONE
@@ -143,7 +120,7 @@ class Structure:
             self,
             np.empty((len(num.ELEMENT), 256 + len(html) // 64), dtype=np.int32),
             np.empty((len(num.NODE), 256 + 4 * n), dtype=np.int32),
-            *views(code_points(html), points, *_tables(), blocks.start, blocks.end),
+            *views(code_points(html), self.points, *_tables(), blocks.start, blocks.end),
             *views(blocks.text_start, blocks.text_end, blocks.paragraph, blocks.white_space, blocks.listing),
             *views(blocks.n_split_br, blocks.space_before, blocks.gaps, blocks.gap_ends),
             *views(blocks.line_number.view(np.uint8), padded, self.sums),
@@ -184,11 +161,14 @@ class Structure:
         """The text of a block; "" beyond the last."""
         return self.text[self.blocks.text_start[b] : self.blocks.text_end[b]] if b < len(self.blocks) else ""
 
-    # --- what writers ask ------------------------------------------------------------------------------
+    def text_of(self, row: int) -> str:
+        """The text of an element."""
+        first, last = self.s.first[row], self.s.last[row]
+        return (
+            self.text[self.blocks.text_start[first] : self.blocks.text_end[last - 1]] if first < last else ""
+        )
 
-    def op(self, node: int) -> str:
-        """What a node is: one of num.OPS."""
-        return str(num.OPS[self.nodes[0, node]])
+    # --- what writers ask ------------------------------------------------------------------------------
 
     def children(self, node: int) -> Iterator[int]:
         """The nodes in a node (-1: the page)."""
@@ -206,37 +186,6 @@ class Structure:
         for names, wanted in (("link", links), ("image", images), ("strong em strike", emphasis)):
             if not wanted:
                 self.nodes[0, np.isin(self.nodes[0], [OP[name] for name in names.split()])] = OP["root"]
-
-    def marked_up(
-        self,
-        tags: Callable[["Structure", Node], tuple[str, str]],
-        escaped: Callable[[str], str],
-        node: int,
-        *,
-        inside: bool = False,
-    ) -> str:
-        """A node as markup, or what is `inside` it: its text `escaped`, `tags` around it."""
-        out: list[str] = []
-        after: list[str] = []
-        around: list[str] = []
-        first, last = node + inside, int(self.nodes[3, node]) + (not inside)
-        for row, (op, a, b, _) in enumerate(self.nodes[:, first:last].T.tolist(), first):
-            if op == OP["text"]:
-                words = " ".join(self.text[a:b].split())
-                lead, trail = " " * self.text[a:b][:1].isspace(), " " * self.text[a:b][-1:].isspace()
-                out.append(escaped(f"{lead}{words}{trail}"))
-            elif op == OP["space"]:
-                out.append(" ")
-            elif op == OP["close"]:
-                out.append(after.pop())
-                around.pop()
-            else:
-                before, behind = tags(self, Node(row, num.OPS[op], a, b, around))
-                out.append(before)
-                if op < OP["text"] and self.nodes[3, row] > row:
-                    after.append(behind)
-                    around.append(num.OPS[op])
-        return "".join(out)
 
     def words(self, node: int) -> str:
         """The text of a node, white space as one space."""
@@ -336,9 +285,12 @@ class Structure:
         tag = self.tag(row)
         return (2 if " checked" in tag else 1) if 'type="checkbox"' in tag else 0
 
-    def note(self, row: int) -> tuple[int, int]:
-        """The label of a footnote, and the element whose end is its own."""
-        return self._add(self.footnotes.notes[row]), self.footnotes.ends.get(row, row)
+    def note(self, row: int) -> tuple[int, int, int]:
+        """The label of a footnote, the element whose end is its own, and where its text begins."""
+        label, first = self.footnotes.notes[row], int(self.s.first[row])
+        mark = re.match(rf"(?:[*†‡§¶]+|[\[(]?{re.escape(label)}[.)\]]+)(?!\w)\s*", self.block_text(first))
+        begin = int(self.blocks.text_start[first]) + (mark.end() if mark else 0)
+        return self._add(label), self.footnotes.ends.get(row, row), begin
 
     def reference(self, row: int) -> int:
         """The label of the footnote that a link leads to."""
@@ -348,7 +300,7 @@ class Structure:
 
     def code(self, first: int, last: int, language: str) -> int:
         """The code in some blocks with its white space; -1: there is none."""
-        from victor_spark.rendering.plain import assembled
+        from victor_spark.rendering.plain import assembled  # which imports this module
 
         text = assembled(self.blocks, self.kept.view(bool), first, last).strip("\n")
         return self._add((language, text)) if text else -1
@@ -420,25 +372,12 @@ class Structure:
         return found
 
 
-def structure(document: Cleaned) -> Structure:
-    """The structure of a document's kept content."""
-    blocks = document.columns
-    links = Links(document.url, document.markup, blocks.source_elements)
-    return Structure(document.html, blocks, document.kept, document.uncut_points, links)
-
-
-class _Tables(NamedTuple):
-    slots: UInt32
-    slot_kinds: Int32
-    word_slots: UInt32
-    word_marks: Int32
-
-
 @cache
-def _tables() -> _Tables:
+def _tables() -> tuple[UInt32, Int32, UInt32, Int32]:
+    """Hashes of tags with their kinds, and hashes of words with their marks."""
     kinds = {tag: KIND[name] for name, tags in _TAGS.items() for tag in tags.split()}
     marks: dict[str, int] = {}
     for mark, names in _WORDS.items():
         for name in names.split(","):
             marks[name] = marks.get(name, 0) | MARK[mark]
-    return _Tables(*hashed(kinds, 512), *hashed(marks, 1024))
+    return *hashed(kinds, 512), *hashed(marks, 1024)

@@ -21,7 +21,6 @@ _LONGEST_ITEM = cython.declare(cython.int, 2000)  # characters of a list item th
 _LONGEST_NOTICE = cython.declare(cython.int, 1500)  # of a notice that is shown as it stands between kept text
 _LONGEST_CAPTION = cython.declare(cython.int, 300)
 _LONGEST_LABEL = cython.declare(cython.int, 9)  # of a footnote
-_MAX_NOTICES = cython.declare(cython.int, 64)
 _FAR = cython.declare(cython.int, 2147483647)
 _NO_NOTE = cython.declare(  # what marks an element of no kind as one that matters
     cython.int, at.MARK_MATH | at.MARK_TITLE | at.MARK_CODE | at.MARK_HIDDEN | at.MARK_ANCHOR
@@ -88,6 +87,9 @@ class Walk:
     link: cython.int  # the value of a link around whole paragraphs, -1: none
     last: cython.int  # the last block shown
     skip: cython.int  # up to where all is done
+    is_bare: cython.bint  # whether the line at hand has no text yet
+    line_end: cython.int  # up to where in the html the line at hand is known to reach
+    text_from: cython.int  # where the text of a footnote begins, after its mark
     not_math: cython.int
     n_not_math: cython.int
     heading: cython.int  # the row of the last heading
@@ -106,8 +108,9 @@ class Walk:
         self.top = self.link = self.number = self.skip = -1
         self.line = -1
         self.last = -2
-        self.in_heading = False
-        self.level = self.serial = self.not_math = self.n_not_math = self.heading = 0
+        self.in_heading = self.is_bare = False
+        self.level = self.serial = self.line_end = self.text_from = 0
+        self.not_math = self.n_not_math = self.heading = 0
 
     def _set_columns(self, elements: Any) -> cython.void:
         self.elements = elements
@@ -120,15 +123,11 @@ class Walk:
     def scan(self) -> Any:
         """The elements."""
         n: cython.Py_ssize_t = self.html.shape[0]
-        low_bits: cython.ulonglong = 4294967295
-        slot_mask: cython.uint = cython.cast(cython.uint, self.slots.shape[0] - 1)
         i: cython.Py_ssize_t = 0
         begin: cython.Py_ssize_t
         block: cython.Py_ssize_t = 0
         depth: cython.Py_ssize_t = 0
         row: cython.Py_ssize_t = 0
-        name: cython.uint
-        slot: cython.uint
         while True:
             if block < self.n_blocks and self.start[block] == i:
                 i = self.block_end[block]
@@ -149,19 +148,12 @@ class Walk:
                     i += 1
                 i += 1
                 continue
-            name = 2166136261
-            while i < n and self.html[i] != 62 and self.html[i] != 32 and self.html[i] != 47:
-                name = ((name ^ self.html[i]) * 16777619) & low_bits
-                i += 1
-            if i == begin + 1 or self.html[begin + 1] == 33:
+            if i >= n or self.html[i] == 62 or self.html[i] == 33:
                 continue
-            slot = name & slot_mask
-            while self.slots[slot] != name and self.slots[slot] != 0:
-                slot = (slot + 1) & slot_mask
+            kind = self._kind_of(i)
             while i < n and self.html[i] != 62:
                 i += 1
             i += 1
-            kind = self.slot_kinds[slot]
             if row >= self.kind.shape[0]:
                 self._set_columns(np.concatenate([self.elements, self.elements], axis=1))
             self.kind[row] = kind
@@ -183,6 +175,20 @@ class Walk:
             self.last_of[self.stack[depth]] = cython.cast(cython.int, self.n_blocks)
         self.n_elements = row
         return self.elements[: at.E_STACK, :row]
+
+    def _kind_of(self, i: cython.Py_ssize_t) -> cython.int:
+        """The kind of an element by the name of its tag, which begins at `i`."""
+        n: cython.Py_ssize_t = self.html.shape[0]
+        low_bits: cython.ulonglong = 4294967295
+        mask: cython.uint = cython.cast(cython.uint, self.slots.shape[0] - 1)
+        name: cython.uint = 2166136261
+        while i < n and self.html[i] != 62 and self.html[i] != 32 and self.html[i] != 47:
+            name = ((name ^ self.html[i]) * 16777619) & low_bits
+            i += 1
+        slot: cython.uint = name & mask
+        while self.slots[slot] != name and self.slots[slot] != 0:
+            slot = (slot + 1) & mask
+        return self.slot_kinds[slot]
 
     def marks(self, row: cython.Py_ssize_t) -> cython.int:
         """What the words in class, role and id of an element say: a word of letters and digits, or a name
@@ -266,6 +272,11 @@ class Walk:
                     self.keep(row)
         for row in range(self.n_elements):
             self._choose_between(row)
+        for row in range(self.n_elements - 1, -1, -1):
+            if self.flags[row] & at.FLAG_BETWEEN:  # which is no reason to show it
+                self.flags[row] = 0
+                if not self.kept[self.last_of[row] + 1]:
+                    self._keep(row, 0)
         for b in range(self.n_blocks):
             if self.line_number[b]:
                 self.kept[b + 1] = 0
@@ -281,8 +292,11 @@ class Walk:
 
     def keep(self, row: cython.Py_ssize_t) -> cython.void:
         """Shows all of an element."""
+        self._keep(row, 1)
+
+    def _keep(self, row: cython.Py_ssize_t, kept: cython.uchar) -> cython.void:
         for b in range(self.first[row], self.last_of[row]):
-            self.kept[b + 1] = 1
+            self.kept[b + 1] = kept
 
     def count(self) -> cython.void:
         """Fills `sums` from `kept`."""
@@ -316,7 +330,7 @@ class Walk:
         return self.sums[0, self.last_of[row]] > self.sums[0, self.first[row]]
 
     def _choose_between(self, row: cython.Py_ssize_t) -> cython.void:
-        """Shows a notice between kept text, and a heading that kept text follows."""
+        """Shows a heading that kept text follows, and a notice after kept text, or after another."""
         a, b = self.first[row], self.last_of[row]
         if a == b or b >= self.n_blocks or (self.sums[0, b] > self.sums[0, a]):
             return
@@ -326,25 +340,8 @@ class Walk:
             if self.kept[b + 1] and (begins or kind == at.KIND_H1):
                 self.keep(row)
         elif begins and a and self._size(row) < _LONGEST_NOTICE and self.marks(row) & at.MARK_CALLOUT:
-            other: cython.Py_ssize_t = row
-            tried: cython.int = 0
-            while b < self.n_blocks and not self.kept[b + 1]:  # other notices may follow
-                while (
-                    tried < _MAX_NOTICES
-                    and other < self.n_elements
-                    and (
-                        self.first[other] != b
-                        or self.last_of[other] == b
-                        or not self.marks(other) & at.MARK_CALLOUT
-                    )
-                ):
-                    other += 1
-                    tried += 1
-                if tried >= _MAX_NOTICES or other >= self.n_elements:
-                    return
-                b = self.last_of[other]
-            if b < self.n_blocks:
-                self.keep(row)
+            self.flags[row] |= at.FLAG_BETWEEN
+            self.keep(row)
 
     def _choose_image(self, row: cython.Py_ssize_t) -> cython.void:
         """Shows an image that belongs to the kept text."""
@@ -561,6 +558,9 @@ class Walk:
         self.line = self._put(op, a, 0)
         self.serial += 1
         self.in_heading = op == at.HEADING
+        self.is_bare = False
+        if kind == at.TITLE:
+            self._begin_inline(at.STRONG, 0)
         if self.link >= 0:
             self._begin_inline(at.LINK, self.link)
 
@@ -578,6 +578,10 @@ class Walk:
 
     def _before(self, b: cython.int) -> cython.void:
         """What stands between the text before and what begins with block `b`."""
+        if self.is_bare and self._is_broken(self.start[b]):
+            self._end_line()
+        self.is_bare = False
+        self.line_end = self.block_end[b]
         if not self._paragraph(self.paragraph[b]) and self.n > self.line + 1 and self.last != b:
             breaks = self.n_split_br[b] != 0
             if not breaks and self.white_space[b] and b and self.listing[b] == self.listing[b - 1]:
@@ -595,7 +599,7 @@ class Walk:
             return
         self._leave_bare_items()
         self._before(b)
-        begin = self.text_start[b]
+        begin = max(self.text_start[b], min(self.text_from, self.text_end[b]))
         if white == at.WHITE_LINES or white == at.WHITE_PROSE:
             for i in range(begin, self.text_end[b]):
                 if self.points[i] == 10:
@@ -611,7 +615,8 @@ class Walk:
                         else:
                             self._put(at.MATH, value, display)
                     return
-        self._put(at.TEXT, begin, self.text_end[b])
+        if begin < self.text_end[b]:
+            self._put(at.TEXT, begin, self.text_end[b])
 
     def _leave_bare_items(self) -> cython.void:
         """Leaves the list that items without one are in."""
@@ -668,7 +673,7 @@ class Walk:
                 self._open(at.CELL, across, down if kind == at.KIND_TD else -down, row)
             return
         if flags & at.FLAG_NOTE:
-            label, ends = self.page.note(row)
+            label, ends, self.text_from = self.page.note(row)
             if op == at.FOOTNOTE and ends != row:  # notes that share an element end where the next begins
                 self._leave()
             self._open(at.FOOTNOTE, label, 0, ends)
@@ -754,7 +759,7 @@ class Walk:
         if self._starts_listing(first, last):
             return
         if self.flags[row] & at.FLAG_REF:
-            self._begin_without_text(first)
+            self._begin_without_text(row)
             self._put(at.REF, self.page.reference(row), 0)
             self.skip = self.stop[row]
             self.last = last - 1
@@ -772,7 +777,7 @@ class Walk:
                 return
         one = self.sums[3, first]
         if one >= last:  # images alone
-            self._begin_without_text(first)
+            self._begin_without_text(row)
         else:
             other = last - 1
             while not self.kept[other + 1]:
@@ -816,17 +821,39 @@ class Walk:
         kind = self.kind[after]
         return at.KIND_H1 <= kind <= at.KIND_BLOCK or kind == at.KIND_FIGURE
 
-    def _begin_without_text(self, first: cython.int) -> cython.void:
-        """Makes sure that there is a paragraph for what has no text of its own, before block `first`."""
-        if self.line >= 0:
+    def _begin_without_text(self, row: cython.Py_ssize_t) -> cython.void:
+        """Makes sure that there is a paragraph for an element that has no text of its own."""
+        first = self.first[row]
+        begin = self.begin[row]
+        if self.line >= 0 and not self._is_broken(begin):
             follows = first < self.n_blocks and self.paragraph[first] == self.number
-            if follows or self.in_heading or (first and self.paragraph[first - 1] == self.number):
-                if follows and self.n > self.line + 1 and self.space_before[first]:
+            joins = follows or self.is_bare or self.in_heading or self.level > 0
+            if joins or (first and self.paragraph[first - 1] == self.number):
+                spaced = self.space_before[first] if follows else begin and self.html[begin - 1] <= 32
+                if spaced and self.n > self.line + 1 and self.nodes[at.N_OP, self.n - 1] != at.SPACE:
                     self._put(at.SPACE, 0, 0)
+                if follows and spaced:
                     self.last = first
                 return
         self._end_line()
         self._paragraph(self.paragraph[first] if first < self.n_blocks else -1)
+        self.line_end = begin
+        self.is_bare = True
+
+    def _is_broken(self, position: cython.int) -> cython.bint:
+        """Whether a block-level element begins or ends between what was added to the line and a position."""
+        i: cython.Py_ssize_t = self.line_end
+        if self.in_heading or i >= position:
+            return False
+        self.line_end = position
+        while i < position:
+            if self.html[i] == 60:
+                i += 1
+                kind = self._kind_of(i + 1 if self.html[i] == 47 else i)
+                if at.KIND_H1 <= kind <= at.KIND_CAPTION or at.KIND_PRE <= kind <= at.KIND_SUMMARY:
+                    return True
+            i += 1
+        return False
 
     def _add_image(self, row: cython.Py_ssize_t) -> cython.void:
         found = self.page.image(row)
@@ -836,48 +863,17 @@ class Walk:
         first = self.first[row]
         container = self._op()
         if op == at.MATH:
-            self._begin_without_text(first)
+            self._begin_without_text(row)
             self._put(at.MATH, value, display)
         elif container == at.LIST or container == at.TABLE or container == at.ROW:
             return
-        elif self._is_inline(row):
-            self._begin_without_text(first)
+        else:
+            self._begin_without_text(row)
             self._put(at.IMAGE, value, 0)
             i = self.inner[row]
             if i < self.html.shape[0] and self.html[i] <= 32:
                 self._put(at.SPACE, 0, 0)
                 self.last = first
-        else:
-            self._begin_line(at.P, 0)
-            self._put(at.IMAGE, value, 0)
-            self._end_line()
-
-    def _is_inline(self, row: cython.Py_ssize_t) -> cython.bint:
-        """Whether an image belongs to the line at hand."""
-        if self.line < 0:
-            return False
-        if self.level:
-            return True
-        first = self.first[row]
-        if first < self.n_blocks and self.last >= 0 and self.paragraph[first] == self.number:
-            return True  # between words of one paragraph
-        around = self.parent[row]
-        if around < 0 or self.last_of[around] == self.first[around]:
-            return False
-        before = row - 1
-        while before > around and self.parent[before] > around:
-            before = self.parent[before]
-        if before > around and self.last_of[before] == first and self._op() != at.CELL:
-            if at.KIND_H1 <= self.kind[before] <= at.KIND_BLOCK:
-                return False  # the line is of a paragraph that has ended
-        kind = self.kind[around]
-        return (
-            at.KIND_H1 <= kind <= at.KIND_P
-            or kind == at.KIND_LI
-            or kind == at.KIND_TD
-            or kind == at.KIND_TH
-            or at.KIND_A <= kind <= at.KIND_EM
-        )
 
     def _add_math(self, row: cython.Py_ssize_t) -> cython.bint:
         """Adds the formula that an element is, if it is one."""
@@ -910,7 +906,7 @@ class Walk:
             if last > first:
                 self._before(first)
             else:
-                self._begin_without_text(first)
+                self._begin_without_text(row)
             self._put(at.MATH, value, display)
         self.skip = end
         self.last = last - 1 if last > first else self.last

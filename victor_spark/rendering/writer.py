@@ -22,6 +22,7 @@ _NESTED = re.compile("[\x01\x03\x05][^\x02\x04\x06]*[\x01\x03\x05]")
 _SAME = re.compile("\x02(\\s*)\x01|\x04(\\s*)\x03|\x06(\\s*)\x05")
 _BREAK = "\x0f"
 _CODE_END = "\x10"
+_MARK = "\x11"  # an exclamation mark that stays; before a link or footnote others are escaped
 _MAY_MEAN = frozenset("#>+-=|:0123456789")
 _LINE_START = re.compile(
     r"(?m)^(?:#{1,6}(?=\s|$)|>|[+-](?=\s|$)|[-=][-= ]*$|[|:][-:| ]*$|-[-:| ]*$|(\d{1,9})([.)](?=\s|$)))"
@@ -38,7 +39,7 @@ _LONGEST_FORMULA = cython.declare(cython.int, 400)
 @cython.final
 @cython.cclass
 class Writer:
-    """Writes the nodes of one page; nodes of the kind ROOT are left out.
+    """Writes the nodes of one page; blocks of the kind ROOT are left out, in lines only what they say.
 
     `lines`: columns of a row a node, and one more: how many nodes before have content; of paragraphs and
     headings, where their line begins and ends in `text`, and whether it has emphasis.
@@ -49,9 +50,6 @@ class Writer:
     nodes: cython.const[cython.int][:, :]
     lines: cython.int[:, ::1]
     values: list[Any]
-    links: cython.bint
-    images: cython.bint
-    emphasis: cython.bint
     array: Any
     line: cython.uint[::1]
     n: cython.Py_ssize_t
@@ -60,9 +58,9 @@ class Writer:
     in_link: cython.bint
     is_marked: cython.bint
 
-    def __init__(self, values: list[Any], *views: object, links: bool, images: bool, emphasis: bool):
+    def __init__(self, values: list[Any], *views: object):
         self.points, self.properties, self.nodes, self.lines = views
-        self.values, self.links, self.images, self.emphasis = values, links, images, emphasis
+        self.values = values
         self.array = np.empty(1024 + 2 * len(self.points), dtype=np.uint32)
         self.line = memoryview(self.array)
         self.n = self.inside = 0
@@ -76,7 +74,7 @@ class Writer:
             self.lines[0, i] = count
             kind = self.nodes[at.N_OP, i]
             count += (kind == at.TEXT and self.nodes[at.N_A, i] < self.nodes[at.N_B, i]) or (
-                kind == at.CODE or kind == at.HR or kind >= at.MATH or (kind == at.IMAGE and self.images)
+                kind == at.CODE or kind == at.HR or kind >= at.IMAGE
             )
             if i >= done and (kind == at.P or kind == at.HEADING):
                 done = self.nodes[at.N_END, i]
@@ -138,10 +136,9 @@ class Writer:
             if self.nodes[at.N_OP, first] == at.TITLE:
                 title = self.blocks(first + 1, self.nodes[at.N_END, first])
                 first = self.nodes[at.N_END, first] + 1
-            is_bold = self.emphasis and "*" not in title and "\n" not in title
-            title = "" if title.lower() == self.values[value].lower() else title
-            parts = [f"**{title}**" if title and is_bold else title, self.blocks(first, end)]
-            inside = "\n\n".join(filter(None, parts))
+            if title.strip("*").lower() == self.values[value].lower():
+                title = ""
+            inside = "\n\n".join(filter(None, (title, self.blocks(first, end))))
             return _prefixed(f"[!{self.values[value]}]\n{inside}", "> ") if inside else ""
         if kind == at.TABLE:
             return self.table(i, end)
@@ -249,7 +246,7 @@ class Writer:
                 pieces.append(self.inline(i).replace(_BREAK, " "))
             elif kind == at.CODE:
                 code = " ".join(self.values[self.nodes[at.N_A, i]][1].split())
-                pieces.append(_span(code).removesuffix(_CODE_END))
+                pieces.append(_finished(_span(code)))
             elif end > i:
                 self.flatten(i + 1, end, pieces)
             i = end + 1
@@ -259,8 +256,7 @@ class Writer:
         text = self.text[self.lines[1, i] : self.lines[2, i]].strip()
         if self.lines[3, i]:
             text = _resolved(text)
-        # Two spans of code side by side.
-        return text.replace("\x10`", " `").replace(_CODE_END, "") if _CODE_END in text else text
+        return _finished(text)
 
     # --- lines -----------------------------------------------------------------------------------------
 
@@ -302,15 +298,18 @@ class Writer:
             begin = self.n
             if kind == at.TEXT:
                 self.escaped(self.points, value, self.nodes[at.N_B, i], False)
-            elif kind == at.SPACE or kind == at.BR:
-                self.insert(begin, " " if kind == at.SPACE else _BREAK)
+            elif kind == at.BR:
+                self.insert(begin, _BREAK)
+            elif kind == at.SPACE:
+                if self.line[begin - 1] != 32:
+                    self.insert(begin, " ")
             elif kind == at.LINK:
                 was, self.in_link = self.in_link, True
                 self.pieces(i + 1, end)
                 self.in_link = was
                 if self.begin_of(begin) == self.n:
                     self.n = begin
-                elif self.links and not was:
+                elif not was:
                     self.link(begin, self.values[value])
             elif at.STRONG <= kind <= at.STRIKE:
                 bit: cython.int = 1 << (kind - at.STRONG)
@@ -319,7 +318,7 @@ class Writer:
                 self.pieces(i + 1, end)
                 first = self.begin_of(begin)
                 self.inside = self.inside if nested else self.inside ^ bit
-                if not nested and self.emphasis and first < self.n:
+                if not nested and first < self.n:
                     self.insert(self.end_of(first), chr(2 * (kind - at.STRONG) + 2))
                     self.insert(first, chr(2 * (kind - at.STRONG) + 1))
                     self.is_marked = True
@@ -340,9 +339,9 @@ class Writer:
                 code = self.array[begin : self.n].tobytes().decode("utf-32-le", "replace")
                 self.n = begin
                 self.insert(begin, _span(" ".join(code.split())))
-            elif kind == at.IMAGE and self.images:
+            elif kind == at.IMAGE:
                 address, alt = self.values[value]
-                self.insert(begin, "![")
+                self.insert(begin, f"{_MARK}[")
                 points = np.array([f"{alt} "]).view(np.uint32)
                 self.escaped(memoryview(points), 0, len(alt), False)
                 self.insert(self.n, f"]({_address(address)})")
@@ -350,9 +349,10 @@ class Writer:
                 before = chr(self.line[begin - 1]) if begin else ""
                 space = " " if before == "$" or before.isalnum() else ""
                 self.insert(begin, space + _math(self.values[value], self.nodes[at.N_B, i]))
+            elif kind == at.ROOT:
+                self.pieces(i + 1, end)
             elif kind == at.REF:
                 self.insert(begin, f"[^{self.values[value]}]")
-                self.no_image(begin)
             i = end + 1
 
     def escaped(
@@ -398,12 +398,6 @@ class Writer:
                 self.line[k] = 32
         self.insert(last, f"]({_address(address)})")
         self.insert(first, "[")
-        self.no_image(first)
-
-    def no_image(self, i: cython.Py_ssize_t) -> cython.void:
-        """What is in brackets from `i` on must not become an image by an exclamation mark before it."""
-        if i and self.line[i - 1] == 33:
-            self.insert(i - 1, "\\")
 
 
 def _means_something(c: cython.uint, following: cython.uint) -> cython.bint:
@@ -457,6 +451,7 @@ def _in_address(match: Any) -> str:
 def _math(tex: str, display: cython.bint) -> str:
     tex = re.sub(r"[\x00-\x1f]", " ", tex) if display else " ".join(tex.split())
     tex = tex.replace("$", "\\$") if "$" in tex and "\\$" not in tex else tex
+    tex = tex.replace("!", _MARK)
     return f"$${tex}$$" if display else f"${tex}$"
 
 
@@ -470,7 +465,14 @@ def _span(text: str) -> str:
         size += 1
     fence = "`" * size
     space = " " if text[0] == "`" or text.endswith("`") else ""
-    return f"{fence}{space}{text}{space}{fence}{_CODE_END}"
+    return f"{fence}{space}{text}{space}{fence}{_CODE_END}".replace("!", _MARK)
+
+
+def _finished(text: str) -> str:
+    """A line without signs of our own."""
+    if _CODE_END in text:  # two spans of code side by side
+        text = text.replace("\x10`", " `").replace(_CODE_END, "")
+    return text.replace("![", "\\![").replace(_MARK, "!")
 
 
 def _paragraph(text: str) -> str:

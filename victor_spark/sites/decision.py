@@ -23,7 +23,7 @@ class SiteModel:
     """Few numbers, fitted over many sites.
 
     `weight`: how much the consensus of very many pages counts against the page's own log-odds (0 to 1).
-    `prior_pages`: with so many other pages the consensus has half of that weight.
+    `prior_pages`: the number of other pages at which the consensus has half of that weight.
     `common`: what is added to the log-odds of a block in a layout that all other pages have.
     `repeated`: what is subtracted where all these repeat its text, among texts of the page's own.
     `calibration`: the factor that calibrates the log-odds.

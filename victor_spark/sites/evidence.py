@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import OTHER, Blocks, Float32, Float64, UInt8, UInt64
+from victor_spark.blocks import OTHER, Blocks, Float32, Float64, UInt64
 
 Int64 = npt.NDArray[np.int64]
 Places = npt.NDArray[np.intp]
@@ -58,11 +58,6 @@ class Contributions:
     def __len__(self) -> int:
         return len(self.key)
 
-    @property
-    def kind(self) -> UInt8:
-        """LAYOUT or TEXT per key."""
-        return (self.key & _KIND_BITS).astype(np.uint8)
-
 
 @dataclass(frozen=True, slots=True)
 class Known:
@@ -73,10 +68,6 @@ class Known:
 
     n_pages: int
     of_keys: Contributions
-
-    def merged(self, other: "Known") -> "Known":
-        """What the pages of both tell; no page may be in both."""
-        return Known(self.n_pages + other.n_pages, added([self.of_keys, other.of_keys]))
 
 
 def known(pages: Iterable[Contributions]) -> Known:
@@ -101,10 +92,21 @@ def log_odds(probabilities: Float64) -> Float64:
     return np.asarray(np.log((1.0 - other) / other))
 
 
+def mean_log_odds(sums: Int64, n_pages: Int64) -> Float64:
+    """The mean log-odds of content, from the sums over some pages."""
+    return np.asarray(np.clip(sums / (_SCALE * n_pages), -_MOST, _MOST))
+
+
 def contributions(blocks: Blocks, probabilities: Float64) -> Contributions:
     """What a page tells about its site: a row for every layout, and for every text that may be content."""
     rows, groups = _keys(blocks, probabilities)
     return Contributions(groups.key, _sums(blocks, probabilities, rows, groups))
+
+
+def first_blocks(blocks: Blocks, probabilities: Float64) -> Places:
+    """The first block of each key of `contributions`."""
+    rows, groups = _keys(blocks, probabilities)
+    return rows[groups.order[groups.first]]
 
 
 def evidence(blocks: Blocks, probabilities: Float64, known: Known, *, is_among: bool = True) -> Float32:
@@ -124,7 +126,7 @@ def evidence(blocks: Blocks, probabilities: Float64, known: Known, *, is_among: 
         own = _sums(blocks, probabilities, rows, groups)
         n_pages, total = n_pages - own[0], total - own[1]
     is_seen, divisor = n_pages > 0, np.maximum(n_pages, 1)
-    mean = np.clip(total / (_SCALE * divisor), -_MOST, _MOST)
+    mean = mean_log_odds(total, divisor)
     n_pages = np.maximum(n_pages, 0)
     of_groups = np.stack([mean, n_pages, np.minimum(n_pages / n_others, 1.0)]) * is_seen
     group, texts = groups.of_rows(), rows[n_blocks:]

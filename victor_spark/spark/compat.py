@@ -1,4 +1,4 @@
-"""Which versions of Spark, Java and Python go together, and what stands in for functions that some lack.
+"""Which versions of Spark, Java and Python go together, and replacements for what some lack.
 
 | Spark | Java     | Python       | lacks                                                                   |
 |-------|----------|--------------|-------------------------------------------------------------------------|
@@ -17,14 +17,14 @@ import pyspark
 from pyspark.sql import SparkSession
 
 from victor_spark.errors import ConfigurationError
-from victor_spark.spark.progress import log
+from victor_spark.logs import log
 
 _OLDEST: Final = (3, 5)
 _NEWEST_PYTHON: Final = {(3, 5): (3, 11), (4, 0): (3, 13)}
 """The newest Python that a version of Spark supports, if that is not any."""
 
 _KEYS: Final = 30
-"""So many integers for each partition that hardly ever one has none."""
+"""Integers tried for each partition: enough to find one for nearly every partition."""
 
 
 def check() -> None:

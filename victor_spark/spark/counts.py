@@ -1,4 +1,4 @@
-"""Counts of rows, by whoever wrote them; of them, the waves that are done, and the failure budget."""
+"""Counts of rows, the entries of finished waves made of them, and the failure budget."""
 
 import json
 import shlex

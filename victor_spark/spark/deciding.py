@@ -5,18 +5,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from victor_spark import pipeline, tables
 from victor_spark.document import Document
-from victor_spark.extractors import victor
-from victor_spark.model.decision import n_words
+from victor_spark.extractors import by_site
 from victor_spark.pipeline import Judged
-from victor_spark.sites import decision, evidence
-from victor_spark.sites.evidence import Contributions, Known
+from victor_spark.sites import decision
+from victor_spark.sites.evidence import Known
+from victor_spark.sites.table import KEYED, SUMS, Sites
 from victor_spark.spark import judged
 from victor_spark.spark.request import CleanRequest
 from victor_spark.spark.rows import Row, Work, decided
@@ -24,13 +22,7 @@ from victor_spark.warc import storage
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Place, Shard
 
-MODEL: Final = "sites/model.json"
-
-KEYED: Final = ("site", "key")
-SUMS: Final = pa.schema(
-    [("file", pa.string()), ("site", pa.string()), ("key", pa.int64())]
-    + [(name, pa.int64()) for name in evidence.SUMS]
-)
+OF_FILES: Final = pa.schema([("file", pa.string()), *SUMS])
 """A key of a site in a file of judged pages: sums over the pages of the file, later over all pages."""
 
 _DECIDED: Final = (
@@ -38,9 +30,6 @@ _DECIDED: Final = (
     *(name for name, _ in tables.METADATA),
 )
 """Columns that are null where the second pass loses a page."""
-
-OF_SITE: Final = -1
-"""The key of a site's pages; no other is as large, without its sign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,28 +44,24 @@ def work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
     """The work of the second pass; a shard is a file of judged pages."""
     schema = request.schema
     decide = pipeline.deciding(request.cleaning, models)
-    site_model = decision.from_bytes(models[MODEL])
+    site_model = decision.from_bytes(models[by_site.MODEL])
+
+    def made(record: StoredPage) -> Row:
+        page = _revised(judged.page(record.row), record, site_model)
+        return _decided(record, page, decide, schema)
 
     def row(record: Record) -> Row:
         assert isinstance(record, StoredPage)
         if record.row["judged"] is None:
             return record.row
-        try:
-            page = judged.page(record.row)
-            return _decided(record, _revised(page, record, site_model), decide, schema)
-        except MemoryError:
-            return _lost(record, "out_of_memory", "MemoryError")
-        except (KeyboardInterrupt, SystemExit, GeneratorExit):
-            raise
-        except BaseException as error:  # noqa: BLE001 - a panic in native code is no Exception
-            return _lost(record, "error", f"{type(error).__name__}: {error}"[:500])
+        return pipeline.guarded(partial(made, record), partial(_lost, record))
 
     return Work(schema, partial(_read, folder=request.known), row, _lost)
 
 
 def _read(shard: Shard, attempt: Attempt, *, folder: str) -> Iterator[StoredPage]:
     """The rows of a file; `folder` has the sums of sites."""
-    sites, skip = SitesOfFile(folder, shard.path), attempt.skip
+    sites, skip = sites_of_file(folder, shard.path), attempt.skip
     for number, row in enumerate(judged.stored(shard)):
         if skip is not None and number < skip.place.position:
             continue
@@ -98,10 +83,7 @@ def _revised(page: Judged, record: StoredPage, site_model: decision.SiteModel) -
     """The page with the scores that its site suggests; without such, as the first pass decided."""
     stored = record.row["judged"]
     if record.known is not None:
-        blocks, own = page.page.blocks, page.scores.probabilities
-        found = evidence.evidence(blocks, own, record.known)
-        revised = decision.revised(site_model, own, n_words(blocks), found)
-        return replace(page, scores=victor.scores(revised, blocks))
+        return replace(page, scores=by_site.revised(page.page, page.scores, record.known, site_model))
     if "probabilities" in stored:
         return page
     return replace(page, kept=stored["kept"])  # stored roughly: the first pass's decision is final
@@ -130,35 +112,15 @@ def _lost(record: Record, status: str, reason: str) -> Row:
     return {**record.row, **dict.fromkeys(_DECIDED), "status": status, "reason": reason}
 
 
-class SitesOfFile:
+def sites_of_file(folder: str, path: str) -> Sites:
     """What the whole crawl knows of the sites in one file of judged pages."""
-
-    def __init__(self, folder: str, path: str) -> None:
-        parts = [SUMS.empty_table().drop_columns(["file"])]
-        folder = f"{folder}/file={stem(path)}"
-        for name in storage.files_below(folder) if storage.is_directory(folder) else ():
-            if name.endswith(".parquet"):
-                with storage.open_file(name) as file:
-                    parts.append(pq.ParquetFile(file).read().select(parts[0].schema.names))
-        table = pa.concat_tables(parts).sort_by([(name, "ascending") for name in KEYED])
-        sites = pc.run_end_encode(table["site"].combine_chunks())
-        ends = [0, *sites.run_ends.to_pylist()]
-        self._rows = dict(zip(sites.values.to_pylist(), map(slice, ends, ends[1:]), strict=True))
-        self._key = table["key"].to_numpy()
-        self._sums = np.array([table[name].to_numpy() for name in evidence.SUMS], dtype=np.int64)
-        self._known: dict[str, Known] = {}
-
-    def of(self, site: str | None) -> Known | None:
-        """What is known of a site; None where it has one page only."""
-        if site is None or site not in self._rows:
-            return None
-        if site not in self._known:
-            rows = self._rows[site]
-            key, first = np.unique(self._key[rows].view(np.uint64), return_index=True)  # some are there twice
-            sums = self._sums[:, rows][:, first]
-            n_pages = int(sums[0][-1])  # OF_SITE is the largest key without a sign
-            self._known[site] = Known(n_pages, Contributions(key, sums))
-        return self._known[site]
+    parts = [SUMS.empty_table()]
+    folder = f"{folder}/file={stem(path)}"
+    for name in storage.files_below(folder) if storage.is_directory(folder) else ():
+        if name.endswith(".parquet"):
+            with storage.open_file(name) as file:
+                parts.append(pq.ParquetFile(file).read().select(SUMS.names))
+    return Sites(pa.concat_tables(parts).sort_by([(name, "ascending") for name in KEYED]))
 
 
 def stem(path: str) -> str:

@@ -19,11 +19,20 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from victor_spark import tables
+from victor_spark import minhash, tables
 from victor_spark.errors import OutputError
-from victor_spark.spark import minhash, output
-from victor_spark.spark.files import CloudFiles, Files, check_outside, open_files, output_errors
-from victor_spark.spark.progress import log, many
+from victor_spark.logs import log
+from victor_spark.spark import output
+from victor_spark.spark.files import (
+    CloudFiles,
+    Files,
+    check_outside,
+    new_folder,
+    open_files,
+    output_errors,
+    remove_checksums,
+)
+from victor_spark.spark.progress import many
 from victor_spark.spark.session import check_master, interruptible, session
 from victor_spark.spark.status import check_complete
 from victor_spark.spark.waves import literal
@@ -64,15 +73,11 @@ def _run_on_spark(request: DedupRequest, group: str) -> dict[str, int]:
         spark.sparkContext.setJobGroup(group, "victor dedup", interruptOnCancel=True)
         files = open_files(request.location, spark)
         pages = _pages(spark, files, request.location)
-        folder, slash, name = (request.target or request.location).rstrip("/").rpartition("/")
-        beside, draft = open_files(folder or slash or ".", spark), f".{name}.dedup"
-        names = beside.names()
+        beside, name = files, ""
         if request.target:
             check_outside(request.target, request.location)
-            if names is None:
-                raise OutputError(f"{request.target}: can't write there: no folder {folder or slash}")
-            if name in names:
-                raise OutputError(f"{request.target}: exists; choose another --output")
+            beside, name = new_folder(request.target, spark)
+        draft = f".{name}.dedup"
         before = str(spark.conf.get(_BATCH[0]))
         with output.claimed(files):
             try:
@@ -81,8 +86,8 @@ def _run_on_spark(request: DedupRequest, group: str) -> dict[str, int]:
                 duplicates, counts = _duplicates(pages, f"{files.location}/{_STAGED}", request)
                 if request.target:
                     _write(_with_marks(pages, duplicates, drop=request.drop), f"{beside.location}/{draft}")
-                    _remove_checksums(beside, draft)
-                _remove_checksums(files, f"{_STAGED}/duplicates")
+                    remove_checksums(beside, draft)
+                remove_checksums(files, f"{_STAGED}/duplicates")
                 files.remove("duplicates")
                 files.move(f"{_STAGED}/duplicates", "duplicates")
                 files.write("_run/duplicates.json", output.dumped({**asdict(request), **counts}))
@@ -121,13 +126,6 @@ def _written(frame: DataFrame, location: str) -> DataFrame:
 
 def _write(frame: DataFrame, location: str) -> None:
     frame.write.mode("overwrite").option("compression", "zstd").parquet(location)
-
-
-def _remove_checksums(files: Files, folder: str) -> None:
-    """Removes the hidden file that Hadoop writes on a disk beside each file."""
-    for name in files.names(folder) or []:
-        if name.endswith(".crc"):
-            files.remove(f"{folder}/{name}")
 
 
 def _duplicates(pages: DataFrame, folder: str, request: DedupRequest) -> tuple[DataFrame, dict[str, int]]:

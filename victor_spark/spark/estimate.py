@@ -48,13 +48,13 @@ START_SECONDS: Final = 8.0
 _WIDE: Final = 1.645  # standard errors of a 90 % interval
 
 
-_TWO_PASSES: Final = 1.2
+TWO_PASSES: Final = 1.2
 """Processor time of `--by-site` beside one pass."""
 
-_BETWEEN: Final = 7
+BETWEEN: Final = 7
 """Bytes on disk between the passes, for each byte of the pages table."""
 
-_SHUFFLED: Final = 3500
+SHUFFLED: Final = 3500
 """Bytes a page that the sums of sites are on their way between tasks."""
 
 
@@ -230,9 +230,9 @@ def two_passes(found: Mapping[str, Any]) -> dict[str, Any]:
     """What `--by-site` changes of an estimate; bench/by_site.py measures the factors."""
     if found["n_pages"] is None:
         return {}
-    cpu_hours = found["cpu_hours"] * _TWO_PASSES
+    cpu_hours = found["cpu_hours"] * TWO_PASSES
     hours = found["start_seconds"] / 3600 + cpu_hours / (found["n_cores"] * EFFICIENCY)
-    between = {"n_between": found["n_output"] * _BETWEEN, "n_shuffled": found["n_pages"] * _SHUFFLED}
+    between = {"n_between": found["n_output"] * BETWEEN, "n_shuffled": found["n_pages"] * SHUFFLED}
     return {"cpu_hours": cpu_hours, "hours": hours, **between}
 
 

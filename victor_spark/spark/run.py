@@ -13,19 +13,21 @@ from uuid import uuid4
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from victor_spark import pipeline
-from victor_spark.errors import BudgetError, OutputError, described
-from victor_spark.resources import directory
-from victor_spark.sites import decision
-from victor_spark.spark import deciding, manifest, output, plan, record, site_sums, waves
+from victor_spark import logs, pipeline
+from victor_spark.errors import BudgetError, OutputError, UsageError, described
+from victor_spark.extractors import by_site
+from victor_spark.logs import log
+from victor_spark.sites.table import SiteTable
+from victor_spark.spark import manifest, metrics, output, plan, record, site_sums, waves
 from victor_spark.spark.counts import BudgetTracker, Entry, check_budget
 from victor_spark.spark.files import Files, is_local, open_files, output_errors
 from victor_spark.spark.plan import Plan
-from victor_spark.spark.progress import Tally, clock, log, many, progress
+from victor_spark.spark.progress import Tally, clock, many, progress
 from victor_spark.spark.request import DECIDING, JUDGING, CleanRequest
 from victor_spark.spark.session import check_master, interruptible, session
 from victor_spark.spark.tasks import clean_task
 from victor_spark.spark.waves import Writing, Written
+from victor_spark.warc import storage
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,7 @@ def run(request: CleanRequest) -> dict[str, Any]:
         output.check(files)
     models = pipeline.models(request.cleaning)
     if request.sites.by_site:
-        models[deciding.MODEL] = (directory("models") / deciding.MODEL).read_bytes()
-        decision.from_bytes(models[deciding.MODEL])  # raises now, not in the second pass
+        models |= by_site.model()
     shards = manifest.collect(request.inputs, request.base_url)
     if shards.missing:
         n = f"{len(shards.missing)} of {len(shards)}"
@@ -67,6 +68,8 @@ def run(request: CleanRequest) -> dict[str, Any]:
     )
     began, started = datetime.now(UTC), time.monotonic()
     this = _Run(request, shards.table, models, config, f"victor-{uuid4()}", threading.Event(), began, started)
+    if logs.FIELDS is not None:
+        logs.structure(run=this.id)
     if files is not None and (finished := _finished(files, this)):
         return _already_done(finished, request)
     return interruptible(partial(_run_on_spark, files, this), group=this.id, stop=this.stop)
@@ -82,7 +85,7 @@ def _run_on_spark(files: Files | None, this: _Run) -> dict[str, Any]:
                 finished = _finished(files, this)
             if finished:
                 return _already_done(finished, request)
-        with output.claimed(files):
+        with waves.disk_errors(files), output.claimed(files):
             return _by_site(spark, files, this) if request.sites.by_site else _run(spark, files, this)
 
 
@@ -99,30 +102,40 @@ def _finished(files: Files, this: _Run) -> dict[str, Any] | None:
 def _by_site(spark: SparkSession, files: Files, this: _Run) -> dict[str, Any]:
     """Both passes: judges the pages, sums up what each site's pages have in common, decides."""
     request, folder = this.request, f"{files.location}/{output.JUDGING}"
+    sites, grouping = request.cleaning.sites, request.sites.grouping
+    earlier = SiteTable(sites, this.models[by_site.TABLE]) if sites else None
+    if earlier is not None and earlier.grouping != grouping:
+        raise UsageError(f"{sites} is by {earlier.grouping}: add --group-by {earlier.grouping}")
     rows = replace(request.rows, partition_by=None, target_file_size=None)
     judging = open_files(folder, spark)
     judging.lock = files.lock
+    with output_errors(folder):  # tasks read it as they read inputs
+        storage.is_directory(_address(judging))
     judged = output.finished_run(judging, this.config, this.shards, request.options)
-    entries, there = list(output.entries(judging)), judging.below(output.PAGES)
-    is_whole = judged is not None and len(entries) == judged["n_waves"]
-    if judged is None or not is_whole or not all(output.is_whole(entry, there) for entry in entries):
+    if judged is None or site_sums.judged_sizes(judging) is None:
         for name in (output.CONFIG, output.PLAN, output.MANIFEST, output.LEDGER):
             files.remove(name)  # of a second pass that had other judged pages
         log("first pass: each page by itself")
-        first = replace(this, request=replace(request, rows=rows, output=folder, passing=JUDGING))
+        cleaning = replace(request.cleaning, sites=None)
+        passing = replace(request, rows=rows, output=folder, passing=JUDGING, cleaning=cleaning)
+        first = replace(this, request=passing)
         judged = _run(spark, judging, first)
-        entries = list(output.entries(judging))
-    found = {name: size for entry in entries for name, size in entry.files.items()}
+    found = site_sums.judged_sizes(judging) or {}
     log(f"between the passes: what pages of a site have in common, of {many(len(found), 'file')}")
     with waves.disk_errors(judging):
-        known = site_sums.gather(spark, judging, found, this.id)
+        known = site_sums.gather(spark, judging, found, this.id, earlier)
     log("second pass: each page with what is known of its site")
-    known = f"{judging.location.removeprefix('file://')}/{known}"
+    known = f"{_address(judging)}/{known}"
     second = replace(request, passing=DECIDING, known=known)
     shards = site_sums.judged_files(judging, found)
     finished = _run(spark, files, replace(this, shards=shards, request=second), judged)
     _tidy(files, request)
     return finished
+
+
+def _address(files: Files) -> str:
+    """Where tasks read what a run writes."""
+    return files.location.removeprefix("file://")
 
 
 def _tidy(files: Files, request: CleanRequest) -> None:
@@ -214,8 +227,12 @@ def _clean(
         run_id=this.id,
     )
 
+    gauges = metrics.gauges(spark.sparkContext, done.values())
+
     def commit(wave: int, written: Written) -> None:
-        budget.add(waves.commit(writing, wave, written))
+        entry = waves.commit(writing, wave, written)
+        metrics.add(gauges, entry)
+        budget.add(entry)
 
     def failed(wave: int, error: BaseException) -> None:
         """Keeps the reason for `victor status`, unless the wave was cancelled."""
@@ -223,7 +240,8 @@ def _clean(
             return
         with suppress(Exception):  # the disk may be full: the error itself matters more
             output.note_failure(files, wave, described(error))
-        log(f"wave {wave} failed; the same command resumes after the waves that are done")
+        line = f"wave {wave} failed; the same command resumes after the waves that are done"
+        log(line, "warning", wave=wave, reason=described(error))
 
     def check_held() -> None:
         """Raises if the run must not begin another wave."""

@@ -30,24 +30,24 @@ _ALWAYS: Final = {
     # Not the old INT96, which other readers take for a time without a zone.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
-# Set only where nobody else did.
+# Set where the configuration has no value.
 _LOCAL_UNLESS_SET: Final = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.ui.enabled": "false",
 }
 QUICK: Final = "-XX:TieredStopAtLevel=1"
-"""Without the second compiler, which takes half of the processor time that Java starts in: it is for programs
-that compute, and ours moves paths. Another level that comes later on the command line wins."""
+"""Disables Java's second compiler, which takes half of the processor time of Java's start: it speeds up long
+computations, and ours are in Python. Another level that comes later on the command line wins."""
 
 SMALL: Final = "-XX:+UseSerialGC"
-"""A heap of a few tens of megabytes needs no threads that collect it beside the pages."""
+"""One thread collects a heap of some tens of megabytes; more would take time from the pages."""
 
 _UNLESS_SET: Final = {
     # A wave's pages are counted while others are cleaned, not behind all their tasks (a pool is FIFO within).
     "spark.scheduler.mode": "FAIR",
-    # The driver keeps so much of what is over, with a UI or without. By Spark's defaults (100,000 tasks,
-    # 1,000 plans) it would grow through some hundred waves.
+    # How much the driver keeps of finished work, with a UI or without. With Spark's defaults (100,000 tasks,
+    # 1,000 plans) its memory would grow for some hundred waves.
     "spark.ui.retainedTasks": "10000",
     "spark.ui.retainedJobs": "200",
     "spark.ui.retainedStages": "200",
@@ -186,7 +186,7 @@ def _build(master: str | None) -> SparkSession:
 
 
 def _defaults(master: str, configured: SparkConf) -> dict[str, str]:
-    """What we set as nobody else did."""
+    """Our settings that the configuration lacks."""
     local = _LOCAL_UNLESS_SET if master.startswith("local") else {}
     defaults = {key: value for key, value in {**_UNLESS_SET, **local}.items() if configured.get(key) is None}
     if not any(configured.get(key) for key in _JAVA_OPTIONS):  # two collectors at once, and Java won't start

@@ -42,7 +42,7 @@ class Export:
 
 @dataclass(frozen=True)
 class Sink:
-    """Where tasks write files unseen by readers, fields of their `Target`, and what shows all in one step."""
+    """Where tasks write files that no reader sees, fields of their `Target`, and the step that shows all."""
 
     location: str
     commit: Callable[[Mapping[str, int], int], None]
@@ -113,7 +113,7 @@ class JsonLines:
 
 
 class _KeptOpen:
-    """A file that a stream doesn't close, because whoever opened it asks for its size."""
+    """A file that a stream does not close, because its size is read afterwards."""
 
     closed = False
 

@@ -17,10 +17,12 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as sf
 
 from victor_spark import tables
-from victor_spark.sites import evidence
+from victor_spark.blocks import Blocks
+from victor_spark.sites import evidence, table
 from victor_spark.sites.evidence import Contributions
+from victor_spark.sites.table import KEYED, OF_SITE, SiteTable
 from victor_spark.spark import judged, manifest, output, plan
-from victor_spark.spark.deciding import KEYED, OF_SITE, SUMS, stem
+from victor_spark.spark.deciding import OF_FILES, stem
 from victor_spark.spark.files import Files, HadoopFiles
 from victor_spark.spark.progress import Tally, progress
 from victor_spark.spark.tasks import REPORT_DDL, Target, write_partition
@@ -29,6 +31,21 @@ from victor_spark.warc.shard import Shard
 KNOWN: Final = "known.json"
 _N_WAITING: Final = 1 << 20
 """Rows that a task sums up before it sends them."""
+_EXAMPLE: Final = 120
+"""Characters of an example."""
+
+Examples = dict[int, tuple[int, str, float]]
+"""Key → length of its longest text (cut), the text, and its place in its page."""
+
+
+def judged_sizes(files: Files) -> dict[str, int] | None:
+    """All files of judged pages, with their sizes; None if the first pass is incomplete, or they are gone."""
+    run, entries = output.stored(files, output.RUN), list(output.entries(files))
+    there = files.below(output.PAGES)
+    is_complete = run is not None and len(entries) == run["n_waves"]
+    if not is_complete or not all(output.is_whole(entry, there) for entry in entries):
+        return None
+    return {name: size for entry in entries for name, size in entry.files.items()}
 
 
 def judged_files(files: Files, sizes: Mapping[str, int]) -> pa.Table:
@@ -40,8 +57,18 @@ def judged_files(files: Files, sizes: Mapping[str, int]) -> pa.Table:
     )
 
 
-def gather(spark: SparkSession, files: Files, sizes: Mapping[str, int], group: str) -> str:
-    """The folder, below `files`, with the sums for each of these files of judged pages; made if missing."""
+def table_files(found: SiteTable) -> pa.Table:
+    """Files of a table of sites as shards."""
+    return manifest.of_shards(Shard(path, None, "sites") for path in found.paths)
+
+
+def gather(
+    spark: SparkSession, files: Files, sizes: Mapping[str, int], group: str, earlier: SiteTable | None = None
+) -> str:
+    """The folder, below `files`, with the sums for each of these files of judged pages; made if missing.
+
+    `earlier`: what other crawls know of the sites, which is added.
+    """
     found = output.stored(files, KNOWN)
     if found and found["files"] == sorted(sizes):
         return str(found["folder"])
@@ -55,61 +82,89 @@ def gather(spark: SparkSession, files: Files, sizes: Mapping[str, int], group: s
     tally.begin(group, weight=1, n_tasks=2 * n_tasks)
     context.setJobGroup(group, "victor clean, sums of sites", interruptOnCancel=True)
     with progress(context, tally):
-        _write(spark, files, folder, judged_files(files, sizes), n_tasks)
+        shards = judged_files(files, sizes)
+        if earlier is not None:
+            shards = pa.concat_tables([shards, table_files(earlier)])
+        _write(spark, files, folder, shards, n_tasks)
     files.write(KNOWN, output.dumped({"folder": folder, "files": sorted(sizes)}))
     return folder
 
 
 def _write(spark: SparkSession, files: Files, folder: str, shards: pa.Table, n_tasks: int) -> None:
-    of_files = plan.frame(spark, shards, n=n_tasks).mapInArrow(sums_partition, tables.ddl(SUMS))
+    of_files = plan.frame(spark, shards, n=n_tasks).mapInArrow(sums_partition, tables.ddl(OF_FILES))
     rows = totals(of_files).repartition(n_tasks, "file").sortWithinPartitions("file", *KEYED)
     if isinstance(files, HadoopFiles):  # reached by Spark alone
         rows.write.partitionBy("file").option("compression", "zstd").parquet(f"{files.location}/{folder}")
     else:
-        target = Target(f"{files.location}/{folder}", SUMS, "file", is_sorted=True)
+        target = Target(f"{files.location}/{folder}", OF_FILES, "file", is_sorted=True)
         rows.mapInArrow(partial(write_partition, target=target), REPORT_DDL).collect()
 
 
 def totals(rows: DataFrame) -> DataFrame:
-    """The same rows with the sums over the whole crawl, without keys that only one page has."""
+    """The rows of files with the sums over all rows, without keys that only one page has."""
     same = Window.partitionBy(*KEYED)
     summed = [sf.sum(name).over(same).alias(name) for name in evidence.SUMS]
-    return rows.select("file", *KEYED, *summed).where(f"{evidence.SUMS[0]} > 1")
+    return rows.select("file", *KEYED, *summed).where(f"{evidence.SUMS[0]} > 1 AND file IS NOT NULL")
 
 
-def sums_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Batches of files of judged pages → batches of SUMS."""
+def sums_partition(
+    batches: Iterable[pa.RecordBatch], *, schema: pa.Schema = OF_FILES
+) -> Iterator[pa.RecordBatch]:
+    """Batches of files of judged pages, and of tables of sites → batches of `schema`: OF_FILES or SITES."""
     for batch in batches:
         for row in batch.to_pylist():
-            yield from _of_file(manifest.shard(row))
+            shard = manifest.shard(row)
+            is_table = shard.kind == "sites"
+            yield from table.batches(shard.path, schema) if is_table else _of_file(shard, schema)
 
 
-def _of_file(shard: Shard) -> Iterator[pa.RecordBatch]:
+def _of_file(shard: Shard, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    has_examples = "example" in schema.names
     sites: dict[str, list[Contributions]] = {}
+    examples: dict[str, Examples] = {}
     n_waiting = 0
-    for row in judged.stored(shard, text=False):
+    for row in judged.stored(shard, text=has_examples):
         if row["judged"] is None or row["site"] is None:
             continue
         page = judged.page(row)
-        found = evidence.contributions(page.page.blocks, page.scores.probabilities)
+        blocks, own = page.page.blocks, page.scores.probabilities
+        found = evidence.contributions(blocks, own)
         sites.setdefault(row["site"], []).append(found)
+        if has_examples:
+            of_keys = zip(found.key.view(np.int64).tolist(), evidence.first_blocks(blocks, own), strict=True)
+            _add_examples(examples.setdefault(row["site"], {}), blocks, of_keys)
         n_waiting += len(found)
         if n_waiting > _N_WAITING:
-            yield _summed(shard, sites)
-            sites, n_waiting = {}, 0
+            yield _summed(shard, sites, examples, schema)
+            sites, examples, n_waiting = {}, {}, 0
     if sites:
-        yield _summed(shard, sites)
+        yield _summed(shard, sites, examples, schema)
 
 
-def _summed(shard: Shard, sites: dict[str, list[Contributions]]) -> pa.RecordBatch:
+def _add_examples(found: Examples, blocks: Blocks, of_keys: Iterable[tuple[int, int]]) -> None:
+    for key, row in of_keys:
+        text = blocks.text[blocks.text_start[row] : blocks.text_end[row]][: 2 * _EXAMPLE]
+        text = " ".join(text.split())[:_EXAMPLE]
+        found[key] = max(found.get(key, (0, "", 0.0)), (len(text), text, row / len(blocks)))
+
+
+def _summed(
+    shard: Shard, sites: dict[str, list[Contributions]], examples: dict[str, Examples], schema: pa.Schema
+) -> pa.RecordBatch:
     """One row for each key of each site."""
     parts = [evidence.added([*pages, _of_site(len(pages))]) for pages in sites.values()]
     names = pa.array(sites, pa.string()).take(pa.array(np.repeat(np.arange(len(parts)), [*map(len, parts)])))
-    key = np.concatenate([part.key for part in parts])
+    key = np.concatenate([part.key for part in parts]).view(np.int64)
     sums = np.concatenate([part.sums for part in parts], axis=1)
-    file = pa.repeat(pa.scalar(stem(shard.path)), len(key))
-    columns = [file, names, pa.array(key.view(np.int64)), *map(pa.array, sums)]
-    return pa.RecordBatch.from_arrays(columns, schema=SUMS)
+    columns = {"site": names, "key": pa.array(key), **dict(zip(evidence.SUMS, sums, strict=True))}
+    if "file" in schema.names:
+        columns["file"] = pa.repeat(pa.scalar(stem(shard.path)), len(key))
+    else:
+        keyed = zip(names.to_pylist(), key.tolist(), strict=True)
+        found = [examples[site].get(key, (0, None, None)) for site, key in keyed]
+        columns["example"], columns["position"] = ([each[n] for each in found] for n in (1, 2))
+    arrays = [pa.array(columns[field.name], field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def _of_site(n_pages: int) -> Contributions:

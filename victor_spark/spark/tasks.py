@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 from pyspark import Accumulator, Broadcast, TaskContext
 from pyspark.sql import SparkSession
 
+from victor_spark import logs
 from victor_spark.spark import deciding, manifest
 from victor_spark.spark.counts import Counts
 from victor_spark.spark.record import models_hashes
@@ -35,6 +36,9 @@ from victor_spark.warc.shard import FIRST, Shard
 
 NO_VALUE: Final = "__HIVE_DEFAULT_PARTITION__"
 REPORT_DDL: Final = "report string"
+LOG_FIELDS: Final = "victor.log.fields"
+"""The local property of Spark's jobs that asks for a line of JSON from each task that is done."""
+
 _REPORT: Final = pa.schema([("report", pa.string())])
 _ON_DISK: Final = "file://"
 _N_TRIES: Final = 5
@@ -83,9 +87,12 @@ def clean_partition(
             handed = time.perf_counter()
             yield pages
             work.timer.add("hand_over", time.perf_counter() - handed)
-    if seconds is not None:
-        for stage, now in work.timer.seconds().items():
-            seconds[stage].add(now - before[stage])
+    stages = {stage: now - before[stage] for stage, now in work.timer.seconds().items()}
+    for stage, accumulator in (seconds or {}).items():
+        accumulator.add(stages[stage])
+    if (context := TaskContext.get()) and (fields := context.getLocalProperty(LOG_FIELDS)):
+        logs.structure(**json.loads(fields), task=context.partitionId(), attempt=context.attemptNumber())
+        logs.log("task done", stages=stages)
 
 
 def clean_rows(
@@ -193,7 +200,7 @@ def _by_folder(table: pa.Table, target: Target) -> Iterator[tuple[str, pa.Table]
 
 
 class _File:
-    """A file under way: rows are gathered into row groups of about the same size."""
+    """An open file: rows are gathered into row groups of about the same size."""
 
     def __init__(self, url: str, schema: pa.Schema, writer: Callable[[Any, pa.Schema], Any]) -> None:
         self._path = Path(url.removeprefix(_ON_DISK)) if url.startswith(_ON_DISK) else None

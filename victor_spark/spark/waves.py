@@ -17,8 +17,9 @@ from typing import Final, NamedTuple, TypeVar
 from pyspark import InheritableThread
 from pyspark.sql import DataFrame, SparkSession
 
-from victor_spark import tables
-from victor_spark.errors import OutputError
+from victor_spark import logs, tables
+from victor_spark.errors import REFUSALS, OutputError, VictorError
+from victor_spark.sites import table
 from victor_spark.spark import output, plan
 from victor_spark.spark.counts import Counts, Entry, of_files, total
 from victor_spark.spark.files import Files, HadoopFiles
@@ -28,6 +29,7 @@ from victor_spark.spark.progress import Tally
 from victor_spark.spark.request import RowOptions
 from victor_spark.spark.rows import STAGES
 from victor_spark.spark.tasks import (
+    LOG_FIELDS,
     REPORT_DDL,
     CleanTask,
     StageSeconds,
@@ -38,7 +40,9 @@ from victor_spark.spark.tasks import (
 )
 
 N_CLEANING: Final = 2
-_UNREADABLE: Final = re.compile(f"{UNREADABLE}: [^\\n]*")
+_UNREADABLE: Final = re.compile(f"(?:{UNREADABLE}|{table.UNREADABLE}): [^\\n]*")
+_REFUSED: Final = re.compile(rf"(?:[(:] ?|Status Code: )({'|'.join(REFUSALS)})\b")
+_ADDRESS: Final = re.compile(r"\w+://[^\s'\"]+(?=:)")
 _DISK_FULL: Final = re.compile(
     r"No space left on device|The \w+ quota of [^\n]{1,200}? is exceeded|could only be written to 0 of the"
 )
@@ -198,6 +202,9 @@ def commit(writing: Writing, wave: int, written: Written) -> Entry:
         stages={stage: round(seconds.value, 3) for stage, seconds in written.seconds.items()},
     )
     output.enter(files, entry)
+    if logs.FIELDS is not None:
+        done = {"seconds": entry.seconds, "stages": entry.stages, "statuses": counts.page_statuses}
+        logs.log("wave done", wave=wave, n_bytes=entry.n_bytes, n_pages=counts.n_pages, **done)
     return entry
 
 
@@ -212,6 +219,8 @@ def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Itera
     """Marks the jobs of this thread as the wave's, for progress, and as the run's, for cancelling it."""
     context, group = writing.spark.sparkContext, f"{writing.run_id}, wave {wave}"
     context.addJobTag(writing.run_id)
+    asked = None if logs.FIELDS is None else json.dumps({**logs.FIELDS, "wave": wave})
+    context.setLocalProperty(LOG_FIELDS, asked)  # type: ignore[arg-type]
     context.setLocalProperty("spark.scheduler.pool", None)  # type: ignore[arg-type] # as PySpark's own tests do
     context.setJobGroup(group, f"victor clean, wave {wave}", interruptOnCancel=True)
     writing.tally.begin(group, weight=weight, n_tasks=n_tasks)
@@ -226,13 +235,23 @@ def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Itera
 
 @contextmanager
 def disk_errors(files: Files) -> Iterator[None]:
-    """OutputError if a task finds a disk full, or judged pages damaged."""
+    """Errors of a disk or store, and of damaged files, as OutputError."""
     try:
         yield
+    except VictorError:
+        raise
     except Exception as error:
+        refused = [line for line in str(error).splitlines() if _REFUSED.search(line)]
+        for line in refused[-1:]:
+            code = _REFUSED.findall(line)[0]
+            where = (_ADDRESS.findall(line) or [files.location])[0]
+            why = f"{where}: {REFUSALS[code]} ({code}); the same command resumes when that is mended"
+            raise OutputError(why) from error
         if found := _UNREADABLE.search(str(error)):
-            advice = f"remove {output.JUDGING} from OUT, and the same command begins anew"
-            raise OutputError(f"{found[0]}; {advice}") from error
+            line = found[0]
+            if line.startswith(UNREADABLE):
+                line += f"; remove {output.JUDGING} from OUT, and the same command begins anew"
+            raise OutputError(line) from error
         if not (found := _DISK_FULL.search(str(error))):
             raise
         full = f"a disk is full ({found[0]}); make room, and the same command resumes"

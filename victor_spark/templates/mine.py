@@ -21,7 +21,7 @@ class MiningSettings:
     `view`: which of VIEWS the texts are. `patterns`: user's mutable patterns, (name, regular expression),
     beside those of conf/mutable.toml. `min_pages`: fewer distinct pages are not mined; pages are
     the same when `twin_likeness` of their distinct tokens are. `min_documents` and `min_share`: the
-    cut-off is never below so many pages, nor this share of them. Below it, from `min_section_share` of the
+    cut-off is never below this number or share of pages. Below it, from `min_section_share` of the
     pages on, strings of a section of the site, or that alternate between its pages, are accepted: menus and
     notices, whose lines are short and whole (repeats.of_sections), not articles. Strings shorter than
     `n_free_tokens` must stand at the edges of lines (`line_ratio` of them, repeats.standing).

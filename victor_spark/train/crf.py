@@ -43,7 +43,6 @@ NAMELESS: Final = 5
 CONFIDENCE: Final = 0.9
 """The last trees' log-odds are multiplied by this: on training pages they are overconfident."""
 
-
 OLD: Final = tuple(f"old[{label}]" for label in LABELS)
 C2: Final = 30.0
 """Stronger than in training from scratch: few pages must not undo many."""

@@ -30,7 +30,8 @@ _WBITS: Final = {"gzip": 31, "zlib": 15, "deflate": -15}
 _FIRST_STEP: Final = 512
 _LONGEST_STEP: Final = {"zstd": 2 << 10}
 _LONGEST_OTHER_STEP: Final = 16 << 10
-"""Packed bytes per call. They grow to many times as many; what lies behind a member's end is copied."""
+"""Packed bytes per call, doubled from the first step up to the longest: bytes behind a member's end are
+copied, so that short members need small steps."""
 
 _READER_STEPS: Final = (64 << 10, 512, 1)
 """Decompressed bytes per read of a reader. A read that fails loses what it had; smaller ones lose less."""

@@ -30,10 +30,10 @@ PARQUET_NAMES: Final = (".parquet", ".parq")
 NAMES: Final = (*PARQUET_NAMES, ".csv", ".csv.gz", ".tsv", ".tsv.gz")
 N_RECORDS: Final = 1000
 N_BYTES: Final = 64 << 20
-"""A shard has at most so many consecutive records, and bytes of them, of a file."""
+"""The most consecutive records of a file, and the most bytes of them, in one shard."""
 
 _NEAR: Final = 256 << 10
-"""So few bytes between two records are fetched, not skipped."""
+"""Gaps of at most this many bytes between two records are fetched, not skipped."""
 
 _SCHEMA: Final = pa.schema([("filename", pa.string()), ("offset", pa.int64()), ("length", pa.int64())])
 

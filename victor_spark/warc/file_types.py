@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from victor_spark.warc.compression import LZ4_MAGIC, ZSTD_DICTIONARY_MAGIC, compression_of, unpacked
 
-ShardKind = Literal["warc", "arc", "html", "judged"]
+ShardKind = Literal["warc", "arc", "html", "judged", "sites"]
 Kind = ShardKind | Literal["manifest", "empty", "unknown"]
 
 WET_NAMES: Final = (".wet", ".wet.gz", ".wet.zst")
@@ -30,7 +30,7 @@ _ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]{1,20}://|www\.)\S+", re.IGNORECASE)
 _LONGEST_NAME: Final = 4096
 _NOT_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 WARCINFO_LENGTH: Final = 4 << 10
-"""The first record of a shard lies in so many of its bytes, compressed."""
+"""Compressed bytes of a shard that hold its first record."""
 
 _CC_MAIN = re.compile(r"(?<![A-Za-z0-9])CC-MAIN-\d{4}(?:-\d{2,4}){1,2}(?![\d-])")
 _CC_NEWS = re.compile(r"(?<![A-Za-z0-9])CC-NEWS[/-](\d{4})[/-]?(\d{2})")

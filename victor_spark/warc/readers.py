@@ -137,7 +137,7 @@ def _guarded(source: Source, call: Callable[[], T]) -> T:
         raise
     except BaseException as error:
         if source.failure is not None:
-            raise SourceError(str(source.failure)) from error
+            raise SourceError(str(source.failure)) from source.failure
         # A Rust panic is a BaseException of a class that can't be imported.
         if isinstance(error, Exception) or type(error).__name__ == "PanicException":
             raise CorruptError(str(error)) from error

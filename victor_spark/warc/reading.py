@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from victor_spark.errors import InputError, ShardError, one_line
+from victor_spark.errors import InputError, ShardError, StoreError, one_line
 from victor_spark.warc import boundaries, coordinates, file_types, http_body, ranges, records, storage
 from victor_spark.warc.compression import HEAD_LENGTH, compression_of
 from victor_spark.warc.headers import SYNTAXES, Syntax
@@ -26,7 +26,7 @@ def read(shard: Shard, options: ReadOptions = DEFAULTS, attempt: Attempt = FIRST
     skip a record and what lies before it.
     Raises ShardError, and nothing else (MemoryError in an attempt that is watched), when the shard can't be
     opened, is empty, becomes unreadable or is not the content of `shard.etag`, and after its last record when
-    it ends too early.
+    it ends too early; StoreError when its store refuses all requests.
     """
     try:
         _check_unchanged(shard)
@@ -46,7 +46,8 @@ def read(shard: Shard, options: ReadOptions = DEFAULTS, attempt: Attempt = FIRST
     except InputError as error:
         raise ShardError(str(error)) from error
     except Exception as error:
-        raise ShardError(f"{shard.filename}: {one_line(error)}") from error
+        kind = StoreError if StoreError in (type(error), type(error.__cause__)) else ShardError
+        raise kind(f"{shard.filename}: {one_line(error)}") from error
 
 
 def _check_unchanged(shard: Shard) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar, cast
 
-from victor_spark.errors import InputError, one_line
+from victor_spark.errors import REFUSALS, InputError, StoreError, one_line
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -24,7 +24,7 @@ T = TypeVar("T")
 FIRST_FETCH: Final = 256 << 10
 LARGEST_FETCH: Final = 8 << 20
 _PROGRESS: Final = 64 << 10
-"""After so many bytes arrived, the next failure counts as the first one."""
+"""When this many bytes have arrived, the next failure counts as the first one."""
 
 N_TRIES: Final = 6
 FIRST_WAIT: Final = 1.0
@@ -50,6 +50,8 @@ _ADVICE: Final = {
     "hdfs": "reading hdfs:// needs an extra: pip install 'victor-spark[hdfs]' (or Hadoop's own libhdfs, "
     "with HADOOP_HOME, JAVA_HOME and CLASSPATH=$(hadoop classpath --glob))",
 }
+_CHANGED: Final = "the file changed while it was read"
+_UNTRUSTED: Final = "the server's certificate is not trusted; AWS_CA_BUNDLE names a file of authorities"
 _PERMANENT: Final = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 _PERMANENT_CODES: Final = frozenset({errno.EINVAL, errno.EBADF, errno.ENOENT, errno.EACCES, errno.EPERM})
 
@@ -66,7 +68,7 @@ class TransientError(OSError):
 
 
 def wait_before_retry(n_failures: int, asked: float | None = None) -> float:
-    """Seconds to wait after so many failures; a server may ask for more, up to the longest wait."""
+    """Seconds to wait after `n_failures` failures; a server may ask for more, up to the longest wait."""
     longest = min(FIRST_WAIT * 2 ** (n_failures - 1), LONGEST_WAIT)
     return max(random.uniform(0.0, longest), min(asked or 0.0, LONGEST_WAIT))
 
@@ -106,11 +108,11 @@ class RemoteFile(io.RawIOBase):
         self._step = FIRST_FETCH
 
     def readable(self) -> bool:
-        """It is."""
+        """True."""
         return True
 
     def seekable(self) -> bool:
-        """It is."""
+        """True."""
         return True
 
     def seek(self, position: int, whence: int = os.SEEK_SET, /) -> int:
@@ -247,7 +249,24 @@ def translated(path: str) -> Iterator[None]:
     except (ImportError, InputError, TransientError):
         raise
     except Exception as error:
-        raise _meaning(error, path) from error
+        raise (_refusal(error, path) or _meaning(error, path)) from error
+
+
+def _code(error: Exception) -> str:
+    """S3's name of an error, or the HTTP status where there is none, as in the answer to HEAD."""
+    answer: Any = getattr(error.__cause__ or error.__context__ or error, "response", None)
+    return str(answer.get("Error", {}).get("Code", "")) if isinstance(answer, dict) else ""
+
+
+def _refusal(error: Exception, path: str) -> StoreError | None:
+    """Why S3 refuses all requests, if it does; asks for a byte, as the answer to HEAD has no reason."""
+    if (code := _code(error)) in ("400", "403"):
+        system, inner = file_system(path)
+        try:
+            system.cat_file(inner, 0, 1)
+        except Exception as again:  # noqa: BLE001 - asked only for its reason
+            code = _code(again)
+    return None if code.isdigit() or code not in REFUSALS else StoreError(f"{REFUSALS[code]} ({code})")
 
 
 def _meaning(error: Exception, path: str) -> Exception:
@@ -257,8 +276,8 @@ def _meaning(error: Exception, path: str) -> Exception:
         return InputError(f"{path}: {_ADVICE.get(_file_system_name(path), message)}")
     if isinstance(error, ValueError) and "Protocol not known" in message:
         return InputError(f"{path}: {message}")
-    if kind == "FileExpired":
-        return OSError("the file changed while it was read")
+    if kind == "FileExpired" or "SSL validation failed" in message:
+        return OSError(_CHANGED if kind == "FileExpired" else _UNTRUSTED)
     if isinstance(error, PermissionError) or "AccessControlException" in message:
         return PermissionError(f"access denied ({message})")
     if isinstance(error, _PERMANENT):

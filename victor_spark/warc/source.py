@@ -233,7 +233,7 @@ def _lz4_frame(source: Source, start: int) -> Parts:
             raise
     finally:
         if source.failure is not None:
-            raise SourceError(str(source.failure))
+            raise SourceError(str(source.failure)) from source.failure
     return end, complete
 
 

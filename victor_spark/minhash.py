@@ -1,7 +1,8 @@
-"""MinHash of texts (Broder 1997): shingles, buckets for LSH, and sketches by which pairs are compared.
+"""MinHash (Broder 1997): buckets in which similar sets meet, and sketches by which pairs are compared.
 
-A shingle is a run of words: of characters in scripts without spaces, where a character is a word. A text with
-fewer words is one shingle; a text without words has none.
+A set is an array of hashes, of the shingles of a text or of other numbers. A shingle is a run of words: of
+characters in scripts without spaces, where a character is a word. A text with fewer words is one shingle; a
+text without words has none.
 """
 
 from typing import Final
@@ -26,7 +27,12 @@ def shingles(words: list[str], n: int) -> NDArray[np.uint32]:
     runs = np.zeros(len(hashes) - n + 1 if n else 0, np.uint64)
     for first in range(n):
         runs = runs * _BASE + hashes[first : first + len(runs)]
-    return np.unique((_mixed(runs) >> np.uint64(32)).astype(np.uint32))
+    return np.unique(hashes_of(runs))
+
+
+def hashes_of(values: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    """The hash of each number."""
+    return (_mixed(values) >> np.uint64(32)).astype(np.uint32)
 
 
 def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -42,13 +48,13 @@ def rows_of_band(threshold: float) -> int:
     return max((n for n, recall in recalls.items() if recall >= _LEAST_RECALL), default=1)
 
 
-def buckets(shingles: NDArray[np.uint32], rows: int) -> NDArray[np.int64]:
-    """The buckets of a text, one for each band of `rows` hashes; texts that share one may be similar."""
-    minima = np.full(_N_HASHES, 0xFFFFFFFF, np.uint32)
+def buckets(shingles: NDArray[np.uint32], rows: int, n_hashes: int = _N_HASHES) -> NDArray[np.int64]:
+    """The buckets of a set, one for each band of `rows` hashes; sets that share one may be similar."""
+    minima = np.full(n_hashes, 0xFFFFFFFF, np.uint32)
     for first in range(0, len(shingles), _SKETCH):  # in pieces, to bound the memory
-        hashes = shingles[first : first + _SKETCH, None] * _FACTORS + _ADDENDS
+        hashes = shingles[first : first + _SKETCH, None] * _FACTORS[:n_hashes] + _ADDENDS[:n_hashes]
         np.minimum(minima, hashes.min(axis=0), out=minima)
-    bands = minima[: _N_HASHES // rows * rows].reshape(-1, rows).astype(np.uint64)
+    bands = minima[: n_hashes // rows * rows].reshape(-1, rows).astype(np.uint64)
     found = _mixed(np.arange(1, len(bands) + 1 if len(shingles) else 1, dtype=np.uint64))
     for column in bands.T[:, : len(found)]:
         found = _mixed(found * _BASE + column)

@@ -1,0 +1,272 @@
+"""Tables of sites: what a crawl shows of its sites helps the next crawl, in one pass or in two."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+import victor_spark
+from tests.spark.crawl import Response, Victor, rows, write_warc
+from tests.spark.test_by_site import FOOT, SENTENCES, chapter
+from victor_spark.pipeline import Settings
+from victor_spark.sites import table
+from victor_spark.sites.table import SITES, SUMS, SiteTable
+from victor_spark.spark.request import CleanRequest, SiteOptions, SparkOptions
+from victor_spark.spark.run import run
+
+pytestmark = pytest.mark.spark
+
+HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e" + "x" * 500
+PROSE = chapter(99, SENTENCES, foot=SENTENCES[0])
+"""A page that keeps its foot where nothing is known of its site."""
+
+Clean = Callable[..., Path]
+
+
+def of_tales(numbers: range) -> list[Response]:
+    """Chapters of one site that has one layout."""
+    pages = [(n, chapter(n, [f"{n} {sentence}" for sentence in SENTENCES] * 3)) for n in numbers]
+    return [Response(f"http://tales.example/{n}", html) for n, html in pages]
+
+
+@pytest.fixture(scope="module")
+def clean(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Clean:
+    """Cleans responses, and gives the folder of the run."""
+    assert spark
+
+    def cleaned(responses: list[Response], **options: Any) -> Path:
+        folder = tmp_path_factory.mktemp("run")
+        shards = [write_warc(folder / f"{n}.warc.gz", responses[n::2]) for n in range(min(2, len(responses)))]
+        request = CleanRequest(
+            inputs=tuple(map(str, shards)),
+            output=str(folder / "out"),
+            spark=SparkOptions(split_bytes=4 << 10),
+        )
+        run(replace(request, **options))
+        return folder / "out"
+
+    return cleaned
+
+
+KEEPING = SiteOptions(by_site=True, keep_blocks=True)
+
+
+@pytest.fixture(scope="module")
+def march(clean: Clean) -> Path:
+    """A run with block rows: twelve chapters, two pages with a hostile text, and two lone pages."""
+    odd = [
+        Response(f"http://odd.example/{n}", chapter(n, [f"{n} {SENTENCES[0]}", HOSTILE.replace("<", "&lt;")]))
+        for n in range(2)
+    ]
+    alone = [Response(f"http://alone{n}.example/", chapter(n, SENTENCES)) for n in range(2)]
+    return clean([*of_tales(range(12)), *odd, *alone], sites=KEEPING)
+
+
+@pytest.fixture(scope="module")
+def known(march: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The table of sites of that run."""
+    from victor_spark.spark import site_table
+
+    target = tmp_path_factory.mktemp("table") / "sites"
+    site_table.run([str(march)], str(target))
+    return target
+
+
+def opened(folder: Path) -> SiteTable:
+    return SiteTable(str(folder), table.listing(str(folder)))
+
+
+def sums(folder: Path) -> dict[tuple[str, int], tuple[int, int]]:
+    """(site, key) → (pages, log-odds) of all rows."""
+    found = pq.read_table(folder).to_pylist()
+    return {(row["site"], row["key"]): (row["n_pages"], row["log_odds"]) for row in found}
+
+
+def test_a_table_has_the_sums_of_each_site_without_keys_of_single_pages(known: Path) -> None:
+    found = pq.read_table(known)
+    assert set(found["site"].to_pylist()) == {"tales.example", "odd.example"}
+    of_sites = found.filter(pc.equal(found["key"], table.OF_SITE))
+    assert dict(zip(*of_sites.select(["site", "n_pages"]).to_pydict().values(), strict=True)) == {
+        "tales.example": 12,
+        "odd.example": 2,
+    }
+    assert min(found["n_pages"].to_pylist()) > 1
+    assert len(sums(known)) == len(found)
+    assert "Terms" in " ".join(filter(None, found["example"].to_pylist()))
+
+
+def test_a_single_page_of_a_later_crawl_is_decided_with_the_table(clean: Clean, known: Path) -> None:
+    """In one pass, in two, and without Spark: each drops the foot, which all pages of the site dropped."""
+    single = [Response("http://tales.example/99", PROSE)]
+    elsewhere = [Response("http://other.example/99", PROSE)]
+    with_table = Settings(sites=str(known))
+
+    def texts(**options: Any) -> dict[str, int]:
+        found = rows(clean([*single, *elsewhere], **options))
+        return {row["url"]: row["text"].count(SENTENCES[0]) for row in found}
+
+    kept, dropped = {"http://other.example/99": 2}, {"http://tales.example/99": 1}
+    assert texts() == {"http://tales.example/99": 2} | kept
+    assert texts(cleaning=with_table) == dropped | kept
+    assert texts(cleaning=with_table, sites=SiteOptions(by_site=True)) == dropped | kept
+    page = victor_spark.clean(PROSE, "http://tales.example/99", sites=known)
+    assert page.text.count(SENTENCES[0]) == 1
+    assert victor_spark.clean(PROSE, sites=known).text == victor_spark.clean(PROSE).text
+
+
+def test_two_passes_add_the_table_to_the_pages_of_the_crawl(clean: Clean, known: Path) -> None:
+    out = clean(of_tales(range(12, 15)), sites=KEEPING, cleaning=Settings(sites=str(known)))
+    assert {row["n_site_pages"] for row in rows(out)} == {15}
+    judging = pq.read_table(out / "_run/judging/pages")
+    assert len(judging) == 3
+
+
+def test_tables_of_two_crawls_add_up_to_that_of_both(
+    clean: Clean, known: Path, march: Path, tmp_path: Path, victor: Victor
+) -> None:
+    april = clean(of_tales(range(12, 15)), sites=KEEPING)
+    for sources, name in (([april], "april"), ([march, april], "both"), ([known, tmp_path / "april"], "sum")):
+        assert victor("sites", "write", *sources, "--output", tmp_path / name).code == 0
+    both, added = sums(tmp_path / "both"), sums(tmp_path / "sum")
+    assert added.items() <= both.items()  # a key that one page of each crawl has is in neither table
+    assert added["tales.example", table.OF_SITE][0] == 15
+    assert {key for key, (n_pages, _) in both.items() if n_pages > 3} <= added.keys()
+    outcome = victor("sites", "write", known, "--output", tmp_path / "sum")
+    assert (outcome.code, "exists; choose another --output" in outcome.lines[-1]) == (2, True)
+
+
+def test_a_person_sees_which_layouts_are_kept_and_hostile_text_stays_text(
+    known: Path, tmp_path: Path, victor: Victor, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def shown(*arguments: object) -> str:
+        from victor_spark.cli import main
+
+        capfd.readouterr()
+        assert main(["sites", "show", str(known), *map(str, arguments)]) == 0
+        return capfd.readouterr().out
+
+    assert [line.split()[-1] for line in shown().splitlines()] == ["tales.example", "odd.example"]
+    lines = shown("tales.example").splitlines()
+    sentence = next(line for line in lines if max(SENTENCES, key=len)[:40] in line)
+    assert sentence.startswith("+ ")
+    assert next(line for line in lines if FOOT[:20] in line).startswith("- ")
+    assert lines.index(sentence) < next(n for n, line in enumerate(lines) if FOOT[:20] in line)
+    for text in (shown("odd.example"), shown("--html", tmp_path / "page.html")):
+        assert not {"\x1b", "\u202e"} & set(text)
+    html = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "&lt;script&gt;" in html
+    assert not {"\x1b", "\u202e"} & set(html)
+    assert "<script" not in html
+    assert "http" not in html.replace("http-equiv", "")  # self-contained
+    assert victor("sites", "show", known, "none.example").code == 2
+
+
+def copied(known: Path, target: Path, change: Callable[[pa.Table], pa.Table]) -> Path:
+    """The table with a change, as one file."""
+    target.mkdir()
+    parts = [pq.ParquetFile(path).read() for path in sorted(known.glob("*.parquet"))]
+    pq.write_table(change(pa.concat_tables(parts)), target / "part.parquet", row_group_size=2)
+    return target
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (lambda found: found.replace_schema_metadata({table.VERSION_KEY: "9"}), "of sites of version 9, not"),
+        (lambda found: found.replace_schema_metadata().cast(SITES), "no table of sites, not of version 1"),
+        (lambda found: found.drop_columns(["log_odds"]), "with other columns"),
+        (lambda found: found.take([0, len(found) - 1] * 2), "not sorted by site, or are of two tables"),
+    ],
+    ids=["version", "none", "columns", "unsorted"],
+)
+def test_other_tables_are_refused_in_one_line_before_the_first_page(
+    known: Path, tmp_path: Path, victor: Victor, change: Callable[[pa.Table], pa.Table], complaint: str
+) -> None:
+    write_warc(tmp_path / "a.warc.gz", of_tales(range(1)))
+    wrong = copied(known, tmp_path / "wrong", change)
+    outcome = victor("clean", tmp_path / "a.warc.gz", "--sites", wrong, "--output", tmp_path / "out")
+    assert outcome.code == 2
+    assert complaint in outcome.lines[-1]
+    assert not (tmp_path / "out").exists()
+
+
+def test_damaged_rows_are_an_error_of_one_line(known: Path, tmp_path: Path, victor: Victor) -> None:
+    whole = next(iter(sorted(known.glob("*.parquet"))))
+    for name, content in (("garbled", b"?" * 99), ("cut", whole.read_bytes()[:-40])):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.parquet").write_bytes(content)
+        outcome = victor("sites", "show", tmp_path / name)
+        assert outcome.code == 2
+        assert "table of sites can't be read" in outcome.lines[-1]
+    middle = bytearray(whole.read_bytes())
+    middle[4 : len(middle) // 2] = b"?" * (len(middle) // 2 - 4)
+    (tmp_path / "middle").mkdir()
+    (tmp_path / "middle/a.parquet").write_bytes(middle)
+    outcome = victor("sites", "write", tmp_path / "middle", "--output", tmp_path / "more")
+    assert outcome.code == 2
+    assert "table of sites can't be read" in outcome.lines[-1]
+    assert not (tmp_path / "more").exists()
+    assert victor("sites", "show", tmp_path / "nowhere").code == 2
+
+
+def test_only_the_rows_of_the_sites_asked_for_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A million rows in groups of a thousand: one site costs one group, however many sites there are."""
+    names = [f"site{n:04}.example" for n in range(1000)]
+    keys = [*range(1, 1000), table.OF_SITE]
+    found = pa.table(
+        {
+            "site": pa.array([name for name in names for _ in keys]),
+            "key": pa.array(keys * len(names), pa.int64()),
+            "n_pages": pa.array([9] * len(keys) * len(names), pa.int64()),
+            "log_odds": pa.array([0] * len(keys) * len(names), pa.int64()),
+            "example": pa.nulls(len(keys) * len(names), pa.string()),
+            "position": pa.nulls(len(keys) * len(names), pa.float32()),
+        }
+    ).replace_schema_metadata({table.VERSION_KEY: table.VERSION, table.GROUPING_KEY: "registered-domain"})
+    pq.write_table(found, tmp_path / "a.parquet", row_group_size=1000)
+    of_sites = opened(tmp_path)
+    read: list[int] = []
+    real = pq.ParquetFile.read_row_group
+
+    def counted(self: pq.ParquetFile, number: int, *rest: Any, **options: Any) -> pa.Table:
+        read.append(number)
+        return real(self, number, *rest, **options)
+
+    monkeypatch.setattr(pq.ParquetFile, "read_row_group", counted)
+    for _ in range(3):
+        of_site = of_sites.of("site0500.example")
+        assert of_site is not None
+        assert (of_site.n_pages, len(of_site.of_keys)) == (9, 1000)
+        assert of_sites.of("none.example") is None
+    assert read == [500]
+    assert of_sites.of(None) is None
+
+
+@pytest.mark.parametrize("has_statistics", [True, False])
+def test_a_site_that_fills_several_row_groups_is_read_whole(tmp_path: Path, has_statistics: bool) -> None:
+    """Parquet files have no statistics of names of thousands of characters."""
+    length = 1 if has_statistics else 5000
+    names = [name * length for name in "aabbbbbc"]
+    columns = {
+        "site": names,
+        "key": [1, -1, 1, 2, 3, 4, -1, -1],
+        **{name: [2] * 8 for name in SUMS.names[2:]},
+    }
+    found = pa.table(columns).append_column("example", pa.nulls(8)).append_column("position", pa.nulls(8))
+    metadata = {table.VERSION_KEY: table.VERSION, table.GROUPING_KEY: "host"}
+    found = found.cast(SITES).replace_schema_metadata(metadata)
+    pq.write_table(found, tmp_path / "a.parquet", row_group_size=3, write_statistics=has_statistics)
+    sites = opened(tmp_path)
+    assert sites.grouping == "host"
+    for name, n_keys in (("a", 2), ("b", 5), ("c", 1)):
+        of_site = sites.of(name * length)
+        assert of_site is not None
+        assert len(of_site.of_keys) == n_keys

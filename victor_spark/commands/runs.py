@@ -1,0 +1,124 @@
+"""`victor status`, `victor export` and `victor dedup`: commands on the output of `victor clean`."""
+
+import argparse
+import json
+from dataclasses import fields
+from typing import Final
+
+from victor_spark.commands.clean_options import MASTER
+from victor_spark.commands.options import Command, n_bytes, option, positive, probability, switch
+from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
+from victor_spark.spark.request import EXPORTS, ExportRequest
+
+STATUS_HELP: Final = """\
+Prints the progress of a run: waves that are done, missing or failed, pages by status, failed shards.
+
+OUT is the --output of victor clean. Changes nothing; safe while the run is active. Exit code 0: complete; 4:
+incomplete: run the same victor clean command again to resume (with a larger failure budget, if it was
+exceeded).
+
+examples:
+  victor status out                   a few lines
+  victor status out --waves           one line per wave as well
+  victor status out --json            the same as JSON
+  victor status out && publish out    continue only if it is complete
+"""
+
+EXPORT_HELP: Final = """\
+Writes the pages of a finished run as files, or adds them to a table, for other tools to read.
+
+OUT is the --output of a complete victor clean; its pages with the status ok are exported. DEST is, with --to
+  jsonl     a new folder of *.jsonl.zst: id, text, url, date, language, metadata
+  parquet   a new folder of Parquet files with a dataset card
+  iceberg   CATALOG.NAMESPACE.TABLE; the catalog as pyiceberg is configured (~/.pyiceberg.yaml)
+  delta     the folder of a table
+Readers see all pages or none. A table gets each run once; columns that it lacks are added.
+
+examples:
+  victor export out corpus --to jsonl --where "language = 'cs' and expected_f1 >= 0.8" --unique
+  victor export out dataset --to parquet --partition-by language
+  victor export out s3://bucket/pages --to delta
+  victor export out lake.web.pages --to iceberg
+"""
+
+DEDUP_HELP: Final = """\
+Marks pages of a finished run that repeat another page: copies, reprints, one article at several addresses.
+
+OUT is the --output of victor clean. Two pages are duplicates if they share at least --threshold of their runs
+of N words (characters, in scripts without spaces). Duplicates of duplicates are in the same cluster, of which
+one page is kept. OUT/duplicates/ (Parquet) gets a row for every page of a cluster, with the page that is kept
+for it. Run again, the command replaces it; OUT/pages/ never changes. The result depends on the pages only,
+not on tasks or their order.
+
+examples:
+  victor dedup out                                      keep the page that was fetched first
+  victor dedup out --threshold 0.9 --keep longest
+  victor dedup out --per-site                           keep one page on each site
+  victor dedup out --output unique --drop               the pages table without duplicates
+  victor dedup out --output marked                      the pages table with columns of the marks
+  spark-submit --master spark://host:7077 jobs/dedup.py hdfs:///out --output hdfs:///unique --drop
+"""
+
+STATUS_OPTIONS: Final = (
+    option("OUT", "the --output of victor clean", dest="output"),
+    switch("--waves", "print one line per wave"),
+    switch("--json", "print JSON"),
+)
+EXPORT_OPTIONS: Final = (
+    option("OUT", "the --output of victor clean", dest="output"),
+    option("DEST", "where the pages go", dest="destination"),
+    option("--to FORMAT", ", ".join(EXPORTS), choices=EXPORTS, required=True),
+    option("--where SQL", "only pages that meet a condition on columns of OUT/pages, in Spark's SQL"),
+    switch("--unique", "of pages with the same text, only the first by shard and offset"),
+    option(
+        "--partition-by COLUMN", "a folder, or a partition of the table, for each value of a column of text"
+    ),
+    option("--target-file-size SIZE", "about the size of a file (default: 256M)", n_bytes),
+    MASTER,
+)
+DEDUP_OPTIONS: Final = (
+    option("OUT", "the --output of victor clean", dest="location"),
+    option("--threshold X", "least similarity of duplicates, 0 to 1", probability, default=0.8),
+    option("--shingle-words N", "length of a run, in words or characters", positive, default=5),
+    option("--keep", "the page to keep", choices=("first", "longest"), default="first"),
+    switch("--per-site", "keep one page on each site (registered domain)"),
+    option("--output DEST", "write the pages table with columns of the marks to a new folder", dest="target"),
+    switch("--drop", "with --output: leave the duplicates out"),
+    MASTER,
+)
+
+
+def status(arguments: argparse.Namespace) -> int:
+    """Prints the progress of a run."""
+    from victor_spark.spark import status
+
+    found = status.status(arguments.output)
+    if arguments.json:
+        print(json.dumps(found, ensure_ascii=False, indent=2))
+    else:
+        print("\n".join(status.as_lines(found, every_wave=arguments.waves)))
+    return EXIT_DONE if found["complete"] else EXIT_INCOMPLETE
+
+
+def export(arguments: argparse.Namespace) -> int:
+    """Writes the pages for other tools."""
+    from victor_spark.spark import export
+
+    export.run(ExportRequest(**{one.name: getattr(arguments, one.name) for one in fields(ExportRequest)}))
+    return EXIT_DONE
+
+
+def dedup(arguments: argparse.Namespace) -> int:
+    """Marks the duplicates."""
+    if arguments.drop and not arguments.target:
+        raise UsageError("--drop needs --output DEST")
+    from victor_spark.spark.dedup import DedupRequest, run
+
+    given = {one.name: getattr(arguments, one.name) for one in fields(DedupRequest)}
+    run(DedupRequest(**{name: value for name, value in given.items() if value is not None}))
+    return EXIT_DONE
+
+
+STATUS: Final = Command(STATUS_HELP, STATUS_OPTIONS, status)
+EXPORT: Final = Command(EXPORT_HELP, EXPORT_OPTIONS, export, stopped="nothing was exported")
+DEDUP: Final = Command(DEDUP_HELP, DEDUP_OPTIONS, dedup, stopped="nothing was written")

@@ -1,0 +1,134 @@
+"""`victor sites write` and `victor sites show`: what crawls show of their sites, kept as a table."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from heapq import nlargest
+from html import escape
+from pathlib import Path
+from typing import Final
+
+from victor_spark import resources
+from victor_spark.commands.clean_options import MASTER
+from victor_spark.commands.options import Command, option
+from victor_spark.errors import EXIT_DONE, InputError
+from victor_spark.extractors import by_site
+from victor_spark.sites import decision, layouts, table
+from victor_spark.sites.layouts import Site
+from victor_spark.warc.storage import printable
+
+WRITE_HELP: Final = """\
+Writes what crawls show of their sites as a table, for `victor clean --sites` in the next crawl.
+
+SOURCE is the --output of `victor clean --by-site --keep-blocks`, or a table that this command wrote; the sums
+of several sources are added. The table is a folder of Parquet files, sorted by site: for every layout and
+text that at least two pages of a site have, the number of pages, the sum of their log-odds of content, and
+an example. docs/running.md has more.
+
+examples:
+  victor sites write out --output sites-march
+  victor sites write sites-march out-april --output sites-april      adds the pages of a later crawl
+  victor clean may.warc.gz --sites sites-april --output may          one pass, also for single pages
+  spark-submit --master spark://host:7077 jobs/sites.py hdfs:///out --output hdfs:///sites
+"""
+SHOW_HELP: Final = """\
+Shows which parts of a site's pages are kept: its layouts in the order of a page, each with an example.
+
+P is the probability of content of a block whose own probability equals the mean over the site's pages; blocks
+with .5 and more are marked as kept (+). Texts that repeat follow. Without SITE, lists the largest sites, and
+--html has the layouts of each.
+
+examples:
+  victor sites show sites-april
+  victor sites show sites-april example.org --limit 100
+  victor sites show sites-april example.org --html example.html      one page that needs no other file
+"""
+_HEAD: Final = """\
+<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><style>
+:root { color-scheme: light dark; }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: auto; }
+div { display: flex; gap: 1rem; border-left: .4rem solid #9aa5ae; padding: .15rem .7rem; margin: .15rem 0; }
+div.kept { border-color: #3f8f5f; background: #3f8f5f22; font-weight: 600; }
+small { opacity: .75; font-weight: 400; white-space: nowrap; }
+bdi { flex: 1; min-width: 0; overflow-wrap: anywhere; }
+</style>"""
+_CLASSES: Final = {"+": "kept", "-": "dropped", "=": "repeated"}
+_LIMIT: Final = 40
+
+WRITE_OPTIONS: Final = (
+    option("SOURCE...", "runs with block rows, and tables of sites", dest="sources"),
+    option("--output TABLE", "a new folder", required=True, dest="target"),
+    MASTER,
+)
+SHOW_OPTIONS: Final = (
+    option("TABLE", "a table of sites", dest="table"),
+    option("[SITE]", "a site of the table (default: list the sites)", dest="site"),
+    option("--limit N", "sites, layouts and texts to show, those of the most pages", int, default=_LIMIT),
+    option("--html FILE", "write a page instead"),
+)
+
+
+def write(arguments: argparse.Namespace) -> int:
+    """Writes the table."""
+    from victor_spark.spark import site_table
+
+    site_table.run(arguments.sources, arguments.target, arguments.master)
+    return EXIT_DONE
+
+
+def show(arguments: argparse.Namespace) -> int:
+    """Prints the sites or the layouts of one, or writes them as a page."""
+    found = table.SiteTable(arguments.table, table.listing(arguments.table))
+    if arguments.site is None:
+        counted = (row for part in found.sizes() for row in part.to_pylist())
+        largest = nlargest(arguments.limit, ((row["n_pages"], row["site"]) for row in counted))
+        sites = [site for _, site in largest]
+    elif found.of(arguments.site) is None:
+        name = printable(arguments.site)
+        raise InputError(f"{arguments.table}: has no site {name} (without SITE, they are listed)")
+    else:
+        sites = [arguments.site]
+    model = decision.from_bytes(by_site.model()[by_site.MODEL])
+    shown = (layouts.of_site(found.rows(site), model) for site in sites)
+    if arguments.html:
+        with resources.written(Path(arguments.html)), open(arguments.html, "w", encoding="utf-8") as file:
+            file.write(f"{_HEAD}<title>{escape(arguments.table)}</title></head><body>\n")
+            file.writelines(_html(*line) for site in shown for line in _lines(site, arguments.limit))
+            file.write("</body></html>\n")
+        return EXIT_DONE
+    sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
+    for site in shown:
+        if arguments.site is None:
+            print(f"{site.n_pages:>9,} pages {_n_layouts(site)}  {printable(site.name)}")
+            continue
+        for mark, numbers, text in _lines(site, arguments.limit):
+            print(f"{mark:1} {numbers:>11}  {text}" if mark else f"\n{text}")
+    return EXIT_DONE
+
+
+def _n_layouts(site: Site) -> str:
+    n_kept = sum(each.p >= layouts.KEPT for each in site.layouts)
+    return f"{len(site.layouts):>7,} layouts ({n_kept:,} kept)"
+
+
+def _lines(site: Site, limit: int) -> Iterator[tuple[str, str, str]]:
+    """A mark, numbers and a text, printable, of each line; headings have no mark."""
+    often = sorted(nlargest(limit, range(len(site.layouts)), key=lambda row: site.layouts[row].share))
+    yield "", "", f"{printable(site.name)}: {site.n_pages:,} pages, {_n_layouts(site).strip()}"
+    for each in map(site.layouts.__getitem__, often):
+        numbers = f"P {each.p:.2f} {each.share:>6.1%}"
+        yield "+" if each.p >= layouts.KEPT else "-", numbers, printable(each.example)
+    yield "", "", f"{len(site.texts):,} texts repeat"
+    for each in site.texts[:limit]:
+        yield "=", f"{each.share:.1%}", printable(each.example)
+
+
+def _html(mark: str, numbers: str, text: str) -> str:
+    text = f"<bdi>{escape(text)}</bdi>"
+    line = f"<div class={_CLASSES[mark]}>{text}<small>{numbers}</small></div>" if mark else f"<h2>{text}</h2>"
+    return f"{line}\n"
+
+
+WRITE: Final = Command(WRITE_HELP, WRITE_OPTIONS, write, stopped="nothing was written")
+SHOW: Final = Command(SHOW_HELP, SHOW_OPTIONS, show)

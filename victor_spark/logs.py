@@ -1,0 +1,33 @@
+"""Lines on stderr: text for people, or objects of JSON for a log store (`--log-format json`)."""
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+from typing import Any
+
+from victor_spark.redaction import redacted_message
+
+FIELDS: dict[str, Any] | None = None
+"""Fields of every line of JSON; None: lines are text."""
+
+
+class _Handler(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        log(record.getMessage(), record.levelname.lower())
+
+
+def structure(**fields: Any) -> None:
+    """Lines are JSON from now on, those of Python's own logging too, and hold the fields."""
+    global FIELDS  # noqa: PLW0603 - there is one stderr
+    logging.basicConfig(handlers=[_Handler()])  # once
+    FIELDS = {**(FIELDS or {}), **fields}
+
+
+def log(line: str, level: str = "info", /, **fields: Any) -> None:
+    """Writes a line, without credentials; the fields only where lines are JSON."""
+    text = f"victor: {'error: ' * (level == 'error')}{redacted_message(line)}"
+    if FIELDS is not None:
+        found = {"time": datetime.now(UTC).isoformat(), "level": level, "message": redacted_message(line)}
+        text = json.dumps({**found, **FIELDS, **fields}, ensure_ascii=False)
+    print(text, file=sys.stderr, flush=True)

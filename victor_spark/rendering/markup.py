@@ -1,0 +1,215 @@
+"""The kept content as HTML and as TEI P5 (schema tei_all): two mark-ups of the same nodes."""
+
+import re
+from collections.abc import Sequence
+from datetime import date
+from typing import Any, Final, NamedTuple
+from xml.sax.saxutils import escape, quoteattr
+
+from victor_spark.metadata.extract import Metadata
+from victor_spark.rendering import num
+from victor_spark.rendering.structure import OP, Structure
+
+_NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_SPACE_AT_END: Final = re.compile("(?<! ) +(</(?:cell|t[dh]|dt|caption|figcaption|summary)>)")
+_VALUED: Final = frozenset(("code", "callout", "footnote", "link", "image", "math", "ref"))
+_LINES: Final = frozenset(("cell", "dt", "caption", "summary"))
+"""Nodes whose paragraphs are no elements of their own."""
+_PARTS: Final = {"list": "item", "table": "row"}
+"""What a node needs one of to be itself."""
+_NESTED: Final = frozenset(("p", "heading", "code", "list", "item", "quote", "callout", "footnote"))
+"""Nodes with a mark-up of their own that stand as text in a cell of TEI."""
+
+
+class Node(NamedTuple):
+    """A node: what it is, its numbers and value (num.NODE), and what it is in."""
+
+    op: str
+    a: int
+    b: int
+    value: Any
+    around: Sequence[str]
+
+
+def html(page: Structure, title: str | None, language: str | None) -> str:
+    """An HTML page: the title, and the kept content."""
+    stated = f" lang={_attribute(language)}" if language and _LANGUAGE.fullmatch(language) else ""
+    return (
+        f'<!DOCTYPE html>\n<html{stated}>\n<head>\n<meta charset="utf-8">\n<title>{_text(title)}</title>\n'
+        f"</head>\n<body>\n{_marked_up(page, _HTML, 0, page.nodes.shape[1])}</body>\n</html>\n"
+    )
+
+
+def tei(page: Structure, about: Metadata, *, title: str | None, url: str | None, language: str | None) -> str:
+    """A TEI document: header with what the page states about itself, body with the kept content."""
+    authors = "".join(f"<author>{_text(name)}</author>" for name in about.authors or ())
+    named = _text(about.title or title)
+    source = [f"<title>{_text(about.site_name)}</title>"] if about.site_name else []
+    source += [f"<date when={_attribute(day)}/>"] if (day := _day(about.date or "")) else []
+    source += [f"<ptr target={_address(url)}/>"] if url else []
+    stated = f" xml:lang={_attribute(language)}" if language and _LANGUAGE.fullmatch(language) else ""
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<TEI xmlns="http://www.tei-c.org/ns/1.0">\n<teiHeader><fileDesc>'
+        f"<titleStmt><title>{named}</title>{authors}</titleStmt>"
+        "<publicationStmt><p>Extracted from a web page by victor-spark.</p></publicationStmt>"
+        f"<sourceDesc><bibl>{''.join(source) or named}</bibl></sourceDesc></fileDesc></teiHeader>\n"
+        f"<text{stated}><body>\n{_sections(page) or '<div><p/></div>'}</body></text>\n</TEI>\n"
+    )
+
+
+_LANGUAGE: Final = re.compile("[a-zA-Z]{1,8}(-[a-zA-Z0-9]{1,8})*")
+
+
+def _day(stated: str) -> str:
+    """The day, month or year that a date begins with; "" where there is no such."""
+    day = stated[:10]
+    if not re.fullmatch(r"\d{4}(-\d\d){0,2}", day):
+        return ""
+    try:
+        date.fromisoformat(f"{day}-01-01"[:10])
+    except ValueError:
+        return ""
+    return day
+
+
+def _sections(page: Structure) -> str:
+    """The nodes of a page as divisions, one for each heading; headings do not nest."""
+    sections = [""]
+    for node in page.children(-1):
+        end = int(page.nodes[3, node])
+        if page.nodes[0, node] == OP["heading"]:
+            head = _marked_up(page, _TEI, node + 1, end)
+            sections.append(f'<div type="h{page.nodes[1, node]}">\n<head>{head}</head>\n')
+        else:
+            sections[-1] += _marked_up(page, _TEI, node, end + 1)
+    divisions = [f"<div>\n{sections[0]}"] if sections[0] else []
+    divisions += [f"{text}<p/>" if text.endswith("</head>\n") else text for text in sections[1:]]
+    return "".join(f"{text}</div>\n" for text in divisions)
+
+
+def _marked_up(page: Structure, form: int, first: int, last: int) -> str:
+    """The nodes from `first` up to `last` as markup."""
+    out: list[str] = []
+    after: list[str] = []
+    around: list[str] = []
+    for row, (op, a, b, end) in enumerate(page.nodes[:, first:last].T.tolist(), first):
+        if op == OP["text"]:
+            text = page.text[a:b]
+            words = " ".join(text.split())
+            out.append(_text(f"{' ' * text[:1].isspace()}{words}{' ' * text[-1:].isspace()}"))
+        elif op == OP["space"]:
+            out.append(" ")
+        elif op == OP["close"]:
+            out.append(after.pop())
+            around.pop()
+        else:
+            name = num.OPS[op]
+            value = page.values[a] if name in _VALUED else None
+            is_empty = name in _PARTS and not page.holds(row, _PARTS[name])
+            before, behind = ("", "") if is_empty else _tags(Node(name, a, b, value, around), form)
+            out.append(before)
+            if end > row:
+                after.append(behind)
+                around.append(name)
+    return _SPACE_AT_END.sub(r"\1", "".join(out))
+
+
+_TAGS: Final = {
+    "p": ("<p>|</p>\n", "<p>|</p>\n"),
+    "heading": ("<h{a}>|</h{a}>\n", "<ab>|</ab>\n"),
+    "list": ("<{list}>\n|</{list:.2}>\n", '<list rend="{rend}">\n|</list>\n'),
+    "item": ("<li{value}>{box}|</li>\n", "<item>|</item>\n"),
+    "table": ("<table>\n|</table>\n", "<table>\n|</table>\n"),
+    "row": ("<tr>|</tr>\n", "<row>|</row>\n"),
+    "cell": ("<{cell}{spans}>|</{cell}>", "<cell{spans}{role}>|</cell>"),
+    "caption": ("<{caption}>|</{caption}>\n", "|"),
+    "quote": ("<blockquote>\n|</blockquote>\n", "<quote>\n|</quote>\n"),
+    "callout": ('<div class="admonition {name}">\n|</div>\n', '<quote rend="{name}">\n|</quote>\n'),
+    "title": ('<div class="admonition-title">|</div>\n', "|"),
+    "code": ("<pre><code{language}>{code}</code></pre>\n|", "<p><code{language}>{code}</code></p>\n|"),
+    "footnote": (
+        '<aside id="fn-{text}" role="doc-footnote">\n|</aside>\n',
+        '<note place="foot" n="{text}">\n|</note>\n',
+    ),
+    "ref": ('<sup><a href="#fn-{text}">{text}</a></sup>|', '<ref type="note" n="{text}">{text}</ref>|'),
+    "link": ("<a href={address}>|</a>", "<ref target={address}>|</ref>"),
+    "image": ("<img src={address} alt={alt}>|", "<graphic url={address}>{description}</graphic>|"),
+    "math": ('<span class="math">{tex}</span>|', '<formula notation="tex">{text}</formula>|'),
+    "codespan": ("<code>|</code>", "<code>|</code>"),
+    "strong": ("<strong>|</strong>", '<hi rend="bold">|</hi>'),
+    "em": ("<em>|</em>", '<hi rend="italic">|</hi>'),
+    "strike": ("<s>|</s>", '<hi rend="strikethrough">|</hi>'),
+    "sup": ("<sup>|</sup>", '<hi rend="superscript">|</hi>'),
+    "sub": ("<sub>|</sub>", '<hi rend="subscript">|</hi>'),
+    "br": ("<br>|", "<lb/>|"),
+    "hr": ("<hr>\n|", "|"),
+} | {kind: (f"<{kind}>|</{kind}>\n", "|") for kind in ("figure", "dl", "dt", "dd", "details", "summary")}
+"""What stands before and after the content of a node in HTML and in TEI; names in braces are of `_fields`.
+
+`{list:.2}` is the element's name without its attribute.
+"""
+_HTML, _TEI = range(2)
+
+
+def _tags(node: Node, form: int) -> tuple[str, str]:
+    """What stands before and after the content of a node."""
+    kind, value, around = node.op, node.value, node.around
+    if form == _HTML and kind == "p" and around[-1:] and around[-1] in _LINES:
+        return "", " "
+    if form == _TEI and "cell" in around and kind in _NESTED:
+        return (f"<code>{_text(value[1])}</code> ", "") if kind == "code" else ("", " ")
+    if form == _TEI and kind == "p" and around[-2:] == ["table", "caption"]:
+        return "<head>", "</head>\n"
+    before, _, after = _TAGS.get(kind, ("|", "|"))[form].partition("|")
+    fields = _fields(node, form) if "{" in before else {}
+    return before.format_map(fields), after.format_map(fields)
+
+
+def _fields(node: Node, form: int) -> dict[str, object]:
+    """What the tags of a node hold."""
+    kind, a, b, value, around = node
+    if kind == "list":
+        numbered = f'ol start="{a}"'
+        return {"list": "ul" if a < 0 else numbered, "rend": "bulleted" if a < 0 else "numbered"}
+    if kind == "item":
+        box = f'<input type="checkbox" disabled{" checked" * (b == 2)}> '
+        return {"value": f' value="{a}"' if a >= 0 else "", "box": box if b else ""}
+    if kind == "cell":
+        return {
+            "cell": "th" if b < 0 else "td",
+            "spans": _spans(a, abs(b), form),
+            "role": ' role="label"' * (b < 0),
+        }
+    if kind == "code":
+        name = value[0] if re.fullmatch(r"[\w+#.-]+", value[0]) else ""
+        stated = f' class="language-{name}"' if form == _HTML else f' lang="{name}"'
+        return {"language": stated if name else "", "code": _text(value[1])}
+    if kind == "link":
+        return {"address": _address(value)}
+    if kind == "image":
+        description = f"<desc>{_text(value[1])}</desc>" if value[1] else ""
+        return {"address": _address(value[0]), "alt": _attribute(value[1]), "description": description}
+    if kind == "math":
+        return {"text": _text(value), "tex": _text(f"\\[{value}\\]" if b else f"\\({value}\\)")}
+    if kind == "caption":
+        return {"caption": "caption" if "table" in around[-1:] else "figcaption"}
+    return {"a": a, "text": _text(value), "name": (value or "").lower()}
+
+
+def _spans(across: int, down: int, form: int) -> str:
+    """How many columns and rows a cell has, where that is more than one."""
+    columns, rows = (("colspan", "rowspan"), ("cols", "rows"))[form]
+    return f' {columns}="{across}"' * (across > 1) + f' {rows}="{down}"' * (down > 1)
+
+
+def _text(text: str | None) -> str:
+    return escape(_NOT_XML.sub("", text or ""))
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_NOT_XML.sub("", text))
+
+
+def _address(address: str) -> str:
+    """An address as the schema wants it: without white space."""
+    return _attribute(re.sub(r"\s", "%20", address.strip()))

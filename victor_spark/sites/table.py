@@ -1,0 +1,185 @@
+"""Tables of sites: what is known of many sites, as sums by key, in Parquet files sorted by site and key.
+
+The sums of two tables of the same grouping add up. Keys that a single page has are left out.
+"""
+
+import json
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from victor_spark import tables
+from victor_spark.errors import InputError, one_line
+from victor_spark.sites import evidence
+from victor_spark.sites.evidence import Contributions, Known
+from victor_spark.templates.sites import check_grouping
+from victor_spark.warc import storage
+
+VERSION_KEY: Final = "victor_spark.sites_version"
+VERSION: Final = "1"
+GROUPING_KEY: Final = "victor_spark.grouping"
+
+KEYED: Final = ("site", "key")
+SUMS: Final = pa.schema(
+    [("site", pa.string()), ("key", pa.int64())] + [(name, pa.int64()) for name in evidence.SUMS]
+)
+"""A key of a site, with the sums over its pages; hashes are stored as signed numbers."""
+
+SITES: Final = pa.schema([*SUMS, ("example", pa.string()), ("position", pa.float32())])
+"""`example`: a text with the key, the beginning of the longest; `position`: its place in its page, 0 to 1."""
+
+OF_SITE: Final = -1
+"""The key of a site's pages; no other is as large, without its sign."""
+
+UNREADABLE: Final = "table of sites can't be read"
+
+_N_CACHED: Final = 16
+_MOST_PAGES: Final = 1 << 40
+
+
+class Sites:
+    """What is known of each site in some rows (columns of `SUMS`), which are sorted by site."""
+
+    def __init__(self, rows: pa.Table) -> None:
+        sites = pc.run_end_encode(rows["site"].combine_chunks())
+        ends = [0, *sites.run_ends.to_pylist()]
+        self._rows = dict(zip(sites.values.to_pylist(), map(slice, ends, ends[1:]), strict=True))
+        self._key = rows["key"].to_numpy().view(np.uint64)
+        self._sums = np.array([rows[name].to_numpy() for name in evidence.SUMS], dtype=np.int64)
+        self._known: dict[str, Known] = {}
+
+    def of(self, site: str | None) -> Known | None:
+        """What is known of a site; None where it has no rows."""
+        if site is None or site not in self._rows:
+            return None
+        if site not in self._known:
+            rows = self._rows[site]
+            key, first = np.unique(self._key[rows], return_index=True)  # some are there twice
+            sums = self._sums[:, rows][:, first]
+            n_pages = int(sums[0][-1])  # OF_SITE is the largest key without a sign
+            self._known[site] = Known(n_pages, Contributions(key, sums))
+        return self._known[site]
+
+
+class _RowGroup(NamedTuple):
+    """A row group of a file, with its first and last site."""
+
+    first: str
+    last: str
+    path: str
+    number: int
+
+
+def listing(folder: str) -> bytes:
+    """The names and sizes of a table's files, which identify its content; InputError if there are none."""
+    try:
+        paths = storage.files_below(folder) if storage.is_directory(folder) else []
+        names = [path[len(folder.rstrip("/")) + 1 :] for path in paths if path.endswith(".parquet")]
+        sizes = {name: storage.about(f"{folder.rstrip('/')}/{name}")[0] for name in names}
+    except OSError as error:
+        raise InputError(f"{folder}: {one_line(error)}") from error
+    if not sizes:
+        raise InputError(f"{folder}: no table of sites (`victor sites write` makes one)")
+    return json.dumps(sizes).encode()
+
+
+def batches(path: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The rows of a table's file as columns of `schema`, null where it has none; InputError if damaged."""
+    with reading(path), storage.open_file(path) as file:
+        for batch in pq.ParquetFile(file).iter_batches(use_threads=False):
+            n_pages, log_odds = (batch[name].to_numpy(zero_copy_only=False) for name in evidence.SUMS)
+            if not ((n_pages > 0) & (n_pages < _MOST_PAGES) & (abs(log_odds) < n_pages << 16)).all():
+                raise InputError(f"{UNREADABLE}: {path}: impossible sums")
+            columns = [
+                batch[field.name] if field.name in SITES.names else pa.nulls(len(batch), field.type)
+                for field in schema
+            ]
+            yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+@contextmanager
+def reading(path: str) -> Iterator[None]:
+    """InputError if a table's file can't be read."""
+    try:
+        yield
+    except (OSError, pa.ArrowException) as error:
+        raise InputError(f"{UNREADABLE}: {path}: {one_line(error)}") from error
+
+
+class SiteTable:
+    """A table of sites in a folder. The rows of a site are read when it is asked for.
+
+    `files` are their names, as `listing` gives them. InputError for damaged files and other tables.
+    """
+
+    def __init__(self, folder: str, files: bytes) -> None:
+        self.paths = [f"{folder.rstrip('/')}/{name}" for name in json.loads(files)]
+        self.grouping = ""
+        self._metadata: dict[str, pq.FileMetaData] = {}
+        groups = [group for path in self.paths for group in self._row_groups(path)]
+        self._groups = sorted(groups)
+        self._firsts, self._lasts = [one.first for one in self._groups], [one.last for one in self._groups]
+        if any(last > first for last, first in zip(self._lasts, self._firsts[1:], strict=False)):
+            raise InputError(f"{folder}: its rows are not sorted by site, or are of two tables")
+        self._cached = lru_cache(_N_CACHED)(self._sites)
+
+    def _row_groups(self, path: str) -> Iterator[_RowGroup]:
+        with reading(path), storage.open_file(path) as file:
+            found = pq.ParquetFile(file)
+            self._metadata[path] = found.metadata
+            schema = found.schema_arrow
+            version = tables.schema_version(schema, VERSION_KEY, KEYED[0])
+            if version != VERSION:
+                which = "no table of sites" if version is None else f"a table of sites of version {version}"
+                raise InputError(f"{path}: {which}, not of version {VERSION}")
+            if [(field.name, field.type) for field in schema] != [(f.name, f.type) for f in SITES]:
+                raise InputError(f"{path}: a table of sites with other columns: {', '.join(schema.names)}")
+            grouping = check_grouping(tables.schema_version(schema, GROUPING_KEY, KEYED[0]) or "")
+            if self.grouping not in ("", grouping):
+                raise InputError(f"{path}: grouped by {grouping}, other files by {self.grouping}")
+            self.grouping = grouping
+            for number in range(found.num_row_groups):
+                statistics = found.metadata.row_group(number).column(0).statistics
+                if statistics is not None and statistics.has_min_max:
+                    yield _RowGroup(statistics.min, statistics.max, path, number)
+                else:  # of names of thousands of characters
+                    sites = found.read_row_group(number, [KEYED[0]], use_threads=False)[0]
+                    yield _RowGroup(sites[0].as_py(), sites[-1].as_py(), path, number)
+
+    def of(self, site: str | None) -> Known | None:
+        """What is known of a site; None where the table doesn't have it."""
+        return None if site is None else self._cached(*self._span(site)).of(site)
+
+    def rows(self, site: str) -> pa.Table:
+        """All columns of the rows of a site."""
+        found = self._read(*self._span(site), SITES.names)
+        return found.filter(pc.equal(found["site"], site))
+
+    def sizes(self) -> Iterator[pa.Table]:
+        """The number of pages of each site, part by part: `site`, `n_pages`."""
+        for number in range(len(self._groups)):
+            rows = self._read(number, number + 1, SUMS.names)
+            yield rows.filter(pc.equal(rows["key"], OF_SITE)).select(["site", "n_pages"])
+
+    def _span(self, site: str) -> tuple[int, int]:
+        """The row groups that may hold a site."""
+        first, end = bisect_left(self._lasts, site), bisect_right(self._firsts, site)
+        return first, max(first, end)
+
+    def _sites(self, first: int, end: int) -> Sites:
+        return Sites(self._read(first, end, SUMS.names).drop_null())
+
+    def _read(self, first: int, end: int, columns: Sequence[str]) -> pa.Table:
+        parts = [pa.schema([SITES.field(name) for name in columns]).empty_table()]
+        for _, _, path, number in self._groups[first:end]:
+            with reading(path), storage.open_file(path) as opened:
+                file = pq.ParquetFile(opened, metadata=self._metadata[path])
+                parts.append(file.read_row_group(number, columns, use_threads=False))
+        return pa.concat_tables(part.select(columns).replace_schema_metadata() for part in parts)
