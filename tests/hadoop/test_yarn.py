@@ -60,16 +60,19 @@ def submit(yarn: str, dist: Path, variables: dict[str, str], tmp_path: Path) -> 
     started: list[subprocess.Popen[bytes]] = []
 
     def start(mode: str, *arguments: str, **conf: str) -> subprocess.Popen[bytes]:
+        environment = dict(variables)
         all_conf = {**CONF, "spark.pyspark.python": "./env/bin/python", **conf}
         if mode == "client":
             all_conf |= {"spark.driver.host": "127.0.0.1", "spark.pyspark.driver.python": sys.executable}
+        else:  # Spark hands it on to containers, which must do with the archive
+            environment.pop("PYTHONPATH")
         flags = [word for key, value in all_conf.items() for word in ("--conf", f"{key}={value}")]
         command = [str(shutil.which("spark-submit", path=variables["PATH"])), "--master", "yarn"]
         command += ["--deploy-mode", mode, "--archives", f"{dist}/victor-env.tar.gz#env", *flags]
         with (tmp_path / "driver.log").open("wb") as log:
             process = subprocess.Popen(
                 [*command, str(dist / "clean.py"), "hdfs:///crawl/", *arguments],
-                env=variables,
+                env=environment,
                 cwd=tmp_path,
                 stdout=log,
                 stderr=log,

@@ -235,7 +235,7 @@ def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Itera
 
 @contextmanager
 def disk_errors(files: Files) -> Iterator[None]:
-    """OutputError if a task meets a full disk, damaged judged pages or sites, or a store that refuses."""
+    """Errors of a disk or store, and of damaged files, as OutputError."""
     try:
         yield
     except VictorError:
