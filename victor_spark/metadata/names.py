@@ -79,7 +79,9 @@ def _apart(value: str) -> Iterable[str]:
 _AROUND: Final = " \t\r\n.,;:|·•–—-/()[]\"'“”»"
 _NAME: Final = re.compile(r"(?!\d+(?:st|nd|rd|th)?\b)(?=.*[^\W\d_])[^:：]*\Z")
 """With a letter, not a number first, and without the label of another role, as in `Image: …`."""
-_NO_NAME: Final = re.compile(r"https?://\S+|www\.\S+|(?<![^\s@])[^\s@]++@[^\s@.]++\.\S+|(?<!\w)@\w+|<[^>]*>|\s\([^()]*\)")
+_NO_NAME: Final = re.compile(
+    r"https?://\S+|www\.\S+|(?<![^\s@])[^\s@]++@[^\s@.]++\.\S+|(?<!\w)@\w+|<[^>]*>|\s\([^()]*\)"
+)
 _HANDLE: Final = re.compile(r"\w*_\w*|[a-z]+(?:-[a-z]+)+|\w+(?:\.\w+){2,}")
 _VERBS: Final = (
     "wrote|writes|said|says|posted|replied|commented|napsala?|píše|schreibt|schrieb|escribió|escribe|dijo"
