@@ -26,7 +26,14 @@ def test_our_own_reader_and_writer(store: Store, ours: Victor, expected: list[di
     assert any("already done" in line for line in ours.run(*command))
 
 
-PROTOCOL = {
+# One process serves all tests, and keeps its options.
+SPARKS = {
+    "spark.sql.sources.commitProtocolClass": (
+        "org.apache.spark.sql.execution.datasources.SQLHadoopMapReduceCommitProtocol"
+    ),
+    "spark.sql.parquet.output.committer.class": "org.apache.parquet.hadoop.ParquetOutputCommitter",
+}
+HADOOPS = {
     "spark.sql.sources.commitProtocolClass": "org.apache.spark.internal.io.cloud.PathOutputCommitProtocol",
     "spark.sql.parquet.output.committer.class": (
         "org.apache.spark.internal.io.cloud.BindingParquetOutputCommitter"
@@ -38,8 +45,8 @@ PROTOCOL = {
 def test_hadoops_writer_with_each_of_its_committers(
     store: Store, hadoop: Victor, expected: list[dict[str, Any]], committer: str
 ) -> None:
-    if committer != "file":
-        hadoop.configure({**PROTOCOL, "fs.s3a.committer.name": committer})
+    protocol = SPARKS if committer == "file" else HADOOPS
+    hadoop.configure({**protocol, "fs.s3a.committer.name": committer})
     n_uploads = 0
 
     def watch(handler: Handler) -> None:
