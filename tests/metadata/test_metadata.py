@@ -160,6 +160,7 @@ def test_a_person_in_a_byline_goes_before_the_site_as_author() -> None:
         (["Anna Kos. Reviewed by Bo Lind"], ("Anna Kos",)),
         (["9Boats Staff", "3rd", "B"], ("9Boats Staff",)),
         (["Omar Said", "Posts 4", "kos77"], ("Omar Said", "Posts", "kos77")),
+        (["Anna Kos", "Posts: 341"], ("Anna Kos",)),
         (["Anna K (not verified)", "Bo Lind (Harbour News)"], ("Anna K", "Bo Lind")),
     ],
 )

@@ -90,6 +90,8 @@ def apply(arguments: argparse.Namespace) -> int:
 
 
 def _print_page(request: CleanRequest, arguments: argparse.Namespace) -> int:
+    if request.cleaning.sites and not arguments.url:
+        raise UsageError("--sites needs --url, the address of the page")
     name, record = read_page(request, arguments.url)
     document = None
     if record.status is None:

@@ -81,7 +81,10 @@ TEMPLATES: Final = Group(
         "give each block its template_share",
         choices=template.USES,
     ),
-    option("--sites TABLE", "a table of sites: how other pages of a site were decided"),
+    option(
+        "--sites TABLE",
+        "a table of sites: how other pages were decided (one page also needs --url)",
+    ),
 )
 LANGUAGE: Final = Group(
     "language",

@@ -10,11 +10,12 @@ from typing import Final
 
 from victor_spark import resources
 from victor_spark.commands.clean_options import MASTER
-from victor_spark.commands.options import Command, option
+from victor_spark.commands.options import Command, option, positive
 from victor_spark.errors import EXIT_DONE, InputError
 from victor_spark.extractors import by_site
+from victor_spark.hosts import registered_domain
 from victor_spark.sites import decision, layouts, table
-from victor_spark.sites.layouts import Site
+from victor_spark.sites.layouts import Part, Site
 from victor_spark.warc.storage import printable
 
 WRITE_HELP: Final = """\
@@ -34,9 +35,10 @@ examples:
 SHOW_HELP: Final = """\
 Shows which parts of a site's pages are kept: its layouts in the order of a page, each with an example.
 
-P is the probability of content of a block whose own probability equals the mean over the site's pages; blocks
-with .5 and more are marked as kept (+). Texts that repeat follow. Without SITE, lists the largest sites, and
---html has the layouts of each.
+Each line has the probability of content P, the share of the site's pages with this layout, and an example of
+its text. P is that of a block whose own probability equals the mean over the site's pages; blocks with .5
+and more are marked as kept (+). Texts that repeat follow. Without SITE, lists the largest sites, and --html
+has the layouts of each.
 
 examples:
   victor sites show sites-april
@@ -53,6 +55,9 @@ div.kept { border-color: #3f8f5f; background: #3f8f5f22; font-weight: 600; }
 small { opacity: .75; font-weight: 400; white-space: nowrap; }
 bdi { flex: 1; min-width: 0; overflow-wrap: anywhere; }
 </style>"""
+_LEGEND: Final = (
+    "<p>Green: kept. P: probability of content. %: share of the site's pages with this layout or text.</p>"
+)
 _CLASSES: Final = {"+": "kept", "-": "dropped", "=": "repeated"}
 _LIMIT: Final = 40
 
@@ -64,7 +69,7 @@ WRITE_OPTIONS: Final = (
 SHOW_OPTIONS: Final = (
     option("TABLE", "a table of sites", dest="table"),
     option("[SITE]", "a site of the table (default: list the sites)", dest="site"),
-    option("--limit N", "sites, layouts and texts to show, those of the most pages", int, default=_LIMIT),
+    option("--limit N", "sites, layouts (kept ones first) and texts to show", positive, default=_LIMIT),
     option("--html FILE", "write a page instead"),
 )
 
@@ -84,16 +89,18 @@ def show(arguments: argparse.Namespace) -> int:
         counted = (row for part in found.sizes() for row in part.to_pylist())
         largest = nlargest(arguments.limit, ((row["n_pages"], row["site"]) for row in counted))
         sites = [site for _, site in largest]
-    elif found.of(arguments.site) is None:
-        name = printable(arguments.site)
-        raise InputError(f"{arguments.table}: has no site {name} (without SITE, they are listed)")
     else:
-        sites = [arguments.site]
+        named = (arguments.site, registered_domain(arguments.site))
+        sites = [site for site in named if site and found.of(site) is not None][:1]
+        if not sites:
+            name = printable(arguments.site)
+            raise InputError(f"{arguments.table}: has no site {name} (without SITE, they are listed)")
     model = decision.from_bytes(by_site.model()[by_site.MODEL])
     shown = (layouts.of_site(found.rows(site), model) for site in sites)
     if arguments.html:
         with resources.written(Path(arguments.html)), open(arguments.html, "w", encoding="utf-8") as file:
-            file.write(f"{_HEAD}<title>{escape(arguments.table)}</title></head><body>\n")
+            title = escape(" – ".join(map(printable, filter(None, (arguments.site, arguments.table)))))
+            file.write(f"{_HEAD}<title>{title}</title></head><body>{_LEGEND}\n")
             file.writelines(_html(*line) for site in shown for line in _lines(site, arguments.limit))
             file.write("</body></html>\n")
         return EXIT_DONE
@@ -114,14 +121,20 @@ def _n_layouts(site: Site) -> str:
 
 def _lines(site: Site, limit: int) -> Iterator[tuple[str, str, str]]:
     """A mark, numbers and a text, printable, of each line; headings have no mark."""
-    often = sorted(nlargest(limit, range(len(site.layouts)), key=lambda row: site.layouts[row].share))
+    shown = sorted(nlargest(limit, range(len(site.layouts)), key=lambda row: _rank(site.layouts[row])))
     yield "", "", f"{printable(site.name)}: {site.n_pages:,} pages, {_n_layouts(site).strip()}"
-    for each in map(site.layouts.__getitem__, often):
+    for each in map(site.layouts.__getitem__, shown):
         numbers = f"P {each.p:.2f} {each.share:>6.1%}"
         yield "+" if each.p >= layouts.KEPT else "-", numbers, printable(each.example)
+    if more := len(site.layouts) - len(shown):
+        yield "", "", f"{more:,} more layouts, of fewer pages (--limit)"
     yield "", "", f"{len(site.texts):,} texts repeat"
     for each in site.texts[:limit]:
         yield "=", f"{each.share:.1%}", printable(each.example)
+
+
+def _rank(layout: Part) -> tuple[bool, float]:
+    return layout.p >= layouts.KEPT, layout.share
 
 
 def _html(mark: str, numbers: str, text: str) -> str:

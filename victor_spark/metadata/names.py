@@ -60,7 +60,8 @@ def _apart(value: str) -> Iterable[str]:
     n_found = 0
     for part in _between().split(_NO_NAME.sub(" ", value[:2_000])):
         end = _END.search(part)
-        name = (part[: end.start()] if end is not None else part).strip(_AROUND)
+        name = part[: end.start()] if end is not None else part
+        name = "" if _LABEL.search(name) else name.strip(_AROUND)
         while (begin := _introduction().match(name)) is not None:
             name = name[begin.end() :].strip(_AROUND)
         if (
@@ -76,6 +77,7 @@ def _apart(value: str) -> Iterable[str]:
             return
 
 
+_LABEL: Final = re.compile(r"[:：]\s*\Z")
 _AROUND: Final = " \t\r\n.,;:|·•–—-/()[]\"'“”»"
 _NAME: Final = re.compile(r"(?!\d+(?:st|nd|rd|th)?\b)(?=.*[^\W\d_])[^:：]*\Z")
 """With a letter, not a number first, and without the label of another role, as in `Image: …`."""
