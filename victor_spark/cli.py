@@ -165,7 +165,7 @@ def parser(name: str, command: Command) -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     made.add_argument("--debug", action="store_true", help="print the traceback of an error")
-    made.add_argument("--log-format", choices=("text", "json"), help="of the lines on stderr (default: text)")
+    made.add_argument("--log-format", choices=("text", "json"), help="lines on stderr (default: text)")
     options.add(made, command.options)
     return made
 

@@ -29,5 +29,5 @@ def log(line: str, level: str = "info", /, **fields: Any) -> None:
     text = f"victor: {'error: ' * (level == 'error')}{redacted_message(line)}"
     if FIELDS is not None:
         found = {"time": datetime.now(UTC).isoformat(), "level": level, "message": redacted_message(line)}
-        text = json.dumps({**found, **FIELDS, **fields}, ensure_ascii=False)
+        text = json.dumps({**found, **FIELDS, **fields})
     print(text, file=sys.stderr, flush=True)

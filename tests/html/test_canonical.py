@@ -122,6 +122,11 @@ def test_latex_in_scripts_that_nothing_has_drawn_is_text(script: str, text: str)
     assert restored(f"<p>so {script} it is").html == canonical(f"<p>so {script} it is").html
 
 
+def test_a_script_that_names_formulas_hides_nothing_behind_it() -> None:
+    script = """<script>function f(t) { return '<script type="math/tex">' + t + '<\\/script>'; }</script>"""
+    assert canonical(f"{script}<p>so it is").html == "<html><head></head><body><p>so it is</p></body></html>"
+
+
 def test_unclosed_scripts_of_formulas_take_linear_time() -> None:
     start = time.process_time()
     canonical("<script type=math/tex>x" * 40_000 + "<script type='math/tex'" * 40_000)

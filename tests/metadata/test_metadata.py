@@ -161,6 +161,7 @@ def test_a_person_in_a_byline_goes_before_the_site_as_author() -> None:
         (["9Boats Staff", "3rd", "B"], ("9Boats Staff",)),
         (["Omar Said", "Posts 4", "kos77"], ("Omar Said", "Posts", "kos77")),
         (["Anna Kos", "Posts: 341"], ("Anna Kos",)),
+        (["Medically reviewed by Anna Kos", "Photo by Bo Lind", "By Eva Tan Photo by Bo Lind"], ("Eva Tan",)),
         (["Anna K (not verified)", "Bo Lind (Harbour News)"], ("Anna K", "Bo Lind")),
     ],
 )
@@ -234,6 +235,9 @@ def test_a_line_beside_the_heading_names_the_author(byline: str) -> None:
 def test_prose_that_begins_like_a_byline_names_nobody() -> None:
     assert page(body="<h1>Ferry</h1><p>By noon the fog was gone and the ferry left.</p>").authors == ()
     assert page(body="<h1>Ferry</h1><p>by the harbour</p><p>text</p>").authors == ()
+    assert page(body="<h1>Ferry</h1><p>By Monday, Everything Had Changed</p>").authors == ()
+    assert page(body="<h1>Ferry</h1><p>Via Roma</p><p>Text Version</p>").authors == ()
+    assert page(body="<H1>Ferries by Land and Sea</H1>").authors == ()
 
 
 def test_the_role_in_the_next_line_of_a_byline_is_no_author() -> None:

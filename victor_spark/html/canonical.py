@@ -112,6 +112,8 @@ def with_formulas_shown(markup: bytes) -> bytes:
 
 
 def _as_text(script: re.Match[bytes]) -> bytes:
+    if script[2] is None:  # another script, which may name such formulas
+        return script[0]
     attributes, tex = script[1], _CDATA.sub(rb"\1", script[2]).strip()
     if not tex or b"MathJax-Element" in attributes:
         return script[0]
@@ -120,6 +122,7 @@ def _as_text(script: re.Match[bytes]) -> bytes:
 
 
 _FORMULA: Final = re.compile(
+    rb"<script\b(?![^<>]*\stype=[\"']?math/tex\b)[^<>]*>.*?(?:</script\s*>|\Z)|"
     rb"(?:<span class=[\"']?MathJax_Preview[^<>]*>[^<>]*</span>\s*)?"
     rb"<script\b(?=[^<>]*\stype=[\"']?math/tex\b)([^<>]*)>((?:(?!</?script\b).)*)</script\s*>",
     re.DOTALL | re.IGNORECASE,

@@ -89,7 +89,7 @@ class Evidence:
         for row in self._rows[kernel.HEADING][heading : heading + 1]:
             above = self._markup[max(row[1] - _ABOVE, 0) : row[1]]
             below = self._markup[row[2] : row[2] + _BELOW]
-            return _lines(below[below.find(b"</h1") + 5 :]), _lines(above[above.find(b">") + 1 :])
+            return _lines(below[below.lower().find(b"</h1") + 5 :]), _lines(above[above.find(b">") + 1 :])
         return [], []
 
     @cached_property

@@ -186,7 +186,7 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
 
 
 def _first(lines: list[str], most: int) -> Iterable[str]:
-    """The first lines, of so many characters."""
+    """The first lines, up to about `most` characters."""
     for line in lines:
         if most < 0:
             return

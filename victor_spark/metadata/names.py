@@ -43,10 +43,16 @@ def introduced(lines: Iterable[str]) -> Iterable[tuple[str, ...]]:
     for line, after in pairwise([*lines, ""]):
         begin = _introduction().match(f"{line} ")
         rest = line[begin.end() :] if begin is not None else ""
-        if begin is not None and _CAPITAL.match(rest := rest or after) and len(rest) <= _LONGEST:
-            yield tuple(name for name in authors([rest]) if len(name.split()) <= _MOST_WORDS)
+        if begin is None or begin[0].strip().casefold() in _ALSO_OF_PROSE:
+            continue
+        if _CAPITAL.match(rest := rest or after) and len(rest) <= _LONGEST:
+            found = tuple(name for name in authors([rest]) if len(name.split()) <= _MOST_WORDS)
+            if found and (" " in found[0] or not found[0].isascii()):
+                yield found
 
 
+_ALSO_OF_PROSE: Final = frozenset({"text", "texte", "texto", "via", "di", "da"})
+"""Introductions that need a colon."""
 _MOST_WORDS: Final = 5
 _CAPITAL: Final = re.compile(r"(?![a-z])\w")
 _GOES_ON: Final = re.compile(r"(?:,|\b(?:and|und|et|y|och|og|e)\b|&)\s*")
@@ -91,7 +97,8 @@ _VERBS: Final = (
 )
 _END: Final = re.compile(
     r"\b(?:\d{1,2}[.:/-]\d{1,2}|\d{4}|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? \d{1,2}"
-    r"|(?:Post|Publish)ed(?! by)|(?:Last )?Updated|(?:review|edit|check|verifi|translat|illustrat)ed by)\b"
+    r"|(?:Post|Publish)ed(?! by)|(?:Last )?Updated|(?:photos?|images?) by"
+    r"|(?:(?:medically|clinically|fact|copy)[ -])?(?:review|edit|check|verifi|translat|illustrat)ed by)\b"
     rf"|(?<=\s)(?:\d|»|(?-i:on|{_VERBS})\b)",
     re.IGNORECASE,
 )

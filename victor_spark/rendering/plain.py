@@ -53,12 +53,13 @@ def _once(blocks: Blocks, page: Structure) -> Blocks:
         column.copy() for column in (blocks.text_end, blocks.space_before, blocks.paragraph)
     )
     maths = [row for row in np.flatnonzero(s.kind == KIND["math"]).tolist() if page.tag(row)[5] in " >"]
+    rows_of_maths = np.array(maths)
     done = 0
     for row in maths:
         around = up = row
         for _ in range(_CLIMB):
             up = int(s.parent[up])
-            inside = np.searchsorted(maths, [up, s.after(up)]) if up >= done else (0, 2)
+            inside = np.searchsorted(rows_of_maths, [up, s.after(up)]) if up >= done else (0, 2)
             if inside[1] - inside[0] > 1 or page.size(up) > 2 * page.size(row):
                 break
             if s.kind[up] == KIND["math"] or page.marks(up) & MARK["math"]:

@@ -82,6 +82,7 @@ def listing(folder: str) -> bytes:
     try:
         paths = storage.files_below(folder) if storage.is_directory(folder) else []
         names = [path[len(folder.rstrip("/")) + 1 :] for path in paths if path.endswith(".parquet")]
+        names = [name for name in names if "/" not in name]
         sizes = {name: storage.about(f"{folder.rstrip('/')}/{name}")[0] for name in names}
     except OSError as error:
         raise InputError(f"{folder}: {one_line(error)}") from error
@@ -94,7 +95,9 @@ def batches(path: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """The rows of a table's file as columns of `schema`, null where it has none; InputError if damaged."""
     with reading(path), storage.open_file(path) as file:
         for batch in pq.ParquetFile(file).iter_batches(use_threads=False):
-            n_pages, log_odds = (batch[name].to_numpy(zero_copy_only=False) for name in evidence.SUMS)
+            if any(batch[name].null_count for name in SUMS.names):
+                raise InputError(f"{UNREADABLE}: {path}: null sums")
+            n_pages, log_odds = (batch[name].to_numpy() for name in evidence.SUMS)
             if not ((n_pages > 0) & (n_pages < _MOST_PAGES) & (abs(log_odds) < n_pages << 16)).all():
                 raise InputError(f"{UNREADABLE}: {path}: impossible sums")
             columns = [
@@ -137,8 +140,8 @@ class SiteTable:
             schema = found.schema_arrow
             version = tables.schema_version(schema, VERSION_KEY, KEYED[0])
             if version != VERSION:
-                which = "no table of sites" if version is None else f"a table of sites of version {version}"
-                raise InputError(f"{path}: {which}, not of version {VERSION}")
+                which = f"is a table of sites of version {version}, not {VERSION}"
+                raise InputError(f"{path}: {'is no table of sites' if version is None else which}")
             if [(field.name, field.type) for field in schema] != [(f.name, f.type) for f in SITES]:
                 raise InputError(f"{path}: a table of sites with other columns: {', '.join(schema.names)}")
             grouping = check_grouping(tables.schema_version(schema, GROUPING_KEY, KEYED[0]) or "")
@@ -146,6 +149,8 @@ class SiteTable:
                 raise InputError(f"{path}: grouped by {grouping}, other files by {self.grouping}")
             self.grouping = grouping
             for number in range(found.num_row_groups):
+                if found.metadata.row_group(number).num_rows == 0:
+                    continue
                 statistics = found.metadata.row_group(number).column(0).statistics
                 if statistics is not None and statistics.has_min_max:
                     yield _RowGroup(statistics.min, statistics.max, path, number)

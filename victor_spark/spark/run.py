@@ -59,6 +59,10 @@ def run(request: CleanRequest) -> dict[str, Any]:
     models = pipeline.models(request.cleaning)
     if request.sites.by_site:
         models |= by_site.model()
+        if sites := request.cleaning.sites:
+            grouping = SiteTable(sites, models[by_site.TABLE]).grouping
+            if grouping != request.sites.grouping:
+                raise UsageError(f"{sites} is by {grouping}: add --group-by {grouping}")
     shards = manifest.collect(request.inputs, request.base_url)
     if shards.missing:
         n = f"{len(shards.missing)} of {len(shards)}"
@@ -102,10 +106,8 @@ def _finished(files: Files, this: _Run) -> dict[str, Any] | None:
 def _by_site(spark: SparkSession, files: Files, this: _Run) -> dict[str, Any]:
     """Both passes: judges the pages, sums up what each site's pages have in common, decides."""
     request, folder = this.request, f"{files.location}/{output.JUDGING}"
-    sites, grouping = request.cleaning.sites, request.sites.grouping
+    sites = request.cleaning.sites
     earlier = SiteTable(sites, this.models[by_site.TABLE]) if sites else None
-    if earlier is not None and earlier.grouping != grouping:
-        raise UsageError(f"{sites} is by {earlier.grouping}: add --group-by {earlier.grouping}")
     rows = replace(request.rows, partition_by=None, target_file_size=None)
     judging = open_files(folder, spark)
     judging.lock = files.lock

@@ -41,7 +41,10 @@ from victor_spark.spark.tasks import (
 
 N_CLEANING: Final = 2
 _UNREADABLE: Final = re.compile(f"(?:{UNREADABLE}|{table.UNREADABLE}): [^\\n]*")
-_REFUSED: Final = re.compile(rf"(?:[(:] ?|Status Code: )({'|'.join(REFUSALS)})\b")
+_REFUSED: Final = re.compile(
+    rf"(?:(?<=[(:])|(?<=[(:] ))(?:{'|'.join(code for code in REFUSALS if code.isalpha())})\b"
+    r"|(?<=Status Code: )(?:400|403)\b"
+)
 _ADDRESS: Final = re.compile(r"\w+://[^\s'\"]+(?=:)")
 _DISK_FULL: Final = re.compile(
     r"No space left on device|The \w+ quota of [^\n]{1,200}? is exceeded|could only be written to 0 of the"
@@ -243,7 +246,7 @@ def disk_errors(files: Files) -> Iterator[None]:
     except Exception as error:
         refused = [line for line in str(error).splitlines() if _REFUSED.search(line)]
         for line in refused[-1:]:
-            code = _REFUSED.findall(line)[0]
+            [code, *_] = _REFUSED.findall(line)
             where = (_ADDRESS.findall(line) or [files.location])[0]
             why = f"{where}: {REFUSALS[code]} ({code}); the same command resumes when that is mended"
             raise OutputError(why) from error

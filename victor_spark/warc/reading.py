@@ -46,7 +46,9 @@ def read(shard: Shard, options: ReadOptions = DEFAULTS, attempt: Attempt = FIRST
     except InputError as error:
         raise ShardError(str(error)) from error
     except Exception as error:
-        kind = StoreError if StoreError in (type(error), type(error.__cause__)) else ShardError
+        is_refused = StoreError in (type(error), type(error.__cause__))
+        was_missing = shard.size is None and "NoSuchBucket" in str(error)  # when inputs were listed
+        kind = StoreError if is_refused and not was_missing else ShardError
         raise kind(f"{shard.filename}: {one_line(error)}") from error
 
 

@@ -197,6 +197,10 @@ def _locally_matching(pattern: str) -> set[str]:
 def _listed(path: str, method: str) -> list[str]:
     """The sorted URLs, of the same scheme, of the files that "find" or "glob" finds."""
     _, inner = remote_files.file_system(path)
-    root = path.rstrip("/").removesuffix(inner.rstrip("/"))  # with the host of a NameNode
+    whole, inner = path.rstrip("/"), inner.rstrip("/")
+    has_host = whole.endswith(inner) and inner[:1] in ("", "/")  # of a NameNode
+    root = whole.removesuffix(inner) if has_host else f"{path[: path.index('://')]}://"
     names = remote_files.call(path, method)
+    if not has_host:
+        names = [name.lstrip("/") for name in names]
     return sorted(name if "://" in name else f"{root}{name}" for name in names)
