@@ -179,7 +179,7 @@ def copied(known: Path, target: Path, change: Callable[[pa.Table], pa.Table]) ->
     ("change", "complaint"),
     [
         (lambda found: found.replace_schema_metadata({table.VERSION_KEY: "9"}), "of sites of version 9, not"),
-        (lambda found: found.replace_schema_metadata().cast(SITES), "no table of sites, not of version 1"),
+        (lambda found: found.replace_schema_metadata().cast(SITES), "is no table of sites"),
         (lambda found: found.drop_columns(["log_odds"]), "with other columns"),
         (lambda found: found.take([0, len(found) - 1] * 2), "not sorted by site, or are of two tables"),
     ],
