@@ -26,8 +26,10 @@ def structure(**fields: Any) -> None:
 
 def log(line: str, level: str = "info", /, **fields: Any) -> None:
     """Writes a line, without credentials; the fields only where lines are JSON."""
-    text = f"victor: {'error: ' * (level == 'error')}{redacted_message(line)}"
-    if FIELDS is not None:
-        found = {"time": datetime.now(UTC).isoformat(), "level": level, "message": redacted_message(line)}
+    text = redacted_message(line)
+    if FIELDS is None:
+        text = f"victor: {'error: ' * (level == 'error')}{text}"
+    else:
+        found = {"time": datetime.now(UTC).isoformat(), "level": level, "message": text}
         text = json.dumps({**found, **FIELDS, **fields})
     print(text, file=sys.stderr, flush=True)

@@ -34,7 +34,7 @@ from victor_spark.warc import storage
 class _Run:
     """A request after every check that needs no Spark; `id` is the tag of its jobs, `stop` ends it.
 
-    `started` is when it `began` by the monotonic clock.
+    `started` is when it `began` by the monotonic clock; `earlier`: the table of sites that is added to.
     """
 
     request: CleanRequest
@@ -45,6 +45,7 @@ class _Run:
     stop: threading.Event
     began: datetime
     started: float
+    earlier: SiteTable | None = None
 
 
 def run(request: CleanRequest) -> dict[str, Any]:
@@ -56,13 +57,13 @@ def run(request: CleanRequest) -> dict[str, Any]:
     files = open_files(request.output, None) if is_local(request.output) else None
     if files is not None:
         output.check(files)
-    models = pipeline.models(request.cleaning)
+    models, earlier = pipeline.models(request.cleaning), None
     if request.sites.by_site:
         models |= by_site.model()
         if sites := request.cleaning.sites:
-            grouping = SiteTable(sites, models[by_site.TABLE]).grouping
-            if grouping != request.sites.grouping:
-                raise UsageError(f"{sites} is by {grouping}: add --group-by {grouping}")
+            earlier = SiteTable(sites, models[by_site.TABLE])
+            if earlier.grouping != request.sites.grouping:
+                raise UsageError(f"{sites} is by {earlier.grouping}: add --group-by {earlier.grouping}")
     shards = manifest.collect(request.inputs, request.base_url)
     if shards.missing:
         n = f"{len(shards.missing)} of {len(shards)}"
@@ -71,7 +72,8 @@ def run(request: CleanRequest) -> dict[str, Any]:
         request, models=record.models_hashes(models), inputs=manifest.summary(shards.table)
     )
     began, started = datetime.now(UTC), time.monotonic()
-    this = _Run(request, shards.table, models, config, f"victor-{uuid4()}", threading.Event(), began, started)
+    tag, stop = f"victor-{uuid4()}", threading.Event()
+    this = _Run(request, shards.table, models, config, tag, stop, began, started, earlier)
     if logs.FIELDS is not None:
         logs.structure(run=this.id)
     if files is not None and (finished := _finished(files, this)):
@@ -106,8 +108,6 @@ def _finished(files: Files, this: _Run) -> dict[str, Any] | None:
 def _by_site(spark: SparkSession, files: Files, this: _Run) -> dict[str, Any]:
     """Both passes: judges the pages, sums up what each site's pages have in common, decides."""
     request, folder = this.request, f"{files.location}/{output.JUDGING}"
-    sites = request.cleaning.sites
-    earlier = SiteTable(sites, this.models[by_site.TABLE]) if sites else None
     rows = replace(request.rows, partition_by=None, target_file_size=None)
     judging = open_files(folder, spark)
     judging.lock = files.lock
@@ -125,7 +125,7 @@ def _by_site(spark: SparkSession, files: Files, this: _Run) -> dict[str, Any]:
     found = site_sums.judged_sizes(judging) or {}
     log(f"between the passes: what pages of a site have in common, of {many(len(found), 'file')}")
     with waves.disk_errors(judging):
-        known = site_sums.gather(spark, judging, found, this.id, earlier)
+        known = site_sums.gather(spark, judging, found, this.id, this.earlier)
     log("second pass: each page with what is known of its site")
     known = f"{_address(judging)}/{known}"
     second = replace(request, passing=DECIDING, known=known)
