@@ -5,7 +5,7 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +28,20 @@ class Daemon:
 
     process: subprocess.Popen[bytes]
     log: Path
+
+    @classmethod
+    def started(cls, command: Sequence[str | Path], log: Path, environment: Mapping[str, str]) -> "Daemon":
+        """Starts a command whose output goes to a log."""
+        with log.open("wb") as file:
+            process = subprocess.Popen(
+                command,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=file,
+                start_new_session=True,
+            )
+        return cls(process, log)
 
     def said(self, pattern: re.Pattern[str]) -> re.Match[str]:
         """Waits until the log matches."""
@@ -113,16 +127,7 @@ def running(folder: Path, environment: Mapping[str, str]) -> Iterator[Cluster]:
 def _daemon(name: str, options: list[str], log: Path, environment: Mapping[str, str]) -> Daemon:
     """A daemon of the Spark in SPARK_HOME."""
     program = Path(environment["SPARK_HOME"]) / "bin" / "spark-class"
-    with log.open("wb") as file:
-        process = subprocess.Popen(
-            [program, f"{_CLASS}.{name}", *options],
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=file,
-            start_new_session=True,
-        )
-    return Daemon(process, log)
+    return Daemon.started([program, f"{_CLASS}.{name}", *options], log, environment)
 
 
 def in_session(session: int) -> list[int]:

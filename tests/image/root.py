@@ -179,7 +179,6 @@ class Network:
         """Lives until it is stopped; `names` are hosts."""
         hosts = "".join(f"127.0.0.1 {name}\n" for name in ("localhost", *names))
         (image.root / "etc/hosts").write_text(hosts, encoding="utf-8")
-        log = folder / "network.log"
         command = [
             "unshare",
             "--net",
@@ -187,25 +186,11 @@ class Network:
             "-c",
             f"{_LOOPBACK_UP}; print('up', flush=True); signal.pause()",
         ]
-        with log.open("wb") as file:
-            process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True
-            )
-        holder = Daemon(process, log)
+        holder = Daemon.started(command, folder / "network.log", os.environ)
         holder.said(re.compile("up"))
         return cls(holder, folder)
 
     def start(self, name: str, command: Sequence[str], variables: Mapping[str, str]) -> Daemon:
         """A program in this network."""
-        log = self.folder / f"{name}.log"
         inside = ["nsenter", f"--net=/proc/{self.holder.process.pid}/ns/net", *command]
-        with log.open("wb") as file:
-            process = subprocess.Popen(
-                inside,
-                env=variables,
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=file,
-                start_new_session=True,
-            )
-        return Daemon(process, log)
+        return Daemon.started(inside, self.folder / f"{name}.log", variables)

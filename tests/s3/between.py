@@ -1,14 +1,15 @@
 """A go-between before an S3 server, which answers itself where a test says so; signatures stay valid."""
 
 import http.client
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Final
 from urllib.parse import urlsplit
+
+from tests import loopback
 
 _OWN: Final = {"connection", "transfer-encoding", "content-length"}
 MESSAGES: Final = {
@@ -104,15 +105,5 @@ class Handler(BaseHTTPRequestHandler):
 def between(target: str) -> Iterator[Between]:
     """Runs a go-between; `url` is its address."""
     made = Between(target)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"between": made}))
-    server.daemon_threads = True
-    server.handle_error = lambda *_: None  # type: ignore[method-assign]  # clients may hang up as well
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    made.url = f"http://127.0.0.1:{server.server_port}"
-    try:
+    with loopback.served(type("Bound", (Handler,), {"between": made})) as made.url:
         yield made
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

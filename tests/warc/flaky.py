@@ -1,12 +1,13 @@
 """A web server on this machine that goes wrong in ways a test writes down, request by request."""
 
 import re
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Self
+
+from tests import loopback
 
 _RANGE = re.compile(r"bytes=(\d+)-(\d*)")
 
@@ -102,15 +103,5 @@ def hang_up(handler: Handler) -> None:
 def served(site: Site) -> Iterator[Site]:
     """Runs the server; `site.url` is its address."""
     handler = type("Bound", (Handler,), {"site": site})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    server.handle_error = lambda *_: None  # type: ignore[method-assign]  # clients may hang up as well
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    site.url = f"http://127.0.0.1:{server.server_port}"
-    try:
+    with loopback.served(handler) as site.url:
         yield site
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -2,14 +2,15 @@
 
 import http.client
 import os
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
+
+from tests import loopback
 
 ENVIRONMENT = {
     "AWS_ACCESS_KEY_ID": "testing",
@@ -80,18 +81,8 @@ class Handler(BaseHTTPRequestHandler):
 def between(target: str) -> Iterator[GoBetween]:
     """Runs a go-between; `url` is its address."""
     gone_between = GoBetween(target)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"between": gone_between}))
-    server.daemon_threads = True
-    server.handle_error = lambda *_: None  # type: ignore[method-assign]  # clients may hang up as well
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    gone_between.url = f"http://127.0.0.1:{server.server_port}"
-    try:
+    with loopback.served(type("Bound", (Handler,), {"between": gone_between})) as gone_between.url:
         yield gone_between
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def fresh() -> None:
