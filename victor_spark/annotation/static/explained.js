@@ -51,3 +51,10 @@ document.addEventListener("keydown", (event) => {
   show(Math.min(blocks.length - 1, Math.max(0, here + step)));
   blocks[here].scrollIntoView({ block: "center" });
 });
+
+// In `victor look`, the page stays where it was scrolled to when it is shown anew.
+if (parent !== window) {
+  document.documentElement.classList.add("victor-within");
+  scrollTo(0, Number(location.hash.slice(1)) || 0);
+  addEventListener("scroll", () => parent.postMessage({ top: scrollY }, "*"));
+}
