@@ -36,6 +36,7 @@ function show(number) {
     (one.template ? `<br>${Math.round(100 * one.template)} % of it is a template of its site` : "") +
     rows("Features with the largest effect, relative to the page's median block", one.why) +
     rows("Features with the largest effect in the last trees", one.last);
+  why.classList.toggle("victor-above", element.getBoundingClientRect().top > innerHeight / 2);
   why.hidden = false;
 }
 
