@@ -1,11 +1,12 @@
 """Roles of blocks follow from elements and names; a cleaner's decision can be changed by role."""
 
+import numpy as np
 import pytest
 
 import victor_spark
 from victor_spark.errors import UsageError
 from victor_spark.html.segment import segment
-from victor_spark.roles import ROLES, roles
+from victor_spark.roles import ROLES, headline, roles
 
 SENTENCE = "The ferry to the outer islands leaves from the north pier every morning at seven o'clock. "
 ARTICLE = f"<p>{SENTENCE * 3}</p><p>{SENTENCE * 4}</p>"
@@ -76,3 +77,71 @@ def test_an_unknown_role_is_named_with_a_suggestion() -> None:
 
 def test_a_page_without_blocks_has_no_roles() -> None:
     assert roles(segment(""), None).tolist() == []
+
+
+def kept_headline(html: str) -> list[str]:
+    """The headline that is kept where all long paragraphs are."""
+    blocks = segment(html)
+    added = headline(blocks, (blocks.n_words >= 15) & (blocks.heading_level == 0))
+    places = zip(blocks.text_start[added], blocks.text_end[added], strict=True)
+    return [blocks.text[start:end] for start, end in places]
+
+
+TITLE = "<title>Ferries run again - Harbour News</title>"
+HEADLINE = "<h1>Ferries run again</h1>"
+
+
+@pytest.mark.parametrize(
+    ("html", "found"),
+    [
+        (f"{TITLE}{HEADLINE}<p>By Ada Quay</p>{ARTICLE}", ["Ferries run again"]),
+        (f"{TITLE}<h1>Ferries <em>run again</em></h1>{ARTICLE}", ["Ferries", "run again"]),
+        (f"{TITLE}<h1>Harbour News</h1><h2>Ferries run again</h2>{ARTICLE}", ["Ferries run again"]),
+        (f"{TITLE}<h1>The north pier reopens</h1>{ARTICLE}", ["The north pier reopens"]),
+        (f"{TITLE}<h1>Weather</h1><h1>Tides</h1>{ARTICLE}", []),
+        (f"{TITLE}<h2>Harbour News</h2>{ARTICLE}", []),
+        (f'{TITLE}<div class="cookie-consent">{HEADLINE}<button>Yes</button></div>{ARTICLE}', []),
+        (f"{TITLE}<nav>{HEADLINE}</nav>{ARTICLE}", []),
+        (f"{TITLE}{HEADLINE}{'<p>Another story</p>' * 200}{ARTICLE}", []),
+        (f"{TITLE}{ARTICLE}{HEADLINE}<p>{SENTENCE}</p>", []),
+        (f"{TITLE}{HEADLINE}", []),
+        (f"{TITLE}{HEADLINE}<p>By Ada Quay</p>", []),
+        (ARTICLE, []),
+        (f"<title>Harbour News</title><h1>Harbour News</h1>{ARTICLE}", ["Harbour News"]),
+        (f"{TITLE}{'<h1>Ferries run again</h1>' * 10_000}{ARTICLE}", []),
+        (f"{TITLE}{'<h1>x</h1>' * 10_000}{HEADLINE}{ARTICLE}", ["Ferries run again"]),
+    ],
+    ids=[
+        "repeated by the title",
+        "in two blocks",
+        "below the site's name",
+        "the only h1",
+        "two h1 that the title has not",
+        "the site's name alone",
+        "in a consent box",
+        "in the navigation",
+        "far from the text",
+        "most text is before it",
+        "nothing else",
+        "no text is kept",
+        "no headline",
+        "named as the site",
+        "a heading 10,000 times",
+        "below 10,000 headings",
+    ],
+)
+def test_kept_text_has_its_headline(html: str, found: list[str]) -> None:
+    assert kept_headline(html) == found
+
+
+def test_a_headline_that_is_kept_elsewhere_is_not_kept_twice() -> None:
+    blocks = segment(f"{TITLE}{HEADLINE}<p>Ferries run again</p>{ARTICLE}")
+    kept = np.array([False, True, True, True])
+    assert not headline(blocks, kept).any()
+
+
+def test_the_headline_is_dropped_by_its_role() -> None:
+    assert victor_spark.clean(PAGE).text.startswith("Ferries run again\n")
+    assert "Ferries run again" not in victor_spark.clean(PAGE, without="title").text
+    assert victor_spark.clean(PAGE, prefer="precision").text.startswith("Ferries run again\n")
+    assert "Ferries run again" not in victor_spark.clean(PAGE, threshold=0.01).text

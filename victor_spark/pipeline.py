@@ -12,9 +12,8 @@ from victor_spark import roles
 from victor_spark.blocks import OTHER, TEXT, Bool, Cleaner, Page, Scores, no_blocks, uniform
 from victor_spark.document import Document
 from victor_spark.errors import InputError, ModelError, UsageError
-from victor_spark.extractors import CRF_CLEANERS, by_site, check_name, load, models_of, template
+from victor_spark.extractors import CRF_CLEANERS, by_site, check_name, load, models_of, template, victor
 from victor_spark.extractors.template import TemplateStep
-from victor_spark.extractors.victor import reads_language
 from victor_spark.html.charset import PLAIN_TEXT
 from victor_spark.kernels import warn_if_uncompiled
 from victor_spark.langid.pages import PageLanguage, linguist
@@ -142,7 +141,7 @@ def cleaning(
         settings.languages,
         models.get(LID_MODEL),
         block_features=any(
-            reads_language(model) for name, model in models.items() if name.startswith("crf/")
+            victor.reads_language(model) for name, model in models.items() if name.startswith("crf/")
         ),
     )
     warn_if_uncompiled()
@@ -338,8 +337,10 @@ def _kept(page: Page, scores: Scores, settings: Settings) -> Bool:
     if settings.threshold is not None:
         return decision.by_threshold(scores.probabilities, settings.threshold)
     if settings.prefer is not None and scores.expected_f1 is not None:
-        words = decision.n_words(page.blocks)
-        return decision.by_expected_f1(scores.probabilities, words, decision.PREFERENCES[settings.prefer])
+        beta = decision.PREFERENCES[settings.prefer]
+        if settings.cleaner == victor.NAME:
+            return victor.decide(scores.probabilities, page.blocks, beta)
+        return decision.by_expected_f1(scores.probabilities, decision.n_words(page.blocks), beta)
     return scores.kept
 
 

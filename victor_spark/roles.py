@@ -26,9 +26,15 @@ _MAX_CELL_WORDS: Final = 50
 """Cells with more words hold the layout of the page, not a table."""
 _MAX_LINE_WORDS: Final = 20
 """Longer blocks are no byline and no date."""
+_APART: Final = ("consent", "subscribe", "comment", "nav", "crumb")
+"""Regions whose headings are not the page's title."""
 _MIN_SENTENCE_WORDS: Final = 10
 _MIN_ARTICLE_WORDS: Final = 80
 """Where the page has fewer words in sentences beside its comments, they are the posts of a thread."""
+_MAX_TITLE: Final = 1000
+"""Characters of the page's title that headings are compared with."""
+_MAX_WORDS_BETWEEN: Final = 300
+"""Dropped words between a headline and its text: more are another part of the page."""
 
 
 def check(roles: Collection[str]) -> None:
@@ -48,7 +54,7 @@ def roles(blocks: Blocks, title: str | None) -> UInt8:
     of_cells = np.bincount(blocks.td_group, n_words)
     in_cell = (blocks.td_group > 0) & (of_cells[blocks.td_group] <= _MAX_CELL_WORDS)
     is_line = n_words <= _MAX_LINE_WORDS
-    comment = _region(blocks, "comment")
+    comment = _region(blocks.hints, "comment")
     is_prose = (n_words >= _MIN_SENTENCE_WORDS) & ~_inside(blocks, "a") & (blocks.heading_level == 0)
     if n_words[is_prose & ~comment].sum() < _MIN_ARTICLE_WORDS:
         comment[:] = False
@@ -62,10 +68,10 @@ def roles(blocks: Blocks, title: str | None) -> UInt8:
         "caption": _inside(blocks, "figcaption") | (blocks.tag == tables().names.index("caption")),
         "code": blocks.white_space == CODE,
         "heading": blocks.heading_level > 0,
-        "title": _is_title(blocks, title),
-        "notice": _region(blocks, "consent") | _region(blocks, "subscribe"),
+        "title": _title(blocks, title),
+        "notice": _region(blocks.hints, "consent") | _region(blocks.hints, "subscribe"),
         "comment": comment,
-        "navigation": _inside(blocks, "nav") | _region(blocks, "nav") | _region(blocks, "crumb"),
+        "navigation": _inside(blocks, "nav") | _region(blocks.hints, "nav") | _region(blocks.hints, "crumb"),
     }
     for number, name in enumerate(ROLES[1:], 1):
         found[of_roles[name]] = number
@@ -80,6 +86,22 @@ def chosen(
     return (kept & ~np.isin(names, tuple(without))) | np.isin(names, tuple(including))
 
 
+def headline(blocks: Blocks, kept: Bool) -> Bool:
+    """The title of the page, if most of the kept text follows it, soon, and nothing kept repeats it."""
+    found = np.zeros(len(blocks), dtype=bool)
+    n_words = blocks.n_words * (kept & (blocks.heading_level == 0))
+    texts = np.flatnonzero(n_words)
+    title = np.flatnonzero(_title(blocks, blocks.title)) if len(texts) else texts
+    if not len(title):
+        return found
+    end = int(title[-1]) + 1
+    after = texts[np.searchsorted(texts, end) :]
+    is_above = len(after) > 0 and 2 * n_words[end:].sum() >= n_words.sum()
+    if is_above and blocks.n_words[end : after[0]].sum() <= _MAX_WORDS_BETWEEN:
+        found[title] = not np.isin(blocks.letters_hash[title], blocks.letters_hash[kept]).all()
+    return found
+
+
 def _inside(blocks: Blocks, container: str) -> Bool:
     return (blocks.containers & np.uint64(BIT[container])) > 0
 
@@ -90,21 +112,35 @@ def _distance(blocks: Blocks, group: str) -> UInt8:
     return distances
 
 
-def _region(blocks: Blocks, group: str) -> Bool:
-    """Blocks in a part of the page with such a name; inside it, no article begins."""
-    distance = _distance(blocks, group)
-    article = np.minimum(_distance(blocks, "article"), _distance(blocks, "post"))
-    return (distance <= _MAX_DISTANCE + 2 * (group == "comment")) & (distance <= article)
+def _region(hints: UInt8, group: str) -> Bool:
+    """Blocks in a part of the page with such a name; inside it, no article begins. `hints`: their columns."""
+    distance = hints[GROUPS.index(group)]
+    article = np.minimum(hints[GROUPS.index("article")], hints[GROUPS.index("post")])
+    return np.asarray((distance <= _MAX_DISTANCE + 2 * (group == "comment")) & (distance <= article))
 
 
-def _is_title(blocks: Blocks, title: str | None) -> Bool:
-    """The headings of the highest level that the title of the page repeats: the first one and its blocks."""
-    of_page = " ".join((title or "").casefold().split())
+def _title(blocks: Blocks, title: str | None) -> Bool:
+    """The blocks of the heading that is the page's title: the longest that `title` repeats, or the only h1.
+
+    A heading that ends `title` and is less than half of it is the name of the site.
+    """
+    of_page = " ".join((title or "").casefold().split())[:_MAX_TITLE]
     levels = blocks.heading_level
-    found = np.zeros(len(blocks), dtype=bool)
-    for row in np.flatnonzero(levels).tolist():
+    rows = np.flatnonzero(levels)
+    hints = blocks.hints[:, rows]
+    apart = _inside(blocks, "nav")[rows]
+    for group in _APART:
+        apart |= _region(hints, group)
+    rows = rows[~apart]
+    longest, chosen = 1, -1
+    for row in rows.tolist():
         text = " ".join(blocks.text[blocks.text_start[row] : blocks.text_end[row]].casefold().split())
-        if len(text) > 1 and text in of_page:
-            found[(blocks.paragraph == blocks.paragraph[row]) & (levels == levels[row])] = True
-            break
-    return found
+        is_site = of_page.endswith(text) and 2 * len(text) < len(of_page)
+        if longest < len(text) and text in of_page and not is_site:
+            longest, chosen = len(text), row
+    if chosen < 0:
+        highest = rows[levels[rows] == 1]
+        if not len(highest) or len(np.unique(blocks.paragraph[highest])) > 1:
+            return np.zeros(len(blocks), dtype=bool)
+        chosen = highest[0]
+    return np.asarray((blocks.paragraph == blocks.paragraph[chosen]) & (levels == levels[chosen]))

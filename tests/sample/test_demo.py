@@ -97,6 +97,17 @@ def test_the_f1_printed_for_each_site_is_that_of_its_rows(demo: Demo, gold: list
         assert re.search(rf"^  {name} .*{numbers}", demo.stdout, re.MULTILINE), name
 
 
+def test_every_article_begins_with_its_headline(demo: Demo, gold: list[dict[str, Any]]) -> None:
+    without_headings = "gmina-krzewiny"  # its headlines are a line of the text
+    n_pages = 0
+    for line in gold:
+        if line["kind"] == "article" and line["site"] != without_headings:
+            headline, _, _ = line["gold"].partition("\n")
+            assert demo.rows[line["url"]]["text"].startswith(f"{headline}\n"), line["url"]
+            n_pages += 1
+    assert n_pages == 37
+
+
 def test_the_page_shown_begins_as_its_row_does(demo: Demo) -> None:
     address = re.search(r"^A page: (\S+)$", demo.stdout, re.MULTILINE)
     assert address is not None

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from victor_spark.annotation import frame
-from victor_spark.blocks import HEADER, LABELS, OTHER, TEXT, labels
+from victor_spark.blocks import HEADER, LABELS, OTHER, TEXT, Bool, labels
 from victor_spark.document import Document
 from victor_spark.html.canonical import style_sheets
 from victor_spark.model import files as model_files
@@ -63,10 +63,18 @@ def verdict(document: Document) -> str:
     if document.expected_f1 is not None:
         parts.append(f"expected F1 {document.expected_f1:.2f}")
     content = 1.0 - document.scores.probabilities[:, OTHER]
-    lowest, highest = content[document.kept].min(initial=1.0), content[~document.kept].max(initial=0.0)
+    likely = document.kept & ~_headline(document)
+    lowest, highest = content[likely].min(initial=1.0), content[~document.kept].max(initial=0.0)
     if document.n_kept_blocks and highest <= lowest + 1e-9:  # no dropped block has a higher one
         parts.append(f"kept are blocks with P(content) ≥ {lowest:.2f}")
     return ", ".join([*parts, f"cleaner {document.cleaner}"])
+
+
+def _headline(document: Document) -> Bool:
+    """Blocks kept for their role: of a title that is less likely to be content than what else is kept."""
+    content = 1.0 - document.scores.probabilities[:, OTHER]
+    title = document.kept & (document.blocks.roles == ROLES.index("title"))
+    return np.asarray(title & (content < content[document.kept & ~title].min(initial=1.0)))
 
 
 def _tooltips(document: Document, explanation: Explanation | None) -> list[dict[str, Any]]:
@@ -74,11 +82,13 @@ def _tooltips(document: Document, explanation: Explanation | None) -> list[dict[
     own = labels(document.scores, document.kept).tolist()
     probabilities = np.round(document.scores.probabilities, 3).tolist()
     shares = document.columns.template_share.tolist()
-    of_blocks = document.blocks.roles.tolist()
+    of_blocks, headline = document.blocks.roles.tolist(), _headline(document).tolist()
     tooltips = []
     for block, (label, p) in enumerate(zip(own, probabilities, strict=True)):
         one: dict[str, Any] = {"label": LABELS[label], "role": ROLES[of_blocks[block]]}
         one["p"] = [p[HEADER], p[TEXT], p[OTHER]]
+        if headline[block]:
+            one["headline"] = True
         if shares[block]:
             one["template"] = round(shares[block], 2)
         if explanation is not None:

@@ -60,8 +60,8 @@ def with_preferences(cleaners: Mapping[str, Cleaner]) -> dict[str, Cleaner]:
     """The cleaners, and beside `victor` the same with `--prefer` precision and recall."""
 
     def preferring(clean: Cleaner, beta: float, page: Page) -> Scores:
-        scores, words = clean(page), decision.n_words(page.blocks)
-        return replace(scores, kept=decision.by_expected_f1(scores.probabilities, words, beta))
+        scores = clean(page)
+        return replace(scores, kept=victor.decide(scores.probabilities, page.blocks, beta))
 
     return dict(cleaners) | {
         f"victor --prefer {preference}": partial(preferring, cleaners["victor"], beta)

@@ -9,7 +9,7 @@ from victor_spark.extractors import cascade, kimatu, line_block, ncleaner, peers
 
 CLEANERS: Final[dict[str, Callable[..., Cleaner]]] = {
     victor.NAME: victor.load,
-    "victor-2": victor.load,
+    "victor-2": victor.load_2,
     "victor-2008": victor.load_2008,
     "kimatu": kimatu.load,
     "line-block": line_block.load,
