@@ -1,5 +1,6 @@
 """Tables of sites: what a crawl shows of its sites helps the next crawl, in one pass or in two."""
 
+import re
 import shutil
 import time
 from collections.abc import Callable
@@ -160,12 +161,19 @@ def test_a_person_sees_which_layouts_are_kept_and_hostile_text_stays_text(
     lines = shown("tales.example").splitlines()
     sentence = next(line for line in lines if max(SENTENCES, key=len)[:40] in line)
     assert sentence.startswith("+ ")
-    assert next(line for line in lines if FOOT[:20] in line).startswith("- ")
-    assert lines.index(sentence) < next(n for n, line in enumerate(lines) if FOOT[:20] in line)
+    foot = next(line for line in lines if FOOT[:20] in line)
+    assert foot.startswith("- ")
+    assert foot.split()[4] == "p"
+    assert lines.index(sentence) < lines.index(foot)
     for text in (shown("odd.example"), shown("--html", tmp_path / "page.html")):
         assert not {"\x1b", "\u202e"} & set(text)
     html = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "&lt;script&gt;" in html
+    assert re.findall(r'<a href="#(\d)">([^<]+)', html) == [("0", "tales.example"), ("1", "odd.example")]
+    assert re.findall(r'<section id="(\d)">\n<h2><bdi>([^:]+)', html) == [
+        ("0", "tales.example"),
+        ("1", "odd.example"),
+    ]
     assert not {"\x1b", "\u202e"} & set(html)
     assert "<script" not in html
     assert "http" not in html.replace("http-equiv", "")  # self-contained
@@ -271,6 +279,7 @@ def test_only_the_rows_of_the_sites_asked_for_are_read(
             "n_pages": pa.array([9] * len(keys) * len(names), pa.int64()),
             "log_odds": pa.array([0] * len(keys) * len(names), pa.int64()),
             "example": pa.nulls(len(keys) * len(names), pa.string()),
+            "element": pa.nulls(len(keys) * len(names), pa.string()),
             "position": pa.nulls(len(keys) * len(names), pa.float32()),
         }
     ).replace_schema_metadata({table.VERSION_KEY: table.VERSION, table.GROUPING_KEY: "registered-domain"})
@@ -303,7 +312,7 @@ def test_a_site_that_fills_several_row_groups_is_read_whole(tmp_path: Path, has_
         "key": [1, -1, 1, 2, 3, 4, -1, -1],
         **{name: [2] * 8 for name in SUMS.names[2:]},
     }
-    found = pa.table(columns).append_column("example", pa.nulls(8)).append_column("position", pa.nulls(8))
+    found = pa.table(columns | {name: pa.nulls(8) for name in table.EXAMPLE.names})
     metadata = {table.VERSION_KEY: table.VERSION, table.GROUPING_KEY: "host"}
     found = found.cast(SITES).replace_schema_metadata(metadata)
     pq.write_table(found, tmp_path / "a.parquet", row_group_size=3, write_statistics=has_statistics)

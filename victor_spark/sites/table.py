@@ -32,8 +32,9 @@ SUMS: Final = pa.schema(
 )
 """A key of a site, with the sums over its pages; hashes are stored as signed numbers."""
 
-SITES: Final = pa.schema([*SUMS, ("example", pa.string()), ("position", pa.float32())])
-"""`example`: a text with the key, the beginning of the longest; `position`: its place in its page, 0 to 1."""
+EXAMPLE: Final = pa.schema([("example", pa.string()), ("element", pa.string()), ("position", pa.float32())])
+"""A text with the key, the beginning of the longest, the tag around it, and its place in its page, 0 to 1."""
+SITES: Final = pa.schema([*SUMS, *EXAMPLE])
 
 OF_SITE: Final = -1
 """The key of a site's pages; no other is as large, without its sign."""
