@@ -243,7 +243,7 @@ def measure(data: Path, models: Path, results: Path, site_model: Path, *, refit:
         "fitted on other sets": _elsewhere(f1, np.unique(sets, return_inverse=True)[1]),
         "not shipped: with backing off": decided(rows, _backed_off(rows, groups, table), shipped)[:, 0],
         "not shipped: with runs of words": decided(rows, _with_runs(rows, groups, table), shipped)[:, 0],
-        "bound: consensus of gold": decided(rows, _of_gold(rows, groups), START)[:, 0],
+        sites_page.BOUND: decided(rows, _of_gold(rows, groups), START)[:, 0],
     }
     many = n_pages >= MANY
     stored = {
