@@ -67,7 +67,7 @@ Rows "not shipped" add evidence that costs more than it gains:
 - *runs of words*: the share of the other pages that have the block's runs of four words, which includes all
   that templates mined from these pages could cover. For this reason `--by-site` doesn't mine templates.
 
-In the last row the consensus is the gold of all other pages instead of the model's opinion. It has {bound:.4f}:
+In the last row the consensus is the gold of all other pages, not the opinion of the model. It has {bound:.4f}:
 a bound for what consensus alone can add. It doesn't correct an error that most pages of a site share, as in
 most of the worst pages below.
 
