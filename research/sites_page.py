@@ -67,8 +67,8 @@ Rows "not shipped" add evidence that costs more than it gains:
 - *runs of words*: the share of the other pages that have the block's runs of four words, which includes all
   that templates mined from these pages could cover. For this reason `--by-site` doesn't mine templates.
 
-In the last row the consensus is the gold of all other pages, not the opinion of the model. It has {bound:.4f}:
-a bound for what consensus alone can add. It doesn't correct an error that most pages of a site share, as in
+In the last row the consensus is the gold of all other pages, not the opinion of the model: {bound:.4f} is
+a bound for what consensus alone can add. It does not correct an error that most pages share, as in
 most of the worst pages below.
 
 Sets of the table below without any gain hold single pages of many sites, or pages that their collectors put
