@@ -24,15 +24,27 @@ import numpy as np
 import research
 from research import against_peers, peers_raw, sites_page
 from victor_spark import pipeline, resources
-from victor_spark.blocks import Blocks, Bool, Float32, Float64
+from victor_spark.blocks import Blocks, Bool, Float32, Float64, UInt8, UInt64
 from victor_spark.errors import EXIT_DONE, VictorError
 from victor_spark.evaluation import cross_validation, gold, resampling
 from victor_spark.evaluation.gold import GoldPage
+from victor_spark.evaluation.labelling import aligned_labels
 from victor_spark.evaluation.progress import track
 from victor_spark.model import decision
 from victor_spark.preparation import handed_over
 from victor_spark.sites.decision import FILE_NAME, SiteModel, from_bytes, revised
-from victor_spark.sites.evidence import Contributions, Known, contributions, evidence, known
+from victor_spark.sites.evidence import (
+    N_PAGES as N_SAME,
+)
+from victor_spark.sites.evidence import (
+    N_REPEATS,
+    REPEAT_RATIO,
+    Contributions,
+    Known,
+    contributions,
+    evidence,
+    known,
+)
 from victor_spark.words import block_words, words
 
 MORE: Final = ("fundus", "aed")
@@ -48,6 +60,12 @@ START: Final = SiteModel(weight=0.9, prior_pages=1.0, common=0.0, repeated=0.0, 
 """The plain consensus, which has no fitted number: the page counts as one more page of its layout."""
 NEAR: Final = 0.001
 """Of all parameters whose F1 is within this of the best, the smallest are taken: the optimum is flat."""
+RUN: Final = 4
+"""Words of a run; blocks in which more than RUNS_REPEAT of the runs repeat count as repeated."""
+RUNS_REPEAT: Final = 0.5
+GOLD_P: Final = np.array([[0.98, 0.0, 0.02], [0.0, 0.98, 0.02], [0.0, 0.02, 0.98]])
+"""The probabilities that stand for a label."""
+_ODD: Final = np.uint64(0x9E3779B97F4A7C15)
 RESULTS: Final = "sites.json"
 N_PAGES: Final = (2, 3, 5, 10, 30)
 N_RAW: Final = (2, 3, 5, 10, 30, 100, 300, 900)
@@ -61,7 +79,7 @@ class Cleaned:
     """A page after the first pass, and what is needed to measure any choice of its blocks.
 
     `found` is the number of the gold's distinct word per word of the page (-1: not in the gold), `rows` the
-    block of each; `gold` counts the gold's words.
+    block of each; `gold` counts the gold's words. `labels` are those of the blocks by the gold.
     """
 
     page: GoldPage
@@ -73,6 +91,7 @@ class Cleaned:
     found: np.ndarray
     rows: np.ndarray
     gold: np.ndarray
+    labels: UInt8
 
     @property
     def key(self) -> tuple[str, str]:
@@ -159,6 +178,7 @@ def cleaned(pages: Sequence[GoldPage], model: Path | None) -> Iterator[Cleaned]:
             np.array([numbers.get(word, -1) for word in of_page], dtype=np.int64),
             rows,
             np.array(list(wanted.values()), dtype=np.int64),
+            aligned_labels(blocks, page.gold or "")[0],
         )
 
 
@@ -221,6 +241,9 @@ def measure(data: Path, models: Path, results: Path, site_model: Path, *, refit:
         "all, calibrated (shipped)": by_site[:, 0],
         "fitted on other sites": _elsewhere(f1, fitted_in),
         "fitted on other sets": _elsewhere(f1, np.unique(sets, return_inverse=True)[1]),
+        "not shipped: with backing off": decided(rows, _backed_off(rows, groups, table), shipped)[:, 0],
+        "not shipped: with runs of words": decided(rows, _with_runs(rows, groups, table), shipped)[:, 0],
+        sites_page.BOUND: decided(rows, _of_gold(rows, groups), START)[:, 0],
     }
     many = n_pages >= MANY
     stored = {
@@ -249,6 +272,51 @@ def measure(data: Path, models: Path, results: Path, site_model: Path, *, refit:
         ],
     }
     (results / RESULTS).write_text(json.dumps(stored, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _backed_off(
+    rows: Sequence[Cleaned], groups: Sequence[Sequence[int]], table: dict[int, Float32]
+) -> dict[int, Float32]:
+    """The evidence; where no other page has a block's layout, that of its tags and nearest class or id."""
+    coarse = [replace(row, blocks=replace(row.blocks, class_path=_near(row.blocks))) for row in rows]
+    other = evidence_of(coarse, groups)
+    return {i: np.where(own[N_SAME] > 0, own, other[i]) for i, own in table.items()}
+
+
+def _near(blocks: Blocks) -> UInt64:
+    """A hash of the tags around each block, and of the names of the innermost element that has some."""
+    sums = np.cumsum(np.concatenate([np.zeros(1, np.uint64), blocks.name_words * _ODD]))
+    of_names = np.diff(sums[blocks.named_elements[1]], prepend=np.uint64(0))
+    return np.asarray(blocks.path ^ of_names[blocks.named] * _ODD)
+
+
+def _with_runs(
+    rows: Sequence[Cleaned], groups: Sequence[Sequence[int]], table: dict[int, Float32]
+) -> dict[int, Float32]:
+    """The evidence, with the share of other pages that repeat a block's runs of words, if it is higher."""
+    found = dict(table)
+    for group in groups:
+        runs = {i: _runs(rows[i].blocks) for i in group}
+        n_pages = Counter(run for i in group for run in {run for block in runs[i] for run in block})
+        for i in group:
+            shares = [[(n_pages[run] - 1) / max(len(group) - 1, 1) for run in block] for block in runs[i]]
+            mean = np.array([np.mean(block) for block in shares])
+            found[i] = table[i].copy()
+            found[i][REPEAT_RATIO] = np.maximum(table[i][REPEAT_RATIO], mean * (table[i][N_SAME] > 0))
+            found[i][N_REPEATS] = np.maximum(table[i][N_REPEATS], mean > RUNS_REPEAT)
+    return found
+
+
+def _runs(blocks: Blocks) -> list[list[str]]:
+    bounds = zip(blocks.text_start.tolist(), blocks.text_end.tolist(), strict=True)
+    split = [blocks.text[start:end].casefold().split() for start, end in bounds]
+    return [[" ".join(block[i : i + RUN]) for i in range(max(len(block) - RUN, 0) + 1)] for block in split]
+
+
+def _of_gold(rows: Sequence[Cleaned], groups: Sequence[Sequence[int]]) -> dict[int, Float32]:
+    """Evidence from the labels that the gold gives the other pages, instead of the model's opinion."""
+    certain = [replace(row, probabilities=GOLD_P[row.labels]) for row in rows]
+    return evidence_of(certain, groups)
 
 
 def _elsewhere(f1: dict[tuple[float, float], Float64], folds: np.ndarray) -> Float64:

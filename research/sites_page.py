@@ -10,6 +10,7 @@ from victor_spark.errors import InputError
 
 Row = Mapping[str, Any]
 
+BOUND = "bound: consensus of gold"
 WORST = "sites-worst.toml"
 """Written by hand: what was seen when the worst pages were opened."""
 
@@ -26,8 +27,9 @@ other pages of the site (`victor_spark.sites`), with three kinds of evidence:
   and the words in their classes and ids) on the other pages;
 - **common layouts**: the share of the other pages that have the layout. The text of a layout that all pages
   have, and that differs from page to page, is more likely content;
-- **repeated texts**: the share of these pages that have the same text. A page of which nearly all content is
-  repeated is the same article at another address, and loses nothing.
+- **repeated texts**: the share of these pages that have the same text in that layout. Links to an article
+  don't repeat its headline. A page of which nearly all content is repeated is the same article at another
+  address, and loses nothing.
 
 The parameters: {parameters} ([models/sites](../models/sites/CARD.md) says how they were fitted).
 A page whose site is not known, or has no other page, keeps its probabilities to the bit.
@@ -54,11 +56,21 @@ kept, mean over up to 60 pages.
 """
 
 EVIDENCE = """
-The gain over one pass is {gain:+.4f} ({low:+.4f} to {high:+.4f}). The last two rows are cross-validated:
-the parameters are fitted without the page's site, or without its whole set, and estimate the result on new
-sites.
+The gain over one pass is {gain:+.4f} ({low:+.4f} to {high:+.4f}). The rows "fitted on other sites" and
+"fitted on other sets" are cross-validated: the parameters are fitted without the page's site, or without its
+whole set, and estimate the result on new sites.
 
-The consensus doesn't correct an error that most pages of a site share, as in most of the worst pages below.
+Rows "not shipped" add evidence that costs more than it gains:
+
+- *backing off*: blocks whose layout no other page has get the evidence of their tags and of the nearest class
+  or id. It would add a third kind of rows to those that are summed up and joined;
+- *runs of words*: the share of the other pages that have the block's runs of four words, which includes all
+  that templates mined from these pages could cover. For this reason `--by-site` doesn't mine templates.
+
+In the last row the consensus is the gold of all other pages, not the opinion of the model: {bound:.4f} is
+a bound for what consensus alone can add. It does not correct an error that most pages share, as in
+most of the worst pages below.
+
 Sets of the table below without any gain hold single pages of many sites, or pages that their collectors put
 into an element with an id of its own, so that no two have a layout in common.
 """
@@ -117,7 +129,7 @@ def _evidence(found: Row) -> Iterator[str]:
     for name, row in found["columns"].items():
         interval = f"{row['low']:.3f} – {row['high']:.3f}"
         yield _row(name, f"{row['f1']:.4f}", interval, _percent(row["below 0.5"]), _percent(row["below 0.8"]))
-    yield EVIDENCE.format(**found["gain"])
+    yield EVIDENCE.format(**found["gain"], bound=found["columns"][BOUND]["f1"])
 
 
 def _groups(title: str, rows: Sequence[Row]) -> Iterator[str]:

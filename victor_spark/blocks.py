@@ -73,7 +73,7 @@ class Blocks:
     heading_level: Annotated[Scanned, DECISIVE]
     depth: Scanned
     space_before: Annotated[Scanned, DECISIVE]
-    tag: Scanned
+    tag: Annotated[Scanned, DECISIVE]
     parent_block: Scanned
     named: Scanned
     # Preformatted text: how white space counts (0 as one space, LINES, PROSE, CODE), the ordinal of

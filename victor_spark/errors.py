@@ -6,6 +6,7 @@ record becomes a row with one of `STATUSES`.
     VictorError          exit code 2
     ├── UsageError       a ValueError, too
     ├── InputError       a ValueError, too
+    │   └── TableError
     ├── OutputError
     ├── ModelError
     ├── ConfigurationError
@@ -102,6 +103,10 @@ class UsageError(VictorError, ValueError):
 
 class InputError(VictorError, ValueError):
     """An input is missing, unreadable or holds no archive."""
+
+
+class TableError(InputError):
+    """A table can't be read on: not a page fails but the run."""
 
 
 class OutputError(VictorError):

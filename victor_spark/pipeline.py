@@ -11,7 +11,7 @@ import numpy as np
 from victor_spark import roles
 from victor_spark.blocks import OTHER, TEXT, Bool, Cleaner, Page, Scores, no_blocks, uniform
 from victor_spark.document import Document
-from victor_spark.errors import InputError, ModelError, UsageError
+from victor_spark.errors import InputError, ModelError, TableError, UsageError
 from victor_spark.extractors import CRF_CLEANERS, by_site, check_name, load, models_of, template, victor
 from victor_spark.extractors.template import TemplateStep
 from victor_spark.html.charset import PLAIN_TEXT
@@ -184,7 +184,7 @@ def guarded(action: Callable[[], T], lost: Callable[[str, str], T]) -> T:
         return action()
     except MemoryError:
         return lost("out_of_memory", "MemoryError")
-    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+    except (KeyboardInterrupt, SystemExit, GeneratorExit, TableError):
         raise
     except BaseException as error:  # noqa: BLE001 - a panic in native code is no Exception
         return lost("error", f"{type(error).__name__}: {error}"[:500])

@@ -151,6 +151,20 @@ def test_a_text_that_the_other_pages_repeat_is_less_likely_content_than_a_text_o
     assert evidence_of_page[SHARE].tolist() == [1.0] * 6
 
 
+def test_links_to_an_article_on_all_other_pages_do_not_repeat_its_headline() -> None:
+    names = [f"Ship {n * 'a'}" for n in range(1, 9)]
+
+    def linked(number: int) -> Blocks:
+        links = "".join(f"<li><a>{name}</a></li>" for name in names if name != names[number])
+        story = f"<h1>{names[number]}</h1><p>It sailed {number * 'b'}</p><p>It sank {number * 'c'}</p>"
+        return blocks_of(f"<div class=story>{story}</div><ul class=more>{links}</ul>")
+
+    own = marginals(0.6, 0.95, 0.95, *[0.1] * 7)
+    of_site = known(contributions(linked(number), own) for number in range(8))
+    assert not evidence(linked(3), own, of_site)[N_REPEATS, 0]
+    assert after(linked(3), own, of_site)[0, OTHER] < 0.4
+
+
 def copies(blocks: Blocks, own: Float64, n_pages: int) -> Known:
     """The sums of a site that has `n_pages` copies of one page."""
     one = contributions(blocks, own)

@@ -1,5 +1,8 @@
 """Tables of sites: what a crawl shows of its sites helps the next crawl, in one pass or in two."""
 
+import re
+import shutil
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,9 +17,12 @@ from pyspark.sql import SparkSession
 import victor_spark
 from tests.spark.crawl import Response, Victor, rows, write_warc
 from tests.spark.test_by_site import FOOT, SENTENCES, chapter
-from victor_spark.pipeline import Settings
+from victor_spark.errors import OutputError, TableError
+from victor_spark.pipeline import PageCleaner, Settings
 from victor_spark.sites import table
 from victor_spark.sites.table import SITES, SUMS, SiteTable
+from victor_spark.spark import waves
+from victor_spark.spark.output import LEDGER
 from victor_spark.spark.request import CleanRequest, SiteOptions, SparkOptions
 from victor_spark.spark.run import run
 
@@ -155,16 +161,61 @@ def test_a_person_sees_which_layouts_are_kept_and_hostile_text_stays_text(
     lines = shown("tales.example").splitlines()
     sentence = next(line for line in lines if max(SENTENCES, key=len)[:40] in line)
     assert sentence.startswith("+ ")
-    assert next(line for line in lines if FOOT[:20] in line).startswith("- ")
-    assert lines.index(sentence) < next(n for n, line in enumerate(lines) if FOOT[:20] in line)
+    foot = next(line for line in lines if FOOT[:20] in line)
+    assert foot.startswith("- ")
+    assert foot.split()[4] == "p"
+    assert lines.index(sentence) < lines.index(foot)
     for text in (shown("odd.example"), shown("--html", tmp_path / "page.html")):
         assert not {"\x1b", "\u202e"} & set(text)
     html = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "&lt;script&gt;" in html
+    assert re.findall(r'<a href="#(\d)">([^<]+)', html) == [("0", "tales.example"), ("1", "odd.example")]
+    assert re.findall(r'<section id="(\d)">\n<h2><bdi>([^:]+)', html) == [
+        ("0", "tales.example"),
+        ("1", "odd.example"),
+    ]
     assert not {"\x1b", "\u202e"} & set(html)
     assert "<script" not in html
     assert "http" not in html.replace("http-equiv", "")  # self-contained
     assert victor("sites", "show", known, "none.example").code == 2
+
+
+def test_a_table_that_vanishes_ends_the_run_and_no_page_and_the_run_resumes(
+    clean: Clean, known: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second of two waves, with a page of another site, begins when the table's files are gone."""
+    sites = str(copied(known, tmp_path / "table", lambda found: found))
+    request: dict[str, Any] = {"cleaning": Settings(sites=sites), "output": str(tmp_path / "out")}
+    pages = [Response(f"http://{name}.example/9", chapter(9, SENTENCES)) for name in ("tales", "odd")]
+    shards = [write_warc(tmp_path / f"{n}.warc.gz", [page]) for n, page in enumerate(pages)]
+    request |= {"inputs": tuple(map(str, shards)), "spark": SparkOptions(wave_bytes=1, split_bytes=4 << 10)}
+    real = waves.clean
+
+    def cleaned(writing: Any, wave: int) -> Any:
+        if wave > 0:
+            while not list((tmp_path / "out" / LEDGER).glob("*.json")):  # the first one is entered
+                time.sleep(0.05)
+            shutil.rmtree(sites)
+        return real(writing, wave)
+
+    monkeypatch.setattr(waves, "clean", cleaned)
+    with pytest.raises(OutputError, match=r"table of sites can't be read: .*; the same command resumes"):
+        clean([], **request)
+    monkeypatch.undo()
+    copied(known, tmp_path / "table", lambda found: found)
+    clean([], **request)
+    assert [row["status"] for row in rows(tmp_path / "out")] == ["ok", "ok"]
+
+
+def test_a_page_that_is_cleaned_without_spark_raises_the_error_of_its_table(
+    known: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(known, tmp_path / "table")
+    page, url = chapter(1, SENTENCES), "http://tales.example/1"
+    clean = PageCleaner(Settings(sites=str(tmp_path / "table")))
+    shutil.rmtree(tmp_path / "table")
+    with pytest.raises(TableError, match="table of sites can't be read"):
+        clean(page, url)
 
 
 def copied(known: Path, target: Path, change: Callable[[pa.Table], pa.Table]) -> Path:
@@ -228,6 +279,7 @@ def test_only_the_rows_of_the_sites_asked_for_are_read(
             "n_pages": pa.array([9] * len(keys) * len(names), pa.int64()),
             "log_odds": pa.array([0] * len(keys) * len(names), pa.int64()),
             "example": pa.nulls(len(keys) * len(names), pa.string()),
+            "element": pa.nulls(len(keys) * len(names), pa.string()),
             "position": pa.nulls(len(keys) * len(names), pa.float32()),
         }
     ).replace_schema_metadata({table.VERSION_KEY: table.VERSION, table.GROUPING_KEY: "registered-domain"})
@@ -260,7 +312,7 @@ def test_a_site_that_fills_several_row_groups_is_read_whole(tmp_path: Path, has_
         "key": [1, -1, 1, 2, 3, 4, -1, -1],
         **{name: [2] * 8 for name in SUMS.names[2:]},
     }
-    found = pa.table(columns).append_column("example", pa.nulls(8)).append_column("position", pa.nulls(8))
+    found = pa.table(columns | {name: pa.nulls(8) for name in table.EXAMPLE.names})
     metadata = {table.VERSION_KEY: table.VERSION, table.GROUPING_KEY: "host"}
     found = found.cast(SITES).replace_schema_metadata(metadata)
     pq.write_table(found, tmp_path / "a.parquet", row_group_size=3, write_statistics=has_statistics)

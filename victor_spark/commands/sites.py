@@ -2,9 +2,10 @@
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from heapq import nlargest
 from html import escape
+from itertools import starmap
 from pathlib import Path
 from typing import Final
 
@@ -35,10 +36,10 @@ examples:
 SHOW_HELP: Final = """\
 Shows which parts of a site's pages are kept: its layouts in the order of a page, each with an example.
 
-Each line has the probability of content P, the share of the site's pages with this layout, and an example of
-its text. P is that of a block whose own probability equals the mean over the site's pages; blocks with .5
-and more are marked as kept (+). Texts that repeat follow. Without SITE, lists the largest sites, and --html
-has the layouts of each.
+Each line has the probability of content P, the share of the site's pages with this layout, the element
+around its text, and an example. P is that of a block whose own probability equals the mean over the site's
+pages; blocks with .5 and more are marked as kept (+). Texts that repeat follow. Without SITE, lists the
+largest sites, and --html has the layouts of each.
 
 examples:
   victor sites show sites-april
@@ -98,11 +99,9 @@ def show(arguments: argparse.Namespace) -> int:
     model = decision.from_bytes(by_site.model()[by_site.MODEL])
     shown = (layouts.of_site(found.rows(site), model) for site in sites)
     if arguments.html:
+        title = " – ".join(map(printable, filter(None, (arguments.site, arguments.table))))
         with resources.written(Path(arguments.html)), open(arguments.html, "w", encoding="utf-8") as file:
-            title = escape(" – ".join(map(printable, filter(None, (arguments.site, arguments.table)))))
-            file.write(f"{_HEAD}<title>{title}</title></head><body>{_LEGEND}\n")
-            file.writelines(_html(*line) for site in shown for line in _lines(site, arguments.limit))
-            file.write("</body></html>\n")
+            file.writelines(_page(title, list(shown), arguments.limit))
         return EXIT_DONE
     sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
     for site in shown:
@@ -110,7 +109,7 @@ def show(arguments: argparse.Namespace) -> int:
             print(f"{site.n_pages:>9,} pages {_n_layouts(site)}  {printable(site.name)}")
             continue
         for mark, numbers, text in _lines(site, arguments.limit):
-            print(f"{mark:1} {numbers:>11}  {text}" if mark else f"\n{text}")
+            print(f"{mark:1} {numbers:>24}  {text}" if mark else f"\n{text}")
     return EXIT_DONE
 
 
@@ -124,7 +123,7 @@ def _lines(site: Site, limit: int) -> Iterator[tuple[str, str, str]]:
     shown = sorted(nlargest(limit, range(len(site.layouts)), key=lambda row: _rank(site.layouts[row])))
     yield "", "", f"{printable(site.name)}: {site.n_pages:,} pages, {_n_layouts(site).strip()}"
     for each in map(site.layouts.__getitem__, shown):
-        numbers = f"P {each.p:.2f} {each.share:>6.1%}"
+        numbers = f"P {each.p:.2f} {each.share:>6.1%} {printable(each.element)[:10]:10}"
         yield "+" if each.p >= layouts.KEPT else "-", numbers, printable(each.example)
     if more := len(site.layouts) - len(shown):
         yield "", "", f"{more:,} more layouts, of fewer pages (--limit)"
@@ -135,6 +134,20 @@ def _lines(site: Site, limit: int) -> Iterator[tuple[str, str, str]]:
 
 def _rank(layout: Part) -> tuple[bool, float]:
     return layout.p >= layouts.KEPT, layout.share
+
+
+def _page(title: str, sites: Sequence[Site], limit: int) -> Iterator[str]:
+    """The sites with their layouts, below an index."""
+    yield f"{_HEAD}<title>{escape(title)}</title></head><body>{_LEGEND}<ol>\n"
+    for number, site in enumerate(sites):
+        of_site = f"{site.n_pages:,} pages, {_n_layouts(site).strip()}"
+        yield f'<li><a href="#{number}">{escape(printable(site.name))}</a> <small>{of_site}</small></li>\n'
+    yield "</ol>\n"
+    for number, site in enumerate(sites):
+        yield f'<section id="{number}">\n'
+        yield from starmap(_html, _lines(site, limit))
+        yield "</section>\n"
+    yield "</body></html>\n"
 
 
 def _html(mark: str, numbers: str, text: str) -> str:

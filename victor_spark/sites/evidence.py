@@ -1,7 +1,8 @@
 """What the pages of a site have in common, as sums that are equal whatever the order of the pages.
 
 Every page contributes one row a key: its layouts (the ancestors of a block, with their classes) and those of
-its texts (the letters of a block) that may be content. Rows of equal key are added up over the site's pages.
+its texts (the letters of a block, in its layout: links to an article don't repeat its headline) that may be
+content. Rows of equal key are added up over the site's pages.
 The sums are integers, so that their order changes no bit. The evidence for a block is what is left when the
 page's own rows are subtracted.
 """
@@ -26,12 +27,15 @@ SUMS: Final = ("n_pages", "log_odds")
 
 EVIDENCE: Final = ("consensus", "n_pages", "share", "n_repeats", "repeat_ratio")
 """The rows of `evidence`: of the site's other pages with the block's layout the mean log-odds of content,
-their number, and their share of all other pages; the number of other pages with the block's text, and the
-ratio of that to the number of pages with the layout (at most 1)."""
+their number, and their share of all other pages; the number of other pages with the block's text in that
+layout, and its ratio to their number."""
 
 CONSENSUS, N_PAGES, SHARE, N_REPEATS, REPEAT_RATIO = range(len(EVIDENCE))
 
 _KIND_BITS: Final = np.uint64(1)
+_IN_LAYOUT: Final = np.uint64(0x9E3779B97F4A7C15)
+"""An odd number, by which a layout is multiplied before its texts are keyed."""
+
 _SCALE: Final = 1024.0
 """Log-odds are rounded to multiples of 1 / _SCALE."""
 
@@ -166,7 +170,8 @@ def _keys(blocks: Blocks, probabilities: Float64) -> tuple[Places, _Groups]:
     """The blocks whose keys are grouped: all, by layout, and again those with texts that may be content."""
     likely = (blocks.n_letters > 0) & (probabilities[:, OTHER] <= 1.0 - _MIN_CONTENT)
     with_text = np.flatnonzero(likely)
-    key = np.concatenate([blocks.class_path, blocks.letters_hash[with_text]]) << _KIND_BITS
+    texts = (blocks.letters_hash ^ blocks.class_path * _IN_LAYOUT)[with_text]
+    key = np.concatenate([blocks.class_path, texts]) << _KIND_BITS
     key[len(blocks) :] |= np.uint64(TEXT)
     return np.concatenate([np.arange(len(blocks)), with_text]), _groups(key)
 

@@ -15,10 +15,11 @@ KEPT: Final = 0.5
 
 
 class Part(NamedTuple):
-    """A layout or a text: the share of the site's pages that have it, an example, P(content) of a layout."""
+    """A layout or a text: the share of the site's pages, an example in an element, P(content) of a layout."""
 
     share: float
     example: str
+    element: str
     p: float
 
 
@@ -42,8 +43,8 @@ def of_site(rows: pa.Table, model: SiteModel) -> Site:
     own = 1.0 / (1.0 + np.exp(-mean))
     own = np.stack([np.zeros_like(own), own, 1.0 - own], axis=1)
     p = 1.0 - decision.revised(model, own, np.ones(len(key)), found)[:, OTHER]
-    examples = [example or "" for example in rows["example"].to_pylist()]
-    parts = list(map(Part, share.tolist(), examples, p.tolist()))
+    examples, elements = ([each or "" for each in rows[name].to_pylist()] for name in ("example", "element"))
+    parts = list(map(Part, share.tolist(), examples, elements, p.tolist()))
     position, is_text = rows["position"].to_numpy(), key & 1 == evidence.TEXT
     layouts = sorted(np.flatnonzero(~is_text).tolist(), key=lambda row: (position[row], row))
     texts = [parts[row] for row in np.flatnonzero(is_text & (key != OF_SITE)).tolist()]

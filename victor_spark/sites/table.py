@@ -16,14 +16,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from victor_spark import tables
-from victor_spark.errors import InputError, one_line
+from victor_spark.errors import InputError, TableError, one_line
 from victor_spark.sites import evidence
 from victor_spark.sites.evidence import Contributions, Known
 from victor_spark.templates.sites import check_grouping
 from victor_spark.warc import storage
 
 VERSION_KEY: Final = "victor_spark.sites_version"
-VERSION: Final = "1"
+VERSION: Final = "2"
 GROUPING_KEY: Final = "victor_spark.grouping"
 
 KEYED: Final = ("site", "key")
@@ -32,8 +32,9 @@ SUMS: Final = pa.schema(
 )
 """A key of a site, with the sums over its pages; hashes are stored as signed numbers."""
 
-SITES: Final = pa.schema([*SUMS, ("example", pa.string()), ("position", pa.float32())])
-"""`example`: a text with the key, the beginning of the longest; `position`: its place in its page, 0 to 1."""
+EXAMPLE: Final = pa.schema([("example", pa.string()), ("element", pa.string()), ("position", pa.float32())])
+"""A text with the key, the beginning of the longest, the tag around it, and its place in its page, 0 to 1."""
+SITES: Final = pa.schema([*SUMS, *EXAMPLE])
 
 OF_SITE: Final = -1
 """The key of a site's pages; no other is as large, without its sign."""
@@ -109,11 +110,11 @@ def batches(path: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
 
 @contextmanager
 def reading(path: str) -> Iterator[None]:
-    """InputError if a table's file can't be read."""
+    """TableError if a table's file can't be read."""
     try:
         yield
     except (OSError, pa.ArrowException) as error:
-        raise InputError(f"{UNREADABLE}: {path}: {one_line(error)}") from error
+        raise TableError(f"{UNREADABLE}: {path}: {one_line(error)}") from error
 
 
 class SiteTable:

@@ -18,6 +18,7 @@ from pyspark.sql import functions as sf
 
 from victor_spark import tables
 from victor_spark.blocks import Blocks
+from victor_spark.html import tags
 from victor_spark.sites import evidence, table
 from victor_spark.sites.evidence import Contributions
 from victor_spark.sites.table import KEYED, OF_SITE, SiteTable
@@ -34,8 +35,8 @@ _N_WAITING: Final = 1 << 20
 _EXAMPLE: Final = 120
 """Characters of an example."""
 
-Examples = dict[int, tuple[int, str, float]]
-"""Key → length of its longest text (cut), the text, and its place in its page."""
+Examples = dict[int, tuple[int, str, str, float]]
+"""Key → length of its longest text (cut), and the columns of `table.EXAMPLE`."""
 
 
 def judged_sizes(files: Files) -> dict[str, int] | None:
@@ -142,10 +143,12 @@ def _of_file(shard: Shard, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
 
 
 def _add_examples(found: Examples, blocks: Blocks, of_keys: Iterable[tuple[int, int]]) -> None:
+    names = tags.tables().names
     for key, row in of_keys:
         text = blocks.text[blocks.text_start[row] : blocks.text_end[row]][: 2 * _EXAMPLE]
         text = " ".join(text.split())[:_EXAMPLE]
-        found[key] = max(found.get(key, (0, "", 0.0)), (len(text), text, row / len(blocks)))
+        example = len(text), text, names[blocks.tag[row]], row / len(blocks)
+        found[key] = max(found.get(key, example), example)
 
 
 def _summed(
@@ -161,8 +164,8 @@ def _summed(
         columns["file"] = pa.repeat(pa.scalar(stem(shard.path)), len(key))
     else:
         keyed = zip(names.to_pylist(), key.tolist(), strict=True)
-        found = [examples[site].get(key, (0, None, None)) for site, key in keyed]
-        columns["example"], columns["position"] = ([each[n] for each in found] for n in (1, 2))
+        found = [examples[site].get(key, (None,) * 4)[1:] for site, key in keyed]
+        columns |= dict(zip(table.EXAMPLE.names, zip(*found, strict=True), strict=True))
     arrays = [pa.array(columns[field.name], field.type) for field in schema]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 

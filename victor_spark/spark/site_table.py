@@ -13,7 +13,7 @@ from victor_spark import tables
 from victor_spark.errors import OutputError, UsageError
 from victor_spark.logs import log
 from victor_spark.sites import evidence, table
-from victor_spark.sites.table import KEYED, OF_SITE, SITES, SUMS, SiteTable
+from victor_spark.sites.table import EXAMPLE, KEYED, OF_SITE, SITES, SUMS, SiteTable
 from victor_spark.spark import output, plan, site_sums, waves
 from victor_spark.spark.files import new_folder, open_files, output_errors, remove_checksums
 from victor_spark.spark.progress import many
@@ -74,9 +74,9 @@ def _source(spark: SparkSession, location: str) -> tuple[pa.Table, str]:
 def _write(shards: DataFrame, location: str, grouping: str) -> None:
     rows = shards.mapInArrow(partial(site_sums.sums_partition, schema=SITES), tables.ddl(SITES))
     summed = [sf.sum(name).alias(name) for name in evidence.SUMS]
-    best = sf.max(sf.struct(sf.length("example"), "example", "position")).alias("best")
+    best = sf.max(sf.struct(sf.length("example"), *EXAMPLE.names)).alias("best")
     rows = rows.groupBy(*KEYED).agg(*summed, best).where(f"{evidence.SUMS[0]} > 1")
-    rows = rows.select(*SUMS.names, "best.example", "best.position")
+    rows = rows.select(*SUMS.names, *(f"best.{name}" for name in EXAMPLE.names))
     rows = rows.repartitionByRange(*KEYED).sortWithinPartitions(*KEYED)
     rows = rows.withMetadata(KEYED[0], {table.VERSION_KEY: table.VERSION, table.GROUPING_KEY: grouping})
     writer = rows.write.option("compression", "zstd").option("parquet.block.size", str(_ROW_GROUP))

@@ -251,10 +251,10 @@ def disk_errors(files: Files) -> Iterator[None]:
             why = f"{where}: {REFUSALS[code]} ({code}); the same command resumes when that is mended"
             raise OutputError(why) from error
         if found := _UNREADABLE.search(str(error)):
-            line = found[0]
-            if line.startswith(UNREADABLE):
-                line += f"; remove {output.JUDGING} from OUT, and the same command begins anew"
-            raise OutputError(line) from error
+            is_judged = found[0].startswith(UNREADABLE)
+            mend = f"remove {output.JUDGING} from OUT, and the same command begins anew"
+            mended = mend if is_judged else "the same command resumes when that is mended"
+            raise OutputError(f"{found[0]}; {mended}") from error
         if not (found := _DISK_FULL.search(str(error))):
             raise
         full = f"a disk is full ({found[0]}); make room, and the same command resumes"
