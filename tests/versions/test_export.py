@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from victor_spark.spark.files import LocalFiles
 
 pytestmark = [pytest.mark.versions, pytest.mark.timeout(600)]
 
+DOMAIN: Final = "url_host_registered_domain"
 READ: Final = """
 import glob, json, os, sys
 import deltalake, duckdb, fsspec
@@ -35,8 +37,10 @@ found = {
               deltalake.DeltaTable(f"{out}/delta").metadata().partition_columns],
     "lines": lines,
     "parquet": duckdb.sql(
-        f"SELECT language, count(*) FROM read_parquet('{out}/dataset/**/*.parquet') GROUP BY 1 ORDER BY 1"
+        f"SELECT url_host_registered_domain, count(*) FROM read_parquet('{out}/dataset/**/*.parquet')"
+        " GROUP BY 1 ORDER BY 1"
     ).fetchall(),
+    "text": "".join(open(path, encoding="utf-8").read() for path in glob.glob(f"{out}/text/*.txt")),
 }
 print(json.dumps(found))
 """
@@ -109,8 +113,8 @@ def test_each_format_holds_the_pages_that_are_ok_once(
 ) -> None:
     version, folder = lake
     first, second = map(str, outputs)
-    iceberg = ["lake.web.pages", "--to", "iceberg", "--partition-by", "language"]
-    delta = [str(folder / "delta"), "--to", "delta", "--partition-by", "language"]
+    iceberg = ["lake.web.pages", "--to", "iceberg", "--partition-by", "language,day"]
+    delta = [str(folder / "delta"), "--to", "delta", "--partition-by", "language,day"]
     lines = [str(folder / "lines"), "--to", "jsonl", "--where", "n_kept_blocks > 2", "--unique"]
     commands = [
         ["export", first, *iceberg],
@@ -121,12 +125,13 @@ def test_each_format_holds_the_pages_that_are_ok_once(
         ["export", second, *delta],
         ["export", first, *lines],
         ["export", first, *lines],
-        ["export", first, str(folder / "dataset"), "--to", "parquet", "--partition-by", "language"],
+        ["export", first, str(folder / "dataset"), "--to", "parquet", "--partition-by", DOMAIN],
+        ["export", first, str(folder / "text"), "--to", "text"],
     ]
     codes, said = run(version, WORK, stdin=commands)
     assert codes == [0] * len(commands), said
     assert [line.partition("holds this run")[1] != "" for line in said] == [
-        False, True, False, False, True, False, False, True, False,
+        False, True, False, False, True, False, False, True, False, False,
     ]  # fmt: skip
     found, _ = run(version, READ, folder)
     ok = sorted(
@@ -138,7 +143,7 @@ def test_each_format_holds_the_pages_that_are_ok_once(
     assert found["iceberg"][1][-1] == "blocks", "a column that the table lacked"
     assert found["czech"] == sum(row["language"] == "cs" for row in ok) > 0
     assert found["snapshots"] == 2
-    assert found["delta"][1] == ["language"]
+    assert found["delta"][1] == ["language", "day"]
     mine = [row for row in rows(outputs[0]) if row["status"] == "ok"]
     chosen = {row["text"]: row for row in reversed(mine) if row["n_kept_blocks"] > 2}
     assert {line["id"] for line in found["lines"]} == {row["id"] for row in chosen.values()}
@@ -147,7 +152,9 @@ def test_each_format_holds_the_pages_that_are_ok_once(
     assert line.keys() == {"id", "text", "url", "date", "language", "metadata"}
     assert line["date"] == "2025-03-01T12:30:00+00:00"
     assert line["metadata"]["url_host_name"] == "b.example"
-    assert sum(n for _, n in found["parquet"]) == len(mine)
+    assert dict(found["parquet"]) == Counter(row[DOMAIN] for row in mine)
+    assert len(list((folder / "dataset").glob(f"{DOMAIN}=*"))) == len(found["parquet"]) > 1
+    assert sorted(found["text"].removesuffix("\n\n").split("\n\n")) == sorted(row["text"] for row in mine)
     card = (folder / "dataset" / "README.md").read_text()
     assert "6 pages, of 7 records in 1 shards" in card
     assert not [name for name in os.listdir(folder) if name.startswith(".")], "no draft is left"
