@@ -143,7 +143,7 @@ def test_a_container_killed_for_its_memory_ends_the_run_which_then_resumes(
     submit: Submit, hdfs: Hdfs, tmp_path: Path
 ) -> None:
     """A page may use more than the container has; with a lower limit, that page alone fails."""
-    crawl = write_crawl(tmp_path / "crawl", 2, 3, s1_p1="eats memory")
+    crawl = write_crawl(tmp_path / "crawl", 2, 3, s1_p1="holds memory")
     for shard in sorted(crawl.iterdir()):
         hdfs.file_system().pipe_file(f"/greedy/{shard.name}", shard.read_bytes())
     (tmp_path / "deeds").mkdir()

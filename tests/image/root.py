@@ -31,7 +31,7 @@ _LOOPBACK_UP: Final = (
 
 
 class UnavailableError(Exception):
-    """Why no image can be made here."""
+    """No image can be made here; the message gives the reason."""
 
 
 @dataclass
@@ -158,7 +158,7 @@ def _downloads() -> dict[str, str]:
 
 
 def _run(command: Sequence[str], variables: Mapping[str, str] | None = None) -> None:
-    """Runs it; what it said is in the error."""
+    """Runs a command; an error holds its output."""
     done = subprocess.run(
         command, env=variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )

@@ -33,7 +33,7 @@ def image() -> Iterator[Image]:
 
 
 def test_the_cluster_of_compose_cleans_a_crawl_in_the_image(image: Image, tmp_path: Path) -> None:
-    """Master, workers, upload, job and status by the commands of the file; moto stands in for MinIO."""
+    """Master, workers, upload, job and status by the commands of the file; moto is the S3 server."""
     data = tmp_path / "data"
     (data / "crawl").mkdir(parents=True)
     for shard in (ROOT / "sample").glob("crawl-*.warc.gz"):

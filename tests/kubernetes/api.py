@@ -76,15 +76,22 @@ class Api:
             state = {"running": {}} if code is None else {"terminated": {"exitCode": code}}
             container = {"name": content["spec"]["containers"][0]["name"], "ready": code is None}
             container |= {"image": "", "imageID": "", "restartCount": 0, "state": state}
-            content["status"] = {"phase": phase, "podIP": "127.0.0.1", "containerStatuses": [container]}
+            ready = {"type": "Ready", "status": str(code is None)}
+            status = {"phase": phase, "podIP": "127.0.0.1", "conditions": [ready]}
+            content["status"] = {**status, "containerStatuses": [container]}
         return content
 
     def selected(self, kind: str, selector: str) -> list[Object]:
-        """The objects with labels such as `a=b,c=d`."""
-        labels = dict(part.split("=") for part in selector.split(",") if "=" in part)
+        """The objects with labels such as `a=b,c!=d`."""
+        parts = [part.partition("=") for part in filter(None, selector.split(","))]
         with self.lock:
             all_ = [self.found(*key) for key in self.objects if key[0] == kind]
-        return [one for one in all_ if labels.items() <= one["metadata"].get("labels", {}).items()]
+        return [
+            one
+            for one in all_
+            for labels in [one["metadata"].get("labels") or {}]
+            if all((labels.get(name.rstrip("!")) == value) != ("!" in name) for name, _, value in parts)
+        ]
 
     def delete(self, kind: str, name: str) -> None:
         """Removes an object; the process of a pod ends."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.s3.between import CUT, Handler
+from tests.between import CUT, Handler
 from tests.s3.conftest import N_SHARDS, WAVES, Store, Victor, disk_rows, names, victor
 from tests.spark.crawl import Response, page, write_warc
 

@@ -11,8 +11,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from tests.between import Handler
 from tests.s3 import seaweed
-from tests.s3.between import Handler
 from tests.s3.conftest import WAVES, Store, Victor, rows_of, victor
 
 pytestmark = [pytest.mark.s3, pytest.mark.timeout(400)]
