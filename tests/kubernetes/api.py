@@ -25,13 +25,14 @@ from tests.cluster.standalone import Daemon
 
 ENTRYPOINT: Final = ROOT / "deploy" / "kubernetes" / "entrypoint.sh"
 SECONDS: Final = 240.0
-_PATH: Final = re.compile(r"/api/v1/namespaces/([\w-]+)/(\w+)(?:/([\w.-]+))?")
+_PATH: Final = re.compile(r"/(?:api|apis/[\w.]+)/v1/namespaces/([\w-]+)/(\w+)(?:/([\w.-]+))?")
 _KINDS: Final = {
     "pods": "Pod",
     "configmaps": "ConfigMap",
     "services": "Service",
     "persistentvolumeclaims": "PersistentVolumeClaim",
 }
+_SERVICE: Final = re.compile(r"\b([\w-]+)\.victor\.svc\b")
 _VARIABLE: Final = re.compile(r"\$\((\w+)\)")
 Object = dict[str, Any]
 
@@ -52,25 +53,33 @@ class Api:
     ended: threading.Event = field(default_factory=threading.Event)
 
     def create(self, namespace: str, kind: str, content: Object) -> Object:
-        """Stores an object that is valid; a pod is started."""
-        try:
-            self.validate(content)
-        except Exception as error:
-            self.problems.append(f"{kind}: {error}")
-            raise
+        """Stores an object that is valid; pods start as soon as all that they name is there."""
+        self.validate(content)
         name, now = content["metadata"]["name"], time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         of_server = {"uid": name, "namespace": namespace, "resourceVersion": "1", "creationTimestamp": now}
         content["metadata"] |= of_server
         with self.lock:
             self.objects[kind, name] = content
-            if kind == "pods":
-                self.processes[name] = self._started(name, content["spec"])
-        return self.found(kind, name)
+            for pod in [name for kind, name in self.objects if kind == "pods"]:
+                spec = self.objects["pods", pod]["spec"]
+                if pod not in self.processes and self._is_ready(spec):
+                    self.processes[pod] = self._started(pod, spec)
+            return self.found(kind, name)
+
+    def _is_ready(self, spec: Object) -> bool:
+        """Whether the config maps of a pod exist, and the services that it or they name."""
+        maps = [one["configMap"]["name"] for one in spec.get("volumes", []) if "configMap" in one]
+        if not all(("configmaps", name) in self.objects for name in maps):
+            return False
+        text = json.dumps([spec, *(self.objects["configmaps", name]["data"] for name in maps)])
+        return all(("services", name) in self.objects for name in _SERVICE.findall(text))
 
     def found(self, kind: str, name: str) -> Object:
         """An object; a pod with its status."""
         content = self.objects[kind, name]
-        if kind == "pods":
+        if kind == "pods" and name not in self.processes:
+            content["status"] = {"phase": "Pending"}
+        elif kind == "pods":
             code = self.processes[name].process.poll()
             phase = "Running" if code is None else "Failed" if code else "Succeeded"
             state = {"running": {}} if code is None else {"terminated": {"exitCode": code}}
@@ -149,10 +158,7 @@ class Api:
         """A text with the places of this machine: of volumes, and of services."""
         for path, folder in mounts.items():
             text = text.replace(path, folder)
-        for kind, name in self.objects:
-            if kind == "services":
-                text = re.sub(rf"{re.escape(name)}\.[\w-]+\.svc\b", "127.0.0.1", text)
-        return text
+        return _SERVICE.sub("127.0.0.1", text)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -181,25 +187,35 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(404, _status("Failure", f"{namespace}/{kind}/{name} not found", 404))
 
     def do_POST(self) -> None:
-        namespace, kind, _ = self._place()
-        content = yaml.safe_load(self.rfile.read(int(self.headers["Content-Length"])))
         try:
+            namespace, kind, _ = self._place()
+            content = yaml.safe_load(self._body())
             self._answer(201, self.api.create(namespace, kind, content))
-        except Exception as error:
-            self._answer(422, _status("Failure", str(error)[:500], 422))
-            raise
+        except Exception as error:  # noqa: BLE001 - the test shows it
+            self.api.problems.append(f"{self.command} {self.path}: {error!r}")
+            self._answer(422, _status("Failure", repr(error)[:500], 422))
 
     def do_PATCH(self) -> None:
         self.do_POST()  # server-side apply: the whole object
 
     def do_DELETE(self) -> None:
-        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self._body()
         _, kind, name = self._place()
         options = parse_qs(urlsplit(self.path).query)
         chosen = self.api.selected(kind, options.get("labelSelector", [""])[0]) if name is None else []
         for one in [one["metadata"]["name"] for one in chosen] or [name]:
             self.api.delete(kind, str(one))
         self._answer(200, _status("Success", "", 200))
+
+    def _body(self) -> bytes:
+        if self.headers.get("Transfer-Encoding") != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        parts = []
+        while size := int(self.rfile.readline(), 16):
+            parts.append(self.rfile.read(size))
+            self.rfile.readline()
+        self.rfile.readline()
+        return b"".join(parts)
 
     def _place(self) -> tuple[str, str, str | None]:
         found = _PATH.fullmatch(urlsplit(self.path).path)

@@ -113,7 +113,8 @@ def victor(
 ) -> Iterator[Victor]:
     """The process, whose environment points to a store; `submit`: flags of spark-submit."""
     kept = {name: value for name, value in environment().items() if name not in (*FOREIGN, "SPARK_HOME")}
-    flags = ["--master", "local[2]", "--conf", f"spark.driver.extraJavaOptions={QUICK}", *submit]
+    small = ("--conf", "spark.sql.shuffle.partitions=2")
+    flags = ["--master", "local[2]", "--conf", f"spark.driver.extraJavaOptions={QUICK}", *small, *submit]
     own = {
         "AWS_ACCESS_KEY_ID": KEY,
         "AWS_SECRET_ACCESS_KEY": SECRET,
