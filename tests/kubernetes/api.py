@@ -148,8 +148,9 @@ class Api:
             mounts[mount["mountPath"]] = str(folder)
             if "configMap" in volume:
                 content = self.objects["configmaps", volume["configMap"]["name"]]["data"]
-                for file, text in content.items():
-                    (folder / file).write_text(text)
+                chosen = volume["configMap"].get("items") or [{"key": key, "path": key} for key in content]
+                for one in chosen:
+                    (folder / one["path"]).write_text(content[one["key"]])
         for path in (path for path in (self.folder / name).rglob("*") if path.is_file()):
             path.write_text(self._here(path.read_text(), mounts))
         return mounts
