@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -97,6 +97,7 @@ class Job:
     """What is to be run: shards, and where; options of Spark and of the command.
 
     `held`: each shard's first page waits for `Run.go`, so that a test strikes pages under work for certain.
+    `variables`: of the driver's environment, beside those of this process.
     """
 
     cluster: Cluster
@@ -107,6 +108,7 @@ class Job:
     inputs: Sequence[str] | None = None
     output: Path | None = None
     held: bool = False
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def start(self) -> Run:
         """Starts spark-submit; the job is under way as soon as pages are."""
@@ -145,10 +147,11 @@ class Job:
         return [program, "--master", self.cluster.url, *flags, str(ROOT / "jobs" / "clean.py")]
 
     def _environment(self) -> dict[str, str]:
-        paths = [str(ROOT / "tests" / "cluster" / "site"), str(ROOT)]
+        paths = [str(ROOT / "tests" / "cluster" / "site"), str(ROOT), self.variables.get("PYTHONPATH", "")]
         return {
             **environment(),
-            "PYTHONPATH": os.pathsep.join(paths),
+            **self.variables,
+            "PYTHONPATH": os.pathsep.join(filter(None, paths)),
             "VICTOR_TEST_DEEDS": str(self.folder / "deeds"),
             "PYSPARK_PYTHON": sys.executable,
         }

@@ -1,4 +1,4 @@
-"""Hadoop's servers, which the tests of this folder share; for ./dev test-hdfs and ./dev test-yarn."""
+"""Hadoop's servers, shared by the tests of this folder; for ./dev test-hdfs and ./dev test-yarn."""
 
 import json
 import os
@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from tests.cluster import standalone
-from tests.cluster.runs import ROOT, Outcome, undisturbed, write_crawl
+from tests.cluster.conftest import cluster, crawl, expected, job
+from tests.cluster.runs import ROOT
 from tests.cluster.standalone import Cluster
 from tests.hadoop import servers
 from tests.hadoop.servers import Hdfs, Installed, UnavailableError
 
-N_SHARDS = 6
-N_PAGES = 12
+__all__ = ["cluster", "crawl", "expected", "job"]
 
 WORK = """
 import json, sys
@@ -96,17 +96,6 @@ def victor(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory) 
 
 
 @pytest.fixture(scope="session")
-def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_crawl(tmp_path_factory.mktemp("crawl") / "c", N_SHARDS, N_PAGES)
-
-
-@pytest.fixture(scope="session")
-def expected(crawl: Path) -> list[Outcome]:
-    """The rows of the crawl on a disk, without Spark."""
-    return undisturbed(crawl)
-
-
-@pytest.fixture(scope="session")
-def cluster(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def shared_cluster(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     with standalone.running(tmp_path_factory.mktemp("cluster"), variables) as found:
         yield found

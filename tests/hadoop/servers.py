@@ -50,7 +50,7 @@ appender.console.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
 
 
 class UnavailableError(Exception):
-    """Why Hadoop can't be had here."""
+    """Hadoop cannot be installed here; the message gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def _run(*command: str) -> None:
 
 
 def free_port() -> int:
-    """A port of 127.0.0.1 that nobody listens at."""
+    """A free port of 127.0.0.1."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]
@@ -180,13 +180,17 @@ class Hdfs(Servers):
     url: str = ""
     web: str = ""
 
-    def start_datanodes(self, *numbers: int) -> None:
-        """Starts DataNodes, again if they were there before; waits until the NameNode knows their blocks."""
+    def start_datanodes(self, *numbers: int, reserved: int = 0) -> None:
+        """Starts or restarts DataNodes; waits until the NameNode knows their blocks.
+
+        `reserved`: bytes of their disks that they leave free; with more than a disk has, they are full.
+        """
         names = ("datanode.address", "datanode.http.address", "datanode.ipc.address")
-        ports = [f"-Ddfs.{name}=127.0.0.1:0" for name in names]
+        options = [f"-Ddfs.{name}=127.0.0.1:0" for name in names]
+        options.append(f"-Ddfs.datanode.du.reserved={reserved}")
         for name in (f"datanode-{number}" for number in numbers):
             folder = f"-Ddfs.datanode.data.dir={self.folder / name}"
-            self.start(name, "hdfs.server.datanode.DataNode", folder, *ports, heap="128m")
+            self.start(name, "hdfs.server.datanode.DataNode", folder, *options, heap="128m")
         for number in numbers:
             self.daemons[f"datanode-{number}"].said(_REPORTED)
 
@@ -200,7 +204,7 @@ class Hdfs(Servers):
         return found
 
     def wait_for_datanodes(self, n: int) -> None:
-        """Waits until the NameNode counts so many DataNodes as alive."""
+        """Waits until the NameNode reports `n` live DataNodes."""
         state = (
             self.web.replace("webhdfs", "http") + "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState"
         )

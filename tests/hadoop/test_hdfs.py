@@ -1,20 +1,20 @@
-"""A NameNode and three DataNodes, input and output: the rows of a disk, whoever dies, or one clear line."""
+"""Runs on HDFS: the rows are those of a disk, also after a kill; otherwise the command ends with one line."""
 
-import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.cluster.runs import Job, Outcome, Run, of_kind, strike
-from tests.cluster.standalone import Cluster
+from tests.cluster.runs import Job, Outcome, of_kind, strike
 from tests.hadoop.conftest import Victor
 from tests.hadoop.servers import N_DATANODES, Hdfs, free_port
 from tests.spark.crawl import rows
 
 pytestmark = [pytest.mark.hdfs, pytest.mark.timeout(900)]
+
+FULL = 1 << 60
+"""More bytes to leave free than a disk has."""
 
 
 def outcomes(output: Path) -> list[Outcome]:
@@ -112,38 +112,22 @@ def test_a_full_directory_and_with_room_the_same_command_ends_well(
 
 
 @pytest.fixture
-def job(
-    cluster: Cluster, hdfs: Hdfs, variables: dict[str, str], tmp_path: Path
-) -> Iterator[Callable[..., Job]]:
-    """Makes jobs on a standalone cluster, from HDFS to HDFS; drivers that still run at the end are ended."""
-    started: list[Run] = []
-
-    class OnHdfs(Job):
-        def start(self) -> Run:
-            started.append(super().start())
-            return started[-1]
-
-        def _environment(self) -> dict[str, str]:
-            ours = super()._environment()
-            paths = os.pathsep.join([ours["PYTHONPATH"], str(hdfs.files.client)])
-            return {**variables, **ours, "PYTHONPATH": paths, "HADOOP_USER_NAME": "reader"}
+def on_hdfs(job: Callable[..., Job], hdfs: Hdfs, variables: dict[str, str]) -> Callable[[str], Job]:
+    """Makes jobs on a standalone cluster, from HDFS to a folder of HDFS."""
 
     def made(output: str) -> Job:
-        cluster.ready()
-        words: dict[str, Any] = {"inputs": ["hdfs:///crawl/*.warc.gz"], "output": output, "held": True}
-        return OnHdfs(cluster, tmp_path, hdfs.folder, options=["--wave-bytes", "20000"], **words)
+        options = ["--wave-bytes", "20000"]
+        inputs, output = ["hdfs:///crawl/*.warc.gz"], f"{hdfs.url}/{output}"
+        return job(inputs=inputs, output=output, options=options, held=True, variables=variables)
 
-    yield made
-    for run in started:
-        if run.code is None:
-            run.kill()
+    return made
 
 
 def test_an_executor_and_a_datanode_killed_at_work_cost_no_row(
-    job: Callable[..., Job], hdfs: Hdfs, expected: list[Outcome], tmp_path: Path
+    on_hdfs: Callable[[str], Job], hdfs: Hdfs, expected: list[Outcome], tmp_path: Path
 ) -> None:
     """One DataNode is killed while shards are read from it, another run of it comes back later."""
-    run = job(f"{hdfs.url}/struck").start()
+    run = on_hdfs("struck").start()
     busy = run.busy(2)
     strike(hdfs.daemons["datanode-0"].process.pid)
     strike(of_kind(busy[0], "executor"))
@@ -154,10 +138,10 @@ def test_an_executor_and_a_datanode_killed_at_work_cost_no_row(
 
 
 def test_a_driver_killed_at_work_leaves_a_lease_that_ends(
-    job: Callable[..., Job], hdfs: Hdfs, expected: list[Outcome], tmp_path: Path
+    on_hdfs: Callable[[str], Job], hdfs: Hdfs, expected: list[Outcome], tmp_path: Path
 ) -> None:
-    """The same command waits until it has seen that nobody renews the lease, and resumes."""
-    made = job(f"{hdfs.url}/resumed")
+    """The same command waits for a minute, sees that the lease is not renewed, and resumes."""
+    made = on_hdfs("resumed")
     first = made.start()
     first.busy(2)
     first.go()
@@ -174,16 +158,27 @@ def test_a_driver_killed_at_work_leaves_a_lease_that_ends(
     assert not hdfs.exists("/resumed/_run/staged")
 
 
-def test_no_datanode_that_takes_blocks_is_one_line(
-    victor: Victor, hdfs: Hdfs, crawl: Path, expected: list[Outcome], tmp_path: Path
+@pytest.mark.parametrize("fault", ["dead", "full"])
+def test_without_a_datanode_that_takes_blocks_a_run_ends_with_one_line(
+    victor: Victor, hdfs: Hdfs, crawl: Path, expected: list[Outcome], tmp_path: Path, fault: str
 ) -> None:
-    """As when all are full; with DataNodes again, the same command ends well."""
-    command = ("clean", crawl, "--output", "hdfs:///homeless")
-    for number in range(N_DATANODES):
-        strike(hdfs.daemons[f"datanode-{number}"].process.pid)
-    hdfs.wait_for_datanodes(0)
-    assert "could only be written to 0" in failure(victor(*command))
-    hdfs.start_datanodes(*range(N_DATANODES))
+    """One full DataNode costs nothing; where all are full or dead, the same command resumes later."""
+    numbers = range(N_DATANODES)
+    try:
+        if fault == "full":
+            hdfs.start_datanodes(0, reserved=FULL)
+            code, lines = victor("clean", crawl, "--output", "hdfs:///one-full")
+            assert code == 0, lines
+            assert outcomes(hdfs.fetched("/one-full", tmp_path / "one")) == expected
+            hdfs.start_datanodes(*numbers, reserved=FULL)
+        else:
+            for number in numbers:
+                strike(hdfs.daemons[f"datanode-{number}"].process.pid)
+            hdfs.wait_for_datanodes(0)
+        command = ("clean", crawl, "--output", f"hdfs:///{fault}")
+        assert "could only be written to 0" in failure(victor(*command))
+    finally:
+        hdfs.start_datanodes(*numbers)
     code, lines = victor(*command)
     assert code == 0, lines
-    assert outcomes(hdfs.fetched("/homeless", tmp_path / "rows")) == expected
+    assert outcomes(hdfs.fetched(f"/{fault}", tmp_path / "rows")) == expected

@@ -1,4 +1,4 @@
-"""A ResourceManager and a NodeManager, with HDFS: both modes, the packed environment, and what is killed."""
+"""Runs on YARN with HDFS: both modes, the packed environment, and killed containers."""
 
 import os
 import shutil
@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +15,7 @@ import pyspark
 import pytest
 
 from tests.cluster import standalone
-from tests.cluster.runs import Outcome
+from tests.cluster.runs import ROOT, Outcome, write_crawl
 from tests.hadoop import servers
 from tests.hadoop.servers import Hdfs
 from tests.hadoop.test_hdfs import outcomes
@@ -44,7 +45,7 @@ def yarn(hdfs: Hdfs) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def dist(hdfs: Hdfs, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What one command packs, with the HDFS client."""
+    """The packed environment, with the HDFS client."""
     folder = tmp_path_factory.mktemp("packed") / "dist"
     sys.path.append(str(hdfs.files.client))
     try:
@@ -71,7 +72,7 @@ def submit(yarn: str, dist: Path, variables: dict[str, str], tmp_path: Path) -> 
         command += ["--deploy-mode", mode, "--archives", f"{dist}/victor-env.tar.gz#env", *flags]
         with (tmp_path / "driver.log").open("wb") as log:
             process = subprocess.Popen(
-                [*command, str(dist / "clean.py"), "hdfs:///crawl/", *arguments],
+                [*command, str(dist / "clean.py"), *arguments],
                 env=environment,
                 cwd=tmp_path,
                 stdout=log,
@@ -89,7 +90,7 @@ def submit(yarn: str, dist: Path, variables: dict[str, str], tmp_path: Path) -> 
 
 
 def ended(process: subprocess.Popen[bytes], folder: Path) -> tuple[int, list[str]]:
-    """The exit code, and the lines of ours."""
+    """The exit code, and our own lines."""
     code = process.wait(600)
     log = (folder / "driver.log").read_text(errors="replace").splitlines()
     lines = [line for line in log if line.startswith("victor: ")]
@@ -102,7 +103,7 @@ def test_an_application_master_killed_at_work_is_replaced_and_resumes(
 ) -> None:
     """Cluster mode: all Python comes from the archive; the second attempt waits for the first one's lease."""
     options = ["--output", "hdfs:///yarn/out", "--wave-bytes", "20000"]
-    process = submit("cluster", *options)
+    process = submit("cluster", "hdfs:///crawl/", *options)
     while process.poll() is None and not hdfs.exists("/yarn/out/_run/ledger/00000.json"):
         time.sleep(0.2)
     for pid in masters(hdfs.folder):
@@ -130,9 +131,38 @@ def masters(folder: Path) -> list[int]:
 
 
 def test_exit_codes_are_ours_in_client_mode_and_1_in_cluster_mode(submit: Submit, tmp_path: Path) -> None:
-    """A missing input, on its own, in both modes."""
+    """A missing input in both modes."""
     missing = ("hdfs:///crawl/none.warc.gz", "--output", "hdfs:///yarn/never")
     code, lines = ended(submit("client", *missing), tmp_path)
     assert code == 2
     assert "none.warc.gz: no such file" in lines[-1]
     assert ended(submit("cluster", *missing), tmp_path)[0] == 1
+
+
+def test_a_container_killed_for_its_memory_ends_the_run_which_then_resumes(
+    submit: Submit, hdfs: Hdfs, tmp_path: Path
+) -> None:
+    """A page may use more than the container has; with a lower limit, that page alone fails."""
+    crawl = write_crawl(tmp_path / "crawl", 2, 3, s1_p1="holds memory")
+    for shard in sorted(crawl.iterdir()):
+        hdfs.file_system().pipe_file(f"/greedy/{shard.name}", shard.read_bytes())
+    (tmp_path / "deeds").mkdir()
+    paths = [str(ROOT / "tests" / "cluster" / "site"), str(ROOT)]
+    conf = {
+        "spark.executor.memoryOverhead": "700m",
+        "spark.task.maxFailures": "1",
+        "spark.executorEnv.PYTHONPATH": os.pathsep.join(paths),
+        "spark.executorEnv.VICTOR_TEST_DEEDS": str(tmp_path / "deeds"),
+    }
+    (tmp_path / "deeds" / "met").touch()
+    command = ("hdfs:///greedy/", "--output", "hdfs:///yarn/greedy", "--wave-bytes", "1000")
+    code, lines = ended(submit("client", *command, "--page-memory", "8000", **conf), tmp_path)
+    assert code == 1, lines
+    log = (tmp_path / "driver.log").read_text(errors="replace")
+    assert "killed by YARN for exceeding physical memory limits" in log
+    assert not hdfs.exists("/yarn/greedy/_run/run.json")
+    code, lines = ended(submit("client", *command, "--page-memory", "256", **conf), tmp_path)
+    assert code == 0, lines
+    found = outcomes(hdfs.fetched("/yarn/greedy", tmp_path / "rows"))
+    statuses = Counter(status for _, _, status, _ in found)
+    assert statuses == {"ok": 5, "out_of_memory": 1}

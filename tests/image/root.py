@@ -4,6 +4,7 @@ Needs root, namespaces (`unshare`) and debootstrap. While the image is made, the
 What runs in the image afterwards has a network of its own, of loopback addresses only.
 """
 
+import json
 import os
 import re
 import shlex
@@ -31,7 +32,7 @@ _LOOPBACK_UP: Final = (
 
 
 class UnavailableError(Exception):
-    """Why no image can be made here."""
+    """No image can be made here; the message gives the reason."""
 
 
 @dataclass
@@ -42,6 +43,7 @@ class Image:
     variables: dict[str, str] = field(default_factory=lambda: {"PATH": _PATH})
     user: str = "root"
     folder: str = "/"
+    entrypoint: list[str] = field(default_factory=list)
 
     def command(self, words: Sequence[str], data: Path | None = None, host: str = "image") -> list[str]:
         """What runs `words` in the image, in namespaces that end with it; `data` is its /data."""
@@ -49,7 +51,7 @@ class Image:
         prepare = [f"mount --rbind /dev {root}/dev", f"mount -t proc proc {root}/proc", f"hostname {host}"]
         if data is not None:
             prepare.append(f"mount --bind {shlex.quote(str(data))} {root}/data")
-        inside = f"cd {self.folder} && exec {shlex.join(words)}"
+        inside = f"cd {self.folder} && exec {shlex.join([*self.entrypoint, *words])}"
         chroot = ["chroot", f"--userspec={self._user()}", str(self.root), "/bin/sh", "-c", inside]
         script = " && ".join([*prepare, f"exec {shlex.join(chroot)}"])
         return ["unshare", "--mount", "--uts", "--pid", "--fork", "--kill-child", "/bin/sh", "-c", script]
@@ -85,6 +87,8 @@ def built(file: Path) -> Image:
             image.user = rest
         elif instruction == "WORKDIR":
             image.folder = rest
+        elif instruction == "ENTRYPOINT":
+            image.entrypoint = json.loads(rest)
         else:
             raise NotImplementedError(instruction)
     assert image is not None, "no FROM"
@@ -133,13 +137,16 @@ def _bootstrap(suite: str, root: Path) -> None:
 
 
 def _copy(words: list[str], image: Image, stages: Mapping[str, Image]) -> None:
-    """COPY of a folder from another stage, or from the checkout without what .dockerignore names."""
+    """COPY from another stage, or from the checkout without what .dockerignore names."""
     *options, source, target = words
     if options:
         [stage] = options
         shutil.copytree(
             stages[stage.removeprefix("--from=")].root / source.lstrip("/"), image.root / target[1:]
         )
+        return
+    if (ROOT / source).is_file():
+        shutil.copy(ROOT / source, image.root / target[1:])
         return
     patterns = [line.removeprefix("**/") for line in (ROOT / ".dockerignore").read_text().split()]
 
@@ -158,7 +165,7 @@ def _downloads() -> dict[str, str]:
 
 
 def _run(command: Sequence[str], variables: Mapping[str, str] | None = None) -> None:
-    """Runs it; what it said is in the error."""
+    """Runs a command; an error holds its output."""
     done = subprocess.run(
         command, env=variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )

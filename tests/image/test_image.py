@@ -33,7 +33,7 @@ def image() -> Iterator[Image]:
 
 
 def test_the_cluster_of_compose_cleans_a_crawl_in_the_image(image: Image, tmp_path: Path) -> None:
-    """Master, workers, upload, job and status by the commands of the file; moto stands in for MinIO."""
+    """Master, workers, upload, job and status by the commands of the file; moto is the S3 server."""
     data = tmp_path / "data"
     (data / "crawl").mkdir(parents=True)
     for shard in (ROOT / "sample").glob("crawl-*.warc.gz"):
@@ -74,6 +74,32 @@ def test_the_cluster_of_compose_cleans_a_crawl_in_the_image(image: Image, tmp_pa
 def outcomes(output: Path) -> list[tuple[object, ...]]:
     """What rows say but for where the shards lay."""
     return sorted(((row["id"], row["status"], row["text"]) for row in rows(output)), key=str)
+
+
+def test_the_entry_point_knows_the_words_of_spark_on_kubernetes(image: Image, tmp_path: Path) -> None:
+    """`executor` starts the class in Spark's jars, which says that the driver cannot be reached."""
+    network = Network.made(tmp_path, [], image)
+    variables = {
+        **image.variables,
+        "SPARK_JAVA_OPT_0": "-Dspark.driver.port=1",
+        "SPARK_DRIVER_URL": "spark://CoarseGrainedScheduler@127.0.0.1:1",
+        "SPARK_EXECUTOR_ID": "1",
+        "SPARK_EXECUTOR_CORES": "1",
+        "SPARK_EXECUTOR_MEMORY": "256m",
+        "SPARK_APPLICATION_ID": "application",
+        "SPARK_EXECUTOR_POD_IP": "127.0.0.1",
+        "SPARK_EXECUTOR_POD_NAME": "pod",
+        "SPARK_RESOURCE_PROFILE_ID": "0",
+        "SPARK_USER": "victor",
+    }
+    try:
+        executor = network.start("executor", image.command(["executor"]), variables)
+        assert executor.process.wait(120) == 1, executor.tail()
+    finally:
+        network.holder.stop()
+    log = executor.log.read_text(errors="replace")
+    assert "KubernetesExecutorBackend" in log
+    assert "Failed to connect to /127.0.0.1:1" in log
 
 
 def test_the_packages_of_the_image_hold_compiled_kernels(image: Image, tmp_path: Path) -> None:

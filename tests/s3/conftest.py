@@ -1,4 +1,4 @@
-"""A real S3 server, a go-between before it, an invented crawl in it, and our commands beside."""
+"""An S3 server, a proxy before it, an invented crawl in it, and processes that run our commands."""
 
 import json
 import re
@@ -17,12 +17,12 @@ import pyarrow.parquet as pq
 import pyspark
 import pytest
 
+from tests.between import Between, between
 from tests.cluster import standalone
 from tests.cluster.runs import environment
 from tests.cluster.standalone import QUICK
 from tests.conftest import ROOT
 from tests.s3 import seaweed
-from tests.s3.between import Between, between
 from tests.s3.seaweed import FOLDER, KEY, SECRET, Server
 from tests.spark.crawl import CZECH, PARAGRAPH, Response, page, write_warc
 from tests.versions.environments import UnavailableError
@@ -113,7 +113,8 @@ def victor(
 ) -> Iterator[Victor]:
     """The process, whose environment points to a store; `submit`: flags of spark-submit."""
     kept = {name: value for name, value in environment().items() if name not in (*FOREIGN, "SPARK_HOME")}
-    flags = ["--master", "local[2]", "--conf", f"spark.driver.extraJavaOptions={QUICK}", *submit]
+    small = ("--conf", "spark.sql.shuffle.partitions=2")
+    flags = ["--master", "local[2]", "--conf", f"spark.driver.extraJavaOptions={QUICK}", *small, *submit]
     own = {
         "AWS_ACCESS_KEY_ID": KEY,
         "AWS_SECRET_ACCESS_KEY": SECRET,
@@ -204,7 +205,7 @@ def write_crawl(folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server that speaks http; skips where there is none to be had."""
+    """A server without TLS; skips if it cannot be installed."""
     try:
         seaweed.installed()
     except UnavailableError as error:
@@ -278,13 +279,13 @@ def s3a_flags(store: Store) -> list[str]:
 
 
 def require_jars(made: Victor) -> None:
-    """Skips where the jars can't be had."""
+    """Skips if the jars cannot be downloaded."""
     made.start("cleaners")
     try:
         made.finish()
     except AssertionError as error:
         if "unresolved dependency" in str(error) or "module not found" in str(error):
-            pytest.skip("the jars of hadoop-aws can't be had")
+            pytest.skip("the jars of hadoop-aws cannot be downloaded")
         raise
 
 

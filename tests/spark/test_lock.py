@@ -121,3 +121,25 @@ def test_a_run_that_lost_its_output_ends_with_one_clear_line(
     planned, nothing = SimpleNamespace(begins=[0, 1]), SimpleNamespace()
     with pytest.raises(OutputError, match="another run took the output over"):
         run._clean(spark, files, this, planned, {}, nothing)  # type: ignore[arg-type]
+
+
+def test_a_beat_under_way_does_not_bring_a_released_lease_back() -> None:
+    """A store that answers slowly, as HDFS under load."""
+    store = Store()
+    writing, leave, written = threading.Event(), threading.Event(), threading.Event()
+    held = lease(store)
+    assert held.acquire()
+    write = store.write
+
+    def slowly(name: str, content: bytes) -> None:
+        writing.set()
+        leave.wait(10)
+        write(name, content)
+        written.set()
+
+    store.write = slowly  # type: ignore[method-assign]
+    assert writing.wait(10)
+    threading.Timer(0.05, leave.set).start()
+    held.release()
+    assert written.wait(10)
+    assert store.content is None

@@ -71,8 +71,8 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     return lambda name: CloudFiles(f"s3://outs/{name}")
 
 
-@pytest.mark.parametrize("partition_by", [None, "language"])
-def test_a_task_tells_its_files_and_what_their_rows_say(place: Place, partition_by: str | None) -> None:
+@pytest.mark.parametrize("partition_by", [(), ("language",)])
+def test_a_task_tells_its_files_and_what_their_rows_say(place: Place, partition_by: tuple[str, ...]) -> None:
     files = place(f"told č 50% {partition_by}")
     told = written(batches(ROWS), Target(files.location, tables.PAGES, partition_by))
     assert told["files"] == files.below("")
@@ -106,7 +106,7 @@ def test_a_task_that_fails_leaves_no_file(place: Place) -> None:
 
     files = place("failed")
     with pytest.raises(RuntimeError, match="executor lost"):
-        written(failing(), Target(files.location, tables.PAGES, "language"))
+        written(failing(), Target(files.location, tables.PAGES, ("language",)))
     assert files.below("") == {}
 
 
@@ -128,13 +128,13 @@ def test_the_first_task_writes_a_file_though_it_has_no_page(place: Place) -> Non
     table = pq.read_table(pa.BufferReader(files.read(name) or b""))
     assert table.num_rows == 0
     assert table.schema == tables.PAGES
-    assert written(iter([]), Target(files.location, tables.PAGES, "language"))["files"] == {}
+    assert written(iter([]), Target(files.location, tables.PAGES, ("language",)))["files"] == {}
 
 
 def test_what_no_task_told_is_not_published(place: Place) -> None:
     files = place("run")
     staged = output.staged("run-1", 3)
-    target = Target(f"{files.location}/{staged}", tables.PAGES, "language")
+    target = Target(f"{files.location}/{staged}", tables.PAGES, ("language",))
     written(batches(ROWS[:2]), target)  # an attempt that Spark had given up
     told = written(batches(ROWS[:2]), target)
     assert len(files.below(staged)) == 4

@@ -21,7 +21,7 @@ OURS: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 class UnavailableError(Exception):
-    """Why an environment can't be made here."""
+    """An environment cannot be made here; the message gives the reason."""
 
 
 def made(spark: str, python: str, *extra: str) -> Path:

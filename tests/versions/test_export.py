@@ -1,9 +1,10 @@
-"""A finished run exported to each format, and read by pyiceberg, deltalake, DuckDB and fsspec."""
+"""A finished run exported to each format, and read by pyiceberg, deltalake, DuckDB, fsspec and Spark."""
 
 import json
 import os
 import shutil
 import subprocess
+from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,12 +12,13 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.spark.crawl import CZECH, PARAGRAPH, Response, page, rows, write_warc
-from tests.versions.environments import OURS, UnavailableError, made
+from tests.versions.environments import FOLDER, OURS, UnavailableError, made
 from tests.versions.test_versions import NEWEST, Version, version
 from victor_spark.spark.files import LocalFiles
 
 pytestmark = [pytest.mark.versions, pytest.mark.timeout(600)]
 
+DOMAIN: Final = "url_host_registered_domain"
 READ: Final = """
 import glob, json, os, sys
 import deltalake, duckdb, fsspec
@@ -31,15 +33,36 @@ found = {
     "iceberg": [table.scan().to_arrow().sort_by("url")["text"].to_pylist(), table.schema().column_names],
     "czech": table.scan(row_filter="language = 'cs'").to_arrow().num_rows,
     "snapshots": len(table.metadata.snapshots),
+    "metadata": table.metadata_location,
     "delta": [deltalake.DeltaTable(f"{out}/delta").to_pyarrow_table().sort_by("url")["text"].to_pylist(),
               deltalake.DeltaTable(f"{out}/delta").metadata().partition_columns],
     "lines": lines,
     "parquet": duckdb.sql(
-        f"SELECT language, count(*) FROM read_parquet('{out}/dataset/**/*.parquet') GROUP BY 1 ORDER BY 1"
+        f"SELECT url_host_registered_domain, count(*) FROM read_parquet('{out}/dataset/**/*.parquet')"
+        " GROUP BY 1 ORDER BY 1"
     ).fetchall(),
+    "text": "".join(open(path, encoding="utf-8").read() for path in glob.glob(f"{out}/text/*.txt")),
 }
 print(json.dumps(found))
 """
+
+READ_BY_SPARK: Final = """
+import json, sys
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.master("local[1]").getOrCreate()
+tables = {name: spark.read.format(name).load(path) for name, path in zip(("iceberg", "delta"), sys.argv[1:])}
+found = {name: [row.text for row in table.orderBy("url").collect()] for name, table in tables.items()}
+groups = tables["iceberg"].groupBy("language", "day").count().collect()
+print(json.dumps([found, [row["count"] for row in groups]]))
+"""
+RUNTIMES: Final = (
+    "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.10.1",
+    "io.delta:delta-spark_2.13:4.0.0",
+)
+DELTA: Final = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
 
 WORK: Final = """
 import json, sys
@@ -104,13 +127,13 @@ def outputs(lake: tuple[Version, Path]) -> tuple[Path, Path]:
     return folder / "first", folder / "second"
 
 
-def test_each_format_holds_the_pages_that_are_ok_once(
-    lake: tuple[Version, Path], outputs: tuple[Path, Path]
-) -> None:
+@pytest.fixture(scope="module")
+def exported(lake: tuple[Version, Path], outputs: tuple[Path, Path]) -> tuple[list[str], dict[str, Any]]:
+    """Both runs in each format: our lines, and what readers find."""
     version, folder = lake
     first, second = map(str, outputs)
-    iceberg = ["lake.web.pages", "--to", "iceberg", "--partition-by", "language"]
-    delta = [str(folder / "delta"), "--to", "delta", "--partition-by", "language"]
+    iceberg = ["lake.web.pages", "--to", "iceberg", "--partition-by", "language,day"]
+    delta = [str(folder / "delta"), "--to", "delta", "--partition-by", "language,day"]
     lines = [str(folder / "lines"), "--to", "jsonl", "--where", "n_kept_blocks > 2", "--unique"]
     commands = [
         ["export", first, *iceberg],
@@ -121,24 +144,33 @@ def test_each_format_holds_the_pages_that_are_ok_once(
         ["export", second, *delta],
         ["export", first, *lines],
         ["export", first, *lines],
-        ["export", first, str(folder / "dataset"), "--to", "parquet", "--partition-by", "language"],
+        ["export", first, str(folder / "dataset"), "--to", "parquet", "--partition-by", DOMAIN],
+        ["export", first, str(folder / "text"), "--to", "text"],
     ]
     codes, said = run(version, WORK, stdin=commands)
     assert codes == [0] * len(commands), said
+    return said, run(version, READ, folder)[0]
+
+
+def all_ok(outputs: tuple[Path, Path]) -> list[dict[str, Any]]:
+    """The pages of both runs that are exported, in the order of their addresses."""
+    ok = (row for row in [*rows(outputs[0]), *rows(outputs[1])] if row["status"] == "ok")
+    return sorted(ok, key=lambda row: row["url"])
+
+
+def test_each_format_holds_the_pages_that_are_ok_once(
+    lake: tuple[Version, Path], outputs: tuple[Path, Path], exported: tuple[list[str], dict[str, Any]]
+) -> None:
+    (_, folder), (said, found), ok = lake, exported, all_ok(outputs)
     assert [line.partition("holds this run")[1] != "" for line in said] == [
-        False, True, False, False, True, False, False, True, False,
+        False, True, False, False, True, False, False, True, False, False,
     ]  # fmt: skip
-    found, _ = run(version, READ, folder)
-    ok = sorted(
-        (row for row in [*rows(outputs[0]), *rows(outputs[1])] if row["status"] == "ok"),
-        key=lambda r: r["url"],
-    )
     assert len(ok) == 9
     assert found["iceberg"][0] == found["delta"][0] == [row["text"] for row in ok]
     assert found["iceberg"][1][-1] == "blocks", "a column that the table lacked"
     assert found["czech"] == sum(row["language"] == "cs" for row in ok) > 0
     assert found["snapshots"] == 2
-    assert found["delta"][1] == ["language"]
+    assert found["delta"][1] == ["language", "day"]
     mine = [row for row in rows(outputs[0]) if row["status"] == "ok"]
     chosen = {row["text"]: row for row in reversed(mine) if row["n_kept_blocks"] > 2}
     assert {line["id"] for line in found["lines"]} == {row["id"] for row in chosen.values()}
@@ -147,10 +179,36 @@ def test_each_format_holds_the_pages_that_are_ok_once(
     assert line.keys() == {"id", "text", "url", "date", "language", "metadata"}
     assert line["date"] == "2025-03-01T12:30:00+00:00"
     assert line["metadata"]["url_host_name"] == "b.example"
-    assert sum(n for _, n in found["parquet"]) == len(mine)
+    assert dict(found["parquet"]) == Counter(row[DOMAIN] for row in mine)
+    assert len(list((folder / "dataset").glob(f"{DOMAIN}=*"))) == len(found["parquet"]) > 1
+    assert sorted(found["text"].removesuffix("\n\n").split("\n\n")) == sorted(row["text"] for row in mine)
     card = (folder / "dataset" / "README.md").read_text()
     assert "6 pages, of 7 records in 1 shards" in card
     assert not [name for name in os.listdir(folder) if name.startswith(".")], "no draft is left"
+
+
+def test_spark_reads_the_tables_by_the_runtimes_of_iceberg_and_delta(
+    lake: tuple[Version, Path], outputs: tuple[Path, Path], exported: tuple[list[str], dict[str, Any]]
+) -> None:
+    try:
+        spark = version(made("==4.0.*", "3.12"))
+    except UnavailableError as error:
+        pytest.skip(str(error))
+    conf = {"spark.jars.ivy": FOLDER / "ivy", "spark.ui.enabled": "false", **DELTA}
+    flags = [f"--conf {name}={value}" for name, value in conf.items()]
+    submit = " ".join([*flags, "--packages", ",".join(RUNTIMES), "pyspark-shell"])
+    reader = Version(spark.python, {**spark.variables, "PYSPARK_SUBMIT_ARGS": submit})
+    metadata = exported[1]["metadata"].removeprefix("file://")
+    try:
+        (found, groups), _ = run(reader, READ_BY_SPARK, metadata, lake[1] / "delta")
+    except AssertionError as error:
+        if "unresolved dependency" in str(error):
+            pytest.skip("the runtimes of Iceberg and Delta cannot be downloaded")
+        raise
+    texts = [row["text"] for row in all_ok(outputs)]
+    assert found == {"iceberg": texts, "delta": texts}
+    assert sum(groups) == len(texts)
+    assert len(groups) == 2, "by language and day"
 
 
 def test_what_cannot_be_exported_is_refused_in_one_line_and_leaves_nothing(

@@ -16,7 +16,7 @@ import pytest
 from tests.cluster import runs, standalone
 from tests.conftest import ROOT
 from tests.spark.crawl import rows
-from tests.versions.environments import UnavailableError, made
+from tests.versions.environments import OURS, UnavailableError, made
 
 pytestmark = [pytest.mark.versions, pytest.mark.timeout(600)]
 
@@ -124,3 +124,28 @@ def test_a_standalone_cluster_gives_the_same_rows(
         submit = [shutil.which("spark-submit", path=other.variables["PATH"]), "--master", cluster.url, *flags]
         other.run(*submit, ROOT / "jobs" / "clean.py", CRAWL, "--blocks", "--output", tmp_path / "out")
     assert rows(tmp_path / "out") == expected["arrow"]
+
+
+CONNECT: Final = """
+import json, sys
+from pyspark.sql import SparkSession
+from victor_spark.cli import main
+from victor_spark.spark import datasource
+spark = SparkSession.builder.remote("local[2]").getOrCreate()
+datasource.register(spark)
+records = spark.read.format("warc").load(sys.argv[1]).groupBy("status").count().collect()
+code = main(["clean", sys.argv[1], "--output", "x"])
+with open(sys.argv[2], "w") as file:
+    json.dump([{row["status"]: row["count"] for row in records}, code], file)
+"""
+
+
+def test_a_session_of_spark_connect_reads_archives_and_commands_refuse_it(
+    expected: dict[str, Any], tmp_path: Path
+) -> None:
+    try:
+        connect = version(made(NEWEST, OURS, "pyspark[connect]"))
+    except UnavailableError as error:
+        pytest.skip(str(error))
+    connect.run(connect.python, "-c", CONNECT, CRAWL, tmp_path / "found.json")
+    assert json.loads((tmp_path / "found.json").read_text()) == [expected["warc"], 2]

@@ -1,9 +1,9 @@
-"""A store that refuses whatever is asked fails the run, and not one shard after the other."""
+"""A store that refuses all requests fails the run, and not one shard after the other."""
 
 import pytest
 
+from tests.between import between
 from tests.warc import making, storage
-from tests.warc.storage import Handler
 from victor_spark.errors import StoreError
 from victor_spark.warc.reading import read
 from victor_spark.warc.shard import Shard
@@ -19,23 +19,16 @@ def test_a_token_that_expires_anywhere_in_a_shard_is_no_damage(
     assert len(content) > 600_000, "several ranges"
     name = "s3://crawls/a.warc.gz" if packing == "gzip" else "s3://crawls/a.warc"
 
-    def expired(handler: Handler) -> None:
-        body = b"<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>"
-        handler.send_response(400)
-        handler.send_header("Content-Length", str(len(body)))
-        handler.end_headers()
-        handler.wfile.write(body)
-
     with storage.s3() as client:
         client.create_bucket(Bucket="crawls")
         client.put_object(Bucket="crawls", Key=name.removeprefix("s3://crawls/"), Body=content)
-        with storage.between(client.meta.endpoint_url.removeprefix("http://")) as between:
-            monkeypatch.setenv("AWS_ENDPOINT_URL", between.url)
+        with between(client.meta.endpoint_url.removeprefix("http://")) as made:
+            monkeypatch.setenv("AWS_ENDPOINT_URL", made.url)
             storage.fresh()
-            between.faults = [lambda handler: handler.pass_on()] * n_before + [expired] * 1000
+            made.fail(*[None] * n_before, *["ExpiredToken"] * 1000)
             with pytest.raises(
                 StoreError, match=r"^s3://crawls/a.*: the credentials expired \(ExpiredToken\)$"
             ):
                 list(read(Shard(name, None, "warc")))
-            assert len(between.ranges) == n_before + 1, "asked once"
+            assert len(made.ranges) == n_before + 1, "asked once"
         storage.fresh()

@@ -1,13 +1,13 @@
 """Shards are read from S3 as from a disk: whatever their keys, however big, and when the line breaks."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from tests.between import Between, between
 from tests.warc import making, storage
-from tests.warc.storage import GoBetween, Handler
 from victor_spark.errors import InputError, ShardError
 from victor_spark.warc.inputs import resolve
 from victor_spark.warc.reading import read
@@ -34,12 +34,12 @@ def client() -> Iterator[Any]:
 
 
 @pytest.fixture
-def go_between(client: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[GoBetween]:
+def go_between(client: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Between]:
     """Everything we ask of S3 passes through this."""
-    with storage.between(os.environ["AWS_ENDPOINT_URL"].removeprefix("http://")) as between:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", between.url)
+    with between(os.environ["AWS_ENDPOINT_URL"].removeprefix("http://")) as made:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", made.url)
         storage.fresh()
-        yield between
+        yield made
     storage.fresh()
 
 
@@ -78,7 +78,7 @@ def test_a_key_may_hold_any_character(client: Any, key: str) -> None:
         client.delete_object(Bucket="crawls", Key=key)
 
 
-def test_a_big_object_of_several_parts_is_read_by_ranges(client: Any, go_between: GoBetween) -> None:
+def test_a_big_object_of_several_parts_is_read_by_ranges(client: Any, go_between: Between) -> None:
     big = making.shard([*making.responses(200), making.warc(os.urandom(14 << 20), kind="resource")], "plain")
     upload = client.create_multipart_upload(Bucket="crawls", Key="big.warc")["UploadId"]
     parts = [big.content[start : start + (5 << 20)] for start in range(0, len(big.content), 5 << 20)]
@@ -91,7 +91,7 @@ def test_a_big_object_of_several_parts_is_read_by_ranges(client: Any, go_between
     client.complete_multipart_upload(
         Bucket="crawls", Key="big.warc", UploadId=upload, MultipartUpload={"Parts": listed}
     )
-    go_between.faults = [Handler.busy, lambda handler: handler.pass_on(100_000)]
+    go_between.fail("SlowDown", 100_000)
     assert offsets("s3://crawls/big.warc") == big.offsets[:-2]
     assert len(go_between.ranges) > 4
     go_between.ranges.clear()
@@ -101,17 +101,15 @@ def test_a_big_object_of_several_parts_is_read_by_ranges(client: Any, go_between
     assert go_between.ranges == [f"{9 << 20}-{(9 << 20) + (256 << 10) - 1}"]
 
 
-@pytest.mark.parametrize("fault", [Handler.busy, lambda handler: handler.pass_on(10)])
-def test_an_s3_that_fails_for_a_while_costs_nothing(
-    go_between: GoBetween, fault: Callable[[Handler], None]
-) -> None:
-    go_between.faults = [fault] * 3
+@pytest.mark.parametrize("fault", ["SlowDown", 10])
+def test_an_s3_that_fails_for_a_while_costs_nothing(go_between: Between, fault: str | int) -> None:
+    go_between.fail(*[fault] * 3)
     assert offsets("s3://crawls/one/b.warc.gz") == SHARD.offsets[:-1]
-    assert not go_between.faults
+    assert go_between.answered[fault] == 3
 
 
-def test_an_s3_that_keeps_failing_is_one_clear_line(go_between: GoBetween) -> None:
-    go_between.faults = [lambda handler: handler.pass_on(10)] * 1000
+def test_an_s3_that_keeps_failing_is_one_clear_line(go_between: Between) -> None:
+    go_between.fail(*[10] * 1000)
     with pytest.raises(ShardError, match=r"^s3://crawls/one/b\.warc\.gz: .*\(4 tries\)$"):
         offsets("s3://crawls/one/b.warc.gz")
 
@@ -145,15 +143,8 @@ def test_what_is_not_there_is_named(client: Any, path: str, said: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_refused_access_is_named_and_not_tried_again(go_between: GoBetween) -> None:
-    def refuse(handler: Handler) -> None:
-        body = b"<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>"
-        handler.send_response(403)
-        handler.send_header("Content-Length", str(len(body)))
-        handler.end_headers()
-        handler.wfile.write(body)
-
-    go_between.faults = [refuse] * 1000
+def test_refused_access_is_named_and_not_tried_again(go_between: Between) -> None:
+    go_between.fail(*["AccessDenied"] * 1000)
     with pytest.raises(ShardError, match=r"^s3://crawls/one/b\.warc\.gz: access denied"):
         offsets("s3://crawls/one/b.warc.gz")
     assert len(go_between.ranges) == 1

@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Final
 
 from victor_spark.commands.clean_options import MASTER
-from victor_spark.commands.options import Command, n_bytes, option, positive, probability, switch
+from victor_spark.commands.options import Command, n_bytes, option, positive, probability, switch, words
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
 from victor_spark.spark.request import EXPORTS, ExportRequest
 
@@ -30,15 +30,16 @@ Writes the pages of a finished run as files, or adds them to a table, for other 
 OUT is the --output of a complete victor clean; its pages with the status ok are exported. DEST is, with --to
   jsonl     a new folder of *.jsonl.zst: id, text, url, date, language, metadata
   parquet   a new folder of Parquet files with a dataset card
+  text      a new folder of *.txt: the lines of each page, and an empty line
   iceberg   CATALOG.NAMESPACE.TABLE; the catalog as pyiceberg is configured (~/.pyiceberg.yaml)
   delta     the folder of a table
 Readers see all pages or none. A table gets each run once; columns that it lacks are added.
 
 examples:
   victor export out corpus --to jsonl --where "language = 'cs' and expected_f1 >= 0.8" --unique
-  victor export out dataset --to parquet --partition-by language
+  victor export out dataset --to parquet --partition-by url_host_registered_domain
   victor export out s3://bucket/pages --to delta
-  victor export out lake.web.pages --to iceberg
+  victor export out lake.web.pages --to iceberg --partition-by language,day
 """
 
 DEDUP_HELP: Final = """\
@@ -71,7 +72,10 @@ EXPORT_OPTIONS: Final = (
     option("--where SQL", "only pages that meet a condition on columns of OUT/pages, in Spark's SQL"),
     switch("--unique", "of pages with the same text, only the first by shard and offset"),
     option(
-        "--partition-by COLUMN", "a folder, or a partition of the table, for each value of a column of text"
+        "--partition-by COLUMNS",
+        "a folder, or a partition of the table, for each value; day is the day of the fetch",
+        words,
+        default=[],
     ),
     option("--target-file-size SIZE", "about the size of a file (default: 256M)", n_bytes),
     MASTER,

@@ -10,6 +10,7 @@
 All versions run the same code: `plan.frame` takes `partition_keys`, and `site_pages` groups sorted batches.
 """
 
+import os
 import sys
 from typing import Final
 
@@ -19,6 +20,7 @@ from pyspark.sql import SparkSession
 from victor_spark.errors import ConfigurationError
 from victor_spark.logs import log
 
+_CONNECT: Final = ("SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED")
 _OLDEST: Final = (3, 5)
 _NEWEST_PYTHON: Final = {(3, 5): (3, 11), (4, 0): (3, 13)}
 """The newest Python that a version of Spark supports, if that is not any."""
@@ -28,7 +30,11 @@ _KEYS: Final = 30
 
 
 def check() -> None:
-    """ConfigurationError if this Spark is too old; a line if it doesn't support this Python yet."""
+    """ConfigurationError if this Spark is too old or Connect; a line if it doesn't support this Python."""
+    if not os.environ.keys().isdisjoint(_CONNECT):
+        raise ConfigurationError(
+            "Spark Connect cannot run this; unset SPARK_REMOTE, or use spark-submit --master"
+        )
     major, minor = map(int, pyspark.__version__.split(".")[:2])
     spark, python = (major, minor), sys.version_info[:2]
     if spark < _OLDEST:

@@ -23,11 +23,14 @@ from victor_spark.logs import log
 from victor_spark.spark import output, waves
 from victor_spark.spark.files import Files, open_files, output_errors
 from victor_spark.spark.progress import many
-from victor_spark.spark.request import FILE_BYTES, ExportRequest, RowOptions
+from victor_spark.spark.request import FILE_BYTES, ExportRequest
 from victor_spark.spark.session import interruptible, session
 from victor_spark.spark.sinks import SINKS, Export, files_at
 from victor_spark.spark.status import check_complete
 from victor_spark.spark.tasks import REPORT_DDL, Target, write_partition
+
+_DAY: Final = pa.field("day", pa.date32())
+"""The day of the fetch, a column of exports that are partitioned by it."""
 
 _CODES: Final = re.compile(r"^\[[A-Z_.]+\] | SQLSTATE.*", re.MULTILINE)
 
@@ -57,9 +60,11 @@ def _pages(spark: SparkSession, files: Files, request: ExportRequest) -> tuple[p
     location = waves.literal(f"{files.location}/{output.PAGES}")
     names, known = spark.read.parquet(location).columns, tables.pages(*tables.ON_REQUEST)
     schema = pa.schema([field for field in known if field.name in names], known.metadata)
-    if request.partition_by and request.partition_by not in names:
-        raise UsageError(f"--partition-by {request.partition_by}: {request.output} has no such column")
+    if unknown := [name for name in request.partition_by if name not in (*names, _DAY.name)]:
+        raise UsageError(f"--partition-by {unknown[0]}: {request.output} has no such column")
     pages = spark.read.schema(tables.ddl(schema)).parquet(location).where("status = 'ok'")
+    if _DAY.name in request.partition_by:
+        schema, pages = schema.append(_DAY), pages.withColumn(_DAY.name, sf.to_date("fetch_time"))
     logging.disable()  # PySpark would log what is raised below
     try:
         pages = pages.where(request.where or "true")
@@ -79,13 +84,13 @@ def _export(export: Export, pages: DataFrame) -> None:
     if (sink := SINKS[request.to](request.destination, export)) is None:
         log(f"{request.destination} holds this run already: nothing to do")
         return
-    target = Target(sink.location, export.schema, request.partition_by, **sink.format)
-    rows = RowOptions(
-        target_file_size=request.target_file_size or FILE_BYTES, partition_by=request.partition_by
-    )
+    columns = tuple(request.partition_by)
+    target = Target(sink.location, export.schema, columns, is_sorted=True, **sink.format)
     write = partial(write_partition, target=target)
+    pages = waves.rebalanced(pages, request.target_file_size or FILE_BYTES, columns)
+    pages = pages.sortWithinPartitions(*columns) if columns else pages
     try:
-        written = waves.rebalanced(pages, rows).mapInArrow(write, REPORT_DDL).collect()
+        written = pages.mapInArrow(write, REPORT_DDL).collect()
         parts = [json.loads(row.report) for row in written]
         sizes = {name: size for part in parts for name, size in part["files"].items()}
         n_pages = sum(part["counts"]["n_rows"] for part in parts)

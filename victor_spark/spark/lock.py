@@ -41,6 +41,7 @@ class Lease:
         self._patience = PATIENCE_SECONDS if patience is None else patience
         self._holder, self._count, self._is_held = "", 0, False
         self._lost, self._released = threading.Event(), threading.Event()
+        self._keeper = threading.Thread(target=self._keep, daemon=True)
 
     def acquire(self) -> bool:
         """Takes the lease, which a thread of its own keeps from now on; False if another run holds it."""
@@ -58,7 +59,8 @@ class Lease:
         if self._lost.is_set():
             return False
         self._is_held = True
-        threading.Thread(target=self._keep, daemon=True).start()
+        self._keeper = threading.Thread(target=self._keep, daemon=True)
+        self._keeper.start()
         return True
 
     def lost(self) -> bool:
@@ -68,8 +70,10 @@ class Lease:
     def release(self) -> None:
         """Lets other runs in again."""
         self._released.set()
-        if self._is_held and not self._lost.is_set():
-            self._store.remove(LEASE)
+        if self._is_held:
+            self._keeper.join(self._patience)  # a beat under way would write the lease again
+            if not self._lost.is_set():
+                self._store.remove(LEASE)
         self._is_held = False
 
     def beat(self) -> None:

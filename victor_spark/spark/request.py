@@ -6,7 +6,7 @@ exactly the fields that are compared.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Final
 
@@ -20,7 +20,7 @@ from victor_spark.templates.sites import REGISTERED_DOMAIN, check_grouping
 from victor_spark.warc.shard import ReadOptions
 
 PARTITION_COLUMNS: Final = ("language", "crawl")
-EXPORTS: Final = ("jsonl", "parquet", "iceberg", "delta")
+EXPORTS: Final = ("jsonl", "parquet", "text", "iceberg", "delta")
 """What a finished run can be exported to."""
 
 ENGINES: Final = ("arrow", "rdd")
@@ -65,7 +65,12 @@ class RowOptions:
     def columns(self) -> tuple[str, ...]:
         """The columns of `tables.ON_REQUEST` that are asked for."""
         switches = [one.name for one in fields(self) if getattr(self, one.name) is True]
-        return (*switches, *([self.partition_by] if self.partition_by else []))
+        return (*switches, *self.folders)
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The columns whose values become folders."""
+        return (self.partition_by,) if self.partition_by else ()
 
     @property
     def file_bytes(self) -> int | None:
@@ -232,6 +237,6 @@ class ExportRequest:
     to: str
     where: str | None = None
     unique: bool | None = None
-    partition_by: str | None = None
+    partition_by: Sequence[str] = ()
     target_file_size: int | None = None
     master: str | None = None

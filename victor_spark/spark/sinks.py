@@ -9,8 +9,9 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
@@ -57,10 +58,13 @@ def files_at(location: str) -> LocalFiles | CloudFiles:
 def folder(destination: str, export: Export, **format_: Any) -> Sink | None:
     """A new folder. On a disk it appears whole; in a store, `_SUCCESS` is written last."""
     check_outside(destination, export.request.output)
-    there, options = files_at(destination), asdict(export.request)
+    there, request = files_at(destination), export.request
     record = {
         "run": export.run,
-        **{name: options[name] for name in ("to", "where", "unique", "partition_by")},
+        "to": request.to,
+        "where": request.where,
+        "unique": request.unique,
+        "partition_by": list(request.partition_by),
     }
     if json.loads(there.read(_RECORD) or b"{}") == record:
         return None
@@ -112,6 +116,22 @@ class JsonLines:
         self._stream.close()
 
 
+class PlainText:
+    """A writer of plain text, with the same methods: the lines of each page, and an empty line."""
+
+    def __init__(self, file: Any, _: pa.Schema) -> None:
+        self._file = file
+
+    def write_table(self, table: pa.Table, **_: Any) -> None:
+        """Adds a paragraph for each row."""
+        for text in table["text"].to_pylist():
+            lines = [line for line in text.splitlines() if line.strip()]
+            self._file.write("\n".join([*lines, "", ""]).encode())
+
+    def close(self) -> None:
+        """Ends nothing: the file is not its own."""
+
+
 class _KeptOpen:
     """A file that a stream does not close, because its size is read afterwards."""
 
@@ -142,7 +162,7 @@ def iceberg(destination: str, export: Export) -> Sink | None:
     if "." not in name:
         raise OutputError(f"{destination}: the name of an Iceberg table is CATALOG.NAMESPACE.TABLE")
     with _one_line(destination):
-        lake, column = load_catalog(catalog), export.request.partition_by
+        lake = load_catalog(catalog)
         is_new = not lake.table_exists(name)
         lake.create_namespace_if_not_exists(name.rpartition(".")[0])
         table = lake.create_table_if_not_exists(name, export.schema)
@@ -150,9 +170,10 @@ def iceberg(destination: str, export: Export) -> Sink | None:
             return None
         with table.update_schema() as schema:
             schema.union_by_name(export.schema)
-        if is_new and column:
+        if is_new and export.request.partition_by:
             with table.update_spec() as spec:
-                spec.add_identity(column)
+                for column in export.request.partition_by:
+                    spec.add_identity(column)
     location = f"{table.location()}/data/victor-{uuid4()}"
 
     def commit(sizes: Mapping[str, int], _: int) -> None:
@@ -168,10 +189,7 @@ def delta(destination: str, export: Export) -> Sink | None:
     from deltalake import DeltaTable, Schema, write_deltalake
     from deltalake.transaction import AddAction, CommitProperties, Transaction
 
-    there, columns = (
-        files_at(destination),
-        [export.request.partition_by] if export.request.partition_by else [],
-    )
+    there, columns = files_at(destination), list(export.request.partition_by)
     root, name = there.location, f"victor-{uuid4()}"
     with _one_line(destination):
         is_table = DeltaTable.is_deltatable(root)
@@ -188,8 +206,10 @@ def delta(destination: str, export: Export) -> Sink | None:
         table = DeltaTable(root)
 
     def added(path: str, size: int) -> AddAction:
-        value = unquote(path.rpartition("/")[0].partition("=")[2])
-        values = dict.fromkeys(columns, None if value == NO_VALUE else value)
+        found = [unquote(folder.partition("=")[2]) for folder in path.split("/")[:-1]]
+        values = {
+            column: None if one == NO_VALUE else one for column, one in zip(columns, found, strict=True)
+        }
         return AddAction(f"{name}/{path}", size, values, int(time.time() * 1000), True, "{}")
 
     def commit(sizes: Mapping[str, int], _: int) -> None:
@@ -214,9 +234,9 @@ def _one_line(destination: str) -> Iterator[None]:
         raise OutputError(f"{destination}: {type(error).__name__}: {one_line(error)}") from error
 
 
-def _lines(destination: str, export: Export) -> Sink | None:
-    return folder(destination, export, keeps=True, suffix="jsonl.zst", writer=JsonLines)
-
-
-SINKS: Final = dict(zip(EXPORTS, (_lines, folder, iceberg, delta), strict=True))
+_lines: Final = partial(folder, keeps=True, suffix="jsonl.zst", writer=JsonLines)
+_text: Final = partial(folder, suffix="txt", writer=PlainText)
+SINKS: Final[dict[str, Callable[[str, Export], Sink | None]]] = dict(
+    zip(EXPORTS, (_lines, folder, _text, iceberg, delta), strict=True)
+)
 """Format → what begins an export to it; None if the run is there already."""

@@ -97,7 +97,7 @@ def _write(spark: SparkSession, files: Files, folder: str, shards: pa.Table, n_t
     if isinstance(files, HadoopFiles):  # reached by Spark alone
         rows.write.partitionBy("file").option("compression", "zstd").parquet(f"{files.location}/{folder}")
     else:
-        target = Target(f"{files.location}/{folder}", OF_FILES, "file", is_sorted=True)
+        target = Target(f"{files.location}/{folder}", OF_FILES, ("file",), is_sorted=True)
         rows.mapInArrow(partial(write_partition, target=target), REPORT_DDL).collect()
 
 

@@ -130,15 +130,15 @@ _parquet: Final = partial(pq.ParquetWriter, compression="zstd", compression_leve
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where files go, with which columns, and the column whose values become folders.
+    """Where files go, with which columns, and the columns whose values become folders.
 
-    That column is left out of the files, unless they are for a table or in a format that `keeps` it. Where
-    rows are sorted by it (`is_sorted`), one file is open at a time.
+    These columns are left out of the files, unless they are for a table or in a format that `keeps` them.
+    Where rows are sorted by them (`is_sorted`), one file is open at a time.
     """
 
     location: str
     schema: pa.Schema
-    partition_by: str | None = None
+    partition_by: tuple[str, ...] = ()
     keeps: bool = False
     is_sorted: bool = False
     suffix: str = "zstd.parquet"
@@ -169,7 +169,7 @@ def write_partition(
                         _close(files, sizes, name)
                     files[folder] = _File(f"{target.location}/{folder}{name}", part.schema, target.writer)
                 files[folder].write(part)
-        if number == 0 and not files and target.partition_by is None:  # readers want one file's columns
+        if number == 0 and not files and not target.partition_by:  # readers want one file's columns
             files[""] = _File(f"{target.location}/{name}", target.schema, target.writer)
         _close(files, sizes, name)
     except BaseException:
@@ -189,14 +189,23 @@ def _close(files: "dict[str, _File]", sizes: dict[str, int], name: str) -> None:
 
 def _by_folder(table: pa.Table, target: Target) -> Iterator[tuple[str, pa.Table]]:
     """The rows by the folder they belong to."""
-    if (column := target.partition_by) is None:
-        yield "", table
-        return
-    rest = table if target.keeps else table.drop_columns([column])
-    for value in pc.unique(table[column]).to_pylist():
-        chosen = table[column].is_null() if value is None else pc.equal(table[column], value)
-        folder = NO_VALUE if value is None else quote(value, safe=" !$&()+,-.;@_~")
-        yield f"{column}={folder}/", rest.filter(chosen)
+    parts = [("", table)]
+    for column in target.partition_by:
+        parts = [
+            (f"{folder}{column}={_folder(value)}/", rows.filter(_equal(rows[column], value)))
+            for folder, rows in parts
+            for value in pc.unique(rows[column]).to_pylist()
+        ]
+    for folder, rows in parts:
+        yield folder, rows if target.keeps else rows.drop_columns(list(target.partition_by))
+
+
+def _equal(column: pa.ChunkedArray, value: object) -> pa.ChunkedArray:
+    return column.is_null() if value is None else pc.equal(column, value)
+
+
+def _folder(value: object) -> str:
+    return NO_VALUE if value is None else quote(str(value), safe=" !$&()+,-.;@_~")
 
 
 class _File:

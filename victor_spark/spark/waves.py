@@ -137,10 +137,10 @@ def clean(writing: Writing, wave: int) -> Written:
         if isinstance(files, HadoopFiles):  # reached by Spark alone
             write(_pages(planned, writing.task, seconds), staged, rows)
             return Written(started, seconds)
-        target = Target(staged, writing.task.request.schema, rows.partition_by)
+        target = Target(staged, writing.task.request.schema, rows.folders)
         if rows.file_bytes or writing.task.request.spark.engine == "rdd":
             pages = _pages(planned, writing.task, seconds)
-            pages = rebalanced(pages, rows) if rows.file_bytes else pages
+            pages = rebalanced(pages, rows.file_bytes, rows.folders) if rows.file_bytes else pages
             reports = pages.mapInArrow(partial(write_partition, target=target), REPORT_DDL)
         else:
             cleaning = partial(clean_partition, task=writing.task, seconds=seconds)
@@ -163,16 +163,16 @@ def write(pages: DataFrame, location: str, options: RowOptions) -> None:
     """Writes pages by Spark as Parquet, with the schema's version."""
     pages = pages.withMetadata(tables.VERSION_COLUMN, {tables.VERSION_KEY: tables.PAGES_VERSION})
     if options.file_bytes:
-        pages = rebalanced(pages, options)
+        pages = rebalanced(pages, options.file_bytes, options.folders)
     writer = pages.write.mode("overwrite").option("compression", "zstd")
     if options.partition_by:
         writer = writer.partitionBy(options.partition_by)
     writer.parquet(location)
 
 
-def rebalanced(pages: DataFrame, options: RowOptions) -> DataFrame:
+def rebalanced(pages: DataFrame, file_bytes: int, columns: Iterable[str]) -> DataFrame:
     """The rows repartitioned by Spark's adaptive execution, so that each partition makes about one file."""
-    advised = int((options.file_bytes or 0) * _SHUFFLED)
+    advised = int(file_bytes * _SHUFFLED)
     settings = {
         "enabled": "true",
         "advisoryPartitionSizeInBytes": f"{advised}b",
@@ -181,8 +181,9 @@ def rebalanced(pages: DataFrame, options: RowOptions) -> DataFrame:
     }
     for name, value in settings.items():
         pages.sparkSession.conf.set(f"spark.sql.adaptive.{name}", value)
-    column = f"(`{options.partition_by}`)" if options.partition_by else ""  # Spark 3.5 has it in SQL only
-    return pages.sparkSession.sql(f"SELECT /*+ REBALANCE{column} */ * FROM {{pages}}", pages=pages)
+    quoted = ", ".join(f"`{column}`" for column in columns)  # Spark 3.5 has the hint in SQL only
+    hint = f"REBALANCE({quoted})" if quoted else "REBALANCE"
+    return pages.sparkSession.sql(f"SELECT /*+ {hint} */ * FROM {{pages}}", pages=pages)
 
 
 def commit(writing: Writing, wave: int, written: Written) -> Entry:

@@ -1,4 +1,4 @@
-"""A go-between before an S3 server, which answers itself where a test says so; signatures stay valid."""
+"""A proxy before an S3 server, which answers requests itself where a test says so; signatures stay valid."""
 
 import http.client
 from collections import Counter
@@ -15,17 +15,28 @@ _OWN: Final = {"connection", "transfer-encoding", "content-length"}
 MESSAGES: Final = {
     "SlowDown": (503, "Please reduce your request rate."),
     "ExpiredToken": (400, "The provided token has expired."),
+    "AccessDenied": (403, "Access Denied"),
 }
 
 
 @dataclass
 class Between:
-    """Passes requests on to `target`. `fault`: the code of the error to answer a request with, or CUT."""
+    """Passes requests on to `target`, unless `fault` returns a fault for a request.
+
+    A fault is the code of an error to answer with, or CUT, or how many bytes of the answer's body are sent.
+    `ranges` are those that were asked for; `answered` counts codes.
+    """
 
     target: str
-    fault: Callable[["Handler"], str | None] = lambda _: None
+    fault: Callable[["Handler"], str | int | None] = lambda _: None
     url: str = ""
-    answered: Counter[str] = field(default_factory=Counter)
+    answered: Counter[str | int] = field(default_factory=Counter)
+    ranges: list[str] = field(default_factory=list)
+
+    def fail(self, *faults: str | int | None) -> None:
+        """Sets the faults of the next requests with a range."""
+        waiting = list(faults)
+        self.fault = lambda handler: waiting.pop(0) if waiting and "Range" in handler.headers else None
 
 
 CUT: Final = "cut"
@@ -43,10 +54,12 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if "Range" in self.headers:
+            self.between.ranges.append(self.headers["Range"].removeprefix("bytes="))
         code = self.between.fault(self)
-        self.between.answered[code or "passed"] += 1
-        if code is None:
-            self._pass_on(body)
+        self.between.answered["passed" if code is None else code] += 1
+        if code is None or isinstance(code, int):
+            self._pass_on(body, code)
         elif code == CUT:
             self._pass_half(body)
         else:
@@ -56,7 +69,7 @@ class Handler(BaseHTTPRequestHandler):
 
     do_HEAD = do_PUT = do_POST = do_DELETE = do_GET  # noqa: N815 - names of the standard library
 
-    def _pass_on(self, body: bytes) -> None:
+    def _pass_on(self, body: bytes, n: int | None = None) -> None:
         connection = http.client.HTTPConnection(self.between.target, timeout=60)
         try:
             connection.request(self.command, self.path, body, dict(self.headers))
@@ -71,7 +84,7 @@ class Handler(BaseHTTPRequestHandler):
         fields = [(name, value) for name, value in answer.getheaders() if name.lower() not in _OWN]
         if self.command == "HEAD":
             fields.append(("Content-Length", answer.getheader("Content-Length") or "0"))
-        self._answer(answer.status, fields, content)
+        self._answer(answer.status, fields, content, n)
 
     def _pass_half(self, body: bytes) -> None:
         connection = http.client.HTTPConnection(self.between.target, timeout=60)
@@ -83,7 +96,9 @@ class Handler(BaseHTTPRequestHandler):
         connection.close()
         self.close_connection = True
 
-    def _answer(self, status: int, fields: list[tuple[str, str]], content: bytes) -> None:
+    def _answer(
+        self, status: int, fields: list[tuple[str, str]], content: bytes, n: int | None = None
+    ) -> None:
         self.send_response_only(status)
         for name, value in fields:
             self.send_header(name, value)
@@ -93,7 +108,8 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", "0")
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(content)
+            self.wfile.write(content[:n])
+            self.close_connection = n is not None
 
     @property
     def wrote_ledger(self) -> bool:
