@@ -55,7 +55,7 @@ class Walk:
     space_before: cython.const[cython.int][::1]
     gaps: cython.const[cython.uint][::1]
     gap_ends: cython.const[cython.int][::1]
-    line_number: cython.const[cython.uchar][::1]
+    left_out: cython.const[cython.uchar][::1]
     kept: cython.uchar[::1]
     sums: cython.int[:, ::1]  # up to each block: kept blocks, characters, kept ones; then the next kept block
     kind: cython.int[::1]  # from here to `stack` the columns of elements
@@ -98,7 +98,7 @@ class Walk:
         self.html, self.points, self.slots, self.slot_kinds, self.word_slots, self.word_marks = views[:6]
         self.start, self.block_end, self.text_start, self.text_end, self.paragraph = views[6:11]
         self.white_space, self.listing, self.n_split_br, self.space_before = views[11:15]
-        self.gaps, self.gap_ends, self.line_number, self.kept = views[15:19]
+        self.gaps, self.gap_ends, self.left_out, self.kept = views[15:19]
         self.sums, self.frames, self.inlines = views[19:]
         self.page = page
         self._set_columns(elements)
@@ -278,7 +278,7 @@ class Walk:
                 if not self.kept[self.last_of[row] + 1]:
                     self._keep(row, 0)
         for b in range(self.n_blocks):
-            if self.line_number[b]:
+            if self.left_out[b]:
                 self.kept[b + 1] = 0
         self.count()
         for row in range(self.n_elements):
@@ -589,9 +589,16 @@ class Walk:
                     breaks = breaks or self.gaps[i] == 10
             if breaks and not self.in_heading:
                 self._put(at.BR, 0, 0)
-            elif self.space_before[b] or self.last != b - 1 or breaks:
+            elif self.space_before[b] or breaks or not self._follows(b):
                 self._put(at.SPACE, 0, 0)
         self.last = b
+
+    def _follows(self, b: cython.int) -> cython.bint:
+        """Whether nothing but what is no text of its own, and no white space, stands before block `b`."""
+        i = self.last + 1
+        while 0 <= i < b and self.left_out[i] and not self.space_before[i]:
+            i += 1
+        return i == b
 
     def _add_block(self, b: cython.int) -> cython.void:
         white = self.white_space[b]
@@ -741,7 +748,7 @@ class Walk:
                 return
         listing: cython.int = -1
         for b in range(self.first[row], self.last_of[row]):
-            if not self.line_number[b]:
+            if not self.left_out[b]:
                 listing = self.listing[b]
                 break
         if listing > 0:
@@ -860,20 +867,15 @@ class Walk:
         if found is None:
             return
         op, value, display = found
-        first = self.first[row]
         container = self._op()
-        if op == at.MATH:
-            self._begin_without_text(row)
-            self._put(at.MATH, value, display)
-        elif container == at.LIST or container == at.TABLE or container == at.ROW:
+        if op != at.MATH and (container == at.LIST or container == at.TABLE or container == at.ROW):
             return
-        else:
-            self._begin_without_text(row)
-            self._put(at.IMAGE, value, 0)
-            i = self.inner[row]
-            if i < self.html.shape[0] and self.html[i] <= 32:
-                self._put(at.SPACE, 0, 0)
-                self.last = first
+        self._begin_without_text(row)
+        self._put(op, value, display)
+        i = self.inner[row]
+        if i < self.html.shape[0] and self.html[i] <= 32:
+            self._put(at.SPACE, 0, 0)
+            self.last = self.first[row]
 
     def _add_math(self, row: cython.Py_ssize_t) -> cython.bint:
         """Adds the formula that an element is, if it is one."""
