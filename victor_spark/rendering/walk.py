@@ -255,8 +255,8 @@ class Walk:
     def choose(self) -> list[int]:
         """Decides what is shown beside the kept blocks; the rows that may be references to footnotes.
 
-        Shown whole are listings, data tables and list items that most is kept of; notices and headings
-        between kept text; images beside it, with their captions. Numbers of lines are left out.
+        Shown whole are listings, data tables and list items that most is kept of; listings, data tables,
+        notices and headings between kept text; images beside it, with their captions.
         """
         self.count()
         for row in range(self.n_elements):
@@ -264,9 +264,12 @@ class Walk:
             if kind == at.KIND_LI or kind == at.KIND_TABLE or kind == at.KIND_PRE:
                 size, shown = self._size(row), self._kept_size(row)
                 if (
-                    0 < shown < size
+                    shown < size
+                    and (shown or (kind != at.KIND_LI and self._stands_between(row)))
                     and (kind != at.KIND_LI or (size <= _LONGEST_ITEM and 2 * shown >= size))
-                    and (kind != at.KIND_TABLE or (3 * shown >= size and self.page.is_data(row)))
+                    and (
+                        kind != at.KIND_TABLE or ((3 * shown >= size or not shown) and self.page.is_data(row))
+                    )
                     and not self.marks(row) & at.MARK_CALLOUT
                 ):
                     self.keep(row)
@@ -329,6 +332,19 @@ class Walk:
     def _has_kept(self, row: cython.Py_ssize_t) -> cython.bint:
         return self.sums[0, self.last_of[row]] > self.sums[0, self.first[row]]
 
+    def _stands_between(self, row: cython.Py_ssize_t) -> cython.bint:
+        """Whether kept text stands before and after an element, and most of the text around it is kept."""
+        a, b = self.first[row], self.last_of[row]
+        if a == 0 or not (self.kept[a] and self.kept[b + 1]):
+            return False
+        size = self._size(row)
+        around = self.parent[row]
+        climbed: cython.int = 0
+        while climbed < _CLIMB and around >= 0 and self._size(around) == size:
+            around = self.parent[around]
+            climbed += 1
+        return around >= 0 and 2 * self._kept_size(around) >= self._size(around) - size
+
     def _choose_between(self, row: cython.Py_ssize_t) -> cython.void:
         """Shows a heading that kept text follows, and a notice after kept text, or after another."""
         a, b = self.first[row], self.last_of[row]
@@ -337,7 +353,10 @@ class Walk:
         kind = self.kind[row]
         begins = a == 0 or self.kept[a]
         if at.KIND_H1 <= kind <= at.KIND_H6:
-            if self.kept[b + 1] and (begins or kind == at.KIND_H1):
+            around = self.parent[row]
+            if self.kept[b + 1] and (
+                begins or kind == at.KIND_H1 or (around >= 0 and b < self.last_of[around])
+            ):
                 self.keep(row)
         elif begins and a and self._size(row) < _LONGEST_NOTICE and self.marks(row) & at.MARK_CALLOUT:
             self.flags[row] |= at.FLAG_BETWEEN
