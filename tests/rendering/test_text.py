@@ -74,6 +74,7 @@ HALF = "<math><mfrac><mn>1</mn><mn>2</mn></mfrac></math>"
     [
         (f"Use {HALF} a cup.", r"Use \(\frac{1}{2}\) a cup."),
         ("Of <math display=block><msqrt><mn>2</mn></msqrt></math>.", r"Of \[\sqrt{2}\]."),
+        ("Let <math><mi>f</mi><mo>(</mo><mi>α</mi><mo>)</mo></math> be.", "Let f(α) be."),
         (r"So <img class=latex alt='\sum_i i' src=/f.png> is it.", r"So \(\sum_i i\) is it."),
         (r"<img class=latex alt='\sum_i i' src=/f.png> is it.", r"\(\sum_i i\) is it."),
         (r"So:</p><p><img class=latex alt='\pi' src=/f.png></p><p>Next", "So: \\(\\pi\\)\nNext"),

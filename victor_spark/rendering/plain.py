@@ -46,7 +46,9 @@ _CLIMB: Final = 4
 """Elements around MathML that may hold what is seen of it."""
 _MATH: Final = ELEMENTS.index("math")
 _FORMULA_IMAGE: Final = re.compile(r'<img [^<>]*? alt="[^"]*\\[a-zA-Z(\[]')
-_NEEDS_LATEX: Final = re.compile(r"[\\^_{]")
+_LATEX: Final = re.compile(r"[\\^_{]")
+_SHAPED: Final = re.compile("<m(?:frac|root|sqrt|su[bp]|subsup|under|over|underover|table)[ >]")
+"""What says that plain text would garble a formula: in LaTeX, and in MathML without it."""
 
 
 def _with_formulas(blocks: Blocks, page: Structure) -> Blocks:
@@ -85,7 +87,9 @@ def _with_formulas(blocks: Blocks, page: Structure) -> Blocks:
         paragraph[rows] = paragraph[s.first[chosen]]
         space_before[rows.start] = first_space
         found = formulas.latex(page.markup(around)) or formulas.latex(page.markup(row))
-        if found is not None and _NEEDS_LATEX.search(found[0]):
+        is_stated = chosen != row or "alttext=" in page.tag(row)
+        needs_latex = _LATEX.search(found[0]) if found and is_stated else _SHAPED.search(page.markup(row))
+        if found is not None and needs_latex:
             texts[rows.start] = formulas.delimited(*found)
             continue
         rows = slice(s.first[chosen], s.last[chosen])

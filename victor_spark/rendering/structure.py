@@ -54,6 +54,7 @@ _WORDS: Final = {
 }
 """What words of class, role and id say; one with a space after it is a whole name."""
 
+_NOTE_MARK: Final = re.compile(r"(?:[*†‡§¶]+|[\[(]?(\w+)[.)\]]+)(?!\w)\s*")
 _LONGEST_MARKUP: Final = 20_000
 _HOLDS_BLOCKS: Final = re.compile(r"<(?!/?(?:span|a|b|i|em|strong|br|code|mark)[ >])")
 _MOST_TABLES: Final = 3_000
@@ -296,8 +297,9 @@ class Structure:
     def note(self, row: int) -> tuple[int, int, int]:
         """The label of a footnote, the element whose end is its own, and where its text begins."""
         label, first = self.footnotes.notes[row], int(self.s.first[row])
-        mark = re.match(rf"(?:[*†‡§¶]+|[\[(]?{re.escape(label)}[.)\]]+)(?!\w)\s*", self.block_text(first))
-        begin = int(self.blocks.text_start[first]) + (mark.end() if mark else 0)
+        mark = _NOTE_MARK.match(self.block_text(first))
+        is_own = mark is not None and mark[1] in (None, label)
+        begin = int(self.blocks.text_start[first]) + (mark.end() if mark and is_own else 0)
         return self._add(label), self.footnotes.ends.get(row, row), begin
 
     def reference(self, row: int) -> int:
