@@ -169,9 +169,10 @@ ROWS = "<tr><th>Pier<th>Boats<tr><td>North<td>2"
 
 
 @pytest.mark.parametrize("element", [f"<table>{ROWS}</table>", "<pre>Pier\nBoats\nNorth\n2</pre>"])
-def test_a_table_or_listing_between_kept_text_is_shown(element: str) -> None:
+def test_a_table_or_listing_between_or_after_kept_text_is_shown(element: str) -> None:
     dropped = ["Pier", "Boats", "North", "2", "Pier\nBoats\nNorth\n2"]
     assert "North" in document(f"<div>{LINE}{element}{LINE}</div>", dropped).render("markdown")
+    assert "North" in document(f"<div>{LINE}{element}</div>", dropped).render("markdown")
     assert "North" not in document(f"<div>{LINE}</div>{element}", dropped).render("markdown")
     aside = f"<div><p>Most read</p>{element}<p>All about boats and piers</p></div>"
     page = document(f"{LINE}{aside}{LINE}", [*dropped, "Most read", "All about boats and piers"])

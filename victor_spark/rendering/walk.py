@@ -333,17 +333,18 @@ class Walk:
         return self.sums[0, self.last_of[row]] > self.sums[0, self.first[row]]
 
     def _stands_between(self, row: cython.Py_ssize_t) -> cython.bint:
-        """Whether kept text stands before and after an element, and most of the text around it is kept."""
+        """Whether an element follows kept text, and more follows, or it ends an element otherwise mostly kept."""
         a, b = self.first[row], self.last_of[row]
-        if a == 0 or not (self.kept[a] and self.kept[b + 1]):
-            return False
         size = self._size(row)
         around = self.parent[row]
         climbed: cython.int = 0
         while climbed < _CLIMB and around >= 0 and self._size(around) == size:
             around = self.parent[around]
             climbed += 1
-        return around >= 0 and 2 * self._kept_size(around) >= self._size(around) - size
+        if around < 0 or a == self.first[around] or 2 * self._kept_size(around) < self._size(around) - size:
+            return False
+        ends = b == self.last_of[around] and self.parent[around] > 0  # not the body
+        return self.kept[a] and (self.kept[b + 1] or ends)
 
     def _choose_between(self, row: cython.Py_ssize_t) -> cython.void:
         """Shows a heading that kept text follows, and a notice after kept text, or after another."""
