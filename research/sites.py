@@ -102,7 +102,7 @@ class Cleaned:
         """Word F1 and expected F1 of the default decision."""
         kept = decision.by_expected_f1(probabilities, self.n_words)
         expected = decision.expected_f1(probabilities, self.n_words, kept)
-        return self.f1(kept & ~self.blocks.line_number), expected
+        return self.f1(kept & ~self.blocks.left_out), expected
 
     def f1(self, kept: Bool) -> float:
         """F1 of the words of the kept blocks against the gold."""

@@ -118,6 +118,17 @@ def test_html_without_links(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "<a" not in capsys.readouterr().out
 
 
+def test_markdown_has_the_heading_with_the_title_if_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(f"<title>Ferries</title><h1>Ferries</h1><p>{'The ferry is late again today. ' * 9}</p>")
+    assert main(["clean", str(page), "--format", "markdown"]) == 0
+    assert "Ferries" not in capsys.readouterr().out
+    assert main(["clean", str(page), "--format", "markdown", "--with", "title"]) == 0
+    assert capsys.readouterr().out.startswith("## Ferries\n\n")
+
+
 def test_a_page_without_content_is_no_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "hollow.html").write_text("<html><body><div></div></body></html>")
     assert main(["clean", str(tmp_path / "hollow.html"), "--format", "markdown"]) == 0

@@ -56,6 +56,15 @@ def test_the_posts_of_a_thread_are_no_comments() -> None:
     assert "comment" in of(ARTICLE + COMMENT * 30).values()
 
 
+def test_what_stands_beside_the_name_of_who_posts_is_a_byline() -> None:
+    box = '<div class="user-box"><div><dl><dt><a>tall_ship</a></dt><dd>Posts: 1,204</dd></dl></div></div>'
+    assert of(f'<div class="post">{box}<p>{SENTENCE}</p></div>' * 2) == {
+        "tall_ship": "byline",
+        "Posts: 1,204": "byline",
+        SENTENCE.strip(): "paragraph",
+    }
+
+
 def test_a_cell_that_lays_out_the_page_is_no_cell_of_a_table() -> None:
     assert set(of(f"<table><tr><td>{ARTICLE}</td></tr></table>").values()) == {"paragraph"}
 

@@ -77,11 +77,12 @@ class Blocks:
     parent_block: Scanned
     named: Scanned
     # Preformatted text: how white space counts (0 as one space, LINES, PROSE, CODE), the ordinal of
-    # the listing around the block (0: none), whether the block holds only numbers of the listing's lines; the
-    # white space between blocks i - 1 and i of a listing is gaps[gap_ends[i - 1]:gap_ends[i]].
+    # the listing around the block (0: none), whether the block is no text of its own (the numbers of a
+    # listing's lines, a button beside it, how a word is pronounced); the white space between blocks i - 1 and
+    # i of a listing is gaps[gap_ends[i - 1]:gap_ends[i]].
     white_space: Annotated[Scanned, DECISIVE]
     listing: Annotated[Scanned, DECISIVE]
-    line_number: Annotated[Bool, LATER, DECISIVE]
+    left_out: Annotated[Bool, LATER, DECISIVE]
     gaps: Annotated[UInt32, NOT_PER_BLOCK, DECISIVE]
     gap_ends: Annotated[Int32, LATER, DECISIVE]
     # Hashes of the ancestors' tags, and of their tags and classes; hints[g, i]: how many elements up

@@ -175,11 +175,18 @@ class Document:
         }
 
     def render(
-        self, form: str = "text", *, links: bool = True, images: bool = True, emphasis: bool = True
+        self,
+        form: str = "text",
+        *,
+        links: bool = True,
+        images: bool = True,
+        emphasis: bool = True,
+        title: bool = False,
     ) -> str:
         """The kept text in one of FORMS; raises ValueError for any other form.
 
-        Markdown, HTML and TEI can leave out `links` (not their text), `images` and `emphasis`.
+        Markdown, HTML and TEI can leave out `links` (not their text), `images` and `emphasis`. Markdown has
+        the kept heading that repeats the page's title only with `title`.
         """
         if form not in FORMS:
             raise ValueError(f"unknown format {form!r}: choose from {', '.join(FORMS)}")
@@ -195,7 +202,7 @@ class Document:
         page = Structure(self.html, self.columns, self.kept, url=url, markup=self.markup, points=points)
         page.leave_out(links=links, images=images, emphasis=emphasis)
         if form == "markdown":
-            return markdown.markdown(page, self.title)
+            return markdown.markdown(page, None if title else self.title)
         if form == "html":
             return markup.html(page, self.title, self.language)
         return markup.tei(page, self.metadata, title=self.title, url=url, language=self.language)

@@ -291,8 +291,8 @@ def _decided(
         kept = roles.chosen(
             page.blocks, page.title, kept, without=settings.without, including=settings.including
         )
-    if scores.text is None and (kept & page.blocks.line_number).any():
-        kept = kept & ~page.blocks.line_number
+    if scores.text is None and (kept & page.blocks.left_out).any():
+        kept = kept & ~page.blocks.left_out
     chosen, cut = kept, None
     if templates is not None and status is None:
         page, kept, cut = templates.after(page, kept, scores)

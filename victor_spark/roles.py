@@ -20,7 +20,7 @@ ROLES: Final = (
 """Where several apply, a block has the last one of them."""
 
 _MAX_DISTANCE: Final = 3
-"""Elements between a block and an ancestor whose name makes a region (in comments: two more)."""
+"""Elements between a block and an ancestor whose name makes a region (a comment, a byline: two more)."""
 _NEAR: Final = 2
 _MAX_CELL_WORDS: Final = 50
 """Cells with more words hold the layout of the page, not a table."""
@@ -64,7 +64,7 @@ def roles(blocks: Blocks, title: str | None) -> UInt8:
         "table-cell": in_cell,
         "quote": _inside(blocks, "blockquote"),
         "date": (_inside(blocks, "time") | dated) & is_line,
-        "byline": (_inside(blocks, "address") | (_distance(blocks, "byline") <= _NEAR)) & is_line,
+        "byline": (_inside(blocks, "address") | _region(blocks, "byline")) & is_line,
         "caption": _inside(blocks, "figcaption") | (blocks.tag == tables().names.index("caption")),
         "code": blocks.white_space == CODE,
         "heading": blocks.heading_level > 0,
@@ -116,7 +116,7 @@ def _region(hints: UInt8, group: str) -> Bool:
     """Blocks in a part of the page with such a name; inside it, no article begins. `hints`: their columns."""
     distance = hints[GROUPS.index(group)]
     article = np.minimum(hints[GROUPS.index("article")], hints[GROUPS.index("post")])
-    return np.asarray((distance <= _MAX_DISTANCE + 2 * (group == "comment")) & (distance <= article))
+    return np.asarray((distance <= _MAX_DISTANCE + 2 * (group in ("comment", "byline"))) & (distance <= article))
 
 
 def _title(blocks: Blocks, title: str | None) -> Bool:

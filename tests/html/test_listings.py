@@ -299,7 +299,10 @@ NOT_OF_LINES = {
     "a list in columns": "<table><tr><td>1<br>2<br>3</td><td>x<br>y<br>z</td></tr></table>",
     "a year": "<pre>in\n<b>2024</b>\n<b>2025</b></pre>",
     "verses": "<pre>" + all_lines("<sup>{n}</sup>{line}\n") + "</pre>",
-    "steps in a table": "<table>" + all_lines("<tr><td>{n}</td><td><pre>{line}</pre></td></tr>") + "</table>",
+    "steps in a table": (
+        "<table><tr><td>1</td><td><pre>get(x);</pre></td></tr><tr><td>2</td><td><pre>run(x);</pre></td></tr>"
+        "<tr><td>3</td><td><pre>end(x);</pre></td></tr></table>"
+    ),
     "results in pre": "<pre><table>" + all_lines("<tr><td>{n}</td><td>{line}</td></tr>") + "</table></pre>",
     "codes in pre": "<pre>" + all_lines("<code>{n}</code>  {line}\n") + "</pre>",
     "squares": "<table><tr><td><pre>1\n2\n3</pre></td><td><pre>1\n4\n9</pre></td></tr></table>",
@@ -317,11 +320,46 @@ NOT_OF_LINES = {
 @pytest.mark.parametrize("case", NOT_OF_LINES)
 def test_other_numbers_stay(case: str) -> None:
     page = whole(NOT_OF_LINES[case])
-    assert not page.columns.line_number.any()
+    assert not page.columns.left_out.any()
     assert re.findall(r"\d+", page.text) == [
         *re.findall(r"\d+", re.sub(r"<[^>]+>", " ", NOT_OF_LINES[case])),
         "5",
     ]
+
+
+BUTTON = "<div class=bar><span>python</span><button>Kopieren</button></div>"
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        f"<div>{BUTTON}<pre>{PLAIN}</pre></div>",
+        f"<div><pre>{PLAIN}</pre><div class=toolbar><span role=button>Copy code</span></div></div>",
+        f"<div><a class=copy-btn href='#'>Copy</a><pre><code>{PLAIN}</code></pre></div>",
+        f"<pre><button>Run</button><code>{PLAIN}</code></pre>",
+        (
+            f"<table><tr><td class=linenos><pre>{NUMBERS}</pre><td class=code>"
+            f"<button>Copy</button><pre>{PLAIN}</pre></table>"
+        ),
+        f"<table><tr><td><pre>{NUMBERS}</pre><td><button>Copy</button><pre>{PLAIN}</pre></table>",
+        "<table>"
+        + all_lines("<tr><td class=blob-num>{n}<td class='blob-code blob-code-inner'>{line}")
+        + "</table>",
+        "<table>" + all_lines("<tr><td class='blob-num empty'><td class=blob-code>{line}") + "</table>",
+        "<table>" + all_lines("<tr><td>{n}<td><pre>{line}</pre>") + "</table>",
+        "<table>" + all_lines("<tr><td>{n}<td><code>{line}</code>") + "</table>",
+    ],
+)
+def test_code_has_no_buttons_and_no_numbers_of_a_gutter(markup: str) -> None:
+    page = whole(markup)
+    assert page.text.split("\n")[1:-1] == LINES
+    fence = "```python" if BUTTON in markup else "```"
+    assert page.render("markdown").split("\n\n", 1)[1].rpartition("\n\n")[0] == f"{fence}\n{CODE}\n```"
+
+
+def test_buttons_elsewhere_and_words_above_code_stay() -> None:
+    page = whole("<p>Buy <button>Now</button></p><h3>Python</h3><p>Go</p><pre>f()\ng()</pre>")
+    assert page.text.split("\n")[1:-1] == ["Buy Now", "Python", "Go", "f()", "g()"]
 
 
 def test_code_that_counts_on_in_a_second_listing_stays_apart() -> None:
@@ -398,7 +436,9 @@ def test_paragraphs_are_the_lines_of_the_text(source: str, choice: Random) -> No
     blocks = blocks_of(source)
     page = document(source, [row for row in range(len(blocks)) if choice.random() < 0.4])
     joined = "\n".join(paragraph for _, paragraph in paragraphs(page.columns, page.kept, page.html))
-    html = page.html if has_formulas(page.columns) else None  # without it, text has no cells in lines either
+    html = (
+        page.html if has_formulas(page.columns, page.html) else None
+    )  # without it, text has no cells in lines either
     text = plain_text(page.columns, page.kept, html)
     assert joined.split() == text.split()
     if not re.search("<h[1-6]", page.html) and "\t" not in text:

@@ -205,7 +205,7 @@ def assembled(kernel: ModuleType, blocks: Blocks, kept: Bool) -> str:
         blocks.space_before,
         blocks.white_space,
         blocks.listing,
-        blocks.line_number.view(np.uint8),
+        blocks.left_out.view(np.uint8),
         blocks.gaps,
         blocks.gap_ends,
         kept.view(np.uint8),

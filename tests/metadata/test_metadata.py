@@ -211,6 +211,40 @@ def test_of_many_authors_of_a_thread_the_first_is_the_author() -> None:
     assert page(body=posts).authors == ("User A",)
 
 
+POSTS = "".join(
+    f"<div class=post><div class=postprofile><a class='{{}}'>{name}</a></div><p>{'Ferries. ' * 150}</p></div>"
+    for name in ("tall_ship", "Bo Lind", "Eve")
+)
+
+
+@pytest.mark.parametrize("name", ["username", "user-name bold", "postUserName"])
+def test_the_first_one_who_posts_in_a_thread_is_its_author_handles_included(name: str) -> None:
+    assert page(body=f"<h1>Ferries</h1>{POSTS.format(*[name] * 3)}").authors == ("tall_ship",)
+
+
+def test_authors_marked_far_below_the_first_ones_wrote_something_else() -> None:
+    marked = "<p itemprop=author>{}</p>".format
+    body = f"{marked('Anna Kos')}{marked('Bo Lind')}<p>{'Ferries. ' * 200}</p>{marked('Eve Ray')}"
+    assert page(body=body).authors == ("Anna Kos", "Bo Lind")
+
+
+@pytest.mark.parametrize(
+    ("lines", "author", "day"),
+    [
+        ("بقلم: أحمد البحري|٣ مايو ٢٠٢٤", "أحمد البحري", "2024-05-03"),
+        ("كتبت ليلى حداد|الجمعة 3 أيار/مايو 2024", "ليلى حداد", "2024-05-03"),
+        ("מאת: דנה לוי|3 במאי 2024", "דנה לוי", "2024-05-03"),
+        ("โดย สมชาย เรือดี|3 พฤษภาคม 2567", "สมชาย เรือดี", "2024-05-03"),
+        ("लेखक: अनिल कुमार|३ मई २०२४", "अनिल कुमार", "2024-05-03"),
+        ("文／山田太郎|2024年5月3日", "山田太郎", "2024-05-03"),
+    ],
+)
+def test_bylines_and_dates_of_other_scripts_are_read(lines: str, author: str, day: str) -> None:
+    body = "".join(f"<p>{line}</p>" for line in lines.split("|"))
+    found = metadata(f"<h1>عنوان</h1>{body}".encode(), "https://harbour.example/7")
+    assert (found.authors, found.date) == ((author,), day)
+
+
 def test_a_person_goes_before_a_role() -> None:
     head = "<meta name=author content='Harbour Staff'>"
     assert page(head, "<p class=byline>Anna Kos</p>").authors == ("Anna Kos",)

@@ -165,6 +165,27 @@ def test_a_table_of_which_most_is_kept_is_shown_whole() -> None:
     assert "| long enough | c |" in document(source, ["c"]).render("markdown")
 
 
+ROWS = "<tr><th>Pier<th>Boats<tr><td>North<td>2"
+
+
+@pytest.mark.parametrize("element", [f"<table>{ROWS}</table>", "<pre>Pier\nBoats\nNorth\n2</pre>"])
+def test_a_table_or_listing_between_or_after_kept_text_is_shown(element: str) -> None:
+    dropped = ["Pier", "Boats", "North", "2", "Pier\nBoats\nNorth\n2"]
+    assert "North" in document(f"<div>{LINE}{element}{LINE}</div>", dropped).render("markdown")
+    assert "North" in document(f"<div>{LINE}{element}</div>", dropped).render("markdown")
+    assert "North" not in document(f"<div>{LINE}</div>{element}", dropped).render("markdown")
+    aside = f"<div><p>Most read</p>{element}<p>All about boats and piers</p></div>"
+    page = document(f"{LINE}{aside}{LINE}", [*dropped, "Most read", "All about boats and piers"])
+    assert "North" not in page.render("markdown")
+
+
+def test_a_heading_whose_section_has_kept_text_is_shown() -> None:
+    page = document(f"<p>Menu</p><section><h3>Times</h3>{LINE}</section>", ["Menu", "Times"])
+    assert page.render("markdown") == "### Times\n\nThe ferry left at noon."
+    page = document(f"<p>Menu</p><div><h3>Times</h3></div>{LINE}", ["Menu", "Times"])
+    assert page.render("markdown") == "The ferry left at noon."
+
+
 @pytest.mark.parametrize(
     ("source", "expected"),
     [

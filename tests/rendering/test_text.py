@@ -2,6 +2,7 @@
 
 import time
 
+import numpy as np
 import pytest
 
 from tests.documents import document
@@ -24,7 +25,12 @@ def test_a_row_of_a_data_table_is_a_line_with_a_tab_for_each_cell_passed() -> No
 
 
 def test_dropped_cells_leave_their_tabs() -> None:
-    assert text(f"<table>{ROWS}</table>", "2", "Pier") == "Boats\tDays\nNorth end\t\tMo Tu\nSouth\t\tWe"
+    assert text(f"<table>{ROWS}</table>", "2", "Pier") == "\tBoats\tDays\nNorth end\t\tMo Tu\nSouth\t\tWe"
+
+
+def test_cells_stand_in_the_columns_that_spans_leave_to_them() -> None:
+    rows = "<tr><th rowspan=2>A<th colspan=2>B<th>E<tr><th>C<th>D<th>F<tr><td>1<td>2<td>3<td>4"
+    assert text(f"<table>{rows}</table>") == "A\tB\t\tE\n\tC\tD\tF\n1\t2\t3\t4"
 
 
 @pytest.mark.parametrize(
@@ -52,12 +58,47 @@ ASSISTIVE = (
 )
 
 
-@pytest.mark.parametrize(("formula", "expected"), [(KATEX, "x_1 < 2"), (ASSISTIVE, "x2")])
+@pytest.mark.parametrize(("formula", "expected"), [(KATEX, r"\(x_1 < 2\)"), (ASSISTIVE, "x2")])
 @pytest.mark.parametrize("dropped", [(), ("x",)])
 def test_a_formula_is_there_once_as_latex_if_it_has_some(
     formula: str, expected: str, dropped: tuple[str, ...]
 ) -> None:
     assert text(f"<p>for f({formula}), and</p><p>so</p>", *dropped) == f"for f({expected}), and\nso"
+
+
+HALF = "<math><mfrac><mn>1</mn><mn>2</mn></mfrac></math>"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (f"Use {HALF} a cup.", r"Use \(\frac{1}{2}\) a cup."),
+        ("Of <math display=block><msqrt><mn>2</mn></msqrt></math>.", r"Of \[\sqrt{2}\]."),
+        ("Let <math><mi>f</mi><mo>(</mo><mi>α</mi><mo>)</mo></math> be.", "Let f(α) be."),
+        (r"So <img class=latex alt='\sum_i i' src=/f.png> is it.", r"So \(\sum_i i\) is it."),
+        (r"<img class=latex alt='\sum_i i' src=/f.png> is it.", r"\(\sum_i i\) is it."),
+        (r"So:</p><p><img class=latex alt='\pi' src=/f.png></p><p>Next", "So: \\(\\pi\\)\nNext"),
+    ],
+)
+def test_a_formula_that_plain_text_would_garble_is_latex_in_the_delimiters_of_pages(
+    source: str, expected: str
+) -> None:
+    assert text(f"<p>{source}</p>") == expected
+    assert document(f"<p>{source}</p>").render("cleaneval").replace("\n<p>", "\n") == f"<p>{expected}\n"
+
+
+def test_a_line_break_between_chinese_or_japanese_characters_is_no_space() -> None:
+    page = document("<p>これは\n日本語。\n  東京 <b>中文</b>\nabc 한국\n말</p>")
+    assert page.text == "これは日本語。東京 中文 abc 한국 말"
+    assert page.render("markdown") == "これは日本語。東京 **中文** abc 한국 말"
+    assert "<p>これは日本語。東京 <strong>中文</strong> abc 한국 말</p>" in page.render("html")
+
+
+def test_how_words_are_pronounced_is_left_out() -> None:
+    source = "<p><ruby>東京<rp>(</rp><rt>とうきょう</rt><rp>)</rp></ruby>に<ruby>漢<rt>かん</ruby>。</p>"
+    page = document(source)
+    page = document(source, np.flatnonzero(page.columns.left_out).tolist())
+    assert page.text == page.render("markdown") == "東京に漢。"
 
 
 def test_words_beside_a_formula_in_an_element_named_so_stay() -> None:

@@ -104,7 +104,8 @@ def _print_page(request: CleanRequest, arguments: argparse.Namespace) -> int:
     form = arguments.format or FORMS[0]
     if form not in ("markdown", "html", "tei") and not all(parts.values()):
         raise UsageError("--no-links, --no-images and --no-emphasis are for --format markdown, html and tei")
-    text = document.render(form, **parts) if status == "ok" else ""
+    title = "title" in request.cleaning.including
+    text = document.render(form, **parts, title=title) if status == "ok" else ""
     sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
     sys.stdout.write(text if not text or text.endswith("\n") else f"{text}\n")
     sys.stdout.flush()

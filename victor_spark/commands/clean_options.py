@@ -98,7 +98,11 @@ LANGUAGE: Final = Group(
 )
 PAGE: Final = Group(
     "one page to stdout",
-    option("--format", "default: text", choices=FORMS),
+    option(
+        "--format",
+        "default: text; Markdown has the heading that repeats the page's title only with --with title",
+        choices=FORMS,
+    ),
     switch("--no-links", "Markdown, HTML and TEI: the text of links alone", value=False, dest="links"),
     switch("--no-images", "Markdown, HTML and TEI: no images", value=False, dest="images"),
     switch("--no-emphasis", "Markdown, HTML and TEI: no emphasis", value=False, dest="emphasis"),

@@ -1,7 +1,8 @@
-"""Preformatted text: the white space between its blocks, and which blocks are only the numbers of its lines.
+"""Preformatted text: the white space between its blocks. And which blocks are no text of their own: the
+numbers of its lines, buttons beside it, and how a word is pronounced (`rt`).
 
-A number that is dropped wrongly is worse than one that stays. So class or id must name the numbers, or a
-column that begins with 1 must stand in the cell beside as many lines of code.
+A number that is dropped wrongly is worse than one that stays. So class or id must name the numbers, or they
+must count from 1 in the cells beside as many lines of code.
 """
 
 import re
@@ -9,15 +10,17 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from victor_spark.blocks import CODE, Blocks, Bool, Int32, UInt32
 from victor_spark.html.characters import properties
-from victor_spark.html.tags import tables
+from victor_spark.html.tags import BIT, tables
 from victor_spark.kernels import listings as kernel
-from victor_spark.kernels import views
+from victor_spark.kernels import text_of, views
+from victor_spark.parser.elements import ELEMENTS
 from victor_spark.parser.hashing import fnv1a
 
-_NUMBERS, _CODE, _GUTTER, _LINES, _FRAGMENT = 1, 2, 4, 8, 16
+_NUMBERS, _CODE, _GUTTER, _LINES, _FRAGMENT, _CELL, _BUTTON = (1 << bit for bit in range(7))
 _WORDS: Final = {
     _NUMBERS: "lineno linenos linenodiv linenr linenum linenums linenumber linenumbers line+number"
     " line+numbers line+num line+nums line+no line+nos line+nr blob+num crayon+num crayon+nums ln+num"
@@ -26,9 +29,12 @@ _WORDS: Final = {
     _GUTTER: "gutter ln lnt lnum",
     _LINES: "syntaxhighlighter crayon+code tab+size code+lines",
     _FRAGMENT: "fragment",
+    _CELL: "blob+code",
+    _BUTTON: "button btn copy clipboard copybtn hover+info tooltiptext",
 }
-"""What words of class and id say of an element: it holds the numbers of lines, or code (`_GUTTER` is less
-certain and yields to it), or lines that a style sheet makes preformatted (`_FRAGMENT`: if it has numbers)."""
+"""What words of class, id and role say of an element: it holds the numbers of lines, or code (`_GUTTER` is
+less certain and yields to it), or lines that a style sheet makes preformatted (`_FRAGMENT`: if it has
+numbers, `_CELL`: one line); it is a button, or hidden until a reader points at the code."""
 
 
 def _hash(name: str) -> int:
@@ -43,27 +49,87 @@ _MAY_TELL: Final = np.isin(np.arange(0x10000), [code & 0xFFFF for code in _KINDS
 _LOOKS_LIKE_CODE: Final = re.compile(r"[;{}=]|\w\n?\(")
 _NUMBER: Final = re.compile(r"(\d{1,7})[.:|]*")
 _FEWEST_UNNAMED: Final = 3
+_LONGEST_BUTTON: Final = 30
+_LANGUAGE: Final = re.compile(r"[A-Za-z][\w+#.-]{0,14}")
+"""The name of a programming language, as it stands beside a button."""
 _SPACES: Final = (ord(" "), 0xA0)
 _LINE_BREAK: Final = 10
+_RUBY: Final = re.compile(r"<(r[tp])[ >].*?</\1>", re.DOTALL)
+_RT, _CODE_ELEMENT = map(ELEMENTS.index, ("rt", "code"))
 
 
 def found(blocks: Blocks, html: UInt32) -> Blocks:
-    """The blocks with the white space between those of a listing, the numbers of lines marked."""
+    """The blocks with the white space between those of a listing, what is no text of its own marked."""
+    left_out = _ruby(blocks, html)
     kinds = _kinds(blocks)
     if blocks.listing.any():
         blocks = _with_gaps(blocks, html)
-    elif not any(kind & (_LINES | _FRAGMENT) for kind in kinds.values()):  # no code
+    elif not (any(kind & (_LINES | _FRAGMENT | _CELL) for kind in kinds.values()) or left_out.any()) and not (
+        blocks.source_elements[_CODE_ELEMENT : _CODE_ELEMENT + 1].any() and blocks.td_group.any()
+    ):  # no code
         return blocks
-    numbers = _numbers(blocks)
-    line_number, listing = _named_so(blocks, kinds, numbers)
+    left_out |= _buttons(blocks, kinds)
+    listing = blocks.listing.copy()
+    rows = np.flatnonzero(~left_out)
+    part = blocks if len(rows) == len(blocks) else _part(blocks, rows)
+    numbers = _numbers(part)
+    left_out[rows], listing[rows] = _named_so(part, kinds, numbers)
     for row in numbers:
-        if not line_number[row] and (stop := _end_of_column(blocks, row, numbers)):
-            line_number[row:stop] = True
-    if not line_number.any() and (listing == blocks.listing).all():
+        if not left_out[rows[row]] and (stop := _end_of_column(part, row, numbers)):
+            left_out[rows[row:stop]] = True
+    for row, number in numbers.items():
+        if (
+            number[0] == 1
+            and not part.listing[row]
+            and not left_out[rows[row]]
+            and (beside := _rows_of_code(part, row, numbers, html))
+        ):
+            own = listing[rows[beside[0] + 1]] or listing.max() + 1
+            listing[rows[row] : rows[beside[-1]]] = own
+            left_out[rows[beside[:-1]]] = True
+    if not left_out.any() and (listing == blocks.listing).all():
         return blocks
     white_space = np.where((listing > 0) & (blocks.listing == 0), CODE, blocks.white_space).astype(np.int32)
-    marked = replace(blocks, line_number=line_number, listing=listing, white_space=white_space)
+    marked = replace(blocks, left_out=left_out, listing=listing, white_space=white_space)
     return _unspaced(_with_gaps(marked, html))
+
+
+_READ: Final = (
+    "start", "td_group", "listing", "white_space", "named", "text_start", "text_end", "gap_ends", "n_letters",
+    "n_num_tokens", "n_mix_tokens",
+)  # fmt: skip
+"""The columns that this module reads of single blocks."""
+
+
+def _part(blocks: Blocks, rows: npt.NDArray[np.signedinteger]) -> Blocks:
+    """Some of the blocks, with the columns `_READ`."""
+    return replace(blocks, **{name: getattr(blocks, name)[rows] for name in _READ})
+
+
+def _ruby(blocks: Blocks, html: UInt32) -> Bool:
+    """Which blocks say how the word before them is pronounced: of `rt`, and their brackets, of `rp`."""
+    left_out = np.zeros(len(blocks), dtype=bool)
+    if blocks.source_elements[_RT : _RT + 1].any():
+        for match in _RUBY.finditer(text_of(html)):
+            left_out[slice(*np.searchsorted(blocks.start, match.span()))] = True
+    return left_out
+
+
+def _buttons(blocks: Blocks, kinds: dict[int, int]) -> Bool:
+    """Which blocks are buttons beside code, or inside it, with the name of its language before them."""
+    named = [element for element, kind in kinds.items() if kind & _BUTTON]
+    lengths = blocks.text_end - blocks.text_start
+    is_button = (blocks.containers & np.uint64(BIT["button"])) > 0
+    is_button = (is_button | np.isin(blocks.named, named)) & (lengths <= _LONGEST_BUTTON)
+    code = np.append((blocks.listing > 0) & (blocks.white_space == CODE) & ~is_button, False)
+    edges = np.flatnonzero(np.diff(is_button, prepend=False, append=False)).tolist()
+    for first, stop in zip(edges[::2], edges[1::2], strict=True):
+        is_button[first:stop] = code[stop] or code[first - 1]
+        before = first - 1
+        if code[stop] and first and not code[before] and blocks.td_group[before] == blocks.td_group[first]:
+            text = blocks.text[blocks.text_start[before] : blocks.text_end[before]]
+            is_button[before] = blocks.heading_level[before] == 0 and bool(_LANGUAGE.fullmatch(text))
+    return is_button
 
 
 def _kinds(blocks: Blocks) -> dict[int, int]:
@@ -85,9 +151,7 @@ def _with_gaps(blocks: Blocks, html: UInt32) -> Blocks:
     tags = tables()
     n = kernel.gaps(
         *views(html, blocks.start, blocks.end, blocks.listing, blocks.white_space),
-        *views(
-            blocks.parent_block, blocks.line_number.view(np.uint8), tags.slots, tags.slot_tags, tags.flags
-        ),
+        *views(blocks.parent_block, blocks.left_out.view(np.uint8), tags.slots, tags.slot_tags, tags.flags),
         *views(properties(), gaps, ends),
     )
     return replace(blocks, gaps=gaps[:n].copy(), gap_ends=ends)
@@ -119,21 +183,27 @@ def _named_so(blocks: Blocks, kinds: dict[int, int], numbers: dict[int, range]) 
         is_named = kind & _NUMBERS or (kind & _GUTTER and not kind & _CODE)
         outer[element] = named[up]
         named[element] = element if is_named else 0 if kind & _CODE else named[up]
-        lines[element] = element if kind & (_LINES | _FRAGMENT) else lines[up]
+        lines[element] = element if kind & (_LINES | _FRAGMENT | _CELL) else lines[up]
     of, holder = np.array(named)[blocks.named], np.array(lines)[blocks.named]
     number = np.zeros(len(blocks), dtype=bool)
     number[list(numbers)] = True
-    line_number: Bool = (of > 0) & (np.bincount(of, weights=~number, minlength=n) == 0)[of]
-    holders = [element for element in set(lines) if kinds.get(element, 0) & _LINES]
-    by_name = (blocks.listing == 0) & np.isin(holder, [*holders, *set(holder[line_number].tolist()) - {0}])
+    left_out: Bool = (of > 0) & (np.bincount(of, weights=~number, minlength=n) == 0)[of]
+    holders = [element for element in set(lines) if kinds.get(element, 0) & (_LINES | _CELL)]
+    is_cell = np.isin(holder, [element for element in holders if kinds[element] & _CELL])
+    if is_cell.any():  # lines in cells are one listing with their numbers, up to where something else stands
+        begins = np.maximum.accumulate(np.where(is_cell | left_out, 0, np.arange(len(blocks)) + 1))
+        is_cell |= left_out & (np.bincount(begins, is_cell) > 0)[begins]
+        holder = np.where(is_cell, n + begins, holder)
+    named_so = np.isin(holder, [*holders, *set(holder[left_out].tolist()) - {0}])
+    by_name = (blocks.listing == 0) & (is_cell | named_so)
     listing = np.where(by_name, blocks.listing.max(initial=0) + holder, blocks.listing).astype(np.int32)
     code = (listing * (by_name | (blocks.white_space == CODE))).tolist()
     before = -1  # the last row of the numbers before
-    edges = np.flatnonzero(np.diff(line_number, prepend=False, append=False)).tolist()
+    edges = np.flatnonzero(np.diff(left_out, prepend=False, append=False)).tolist()
     for first, stop in zip(edges[::2], edges[1::2], strict=True):
         follows = stop < len(code) and code[stop] and of[stop] in (0, outer[of[stop - 1]])
         if not follows and not (first and 0 < code[first - 1] == code[first]):
-            line_number[first:stop] = False
+            left_out[first:stop] = False
             continue
         own, other = code[before + 1], code[stop] if follows else 0
         counts = before >= 0 and numbers[before][-1] + 1 == numbers[first][0]
@@ -144,7 +214,7 @@ def _named_so(blocks: Blocks, kinds: dict[int, int], numbers: dict[int, range]) 
             listing[first:end] = own
             code[first:end] = [own] * (end - first)
         before = stop - 1
-    return line_number, listing
+    return left_out, listing
 
 
 def _end_of_column(blocks: Blocks, first: int, numbers: dict[int, range]) -> int:
@@ -167,9 +237,40 @@ def _end_of_column(blocks: Blocks, first: int, numbers: dict[int, range]) -> int
     return code if abs(n_lines - last) <= 1 and _LOOKS_LIKE_CODE.search(text) else 0
 
 
+def _rows_of_code(blocks: Blocks, first: int, numbers: dict[int, range], html: UInt32) -> list[int]:
+    """The numbers from 1 on that stand alone in cells beside one line of code each, and the end.
+
+    [] where they are few, or where no line is indented: they may count steps.
+    """
+    rows: list[int] = []
+    cells, row, is_indented = blocks.td_group, first, False
+    while row in numbers and len(numbers[row]) == 1 and numbers[row][0] == len(rows) + 1 and cells[row]:
+        stop = row + 1
+        while stop < len(cells) and cells[stop] == cells[row] + 1:
+            stop += 1
+        if stop > row + 1:
+            begin = blocks.start[row + 1]
+            tags = text_of(html[max(begin - _NEAR, 0) : begin])
+            if not blocks.listing[row + 1] and not _CODE_TAG.search(tags):
+                break
+            is_indented = is_indented or _INDENTED.search(tags) is not None
+        elif not (stop in numbers and cells[stop] == cells[row] + 2):  # an empty line
+            break
+        rows.append(row)
+        row = stop
+    text = blocks.text[blocks.text_start[first] : blocks.text_end[row - 1]]
+    is_code = len(rows) >= _FEWEST_UNNAMED and is_indented and _LOOKS_LIKE_CODE.search(text)
+    return [*rows, row] if is_code else []
+
+
+_NEAR: Final = 200
+_INDENTED: Final = re.compile(r"(?:[ \xa0]|&nbsp;){2}(?:<[^<>]*>)*\Z")
+_CODE_TAG: Final = re.compile(r"<code[ >][^<]*(?:<span[^<]*)*\Z")
+
+
 def _unspaced(blocks: Blocks) -> Blocks:
     """The blocks without the space that follows all the numbers of a listing in its lines."""
-    number, listing = blocks.line_number, blocks.listing
+    number, listing = blocks.left_out, blocks.listing
     inside = (listing[1:] == listing[:-1]) & (blocks.parent_block[1:] == blocks.parent_block[:-1])
     rows = np.flatnonzero(number[:-1] & ~number[1:] & inside)
     starts = blocks.gap_ends[rows]

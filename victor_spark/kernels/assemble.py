@@ -16,7 +16,7 @@ def assemble(
     spaces: cython.const[cython.int][::1],
     white_space: cython.const[cython.int][::1],
     listing: cython.const[cython.int][::1],
-    line_number: cython.const[cython.uchar][::1],
+    left_out: cython.const[cython.uchar][::1],
     gaps: cython.const[cython.uint][::1],
     gap_ends: cython.const[cython.int][::1],
     kept: cython.const[cython.uchar][::1],
@@ -25,9 +25,10 @@ def assemble(
 ) -> cython.Py_ssize_t:
     """Writes the kept blocks' text to `out` (points, gaps and spaces at most); returns its length.
 
-    Blocks of one paragraph are joined by a space where the page has one (`spaces` is 1; 1 + n: by n tabs),
-    paragraphs by a newline, and blocks of one listing by the white space between them. White space inside a
-    block collapses to one space, or to its line breaks, where `white_space` says so.
+    Blocks of one paragraph are joined by a space where the page has one (`spaces` is 1; 1 + n: by n tabs,
+    also at the beginning of a line), paragraphs by a newline, and blocks of one listing by the white space
+    between them. White space inside a block collapses to one space, or to its line breaks, where
+    `white_space` says so; a line break between Chinese or Japanese characters is no space.
     """
     n: cython.Py_ssize_t = 0
     last: cython.Py_ssize_t = -1
@@ -44,7 +45,7 @@ def assemble(
         ):
             start = gap_ends[last]
             i = last + 1
-            while i < block and line_number[i]:
+            while i < block and left_out[i]:
                 i += 1
             if i < block:  # one line break or space where code was dropped
                 start = _last_line(gaps, start, end)
@@ -57,11 +58,10 @@ def assemble(
                 n += 1
             if white_space[block] == num.CODE:
                 start = _last_line(gaps, gap_ends[block - 1] if block else 0, end)
+            n = _with_tabs(out, n, spaces[block] - 1)
         elif spaces[block] > 1:
-            for _ in range(spaces[block] - 1):
-                out[n] = 9
-                n += 1
-        elif spaces[block] or last != block - 1:
+            n = _with_tabs(out, n, spaces[block] - 1)
+        elif spaces[block] or not _follows(left_out, spaces, last, block):
             out[n] = 32
             n += 1
         for i in range(start, end):
@@ -87,7 +87,7 @@ def assemble(
                     out[n] = 10
                     n += 1
                     n_lines -= 1
-            elif was_white:
+            elif was_white and not (n_lines and n and _is_wide(c) and _is_wide(out[n - 1])):
                 out[n] = 32
                 n += 1
             was_white = False
@@ -96,6 +96,36 @@ def assemble(
             n += 1
         last = block
     return n
+
+
+@cython.cfunc
+@cython.inline
+def _with_tabs(out: cython.uint[::1], n: cython.Py_ssize_t, n_tabs: cython.int) -> cython.Py_ssize_t:
+    for i in range(n, n + n_tabs):
+        out[i] = 9
+    return n + n_tabs if n_tabs > 0 else n
+
+
+@cython.cfunc
+@cython.inline
+def _follows(
+    left_out: cython.const[cython.uchar][::1],
+    spaces: cython.const[cython.int][::1],
+    last: cython.Py_ssize_t,
+    block: cython.Py_ssize_t,
+) -> cython.bint:
+    """Whether nothing but what is no text of its own, and no white space, stands between two blocks."""
+    last += 1
+    while last < block and left_out[last] and not spaces[last]:
+        last += 1
+    return last == block
+
+
+@cython.cfunc
+@cython.inline
+def _is_wide(c: cython.uint) -> cython.bint:
+    """Whether a character is Chinese or Japanese: a line break between two of them is no space."""
+    return 0x2E80 <= c <= 0xA4CF or 0xF900 <= c <= 0xFAFF or 0xFF01 <= c <= 0xFF9F or 0x20000 <= c <= 0x3FFFF
 
 
 @cython.cfunc

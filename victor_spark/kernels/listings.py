@@ -22,7 +22,7 @@ def gaps(
     listing: cython.const[cython.int][::1],
     white_space: cython.const[cython.int][::1],
     parent_block: cython.const[cython.int][::1],
-    line_number: cython.const[cython.uchar][::1],
+    left_out: cython.const[cython.uchar][::1],
     slots: cython.const[cython.uint][::1],
     slot_tags: cython.const[cython.short][::1],
     tag_flags: cython.const[cython.ushort][::1],
@@ -58,7 +58,7 @@ def gaps(
             continue
         i = ends[block - 1] if block else 0
         stop = starts[block]
-        if block and line_number[block - 1] and not line_number[block]:
+        if block and left_out[block - 1] and not left_out[block]:
             while i < stop and html[i] != 60:
                 i += 1
         start = n  # of the white space since the last text or tag of a block-level element
@@ -118,15 +118,15 @@ def gaps(
             start = n
             n_breaks = 0
             after = _CLOSED if closing else _OPENED
-        is_beside = block > 0 and line_number[block - 1] and not line_number[block]
+        is_beside = block > 0 and left_out[block - 1] and not left_out[block]
         is_beside = is_beside and parent_block[block - 1] != parent_block[block]
         if not is_same or is_beside:
             n = _after_line(out, first, n)
-        elif line_number[block] and line_number[block - 1]:  # an empty line
+        elif left_out[block] and left_out[block - 1]:  # an empty line
             n = first
             out[n] = 10
             n += 1
-        elif line_number[block]:
+        elif left_out[block]:
             n = _without_spaces(out, first, n)
         if white_space[block] == _LINES:
             n = _lines_alone(out, first, n)

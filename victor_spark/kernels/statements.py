@@ -38,6 +38,7 @@ _LAST = cython.declare(cython.uint, sum(1 << (ord(letter) & 31) for letter in "d
 _AUTHOR = cython.declare(cython.uint, int.from_bytes(b"thor", "big"))
 _BYLINE = cython.declare(cython.uint, int.from_bytes(b"line", "big"))
 _PUBLISH = cython.declare(cython.uint, int.from_bytes(b"lish", "big"))
+_NAME = cython.declare(cython.uint, int.from_bytes(b"name", "big"))
 _DATE = cython.declare(cython.uint, int.from_bytes(b"date", "big"))
 
 
@@ -53,10 +54,10 @@ def statements(
 
     A row: kind, start, end, rank, then the places of two values: of a META its name and content, of a LINK
     its rel (one that begins as canonical or licence) and href, of JSON_LD its text in the second pair. MARKED
-    are other elements with `author`, `byline`, `publish` or `date` in one of ATTRIBUTES (`author` in `href`):
-    the rank is its number, the first pair its value. The content of scripts, styles and comments holds no
-    tags. `words`: the source, 8 bytes each, without its last 7 bytes at most; `names`: NAMES. At most MOST of
-    a kind are reported: `found` needs MOST rows a kind, and `counts` N_KINDS zeros.
+    are other elements with `author`, `byline`, `username`, `publish` or `date` in one of ATTRIBUTES (`author`
+    in `href`): the rank is its number, the first pair its value. The content of scripts, styles and comments
+    holds no tags. `words`: the source, 8 bytes each, without its last 7 bytes at most; `names`: NAMES. At
+    most MOST of a kind are reported: `found` needs MOST rows a kind, and `counts` N_KINDS zeros.
     """
     n: cython.Py_ssize_t = source.shape[0]
     n_found: cython.Py_ssize_t = 0
@@ -245,6 +246,7 @@ def _has_mark(
     author: cython.uint = _AUTHOR
     byline: cython.uint = _BYLINE
     publish: cython.uint = _PUBLISH
+    name: cython.uint = _NAME
     date: cython.uint = _DATE
     last: cython.uint = 0
     i: cython.Py_ssize_t = start
@@ -255,6 +257,7 @@ def _has_mark(
             return True
         if any_mark and (
             last == date
+            or (last == name and _holds(source, max(start, i - 9), i, b"user\0"))
             or (last == byline and _holds(source, max(start, i - 6), i, b"byline\0"))
             or (last == publish and _holds(source, max(start, i - 7), i, b"publish\0"))
         ):

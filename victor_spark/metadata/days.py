@@ -1,6 +1,7 @@
 """Reads dates and times as pages write them; gives them as ISO 8601, as precise as they are stated."""
 
 import re
+import unicodedata
 from datetime import UTC, date, datetime
 from functools import cache
 from typing import Final
@@ -17,7 +18,7 @@ def iso(text: str, *, month_first: bool = False) -> str | None:
 
     `month_first`: whether 3/4/2024 is the 4th of March (as in the United States) where both are possible.
     """
-    text = text[:200]
+    text = text[:200] if text.isascii() else text[:200].translate(_DIGITS)
     if (found := _ISO.search(text)) is not None and (day := _day(found[1], found[2], found[3])):
         return day + _time(found)
     if (found := _COMPACT.search(text)) is not None and (day := _day(found[1], found[2], found[3])):
@@ -43,6 +44,12 @@ def in_address(url: str) -> str | None:
     return None
 
 
+_DIGITS: Final = {
+    point: str(unicodedata.decimal(chr(point)))
+    for point in range(0x80, 0x10000)
+    if unicodedata.category(chr(point)) == "Nd"
+}
+"""The digits of other scripts: Arabic, Devanagari, Thai and more."""
 _MOST_HOURS: Final = 15
 _HOUR: Final = 60
 _ISO: Final = re.compile(
@@ -92,25 +99,35 @@ def _with_month(text: str) -> str | None:
     """A date with the month's name: `3 May 2024`, `May 3rd, 2024`, `3. května 2024`, `3 de mayo de 2024`."""
     for found in _YEAR.finditer(text):
         before = text[: found.start()][-40:].casefold()
+        year = str(int(found[1]) - _BUDDHIST) if found[1][:2] == "25" else found[1]
         if (day := _DAY_MONTH.search(before)) is not None and (month := _month(day[2])):
-            return _day(found[1], str(month), day[1])
+            return _day(year, str(month), day[1])
         if (day := _MONTH_DAY.search(before)) is not None and (month := _month(day[1])):
-            return _day(found[1], str(month), day[2])
+            return _day(year, str(month), day[2])
     return None
 
 
-_YEAR: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
+_YEAR: Final = re.compile(r"(?<!\d)((?:19|20|25)\d\d)(?!\d)")
+_BUDDHIST: Final = 543
+"""Years in Thailand count from 543 BC."""
+_WORD: Final = r"[^\s\d,.،/()\[\]\"'’|:_-]{2,}"
+"""A month: of letters and, as in Devanagari, marks."""
 _DAY_MONTH: Final = re.compile(
-    r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|º|ος|η|\.)?[\s,-]*(?:de |of |ta' )?\s*([^\W\d_]{3,})\.?"
-    r"[\s,'-]*(?:de |del |г)?\s*\Z"
+    r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|º|ος|η|\.)?[\s,-]*(?:de |of |ta' )?\s*"
+    rf"({_WORD}(?:[ /]{_WORD})?)\.?[\s,،'-]*(?:de |del |г)?\s*\Z"
 )
-_MONTH_DAY: Final = re.compile(r"([^\W\d_]{3,})\.?\s+(\d{1,2})(?:st|nd|rd|th|er|\.)?\s*,?\s*(?:at\s)?\Z")
+_MONTH_DAY: Final = re.compile(rf"({_WORD})\.?\s+(\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s*[,،]?\s*(?:at\s)?\Z")
 
 
 def _month(word: str) -> int | None:
     """The month whose name begins as the word does, by the longest beginning that is known."""
     months = _months()
-    return next((months[word[:n]] for n in range(min(len(word), 8), 2, -1) if word[:n] in months), None)
+    return next(
+        (months[word[:n]] for n in range(min(len(word), _LONGEST), 1, -1) if word[:n] in months), None
+    )
+
+
+_LONGEST: Final = 14
 
 
 @cache

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from functools import cache, cached_property, partial
 from html import unescape
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -31,8 +31,12 @@ _MAX_MARK: Final = 300
 """Characters of the attributes of an element that are read as its mark."""
 
 
-Marked = tuple[str, Callable[[], list[str]]]
-"""What marks an element as a name or a date, the attribute and its words; and what reads its lines."""
+class Marked(NamedTuple):
+    """An element: the attribute and the words that mark it as a name or a date; its lines; its place."""
+
+    mark: str
+    read: Callable[[], list[str]]
+    start: int = 0
 
 
 class Evidence:
@@ -113,7 +117,7 @@ class Evidence:
                 words = _value(self._markup[value:value_end]).lower()[:_MAX_MARK]
                 if _NOT_OF_THE_PAGE.search(words) is None:
                     read = partial(self._stated, start, end, name[0])
-                    found.append((f"{kernel.ATTRIBUTES[attribute]}={words}", read))
+                    found.append(Marked(f"{kernel.ATTRIBUTES[attribute]}={words}", read, start))
         return found
 
     @cached_property
@@ -124,7 +128,9 @@ class Evidence:
             attributes = self._attributes(start, end)
             stated = _tidy(attributes.get("datetime", ""))
             mark = " ".join((attributes.get("itemprop", ""), attributes.get("class", ""))).lower()[:_MAX_MARK]
-            found.append((mark, partial(list, [stated]) if stated else partial(self._lines, end, b"time")))
+            found.append(
+                Marked(mark, partial(list, [stated]) if stated else partial(self._lines, end, b"time"))
+            )
         return found
 
     def _attributes(self, start: int, end: int) -> dict[str, str]:

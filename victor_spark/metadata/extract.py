@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any, Final
 
 from victor_spark.metadata import days, names
-from victor_spark.metadata.evidence import Evidence
+from victor_spark.metadata.evidence import Evidence, Marked
 from victor_spark.metadata.statements import Candidates, Statements, key
 from victor_spark.metadata.vocabulary import vocabulary
 
@@ -161,9 +161,10 @@ def _is_person(name: str, sites: set[str]) -> bool:
 
 
 def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
+    handles = page.is_thread
     for source, work in page.works:
         for role in ("author", "creator"):
-            yield f"{source}.{role}", names.authors(page.texts(work, role, "name"))
+            yield f"{source}.{role}", names.authors(page.texts(work, role, "name"), handles=handles)
     for name in vocabulary().meta["author"]:
         if (stated := page.evidence.meta.get(name)) is not None:
             yield f"meta {name}", names.authors(stated)
@@ -172,17 +173,29 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
         if any(word in label for word in vocabulary().author_label):
             data = f"twitter:data{number}"
             yield f"meta {data}", names.authors(page.evidence.meta.get(data, ()))
-    for pattern in (_ITEM, _RELATION):
-        marked = list(page.marked(pattern, _LONGEST_NAME))
-        found = names.authors(name for _, lines in marked for name in names.of_lines(lines))
-        if found:
-            yield marked[0][0], found[: 1 if len(found) > _MAX_IN_BYLINE else None]  # more are a thread's
+    yield from _marked_authors(page)
     for pattern in _BYLINES:
         for mark, lines in page.marked(pattern, _LONGEST_BYLINE):
             if len(found := names.of_lines(lines)) <= _MAX_IN_BYLINE:
                 yield mark, found
     below, above = page.around
     yield from (("text by h1", found) for found in names.introduced([*_first(below, 1200), "", *above]))
+
+
+def _marked_authors(page: Statements) -> Candidates[tuple[str, ...]]:
+    """The names that elements mark as those of users or authors: of the first ones that stand together."""
+    handles = page.is_thread
+    for pattern in (_USER, _ITEM, _RELATION):
+        near: list[tuple[Marked, list[str]]] = []  # those far below are authors of other posts
+        for one in page.elements(pattern, _LONGEST_NAME):
+            if near and one[0].start - near[-1][0].start > _NEAR:
+                break
+            near.append(one)
+        found = names.authors(
+            (name for _, lines in near for name in names.of_lines(lines, handles=handles)), handles=handles
+        )
+        if found:
+            yield near[0][0].mark, found[: 1 if len(found) > _MAX_IN_BYLINE or pattern is _USER else None]
 
 
 def _first(lines: list[str], most: int) -> Iterable[str]:
@@ -200,11 +213,14 @@ _IN_BRACKETS: Final = re.compile(r"(?<=\S) \([^()]*\)")
 _UPDATED: Final = re.compile("updated|modified", re.IGNORECASE)
 
 
-_ITEM, _RELATION, *_BYLINES = map(
+_NEAR: Final = 1_000
+"""Bytes between the names of authors of one text."""
+_ITEM, _RELATION, _USER, *_BYLINES = map(
     re.compile,
     (
         "^itemprop=author",
         "^rel=author",
+        "class=.*user-?_?name",
         r"=.*\b(?:author-?name|byline-?(?:name|author)|author__name)",
         r"class=.*\bbyline",
         r"class=.*\bauthor\b",
@@ -241,7 +257,7 @@ def _stated_dates(page: Statements) -> Candidates[str]:
 
 
 def _visible_dates(page: Statements) -> Candidates[str]:
-    times = [(f"time {mark}".strip(), " ".join(read())) for mark, read in page.evidence.times]
+    times = [(f"time {mark}".strip(), " ".join(read())) for mark, read, _ in page.evidence.times]
     yield from (time for time in times if _PUBLISHED.search(time[0]))
     yield from _joined(page.marked(_PUBLISH, _LONGEST_NAME))
     below, above = page.around

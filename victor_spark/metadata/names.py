@@ -12,18 +12,21 @@ MAX_AUTHORS: Final = 50
 _LONGEST: Final = 100
 
 
-def authors(values: Iterable[str]) -> tuple[str, ...]:
-    """The names in `values`, each a name or a list of names, once each and in their order."""
+def authors(values: Iterable[str], *, handles: bool = False) -> tuple[str, ...]:
+    """The names in `values`, each a name or a list of names, once each and in their order.
+
+    `handles`: names such as `tall_ship`, of forums, are names too.
+    """
     found: dict[str, str] = {}
     for value in values:
-        for name in _apart(value):
+        for name in _apart(value, handles):
             key = name.casefold()
             if key not in found and len(found) < MAX_AUTHORS:
                 found[key] = name
     return tuple(found.values())
 
 
-def of_lines(lines: Iterable[str]) -> tuple[str, ...]:
+def of_lines(lines: Iterable[str], *, handles: bool = False) -> tuple[str, ...]:
     """The names in the first line that holds one, and in those that go on after a comma or `and`."""
     found: list[str] = []
     goes_on = True
@@ -33,9 +36,9 @@ def of_lines(lines: Iterable[str]) -> tuple[str, ...]:
         goes_on = goes_on or _GOES_ON.match(line) is not None
         if found and not goes_on:
             break
-        found += _apart(line)
+        found += _apart(line, handles)
         goes_on = _GOES_ON.search(line[-5:]) is not None or not found
-    return authors(found)
+    return authors(found, handles=handles)
 
 
 def introduced(lines: Iterable[str]) -> Iterable[tuple[str, ...]]:
@@ -58,7 +61,7 @@ _CAPITAL: Final = re.compile(r"(?![a-z])\w")
 _GOES_ON: Final = re.compile(r"(?:,|\b(?:and|und|et|y|och|og|e)\b|&)\s*")
 
 
-def _apart(value: str) -> Iterable[str]:
+def _apart(value: str, handles: bool) -> Iterable[str]:
     words = value.casefold().replace(".", "").split() if _PLAIN.fullmatch(value) else ()
     if words and _other_words().isdisjoint(words) and _END.search(value) is None:
         yield value
@@ -75,7 +78,7 @@ def _apart(value: str) -> Iterable[str]:
             and _NAME.match(name) is not None
             and name.casefold() not in vocabulary().nobody
             and name.casefold() not in vocabulary().introduction
-            and not _HANDLE.fullmatch(name)
+            and (handles or not _HANDLE.fullmatch(name))
         ):
             n_found += 1
             yield " ".join(name.split())

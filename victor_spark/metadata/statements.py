@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 from victor_spark.metadata import json_ld
-from victor_spark.metadata.evidence import MAX_VALUE, Evidence
+from victor_spark.metadata.evidence import MAX_VALUE, Evidence, Marked
 from victor_spark.metadata.json_ld import Thing
 from victor_spark.metadata.vocabulary import vocabulary
 
@@ -17,6 +17,8 @@ T = TypeVar("T")
 Candidates = Iterator[tuple[str, T]]
 """Pairs of a source, such as `meta og:title`, and a value; the best first."""
 
+_THREADS: Final = frozenset(("DiscussionForumPosting", "QAPage", "Question"))
+_USER: Final = re.compile("class=.*user-?_?name")
 _MAX_WORKS = 5
 _MAX_SITES = 20
 """Names of the site that are read."""
@@ -87,9 +89,19 @@ class Statements:
 
     def marked(self, pattern: re.Pattern[str], longest: int) -> Candidates[list[str]]:
         """Lines of elements whose mark the pattern finds, of at most `longest` characters."""
-        for mark, read in self.evidence.marked:
-            if pattern.search(mark) and 0 < len(" ".join(lines := read())) <= longest:
-                yield mark, lines
+        return ((one.mark, lines) for one, lines in self.elements(pattern, longest))
+
+    def elements(self, pattern: re.Pattern[str], longest: int) -> Iterator[tuple[Marked, list[str]]]:
+        """Elements whose mark the pattern finds, and their lines, of at most `longest` characters."""
+        for one in self.evidence.marked:
+            if pattern.search(one.mark) and 0 < len(" ".join(lines := one.read())) <= longest:
+                yield one, lines
+
+    @cached_property
+    def is_thread(self) -> bool:
+        """Whether the page says that it is a thread of a forum, or marks names of users."""
+        stated = any(not _THREADS.isdisjoint(types) for types, _ in self._things)
+        return stated or any(_USER.search(one.mark) for one in self.evidence.marked)
 
     def addresses(self, *candidates: Candidates[str]) -> Candidates[str | None]:
         """The candidates as web addresses."""

@@ -63,6 +63,11 @@ def tidy(tex: str) -> str:
     return re.sub(r"\n\s*\n+", "\n", tex.replace("$$", "").strip())
 
 
+def delimited(tex: str, display: bool) -> str:
+    """LaTeX between the delimiters that pages write it with."""
+    return f"\\[{tex}\\]" if display else f"\\({tex}\\)"
+
+
 _TOKEN: Final = re.compile(r"<(/?)([\w-]+:)?([\w-]+)([^>]*)>|([^<]+)")
 _SYMBOL_NAMES: Final = (
     "α=alpha β=beta γ=gamma δ=delta ε=varepsilon ϵ=epsilon ζ=zeta η=eta θ=theta ι=iota κ=kappa λ=lambda μ=mu"

@@ -7,11 +7,14 @@ from typing import Any, Final, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from victor_spark.metadata.extract import Metadata
-from victor_spark.rendering import num
+from victor_spark.rendering import formulas, num
 from victor_spark.rendering.structure import OP, Structure
 
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SPACE_AT_END: Final = re.compile("(?<! ) +(</(?:cell|t[dh]|dt|caption|figcaption|summary)>)")
+_WIDE: Final = "[\u2e80-\ua4cf\uf900-\ufaff\uff01-\uff9f\U00020000-\U0003ffff]"
+_BETWEEN_LINES: Final = re.compile(rf"(?<={_WIDE})[ \t\r]*\n\s*(?={_WIDE})")
+"""White space with a line break between two Chinese or Japanese characters: no space."""
 _VALUED: Final = frozenset(("code", "callout", "footnote", "link", "image", "math", "ref"))
 _LINES: Final = frozenset(("cell", "dt", "caption", "summary"))
 """Nodes whose paragraphs are no elements of their own."""
@@ -95,7 +98,7 @@ def _marked_up(page: Structure, form: int, first: int, last: int) -> str:
     for row, (op, a, b, end) in enumerate(page.nodes[:, first:last].T.tolist(), first):
         if op == OP["text"]:
             text = page.text[a:b]
-            words = " ".join(text.split())
+            words = " ".join(_BETWEEN_LINES.sub("", text).split())
             out.append(_text(f"{' ' * text[:1].isspace()}{words}{' ' * text[-1:].isspace()}"))
         elif op == OP["space"]:
             out.append(" ")
@@ -190,7 +193,7 @@ def _fields(node: Node, form: int) -> dict[str, object]:
         description = f"<desc>{_text(value[1])}</desc>" if value[1] else ""
         return {"address": _address(value[0]), "alt": _attribute(value[1]), "description": description}
     if kind == "math":
-        return {"text": _text(value), "tex": _text(f"\\[{value}\\]" if b else f"\\({value}\\)")}
+        return {"text": _text(value), "tex": _text(formulas.delimited(value, bool(b)))}
     if kind == "caption":
         return {"caption": "caption" if "table" in around[-1:] else "figcaption"}
     return {"a": a, "text": _text(value), "name": (value or "").lower()}

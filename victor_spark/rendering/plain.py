@@ -1,5 +1,6 @@
 """The kept blocks as plain text, and as CleanEval markup."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from html import escape
@@ -10,48 +11,58 @@ import numpy as np
 
 from victor_spark.blocks import CODE, Blocks, Bool
 from victor_spark.html.characters import properties
-from victor_spark.kernels import assemble, views
+from victor_spark.kernels import assemble, code_points, views
 from victor_spark.parser.elements import ELEMENTS
-from victor_spark.rendering.structure import KIND, MARK, Structure
+from victor_spark.rendering import formulas
+from victor_spark.rendering.structure import KIND, MARK, Structure, columns_of
 
 
 def plain_text(blocks: Blocks, kept: Bool, html: str | None = None) -> str:
     """The kept blocks' text, paragraphs separated by newlines, preformatted text as it is.
 
-    With the page's canonical `html`, a row of a data table is a line, its cells separated by tabs, and a
+    With the page's canonical `html`, a row of a data table is a line, its columns separated by tabs, and a
     formula stands there once.
     """
-    if html is not None and kept.any() and needs_html(blocks, kept):
+    if html is not None and kept.any() and needs_html(blocks, html, kept):
         page = Structure(html, blocks, kept)
-        blocks, kept = _in_rows(_once(blocks, page), page), page.kept.view(bool)
+        blocks = _in_rows(_with_formulas(blocks, page), page)
+        kept = page.kept.view(bool)
     return assembled(blocks, kept, 0, len(blocks))
 
 
-def needs_html(blocks: Blocks, kept: Bool | None = None) -> bool:
+def needs_html(blocks: Blocks, html: str, kept: Bool | None = None) -> bool:
     """Whether plain text follows the structure of the page: it has tables, with `kept` text, or formulas."""
     in_cells = blocks.td_group > 0
-    return bool((in_cells if kept is None else in_cells & kept).any()) or has_formulas(blocks)
+    return bool((in_cells if kept is None else in_cells & kept).any()) or has_formulas(blocks, html)
 
 
-def has_formulas(blocks: Blocks) -> bool:
-    """Whether the source of the page has MathML."""
-    return bool(blocks.source_elements[_MATH : _MATH + 1].any())
+def has_formulas(blocks: Blocks, html: str) -> bool:
+    """Whether the page has MathML, or images with LaTeX."""
+    has_mathml = bool(blocks.source_elements[_MATH : _MATH + 1].any())
+    return has_mathml or ("\\" in html and _FORMULA_IMAGE.search(html) is not None)
 
 
 _CLIMB: Final = 4
 """Elements around MathML that may hold what is seen of it."""
 _MATH: Final = ELEMENTS.index("math")
+_FORMULA_IMAGE: Final = re.compile(r'<img [^<>]*? alt="[^"]*\\[a-zA-Z(\[]')
+_LATEX: Final = re.compile(r"[\\^_{]")
+_SHAPED: Final = re.compile("<m(?:frac|root|sqrt|su[bp]|subsup|under|over|underover|table)[ >]")
+"""What says that plain text would garble a formula: in LaTeX, and in MathML without it."""
 
 
-def _once(blocks: Blocks, page: Structure) -> Blocks:
-    """The blocks; of a formula's MathML, LaTeX and what is seen, only the LaTeX has text, or the MathML.
+def _with_formulas(blocks: Blocks, page: Structure) -> Blocks:
+    """The blocks with each formula once, as LaTeX, or as it stands where plain text says the same.
 
-    All of them become kept where any is.
+    Of a formula's MathML, LaTeX and what is seen, one block has text; all become kept where any is. The LaTeX
+    of an image belongs to the text beside it.
     """
     s = page.s
-    text_end, space_before, paragraph = (
-        column.copy() for column in (blocks.text_end, blocks.space_before, blocks.paragraph)
+    text_start, text_end, space_before, paragraph = (
+        column.copy()
+        for column in (blocks.text_start, blocks.text_end, blocks.space_before, blocks.paragraph)
     )
+    texts: dict[int, str] = {}  # of blocks, instead of their own
     maths = [row for row in np.flatnonzero(s.kind == KIND["math"]).tolist() if page.tag(row)[5] in " >"]
     rows_of_maths = np.array(maths)
     done = 0
@@ -75,10 +86,40 @@ def _once(blocks: Blocks, page: Structure) -> Blocks:
         text_end[rows], space_before[rows] = blocks.text_start[rows], 0
         paragraph[rows] = paragraph[s.first[chosen]]
         space_before[rows.start] = first_space
+        found = formulas.latex(page.markup(around)) or formulas.latex(page.markup(row))
+        is_stated = chosen != row or "alttext=" in page.tag(row)
+        needs_latex = _LATEX.search(found[0]) if found and is_stated else _SHAPED.search(page.markup(row))
+        if found is not None and needs_latex:
+            texts[rows.start] = formulas.delimited(*found)
+            continue
         rows = slice(s.first[chosen], s.last[chosen])
         text_end[rows] = blocks.text_end[rows]
         space_before[rows.start + 1 : rows.stop] = blocks.space_before[rows.start + 1 : rows.stop]
-    return replace(blocks, text_end=text_end, space_before=space_before, paragraph=paragraph)
+    for row in np.flatnonzero(s.kind == KIND["img"]).tolist():
+        found = page.formula_of_image(row)
+        after, around = int(s.first[row]), s.parent[row]
+        begins = after == s.first[around] < s.last[around] and page.kept[after]
+        at = after if begins else after - 1
+        if found is None or at < 0 or not page.kept[at]:
+            continue
+        own = texts.get(at, blocks.text[text_start[at] : text_end[at]])
+        is_line = at + 1 < len(blocks) and blocks.paragraph[at] == blocks.paragraph[at + 1]
+        apart = begins or not is_line or page.html[s.start[row] - 1] <= " "
+        parts = [formulas.delimited(*found), own] if begins else [own, formulas.delimited(*found)]
+        texts[at] = (" " if apart else "").join(parts)
+    end = len(blocks.points)
+    for at, text in texts.items():
+        text_start[at], text_end[at] = end, end + len(text)
+        end += len(text)
+    points = np.concatenate([blocks.points, code_points("".join(texts.values()))])
+    return replace(
+        blocks,
+        points=points,
+        text_start=text_start,
+        text_end=text_end,
+        space_before=space_before,
+        paragraph=paragraph,
+    )
 
 
 def _in_rows(blocks: Blocks, page: Structure) -> Blocks:
@@ -92,19 +133,25 @@ def _in_rows(blocks: Blocks, page: Structure) -> Blocks:
             continue
         inside = slice(table, s.after(table))
         is_cell = (s.kind[inside] == KIND["td"]) | (s.kind[inside] == KIND["th"])
-        cells = np.flatnonzero(is_cell) + table
-        number, row, before = 0, -1, -1  # of the cell with the last kept block, its row, and that block
-        for place, cell in enumerate(cells.tolist()):
+        cells = (np.flatnonzero(is_cell) + table).tolist()
+        columns = columns_of((int(s.parent[cell]), *page.spans(cell)) for cell in cells)
+        last_column, row, before = (
+            0,
+            -1,
+            -1,
+        )  # of the cell with the last kept block, its row, and that block
+        for column, cell in zip(columns, cells, strict=True):
             for block in range(s.first[cell], s.last[cell]):
                 if not kept[block]:
                     continue
-                if s.parent[cell] == row:
+                if s.parent[cell] != row:
+                    space_before[block] = 1 + column
+                else:
                     begins = blocks.paragraph[block] != blocks.paragraph[before]
                     paragraph[block] = paragraph[before]
-                    space_before[block] = (
-                        1 + place - number if place > number else max(begins, space_before[block])
-                    )
-                number, row, before = place, s.parent[cell], block
+                    n_tabs = column - last_column
+                    space_before[block] = 1 + n_tabs if n_tabs else max(begins, space_before[block])
+                last_column, row, before = column, s.parent[cell], block
     return replace(blocks, paragraph=paragraph, space_before=space_before)
 
 
@@ -115,14 +162,14 @@ def assembled(blocks: Blocks, kept: Bool, first: int, last: int) -> str:
     before = first - (first > 0)  # the white space before a block begins where that of the one before ends
     rows = slice(before, last)
     chosen = kept[rows].copy() if before == first else np.concatenate([[False], kept[first:last]])
-    n_points = int(blocks.text_end[last - 1] - blocks.text_start[before])
+    n_points = int((blocks.text_end[rows] - blocks.text_start[rows]).sum())
     n_gaps = int(blocks.gap_ends[last - 1] - (blocks.gap_ends[before] if before < first else 0))
     n_tabs = int(blocks.space_before[rows].sum())
-    out = np.empty(n_points + n_gaps + n_tabs + 1, dtype=np.uint32)
+    out = np.empty(n_points + n_gaps + n_tabs + len(chosen) + 1, dtype=np.uint32)
     n = assemble.assemble(
         *views(blocks.points, blocks.text_start[rows], blocks.text_end[rows], blocks.paragraph[rows]),
         *views(blocks.space_before[rows], blocks.white_space[rows], blocks.listing[rows]),
-        *views(blocks.line_number[rows].view(np.uint8), blocks.gaps, blocks.gap_ends[rows]),
+        *views(blocks.left_out[rows].view(np.uint8), blocks.gaps, blocks.gap_ends[rows]),
         *views(chosen.view(np.uint8), properties(), out),
     )
     return out[:n].tobytes().decode("utf-32-le", "replace")
@@ -133,9 +180,9 @@ def paragraphs(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[str, str
 
     Blocks are joined over inline splits; a listing of code is one paragraph.
     """
-    if has_formulas(blocks):
+    if has_formulas(blocks, html):
         page = Structure(html, blocks, kept)
-        blocks, kept = _once(blocks, page), page.kept.view(bool)
+        blocks, kept = _with_formulas(blocks, page), page.kept.view(bool)
     rows = kept.nonzero()[0].tolist()
     code = (blocks.listing * (blocks.white_space == CODE)).tolist()
     paragraph_of, level_of = blocks.paragraph.tolist(), blocks.heading_level.tolist()

@@ -1,7 +1,7 @@
 """The structure of a page's kept content: nodes as columns, and the values that some of them have."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property
 from html import unescape
 from itertools import islice
@@ -48,13 +48,13 @@ _WORDS: Final = {
     "block": "block ,code-block ,hljs ",
     "anchor": "headerlink ,header-anchor ,hash-link ,anchorjs-link ,heading-anchor ,"
     "heading-link ,anchor-link ,anchor ,permalink ,header-link ,zola-anchor ,section-link ",
-    "copy": "copy,clipboard,toolbar,code__header ,code-header ,codeheader ,copybtn ",
     "hidden": "hover-info ,tooltiptext ,mw-editsection ,mw-cite-backlink ",
     "picture": "image,figure,wp-caption ,photo,captioned,caption,picture,imagebox,thumbinner ,thumb ",
     "notes": "footnotes,endnotes,references ,footnote-list ,footnotes-list ",
 }
 """What words of class, role and id say; one with a space after it is a whole name."""
 
+_NOTE_MARK: Final = re.compile(r"(?:[*†‡§¶]+|[\[(]?(\w+)[.)\]]+)(?!\w)\s*")
 _LONGEST_MARKUP: Final = 20_000
 _HOLDS_BLOCKS: Final = re.compile(r"<(?!/?(?:span|a|b|i|em|strong|br|code|mark)[ >])")
 _MOST_TABLES: Final = 3_000
@@ -123,7 +123,7 @@ class Structure:
             *views(code_points(html), self.points, *_tables(), blocks.start, blocks.end),
             *views(blocks.text_start, blocks.text_end, blocks.paragraph, blocks.white_space, blocks.listing),
             *views(blocks.n_split_br, blocks.space_before, blocks.gaps, blocks.gap_ends),
-            *views(blocks.line_number.view(np.uint8), padded, self.sums),
+            *views(blocks.left_out.view(np.uint8), padded, self.sums),
             *views(np.empty((len(num.FRAME), 64), np.int32), np.empty(64, np.int32)),
         )
         self.s = Elements(*self._walk.scan())
@@ -156,6 +156,10 @@ class Structure:
         """The start tag of an element."""
         start, end = int(self.s.start[row]), int(self.s.inner[row])
         return self.html[start:end]
+
+    def markup(self, row: int) -> str:
+        """The markup of an element, its tags included."""
+        return self.html[self.s.start[row] : self.html.find(">", self.s.end[row]) + 1]
 
     def block_text(self, b: int) -> str:
         """The text of a block; "" beyond the last."""
@@ -235,17 +239,22 @@ class Structure:
 
     def image(self, row: int) -> tuple[int, int, bool] | None:
         """An image, or the formula that it shows; None: it shows nothing."""
-        tag = self.tag(row)
-        if self.marks(row) & MARK["math"] or images.is_formula(tag):
-            if tex := formulas.tidy(attribute(tag, "alt")):
-                return OP["math"], self._add(tex), "display" in tag
-        found = images.image(self, row, tag)
+        if (formula := self.formula_of_image(row)) is not None:
+            return OP["math"], self._add(formula[0]), formula[1]
+        found = images.image(self, row, self.tag(row))
         return None if found is None else (OP["image"], self._add(found), False)
+
+    def formula_of_image(self, row: int) -> tuple[str, bool] | None:
+        """The LaTeX of the formula that an image shows, and whether it stands by itself."""
+        tag = self.tag(row)
+        if not self.marks(row) & MARK["math"] and not images.is_formula(tag):
+            return None
+        tex = formulas.tidy(attribute(tag, "alt"))
+        return (tex, "display" in tag) if tex else None
 
     def formula(self, row: int) -> tuple[int, bool] | None:
         """The LaTeX of a formula, and whether it stands by itself."""
-        end = self.s.end[row]
-        markup = self.html[self.s.start[row] : self.html.find(">", end) + 1]
+        markup = self.markup(row)
         found = formulas.latex(markup)
         if found is None and 'id="MathJax-Element-' in markup[:4000]:
             found = self.links.mathjax(markup)
@@ -288,8 +297,9 @@ class Structure:
     def note(self, row: int) -> tuple[int, int, int]:
         """The label of a footnote, the element whose end is its own, and where its text begins."""
         label, first = self.footnotes.notes[row], int(self.s.first[row])
-        mark = re.match(rf"(?:[*†‡§¶]+|[\[(]?{re.escape(label)}[.)\]]+)(?!\w)\s*", self.block_text(first))
-        begin = int(self.blocks.text_start[first]) + (mark.end() if mark else 0)
+        mark = _NOTE_MARK.match(self.block_text(first))
+        is_own = mark is not None and mark[1] in (None, label)
+        begin = int(self.blocks.text_start[first]) + (mark.end() if mark and is_own else 0)
         return self._add(label), self.footnotes.ends.get(row, row), begin
 
     def reference(self, row: int) -> int:
@@ -303,12 +313,17 @@ class Structure:
         from victor_spark.rendering.plain import assembled  # which imports this module
 
         text = assembled(self.blocks, self.kept.view(bool), first, last).strip("\n")
+        before = first  # the language may stand in the tool bar above
+        while not language and before and self.blocks.left_out[before - 1]:
+            before -= 1
+            name = self.block_text(before).lower()
+            language = name if name in images.KNOWN else ""
         return self._add((language, text)) if text else -1
 
     def table_of_code(self, row: int) -> int | None:
         """The listing that a table is, its numbers of lines left out; None: it is none."""
         rows = slice(self.s.first[row], self.s.last[row])
-        numbers = self.blocks.line_number[rows]
+        numbers = self.blocks.left_out[rows]
         listing = self.blocks.listing[rows][~numbers]
         if not listing.all() or not (numbers.any() or listing.min() == listing.max()):
             return None
@@ -342,34 +357,40 @@ class Structure:
                 return None  # the listing is further inside, or there is none
         if in_cell:
             return -2
-        others = self._not_code(row)
-        language = images.language(self, row)
-        for a, b in others:
-            if not language and a < b and re.fullmatch(r"[A-Za-z][\w+#.-]{0,14}", name := self.block_text(a)):
-                language = name.lower() if name.lower() in images.KNOWN else ""
-            self.kept[a:b] = False
-        return self.code(first, last, language)
+        return self.code(first, last, images.language(self, row))
 
-    def _not_code(self, row: int) -> list[tuple[int, int]]:
-        """Blocks inside a listing that are copy buttons, its tool bar, or hidden."""
-        s = self.s
-        found = []
-        for at in range(row + 1, s.after(row)):
-            marks = self.marks(at)
-            if s.kind[at] != KIND["button"] and not marks & (MARK["copy"] | MARK["hidden"]):
-                continue
-            i = at
-            hidden = marks & MARK["hidden"]
-            while not hidden:
-                up = int(s.parent[i])
-                if up <= row or s.kind[up] in (KIND["code"], KIND["pre"]) or self.size(up) > 30:
-                    break
-                if (s.kind[up : s.after(up)] == KIND["code"]).any():
-                    break
-                i = up
-            if hidden or self.size(i) <= 40:
-                found.append((int(s.first[i]), int(s.last[i])))
-        return found
+
+def columns_of(cells: Iterable[tuple[int, int, int]]) -> list[int]:
+    """The column of each cell of a table, from its row and how many columns and rows it spans.
+
+    All columns together are at most about three times as many as cells, however far the cells reach.
+    """
+    found: list[int] = []
+    taken: dict[int, int] = {}  # columns that a cell above reaches into, and how many rows more
+    below: dict[int, int] = {}
+    room, row, column = _ROOM, -1, 0
+    for own, wanted, down in cells:
+        if own != row:
+            for above, more in taken.items():
+                if more > 1 and room > 0:
+                    below.setdefault(above, more - 1)
+                    room -= 1
+            taken, below, row, column = below, {}, own, 0
+        while column in taken:
+            column += 1
+            room -= 1
+        found.append(column)
+        across = max(1, min(wanted, _MOST_COLUMNS, room))
+        if down > 1 and room > 0:
+            below.update(dict.fromkeys(range(column, column + across), down - 1))
+        column += across
+        room += 2 - across
+    return found
+
+
+_ROOM: Final = 1_000
+_MOST_COLUMNS: Final = 100
+"""Columns of one cell."""
 
 
 @cache

@@ -55,7 +55,7 @@ class Walk:
     space_before: cython.const[cython.int][::1]
     gaps: cython.const[cython.uint][::1]
     gap_ends: cython.const[cython.int][::1]
-    line_number: cython.const[cython.uchar][::1]
+    left_out: cython.const[cython.uchar][::1]
     kept: cython.uchar[::1]
     sums: cython.int[:, ::1]  # up to each block: kept blocks, characters, kept ones; then the next kept block
     kind: cython.int[::1]  # from here to `stack` the columns of elements
@@ -98,7 +98,7 @@ class Walk:
         self.html, self.points, self.slots, self.slot_kinds, self.word_slots, self.word_marks = views[:6]
         self.start, self.block_end, self.text_start, self.text_end, self.paragraph = views[6:11]
         self.white_space, self.listing, self.n_split_br, self.space_before = views[11:15]
-        self.gaps, self.gap_ends, self.line_number, self.kept = views[15:19]
+        self.gaps, self.gap_ends, self.left_out, self.kept = views[15:19]
         self.sums, self.frames, self.inlines = views[19:]
         self.page = page
         self._set_columns(elements)
@@ -255,8 +255,8 @@ class Walk:
     def choose(self) -> list[int]:
         """Decides what is shown beside the kept blocks; the rows that may be references to footnotes.
 
-        Shown whole are listings, data tables and list items that most is kept of; notices and headings
-        between kept text; images beside it, with their captions. Numbers of lines are left out.
+        Shown whole are listings, data tables and list items that most is kept of; listings, data tables,
+        notices and headings between kept text; images beside it, with their captions.
         """
         self.count()
         for row in range(self.n_elements):
@@ -264,9 +264,12 @@ class Walk:
             if kind == at.KIND_LI or kind == at.KIND_TABLE or kind == at.KIND_PRE:
                 size, shown = self._size(row), self._kept_size(row)
                 if (
-                    0 < shown < size
+                    shown < size
+                    and (shown or (kind != at.KIND_LI and self._stands_between(row)))
                     and (kind != at.KIND_LI or (size <= _LONGEST_ITEM and 2 * shown >= size))
-                    and (kind != at.KIND_TABLE or (3 * shown >= size and self.page.is_data(row)))
+                    and (
+                        kind != at.KIND_TABLE or ((3 * shown >= size or not shown) and self.page.is_data(row))
+                    )
                     and not self.marks(row) & at.MARK_CALLOUT
                 ):
                     self.keep(row)
@@ -278,7 +281,7 @@ class Walk:
                 if not self.kept[self.last_of[row] + 1]:
                     self._keep(row, 0)
         for b in range(self.n_blocks):
-            if self.line_number[b]:
+            if self.left_out[b]:
                 self.kept[b + 1] = 0
         self.count()
         for row in range(self.n_elements):
@@ -329,6 +332,20 @@ class Walk:
     def _has_kept(self, row: cython.Py_ssize_t) -> cython.bint:
         return self.sums[0, self.last_of[row]] > self.sums[0, self.first[row]]
 
+    def _stands_between(self, row: cython.Py_ssize_t) -> cython.bint:
+        """Whether an element follows kept text, and more follows, or it ends an element otherwise mostly kept."""
+        a, b = self.first[row], self.last_of[row]
+        size = self._size(row)
+        around = self.parent[row]
+        climbed: cython.int = 0
+        while climbed < _CLIMB and around >= 0 and self._size(around) == size:
+            around = self.parent[around]
+            climbed += 1
+        if around < 0 or a == self.first[around] or 2 * self._kept_size(around) < self._size(around) - size:
+            return False
+        ends = b == self.last_of[around] and self.parent[around] > 0  # not the body
+        return self.kept[a] and (self.kept[b + 1] or ends)
+
     def _choose_between(self, row: cython.Py_ssize_t) -> cython.void:
         """Shows a heading that kept text follows, and a notice after kept text, or after another."""
         a, b = self.first[row], self.last_of[row]
@@ -337,7 +354,10 @@ class Walk:
         kind = self.kind[row]
         begins = a == 0 or self.kept[a]
         if at.KIND_H1 <= kind <= at.KIND_H6:
-            if self.kept[b + 1] and (begins or kind == at.KIND_H1):
+            around = self.parent[row]
+            if self.kept[b + 1] and (
+                begins or kind == at.KIND_H1 or (around >= 0 and b < self.last_of[around])
+            ):
                 self.keep(row)
         elif begins and a and self._size(row) < _LONGEST_NOTICE and self.marks(row) & at.MARK_CALLOUT:
             self.flags[row] |= at.FLAG_BETWEEN
@@ -589,9 +609,16 @@ class Walk:
                     breaks = breaks or self.gaps[i] == 10
             if breaks and not self.in_heading:
                 self._put(at.BR, 0, 0)
-            elif self.space_before[b] or self.last != b - 1 or breaks:
+            elif self.space_before[b] or breaks or not self._follows(b):
                 self._put(at.SPACE, 0, 0)
         self.last = b
+
+    def _follows(self, b: cython.int) -> cython.bint:
+        """Whether nothing but what is no text of its own, and no white space, stands before block `b`."""
+        i = self.last + 1
+        while 0 <= i < b and self.left_out[i] and not self.space_before[i]:
+            i += 1
+        return i == b
 
     def _add_block(self, b: cython.int) -> cython.void:
         white = self.white_space[b]
@@ -741,7 +768,7 @@ class Walk:
                 return
         listing: cython.int = -1
         for b in range(self.first[row], self.last_of[row]):
-            if not self.line_number[b]:
+            if not self.left_out[b]:
                 listing = self.listing[b]
                 break
         if listing > 0:
@@ -860,20 +887,15 @@ class Walk:
         if found is None:
             return
         op, value, display = found
-        first = self.first[row]
         container = self._op()
-        if op == at.MATH:
-            self._begin_without_text(row)
-            self._put(at.MATH, value, display)
-        elif container == at.LIST or container == at.TABLE or container == at.ROW:
+        if op != at.MATH and (container == at.LIST or container == at.TABLE or container == at.ROW):
             return
-        else:
-            self._begin_without_text(row)
-            self._put(at.IMAGE, value, 0)
-            i = self.inner[row]
-            if i < self.html.shape[0] and self.html[i] <= 32:
-                self._put(at.SPACE, 0, 0)
-                self.last = first
+        self._begin_without_text(row)
+        self._put(op, value, display)
+        i = self.inner[row]
+        if i < self.html.shape[0] and self.html[i] <= 32:
+            self._put(at.SPACE, 0, 0)
+            self.last = self.first[row]
 
     def _add_math(self, row: cython.Py_ssize_t) -> cython.bint:
         """Adds the formula that an element is, if it is one."""

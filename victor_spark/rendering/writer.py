@@ -11,6 +11,8 @@ import cython
 import numpy as np
 from cython.cimports.victor_spark.rendering import num as at
 
+from victor_spark.rendering.structure import columns_of
+
 at.check()
 
 # Marks inside a line before it is known where they stand: Markdown reads ** only beside certain characters.
@@ -29,8 +31,6 @@ _LINE_START = re.compile(
 )
 _ODD = re.compile(r"[<>\\`|()\x00-\x1f\x7f]|\s|&(?=#|\w+;)")
 _IN_ADDRESS = {c: f"%{ord(c):02X}" for c in " <>\\`|"} | {"(": "\\(", ")": "\\)", "&": "&amp;"}
-_MAX_COLUMN_SPAN = cython.declare(cython.int, 100)
-_MAX_ROW_SPAN = cython.declare(cython.int, 65534)
 _LONGEST_SUP = cython.declare(cython.int, 60)
 _LONGEST_ENTITY = cython.declare(cython.int, 32)
 _LONGEST_FORMULA = cython.declare(cython.int, 400)
@@ -193,48 +193,32 @@ class Writer:
     def table(self, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> str:
         """A table, and what stands in it outside of rows above it; where others reach, cells are empty."""
         before: list[str] = []
-        grid: list[list[str]] = []
-        below: dict[int, int] = {}  # columns that a cell above reaches into, and how many rows more
-        room: cython.Py_ssize_t = 1000 + 2 * (end - i)
+        cells: list[int] = []
+        places: list[tuple[int, int, int]] = []
         i += 1
         while i < end:
-            kind = self.nodes[at.N_OP, i]
+            row: cython.Py_ssize_t = i
             cell: cython.Py_ssize_t = i + 1
-            i = self.nodes[at.N_END, i] + 1
-            if kind != at.ROW:
-                before.append(self.block(cell - 1, kind, False))
+            i = self.nodes[at.N_END, row] + 1
+            if self.nodes[at.N_OP, row] != at.ROW:
+                before.append(self.block(row, self.nodes[at.N_OP, row], False))
                 continue
-            cells: list[str] = []
-            taken, below = below, {}
             while cell < i - 1:
-                across, down = self.nodes[at.N_A, cell], abs(self.nodes[at.N_B, cell])
-                while len(cells) in taken:
-                    cells.append("")
-                    room -= 1
-                across = max(1, min(across, _MAX_COLUMN_SPAN, room))
-                if down > 1 and room > 0:
-                    below.update(
-                        dict.fromkeys(range(len(cells), len(cells) + across), min(down, _MAX_ROW_SPAN) - 1)
-                    )
-                pieces: list[str] = []
-                self.flatten(cell + 1, self.nodes[at.N_END, cell], pieces)
-                cells.append(" ".join(" ".join(pieces).split()).replace("|", "\\|"))
-                cells.extend([""] * (across - 1))
-                room -= across
+                cells.append(cell)
+                places.append((row, self.nodes[at.N_A, cell], abs(self.nodes[at.N_B, cell])))
                 cell = self.nodes[at.N_END, cell] + 1
-            for column, more in taken.items():
-                if more > 1 and room > 0:
-                    below.setdefault(column, more - 1)
-                    room -= 1
-            while cells and not cells[len(cells) - 1]:
-                cells.pop()
-            if cells:
-                grid.append(cells)
+        grid: dict[int, dict[int, str]] = {}
+        for cell, (own, _, _), column in zip(cells, places, columns_of(places), strict=True):
+            pieces: list[str] = []
+            self.flatten(cell + 1, self.nodes[at.N_END, cell], pieces)
+            if text := " ".join(" ".join(pieces).split()):
+                grid.setdefault(own, {})[column] = text.replace("|", "\\|")
         if grid:
-            width = max(map(len, grid))
-            grid[0] += [""] * (width - len(grid[0]))
-            grid.insert(1, ["---"] * width)
-            before.append("\n".join([f"| {' | '.join(cells)} |" for cells in grid]))
+            width = max([max(texts) for texts in grid.values()]) + 1
+            rows = [[texts.get(column, "") for column in range(max(texts) + 1)] for texts in grid.values()]
+            rows[0] += [""] * (width - len(rows[0]))
+            rows.insert(1, ["---"] * width)
+            before.append("\n".join([f"| {' | '.join(texts)} |" for texts in rows]))
         return "\n\n".join(filter(None, before))
 
     def flatten(self, i: cython.Py_ssize_t, stop: cython.Py_ssize_t, pieces: list[str]) -> cython.void:
@@ -364,17 +348,21 @@ class Writer:
     ) -> cython.void:
         """Adds text, what means something in Markdown escaped (but in code); white space as one space."""
         was_white: cython.bint = False
+        breaks: cython.bint = False  # between two lines
         self.room(2 * (end - i))
         n = self.n
         while i < end:
             c = points[i]
             i += 1
             if c < 1114112 and (self.properties[c] & at.CHAR_CLASS_MASK) == at.CHAR_WHITE:
+                breaks = c == 10 or (was_white and breaks)
                 if not was_white:
                     self.line[n] = 32
                     n += 1
                 was_white = True
                 continue
+            if was_white and breaks and n > self.n + 1 and _is_wide(c) and _is_wide(self.line[n - 2]):
+                n -= 1
             was_white = False
             if c < 32:
                 continue
@@ -433,6 +421,11 @@ def _opens_formula(
             return False
         i += 1
     return i < end and points[i - 1] > 32
+
+
+def _is_wide(c: cython.uint) -> cython.bint:
+    """Whether a character is Chinese or Japanese: a line break between two of them is no space."""
+    return 0x2E80 <= c <= 0xA4CF or 0xF900 <= c <= 0xFAFF or 0xFF01 <= c <= 0xFF9F or 0x20000 <= c <= 0x3FFFF
 
 
 def _is_letter(c: cython.uint) -> cython.bint:

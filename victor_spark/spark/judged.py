@@ -55,7 +55,7 @@ def _texts(name: str, documents: Sequence[Document], is_whole: bool) -> pa.Array
         return pa.array([document.repairs for document in documents], pa.string())
     texts = [document.columns.text for document in documents]
     if name == "html":
-        texts = [each.html if is_whole or needs_html(each.columns) else "" for each in documents]
+        texts = [each.html if is_whole or needs_html(each.columns, each.html) else "" for each in documents]
     return pa.array([text.encode("utf-8", "replace") for text in texts], pa.string())
 
 
