@@ -37,6 +37,7 @@ from victor_spark.evaluation.cross_validation import Results
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import reporter, track
 from victor_spark.extractors import CRF_CLEANERS, MODELS
+from victor_spark.logs import log
 from victor_spark.model import files as model_files
 from victor_spark.model.crf import Model
 from victor_spark.model.feature_sets import TEMPLATE_SHARE
@@ -107,7 +108,7 @@ def _train(arguments: argparse.Namespace, recipe: "Recipe", output: Path) -> Non
     pages = _labelled(files)
     arguments.folds, why_not = _folds(arguments, pages)
     if why_not:
-        print(f"victor: not measured: {why_not}", file=sys.stderr)
+        log(f"not measured: {why_not}", "warning")
     if TEMPLATE_SHARE in recipe.table.names:
         pages = crf.with_shares(pages, MiningSettings())
     results: Results = {}
