@@ -22,8 +22,8 @@ from os import cpu_count
 from pathlib import Path
 from typing import Final
 
-from victor_spark.commands import outputs
-from victor_spark.commands.options import Command, Group, command_line, option, positive, seconds
+from victor_spark import resources
+from victor_spark.commands.options import OVERWRITE, Command, Group, command_line, option, positive, seconds
 from victor_spark.errors import EXIT_DONE, UsageError
 from victor_spark.evaluation import evaluate, gold, measuring, report
 from victor_spark.evaluation.gold import Choice
@@ -36,7 +36,7 @@ OPTIONS: Final = (
     option("--model DIR", "a trained model for the cleaner (default: victor, or the one in --cleaner)"),
     option("--cleaned FOLDER...", "folders of cleaned texts to measure"),
     option("--output DIR", "directory for results and report", required=True),
-    outputs.OVERWRITE,
+    OVERWRITE,
     option("--measures NAME...", f"default: all ({', '.join(measuring.MEASURES)})"),
     Group(
         "pages",
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     import_module("matplotlib")  # a missing extra is reported before the work
     options = ("gold", "pages", "cleaner", "cleaned", "measures", "sets", "model", "split", "limit")
     facts = {"command": command_line("victor evaluate", arguments, *options)}
-    with outputs.directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
+    with resources.new_directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
         n_jobs = arguments.jobs or cpu_count() or 1
         results = evaluate.run(annotated, plan, output, facts, n_jobs=n_jobs, seconds=arguments.timeout)
     sys.stdout.write(

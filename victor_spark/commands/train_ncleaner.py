@@ -22,8 +22,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from victor_spark.commands import outputs
-from victor_spark.commands.options import Command, command_line, option, positive, switch
+from victor_spark import resources
+from victor_spark.commands.options import OVERWRITE, Command, command_line, option, positive, switch
 from victor_spark.errors import EXIT_DONE, InputError
 from victor_spark.evaluation import card, crf, cross_validation, gold, labelling
 from victor_spark.evaluation.gold import GoldPage
@@ -37,7 +37,7 @@ from victor_spark.train import ncleaner as training
 OPTIONS: Final = (
     option("--data DIR", "directory of annotated pages", required=True),
     option("--output DIR", "the model directory to write", required=True),
-    outputs.OVERWRITE,
+    OVERWRITE,
     option("--sets SET...", "only these sets (default: all)"),
     option("--pairs N", "learn from N pages, drawn by hash of their ids (default: all)", positive),
     switch("--non-lexical", "every letter is `a`, every digit `0`: any language"),
@@ -49,7 +49,7 @@ OPTIONS: Final = (
 
 def run(arguments: argparse.Namespace) -> int:
     """Labels, trains, measures on held-out pages, writes the model directory."""
-    with outputs.directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
+    with resources.new_directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
         _train(arguments, output)
     print(f"model in {output}")
     return EXIT_DONE
