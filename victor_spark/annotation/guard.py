@@ -162,10 +162,14 @@ async def body(request: Request) -> Mapping[str, Any]:
         if len(content) > MAX_BODY:
             raise AnnotationError(f"the body is longer than {MAX_BODY} bytes", "too_large")
     try:
-        found = json.loads(content)
-        json.dumps(found, ensure_ascii=False, allow_nan=False).encode()  # refuses unpaired surrogates, too
+        found = json.loads(content, parse_constant=_no_number)
+        json.dumps(found, ensure_ascii=False).encode("utf-8")  # refuses unpaired surrogates
     except (ValueError, RecursionError):
         raise AnnotationError("the body is not JSON") from None
     if not isinstance(found, dict):
         raise AnnotationError("the body must be a JSON object")
     return found
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is not a number")
