@@ -21,8 +21,8 @@ from typing import Any, Final
 from research import extrinsic, findings
 from research.extrinsic import Counts, Table
 from research.findings import Finding, Plan
-from victor_spark.commands import outputs
-from victor_spark.commands.options import add
+from victor_spark import resources
+from victor_spark.commands.options import OVERWRITE, add
 from victor_spark.errors import EXIT_DONE, UsageError, VictorError
 from victor_spark.evaluation import gold
 from victor_spark.evaluation.progress import track
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     plan = findings.plan(arguments.cleaner, intrinsic=False)
     if not arguments.output:
         return _judge(arguments, plan, None)
-    with outputs.directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
+    with resources.new_directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
         return _judge(arguments, plan, output)
 
 
@@ -123,7 +123,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--output", metavar="DIR", help="directory for extrinsic.json, extrinsic.csv, pages.csv"
     )
-    add(parser, [outputs.OVERWRITE])
+    add(parser, [OVERWRITE])
     parser.add_argument(
         "--jobs", metavar="N", type=int, default=1, help="pages at a time (default: %(default)s)"
     )

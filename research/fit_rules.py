@@ -9,10 +9,9 @@ import argparse
 import hashlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from itertools import product
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -27,6 +26,7 @@ from victor_spark.evaluation import gold, labelling
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import track
 from victor_spark.extractors import kimatu, kimatu_blocks, line_block
+from victor_spark.extractors.line_block import Features, Options, Thresholds
 
 PAGES_PER_SET: Final = 60
 
@@ -55,7 +55,7 @@ LINE_BLOCK_GRIDS: Final[Mapping[str, Grid]] = {
         "near": (1, 2, 3, 4, 6),
     },
 }
-"""What is fitted in each mode of thresholds; the modes, rules and title densities are all tried."""
+"""What is fitted in each mode of thresholds."""
 PAPER: Final = frozenset({
     "ratios.length_weight", "ratios.average_length_weight", "steps.sure_ratio", "steps.dispersed_ratio",
     "steps.high_ratio", "constant.ttr", "constant.attr", "constant.tkd",
@@ -70,7 +70,7 @@ Keep: TypeAlias = Callable[[Any], Bool]
 
 Score: TypeAlias = Callable[[Any], Float64]
 Variants: TypeAlias = dict[str, tuple[Any, float]]
-"""Name → fitted constants, and their mean word F1 on the pages they were fitted on."""
+"""Name → fitted constants, and their mean word F1 on the pages of the fit; the variant in use comes first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,38 +92,66 @@ def _fit_kimatu(score: Score, start: Any) -> Variants:
     return {"kimatu": search.coordinate(score, start, KIMATU_GRID, _say)}
 
 
+@dataclass(frozen=True, slots=True)
+class _LineBlock:
+    """The constants of `line-block`, and what the paper leaves open or contradicts itself in.
+
+    `rule`: `all` is the paper's step 4, which asks for all three features; `rescue` is its step 3, the first
+    two or the third. `thresholds`: the paper's `constant` ones, or its adaptive mode, multiples of a
+    `deviation`. `title_density`: `printed` is equation (3), `frequency` the fraction the other way up.
+    """
+
+    rule: str
+    thresholds: str
+    title_density: str
+    near: int
+    constant: Thresholds
+    deviation: Thresholds
+
+
+_SHIPPED: Final = ("rescue", "deviation", "frequency")
+"""What victor_spark/extractors/line_block.py does."""
+
+
 def _line_block_keep(page: LabelledPage) -> Keep:
     source = line_block.lines(page.page)
 
     @cache
-    def counted(near: int) -> tuple[line_block.Lines, line_block.Counts]:
+    def found(near: int) -> tuple[line_block.Lines, Features]:
         joined = line_block.line_blocks(source, near)
-        return joined, line_block.count(page.page, joined)
+        return joined, line_block.features(page.page, joined)
 
     def keep(options: Any) -> Bool:
-        joined, counts = counted(options.near)
-        return line_block.content(counts, options)[joined.of_block]
+        joined, features = found(options.near)
+        return _is_content(features, options)[joined.of_block]
 
     return keep
 
 
-def _fit_line_block(score: Score, start: Any) -> Variants:
-    """Every variant with the numbers that suit it; the adaptive constants of the best stay in the file."""
-    variants: Variants = {}
-    for rule, thresholds, density in product(
-        line_block.RULES, line_block.THRESHOLDS, line_block.TITLE_DENSITIES
-    ):
-        name = f"{rule}, {thresholds}, {density}"
-        _say(name)
-        variant = replace(start, rule=rule, thresholds=thresholds, title_density=density)
-        variants[name] = search.coordinate(score, variant, LINE_BLOCK_GRIDS[thresholds], _say)
-    adaptive, _ = max(
-        (found for found in variants.values() if found[0].thresholds == "deviation"), key=itemgetter(1)
+def _is_content(features: Features, options: _LineBlock) -> Bool:
+    """Which line-blocks a variant takes for content."""
+    if options.title_density == "printed":
+        features = replace(features, tkd=np.where(features.tkd > 0, 1 - 1 / np.maximum(features.tkd, 1), 0.0))
+    limits = options.constant
+    if options.thresholds == "deviation":
+        limits = line_block.limits(features, Options(options.near, options.constant, options.deviation))
+    if options.rule == "rescue":
+        return line_block.rescued(features, limits)
+    return np.asarray(
+        (features.ttr > limits.ttr) & (features.attr < limits.attr) & (features.tkd >= limits.tkd)
     )
-    return {
-        name: (found if found.thresholds == "deviation" else replace(found, deviation=adaptive.deviation), f1)
-        for name, (found, f1) in variants.items()
-    }
+
+
+def _fit_line_block(score: Score, start: Any) -> Variants:
+    """Every variant with the numbers that suit it; the one in use comes first."""
+    every = product(("all", "rescue"), ("constant", "deviation"), ("printed", "frequency"))
+    variants: Variants = {}
+    for names in sorted(every, key=_SHIPPED.__ne__):
+        _say(", ".join(names))
+        tried = _LineBlock(*names, start.near, start.constant, start.deviation)
+        fitted, f1 = search.coordinate(score, tried, LINE_BLOCK_GRIDS[tried.thresholds], _say)
+        variants[", ".join(names)] = fitted, f1
+    return variants
 
 
 FITS: Final[Mapping[str, Fit]] = {
@@ -165,10 +193,13 @@ def _run(options: argparse.Namespace) -> None:
     start: Any = configuration.read(conf, fit.kind)
     samples = _samples(data / "pages", fit, options.pages_per_set)
     if options.judge:
+        if options.cleaner == "line-block":
+            start = _LineBlock(*_SHIPPED, start.near, start.constant, start.deviation)
         print(_line(options.cleaner, samples["dev"], start))
         return
     variants = fit.search(samples["train"].f1, start)
-    best, f1 = max(variants.values(), key=itemgetter(1))
+    best, f1 = next(iter(variants.values()))
+    best = fit.kind(**{one.name: getattr(best, one.name) for one in fields(fit.kind)})
     output = options.output or conf
     output.write_text(_toml(options.cleaner, fit, best, f"{f1:.4f}", len(samples["train"].sets)), "utf-8")
     _say(f"written to {output}")

@@ -25,8 +25,9 @@ def structure(**fields: Any) -> None:
 
 
 def log(line: str, level: str = "info", /, **fields: Any) -> None:
-    """Writes a line, without credentials; the fields only where lines are JSON."""
-    text = redacted_message(line)
+    """Writes a line without credentials and control characters; the fields only where lines are JSON."""
+    characters = redacted_message(line)
+    text = "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in characters)
     if FIELDS is None:
         text = f"victor: {'error: ' * (level == 'error')}{text}"
     else:

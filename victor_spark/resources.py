@@ -1,8 +1,9 @@
-"""Where conf/ and models/ lie, in a checkout and in a wheel; files that are written whole; templates."""
+"""Where conf/ and models/ lie, in a checkout and in a wheel; files and folders written whole; templates."""
 
 import os
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,33 @@ def written(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+@contextmanager
+def new_directory(path: Path, *, overwrite: bool | None) -> Iterator[Path]:
+    """A directory for results; the caller creates it. If the body fails, its new files are removed.
+
+    Raises OutputError at once (not after an hour's work) if it cannot be written or holds files.
+    """
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    try:
+        before = set() if missing else {file.name for file in path.iterdir()}
+        with tempfile.TemporaryFile(dir=missing[-1].parent if missing else path) as probe:
+            probe.write(b"0")
+    except OSError as error:
+        raise OutputError(f"cannot write to {path}: {error.strerror or error}") from error
+    if before and not overwrite:
+        raise OutputError(f"{path}: holds files ({min(before)}); choose another --output or add --overwrite")
+    try:
+        yield path
+    except BaseException:
+        with suppress(OSError):
+            for file in path.iterdir():
+                if file.name not in before:
+                    file.unlink()
+            for folder in missing:
+                folder.rmdir()
+        raise
 
 
 def template(path: Path) -> "Template":

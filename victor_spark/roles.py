@@ -64,7 +64,7 @@ def roles(blocks: Blocks, title: str | None) -> UInt8:
         "table-cell": in_cell,
         "quote": _inside(blocks, "blockquote"),
         "date": (_inside(blocks, "time") | dated) & is_line,
-        "byline": (_inside(blocks, "address") | _region(blocks, "byline")) & is_line,
+        "byline": (_inside(blocks, "address") | _region(blocks.hints, "byline")) & is_line,
         "caption": _inside(blocks, "figcaption") | (blocks.tag == tables().names.index("caption")),
         "code": blocks.white_space == CODE,
         "heading": blocks.heading_level > 0,

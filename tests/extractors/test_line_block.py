@@ -1,23 +1,17 @@
 """Lines, line-blocks, the three features and the rules of line-block, by hand (Pan Ei San)."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 
-from tests.extractors.pages import kept, page
+from tests.extractors.pages import page
 from tests.html import pages
-from victor_spark import configuration, resources
-from victor_spark.errors import ConfigurationError
 from victor_spark.extractors import line_block
 from victor_spark.extractors.line_block import Features, Options, Thresholds, line_blocks, lines
 
 OPTIONS = Options(
-    rule="all",
-    thresholds="constant",
-    title_density="printed",
     near=1,
     constant=Thresholds(ttr=30.0, attr=0.2, tkd=2.0),
     deviation=Thresholds(ttr=1.0, attr=1.0, tkd=1.0),
@@ -100,9 +94,7 @@ def test_a_page_on_one_line_has_as_many_block_level_lines_as_it_has_tags_for(sou
 def test_equations_one_and_two_by_hand() -> None:
     # two paragraphs of 2 tags: 10 and 6 characters; a link of 4 characters in 10, 4 tags
     of = page("<p>ten chars.</p><hr><p>a link <a href=x>here</a></p>")
-    found = line_block.features(
-        line_block.count(of, line_blocks(lines(of), 1)), line_block.TITLE_DENSITIES["printed"]
-    )
+    found = line_block.features(of, line_blocks(lines(of), 1))
     assert found.ttr.tolist() == [10 / 2, 10 / 4]
     assert found.attr.tolist() == [0.0, 4 / 10]
 
@@ -111,13 +103,11 @@ def test_letters_of_unspaced_scripts_count_three_times() -> None:
     assert line_block.weighted_lengths(page("<p>新桥 is new。</p>").blocks).tolist() == [2 * 3 + 8]
 
 
-def test_equation_three_as_printed_and_the_other_way_up() -> None:
+def test_equation_three_the_other_way_up_by_hand() -> None:
     # keywords found: bridge three times, council once: m = 2, F = 4
     source = "<title>Council opens the bridge</title><p>Bridge council bridge, bridge.<hr><p>Nothing of it."
     of = page(source)
-    counts = line_block.count(of, line_blocks(lines(of), 1))
-    assert line_block.features(counts, line_block.printed).tkd.tolist() == [1 - 2 / 4, 0.0]
-    assert line_block.features(counts, line_block.frequency).tkd.tolist() == [4 / 2, 0.0]
+    assert line_block.features(of, line_blocks(lines(of), 1)).tkd.tolist() == [4 / 2, 0.0]
 
 
 def test_keywords_are_long_words_or_pairs_of_unspaced_letters() -> None:
@@ -131,47 +121,25 @@ FOUND = Features(
 )
 
 
-def test_the_papers_rule_needs_all_three_conditions() -> None:
-    assert line_block.pass_all(FOUND, OPTIONS.constant).tolist() == [True, False, False, False, False]
-
-
 def test_the_rescue_rule_takes_text_dense_in_title_words_too() -> None:
-    assert line_block.rescue(FOUND, OPTIONS.constant).tolist() == [True, True, True, True, True]
+    assert line_block.rescued(FOUND, OPTIONS.constant).tolist() == [True, True, True, True, True]
     without = replace(FOUND, tkd=np.zeros(5))
-    assert line_block.rescue(without, OPTIONS.constant).tolist() == [True, True, False, False, False]
+    assert line_block.rescued(without, OPTIONS.constant).tolist() == [True, True, False, False, False]
 
 
 def test_a_density_of_zero_rescues_nothing_even_at_a_threshold_of_zero() -> None:
     without = replace(FOUND, tkd=np.zeros(5))
-    assert not line_block.rescue(without, Thresholds(ttr=30.0, attr=0.2, tkd=0.0))[4]
+    assert not line_block.rescued(without, Thresholds(ttr=30.0, attr=0.2, tkd=0.0))[4]
 
 
 def test_adaptive_thresholds_are_multiples_of_the_standard_deviation() -> None:
     found = Features(ttr=np.array([10.0, 30.0]), attr=np.array([0.0, 0.5]), tkd=np.array([1.0, 1.0]))
     options = replace(OPTIONS, deviation=Thresholds(ttr=2.0, attr=3.0, tkd=4.0))
     # deviations 10 and 0.25; a density that is the same everywhere leaves the paper's 2
-    assert line_block.deviation(found, options) == Thresholds(ttr=20.0, attr=0.75, tkd=2.0)
-
-
-def test_the_printed_density_never_passes_the_papers_threshold() -> None:
-    words = "bridge " * 50
-    of = page(f"<title>Bridge</title><p>{words}</p>")
-    printed = line_block.clean(of, OPTIONS)
-    frequency = line_block.clean(of, replace(OPTIONS, title_density="frequency"))
-    assert (kept(of, printed), len(kept(of, frequency))) == ([], 1)
+    assert line_block.limits(found, options) == Thresholds(ttr=20.0, attr=0.75, tkd=2.0)
 
 
 def test_kept_headings_are_labelled_header() -> None:
     of = page(f"<h2>On the bridge</h2><p>{'Long text about it. ' * 20}</p>")
-    scores = line_block.clean(of, replace(OPTIONS, rule="rescue"))
+    scores = line_block.clean(of, OPTIONS)
     assert scores.probabilities.argmax(axis=1).tolist() == [0, 1]
-
-
-@pytest.mark.parametrize("key", ["rule", "thresholds", "title_density"])
-def test_a_variant_that_does_not_exist_is_refused(tmp_path: Path, key: str) -> None:
-    path = tmp_path / "line_block.toml"
-    stored = (resources.directory("conf") / line_block.FILE).read_text("utf-8")
-    value = getattr(configuration.read(resources.directory("conf") / line_block.FILE, Options), key)
-    path.write_text(stored.replace(f'{key} = "{value}"', f'{key} = "other"'), "utf-8")
-    with pytest.raises(ConfigurationError, match=f"{key} is one of"):
-        line_block.load(path)

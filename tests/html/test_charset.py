@@ -222,3 +222,18 @@ def test_bytes_are_utf8_where_python_decodes_them(source: bytes) -> None:
         assert not charset._is_utf8(source)
     else:
         assert charset._is_utf8(source)
+
+
+@pytest.mark.parametrize(
+    ("label", "charset"),
+    [
+        ("x-cp1251", "windows-1251"),
+        ("koi8", "koi8-r"),
+        ("X-Mac-Cyrillic", "x-mac-cyrillic"),
+        ("mac", "macintosh"),
+    ],
+)
+def test_labels_that_only_browsers_know_are_read_as_they_do(label: str, charset: str) -> None:
+    text = TEXTS["ru"][0] if charset != "macintosh" else "L'été déjeuné "
+    codec = {"macintosh": "mac_roman", "x-mac-cyrillic": "mac_cyrillic"}.get(charset, charset)
+    assert decode(page(text).encode(codec), label) == (page(text), charset)

@@ -7,21 +7,18 @@ import logging
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass
-from functools import lru_cache, partial
-from pathlib import Path
+from functools import lru_cache
 from typing import Any, Final
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
-from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
 
 from victor_spark import __version__
-from victor_spark.annotation import agreement, annotations, frame, guard, importing, queue
-from victor_spark.annotation.guard import Access, guarded
+from victor_spark.annotation import agreement, annotations, frame, guard, importing, queue, serving
+from victor_spark.annotation.guard import Access
 from victor_spark.annotation.queue import Plan
 from victor_spark.annotation.store import Store, content, remarks
 from victor_spark.blocks import OTHER
@@ -159,20 +156,9 @@ def application(work: Workspace, access: Access) -> Starlette:
         for method, answers in (("GET", GET), ("POST", POST))
         for path, answer in answers.items()
     ]
-    files = [
-        Route(path, partial(_file, frame.STATIC / name), methods=["GET"])
-        for path, name in (("/", "index.html"), ("/guidelines", "guidelines.html"))
-    ]
-    app = Starlette(
-        routes=[
-            *files,
-            Route("/frame/{page}", _frame, methods=["GET"]),
-            *api,
-            Mount("/static", StaticFiles(directory=frame.STATIC)),
-        ],
-        middleware=[Middleware(guarded, access=access)],
-        exception_handlers={404: _not_found, 405: _not_found, 500: _broken, AnnotationError: _refused},
-    )
+    routes = [Route("/frame/{page}", _frame, methods=["GET"]), *api]
+    pages = {"/": "index.html", "/guidelines": "guidelines.html"}
+    app = serving.application(routes, pages, access, {AnnotationError: _refused})
     app.state.work = work
     return app
 
@@ -212,19 +198,6 @@ async def _refused(request: Request, error: Exception) -> Response:
     if status >= 500:
         LOG.error("%s", error)
     return guard.error(status, error.code, str(error), **state)
-
-
-async def _not_found(request: Request, _: Exception) -> Response:
-    return guard.error(404, "not_found", f"there is no {request.url.path}")
-
-
-async def _broken(_: Request, error: Exception) -> Response:
-    LOG.error("internal error: %r", error)
-    return guard.error(500, "internal", f"internal error: {type(error).__name__}")
-
-
-async def _file(path: Path, _: Request) -> Response:
-    return FileResponse(path)
 
 
 async def _frame(request: Request) -> Response:

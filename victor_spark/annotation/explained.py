@@ -5,11 +5,12 @@ It is self-contained, runs no script of the page and loads nothing.
 
 import json
 from collections.abc import Mapping
-from html import escape
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
+from victor_spark import resources
 from victor_spark.annotation import frame
 from victor_spark.blocks import HEADER, LABELS, OTHER, TEXT, Bool, labels
 from victor_spark.document import Document
@@ -17,6 +18,12 @@ from victor_spark.html.canonical import style_sheets
 from victor_spark.model import files as model_files
 from victor_spark.model.explanation import Explanation, explain
 from victor_spark.roles import ROLES
+
+_BAR: Final = Path(__file__).with_name("explained.html")
+_POLICY: Final = (
+    '<meta http-equiv="Content-Security-Policy" '
+    "content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">"
+)
 
 
 def page(document: Document, models: Mapping[str, bytes], *, name: str, markup: str, nonce: str = "") -> str:
@@ -36,11 +43,8 @@ def page(document: Document, models: Mapping[str, bytes], *, name: str, markup: 
         f"{field}: {getattr(document.metadata, field)} (from {sources[field]})" for field in sources
     )
     shown = {"Text": document.text, "Markdown": document.render("markdown"), "Metadata": facts}
-    bar = _BAR.format(
-        name=escape(name),
-        verdict=escape(verdict(document)),
-        title=escape(document.title or ""),
-        forms="".join(_FORM.format(name=form, text=escape(text)) for form, text in shown.items()),
+    bar = resources.template(_BAR).render(
+        name=name, title=document.title or "", verdict=verdict(document), shown=shown
     )
     return frame.render(
         document.html,
@@ -101,20 +105,3 @@ def _tooltips(document: Document, explanation: Explanation | None) -> list[dict[
                 ]
         tooltips.append(one)
     return tooltips
-
-
-_POLICY: Final = (
-    '<meta http-equiv="Content-Security-Policy" '
-    "content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">"
-)
-_BAR: Final = """
-<div id="victor-bar" role="status">
-<p><b>{name}</b> <span>{title}</span><br>{verdict}</p>
-<div><i class="victor-header">header</i> <i class="victor-text">text</i>
-<i class="victor-other">other: dropped</i>
-<span>Point at a block, or use j and k, to see the reasons.</span></div>
-{forms}
-</div>
-<div id="victor-why" hidden></div>
-"""
-_FORM: Final = "<details><summary>{name}</summary><pre>{text}</pre></details>"

@@ -20,8 +20,6 @@ from victor_spark.html.canonical import restored
 from victor_spark.html.segment import segment
 from victor_spark.rendering.plain import plain_text
 
-FORMS: Final = ("gold", "cleaneval", "html")
-
 
 @dataclass(frozen=True)
 class Finished:
@@ -58,7 +56,7 @@ def finished(store: Store) -> Iterator[Finished]:
 
 
 def export(store: Store, form: str, output: Path) -> int:
-    """Writes all done pages in one of FORMS and returns their number; OutputError if that is impossible."""
+    """Writes all done pages as gold, cleaneval or html; returns their number, OutputError if that fails."""
     done = list(finished(store))
     if not done:
         raise AnnotationError(

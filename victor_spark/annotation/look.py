@@ -1,6 +1,5 @@
 """The web application of `victor look`: pages, the decision of a cleaner, and the text of other cleaners."""
 
-import logging
 import secrets
 import threading
 from collections import Counter
@@ -14,15 +13,13 @@ from typing import Any, Final
 from markdown_it import MarkdownIt
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
-from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
 
 from victor_spark import __version__, cleaners, pipeline
-from victor_spark.annotation import explained, frame, guard
-from victor_spark.annotation.guard import Access, guarded
+from victor_spark.annotation import explained, frame, guard, serving
+from victor_spark.annotation.guard import Access
 from victor_spark.document import Document
 from victor_spark.errors import InputError, UsageError, VictorError, one_line
 from victor_spark.evaluation.measures import overlap, quality
@@ -37,7 +34,6 @@ from victor_spark.warc.records import Record
 from victor_spark.warc.shard import ReadOptions
 from victor_spark.words import words
 
-LOG: Final = logging.getLogger("victor.look")
 MAX_BYTES: Final = 512 << 20
 """Bytes of the pages that are open together; later ones are not opened."""
 
@@ -227,33 +223,20 @@ def application(opened: Opened, access: Access) -> Starlette:
 
         return endpoint
 
-    async def index(_: Request) -> Response:
-        return FileResponse(frame.STATIC / "look.html")
-
-    return Starlette(
-        routes=[
-            Route("/", index, methods=["GET"]),
-            Route("/api/session", api(_session), methods=["GET"]),
-            Route("/api/page", api(_seen), methods=["GET"]),
-            Route("/api/other", api(_other), methods=["GET"]),
-            Route("/api/open", api(_open), methods=["POST"]),
-            Route("/frame", shown(_frame), methods=["GET"]),
-            Route("/markdown", shown(_markdown), methods=["GET"]),
-            Route("/file", shown(_file), methods=["GET"]),
-            Mount("/static", StaticFiles(directory=frame.STATIC)),
-        ],
-        middleware=[Middleware(guarded, access=access)],
-        exception_handlers={VictorError: _refused, 500: _broken},
-    )
+    routes = [
+        Route("/api/session", api(_session), methods=["GET"]),
+        Route("/api/page", api(_seen), methods=["GET"]),
+        Route("/api/other", api(_other), methods=["GET"]),
+        Route("/api/open", api(_open), methods=["POST"]),
+        Route("/frame", shown(_frame), methods=["GET"]),
+        Route("/markdown", shown(_markdown), methods=["GET"]),
+        Route("/file", shown(_file), methods=["GET"]),
+    ]
+    return serving.application(routes, {"/": "look.html"}, access, {VictorError: _refused})
 
 
 async def _refused(_: Request, error: Exception) -> Response:
     return guard.error(400, "bad_request", one_line(error))
-
-
-async def _broken(_: Request, error: Exception) -> Response:
-    LOG.error("internal error: %r", error)
-    return guard.error(500, "internal", f"internal error: {type(error).__name__}")
 
 
 def _explained(view: View, nonce: str = "") -> str:

@@ -1,20 +1,58 @@
-"""Serves a web application on a port of this machine until it is interrupted."""
+"""What our web applications share: the static files, answers to errors, the server on a port."""
 
 import ipaddress
 import logging
 import socket
 import sys
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 
+from victor_spark.annotation import frame, guard
 from victor_spark.annotation.guard import Access
 from victor_spark.errors import UsageError
 
 LOG: Final = logging.getLogger("victor.serving")
 _LOCAL_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
+
+
+def application(
+    routes: Sequence[Route], pages: Mapping[str, str], access: Access, refusals: Mapping[Any, Any]
+) -> Starlette:
+    """The routes, the static files, and some `pages` of these by their path, for requests with access.
+
+    `refusals`: the answer to an exception of a type; all other exceptions are logged.
+    """
+    shown = [
+        Route(path, partial(_page, frame.STATIC / name), methods=["GET"]) for path, name in pages.items()
+    ]
+    return Starlette(
+        routes=[*shown, *routes, Mount("/static", StaticFiles(directory=frame.STATIC))],
+        middleware=[Middleware(guard.guarded, access=access)],
+        exception_handlers={404: _not_found, 405: _not_found, 500: _broken, **refusals},
+    )
+
+
+async def _page(path: Path, _: Request) -> Response:
+    return FileResponse(path)
+
+
+async def _not_found(request: Request, _: Exception) -> Response:
+    return guard.error(404, "not_found", f"there is no {request.url.path}")
+
+
+async def _broken(_: Request, error: Exception) -> Response:
+    LOG.error("internal error: %r", error)
+    return guard.error(500, "internal", f"internal error: {type(error).__name__}")
 
 
 def serve(

@@ -31,30 +31,7 @@ SCHEMA_VERSION: Final = 1
 _PRIVATE: Final = 0o600
 _TEXT: Final = ("utf-8", "surrogatepass")
 
-_SCHEMA: Final = """
-CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE page (
-  id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, record_id TEXT, url TEXT, host TEXT, site TEXT NOT NULL,
-  title TEXT, language TEXT, source TEXT NOT NULL, source_offset INTEGER NOT NULL, n_blocks INTEGER NOT NULL,
-  draw REAL NOT NULL, practice INTEGER NOT NULL DEFAULT 0, gold TEXT, added TEXT NOT NULL);
-CREATE TABLE content (page INTEGER PRIMARY KEY REFERENCES page, markup BLOB NOT NULL, html BLOB NOT NULL,
-  blocks BLOB NOT NULL);
-CREATE TABLE prelabel (page INTEGER PRIMARY KEY REFERENCES page, model TEXT NOT NULL, labels TEXT NOT NULL,
-  uncertain TEXT NOT NULL, uncertainty REAL NOT NULL, marginals BLOB NOT NULL);
-CREATE TABLE annotator (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, added TEXT NOT NULL);
-CREATE TABLE annotation (
-  id INTEGER PRIMARY KEY, page INTEGER NOT NULL REFERENCES page, annotator INTEGER NOT NULL REFERENCES
-  annotator, judge INTEGER NOT NULL, labels TEXT NOT NULL, initial TEXT NOT NULL, revision INTEGER NOT NULL
-  DEFAULT 0, state TEXT NOT NULL DEFAULT 'open', note TEXT NOT NULL DEFAULT '', opened TEXT NOT NULL,
-  last_seen REAL NOT NULL, active_seconds REAL NOT NULL DEFAULT 0, done TEXT, UNIQUE (page, annotator,
-  judge));
-CREATE INDEX annotation_of_annotator ON annotation (annotator, judge, state);
-CREATE TABLE action (
-  id INTEGER PRIMARY KEY, annotation INTEGER NOT NULL REFERENCES annotation, revision INTEGER NOT NULL,
-  client_id TEXT NOT NULL, kind TEXT NOT NULL, before TEXT, after TEXT, target INTEGER, at TEXT NOT NULL,
-  answer TEXT NOT NULL, UNIQUE (annotation, client_id));
-CREATE TABLE remark (id INTEGER PRIMARY KEY, at TEXT NOT NULL, text TEXT NOT NULL);
-"""
+_SCHEMA: Final = Path(__file__).with_suffix(".sql")
 
 Row = sqlite3.Row
 
@@ -188,7 +165,7 @@ def _opened(path: Path, *, is_new: bool) -> Store:
             connection.row_factory = sqlite3.Row
             if is_new:
                 connection.executescript(
-                    f"PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; {_SCHEMA}"
+                    f"PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; {_SCHEMA.read_text(encoding='utf-8')}"
                     f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION};"
                     "COMMIT;"
                 )

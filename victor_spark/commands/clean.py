@@ -110,7 +110,7 @@ def _print_page(request: CleanRequest, arguments: argparse.Namespace) -> int:
     sys.stdout.write(text if not text or text.endswith("\n") else f"{text}\n")
     sys.stdout.flush()
     if status != "ok":
-        print(f"victor: {verdict}", file=sys.stderr)
+        log(verdict)
     return EXIT_DONE
 
 

@@ -22,11 +22,12 @@ from os import cpu_count
 from pathlib import Path
 from typing import Final
 
-from victor_spark.commands import outputs
-from victor_spark.commands.options import Command, Group, command_line, option, positive, seconds
+from victor_spark import resources
+from victor_spark.commands.options import OVERWRITE, Command, Group, command_line, option, positive, seconds
 from victor_spark.errors import EXIT_DONE, UsageError
 from victor_spark.evaluation import evaluate, gold, measuring, report
 from victor_spark.evaluation.gold import Choice
+from victor_spark.logs import log
 
 OPTIONS: Final = (
     option("--gold PATH...", "annotated pages, see above", required=True),
@@ -35,7 +36,7 @@ OPTIONS: Final = (
     option("--model DIR", "a trained model for the cleaner (default: victor, or the one in --cleaner)"),
     option("--cleaned FOLDER...", "folders of cleaned texts to measure"),
     option("--output DIR", "directory for results and report", required=True),
-    outputs.OVERWRITE,
+    OVERWRITE,
     option("--measures NAME...", f"default: all ({', '.join(measuring.MEASURES)})"),
     Group(
         "pages",
@@ -60,12 +61,12 @@ def run(arguments: argparse.Namespace) -> int:
     plan = measuring.plan(arguments.cleaner, arguments.cleaned, arguments.measures, arguments.model)
     sources = gold.sources(arguments.gold, arguments.pages, without_pages=not arguments.cleaner)
     for line in gold.unmatched(arguments.gold, arguments.pages, arguments.cleaned):
-        print(f"victor: {line}", file=sys.stderr)
+        log(line, "warning")
     annotated = evaluate.check(sources, Choice(tuple(arguments.sets), arguments.split, arguments.limit))
     import_module("matplotlib")  # a missing extra is reported before the work
     options = ("gold", "pages", "cleaner", "cleaned", "measures", "sets", "model", "split", "limit")
     facts = {"command": command_line("victor evaluate", arguments, *options)}
-    with outputs.directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
+    with resources.new_directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
         n_jobs = arguments.jobs or cpu_count() or 1
         results = evaluate.run(annotated, plan, output, facts, n_jobs=n_jobs, seconds=arguments.timeout)
     sys.stdout.write(

@@ -87,6 +87,9 @@ def switch(flag: str, help_: str, value: object = True, **how: Any) -> Option:
     return Option(flag, {"help": help_, "action": "store_const", "const": value, **how})
 
 
+OVERWRITE: Final = switch("--overwrite", "replace files of an earlier command in --output")
+
+
 def add(parser: argparse._ActionsContainer, entries: Iterable[Entry]) -> None:
     """Adds the options to a parser."""
     for entry in entries:

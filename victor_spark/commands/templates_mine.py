@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from victor_spark import configuration, pipeline, resources
-from victor_spark.commands import clean_options, outputs
+from victor_spark.commands import clean_options
 from victor_spark.commands.clean_options import LIMITS, MASTER, PARTITIONS, READING
-from victor_spark.commands.options import Command, Group, option, positive
+from victor_spark.commands.options import OVERWRITE, Command, Group, option, positive
 from victor_spark.errors import EXIT_DONE, UsageError
 from victor_spark.evaluation import gold, template_gain
 from victor_spark.evaluation.gold import Choice
@@ -97,7 +97,7 @@ EVALUATE_OPTIONS: Final = (
     option("--min-pages N", "gold pages that a site needs", positive, default=template_gain.MIN_PAGES),
     option("--sets SET...", "only these sets"),
     option("--output DIR", "directory for the results", required=True),
-    outputs.OVERWRITE,
+    OVERWRITE,
 )
 
 
@@ -127,7 +127,7 @@ def evaluate(arguments: argparse.Namespace) -> int:
     pages = gold.chosen(sources, Choice(tuple(arguments.sets)))
     of_sites = template_gain.by_site(pages, arguments.group_by, arguments.min_pages)
     mining = MiningSettings(view=arguments.view)
-    with outputs.directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
+    with resources.new_directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
         found = list(template_gain.gains(of_sites, arguments.cleaner, mining, arguments.group_by))
         results = json.dumps(template_gain.as_json(found, arguments.cleaner), indent=1, ensure_ascii=False)
         with resources.written(output):

@@ -28,15 +28,24 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
+from victor_spark import resources
 from victor_spark.blocks import OTHER
-from victor_spark.commands import outputs
-from victor_spark.commands.options import Command, OneOf, command_line, option, positive, probability
+from victor_spark.commands.options import (
+    OVERWRITE,
+    Command,
+    OneOf,
+    command_line,
+    option,
+    positive,
+    probability,
+)
 from victor_spark.errors import EXIT_DONE, InputError, UsageError
 from victor_spark.evaluation import card, crf, cross_validation, gold, labelling, pictures
 from victor_spark.evaluation.cross_validation import Results
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import reporter, track
 from victor_spark.extractors import CRF_CLEANERS, MODELS
+from victor_spark.logs import log
 from victor_spark.model import files as model_files
 from victor_spark.model.crf import Model
 from victor_spark.model.feature_sets import TEMPLATE_SHARE
@@ -62,7 +71,7 @@ OPTIONS: Final = (
         required=True,
     ),
     option("--output DIR", "the model directory to write", required=True),
-    outputs.OVERWRITE,
+    OVERWRITE,
     option("--sets SET...", "only these sets (default: all)"),
     option("--features NAME", f"feature set (default: {DEFAULT_FEATURES}, or that of --start-from)"),
     option("--start-from MODEL", "adapt this model: victor, victor-2008, or a model directory"),
@@ -91,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Labels, cross-validates, trains on everything, writes the model directory."""
     recipe = _adapting(arguments) if arguments.start_from else _from_scratch(arguments)
     import_module("matplotlib")  # a missing extra is reported before the work
-    with outputs.directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
+    with resources.new_directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
         _train(arguments, recipe, output)
     print(f"\nmodel in {output}")
     return EXIT_DONE
@@ -107,7 +116,7 @@ def _train(arguments: argparse.Namespace, recipe: "Recipe", output: Path) -> Non
     pages = _labelled(files)
     arguments.folds, why_not = _folds(arguments, pages)
     if why_not:
-        print(f"victor: not measured: {why_not}", file=sys.stderr)
+        log(f"not measured: {why_not}", "warning")
     if TEMPLATE_SHARE in recipe.table.names:
         pages = crf.with_shares(pages, MiningSettings())
     results: Results = {}

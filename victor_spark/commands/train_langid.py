@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from victor_spark import resources
-from victor_spark.commands import outputs
-from victor_spark.commands.options import Command, option
+from victor_spark.commands.options import OVERWRITE, Command, option
 from victor_spark.errors import EXIT_DONE, InputError, OutputError, UsageError
 from victor_spark.evaluation.progress import track
 from victor_spark.langid import training
@@ -33,7 +32,7 @@ _SUFFIXES: Final = ("", ".gz", ".xz", ".bz2")
 OPTIONS: Final = (
     option("[FILE_OR_DIR...]", "text files named by language", dest="inputs"),
     option("--output FILE", "the profiles to write", Path),
-    outputs.OVERWRITE,
+    OVERWRITE,
     option(
         "--add LANG=FILE",
         "add or replace one language, keep the others (may be repeated)",

@@ -16,28 +16,28 @@ examples:
 import argparse
 import hashlib
 import json
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from victor_spark.commands import outputs
-from victor_spark.commands.options import Command, command_line, option, positive, switch
+from victor_spark import resources
+from victor_spark.commands.options import OVERWRITE, Command, command_line, option, positive, switch
 from victor_spark.errors import EXIT_DONE, InputError
 from victor_spark.evaluation import card, crf, cross_validation, gold, labelling
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import track
 from victor_spark.extractors import ncleaner as cleaner
+from victor_spark.logs import log
 from victor_spark.model.files import FILE_NAME
 from victor_spark.train import ncleaner as training
 
 OPTIONS: Final = (
     option("--data DIR", "directory of annotated pages", required=True),
     option("--output DIR", "the model directory to write", required=True),
-    outputs.OVERWRITE,
+    OVERWRITE,
     option("--sets SET...", "only these sets (default: all)"),
     option("--pairs N", "learn from N pages, drawn by hash of their ids (default: all)", positive),
     switch("--non-lexical", "every letter is `a`, every digit `0`: any language"),
@@ -49,7 +49,7 @@ OPTIONS: Final = (
 
 def run(arguments: argparse.Namespace) -> int:
     """Labels, trains, measures on held-out pages, writes the model directory."""
-    with outputs.directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
+    with resources.new_directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
         _train(arguments, output)
     print(f"model in {output}")
     return EXIT_DONE
@@ -85,7 +85,7 @@ def _train(arguments: argparse.Namespace, output: Path) -> None:
     if results:
         print(cross_validation.table(metrics["held_out"]))
     else:
-        print(f"victor: not measured: {arguments.data} has no page of the split dev", file=sys.stderr)
+        log(f"not measured: {arguments.data} has no page of the split dev", "warning")
     output.mkdir(parents=True, exist_ok=True)
     (output / FILE_NAME).write_bytes(cleaner.to_bytes(model))
     (output / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n", encoding="utf-8")

@@ -1,8 +1,8 @@
 """The CleanEval measures, on text marked up with <h>, <p> and <l> (Lejeune and Zhu 2018, section 4).
 
-Ours and the gold become sequences of tokens, and what their Ratcliff–Obershelp matching blocks hold
-counts as right. Words are separated by white space and compared as they are, as in CleanEval's own
-script; scripts without spaces are what the character measures are for.
+Both texts become sequences of tokens; tokens in their Ratcliff–Obershelp matching blocks count as correct. As
+in CleanEval's own script, words are separated by white space and compared unchanged. The character measures
+are for scripts without spaces.
 """
 
 import html
@@ -39,7 +39,7 @@ def is_marked(markup: str) -> bool:
 
 
 def from_text(text: str) -> str:
-    """Plain text as marked text: each of its lines is a paragraph."""
+    """Plain text as marked text: each line is a paragraph."""
     return "\n".join(f"<p>{html.escape(line, quote=False)}" for line in text.splitlines() if line.strip())
 
 
@@ -50,7 +50,7 @@ def to_text(marked: str) -> str:
 
 @lru_cache(maxsize=4)
 def segments(marked: str) -> tuple[Segment, ...]:
-    """The segments in order. The wrapper `<text …>` and the URL line of CleanEval's files don't count."""
+    """The segments in order, without the wrapper `<text …>` and the URL line of CleanEval's files."""
     pieces = _MARKER.split(_URL_LINE.sub("", _WRAPPER.sub("", marked)))
     found = [Segment("", _words(pieces[0]))]
     for closing, kind, text in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):

@@ -31,7 +31,7 @@ Table = dict[str, list[Measurement]]
 
 
 def table(measurements: Sequence[Measurement], names: Sequence[str]) -> Table:
-    """The measurements by cleaner, pages in the order of set and id, whatever order they were made in."""
+    """The measurements by cleaner, pages ordered by set and id."""
     ordered = sorted(measurements, key=lambda each: (each.set, each.id))
     return {name: [each for each in ordered if each.cleaner == name] for name in names}
 
@@ -58,7 +58,7 @@ def measured(results: Mapping[str, Any]) -> list[str]:
 
 
 def main_measure(results: Mapping[str, Any]) -> str | None:
-    """The measure that charts and the worst pages go by: word F1, or the first that pages have."""
+    """The measure of the charts and of the worst pages: word F1, or the first that pages have."""
     figures = next(iter(results["figures"][ALL][ALL].values()))
     return "words" if "words" in figures["measures"] else next(iter(figures["measures"]), None)
 

@@ -196,7 +196,7 @@ class Choice:
 
 
 def sources(paths: Sequence[str], pages: str | None = None, *, without_pages: bool = False) -> list[Source]:
-    """The sets of `--gold PATH...` and `--pages FOLDER`; `without_pages`: gold texts alone will do.
+    """The sets of `--gold PATH...` and `--pages FOLDER`; `without_pages`: gold texts need no pages.
 
     InputError for missing or unreadable gold, UsageError where --pages is missing or not needed.
     """

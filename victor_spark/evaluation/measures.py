@@ -23,7 +23,7 @@ THRESHOLDS: Final = np.linspace(0.01, 0.99, 99)
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """How much of two bags is common: tokens in both (the lesser count), in ours, in the gold."""
+    """Numbers of tokens: common to both texts (the smaller count of each token), in ours, in the gold."""
 
     n_common: int
     n_found: int
@@ -40,16 +40,13 @@ class Quality:
 
 
 def overlap(found: Iterable[Hashable], gold: Iterable[Hashable]) -> Overlap:
-    """The overlap of two bags (multisets): order is not looked at, counts are."""
+    """The overlap of two multisets: counts matter, order does not."""
     ours, theirs = Counter(found), Counter(gold)
     return Overlap((ours & theirs).total(), ours.total(), theirs.total())
 
 
 def quality(bags: Overlap) -> Quality:
-    """Precision, recall, F1 of an overlap; nothing found where nothing is wanted is perfect.
-
-    Where one side alone is empty everything is 0, so that an empty output never gains precision.
-    """
+    """Precision, recall and F1 of an overlap: all 1 if both sides are empty, all 0 if only one is."""
     if not bags.n_found and not bags.n_gold:
         return Quality(1.0, 1.0, 1.0)
     precision = bags.n_common / bags.n_found if bags.n_found else 0.0
@@ -100,7 +97,7 @@ class BlockMeasures:
 
 
 def block_counts(labels: UInt8, annotated: UInt8) -> BlockCounts:
-    """Counts what a page's (or many pages') labels have in common with the annotated ones."""
+    """Compares the labels of one or more pages with the annotated ones."""
     content, wanted = labels != OTHER, annotated != OTHER
     return BlockCounts(
         n_blocks=len(labels),
@@ -118,7 +115,7 @@ def total(counts: Iterable[BlockCounts]) -> BlockCounts:
 
 
 def block_measures(counts: BlockCounts) -> BlockMeasures:
-    """The measures of counts; a page without blocks counts as right."""
+    """The measures of counts; a page without blocks counts as correct."""
     bags = Overlap(counts.n_content_correct, counts.n_content_labelled, counts.n_content_annotated)
     content = quality(bags)
     n = counts.n_blocks

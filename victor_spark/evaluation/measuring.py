@@ -21,7 +21,7 @@ from victor_spark.extractors import models_of
 from victor_spark.preparation import handed_over
 
 BLOCKS: Final = "blocks"
-"""Victor's block measures: the only ones that are no overlap of two texts."""
+"""Victor's block measures; all others are overlaps of two texts."""
 
 SNIPPETS: Final = "snippets"
 

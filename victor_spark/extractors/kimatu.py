@@ -40,9 +40,9 @@ from victor_spark.words import subsequence
 
 FILE: Final = "kimatu.toml"
 MAX_PAIRS: Final = 5000
-"""Pairs of texts that are compared in a page; with MAX_WORDS it bounds what a page can cost."""
+"""Pairs of texts that are compared in a page; with MAX_WORDS it bounds the time of a page."""
 MIN_ELEMENTS: Final = 3
-"""Fewer elements of one look can't show what they have in common."""
+"""Fewer elements of one look are not compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +117,8 @@ def candidates(blocks: KimatuBlocks, constants: Constants) -> Bool:
 def function_blocks(blocks: KimatuBlocks, constants: RepetitionConstants) -> Bool:
     """Step 3: which blocks have short elements that share a high percentage of words with their like.
 
-    Looked at are all short elements of one look together: a line such as "posted by X" stands
-    apart from the next one, each a block of its own. A word is shared when at least half of the
-    elements have it.
+    All short elements of one look are compared, as each line such as "posted by X" is a block of its own. A
+    word is shared when at least half of the elements have it.
     """
     short = blocks.average_words <= constants.short_element
     by_look: dict[int, list[int]] = defaultdict(list)

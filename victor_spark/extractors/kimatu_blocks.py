@@ -19,7 +19,7 @@ from victor_spark.words import words
 Column: TypeAlias = npt.NDArray[Any]
 
 MAX_WORDS: Final = 500
-"""Words of a text that are compared with others; the rest is not looked at."""
+"""The first words of a text, which are compared with those of others."""
 
 _MARK: Final = re.compile(
     r"""(?<!\b\w)\.(?=[\s"'”’»)\]]|\Z)"""  # points, but for those of hours, figures, acronyms, initials

@@ -2,34 +2,30 @@
 
 No DOM: lines of the HTML, joined to line-blocks. As lines are stretches of the canonical HTML, the
 text blocks of the segmentation map to them exactly, so this is a cleaner with a label per block and
-not only an extractor. Choices that the paper leaves open or contradicts are options in conf/line_block.toml:
+not only an extractor. Where the paper leaves a choice open or contradicts itself, the variant that fits
+annotated pages best is used (research/fit_rules.py tries the others):
 
-- *thresholds*: `constant` (the paper's 30, 0.2, 2) or `deviation` (its adaptive mode: a constant
-  times the standard deviation of the feature over the page's line-blocks).
-- *title_density*: `printed` is equation (3): 1 - m / F, with m the title keywords found in the
-  line-block and F how often they occur there in all. It is below 1, so `TKD >= 2` never holds.
-  `frequency` is F / m, how often a keyword that is found occurs: the fraction the other way up,
-  for which 2 makes sense. (printed = 1 - 1 / frequency: the order of line-blocks is the same.)
-- *rule*: `all` is the paper's step 4: TTR > threshold and ATTR < threshold and TKD >= threshold.
-  `rescue` is its step 3: the first two, or a title density at the threshold, "to remedy" the loss
-  of important text that is not dense.
+- Thresholds are the paper's adaptive ones: a constant times the standard deviation of the feature over the
+  page's line-blocks. The paper's constants (30, 0.2, 2) stand where a feature is the same everywhere.
+- The title keyword density is equation (3) the other way up: how often a keyword that is found occurs. As
+  printed it is below 1, so `TKD >= 2` would never hold.
+- The rule is the paper's step 3: dense in text and not in links, or else dense in title keywords, "to remedy"
+  the loss of important text that is not dense.
 
 Lengths are in characters, one of a script written without spaces counting three.
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 
 from victor_spark import configuration, resources
 from victor_spark.blocks import Blocks, Bool, Cleaner, Float64, Int32, Page, Scores, by_rule
-from victor_spark.errors import ConfigurationError
 from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, BLOCK_LEVEL, TAG, VOID
 from victor_spark.kernels.num import UNSPACED
@@ -56,9 +52,6 @@ class Thresholds:
 class Options:
     """All of conf/line_block.toml; `near` joins lines with text that are at most that many lines apart."""
 
-    rule: str
-    thresholds: str
-    title_density: str
     near: int
     constant: Thresholds
     deviation: Thresholds
@@ -66,25 +59,11 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """Text-to-tag ratio, anchor-text-to-text ratio, title keyword density: a row a line-block."""
+    """Equations (1) to (3), a row a line-block: text-to-tag and anchor-text-to-text ratio, title density."""
 
     ttr: Float64
     attr: Float64
     tkd: Float64
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """What equations (1) to (3) are made of: a row a line-block.
-
-    `text` and `anchor_text` are lengths, `n_keywords` the title's keywords found, `n_occurrences` how often.
-    """
-
-    text: Float64
-    anchor_text: Float64
-    n_tags: Float64
-    n_keywords: Float64
-    n_occurrences: Float64
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,48 +143,31 @@ def line_blocks(of_page: Lines, near: int) -> Lines:
 
 def load(path: Path | None = None) -> Cleaner:
     """`line-block` by conf/line_block.toml (or `path`); ConfigurationError for a bad file."""
-    path = path or resources.directory("conf") / FILE
-    options = configuration.read(path, Options)
-    for key, known in (("rule", RULES), ("thresholds", THRESHOLDS), ("title_density", TITLE_DENSITIES)):
-        if getattr(options, key) not in known:
-            raise ConfigurationError(f"{path}: {key} is one of {', '.join(known)}")
+    options = configuration.read(path or resources.directory("conf") / FILE, Options)
     return lambda page: clean(page, options)
 
 
 def clean(page: Page, options: Options) -> Scores:
     """0/1 probabilities; kept blocks in h1–h6 are labelled header."""
     joined = line_blocks(lines(page), options.near)
-    kept = content(count(page, joined), options)[joined.of_block]
+    found = features(page, joined)
+    kept = rescued(found, limits(found, options))[joined.of_block]
     return by_rule(kept, page.blocks.heading_level > 0)
 
 
-def content(counts: Counts, options: Options) -> Bool:
-    """Which line-blocks are content (section 3, step 4)."""
-    found = features(counts, TITLE_DENSITIES[options.title_density])
-    return RULES[options.rule](found, THRESHOLDS[options.thresholds](found, options))
-
-
-def features(counts: Counts, title_density: "TitleDensity") -> Features:
-    """Equations (1), (2) and (3). A line-block without tags counts as having one."""
-    return Features(
-        ttr=counts.text / np.maximum(counts.n_tags, 1),
-        attr=counts.anchor_text / np.maximum(counts.text, 1),
-        tkd=title_density(counts.n_keywords, counts.n_occurrences),
-    )
-
-
-def count(page: Page, joined: Lines) -> Counts:
-    """Lengths, tags and title keywords of the line-blocks."""
-    n = len(joined.n_tags)
-    length = weighted_lengths(page.blocks)
+def features(page: Page, joined: Lines) -> Features:
+    """The three features of the line-blocks. A line-block without tags counts as having one."""
+    n, length = len(joined.n_tags), weighted_lengths(page.blocks)
     in_link = (page.blocks.containers & np.uint64(BIT["a"])) != 0
+    text = np.bincount(joined.of_block, weights=length, minlength=n)
+    anchor_text = np.bincount(joined.of_block, weights=length * in_link, minlength=n)
     found = keyword_counts(page, joined)
-    return Counts(
-        text=np.bincount(joined.of_block, weights=length, minlength=n).astype(np.float64),
-        anchor_text=np.bincount(joined.of_block, weights=length * in_link, minlength=n).astype(np.float64),
-        n_tags=joined.n_tags.astype(np.float64),
-        n_keywords=np.array([len(each) for each in found], dtype=np.float64),
-        n_occurrences=np.array([each.total() for each in found], dtype=np.float64),
+    n_keywords = np.array([len(each) for each in found], dtype=np.float64)
+    n_occurrences = np.array([each.total() for each in found], dtype=np.float64)
+    return Features(
+        ttr=text / np.maximum(joined.n_tags, 1),
+        attr=anchor_text / np.maximum(text, 1),
+        tkd=n_occurrences / np.maximum(n_keywords, 1),
     )
 
 
@@ -242,50 +204,18 @@ def _is_unspaced(word: str) -> bool:
     return len(word) == 1 and bool(properties()[ord(word)] & UNSPACED)
 
 
-def printed(n_keywords: Float64, n_occurrences: Float64) -> Float64:
-    """Equation (3) as printed; 0 for a line-block without keywords."""
-    return np.where(n_keywords > 0, 1 - n_keywords / np.maximum(n_occurrences, 1), 0.0)
-
-
-def frequency(n_keywords: Float64, n_occurrences: Float64) -> Float64:
-    """How often a keyword occurs in the line-block, of those that do; 0 without any."""
-    return np.asarray(n_occurrences / np.maximum(n_keywords, 1))
-
-
-def constant(found: Features, options: Options) -> Thresholds:  # noqa: ARG001 - the same for every page
-    """The paper's constants."""
-    return options.constant
-
-
-def deviation(found: Features, options: Options) -> Thresholds:
-    """A constant times the standard deviation over the page's line-blocks, for each feature.
-
-    A feature that is the same everywhere has no deviation: there the paper's constant stands.
-    """
-    limits = []
+def limits(found: Features, options: Options) -> Thresholds:
+    """The adaptive thresholds; the paper's constant for a feature that is the same everywhere."""
+    adaptive = []
     for name in Thresholds.__slots__:
         feature = getattr(found, name)
         spread = float(feature.std()) if len(feature) else 0.0
-        limit = getattr(options.deviation, name) * spread if spread else getattr(options.constant, name)
-        limits.append(float(limit))
-    return Thresholds(*limits)
+        constant, factor = getattr(options.constant, name), getattr(options.deviation, name)
+        adaptive.append(factor * spread if spread else constant)
+    return Thresholds(*adaptive)
 
 
-def pass_all(found: Features, limits: Thresholds) -> Bool:
-    """Step 4: all three conditions."""
-    return np.asarray((found.ttr > limits.ttr) & (found.attr < limits.attr) & (found.tkd >= limits.tkd))
-
-
-def rescue(found: Features, limits: Thresholds) -> Bool:
-    """Step 3: dense in text and not in links, or else dense in title keywords."""
+def rescued(found: Features, limits: Thresholds) -> Bool:
+    """Which line-blocks are content: dense in text and not in links, or else dense in title keywords."""
     dense = (found.ttr > limits.ttr) & (found.attr < limits.attr)
     return np.asarray(dense | ((found.tkd > 0) & (found.tkd >= limits.tkd)))
-
-
-RULES: Final[Mapping[str, Callable[[Features, Thresholds], Bool]]] = {"all": pass_all, "rescue": rescue}
-THRESHOLDS: Final[Mapping[str, Callable[[Features, Options], Thresholds]]] = {
-    "constant": constant,
-    "deviation": deviation,
-}
-TitleDensity: TypeAlias = Callable[[Float64, Float64], Float64]
-TITLE_DENSITIES: Final[Mapping[str, TitleDensity]] = {"printed": printed, "frequency": frequency}

@@ -49,7 +49,6 @@ class Politeness:
     back_off: float = 5.0
     parallel: int = 50
     longest_wait: float = 300.0
-    obey_robots: bool = True
 
 
 @dataclass(frozen=True)
@@ -172,8 +171,6 @@ class Crawl:
 
     async def _refusal(self, url: str) -> tuple[str, str] | None:
         """Status and reason if the site's robots.txt forbids the address, or cannot be read."""
-        if not self._politeness.obey_robots:
-            return None
         origin = addresses.origin(url)
         if origin not in self._rules:
             self._rules[origin] = asyncio.create_task(self._robots(origin))

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from resiliparse.parse.encoding import detect_encoding
+from resiliparse.parse.encoding import detect_encoding, map_encoding_to_html5
 
 from victor_spark.scripts import characters
 
@@ -23,23 +23,6 @@ _META: Final = re.compile(
 )
 """Looked for in lower case: a pattern that begins with one certain letter is found ten times faster."""
 _META_WINDOW: Final = 4096
-
-_LABELS: Final = {
-    "latin-1": "latin1",
-    "windows-874": "cp874",
-    "x-gbk": "gbk",
-    "shift-jis": "shift_jis",
-    "x-sjis": "shift_jis",
-    "sjis": "shift_jis",
-    "windows-31j": "cp932",
-    "ks_c_5601-1987": "euc_kr",
-    "ksc5601": "euc_kr",
-    "x-mac-roman": "mac_roman",
-    "x-mac-cyrillic": "mac_cyrillic",
-    "unicode": "utf-16-le",
-    "utf-16": "utf-16-le",
-}
-"""Labels found on pages that Python doesn't know, or reads otherwise than browsers do."""
 
 _SUPERSETS: Final = {
     "ascii": "cp1252",
@@ -241,7 +224,8 @@ def _codec(label: str) -> str | None:
     """The Python codec behind a charset label, None for one that doesn't exist or is no text."""
     spelling = label.strip().strip("\"'").lower()
     try:
-        info = codecs.lookup(_LABELS.get(spelling, spelling))
+        known = map_encoding_to_html5(spelling, fallback_utf8=False)  # the labels that browsers know
+        info = codecs.lookup(known or spelling.removeprefix("x-"))
     except (LookupError, ValueError, TypeError):
         return None
     if not getattr(info, "_is_text_encoding", True) or info.name in _NOT_FOR_PAGES:

@@ -17,7 +17,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 from victor_spark import tables
 from victor_spark.spark import manifest
-from victor_spark.spark.compat import partition_keys
 
 SPLIT_BYTES: Final = 64 << 20
 SMALLEST_SPLIT: Final = 4 << 20
@@ -34,6 +33,9 @@ TASKS_PER_CORE: Final = 4
 
 _SMALLEST: Final = 1 << 12  # bytes that opening an empty file counts as
 _UNKNOWN: Final = 64 << 20
+
+_KEYS: Final = 30
+"""Integers tried for each partition: enough to find one for nearly every partition."""
 
 Int64 = npt.NDArray[np.int64]
 
@@ -144,10 +146,18 @@ def pack(weights: Sequence[int], n: int) -> list[int]:
 
 def frame(spark: SparkSession, splits: pa.Table, *, n: int) -> DataFrame:
     """The splits as a DataFrame (columns of `SPLITS`) of `n` partitions, one a task."""
-    keys, tasks = partition_keys(spark, n), pack(_weights(splits).tolist(), n)
+    keys, tasks = _partition_keys(spark, n), pack(_weights(splits).tolist(), n)
     rows = [(*row.values(), keys[task]) for row, task in zip(splits.to_pylist(), tasks, strict=True)]
     ddl = tables.ddl(SPLITS)
     return spark.createDataFrame(rows, ddl, verifySchema=False).repartition(n, "task")
+
+
+def _partition_keys(spark: SparkSession, n: int) -> list[int]:
+    """For each of `n` partitions, an integer that `DataFrame.repartition(n, column)` puts into it."""
+    partitions = f"transform(sequence(0, {_KEYS * n}), key -> pmod(hash(CAST(key AS int)), {n}))"
+    found = spark.sql(f"SELECT {partitions} AS partitions FROM VALUES (0)").collect()[0].partitions
+    keys = {partition: key for key, partition in enumerate(found)}
+    return [keys.get(partition, partition) for partition in range(n)]  # if none is found: unequal work
 
 
 def weight(splits: pa.Table) -> int:

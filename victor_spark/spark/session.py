@@ -21,8 +21,7 @@ from pyspark.sql import SparkSession
 
 from victor_spark import resources
 from victor_spark.errors import ConfigurationError, UsageError
-from victor_spark.spark import compat
-from victor_spark.spark.java import ensure_java_home, java_home, missing
+from victor_spark.spark.java import check_versions, ensure_java_home, java_home, missing
 
 # Needed for right rows, also in a session that spark-submit made.
 _ALWAYS: Final = {
@@ -78,7 +77,7 @@ def session(*, master: str | None = None) -> Iterator[SparkSession]:
     UsageError if nothing answers at the master's address, ConfigurationError if a task finds that its Python
     lacks a package.
     """
-    compat.check()
+    check_versions()
     ours = SparkContext._active_spark_context is None
     spark = _build(master) if ours else SparkSession.builder.getOrCreate()
     for key, value in _ALWAYS.items():

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from victor_spark import tables
-from victor_spark.errors import InputError
+from victor_spark.errors import InputError, one_line
 from victor_spark.templates import patterns
 from victor_spark.templates.matcher import Matchers
 from victor_spark.templates.sites import REGISTERED_DOMAIN, check_grouping
@@ -121,7 +121,7 @@ def _read(name: str, read_parquet: Callable[[], pa.Table]) -> pa.Table:
     except FileNotFoundError as error:
         raise InputError(f"{name}: no such templates table") from error
     except (OSError, pa.ArrowException) as error:
-        raise InputError(f"{name}: not a templates table (Parquet): {_first_line(error)}") from error
+        raise InputError(f"{name}: not a templates table (Parquet): {one_line(error)}") from error
 
 
 def checked(table: pa.Table, name: str) -> pa.Table:
@@ -139,7 +139,7 @@ def checked(table: pa.Table, name: str) -> pa.Table:
     try:
         ours = _ours(table.select(TEMPLATES.names))
     except (pa.ArrowException, ValueError) as error:
-        raise InputError(f"{name}: a templates table with wrong types: {_first_line(error)}") from error
+        raise InputError(f"{name}: a templates table with wrong types: {one_line(error)}") from error
     if (fault := _fault(ours)) is not None:
         raise InputError(f"{name}: a templates table that victor-spark did not write: {fault!r:.100}")
     return ours
@@ -195,10 +195,6 @@ def grouping(table: pa.Table) -> str:
 
 def _ours(table: pa.Table) -> pa.Table:
     return with_grouping(table.cast(TEMPLATES), grouping(table))
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,7 @@ class Extent:
 
 def read_header(stream: Stream, start: int, syntax: Syntax) -> Header | None:
     """The header at `start`; None when no valid one begins there."""
-    stream.seek(start)
-    head = stream.read(_HEADER_STEP)
+    head = stream.read_at(start, _HEADER_STEP)
     if not syntax.start.match(head):
         return None
     header = syntax.parse(head)
@@ -53,8 +52,8 @@ def confirmed_extent(stream: Stream, end: int, syntax: Syntax) -> Extent | None:
         rest = tail.lstrip(_FILLING)
         position += len(tail) - len(rest)
         if rest:
-            stream.seek(position)
-            return Extent(end, position, position) if syntax.start.match(stream.read(syntax.reach)) else None
+            begins = syntax.start.match(stream.read_at(position, syntax.reach))
+            return Extent(end, position, position) if begins else None
     return Extent(end, position, None)
 
 
@@ -70,16 +69,14 @@ def searched_extent(stream: Stream, block: int, declared: int | None, syntax: Sy
         stop = stream.seek(END)
         return Extent(stop, stop, None)
     tail_start = max(block, following - 4)
-    stream.seek(tail_start)
-    newlines = _NEWLINES.search(stream.read(following - tail_start))
+    newlines = _NEWLINES.search(stream.read_at(tail_start, following - tail_start))
     return Extent(following - len(newlines[0]) if newlines else following, following, following)
 
 
 def next_record(stream: Stream, start: int, syntax: Syntax) -> int | None:
     """The first position from `start` on where a record begins; None: there is none."""
     position = max(start - 1, 0)
-    stream.seek(position)
-    window = stream.read(_WINDOW)
+    window = stream.read_at(position, _WINDOW)
     while window:
         more = stream.read(_WINDOW)
         for found in syntax.search.finditer(window):
@@ -152,16 +149,14 @@ def is_filling(stream: Stream, start: int, end: int) -> bool:
 
 def cut_header(stream: Stream, start: int, syntax: Syntax) -> str | None:
     """The part that the stream ends in: "record header" if one may begin at `start`, else None."""
-    stream.seek(start)
-    rest = stream.read(MAX_HEADER + 1).lstrip(_FILLING)
+    rest = stream.read_at(start, MAX_HEADER + 1).lstrip(_FILLING)
     return "record header" if len(rest) <= MAX_HEADER and syntax.cut_start.fullmatch(rest) else None
 
 
 def is_cut(stream: Stream, start: int, block: int, end: int, declared: int | None, syntax: Syntax) -> bool:
     """Whether the stream ends within the record at `start`, its last one, of the block [block, end)."""
     if declared is None or end > block + declared:  # no length, or a wrong one
-        stream.seek(max(end - _TAIL, 0))
-        tail = stream.read(_TAIL).rstrip(b"\x00 ")
+        tail = stream.read_at(max(end - _TAIL, 0), _TAIL).rstrip(b"\x00 ")
         return re.search(syntax.separator.pattern + rb"\Z", tail) is None
     return end < block + declared or _lacks_newlines(stream, start, block, end, syntax)
 
@@ -174,19 +169,15 @@ def _lacks_newlines(stream: Stream, start: int, block: int, end: int, syntax: Sy
     in line ends that do not belong to an HTTP head. (ARC has them before a record.) The record begins at
     `start`.
     """
-    stream.seek(block - len(_EMPTY_LINE))
-    header_end = stream.read(len(_EMPTY_LINE))
-    stream.seek(end)
-    rest = stream.read(len(_EMPTY_LINE))
+    header_end = stream.read_at(block - len(_EMPTY_LINE), len(_EMPTY_LINE))
+    rest = stream.read_at(end, len(_EMPTY_LINE))
     if syntax is ARC or header_end != _EMPTY_LINE or rest == _EMPTY_LINE or not _EMPTY_LINE.startswith(rest):
         return False
     if start > 0 and len(rest) >= _first_gap(stream, syntax):
         return False
-    stream.seek(end - len(_EMPTY_LINE))
-    if rest or stream.read(len(_EMPTY_LINE)) != _EMPTY_LINE:
+    if rest or stream.read_at(end - len(_EMPTY_LINE), len(_EMPTY_LINE)) != _EMPTY_LINE:
         return True
-    stream.seek(block)
-    head = stream.read(min(end - block, MAX_HEADER)).find(_EMPTY_LINE)
+    head = stream.read_at(block, min(end - block, MAX_HEADER)).find(_EMPTY_LINE)
     return head < 0 or block + head + len(_EMPTY_LINE) >= end
 
 

@@ -8,16 +8,8 @@ from typing import Final
 
 from fastwarc.stream_io import BrotliReader
 
-from victor_spark.warc import file_types
-from victor_spark.warc.compression import (
-    GZIP_MAGIC,
-    SKIPPABLE_MAGICS,
-    ZSTD_MAGIC,
-    Encoding,
-    decompressed,
-    gathered,
-    inflated_bytes,
-)
+from victor_spark.warc import compression, file_types
+from victor_spark.warc.compression import GZIP_MAGIC, Encoding
 
 _CHUNK_HEAD = re.compile(rb"[ \t]*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
 _MAX_DECLARED: Final = 4
@@ -108,13 +100,13 @@ def _unbrotli(packed: bytes, limit: int) -> Body:
     """A brotli body; one that is plain already comes back as it is."""
     if packed.startswith(GZIP_MAGIC):
         return Body(packed)
-    found = gathered(decompressed(lambda: BrotliReader(BytesIO(packed))), limit + 1)
+    found = compression.gathered(compression.decompressed(lambda: BrotliReader(BytesIO(packed))), limit + 1)
     return _or_plain(_body(found.content, found.error, limit), packed)
 
 
 def _unzstd(packed: bytes, limit: int) -> Body:
     """All frames of a zstd body, skippable ones too; one that is plain already comes back as it is."""
-    is_zstd = packed.startswith((ZSTD_MAGIC, *SKIPPABLE_MAGICS))
+    is_zstd = packed.startswith((compression.ZSTD_MAGIC, *compression.SKIPPABLE_MAGICS))
     return _inflated(packed, "zstd", limit) if is_zstd else Body(packed)
 
 
@@ -137,7 +129,7 @@ def _inflated(packed: bytes, encoding: Encoding, limit: int) -> Body:
     n_left, error = limit + 1, None
     follows = True
     while end is not None and follows and n_left > 0:
-        part, end, error = inflated_bytes(packed, encoding, n_left, end)
+        part, end, error = compression.inflated_bytes(packed, encoding, n_left, end)
         parts.append(part)
         n_left -= len(part)
         if end is not None:

@@ -261,10 +261,13 @@ def _at(stream: Stream, start: int, archive: Archive) -> _At:
 
 def _raw(stream: Stream, start: int, header: Header, end: int, block_length: int) -> RawRecord:
     """The record at `start` whose block ends at `end` of the stream."""
-    stream.seek(start + header.length)
+    position = start + header.length
 
     def read(n: int) -> bytes:
-        return stream.read(max(min(n, end - stream.tell()), 0))
+        nonlocal position
+        part = stream.read_at(position, max(min(n, end - position), 0))
+        position += len(part)
+        return part
 
     kind = header.fields.get("warc-type", "").lower()
     return RawRecord(start, kind, lambda name: header.fields.get(name.lower()), read, block_length)

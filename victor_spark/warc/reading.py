@@ -136,13 +136,5 @@ def _syntax(source: Source, shard: Shard) -> Syntax:
 
 
 def _record(damage: Damage, filename: str) -> Record:
-    return Record(
-        id=None,
-        url=None,
-        warc_filename=filename,
-        warc_record_offset=damage.warc_record_offset,
-        warc_record_length=damage.warc_record_length,
-        payload=None,
-        status=damage.status,
-        reason=damage.reason,
-    )
+    start, length = damage.warc_record_offset, damage.warc_record_length
+    return Record(None, None, filename, start, length, None, status=damage.status, reason=damage.reason)

@@ -8,18 +8,8 @@ from typing import BinaryIO, Final
 
 from fastwarc.stream_io import Lz4Reader
 
-from victor_spark.warc.compression import (
-    MAGICS,
-    SKIPPABLE_MAGICS,
-    ZSTD_DICTIONARY_MAGIC,
-    ZSTD_MAGIC,
-    CorruptError,
-    Parts,
-    compression_of,
-    decompressed,
-    inflated,
-    inflated_bytes,
-)
+from victor_spark.warc import compression
+from victor_spark.warc.compression import CorruptError, Parts
 
 MEMBER_NAMES: Final = {"gzip": "gzip member", "zstd": "zstd frame", "lz4": "lz4 frame"}
 MAGIC_LENGTH: Final = 4
@@ -53,7 +43,7 @@ class Source:
         self.failure: Exception | None = None
         self.size = file.seek(0, os.SEEK_END)
         self._position = file.seek(start)
-        self.compression = compression_of(self.read(4))
+        self.compression = compression.compression_of(self.read(4))
         self.seek(0)
 
     def read(self, n: int = -1, /) -> bytes:
@@ -94,11 +84,12 @@ class Source:
     def begins_member(self, position: int) -> bool:
         """Whether a member begins at `position`, or may: the file ends within a magic number."""
         head = self.read_at(position, 4)
-        return any(head.startswith(magic) or magic.startswith(head) for magic in MAGICS[self.compression])
+        magics = compression.MAGICS[self.compression]
+        return any(head.startswith(magic) or magic.startswith(head) for magic in magics)
 
     def surely_no_member_at(self, position: int) -> bool:
         """Whether the last bytes read show that no gzip member, zstd or lz4 frame begins at `position`."""
-        magics = MAGICS.get(self.compression)
+        magics = compression.MAGICS.get(self.compression)
         if magics is None:
             return False
         for start, window in self._windows:
@@ -134,6 +125,11 @@ class View:
     def tell(self) -> int:
         """The position."""
         return self._position
+
+    def read_at(self, position: int, n: int) -> bytes:
+        """At most `n` bytes from `position` on, fewer at the end; the next `read` follows them."""
+        self.seek(position)
+        return self.read(n)
 
 
 class Member:
@@ -183,9 +179,10 @@ class Member:
         self._position = min(position, self._n_inflated)
         return self._position
 
-    def tell(self) -> int:
-        """The position."""
-        return self._position
+    def read_at(self, position: int, n: int) -> bytes:
+        """At most `n` bytes from `position` on, fewer at the end; the next `read` follows them."""
+        self.seek(position)
+        return self.read(n)
 
     def end(self) -> tuple[int, bool]:
         """The offset in the shard after this member, and whether it ends there and not the file."""
@@ -197,37 +194,37 @@ class Member:
 def dictionary_of(source: Source) -> bytes | None:
     """The dictionary frame that a .warc.zst may begin with, unpacked."""
     head = source.read_at(0, 8) if source.compression == "zstd" else b""
-    if not head.startswith(ZSTD_DICTIONARY_MAGIC) or len(head) < 8:
+    if not head.startswith(compression.ZSTD_DICTIONARY_MAGIC) or len(head) < 8:
         return None
     content = source.read_at(8, struct.unpack_from("<I", head, 4)[0])
-    if not content.startswith(ZSTD_MAGIC):
+    if not content.startswith(compression.ZSTD_MAGIC):
         return content
-    found = inflated_bytes(content, "zstd", _LONGEST_DICTIONARY)
+    found = compression.inflated_bytes(content, "zstd", _LONGEST_DICTIONARY)
     return None if found.end is None else found.content
 
 
 def open_member(source: Source, start: int) -> Member:
     """The gzip member, zstd or lz4 frame at an offset; CorruptError when none begins there."""
-    compression = source.compression
+    kind = source.compression
     if source.size - start < MAGIC_LENGTH or not source.begins_member(start):
-        raise CorruptError(f"no {MEMBER_NAMES[compression]} begins here")
-    if compression == "lz4":
+        raise CorruptError(f"no {MEMBER_NAMES[kind]} begins here")
+    if kind == "lz4":
         return Member(lambda: _lz4_frame(source, start))
-    assert compression != "plain"
+    assert kind != "plain"
     dictionary = dictionary_of(source)
-    return Member(lambda: inflated(source.read_at, start, compression, dictionary=dictionary))
+    return Member(lambda: compression.inflated(source.read_at, start, kind, dictionary=dictionary))
 
 
 def _lz4_frame(source: Source, start: int) -> Parts:
     """The content of the lz4 frame at an offset; a skippable frame has none."""
     head = source.read_at(start, 8)
-    if head.startswith(SKIPPABLE_MAGICS):
+    if head.startswith(compression.SKIPPABLE_MAGICS):
         frame_end = start + 8 + (struct.unpack_from("<I", head, 4)[0] if len(head) == 8 else 1)
         return min(frame_end, source.size), frame_end <= source.size
     frame_end = _end_of_lz4(source, start)
     end, complete = min(frame_end, source.size), frame_end <= source.size
     try:
-        yield from decompressed(lambda: Lz4Reader(View(source, start, end)))
+        yield from compression.decompressed(lambda: Lz4Reader(View(source, start, end)))
     except CorruptError:
         if complete:
             raise
