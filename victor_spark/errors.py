@@ -62,6 +62,7 @@ EXTRAS: Final = {
     "pydivsufsort": "spark",
     "pyiceberg": "iceberg",
     "pyspark": "spark",
+    "shtab": "completion",
     "sklearn": "train",
     "starlette": "annotate",
     "uvicorn": "annotate",

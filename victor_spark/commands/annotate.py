@@ -3,7 +3,6 @@
 import argparse
 import json
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, Final
 
 from victor_spark.commands.options import Command, Group, OneOf, option, positive, switch
 from victor_spark.errors import EXIT_DONE, UsageError
-from victor_spark.redaction import redacted_message
+from victor_spark.logs import log
 
 HELP: Final = """\
 Serves a web application that labels the blocks of pages: prints its address (with a token), runs until
@@ -132,15 +131,15 @@ def serve(arguments: argparse.Namespace) -> int:
         try:
             importing.add_practice(kept)
             if predictor and (n_renewed := importing.renew(kept, predictor)):
-                _say(f"{n_renewed} pages have new initial labels by {name}")
+                log(f"{n_renewed} pages have new initial labels by {name}")
             if inputs := [_fetched(each, path, arguments) for each in arguments.inputs]:
-                importing.add_inputs(kept, inputs, look, predictor, limit=arguments.limit, say=_say)
+                importing.add_inputs(kept, inputs, look, predictor, limit=arguments.limit, say=log)
             if not arguments.import_only:
                 work = app.Workspace(kept, plan, name)
                 token = None if arguments.no_token else arguments.token or kept.token
                 app.serve(work, host=arguments.host, port=arguments.port, token=token)
         except KeyboardInterrupt:
-            _say("stopped; all labels are saved")
+            log("stopped; all labels are saved", "warning")
     return EXIT_DONE
 
 
@@ -156,16 +155,12 @@ def _fetched(name: str, path: Path, arguments: argparse.Namespace) -> str:
     from victor_spark.fetch.exchange import Limits
 
     output = path.with_name(f"{path.stem}.fetched.warc.gz")
-    _say(f"{name}: fetching a list of addresses into {output}")
+    log(f"{name}: fetching a list of addresses into {output}")
     limits = Limits(allow_private=arguments.allow_private)
     _, complete = fetch.fetch(addresses.read(Path(name)).urls, output, fetch.USER_AGENT, limits, Politeness())
     if not complete:
         raise KeyboardInterrupt
     return str(output)
-
-
-def _say(line: str) -> None:
-    print(f"victor: {redacted_message(line)}", file=sys.stderr)
 
 
 def export(arguments: argparse.Namespace) -> int:

@@ -27,6 +27,7 @@ from victor_spark.commands.options import Command, Group, command_line, option, 
 from victor_spark.errors import EXIT_DONE, UsageError
 from victor_spark.evaluation import evaluate, gold, measuring, report
 from victor_spark.evaluation.gold import Choice
+from victor_spark.logs import log
 
 OPTIONS: Final = (
     option("--gold PATH...", "annotated pages, see above", required=True),
@@ -60,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     plan = measuring.plan(arguments.cleaner, arguments.cleaned, arguments.measures, arguments.model)
     sources = gold.sources(arguments.gold, arguments.pages, without_pages=not arguments.cleaner)
     for line in gold.unmatched(arguments.gold, arguments.pages, arguments.cleaned):
-        print(f"victor: {line}", file=sys.stderr)
+        log(line, "warning")
     annotated = evaluate.check(sources, Choice(tuple(arguments.sets), arguments.split, arguments.limit))
     import_module("matplotlib")  # a missing extra is reported before the work
     options = ("gold", "pages", "cleaner", "cleaned", "measures", "sets", "model", "split", "limit")

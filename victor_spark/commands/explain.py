@@ -9,8 +9,6 @@ examples:
   victor explain page.html --output why.html --cleaner victor-2008
   victor explain page.html --fail-below 0.6 || echo "the model is unsure of this page"
   victor explain page.html --url http://example.org/a --templates templates.parquet
-
-With --fail-below, the exit code is 3 if the page's expected F1 is lower.
 """
 
 import argparse
@@ -36,7 +34,9 @@ from victor_spark.html.charset import decode
 from victor_spark.model import files as model_files
 from victor_spark.model.explanation import Explanation, explain
 from victor_spark.roles import ROLES
+from victor_spark.spark.request import CleanRequest
 from victor_spark.warc import storage
+from victor_spark.warc.records import Record
 
 OPTIONS: Final = (
     option("PAGE", "an html page; - is stdin", dest="inputs", nargs=1),
@@ -54,22 +54,28 @@ def run(arguments: argparse.Namespace) -> int:
     name, record = read_page(request, arguments.url)
     if record.status is not None or record.payload is None:
         raise InputError(f"{name}: {record.status or 'error'} ({record.reason})")
-    models = pipeline.models(request.cleaning)
-    document = pipeline.cleaning(request.cleaning, models)(record)
-    markup, _ = decode(record.payload, record.http_charset)
     shown = "page" if name == "stdin" else Path(storage.public(arguments.inputs[0], arguments.inputs[0])).stem
     path = Path(arguments.output or f"{shown}.explained.html")
+    document = write(path, record, request, name=name)
+    print(f"{name}: {verdict(document)}\n{path}")
+    for field, source in document.metadata.sources.items():
+        print(f"  {field}: {getattr(document.metadata, field)!r:.200} (from {source})")
+    is_unsure = request.cleaning.fail_below is not None and document.status != "ok"
+    return EXIT_BUDGET if is_unsure else EXIT_DONE
+
+
+def write(path: Path, record: Record, request: CleanRequest, *, name: str) -> Document:
+    """Writes the file of a page that was read, and returns its document."""
+    models = pipeline.models(request.cleaning)
+    document = pipeline.cleaning(request.cleaning, models)(record)
+    markup, _ = decode(record.payload or b"", record.http_charset)
     trained = [content for model, content in models.items() if model.startswith("crf/")]
     weighed = len(trained) == 1 and document.n_blocks > 0  # the features of a single CRF have weights
     why = explain(model_files.from_bytes(trained[0]), document.columns) if weighed else None
     with resources.written(path):
         content = page(document, why, name=name, sheets=style_sheets(markup))
         path.write_text(content, encoding="utf-8")
-    print(f"{name}: {verdict(document)}\n{path}")
-    for field, source in document.metadata.sources.items():
-        print(f"  {field}: {getattr(document.metadata, field)!r:.200} (from {source})")
-    is_unsure = request.cleaning.fail_below is not None and document.status != "ok"
-    return EXIT_BUDGET if is_unsure else EXIT_DONE
+    return document
 
 
 def page(
@@ -150,4 +156,6 @@ _BAR: Final = """
 """
 
 
-EXPLAIN: Final = Command(__doc__, OPTIONS, run)
+EXPLAIN: Final = Command(
+    __doc__, OPTIONS, run, codes={EXIT_BUDGET: "the page's expected F1 is below --fail-below"}
+)

@@ -11,7 +11,6 @@ examples:
 
 import argparse
 import asyncio
-import sys
 from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
@@ -21,7 +20,7 @@ from victor_spark import __version__
 from victor_spark.commands.options import Command, Group, n_bytes, option, positive, seconds, switch
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
 from victor_spark.evaluation.progress import reporter
-from victor_spark.redaction import redacted_message
+from victor_spark.logs import log
 
 if TYPE_CHECKING:
     from victor_spark.fetch.crawl import Outcome, Politeness
@@ -67,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--output {output}: the name must end in .warc.gz")
     listed = addresses.read(Path(arguments.urls))
     if n := len(listed.bad):
-        _say(f"{n} line{'s' * (n != 1)} of {arguments.urls} skipped: {listed.bad[0]}{', …' * (n > 1)}")
+        log(f"{n} line{'s' * (n != 1)} of {arguments.urls} skipped: {listed.bad[0]}{', …' * (n > 1)}")
     limits = Limits(
         seconds=arguments.timeout,
         connect_seconds=min(15.0, arguments.timeout),
@@ -89,7 +88,7 @@ def fetch(
 
     warc = WarcFile(output, user_agent)
     if warc.n_cut:
-        _say(f"{output}: removed an incomplete record of {warc.n_cut} bytes at its end")
+        log(f"{output}: removed an incomplete record of {warc.n_cut} bytes at its end")
     report, numbers = reporter("fetching", len(listed)), count(1)
     client = Client(user_agent, limits)
     crawl = Crawl(warc, client, polite, lambda _url, _status: report(next(numbers), ""))
@@ -97,24 +96,20 @@ def fetch(
     try:
         asyncio.run(crawl.run(listed))
     except KeyboardInterrupt:
-        _say("stopped; run the same command again to resume")
+        log("stopped; run the same command again to resume", "warning")
         complete = False
     finally:
         warc.close()
     outcome = crawl.outcome
     for status, n in outcome.counts().items():
-        _say(f"{n:>7} {status}")
+        log(f"{n:>7} {status}")
     for url, why in list(outcome.why.items())[:_SHOWN]:
-        _say(f"  {outcome.of[url]}: {url} ({why})")
+        log(f"  {outcome.of[url]}: {url} ({why})")
     if len(outcome.why) > _SHOWN:
-        _say(f"  … and {len(outcome.why) - _SHOWN} more")
+        log(f"  … and {len(outcome.why) - _SHOWN} more")
     return outcome, complete
 
 
-def _say(line: str) -> None:
-    """Prints a line without credentials and without control characters that a server sent."""
-    shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in redacted_message(line))
-    print(f"victor: {shown}", file=sys.stderr)
-
-
-FETCH: Final = Command(__doc__, OPTIONS, run)
+FETCH: Final = Command(
+    __doc__, OPTIONS, run, codes={EXIT_INCOMPLETE: "stopped; run the same command again to resume"}
+)

@@ -20,7 +20,6 @@ examples:
 
 import argparse
 import json
-import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,6 +36,7 @@ from victor_spark.evaluation.cross_validation import Results
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import reporter, track
 from victor_spark.extractors import CRF_CLEANERS, MODELS
+from victor_spark.logs import log
 from victor_spark.model import files as model_files
 from victor_spark.model.crf import Model
 from victor_spark.model.feature_sets import TEMPLATE_SHARE
@@ -107,7 +107,7 @@ def _train(arguments: argparse.Namespace, recipe: "Recipe", output: Path) -> Non
     pages = _labelled(files)
     arguments.folds, why_not = _folds(arguments, pages)
     if why_not:
-        print(f"victor: not measured: {why_not}", file=sys.stderr)
+        log(f"not measured: {why_not}", "warning")
     if TEMPLATE_SHARE in recipe.table.names:
         pages = crf.with_shares(pages, MiningSettings())
     results: Results = {}
@@ -224,7 +224,7 @@ def _write(
     learnt = [page for page in pages if labelling.trainable(page)]
     report = reporter("training", recipe.options.max_iterations)
     trained = recipe.train(learnt, lambda number, loss: report(number, f"loss {loss:.0f}"))
-    sys.stderr.write("\n" if sys.stderr.isatty() else "")
+    report(recipe.options.max_iterations, "")  # it may have stopped earlier
     trained_on = Counter(page.gold.set for page in learnt if len(page.page.blocks) <= MAX_BLOCKS)
     options = recipe.options
     metrics = {

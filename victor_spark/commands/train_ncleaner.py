@@ -16,7 +16,6 @@ examples:
 import argparse
 import hashlib
 import json
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
@@ -31,6 +30,7 @@ from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import track
 from victor_spark.extractors import ncleaner as cleaner
+from victor_spark.logs import log
 from victor_spark.model.files import FILE_NAME
 from victor_spark.train import ncleaner as training
 
@@ -85,7 +85,7 @@ def _train(arguments: argparse.Namespace, output: Path) -> None:
     if results:
         print(cross_validation.table(metrics["held_out"]))
     else:
-        print(f"victor: not measured: {arguments.data} has no page of the split dev", file=sys.stderr)
+        log(f"not measured: {arguments.data} has no page of the split dev", "warning")
     output.mkdir(parents=True, exist_ok=True)
     (output / FILE_NAME).write_bytes(cleaner.to_bytes(model))
     (output / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n", encoding="utf-8")
