@@ -34,7 +34,8 @@ LIBRARIES: Final = {
     "libm.so.6",
     "libpthread.so.0",
     "libdl.so.2",
-    "libc.so",
+    "libc.musl-x86_64.so.1",
+    "libc.musl-aarch64.so.1",
     "ld-linux-aarch64.so.1",
 }
 """What a kernel may need: parts of the C library."""
@@ -127,6 +128,8 @@ def wheel(target: Target, source: Path, output: Path) -> Path:
         **variables,
     )
     [draft] = drafts.glob("*.whl")
+    if "musl" in target.zig:
+        _name_musl(draft, target.zig.partition("-")[0])
     repair = ["repair", "--plat", "auto", "--only-plat", "--wheel-dir", str(folder / "repaired"), str(draft)]
     _run(sys.executable, "-m", "auditwheel", *repair)
     [repaired] = (folder / "repaired").glob("*.whl")
@@ -135,8 +138,20 @@ def wheel(target: Target, source: Path, output: Path) -> Path:
     return made
 
 
+def _name_musl(draft: Path, processor: str) -> None:
+    """Names the C library as Alpine does, and auditwheel expects: Zig's is `libc.so`."""
+    folder = _emptied(draft.parent / "unpacked")
+    with zipfile.ZipFile(draft) as archive:
+        archive.extractall(folder)
+    libraries = map(str, folder.rglob("*.so"))
+    _run("patchelf", "--replace-needed", "libc.so", f"libc.musl-{processor}.so.1", *libraries)
+    draft.unlink()
+    shutil.make_archive(str(draft), "zip", folder)
+    draft.with_name(f"{draft.name}.zip").rename(draft)
+
+
 def audit(path: Path, target: Target) -> None:
-    """Raises AuditError for a wrong tag or size, and for kernels that lack, have symbols or need libraries."""
+    """Raises AuditError for a wrong tag or size, and for kernels that lack, have symbols, need libraries."""
     if path.stat().st_size > MAX_BYTES:
         raise AuditError(f"{path.name} has {path.stat().st_size:,} bytes, over {MAX_BYTES:,}")
     if "-cp311-abi3-" not in path.name or not path.name.endswith(f"{target.tag}.whl"):
