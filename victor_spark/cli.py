@@ -121,7 +121,8 @@ def _dispatch(words: list[str]) -> int:
     command = loaded(name)
     parsed = parser(name, command).parse_args(words[len(name.split()) :])
     flags = [word.partition("=")[0] for word in words if word.startswith("--")]
-    if repeated := {flag for flag in flags if flags.count(flag) > 1}:  # argparse would keep the last value
+    once = {one.flag for one in options.flat(command.options) if one.how.get("action") != "append"}
+    if repeated := {flag for flag in once if flags.count(flag) > 1}:  # argparse would keep the last value
         raise UsageError(f"{min(repeated)} is given twice")
     if parsed.quiet:
         logs.quieten()

@@ -19,7 +19,7 @@ import webbrowser
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
+from importlib import util
 from pathlib import Path
 from typing import Any, Final
 
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         spark=SparkOptions(master="local[*]"),
     )
     table, example, seconds = _in_process(request)
-    if find_spec("pyspark"):
+    if util.find_spec("pyspark"):
         from victor_spark.spark import run as job
 
         job.run(request)
@@ -85,7 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
             (output / "pages").mkdir(parents=True)
             pq.write_table(table, output / "pages" / "part-0.parquet")
             explain.write(report, example, request, name=EXAMPLE.rpartition("/")[2])
-    pages = list(_measured(table.to_pylist(), sample / "gold.jsonl"))
+    rows = table.sort_by([("warc_filename", "ascending"), ("warc_record_offset", "ascending")])
+    pages = list(_measured(rows.to_pylist(), sample / "gold.jsonl"))
     for section in (_statuses(pages), _quality(pages), _example(pages), _dropped(pages)):
         print("\n".join(section), end="\n\n")
     print(f"Speed: {table.num_rows / seconds:.0f} pages/s on one core, without Spark")
@@ -176,7 +177,8 @@ def _dropped(pages: Sequence[Measured]) -> Iterator[str]:
     first = {page.row["status"]: page.row for page in reversed(pages)}
     for status, row in sorted(first.items()):
         if status != "ok":
-            where = row["url"] or f"{row['warc_filename']} at byte {row['warc_record_offset']}"
+            file = Path(row["warc_filename"]).name
+            where = row["url"] or f"{file} at byte {row['warc_record_offset']}"
             yield from _fitting([f"{status:<15} {row['reason']}  ({where})"], "  ")
 
 
