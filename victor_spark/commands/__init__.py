@@ -10,6 +10,10 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "clean": ("clean:CLEAN", "clean one page to stdout, or archives to Parquet on Spark"),
     "demo": ("demo:DEMO", "clean a small sample crawl and show how well that went"),
     "explain": ("explain:EXPLAIN", "show block by block why a page was cleaned as it was"),
+    "look": (
+        "look:LOOK",
+        "look at pages in the browser, and try cleaners, thresholds and roles",
+    ),
     "plan": ("plan:PLAN", "check inputs; estimate pages, time, disk and memory of a run"),
     "status": ("runs:STATUS", "show the waves of a run that are done, missing and failed"),
     "export": ("runs:EXPORT", "write a run's pages as JSON Lines, Parquet, or an Iceberg or Delta table"),

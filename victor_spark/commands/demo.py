@@ -2,7 +2,7 @@
 
 With Spark, where it is installed, by the job of `victor clean`; otherwise in this process, without limits.
 All that is printed is computed from the rows, beside the text that a perfect cleaner would keep. A desktop's
-browser opens the report.
+browser opens one page with the reasons for every block.
 
 examples:
   victor demo
@@ -26,8 +26,8 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from victor_spark import kernels, pipeline, resources
-from victor_spark.commands import explain
+from victor_spark import clean, kernels, pipeline, resources
+from victor_spark.annotation import explained
 from victor_spark.commands.options import Command, option, switch
 from victor_spark.errors import EXIT_DONE, EXIT_INTERNAL
 from victor_spark.evaluation.measures import Overlap, macro, overlap
@@ -35,8 +35,7 @@ from victor_spark.logs import log
 from victor_spark.spark.request import CleanRequest, RowOptions, SparkOptions
 from victor_spark.spark.rows import page_work, row_batches
 from victor_spark.warc import inputs
-from victor_spark.warc.records import Record
-from victor_spark.warc.shard import FIRST, Shard
+from victor_spark.warc.shard import FIRST
 from victor_spark.words import words
 
 EXAMPLE: Final = "https://www.podhorsky-list.example/zpravy/2024/03/most-pres-bystrinku-1041.html"
@@ -69,22 +68,25 @@ def run(arguments: argparse.Namespace) -> int:
     request = CleanRequest(
         inputs=tuple(map(str, sorted(sample.glob("crawl-*.warc.gz")))),
         output=str(output),
-        rows=RowOptions(blocks=True),
+        rows=RowOptions(blocks=True, html=True),
         spark=SparkOptions(master="local[*]"),
     )
-    table, example, seconds = _in_process(request)
+    models = pipeline.models(request.cleaning)
+    work, start = page_work(request, models), time.process_time()
+    shards = inputs.resolve(request.inputs)
+    batches = row_batches(shards, work.schema, read=lambda shard: work.read(shard, FIRST), row=work.row)
+    table = pa.Table.from_batches(batches)
+    seconds = time.process_time() - start
     if util.find_spec("pyspark"):
         from victor_spark.spark import run as job
 
         job.run(request)
-        table, report = pq.read_table(output / "pages"), output / "_run" / "report.html"
+        table = pq.read_table(output / "pages")
     else:
         log(f"pyspark is not installed: {table.num_rows} pages were cleaned in this process, without Spark")
-        report = output / "explained.html"
         with resources.written(output):
             (output / "pages").mkdir(parents=True)
             pq.write_table(table, output / "pages" / "part-0.parquet")
-            explain.write(report, example, request, name=EXAMPLE.rpartition("/")[2])
     rows = table.sort_by([("warc_filename", "ascending"), ("warc_record_offset", "ascending")])
     pages = list(_measured(rows.to_pylist(), sample / "gold.jsonl"))
     for section in (_statuses(pages), _quality(pages), _example(pages), _dropped(pages)):
@@ -92,27 +94,15 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"Speed: {table.num_rows / seconds:.0f} pages/s on one core, without Spark")
     if names := kernels.uncompiled():
         print(f"  {len(names)} kernels run uncompiled here, about 50 times slower")
-    print(f"Rows are in {output / 'pages'} (Parquet); the report is {report}")
+    example = next(page.row for page in pages if page.row["url"] == EXAMPLE)
+    document, report = clean(example["html"], EXAMPLE), output / "explained.html"
+    content = explained.page(document, models, name=EXAMPLE, markup=example["html"].decode())
+    report.write_text(content, encoding="utf-8")
+    print(f"Rows are in {output / 'pages'} (Parquet); the page above, block by block: {report}")
     desktop = sys.platform != "linux" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     if arguments.open is not False and desktop and sys.stdout.isatty():
         webbrowser.open(report.resolve().as_uri())
     return EXIT_DONE if any(page.row["status"] == "ok" for page in pages) else EXIT_INTERNAL
-
-
-def _in_process(request: CleanRequest) -> tuple[pa.Table, Record, float]:
-    """The rows, the record of the page to show, and the CPU seconds with the models loaded."""
-    work = page_work(request, pipeline.models(request.cleaning))
-    records = {}
-
-    def read(shard: Shard) -> Iterator[Record]:
-        for record in work.read(shard, FIRST):
-            records[record.url] = record
-            yield record
-
-    start = time.process_time()
-    batches = row_batches(inputs.resolve(request.inputs), work.schema, read=read, row=work.row)
-    table = pa.Table.from_batches(batches)
-    return table, records[EXAMPLE], time.process_time() - start
 
 
 def _measured(rows: Iterable[Row], file: Path) -> Iterator[Measured]:
