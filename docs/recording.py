@@ -39,7 +39,9 @@ def main() -> None:
                 check=True,
             )
             console.print(Text(done.stdout))
-    PICTURE.write_text(console.export_svg(title="victor", unique_id="victor"), encoding="utf-8")
+    picture = console.export_svg(title="victor", unique_id="victor")
+    fonts = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)  # of another site: the reader's own fonts do
+    PICTURE.write_text(fonts.sub("", picture), encoding="utf-8")
 
 
 if __name__ == "__main__":
