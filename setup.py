@@ -1,4 +1,4 @@
-"""Compiles the kernels where that is possible, and puts conf/ and models/ into the wheel.
+"""Compiles the kernels where that is possible, and puts conf/, models/ and the sample crawl into the wheel.
 
 Everything else is said in pyproject.toml. Each kernel is Python that Cython can compile ("pure Python
 mode"): without a compiler, or with VICTOR_COMPILE=0, the same files run uncompiled. VICTOR_KERNELS names one
@@ -9,6 +9,7 @@ import importlib
 import os
 import shutil
 import sys
+import sysconfig
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -22,7 +23,10 @@ KERNELS = sorted(
     if path.read_text(encoding="utf-8").startswith(MARK)
 )
 """What is compiled: the modules of these folders whose first line begins with MARK."""
-DATA = ("conf", "models")
+DATA = {"conf": ("*",), "models": ("*",), "sample": ("crawl-*.warc.gz", "gold.jsonl")}
+"""Folders that a wheel has beside the modules, and the files that it takes from them."""
+STABLE = (3, 11)
+"""The Python whose stable ABI compiled kernels use: one wheel does for it and all later ones."""
 DIRECTIVES = {
     "language_level": 3,
     "boundscheck": False,
@@ -70,6 +74,11 @@ def write_numbers() -> None:
             pxd.write_text(text, encoding="utf-8")
 
 
+def has_stable_abi() -> bool:
+    """Whether this Python has the stable ABI: free-threaded ones don't, nor do others than CPython."""
+    return sys.implementation.name == "cpython" and not sysconfig.get_config_var("Py_GIL_DISABLED")
+
+
 def extensions() -> list[Extension]:
     """One optional extension a kernel: a build goes on when the C compiler is missing or fails."""
     if os.environ.get("VICTOR_COMPILE") == "0" or not KERNELS:
@@ -83,9 +92,15 @@ def extensions() -> list[Extension]:
     links = [] if variant else ["-Wl,-S"]
     if sys.platform == "win32":
         flags, links = [], []
+    stable = has_stable_abi() and not variant
     modules = [
         Extension(
-            ".".join(path.with_suffix("").parts), [str(path)], extra_compile_args=flags, extra_link_args=links
+            ".".join(path.with_suffix("").parts),
+            [path.as_posix()],
+            extra_compile_args=flags,
+            extra_link_args=links,
+            define_macros=[("Py_LIMITED_API", "0x{:02X}{:02X}0000".format(*STABLE))] if stable else [],
+            py_limited_api=stable,
         )
         for path in KERNELS
     ]
@@ -100,14 +115,20 @@ def extensions() -> list[Extension]:
 
 
 class BuildWithData(build_py):
-    """Copies conf/ and models/ beside the modules of a wheel; a checkout finds them where they are."""
+    """Copies DATA beside the modules of a wheel; a checkout finds them where they are."""
 
     def run(self) -> None:
         """Builds the modules, then adds the data folders."""
         super().run()
         if not self.editable_mode:
-            for folder in filter(os.path.isdir, DATA):
-                shutil.copytree(folder, Path(self.build_lib, "victor_spark", folder), dirs_exist_ok=True)
+            for folder, patterns in DATA.items():
+                for source in (path for pattern in patterns for path in Path(folder).rglob(pattern)):
+                    target = Path(self.build_lib, "victor_spark", source)
+                    if source.is_file():
+                        target.parent.mkdir(parents=True, exist_ok=True)
+                        shutil.copyfile(source, target)
 
 
-setup(ext_modules=extensions(), cmdclass={"build_py": BuildWithData})
+modules = extensions()
+tag = {"py_limited_api": "cp{}{}".format(*STABLE)} if modules and modules[0].py_limited_api else {}
+setup(ext_modules=modules, cmdclass={"build_py": BuildWithData}, options={"bdist_wheel": tag})

@@ -3,6 +3,9 @@
 import dataclasses
 import json
 import os
+import platform
+import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -13,8 +16,10 @@ import pytest
 
 import victor_spark
 from tests.said import said
+from victor_spark import extractors, kernels, logs
 from victor_spark.cli import main
 from victor_spark.commands import COMMANDS, lists, options
+from victor_spark.evaluation import progress
 
 TEXT = "The lighthouse keeper wrote down the weather every evening, and nobody ever asked him for his books."
 PAGE = (
@@ -219,9 +224,21 @@ def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out
     assert all(name in shown for name in COMMANDS)
     assert "examples:" in shown
-    assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"victor {victor_spark.__version__}\n"
     assert main([]) == 2
+    assert "examples:" in capsys.readouterr().err
+
+
+def test_the_version_names_model_kernels_and_python(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    version, model, compiled, python = capsys.readouterr().out.splitlines()
+    assert version == f"victor {victor_spark.__version__}"
+    assert model == f"model: {extractors.models_of('victor')[0]}"
+    if kernels.compiled():
+        abi = {path.name.split(".")[1] for path in Path(kernels.__file__).parent.glob("blocks.*.so")}
+        assert compiled.removeprefix("kernels: ") in {f"compiled ({name})" for name in abi}
+    else:
+        assert compiled.startswith("kernels: not compiled: ")
+    assert python.startswith(f"Python: {platform.python_version()} ")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -238,7 +255,91 @@ def test_a_group_of_commands_has_help_too(capsys: pytest.CaptureFixture[str]) ->
     assert "train crf" in shown
     assert "templates mine" not in shown
     assert main(["train"]) == 2
-    assert "train crf" in capsys.readouterr().err
+    assert capsys.readouterr() == ("", shown)
+
+
+def test_the_help_of_a_command_lists_its_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    found = {}
+    for name in COMMANDS:
+        main([*name.split(), "--help"])
+        (found[name],) = re.findall(r"^exit codes: (.*)$", capsys.readouterr().out, re.MULTILINE)
+    assert found["cleaners"] == "0 done, 1 internal error, 2 wrong usage or unreadable input"
+    assert "3 failure budget exceeded, 4 stopped; run the same command again" in found["clean"]
+    assert "3 the page's expected F1 is below" in found["explain"]
+    assert found["status"].startswith("0 complete, 1 internal error, ")
+    assert found["status"].endswith(", 4 incomplete")
+
+
+@pytest.mark.parametrize("words", [["--format", "text", "--format", "html"], ["--url=a", "--url", "b"]])
+def test_an_option_that_is_given_twice_is_an_error(
+    words: list[str], html: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """argparse keeps the last value and says nothing."""
+    assert main(["clean", str(html), *words]) == 2
+    flag = words[0].partition("=")[0]
+    assert said(capsys.readouterr().err) == [f"victor: error: {flag} is given twice"]
+
+
+def test_quiet_leaves_out_progress_but_not_warnings(html: Path, tmp_path: Path) -> None:
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    (texts / "xx.txt").write_text("the ferry is late again today because of the fog\n" * 50)
+    lines = []
+    for words in ([], ["--quiet"]):
+        code, _, err = victor("train", "langid", texts, "--output", tmp_path / "p.npz", "--overwrite", *words)
+        assert code == 0, err
+        lines.append(said(err))
+    assert lines[1] == []
+    assert any(line.startswith("victor: reading: 1/1") for line in lines[0])
+    html.write_text("<html><body><div></div></body></html>")
+    _, _, err = victor("clean", html, "--quiet")
+    assert "page.html: empty" in err
+
+
+def test_a_line_of_the_log_holds_no_control_characters_and_no_colours(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    logs.log("a server said \x1b[31mred\x1b[0m\r\nand went\u3000on\xa0")
+    assert capsys.readouterr().err == "victor: a server said �[31mred�[0m��and went\u3000on\xa0\n"
+
+
+def test_progress_in_a_log_has_rate_and_time_left_and_no_carriage_return(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = iter([0.0, 1.0, 30.0, 40.0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
+    report = progress.reporter("reading", 400)
+    for done in (1, 300, 400):
+        report(done, "")
+    assert capsys.readouterr().err.splitlines() == [
+        "victor: reading: 300/400, 30 s, 10/s, about 10 s left",
+        "victor: reading: 400/400, 40 s, 10/s",
+    ]
+
+
+def test_completion_knows_commands_options_values_and_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("shtab")
+    assert main(["completion", "bash"]) == 0
+    script = tmp_path / "victor.bash"
+    script.write_text(capsys.readouterr().out)
+    if not (bash := shutil.which("bash")):
+        pytest.skip("needs bash")
+    (tmp_path / "out").mkdir()
+
+    def completed(*words: str) -> set[str]:
+        lines = f"source {script}; COMP_WORDS=({shlex.join(words)!s}); COMP_CWORD={len(words) - 1}; "
+        lines += "_shtab_victor; printf '%s\\n' \"${COMPREPLY[@]}\""
+        command = [bash, "--norc", "-c", lines]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        return {word.strip() for word in done.stdout.splitlines()}
+
+    assert {"clean", "export", "templates"} <= completed("victor", "")
+    assert {"mine", "show"} <= completed("victor", "templates", "")
+    assert {"--format", "--quiet"} <= completed("victor", "clean", "--")
+    assert {"markdown", "tei"} <= completed("victor", "clean", "--format", "")
+    assert "out" in completed("victor", "status", "o")
 
 
 def test_cleaners_lists_what_can_be_loaded(capsys: pytest.CaptureFixture[str]) -> None:

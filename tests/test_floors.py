@@ -61,6 +61,7 @@ DOORS = {
     "requests": "warc",
     "readability": "extractors",
     "resiliparse": "html",
+    "shtab": "commands",
     "sklearn": "train",
     "starlette": "annotation",
     "trafilatura": "extractors",

@@ -2,16 +2,17 @@
 
 import argparse
 import atexit
-import importlib
 import os
+import platform
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Final, NoReturn
 
 from victor_spark import __version__, logs
-from victor_spark.commands import COMMANDS, options
+from victor_spark.commands import COMMANDS, loaded, options
 from victor_spark.commands.options import Command
 from victor_spark.errors import (
     EXIT_DONE,
@@ -45,8 +46,9 @@ examples:
   victor clean --help                             list all options and more examples
 
 options:
-  -h, --help   print this help, or that of a command      --version   print the version
+  -h, --help   print this help, or that of a command      --version   print version, model, kernels
   --debug      with any command: print the traceback of an error
+  --quiet      with any command: no progress, only warnings and errors
 
 exit codes: 0 done, 1 internal error, 2 wrong usage or unreadable input, 3 failure budget exceeded,
 4 stopped before the end (run the command again to resume)
@@ -106,15 +108,24 @@ def _run(words: list[str]) -> int:
 
 def _dispatch(words: list[str]) -> int:
     if words[:1] == ["--version"]:
-        print(f"victor {__version__}")
+        print("\n".join(_version()))
         return EXIT_DONE
     group = words[0] if words and _in_group(words[0]) and words[0] not in COMMANDS else ""
-    if not words or words[0] in _HELP or (group and _HELP.intersection(words[1:2])):
+    if words[:1] in ([], [group]) and not words[1:]:
+        print(_help(group), file=sys.stderr)
+        return EXIT_USAGE
+    if words[0] in _HELP or (group and words[1] in _HELP):
         print(_help(group))
-        return EXIT_DONE if words else EXIT_USAGE
+        return EXIT_DONE
     name = _command(words)
     command = loaded(name)
     parsed = parser(name, command).parse_args(words[len(name.split()) :])
+    flags = [word.partition("=")[0] for word in words if word.startswith("--")]
+    once = {one.flag for one in options.flat(command.options) if one.how.get("action") != "append"}
+    if repeated := {flag for flag in once if flags.count(flag) > 1}:  # argparse would keep the last value
+        raise UsageError(f"{min(repeated)} is given twice")
+    if parsed.quiet:
+        logs.quieten()
     if parsed.log_format == "json":
         logs.structure(command=name)
     try:
@@ -139,19 +150,10 @@ def _command(words: list[str]) -> str:
         if name in COMMANDS:
             return name
     in_group = _in_group(words[0])
-    if in_group and not words[1:]:
-        raise UsageError(f"no command {words[0]!r} (commands: {', '.join(in_group)})")
     wrong = " ".join(words[: 2 if in_group else 1])
     near = suggestion(wrong, in_group or {*COMMANDS, *(name.split()[0] for name in COMMANDS)})
     listed = f"victor {words[0]} --help" if in_group else "victor --help"
     raise UsageError(f"no command {wrong!r}{near or f' (`{listed}` lists the commands)'}")
-
-
-def loaded(name: str) -> Command:
-    """The command of that name; its module is imported only now."""
-    module, _, attribute = COMMANDS[name][0].partition(":")
-    command: Command = getattr(importlib.import_module(f"victor_spark.commands.{module}"), attribute)
-    return command
 
 
 def parser(name: str, command: Command) -> argparse.ArgumentParser:
@@ -160,13 +162,11 @@ def parser(name: str, command: Command) -> argparse.ArgumentParser:
     made = _Parser(
         prog=f"victor {name}",
         description=about,
-        epilog=f"examples:\n{examples}",
+        epilog=f"examples:\n{examples}\n{command.exit_codes}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    made.add_argument("--debug", action="store_true", help="print the traceback of an error")
-    made.add_argument("--log-format", choices=("text", "json"), help="lines on stderr (default: text)")
-    options.add(made, command.options)
+    options.fill(made, command)
     return made
 
 
@@ -187,6 +187,19 @@ def _help(group: str) -> str:
         return f"{_HEAD}{commands}\n{_FOOT.rstrip()}"
     head = f"usage: victor {group} COMMAND [ARGUMENT...]\n\ncommands:\n{commands}\n\n"
     return f"{head}victor {group} COMMAND --help lists a command's options and examples."
+
+
+def _version() -> Iterator[str]:
+    """The lines of --version: the release, the default model, the kernels, Python."""
+    from victor_spark import extractors, kernels
+    from victor_spark.kernels import blocks
+
+    yield f"victor {__version__}"
+    yield f"model: {', '.join(extractors.models_of('victor'))}"
+    names = kernels.uncompiled()
+    abi = Path(blocks.__file__).name.split(".")[1]
+    yield f"kernels: {'not compiled: ' + ', '.join(names) if names else f'compiled ({abi})'}"
+    yield f"Python: {platform.python_version()} ({platform.system()} {platform.machine()})"
 
 
 def _failed(line: str, code: int, *, debug: bool) -> int:

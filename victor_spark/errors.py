@@ -64,6 +64,7 @@ EXTRAS: Final = {
     "pydivsufsort": "spark",
     "pyiceberg": "iceberg",
     "pyspark": "spark",
+    "shtab": "completion",
     "sklearn": "train",
     "starlette": "annotate",
     "uvicorn": "annotate",

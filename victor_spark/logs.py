@@ -10,6 +10,8 @@ from victor_spark.redaction import redacted_message
 
 FIELDS: dict[str, Any] | None = None
 """Fields of every line of JSON; None: lines are text."""
+_QUIET: list[str] = []
+"""Levels of lines that are left out."""
 
 
 class _Handler(logging.Handler):
@@ -24,13 +26,38 @@ def structure(**fields: Any) -> None:
     FIELDS = {**(FIELDS or {}), **fields}
 
 
+def quieten() -> None:
+    """Only warnings and errors are written from now on, and no progress."""
+    _QUIET.append("info")
+
+
+def is_quiet() -> bool:
+    """Whether progress is left out."""
+    return bool(_QUIET)
+
+
 def log(line: str, level: str = "info", /, **fields: Any) -> None:
-    """Writes a line without credentials and control characters; the fields only where lines are JSON."""
-    characters = redacted_message(line)
-    text = "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in characters)
+    """Writes a line, without credentials and control characters; the fields only where lines are JSON."""
+    if level in _QUIET:
+        return
+    text = "".join(map(_harmless, redacted_message(line)))
     if FIELDS is None:
         text = f"victor: {'error: ' * (level == 'error')}{text}"
     else:
         found = {"time": datetime.now(UTC).isoformat(), "level": level, "message": text}
         text = json.dumps({**found, **FIELDS, **fields})
     print(text, file=sys.stderr, flush=True)
+
+
+def _harmless(character: str) -> str:
+    is_space = character == "\n" or (character.isspace() and character > "\x9f")
+    return character if character.isprintable() or is_space else "\N{REPLACEMENT CHARACTER}"
+
+
+def clock(seconds: float) -> str:
+    """Seconds as 48 s, 3:05 or 2:14:09."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours}:{minutes:02}:{rest:02}"
+    return f"{minutes}:{rest:02}" if minutes else f"{rest} s"

@@ -1,6 +1,5 @@
 """Cross-validation holds out whole sites, judges every page once, and sums up by set."""
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from victor_spark.evaluation import cross_validation, pictures
 from victor_spark.evaluation.cross_validation import PageResult
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage, label, label_all
-from victor_spark.evaluation.progress import track
 from victor_spark.evaluation.resampling import Interval
 
 MENU = "<ul><li><a href='/'>Home</a></li><li><a href='/contact'>Contact</a></li></ul>"
@@ -123,10 +121,3 @@ def test_pictures_are_drawn_without_a_screen(pages: list[LabelledPage], tmp_path
     head = b"\x89PNG" if ending == "png" else b"<?xml"
     for name in ("curve", "bars"):
         assert (tmp_path / f"{name}.{ending}").read_bytes().startswith(head)
-
-
-def test_progress_in_a_file_is_plain_lines_that_end_with_the_total() -> None:
-    stream = io.StringIO()
-    assert list(track("abc", "pages", 3, stream)) == ["a", "b", "c"]
-    assert stream.getvalue().splitlines()[-1].startswith("pages: 3/3")
-    assert "\r" not in stream.getvalue()

@@ -20,8 +20,10 @@ from victor_spark.warc import inputs, reading
 def fetch(folder: Path, urls: list[str], *options: str, name: str = "pages.warc.gz") -> Path:
     listed, output = folder / "urls.txt", folder / name
     listed.write_text("\n".join(["# a comment", "", *urls]), encoding="utf-8")
-    words = ["fetch", str(listed), "--output", str(output), "--allow-private", "--delay", "0.05"]
-    assert main([*words, "--back-off", "0.1", *options]) == 0
+    words = ["fetch", str(listed), "--output", str(output), "--allow-private", *options]
+    for flag, value in (("--delay", "0.05"), ("--back-off", "0.1")):
+        words += [] if flag in options else [flag, value]
+    assert main(words) == 0
     return output
 
 

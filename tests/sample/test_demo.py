@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from tests.said import said
 from victor_spark.words import words
 
 pytestmark = pytest.mark.spark
@@ -29,11 +30,21 @@ class Demo:
     rows: dict[str | None, dict[str, Any]]
 
 
-def run_demo(root: Path, output: Path) -> subprocess.CompletedProcess[str]:
+RUN = """
+import sys
+from importlib import util
+from victor_spark.cli import main
+find = util.find_spec
+util.find_spec = lambda name: None if name == sys.argv[1] else find(name)  # as where it is not installed
+sys.exit(main(["demo", "--no-open", "--output", sys.argv[2]]))
+"""
+
+
+def run_demo(output: Path, lacking: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, root / "sample" / "demo.py", "--output", output],
+        [sys.executable, "-c", RUN, lacking, output],
         cwd=output.parent,
-        env={**os.environ, "PYTHONPATH": str(root), "PYTHONIOENCODING": "utf-8"},
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
         capture_output=True,
         encoding="utf-8",
         check=False,
@@ -41,9 +52,10 @@ def run_demo(root: Path, output: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(scope="module")
-def demo(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Demo:
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     output = tmp_path_factory.mktemp("demo") / "out"
-    shown = run_demo(root, output)
+    shown = run_demo(output)
+    assert "victor-bar" in (output / "explained.html").read_text(encoding="utf-8")
     assert shown.returncode == 0, shown.stderr
     table = pq.read_table(output / "pages").to_pylist()
     rows = {row["url"]: row for row in table if row["warc_record_offset"] is not None}
@@ -131,3 +143,15 @@ def test_no_line_is_wider_than_a_terminal_but_for_paths_to_copy(demo: Demo) -> N
     copied = ("$ ", "  python -c", "Rows are in")
     wide = [line for line in demo.stdout.splitlines() if len(line) > 110]
     assert [line for line in wide if not line.startswith(copied)] == []
+
+
+def test_without_spark_it_prints_the_same_and_says_so(demo: Demo, tmp_path: Path) -> None:
+    shown = run_demo(tmp_path / "out", lacking="pyspark")
+    assert shown.returncode == 0, shown.stderr
+    pages = f"{len(demo.rows) + 1} pages were cleaned in this process, without Spark"
+    assert said(shown.stderr) == [f"victor: pyspark is not installed: {pages}"]
+    assert shown.stdout.partition("\nSpeed: ")[0] == demo.stdout.partition("\nSpeed: ")[0]
+    assert pq.read_table(tmp_path / "out" / "pages").num_rows == len(demo.rows) + 1
+    again = run_demo(tmp_path / "out", lacking="pyspark")
+    assert (again.returncode, again.stdout) == (2, "")
+    assert "cannot write" in again.stderr

@@ -11,7 +11,8 @@ import pytest
 from pyspark import InheritableThread
 from pyspark.sql import SparkSession
 
-from victor_spark.spark.progress import Tally, clock, show
+from victor_spark.logs import clock
+from victor_spark.spark.progress import Tally, show
 
 
 @pytest.mark.parametrize(

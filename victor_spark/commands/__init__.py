@@ -1,9 +1,14 @@
 """Every command of `victor`: its name, where its `Command` is, and one line of help."""
 
-from typing import Final
+import importlib
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from victor_spark.commands.options import Command
 
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "clean": ("clean:CLEAN", "clean one page to stdout, or archives to Parquet on Spark"),
+    "demo": ("demo:DEMO", "clean a small sample crawl and show how well that went"),
     "explain": ("explain:EXPLAIN", "show block by block why a page was cleaned as it was"),
     "look": (
         "look:LOOK",
@@ -36,6 +41,14 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "measure how far annotators agree, and list where they differ",
     ),
     "cleaners": ("lists:CLEANERS", "list the cleaners that are installed"),
+    "completion": ("completion:COMPLETION", "print a script that completes commands in a shell"),
     "languages": ("lists:LANGUAGES", "list the languages that can be identified"),
 }
 """Name as typed (one or two words) → module and name of its Command, and one line of help."""
+
+
+def loaded(name: str) -> "Command":
+    """The command of that name; its module is imported only now."""
+    module, _, attribute = COMMANDS[name][0].partition(":")
+    command: Command = getattr(importlib.import_module(f"victor_spark.commands.{module}"), attribute)
+    return command

@@ -146,7 +146,7 @@ def serve(arguments: argparse.Namespace) -> int:
                     note="Ctrl-C stops; everything is saved",
                 )
         except KeyboardInterrupt:
-            log("stopped; all labels are saved")
+            log("stopped; all labels are saved", "warning")
     return EXIT_DONE
 
 

@@ -19,7 +19,7 @@ from victor_spark.commands.clean_options import (
 )
 from victor_spark.commands.options import Command, option
 from victor_spark.document import FORMS
-from victor_spark.errors import ANSWERED, EXIT_DONE, EXIT_INCOMPLETE, InputError, UsageError
+from victor_spark.errors import ANSWERED, EXIT_BUDGET, EXIT_DONE, InputError, UsageError
 from victor_spark.extractors import template
 from victor_spark.logs import log
 from victor_spark.preparation import handed_over
@@ -75,11 +75,7 @@ def clean(arguments: argparse.Namespace) -> int:
         raise UsageError("- (stdin) is for one page without --output")
     from victor_spark.spark import run as job
 
-    try:
-        job.run(request)
-    except KeyboardInterrupt:
-        log("stopped; run the same command again to resume", "warning")
-        return EXIT_INCOMPLETE
+    job.run(request)
     return EXIT_DONE
 
 
@@ -110,7 +106,7 @@ def _print_page(request: CleanRequest, arguments: argparse.Namespace) -> int:
     sys.stdout.write(text if not text or text.endswith("\n") else f"{text}\n")
     sys.stdout.flush()
     if status != "ok":
-        log(verdict)
+        log(verdict, "warning")
     return EXIT_DONE
 
 
@@ -136,5 +132,10 @@ def read_page(request: CleanRequest, url: str | None) -> tuple[str, Record]:
     raise InputError(f"{shard.filename}: holds no page")
 
 
-CLEAN: Final = Command(HELP, (INPUTS, OUTPUT, CLEANER, TEMPLATES, SITES, PAGE, *RUNNING), clean)
-APPLY: Final = Command(APPLY_HELP, (INPUTS, OUTPUT, MINED, PAGE, *RUNNING), apply)
+_STOPPED: Final = "run the same command again to resume"
+_CODES: Final = {EXIT_BUDGET: "failure budget exceeded"}
+
+CLEAN: Final = Command(
+    HELP, (INPUTS, OUTPUT, CLEANER, TEMPLATES, SITES, PAGE, *RUNNING), clean, _STOPPED, _CODES
+)
+APPLY: Final = Command(APPLY_HELP, (INPUTS, OUTPUT, MINED, PAGE, *RUNNING), apply, _STOPPED, _CODES)

@@ -9,8 +9,6 @@ examples:
   victor explain page.html --output why.html --cleaner victor-2008
   victor explain page.html --fail-below 0.6 || echo "the model is unsure of this page"
   victor explain page.html --url http://example.org/a --templates templates.parquet
-
-With --fail-below, the exit code is 3 if the page's expected F1 is lower.
 """
 
 import argparse
@@ -58,4 +56,6 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_BUDGET if is_unsure else EXIT_DONE
 
 
-EXPLAIN: Final = Command(__doc__, OPTIONS, run)
+EXPLAIN: Final = Command(
+    __doc__, OPTIONS, run, codes={EXIT_BUDGET: "the page's expected F1 is below --fail-below"}
+)

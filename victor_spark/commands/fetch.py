@@ -96,7 +96,7 @@ def fetch(
     try:
         asyncio.run(crawl.run(listed))
     except KeyboardInterrupt:
-        log("stopped; run the same command again to resume")
+        log("stopped; run the same command again to resume", "warning")
         complete = False
     finally:
         warc.close()
@@ -110,4 +110,6 @@ def fetch(
     return outcome, complete
 
 
-FETCH: Final = Command(__doc__, OPTIONS, run)
+FETCH: Final = Command(
+    __doc__, OPTIONS, run, codes={EXIT_INCOMPLETE: "stopped; run the same command again to resume"}
+)

@@ -6,13 +6,20 @@ A type of values reads the text of an argument and raises UsageError where it is
 import argparse
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from victor_spark.errors import UsageError, VictorError
+from victor_spark.errors import (
+    EXIT_DONE,
+    EXIT_INCOMPLETE,
+    EXIT_INTERNAL,
+    EXIT_USAGE,
+    UsageError,
+    VictorError,
+)
 
 MAX_SECONDS: Final = 1e6
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?", re.IGNORECASE)
@@ -49,19 +56,34 @@ class OneOf:
 
 Entry: TypeAlias = Option | OneOf | Group
 
+_CODES: Final = {
+    EXIT_DONE: "done",
+    EXIT_INTERNAL: "internal error",
+    EXIT_USAGE: "wrong usage or unreadable input",
+}
+
 
 @dataclass(frozen=True)
 class Command:
     """A command of `victor`: its help, its options, and the function that runs it and gives the exit code.
 
     The help's examples, from the line "examples:" on, are printed after the options. `stopped`: the line for
-    a user who interrupts it; the exit code is then EXIT_INCOMPLETE.
+    a user who interrupts it; the exit code is then EXIT_INCOMPLETE. `codes`: the meaning of exit codes that
+    not every command has.
     """
 
     help: str | None
     options: tuple[Entry, ...]
     run: Callable[[argparse.Namespace], int]
     stopped: str = ""
+    codes: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def exit_codes(self) -> str:
+        """The line of the help that lists the exit codes."""
+        stopped = {EXIT_INCOMPLETE: f"stopped; {self.stopped}"} if self.stopped else {}
+        codes = sorted((_CODES | stopped | dict(self.codes)).items())
+        return f"exit codes: {', '.join(f'{code} {meaning}' for code, meaning in codes)}"
 
 
 def option(name: str, help_: str, kind: Callable[[str], Any] = str, **how: Any) -> Option:
@@ -88,6 +110,14 @@ def switch(flag: str, help_: str, value: object = True, **how: Any) -> Option:
 
 
 OVERWRITE: Final = switch("--overwrite", "replace files of an earlier command in --output")
+
+
+def fill(parser: argparse.ArgumentParser, command: Command) -> None:
+    """Adds the options of a command to its parser, and those that every command has."""
+    parser.add_argument("--debug", action="store_true", help="print the traceback of an error")
+    parser.add_argument("--quiet", action="store_true", help="no progress, only warnings and errors")
+    parser.add_argument("--log-format", choices=("text", "json"), help="lines on stderr (default: text)")
+    add(parser, command.options)
 
 
 def add(parser: argparse._ActionsContainer, entries: Iterable[Entry]) -> None:

@@ -13,9 +13,8 @@ from victor_spark.spark.request import EXPORTS, ExportRequest
 STATUS_HELP: Final = """\
 Prints the progress of a run: waves that are done, missing or failed, pages by status, failed shards.
 
-OUT is the --output of victor clean. Changes nothing; safe while the run is active. Exit code 0: complete; 4:
-incomplete: run the same victor clean command again to resume (with a larger failure budget, if it was
-exceeded).
+OUT is the --output of victor clean. Changes nothing; safe while the run is active. Where a run is incomplete,
+run the same victor clean command again to resume (with a larger failure budget, if it was exceeded).
 
 examples:
   victor status out                   a few lines
@@ -123,6 +122,8 @@ def dedup(arguments: argparse.Namespace) -> int:
     return EXIT_DONE
 
 
-STATUS: Final = Command(STATUS_HELP, STATUS_OPTIONS, status)
+STATUS: Final = Command(
+    STATUS_HELP, STATUS_OPTIONS, status, codes={EXIT_DONE: "complete", EXIT_INCOMPLETE: "incomplete"}
+)
 EXPORT: Final = Command(EXPORT_HELP, EXPORT_OPTIONS, export, stopped="nothing was exported")
 DEDUP: Final = Command(DEDUP_HELP, DEDUP_OPTIONS, dedup, stopped="nothing was written")

@@ -20,7 +20,6 @@ examples:
 
 import argparse
 import json
-import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -233,7 +232,7 @@ def _write(
     learnt = [page for page in pages if labelling.trainable(page)]
     report = reporter("training", recipe.options.max_iterations)
     trained = recipe.train(learnt, lambda number, loss: report(number, f"loss {loss:.0f}"))
-    sys.stderr.write("\n" if sys.stderr.isatty() else "")
+    report(recipe.options.max_iterations, "")  # it may have stopped earlier
     trained_on = Counter(page.gold.set for page in learnt if len(page.page.blocks) <= MAX_BLOCKS)
     options = recipe.options
     metrics = {

@@ -13,7 +13,6 @@ examples:
 
 import argparse
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -24,6 +23,7 @@ from victor_spark.errors import EXIT_DONE, InputError, OutputError, UsageError
 from victor_spark.evaluation.progress import track
 from victor_spark.langid import training
 from victor_spark.langid.profiles import Profiles
+from victor_spark.logs import log
 
 _LANGUAGE: Final = re.compile(r"[a-z]{2,3}(_[a-z]{4})?")
 _SUFFIXES: Final = ("", ".gz", ".xz", ".bz2")
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         profiles = training.train(_texts(arguments.inputs))
     with resources.written(arguments.output), resources.replaced(arguments.output) as draft:
         draft.write_bytes(profiles.to_bytes())
-    print(f"{arguments.output}: {len(profiles.languages)} languages", file=sys.stderr)
+    log(f"{arguments.output}: {len(profiles.languages)} languages")
     return EXIT_DONE
 
 

@@ -17,10 +17,10 @@ from pyspark.sql import SparkSession
 
 from victor_spark import pipeline, tables
 from victor_spark.errors import InputError, OutputError, UsageError
-from victor_spark.logs import log
+from victor_spark.logs import clock, log
 from victor_spark.spark import manifest, plan
 from victor_spark.spark.files import Files, open_files, output_errors
-from victor_spark.spark.progress import Tally, clock, many, progress
+from victor_spark.spark.progress import Tally, many, progress
 from victor_spark.spark.request import CleanRequest, RowOptions
 from victor_spark.spark.session import interruptible, session
 from victor_spark.spark.site_pages import MINED, SITE_PAGES, Sampling, miner, sample_partition

@@ -11,6 +11,7 @@ from py4j.protocol import Py4JError
 from pyspark import SparkContext
 
 from victor_spark import logs
+from victor_spark.logs import clock
 
 _BAR_SECONDS: Final = 0.5
 _LINE_SECONDS: Final = 30.0
@@ -49,7 +50,10 @@ class Tally:
 
 @contextmanager
 def progress(context: SparkContext, tally: Tally) -> Iterator[None]:
-    """Shows how far the work is, until the end of the block."""
+    """Shows how far the work is, until the end of the block; nothing with --quiet."""
+    if logs.is_quiet():
+        yield
+        return
     stop = threading.Event()
     watcher = threading.Thread(target=_watch, args=(context, tally, stop), daemon=True)
     watcher.start()
@@ -67,7 +71,8 @@ def _watch(context: SparkContext, tally: Tally, stop: threading.Event) -> None:
             done, before = tally.shares(context)
         except (Py4JError, OSError):  # Spark ended: the caller that waits for the job reports it
             break
-        show(sys.stderr, done, time.monotonic() - start, before=before, bar=on_terminal)
+        n_bytes = tally.total if tally.total > 1 else 0
+        show(sys.stderr, done, time.monotonic() - start, before=before, n_bytes=n_bytes, bar=on_terminal)
     if on_terminal:
         sys.stderr.write("\r\033[K")
         sys.stderr.flush()
@@ -83,13 +88,16 @@ def _n_done(context: SparkContext, group: str, n_tasks: int) -> int:
     return max(done, default=0)
 
 
-def show(stream: TextIO, done: float, elapsed: float, *, before: float = 0.0, bar: bool) -> None:
+def show(
+    stream: TextIO, done: float, elapsed: float, *, before: float = 0.0, n_bytes: int = 0, bar: bool
+) -> None:
     """Writes which share of the work is done, as a bar that replaces itself or as a line.
 
-    `before` was done already when the clock started.
+    `before` was done already when the clock started; `n_bytes`: the input of the whole work, if it is known.
     """
     here = done - before
-    left = f", about {clock(elapsed / here * (1 - done))} left" if here >= _LEAST_SHARE else ""
+    rate = f", {size(here * n_bytes / elapsed)}/s" if n_bytes else ""
+    left = f"{rate}, about {clock(elapsed / here * (1 - done))} left" if here >= _LEAST_SHARE else ""
     left = left if done < 1 else ", finishing"  # rows are moved and counted when the last task is done
     counts = f"{min(int(done * 100), 100)} % done, {clock(elapsed)} elapsed{left}"
     if bar:
@@ -102,7 +110,7 @@ def show(stream: TextIO, done: float, elapsed: float, *, before: float = 0.0, ba
     stream.flush()
 
 
-def size(n_bytes: int) -> str:
+def size(n_bytes: float) -> str:
     """Bytes with a unit: 1.5 GB."""
     size = float(n_bytes)
     for unit in ("bytes", "KB", "MB", "GB", "TB", "PB"):
@@ -115,12 +123,3 @@ def size(n_bytes: int) -> str:
 def many(n: int, noun: str) -> str:
     """A number and its noun: 1 shard, 2 shards."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
-def clock(seconds: float) -> str:
-    """Seconds as 48 s, 3:05 or 2:14:09."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours}:{minutes:02}:{rest:02}"
-    return f"{minutes}:{rest:02}" if minutes else f"{rest} s"

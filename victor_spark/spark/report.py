@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from victor_spark import resources
 from victor_spark.errors import FAILURES
+from victor_spark.logs import clock
 from victor_spark.spark import record
-from victor_spark.spark.progress import clock, many, size
+from victor_spark.spark.progress import many, size
 from victor_spark.spark.rows import STAGES
 
 _TEMPLATE: Final = Path(__file__).with_name("report.html")

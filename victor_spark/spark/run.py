@@ -16,13 +16,13 @@ from pyspark.sql import SparkSession
 from victor_spark import logs, pipeline
 from victor_spark.errors import BudgetError, OutputError, UsageError, described
 from victor_spark.extractors import by_site
-from victor_spark.logs import log
+from victor_spark.logs import clock, log
 from victor_spark.sites.table import SiteTable
 from victor_spark.spark import manifest, metrics, output, plan, record, site_sums, waves
 from victor_spark.spark.counts import BudgetTracker, Entry, check_budget
 from victor_spark.spark.files import Files, is_local, open_files, output_errors
 from victor_spark.spark.plan import Plan
-from victor_spark.spark.progress import Tally, clock, many, progress
+from victor_spark.spark.progress import Tally, many, progress
 from victor_spark.spark.request import DECIDING, JUDGING, CleanRequest
 from victor_spark.spark.session import check_master, interruptible, session
 from victor_spark.spark.tasks import clean_task
