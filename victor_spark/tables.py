@@ -132,7 +132,7 @@ MEANINGS: Final = {
     **{name: meaning for name, _, meaning in _PAGES},
     "markdown": "with --markdown: the kept text as Markdown; null unless the status is ok",
     "html": "with --html: the page as fetched, without transfer and content encodings, in its own charset",
-    "crawl": "with --partition-by crawl: from the shard's path, otherwise isPartOf of its first record",
+    "crawl": "with `--partition-by crawl`: from the shard's path, otherwise isPartOf of its first record",
     "blocks": "with --blocks: every block, its text, label, role and probabilities",
     "site": "with --by-site: what pages are grouped by; null where the address has no host",
     "n_site_pages": "with --by-site: pages of the site that a cleaner saw, this one included",

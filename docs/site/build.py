@@ -29,7 +29,7 @@ _GO: Final = '<!doctype html><meta charset="utf-8"><title>victor-spark</title>' 
 
 def main(folder: str = "build/site") -> int:
     """Builds the current version; 1 if a link, an anchor or a name leads nowhere."""
-    site = ROOT / folder
+    site = ROOT / folder  # an absolute folder stays as it is
     logging.basicConfig(format="%(levelname)s %(message)s", level=logging.WARNING)
     config = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(site / __version__))
     try:
@@ -41,10 +41,12 @@ def main(folder: str = "build/site") -> int:
         config.plugins.on_shutdown()
     found = [path.name for path in site.iterdir() if path.is_dir() and _VERSION.fullmatch(path.name)]
     found.sort(key=lambda name: [int(number) for number in re.findall(r"\d+", name)], reverse=True)
-    versions = [{"version": name, "title": name, "aliases": ["latest"] if name == found[0] else []} for name in found]
+    versions = [
+        {"version": name, "title": name, "aliases": ["latest"] if name == found[0] else []} for name in found
+    ]
     (site / "versions.json").write_text(json.dumps(versions, indent=1), encoding="utf-8")
     (site / "index.html").write_text(_GO.format(found[0]), encoding="utf-8")
-    print(f"{(site / __version__).relative_to(ROOT)}/index.html")
+    print(site / __version__ / "index.html")
     return 0
 
 

@@ -117,5 +117,3 @@ def _content(path: Path) -> str:
     if len(text) > LONGEST:
         text = f"{text[:LONGEST]}\n…"
     return f"---\nsearch: {{exclude: true}}\n---\n# {name}\n\n~~~~{language}\n{text.rstrip()}\n~~~~\n"
-
-

@@ -3,6 +3,7 @@ if (location.protocol === "file:") {
   window.Worker = class extends EventTarget {
     constructor(address) {
       super();
+      const base = new URL(address, document.baseURI);
       this.queue = [];
       const frame = document.createElement("iframe");
       frame.hidden = true;
@@ -21,13 +22,13 @@ if (location.protocol === "file:") {
               () =>
                 new Promise((done, failed) => {
                   const script = inner.document.createElement("script");
-                  Object.assign(script, { src: new URL(each, address).href, onload: done, onerror: failed });
+                  Object.assign(script, { src: new URL(each, base).href, onload: done, onerror: failed });
                   inner.document.body.append(script);
                 }),
             ),
           Promise.resolve(),
         );
-      inner.importScripts(address).then(() => {
+      inner.importScripts(base.href).then(() => {
         const queue = this.queue;
         this.queue = null;
         queue.forEach((data) => this.postMessage(data));

@@ -69,12 +69,16 @@ def _command(name: str) -> str:
     usage = " ".join([parser.prog, *(_invocation(parser, action) for action in positions), "[options]"])
     lines = [f"# victor {name}\n", f"```text\n{usage}\n```\n", f"{_prose(parser.description)}\n"]
     for group in parser._action_groups:
-        actions = [action for action in group._group_actions if action.help is not argparse.SUPPRESS]
+        actions = [action for action in group._group_actions if action.dest != "help"]
         if not actions:
             continue
-        title = (group.title or "").strip()
-        title, _, about = title.partition(": ") if len(title) > 60 else (title, "", "")
-        lines += [f"## {title[:1].upper()}{title[1:]}\n", *([f"{_prose(about)}\n"] if about else [])]
+        title = {"positional arguments": "arguments"}.get(group.title or "", group.title or "")
+        parts = re.match(r"(.*?)(?:[:;] (.*)| \((.*)\))?$", title, re.DOTALL)
+        title, about = (parts[1], parts[2] or parts[3]) if parts else (title, "")
+        lines += [
+            f"## {title[:1].upper()}{title[1:]}\n",
+            *([f"{_prose(about[:1].upper() + about[1:])}.\n"] if about else []),
+        ]
         rows = [(f"`{_invocation(parser, action)}`", _help(parser, action)) for action in actions]
         lines += [table(("option", "meaning"), rows)]
     examples = re.sub(r"^examples:\n", "", parser.epilog or "").strip("\n")
@@ -88,6 +92,7 @@ def _invocation(parser: argparse.ArgumentParser, action: argparse.Action) -> str
     formatter = parser._get_formatter()
     default = formatter._get_default_metavar_for_optional(action) if action.option_strings else action.dest
     values = "" if action.nargs == 0 else formatter._format_args(action, default)
+    values = re.sub(r"(\S+) \[\1 \.\.\.\]", r"\1...", values)
     return " ".join(filter(None, [", ".join(action.option_strings), values]))
 
 
@@ -108,7 +113,8 @@ def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     """A Markdown table."""
     lines = [head, ("---",) * len(head), *rows]
     return "".join(
-        f"| {' | '.join(' '.join(cell.replace('|', chr(92) + '|').split()) for cell in line)} |\n" for line in lines
+        f"| {' | '.join(' '.join(cell.replace('|', chr(92) + '|').split()) for cell in line)} |\n"
+        for line in lines
     )
 
 
@@ -137,7 +143,10 @@ def configuration() -> str:
             flag = f"`{option.flag}`" if option else ""
             rows.append((f"`{field.name}`", f"`{_toml(value)}`" if value is not None else "–", flag, meaning))
         lines.append(table(("key", "built in", "option", "meaning of the option"), rows))
-    lines += ["## Other files\n", "These files hold tables that the code reads. They are not meant for defaults of your own.\n"]
+    lines += [
+        "## Other files\n",
+        "These files hold tables that the code reads. They are not meant for defaults of your own.\n",
+    ]
     rows = []
     for path in sorted((ROOT / "conf").glob("*.toml")):
         tomllib.loads(path.read_text(encoding="utf-8"))
