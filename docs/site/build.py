@@ -22,7 +22,8 @@ sys.path.insert(0, str(ROOT))
 from victor_spark import __version__  # noqa: E402 - needs the path
 
 _VERSION: Final = re.compile(r"\d+\.\d+.*")
-_GO: Final = '<!doctype html><meta charset="utf-8"><title>victor-spark</title>' + (
+_GO: Final = (
+    '<!doctype html><meta charset="utf-8"><title>victor-spark</title>'
     '<meta http-equiv="refresh" content="0; url={0}/index.html"><a href="{0}/index.html">{0}</a>\n'
 )
 

@@ -1,10 +1,10 @@
-"""What MkDocs does beside its own work: generated pages, links that leave docs/, commands in the navigation."""
+"""Additions to MkDocs: generated pages, links that leave docs/, commands in the navigation."""
 
 import posixpath
 import re
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -20,6 +20,8 @@ ASSETS: Final = ("style.css", "iframe-worker.js")
 LONGEST: Final = 100_000
 IMAGES: Final = {".webp", ".svg", ".png"}
 _LINK: Final = re.compile(r"(?<=\]\()([^)\s#:]+)(?=[)#])|(?<=\]\()([^)\s#:]+)(?=\s\")")
+_FILE_NAME: Final = re.compile(r"\[([\w./-]+\.md)\]\(([\w./-]+\.md)")
+"""A link whose text is the name of a file: on the site, its text is the title of the page."""
 _CODE: Final = re.compile(r"(^(?:```|~~~).*?^(?:```|~~~)|`[^`\n]*`|^    [^\n]*$)", re.DOTALL | re.MULTILINE)
 
 
@@ -76,7 +78,17 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         place = _outside(target) or target.relative_to(ROOT / "docs").as_posix()
         return posixpath.relpath(place, posixpath.dirname(own) or ".")
 
-    parts = _CODE.split(reference.filled(markdown))
+    def titled(match: re.Match[str]) -> str:
+        target = _target(source, match[2])
+        head = (
+            re.search(r"^# (.+)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+            if target.is_file()
+            else None
+        )
+        return f"[{head[1] if head else match[1]}]({match[2]}"
+
+    markdown = _FILE_NAME.sub(titled, reference.filled(markdown))
+    parts = _CODE.split(markdown)
     return "".join(part if n % 2 else _LINK.sub(changed, part) for n, part in enumerate(parts))
 
 

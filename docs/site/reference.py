@@ -79,7 +79,7 @@ def _command(name: str) -> str:
             f"## {title[:1].upper()}{title[1:]}\n",
             *([f"{_prose(about[:1].upper() + about[1:])}.\n"] if about else []),
         ]
-        rows = [(f"`{_invocation(parser, action)}`", _help(parser, action)) for action in actions]
+        rows = [(_codes(_invocation(parser, action)), _help(parser, action)) for action in actions]
         lines += [table(("option", "meaning"), rows)]
     examples = re.sub(r"^examples:\n", "", parser.epilog or "").strip("\n")
     if examples:
@@ -91,22 +91,30 @@ def _invocation(parser: argparse.ArgumentParser, action: argparse.Action) -> str
     """`--flag VALUE`, or `VALUE...`."""
     formatter = parser._get_formatter()
     default = formatter._get_default_metavar_for_optional(action) if action.option_strings else action.dest
-    values = "" if action.nargs == 0 else formatter._format_args(action, default)
+    values = "" if action.nargs == 0 or action.choices else formatter._format_args(action, default)
     values = re.sub(r"(\S+) \[\1 \.\.\.\]", r"\1...", values)
     return " ".join(filter(None, [", ".join(action.option_strings), values]))
 
 
+def _codes(invocation: str) -> str:
+    """The words as code, each for itself, so that narrow screens break between them."""
+    return " ".join(f"`{word}`" for word in invocation.split())
+
+
 def _help(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
-    return _prose(parser._get_formatter()._expand_help(action) if action.help else "")
+    text = _prose(parser._get_formatter()._expand_help(action) if action.help else "")
+    return f"{', '.join(f'`{choice}`' for choice in action.choices)}. {text}" if action.choices else text
 
 
 def _prose(text: str | None) -> str:
     """Plain text as Markdown: options and paths as code, no markup by chance."""
     text = re.sub(r"(?<![`\w-])(--[a-z][a-z-]+)(?![`\w])", r"`\1`", text or "")
     parts = re.split(r"(`[^`]*`)", text)
-    return "".join(
-        part if part.startswith("`") else re.sub(r"([*_<>|\[\]])", r"\\\1", part) for part in parts
-    )
+    return "".join(part if part.startswith("`") else _literal(part) for part in parts)
+
+
+def _literal(text: str) -> str:
+    return re.sub(r"([*_\[\]])", r"\\\1", text).replace("<", "&lt;").replace(">", "&gt;")
 
 
 def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
@@ -127,12 +135,12 @@ def configuration() -> str:
             (clean_options.CLEANER, clean_options.TEMPLATES, clean_options.SITES, *clean_options.RUNNING)
         )
     }
-    lines = [
-        "# Configuration\n",
-        "Defaults of your own stand in `conf/cleaning.toml`. An option of the command line has priority over the file, "
-        "and the file over the built-in value. An unknown key is an error. The folder `conf/` is that of the "
-        "checkout, or of the installed package.\n",
-    ]
+    about = (
+        "Defaults of your own stand in `conf/cleaning.toml`. An option of the command line has priority over "
+        "the file, and the file over the built-in value. An unknown key is an error. The folder `conf/` is that "
+        "of the checkout, or of the installed package.\n"
+    )
+    lines = ["# Configuration\n", about]
     for group, section in clean_options.TABLES.items():
         lines.append(f"## \\[{section}\\]\n")
         rows = []
@@ -140,19 +148,18 @@ def configuration() -> str:
             value = getattr(getattr(built_in, group), field.name)
             option = options.get(field.name)
             meaning = _prose(re.sub(r" \(default[^)]*\)", "", option.how["help"]) if option else "")
-            flag = f"`{option.flag}`" if option else ""
-            rows.append((f"`{field.name}`", f"`{_toml(value)}`" if value is not None else "–", flag, meaning))
-        lines.append(table(("key", "built in", "option", "meaning of the option"), rows))
-    lines += [
-        "## Other files\n",
-        "These files hold tables that the code reads. They are not meant for defaults of your own.\n",
-    ]
+            meaning = f"`{option.flag}`: {meaning}" if option else meaning
+            rows.append((f"`{field.name}`", f"`{_toml(value)}`" if value is not None else "–", meaning))
+        lines.append(table(("key", "built in", "option with this meaning"), rows))
+    about = "These files hold tables that the code reads. They are not meant for defaults of your own."
+    lines += ["## Other files\n", f"{about}\n"]
     rows = []
     for path in sorted((ROOT / "conf").glob("*.toml")):
         tomllib.loads(path.read_text(encoding="utf-8"))
         head = re.match(r"(?:# .*\n)+", path.read_text(encoding="utf-8"))
         about = " ".join(line[2:] for line in head[0].splitlines()) if head else ""
-        rows.append((f"[{path.name}](../../conf/{path.name})", _prose(re.split(r"(?<=\.)\s", about)[0])))
+        first = _prose(re.split(r"(?<=\.)\s", about)[0])
+        rows.append((f"[{path.name}](../../conf/{path.name})", first))
     return "\n".join([*lines, table(("file", "content"), rows)])
 
 

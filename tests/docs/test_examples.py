@@ -79,7 +79,7 @@ def clean_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (folder / "page.html").write_text(blocks(ROOT, "html")[0], encoding="utf-8")
     (folder / "ferries.html").write_text(blocks(ROOT, "html")[0], encoding="utf-8")
     (folder / "sample").symlink_to(ROOT / "sample")
-    (folder / "april.warc.gz").symlink_to(shards[1])
+    (folder / "april.warc.gz").symlink_to(shards[0])
     for month in ("crawl", "march"):
         (folder / month).mkdir()
         (folder / month / shards[0].name).symlink_to(shards[0])
@@ -101,16 +101,15 @@ def test_the_commands_of_a_page_run(
     (tmp_path / "finished").unlink()
     if page in ("dedup", "export"):
         shutil.copytree(clean_run / "finished", "out")
-    before: list[str] = []
+    n_run = 0
     for _, *words in commands(ROOT / "docs" / f"{page}.md"):
         if any(part in word for word in words for part in NOT_HERE):
             continue
         if page == "running" and "out" in words and "--by-site" in words:
             shutil.rmtree("out")  # another section of the page
-        words = [word.replace("example.org", "podhorsky-list.example") for word in words]
-        assert cli.main(words) == 0, words
-        before += words
-    assert before
+        assert cli.main([word.replace("example.org", "podhorsky-list.example") for word in words]) == 0, words
+        n_run += 1
+    assert n_run
 
 
 @pytest.mark.spark

@@ -1,4 +1,4 @@
-"""The documentation site: what is generated is complete and current, and the site needs nothing from elsewhere."""
+"""The documentation site: generated parts are complete and current, nothing is loaded from elsewhere."""
 
 import importlib.util
 import json
