@@ -80,11 +80,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
     def titled(match: re.Match[str]) -> str:
         target = _target(source, match[2])
-        head = (
-            re.search(r"^# (.+)$", target.read_text(encoding="utf-8"), re.MULTILINE)
-            if target.is_file()
-            else None
-        )
+        text = target.read_text(encoding="utf-8") if target.is_file() else ""
+        head = re.search(r"^# (.+)$", text, re.MULTILINE)
         return f"[{head[1] if head else match[1]}]({match[2]}"
 
     markdown = _FILE_NAME.sub(titled, reference.filled(markdown))

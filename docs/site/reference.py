@@ -137,8 +137,8 @@ def configuration() -> str:
     }
     about = (
         "Defaults of your own stand in `conf/cleaning.toml`. An option of the command line has priority over "
-        "the file, and the file over the built-in value. An unknown key is an error. The folder `conf/` is that "
-        "of the checkout, or of the installed package.\n"
+        "the file, and the file over the built-in value. An unknown key is an error. The folder `conf/` is "
+        "that of the checkout, or of the installed package.\n"
     )
     lines = ["# Configuration\n", about]
     for group, section in clean_options.TABLES.items():

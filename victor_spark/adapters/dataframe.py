@@ -46,12 +46,12 @@ def clean_udf(cleaner: str = "victor", **options: Any) -> "Callable[..., Column]
     Executors need victor-spark. `options` are those of `victor_spark.load`; wrong ones raise its errors here.
     """
     import pandas as pd
-    from pyspark.sql.functions import pandas_udf
+    from pyspark.sql.functions import pandas_udf  # type: ignore[attr-defined] # not in its stubs
 
     victor_spark.load(cleaner, **options)
 
     def clean(html: pd.Series, *url: pd.Series) -> pd.DataFrame:
-        return clean_columns(html, *url, cleaner=cleaner, **options)
+        return clean_columns(html, url[0] if url else None, cleaner, **options)
 
     kinds = pa.schema([tables.PAGES.field(name) for name in FIELDS])
     result: Callable[..., Column] = pandas_udf(clean, tables.ddl(kinds))

@@ -45,3 +45,4 @@ class _Kept(str):
     """A text with facts about its page: `extract` runs in another process and gives text only."""
 
     __slots__ = ("facts",)
+    facts: dict[str, Any]
