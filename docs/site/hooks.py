@@ -20,7 +20,7 @@ ASSETS: Final = ("style.css", "iframe-worker.js")
 LONGEST: Final = 100_000
 IMAGES: Final = {".webp", ".svg", ".png"}
 _LINK: Final = re.compile(r"(?<=\]\()([^)\s#:]+)(?=[)#])|(?<=\]\()([^)\s#:]+)(?=\s\")")
-_FILE_NAME: Final = re.compile(r"\[([\w./-]+\.md)\]\(([\w./-]+\.md)")
+_FILE_NAME: Final = re.compile(r"\[([\w-]+\.md)\]\(([\w./-]+\.md)")
 """A link whose text is the name of a file: on the site, its text is the title of the page."""
 _CODE: Final = re.compile(r"(^(?:```|~~~).*?^(?:```|~~~)|`[^`\n]*`|^    [^\n]*$)", re.DOTALL | re.MULTILINE)
 
