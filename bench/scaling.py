@@ -3,8 +3,8 @@
     python bench/scaling.py [--output FILE]
 
 Uses the figures of bench/scale.json (measured by `python bench/scale.py --write`) and bench/skew.json (by
-`python bench/skew.py --write`), and the planner for invented shards of 1 GB. Nothing is read or run; the
-document shows the arithmetic.
+`python bench/skew.py --write`), and the planner for invented shards of 1 GB. No archive is read and no
+job runs; the document shows the arithmetic.
 """
 
 import argparse

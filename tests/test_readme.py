@@ -86,6 +86,15 @@ def test_links_lead_to_files(root: Path) -> None:
         assert [name for name in targets if not (page.parent / name).exists()] == [], page
 
 
+def test_links_to_headings_lead_to_headings(root: Path) -> None:
+    for page in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
+        for name, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", page.read_text(encoding="utf-8")):
+            target = page.parent / name if name else page
+            heads = re.findall(r"^#+ (.+)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+            slugs = {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+            assert anchor in slugs, (page.name, name, anchor)
+
+
 def test_the_index_lists_every_document(root: Path) -> None:
     listed = set(
         re.findall(r"\]\((\w[^)#:/]*\.md)\)", (root / "docs" / "README.md").read_text(encoding="utf-8"))

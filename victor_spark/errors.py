@@ -28,21 +28,23 @@ EXIT_USAGE: Final = 2
 EXIT_BUDGET: Final = 3
 EXIT_INCOMPLETE: Final = 4
 
-STATUSES: Final = (
-    "ok",  # cleaned, text kept
-    "empty",  # parsed, but nothing worth keeping
-    "wrong_language",  # not in the languages asked for
-    "broken_encoding",  # undecodable, or decoded to rubbish
-    "not_html",  # declared as html, but something else
-    "http_status",  # an HTTP status that is not among those asked for
-    "truncated",  # the archive holds only a useless part of the page
-    "oversize",  # longer than the size cap
-    "corrupt_record",  # the archive is damaged here
-    "timeout",  # the page's deadline passed
-    "crash",  # the process that cleaned the page died
-    "out_of_memory",  # the page needed more memory than allowed
-    "error",  # an unexpected error, named in `reason`
-)
+STATUSES: Final = {
+    "ok": "cleaned; `text` is set",
+    "empty": "html without content",
+    "wrong_language": "not in a language of `--lang`",
+    "broken_encoding": "the text is damaged and cannot be repaired",
+    "not_html": "declared as html, but another format",
+    "http_status": "an HTTP status that was not requested (default: only 200)",
+    "truncated": "the archive holds a part of the page that has no text",
+    "oversize": "longer than `--max-bytes`",
+    "corrupt_record": "the archive is damaged here, or the body cannot be decoded",
+    "timeout": "cleaning the page took longer than `--page-seconds`, or reading its record did twice",
+    "crash": "the page killed two processes that cleaned or read it",
+    "out_of_memory": "cleaning or reading the page needed more than `--page-memory`",
+    "error": "an unexpected error, which `reason` names",
+}
+"""Status of a record → its meaning; docs/output.md is made from it."""
+
 FAILURES: Final = ("corrupt_record", "timeout", "crash", "out_of_memory", "error")
 """Statuses of pages that count in the failure budget: the run failed on them."""
 
@@ -82,11 +84,11 @@ REFUSALS: Final = {
     "400": "the store refuses requests, as it does when credentials expired",
     "403": "the store denies access",
 }
-"""Code of an S3 server that refuses whatever is asked → its meaning."""
+"""Code of an S3 server that refuses all requests → its meaning."""
 
 
 class StoreError(OSError):
-    """A store refuses whatever is asked (`REFUSALS`), so that not a shard fails but the run."""
+    """A store refuses all requests (`REFUSALS`): the run fails, not one shard."""
 
 
 class VictorError(Exception):

@@ -26,44 +26,48 @@ _NAMES: Final = [(name, pa.string()) for name in ("text", "label", "role")]
 BLOCK: Final = pa.struct([*_STORED[:2], *_NAMES, *_SCORES, *_STORED[2:]])
 """One block: the columns of `Blocks` that are stored, its text, and what the cleaner says of it."""
 
-METADATA: Final = [
-    ("authors", pa.list_(pa.string())),
-    *((name, pa.string()) for name in ("date", "date_modified", "site_name", "description", "canonical_url")),
+_PAGES: Final = [
+    ("id", pa.string(), "WARC-Record-ID"),
+    ("url", pa.string(), "address of the record"),
+    ("url_host_name", pa.string(), "host of the address"),
+    ("url_host_registered_domain", pa.string(), "registered domain; null for IP addresses and bare suffixes"),
+    ("warc_filename", pa.string(), "the shard as the input names it, without credentials"),
+    ("warc_record_offset", pa.int64(), "position of the record in the shard, in bytes as stored"),
+    ("warc_record_length", pa.int64(), "length of the record in the shard, in bytes as stored"),
+    ("fetch_time", pa.timestamp("us", tz="UTC"), "WARC-Date"),
+    ("fetch_status", pa.int32(), "HTTP status"),
+    ("content_digest", pa.string(), "WARC-Payload-Digest, as in the archive"),
+    (
+        "content_mime_type",
+        pa.string(),
+        "declared media type; text/html if none is and the body looks like html",
+    ),
+    ("content_charset", pa.string(), "charset of the text; if the page was not decoded, the declared one"),
+    ("content_truncated", pa.string(), "why the end of the record is missing (length, time, unspecified, …)"),
+    ("language", pa.string(), "ISO 639 code of the text; null if there is too little text"),
+    ("language_score", pa.float64(), "confidence in the language"),
+    ("title", pa.string(), "text of the title element"),
+    ("authors", pa.list_(pa.string()), "names of the authors"),
+    ("date", pa.string(), "ISO 8601: a day, or a time if the page states one"),
+    ("date_modified", pa.string(), "the last change, in the same form"),
+    ("site_name", pa.string(), "name of the site, as the page states it"),
+    ("description", pa.string(), "summary, as the page states it"),
+    ("canonical_url", pa.string(), "the address that the page states as its own, absolute"),
+    ("text", pa.string(), "kept text, paragraphs separated by newlines; null unless the status is ok"),
+    ("text_hash", pa.string(), "32 hexadecimal digits, equal for equal words"),
+    ("n_blocks", pa.int32(), "text blocks of the page"),
+    ("n_kept_blocks", pa.int32(), "text blocks that were kept"),
+    ("p_content", pa.float64(), "mean probability that the kept text is content, weighted by characters"),
+    ("expected_f1", pa.float64(), "word F1 that the model expects of this text; low for doubtful pages"),
+    ("cleaner", pa.string(), "name of the cleaner"),
+    ("status", pa.string(), "ok, or why the page was dropped"),
+    ("reason", pa.string(), "details of the status, such as the exception or what was repaired"),
 ]
-"""The fields of `Metadata` that are columns."""
-
-PAGES: Final = pa.schema(
-    [
-        ("id", pa.string()),
-        ("url", pa.string()),
-        ("url_host_name", pa.string()),
-        ("url_host_registered_domain", pa.string()),
-        ("warc_filename", pa.string()),
-        ("warc_record_offset", pa.int64()),
-        ("warc_record_length", pa.int64()),
-        ("fetch_time", pa.timestamp("us", tz="UTC")),
-        ("fetch_status", pa.int32()),
-        ("content_digest", pa.string()),
-        ("content_mime_type", pa.string()),
-        ("content_charset", pa.string()),
-        ("content_truncated", pa.string()),
-        ("language", pa.string()),
-        ("language_score", pa.float64()),
-        ("title", pa.string()),
-        *METADATA,
-        ("text", pa.string()),
-        ("text_hash", pa.string()),
-        ("n_blocks", pa.int32()),
-        ("n_kept_blocks", pa.int32()),
-        ("p_content", pa.float64()),
-        ("expected_f1", pa.float64()),
-        ("cleaner", pa.string()),
-        ("status", pa.string()),
-        ("reason", pa.string()),
-    ],
-    metadata={VERSION_KEY: PAGES_VERSION},
-)
+PAGES: Final = pa.schema([(name, kind) for name, kind, _ in _PAGES], metadata={VERSION_KEY: PAGES_VERSION})
 """One row per HTML record, also for those dropped; a shard that can't be read is one row without offset."""
+
+METADATA: Final = ("authors", "date", "date_modified", "site_name", "description", "canonical_url")
+"""The fields of `Metadata` that are columns."""
 
 HTML: Final = pa.field("html", pa.binary())
 """A record's payload: decoded from transfer and content encodings, and otherwise as the server sent it."""
@@ -123,6 +127,19 @@ ON_REQUEST: Final = {
     "judged_whole": JUDGED_WHOLE,
 }
 """Columns that the pages table has if they are asked for, in their order."""
+
+MEANINGS: Final = {
+    **{name: meaning for name, _, meaning in _PAGES},
+    "markdown": "with --markdown: the kept text as Markdown; null unless the status is ok",
+    "html": "with --html: the page as fetched, without transfer and content encodings, in its own charset",
+    "crawl": "with `--partition-by crawl`: from the shard's path, otherwise isPartOf of its first record",
+    "blocks": "with --blocks: every block, its text, label, role and probabilities",
+    "site": "with --by-site: what pages are grouped by; null where the address has no host",
+    "n_site_pages": "with --by-site: pages of the site that a cleaner saw, this one included",
+    "n_added_by_site": "with --by-site: blocks kept because of the site's other pages",
+    "n_removed_by_site": "with --by-site: blocks dropped because of the site's other pages",
+}
+"""What each column that users see means; docs/output.md is made from it."""
 
 _DDL_NAMES: Final = {
     pa.string(): "string",

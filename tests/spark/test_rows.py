@@ -86,7 +86,7 @@ def test_metadata_and_markdown_are_columns_of_pages_that_are_ok() -> None:
     for html in (STATED + 3 * paragraph, STATED, 3 * paragraph):
         batch.add(rows.document_row(record(url), victor_spark.clean(html, url), ["markdown"]))
     full, empty, bare = batch.take().to_pylist()
-    columns = [name for name, _ in tables.METADATA]
+    columns = list(tables.METADATA)
     assert [full[name] for name in columns] == [
         ["Eva ?"],
         "2024-05-03",

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.spark
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e" + "x" * 500
 PROSE = chapter(99, SENTENCES, foot=SENTENCES[0])
-"""A page that keeps its foot where nothing is known of its site."""
+"""A page whose footer is kept as long as its site is unknown."""
 
 Clean = Callable[..., Path]
 

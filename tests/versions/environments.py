@@ -1,4 +1,4 @@
-"""An environment with a version of Spark for a version of Python, made once, in .venv/spark/.
+"""Environments with other packages, such as a version of Spark for one of Python, made once, in .venv/spark/.
 
 One for the Python of these tests takes its other packages, and so the compiled kernels; others install what
 pyproject.toml names, and run the kernels uncompiled.
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import sysconfig
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -27,35 +28,40 @@ class UnavailableError(Exception):
 def made(spark: str, python: str, *extra: str) -> Path:
     """The interpreter of an environment with pyspark of a version (==3.5.*), and with `extra` packages."""
     numbers = re.findall(r"[\w.]*\w", " ".join([f"spark{spark}", f"python{python}", *extra]))
-    folder = FOLDER / "-".join(numbers)
+    return environment("-".join(numbers), [[f"pyspark{spark}", *extra]], python)
+
+
+def environment(name: str, installs: Iterable[Iterable[str]], python: str = OURS) -> Path:
+    """The interpreter of an environment made by these calls of `pip install`, in this order."""
+    folder = FOLDER / name
     interpreter = folder / "bin" / "python"
     if (folder / "made").exists() and _runs(interpreter):
         return interpreter
     shutil.rmtree(folder, ignore_errors=True)
     try:
-        _make(folder, spark, python, *extra)
+        _make(folder, installs, python)
     except subprocess.CalledProcessError as error:
         shutil.rmtree(folder, ignore_errors=True)
         last = (error.stderr or "").strip().splitlines()[-1:] or [str(error)]
-        raise UnavailableError(f"Spark {spark} for Python {python} can't be installed: {last[0]}") from error
+        raise UnavailableError(f"{name} can't be installed for Python {python}: {last[0]}") from error
     (folder / "made").touch()
     return interpreter
 
 
-def _make(folder: Path, spark: str, python: str, *extra: str) -> None:
+def _make(folder: Path, installs: Iterable[Iterable[str]], python: str) -> None:
     base = sys.executable if python == OURS else _found(python)
     if base is None:
         raise UnavailableError(f"no Python {python} on PATH or of pyenv")
     _run(base, "-m", "venv", "--without-pip", str(folder))
     site = folder / "lib" / f"python{python}" / "site-packages"
-    packages = [f"pyspark{spark}", *extra]
     if python == OURS:
         shared = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
         (site / "zz-shared.pth").write_text("\n".join(shared))
     else:
         project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
         of_extras = [project["optional-dependencies"][name] for name in ("executors", "report")]
-        packages += [*project["dependencies"], *(name for names in of_extras for name in names), "setuptools"]
+        ours = [*project["dependencies"], *(name for names in of_extras for name in names), "setuptools"]
+        installs = [ours, *installs]
     pip = [
         sys.executable,
         "-m",
@@ -64,7 +70,8 @@ def _make(folder: Path, spark: str, python: str, *extra: str) -> None:
         "--python",
         str(folder / "bin" / "python"),
     ]
-    _run(*pip, "install", "--quiet", "--no-warn-conflicts", *packages)
+    for packages in installs:
+        _run(*pip, "install", "--quiet", "--no-warn-conflicts", *packages)
 
 
 def _found(python: str) -> str | None:

@@ -1,4 +1,4 @@
-"""A store that refuses all requests fails the run, and not one shard after the other."""
+"""A store that refuses all requests fails the run at once, not shard by shard."""
 
 import pytest
 

@@ -201,7 +201,7 @@ def request(arguments: argparse.Namespace) -> CleanRequest:
         options = {field.name: given.get(field.name) for field in fields(values)}
         groups[group] = configuration.merged(values, configured.get(TABLES.get(group, ""), {}), options)
     sites = groups["cleaning"].sites
-    if sites and storage.scheme(sites) is None:  # tasks run in other folders
+    if sites and storage.scheme(sites) is None:  # tasks have other working directories
         groups["cleaning"] = replace(groups["cleaning"], sites=os.path.abspath(sites))
     return replace(
         built_in,

@@ -27,7 +27,7 @@ OF_FILES: Final = pa.schema([("file", pa.string()), *SUMS])
 
 _DECIDED: Final = (
     *("text", "text_hash", "markdown", "blocks", "n_kept_blocks", "p_content", "expected_f1"),
-    *(name for name, _ in tables.METADATA),
+    *tables.METADATA,
 )
 """Columns that are null where the second pass loses a page."""
 
@@ -97,7 +97,7 @@ def _decided(
     if page.kept is not None:
         now = {name: now[name] for name in ("text", "text_hash")} if stored["status"] == "ok" else {}
     if now.get("status", stored["status"]) != "ok":
-        now |= {name: None for name, _ in tables.METADATA}
+        now |= dict.fromkeys(tables.METADATA)
     before = stored["judged"]["kept"]
     return {
         **stored,

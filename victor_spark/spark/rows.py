@@ -134,8 +134,8 @@ def document_row(record: Record, document: Document, on_request: Collection[str]
 
 def stated(document: Document) -> Row:
     """The columns of metadata."""
-    found = document.some_metadata(name for name, _ in tables.METADATA)
-    return {name: getattr(found, name) or None for name, _ in tables.METADATA}
+    found = document.some_metadata(tables.METADATA)
+    return {name: getattr(found, name) or None for name in tables.METADATA}
 
 
 def decided(document: Document, on_request: Collection[str] = ()) -> Row:

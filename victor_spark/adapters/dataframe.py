@@ -1,0 +1,58 @@
+"""Html in a column of a DataFrame, of Spark or of pandas: a pandas UDF, and the same for pandas.
+
+For archives, `victor clean` is faster and safer: there, html never enters the JVM, and a page that crashes
+or hangs costs only its row.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+import victor_spark
+from victor_spark import tables
+from victor_spark.adapters import page
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql import Column
+
+FIELDS: Final = ("text", "status", "reason", "language", "title", "expected_f1")
+"""The fields of a page, as columns of the pages table."""
+
+
+def clean_columns(
+    html: "pd.Series[Any]", url: "pd.Series[Any] | None" = None, cleaner: str = "victor", **options: Any
+) -> "pd.DataFrame":
+    """FIELDS of each page, with the index of `html`: str or bytes; all are null where html is.
+
+    `options` are those of `victor_spark.load`.
+    """
+    import pandas as pd
+
+    clean = victor_spark.load(cleaner, **options)
+    urls = [None] * len(html) if url is None else [None if pd.isna(one) else one for one in url]
+    rows = []
+    for content, address in zip(html, urls, strict=True):
+        document = None if pd.isna(content) else clean(page(content), address)
+        row = [getattr(document, name, None) for name in FIELDS]
+        rows.append(row if document is None or document.status == "ok" else [None, *row[1:]])
+    return pd.DataFrame(rows, columns=list(FIELDS), index=html.index)
+
+
+def clean_udf(cleaner: str = "victor", **options: Any) -> "Callable[..., Column]":
+    """A function of columns, html (string or binary) and optionally url, whose result is a struct of FIELDS.
+
+    Executors need victor-spark. `options` are those of `victor_spark.load`; wrong ones raise its errors here.
+    """
+    import pandas as pd
+    from pyspark.sql.functions import pandas_udf  # type: ignore[attr-defined] # not in its stubs
+
+    victor_spark.load(cleaner, **options)
+
+    def clean(html: pd.Series, *url: pd.Series) -> pd.DataFrame:
+        return clean_columns(html, url[0] if url else None, cleaner, **options)
+
+    kinds = pa.schema([tables.PAGES.field(name) for name in FIELDS])
+    result: Callable[..., Column] = pandas_udf(clean, tables.ddl(kinds))
+    return result
