@@ -116,7 +116,8 @@ def _region(hints: UInt8, group: str) -> Bool:
     """Blocks in a part of the page with such a name; inside it, no article begins. `hints`: their columns."""
     distance = hints[GROUPS.index(group)]
     article = np.minimum(hints[GROUPS.index("article")], hints[GROUPS.index("post")])
-    return np.asarray((distance <= _MAX_DISTANCE + 2 * (group in ("comment", "byline"))) & (distance <= article))
+    reach = _MAX_DISTANCE + 2 * (group in ("comment", "byline"))
+    return np.asarray((distance <= reach) & (distance <= article))
 
 
 def _title(blocks: Blocks, title: str | None) -> Bool:
