@@ -43,8 +43,10 @@ def test_no_page_is_wider_than_the_screen_and_the_search_finds_words(browser_pat
                 wide.append(file.name)
         assert wide == []
         page.goto((SITE / "index.html").as_uri())
-        page.keyboard.press("/")
-        page.locator("input.md-search__input").fill("expected_f1")
+        page.locator("input.md-search__input, label.md-header__button[for=__search]").locator(
+            "visible=true"
+        ).first.click()
+        page.locator("input.md-search__input").press_sequentially("expected_f1")
         page.locator(".md-search-result__link").first.wait_for()
         assert [url for url in asked if not url.startswith("file:")] == []
         browser.close()
