@@ -1,4 +1,4 @@
-"""Takes the pictures of docs/pictures: `victor annotate` and `victor look` with the sample crawl.
+"""Takes the pictures of docs/pictures: `victor annotate`, `victor look` and a report, of the sample crawl.
 
 python docs/screenshots.py
 """
@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from tests.annotation.browser import chromium  # noqa: E402
 from tests.annotation.browser.desk import Desk, Server  # noqa: E402
 from tests.annotation.serving import Server as Looking  # noqa: E402
+from victor_spark.cli import main as main_of_victor  # noqa: E402
 
 PICTURES: Final = ROOT / "docs" / "pictures"
 SIZE: Final = {"width": 1280, "height": 760}
@@ -40,6 +41,7 @@ def main() -> int:
         try:
             take_all(browser, server)
             look(browser)
+            report(browser, Path(folder) / "out")
         finally:
             server.kill()
             browser.close()
@@ -63,6 +65,18 @@ def take_all(browser: Browser, server: Server) -> None:
         desk = Desk(context.new_page(), server, "Dora").join(f"#/page/{number}").ready(f"/frame/{number}")
         desk.tap(block_with(desk, LEAD))
         take(desk.page, "annotate-tablet")
+
+
+def report(browser: Browser, output: Path) -> None:
+    """The report of a run over the sample crawl, from the statuses on: above are times of this machine."""
+    shards = map(str, sorted((ROOT / "sample").glob("crawl-*.warc.gz")))
+    if main_of_victor(["clean", *shards, "--output", str(output)]) == 0:
+        with browser.new_context(viewport=SIZE) as context:
+            page = context.new_page()
+            page.goto((output / "_run" / "report.html").as_uri())
+            statuses = page.get_by_text("Statuses of the pages")
+            statuses.evaluate("heading => window.scrollTo(0, heading.getBoundingClientRect().top - 40)")
+            take(page, "run-report")
 
 
 def look(browser: Browser) -> None:

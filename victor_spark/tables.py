@@ -5,6 +5,7 @@ column's metadata: there the version is in the metadata of the column `id` (`sch
 """
 
 import json
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
@@ -37,11 +38,7 @@ _PAGES: Final = [
     ("fetch_time", pa.timestamp("us", tz="UTC"), "WARC-Date"),
     ("fetch_status", pa.int32(), "HTTP status"),
     ("content_digest", pa.string(), "WARC-Payload-Digest, as in the archive"),
-    (
-        "content_mime_type",
-        pa.string(),
-        "declared media type; text/html if none is and the body looks like html",
-    ),
+    ("content_mime_type", pa.string(), "declared media type; text/html if the body looks like html"),
     ("content_charset", pa.string(), "charset of the text; if the page was not decoded, the declared one"),
     ("content_truncated", pa.string(), "why the end of the record is missing (length, time, unspecified, …)"),
     ("language", pa.string(), "ISO 639 code of the text; null if there is too little text"),
@@ -161,7 +158,7 @@ def pages(*on_request: str) -> pa.Schema:
     )
 
 
-def ddl(schema: pa.Schema) -> str:
+def ddl(schema: Iterable[pa.Field]) -> str:
     """The columns of `schema` as Spark DDL: `id string, warc_record_offset bigint, …`."""
     return ", ".join(f"{field.name} {_ddl_type(field.type)}" for field in schema)
 

@@ -5,9 +5,7 @@ or hangs costs only its row.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import victor_spark
 from victor_spark import tables
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 FIELDS: Final = ("text", "status", "reason", "language", "title", "expected_f1")
-"""The fields of a page, as columns of the pages table."""
+"""Columns of the pages table that are fields of the result."""
 
 
 def clean_columns(
@@ -53,6 +51,5 @@ def clean_udf(cleaner: str = "victor", **options: Any) -> "Callable[..., Column]
     def clean(html: pd.Series, *url: pd.Series) -> pd.DataFrame:
         return clean_columns(html, url[0] if url else None, cleaner, **options)
 
-    kinds = pa.schema([tables.PAGES.field(name) for name in FIELDS])
-    result: Callable[..., Column] = pandas_udf(clean, tables.ddl(kinds))
-    return result
+    kinds = tables.ddl(tables.PAGES.field(name) for name in FIELDS)
+    return cast("Callable[..., Column]", pandas_udf(clean, kinds))
