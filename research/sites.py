@@ -33,18 +33,8 @@ from victor_spark.evaluation.progress import track
 from victor_spark.model import decision
 from victor_spark.preparation import handed_over
 from victor_spark.sites.decision import FILE_NAME, SiteModel, from_bytes, revised
-from victor_spark.sites.evidence import (
-    N_PAGES as N_SAME,
-)
-from victor_spark.sites.evidence import (
-    N_REPEATS,
-    REPEAT_RATIO,
-    Contributions,
-    Known,
-    contributions,
-    evidence,
-    known,
-)
+from victor_spark.sites.evidence import N_PAGES as N_SAME
+from victor_spark.sites.evidence import REPEATS, Contributions, Known, added, contributions, evidence
 from victor_spark.words import block_words, words
 
 MORE: Final = ("fundus", "aed")
@@ -61,7 +51,7 @@ START: Final = SiteModel(weight=0.9, prior_pages=1.0, common=0.0, repeated=0.0, 
 NEAR: Final = 0.001
 """Of all parameters whose F1 is within this of the best, the smallest are taken: the optimum is flat."""
 RUN: Final = 4
-"""Words of a run; blocks in which more than RUNS_REPEAT of the runs repeat count as repeated."""
+"""Words of a run; it counts in blocks whose runs are on more than RUNS_REPEAT of the pages, in the mean."""
 RUNS_REPEAT: Final = 0.5
 GOLD_P: Final = np.array([[0.98, 0.0, 0.02], [0.0, 0.98, 0.02], [0.0, 0.02, 0.98]])
 """The probabilities that stand for a label."""
@@ -182,11 +172,16 @@ def cleaned(pages: Sequence[GoldPage], model: Path | None) -> Iterator[Cleaned]:
         )
 
 
+def known(pages: Sequence[Contributions]) -> Known:
+    """What is known of a site that has pages with these contributions."""
+    return Known(len(pages), added(pages))
+
+
 def evidence_of(pages: Sequence[Cleaned], groups: Sequence[Sequence[int]]) -> dict[int, Float32]:
     """Number of a page → its evidence, where each group of pages is all that is known of a site."""
     found: dict[int, Float32] = {}
     for group in groups:
-        of_site = known(contributions(pages[i].blocks, pages[i].probabilities) for i in group)
+        of_site = known([contributions(pages[i].blocks, pages[i].probabilities) for i in group])
         found |= {i: evidence(pages[i].blocks, pages[i].probabilities, of_site) for i in group}
     return found
 
@@ -302,8 +297,8 @@ def _with_runs(
             shares = [[(n_pages[run] - 1) / max(len(group) - 1, 1) for run in block] for block in runs[i]]
             mean = np.array([np.mean(block) for block in shares])
             found[i] = table[i].copy()
-            found[i][REPEAT_RATIO] = np.maximum(table[i][REPEAT_RATIO], mean * (table[i][N_SAME] > 0))
-            found[i][N_REPEATS] = np.maximum(table[i][N_REPEATS], mean > RUNS_REPEAT)
+            mean = np.where((table[i][N_SAME] > 0) & (mean > RUNS_REPEAT), mean, 0.0)
+            found[i][REPEATS] = np.maximum(table[i][REPEATS], mean)
     return found
 
 
