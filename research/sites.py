@@ -30,6 +30,7 @@ from victor_spark.evaluation import cross_validation, gold, resampling
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import aligned_labels
 from victor_spark.evaluation.progress import track
+from victor_spark.extractors import victor
 from victor_spark.model import decision
 from victor_spark.preparation import handed_over
 from victor_spark.sites.decision import FILE_NAME, SiteModel, from_bytes, revised
@@ -90,9 +91,8 @@ class Cleaned:
 
     def decided(self, probabilities: Float64) -> tuple[float, float]:
         """Word F1 and expected F1 of the default decision."""
-        kept = decision.by_expected_f1(probabilities, self.n_words)
-        expected = decision.expected_f1(probabilities, self.n_words, kept)
-        return self.f1(kept & ~self.blocks.line_number), expected
+        scores = victor.scores(probabilities, self.blocks)
+        return self.f1(scores.kept & ~self.blocks.line_number), scores.expected_f1 or 0.0
 
     def f1(self, kept: Bool) -> float:
         """F1 of the words of the kept blocks against the gold."""
@@ -407,7 +407,7 @@ def _raw(path: Path, site_model: SiteModel) -> dict[str, Any]:
     for page in pages:
         table = evidence(page.blocks, page.probabilities, whole)
         new = revised(site_model, page.probabilities, page.n_words, table)
-        before, after = (decision.by_expected_f1(each, page.n_words) for each in (page.probabilities, new))
+        before, after = (victor.scores(each, page.blocks).kept for each in (page.probabilities, new))
         n = page.n_words
         counts.update(
             before=int(n[before].sum()),
@@ -439,7 +439,7 @@ def _agreement(
         few = known([parts[j] for j in (i, *others)])
         tables = (evidence(page.blocks, page.probabilities, each) for each in (few, whole))
         few_kept, all_kept = (
-            decision.by_expected_f1(revised(model, page.probabilities, page.n_words, each), page.n_words)
+            victor.scores(revised(model, page.probabilities, page.n_words, each), page.blocks).kept
             for each in tables
         )
         n_both = page.n_words[few_kept].sum() + page.n_words[all_kept].sum()
