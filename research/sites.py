@@ -30,21 +30,12 @@ from victor_spark.evaluation import cross_validation, gold, resampling
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import aligned_labels
 from victor_spark.evaluation.progress import track
+from victor_spark.extractors import victor
 from victor_spark.model import decision
 from victor_spark.preparation import handed_over
 from victor_spark.sites.decision import FILE_NAME, SiteModel, from_bytes, revised
-from victor_spark.sites.evidence import (
-    N_PAGES as N_SAME,
-)
-from victor_spark.sites.evidence import (
-    N_REPEATS,
-    REPEAT_RATIO,
-    Contributions,
-    Known,
-    contributions,
-    evidence,
-    known,
-)
+from victor_spark.sites.evidence import N_PAGES as N_SAME
+from victor_spark.sites.evidence import REPEATS, Contributions, Known, added, contributions, evidence
 from victor_spark.words import block_words, words
 
 MORE: Final = ("fundus", "aed")
@@ -61,7 +52,7 @@ START: Final = SiteModel(weight=0.9, prior_pages=1.0, common=0.0, repeated=0.0, 
 NEAR: Final = 0.001
 """Of all parameters whose F1 is within this of the best, the smallest are taken: the optimum is flat."""
 RUN: Final = 4
-"""Words of a run; blocks in which more than RUNS_REPEAT of the runs repeat count as repeated."""
+"""Words of a run; it counts in blocks whose runs are on more than RUNS_REPEAT of the pages, in the mean."""
 RUNS_REPEAT: Final = 0.5
 GOLD_P: Final = np.array([[0.98, 0.0, 0.02], [0.0, 0.98, 0.02], [0.0, 0.02, 0.98]])
 """The probabilities that stand for a label."""
@@ -100,9 +91,8 @@ class Cleaned:
 
     def decided(self, probabilities: Float64) -> tuple[float, float]:
         """Word F1 and expected F1 of the default decision."""
-        kept = decision.by_expected_f1(probabilities, self.n_words)
-        expected = decision.expected_f1(probabilities, self.n_words, kept)
-        return self.f1(kept & ~self.blocks.left_out), expected
+        scores = victor.scores(probabilities, self.blocks)
+        return self.f1(scores.kept & ~self.blocks.left_out), scores.expected_f1 or 0.0
 
     def f1(self, kept: Bool) -> float:
         """F1 of the words of the kept blocks against the gold."""
@@ -182,11 +172,16 @@ def cleaned(pages: Sequence[GoldPage], model: Path | None) -> Iterator[Cleaned]:
         )
 
 
+def known(pages: Sequence[Contributions]) -> Known:
+    """What is known of a site that has pages with these contributions."""
+    return Known(len(pages), added(pages))
+
+
 def evidence_of(pages: Sequence[Cleaned], groups: Sequence[Sequence[int]]) -> dict[int, Float32]:
     """Number of a page → its evidence, where each group of pages is all that is known of a site."""
     found: dict[int, Float32] = {}
     for group in groups:
-        of_site = known(contributions(pages[i].blocks, pages[i].probabilities) for i in group)
+        of_site = known([contributions(pages[i].blocks, pages[i].probabilities) for i in group])
         found |= {i: evidence(pages[i].blocks, pages[i].probabilities, of_site) for i in group}
     return found
 
@@ -302,8 +297,8 @@ def _with_runs(
             shares = [[(n_pages[run] - 1) / max(len(group) - 1, 1) for run in block] for block in runs[i]]
             mean = np.array([np.mean(block) for block in shares])
             found[i] = table[i].copy()
-            found[i][REPEAT_RATIO] = np.maximum(table[i][REPEAT_RATIO], mean * (table[i][N_SAME] > 0))
-            found[i][N_REPEATS] = np.maximum(table[i][N_REPEATS], mean > RUNS_REPEAT)
+            mean = np.where((table[i][N_SAME] > 0) & (mean > RUNS_REPEAT), mean, 0.0)
+            found[i][REPEATS] = np.maximum(table[i][REPEATS], mean)
     return found
 
 
@@ -412,7 +407,7 @@ def _raw(path: Path, site_model: SiteModel) -> dict[str, Any]:
     for page in pages:
         table = evidence(page.blocks, page.probabilities, whole)
         new = revised(site_model, page.probabilities, page.n_words, table)
-        before, after = (decision.by_expected_f1(each, page.n_words) for each in (page.probabilities, new))
+        before, after = (victor.scores(each, page.blocks).kept for each in (page.probabilities, new))
         n = page.n_words
         counts.update(
             before=int(n[before].sum()),
@@ -444,7 +439,7 @@ def _agreement(
         few = known([parts[j] for j in (i, *others)])
         tables = (evidence(page.blocks, page.probabilities, each) for each in (few, whole))
         few_kept, all_kept = (
-            decision.by_expected_f1(revised(model, page.probabilities, page.n_words, each), page.n_words)
+            victor.scores(revised(model, page.probabilities, page.n_words, each), page.blocks).kept
             for each in tables
         )
         n_both = page.n_words[few_kept].sum() + page.n_words[all_kept].sum()

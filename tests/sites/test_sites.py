@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 
 import numpy as np
@@ -21,8 +21,7 @@ from victor_spark.sites.evidence import (
     CONSENSUS,
     EVIDENCE,
     N_PAGES,
-    N_REPEATS,
-    REPEAT_RATIO,
+    REPEATS,
     SHARE,
     SUMS,
     Contributions,
@@ -30,7 +29,6 @@ from victor_spark.sites.evidence import (
     added,
     contributions,
     evidence,
-    known,
 )
 
 MODEL = SiteModel(weight=0.9, prior_pages=1.0, common=1.0, repeated=3.0, calibration=0.9)
@@ -67,6 +65,12 @@ def page(rows: Sequence[tuple[int, float]]) -> tuple[Blocks, Float64]:
         for i, (layout, _) in enumerate(rows)
     )
     return blocks_of(source), marginals(*(content for _, content in rows)).reshape(-1, 3)
+
+
+def known(pages: Iterable[Contributions]) -> Known:
+    """What pages with these contributions tell."""
+    rows = list(pages)
+    return Known(len(rows), added(rows))
 
 
 def same(first: Known, second: Known) -> bool:
@@ -147,7 +151,7 @@ def test_a_text_that_the_other_pages_repeat_is_less_likely_content_than_a_text_o
     assert content[4] < 0.6
     assert content[3] > 0.9
     evidence_of_page = evidence(article(3), RIGHT, of_site)
-    assert evidence_of_page[N_REPEATS].tolist() == [7, 7, 0, 0, 7, 0]
+    assert evidence_of_page[REPEATS].tolist() == [1, 1, 0, 0, 1, 0]
     assert evidence_of_page[SHARE].tolist() == [1.0] * 6
 
 
@@ -161,7 +165,7 @@ def test_links_to_an_article_on_all_other_pages_do_not_repeat_its_headline() -> 
 
     own = marginals(0.6, 0.95, 0.95, *[0.1] * 7)
     of_site = known(contributions(linked(number), own) for number in range(8))
-    assert not evidence(linked(3), own, of_site)[N_REPEATS, 0]
+    assert not evidence(linked(3), own, of_site)[REPEATS, 0]
     assert after(linked(3), own, of_site)[0, OTHER] < 0.4
 
 
@@ -192,7 +196,7 @@ def columns(rows: Sequence[Row]) -> tuple[Float64, Float64, Float32]:
     content, words, consensus, n_pages, share, ratio = (np.array(each) for each in zip(*rows, strict=True))
     table = np.zeros((len(EVIDENCE), len(rows)), np.float32)
     table[CONSENSUS], table[N_PAGES], table[SHARE] = consensus, n_pages, share
-    table[REPEAT_RATIO], table[N_REPEATS] = ratio, np.ceil(ratio * n_pages)
+    table[REPEATS] = ratio
     return marginals(*content), words.astype(float), table
 
 
@@ -217,8 +221,7 @@ def test_more_repetition_never_raises_the_probability_of_an_otherwise_equal_bloc
 ) -> None:
     own, words, table = columns(rows)
     more = table.copy()
-    more[REPEAT_RATIO, 0] = max(ratio, table[REPEAT_RATIO, 0])
-    more[N_REPEATS, 0] = max(np.ceil(ratio * table[N_PAGES, 0]), table[N_REPEATS, 0])
+    more[REPEATS, 0] = max(ratio, table[REPEATS, 0])
     before, after = (revised(MODEL, own, words, each)[0, OTHER] for each in (table, more))
     assert after >= before
 

@@ -170,7 +170,7 @@ def test_a_person_sees_which_layouts_are_kept_and_hostile_text_stays_text(
     html = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "&lt;script&gt;" in html
     assert re.findall(r'<a href="#(\d)">([^<]+)', html) == [("0", "tales.example"), ("1", "odd.example")]
-    assert re.findall(r'<section id="(\d)">\n<h2><bdi>([^:]+)', html) == [
+    assert re.findall(r'<a id="(\d)"></a>\n<h2><bdi>([^:]+)', html) == [
         ("0", "tales.example"),
         ("1", "odd.example"),
     ]

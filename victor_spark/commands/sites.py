@@ -16,7 +16,7 @@ from victor_spark.errors import EXIT_DONE, InputError
 from victor_spark.extractors import by_site
 from victor_spark.hosts import registered_domain
 from victor_spark.sites import decision, layouts, table
-from victor_spark.sites.layouts import Part, Site
+from victor_spark.sites.layouts import Site
 from victor_spark.warc.storage import printable
 
 WRITE_HELP: Final = """\
@@ -114,26 +114,23 @@ def show(arguments: argparse.Namespace) -> int:
 
 
 def _n_layouts(site: Site) -> str:
-    n_kept = sum(each.p >= layouts.KEPT for each in site.layouts)
+    n_kept = sum(each.is_kept for each in site.layouts)
     return f"{len(site.layouts):>7,} layouts ({n_kept:,} kept)"
 
 
 def _lines(site: Site, limit: int) -> Iterator[tuple[str, str, str]]:
     """A mark, numbers and a text, printable, of each line; headings have no mark."""
-    shown = sorted(nlargest(limit, range(len(site.layouts)), key=lambda row: _rank(site.layouts[row])))
+    ranks = [(each.is_kept, each.share) for each in site.layouts]
+    shown = sorted(nlargest(limit, range(len(ranks)), key=ranks.__getitem__))
     yield "", "", f"{printable(site.name)}: {site.n_pages:,} pages, {_n_layouts(site).strip()}"
     for each in map(site.layouts.__getitem__, shown):
         numbers = f"P {each.p:.2f} {each.share:>6.1%} {printable(each.element)[:10]:10}"
-        yield "+" if each.p >= layouts.KEPT else "-", numbers, printable(each.example)
+        yield "+" if each.is_kept else "-", numbers, printable(each.example)
     if more := len(site.layouts) - len(shown):
         yield "", "", f"{more:,} more layouts, of fewer pages (--limit)"
     yield "", "", f"{len(site.texts):,} texts repeat"
     for each in site.texts[:limit]:
         yield "=", f"{each.share:.1%}", printable(each.example)
-
-
-def _rank(layout: Part) -> tuple[bool, float]:
-    return layout.p >= layouts.KEPT, layout.share
 
 
 def _page(title: str, sites: Sequence[Site], limit: int) -> Iterator[str]:
@@ -144,9 +141,8 @@ def _page(title: str, sites: Sequence[Site], limit: int) -> Iterator[str]:
         yield f'<li><a href="#{number}">{escape(printable(site.name))}</a> <small>{of_site}</small></li>\n'
     yield "</ol>\n"
     for number, site in enumerate(sites):
-        yield f'<section id="{number}">\n'
+        yield f'<a id="{number}"></a>\n'
         yield from starmap(_html, _lines(site, limit))
-        yield "</section>\n"
     yield "</body></html>\n"
 
 

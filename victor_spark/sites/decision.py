@@ -76,8 +76,8 @@ def revised(model: SiteModel, probabilities: Float64, words: Float64, evidence: 
     own = log_odds(probabilities)
     weight = model.weight * n_pages / np.maximum(n_pages + model.prior_pages, 1.0)
     odds = own + weight * (evidence[rows.CONSENSUS] - own)
-    among = _among_own_texts(odds, words, evidence[rows.N_REPEATS] > 0)
-    shift = model.common - model.repeated * evidence[rows.REPEAT_RATIO] * among
+    among = _among_own_texts(odds, words, evidence[rows.REPEATS] > 0)
+    shift = model.common - model.repeated * evidence[rows.REPEATS] * among
     content = 1.0 / (1.0 + np.exp(-model.calibration * (odds + evidence[rows.SHARE] * shift)))
     before = probabilities[:, HEADER] + probabilities[:, TEXT]
     header = np.where(before > 0, probabilities[:, HEADER] / np.where(before > 0, before, 1.0), 0.0)

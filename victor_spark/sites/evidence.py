@@ -25,12 +25,11 @@ LAYOUT, TEXT = range(2)
 SUMS: Final = ("n_pages", "log_odds")
 """What a row of a key holds: its pages, and the sum of their mean log-odds of content."""
 
-EVIDENCE: Final = ("consensus", "n_pages", "share", "n_repeats", "repeat_ratio")
+EVIDENCE: Final = ("consensus", "n_pages", "share", "repeats")
 """The rows of `evidence`: of the site's other pages with the block's layout the mean log-odds of content,
-their number, and their share of all other pages; the number of other pages with the block's text in that
-layout, and its ratio to their number."""
+their number, their share of all other pages, and the share of them that has the block's text there."""
 
-CONSENSUS, N_PAGES, SHARE, N_REPEATS, REPEAT_RATIO = range(len(EVIDENCE))
+CONSENSUS, N_PAGES, SHARE, REPEATS = range(len(EVIDENCE))
 
 _KIND_BITS: Final = np.uint64(1)
 _IN_LAYOUT: Final = np.uint64(0x9E3779B97F4A7C15)
@@ -63,6 +62,9 @@ class Contributions:
         return len(self.key)
 
 
+_NOTHING: Final = Contributions(np.empty(0, np.uint64), np.empty((len(SUMS), 0), np.int64))
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """What is known of a site, or of those of its keys that are asked for: sums of `n_pages` pages.
@@ -74,20 +76,14 @@ class Known:
     of_keys: Contributions
 
 
-def known(pages: Iterable[Contributions]) -> Known:
-    """What the pages with these contributions tell."""
-    rows = list(pages)
-    return Known(len(rows), added(rows))
-
-
 def added(parts: Iterable[Contributions]) -> Contributions:
     """The sums over all parts, whose keys may be in any order and repeat."""
-    rows = [part for part in parts if len(part)]
-    if not rows:
-        return Contributions(np.empty(0, np.uint64), np.empty((len(SUMS), 0), np.int64))
-    key, sums = np.concatenate([part.key for part in rows]), np.concatenate([part.sums for part in rows], 1)
-    groups = _groups(key)
-    return Contributions(groups.key, np.add.reduceat(sums[:, groups.order], groups.first, axis=1))
+    rows = [_NOTHING, *parts]
+    key, place = np.unique(np.concatenate([part.key for part in rows]), return_inverse=True)
+    sums = np.zeros((len(SUMS), len(key)), np.int64)
+    for column, values in zip(sums, np.concatenate([part.sums for part in rows], axis=1), strict=True):
+        np.add.at(column, place, values)
+    return Contributions(key, sums)
 
 
 def log_odds(probabilities: Float64) -> Float64:
@@ -103,14 +99,14 @@ def mean_log_odds(sums: Int64, n_pages: Int64) -> Float64:
 
 def contributions(blocks: Blocks, probabilities: Float64) -> Contributions:
     """What a page tells about its site: a row for every layout, and for every text that may be content."""
-    rows, groups = _keys(blocks, probabilities)
-    return Contributions(groups.key, _sums(blocks, probabilities, rows, groups))
+    rows, keys = _keys(blocks, probabilities)
+    return Contributions(keys.key, _sums(blocks, probabilities, rows, keys))
 
 
 def first_blocks(blocks: Blocks, probabilities: Float64) -> Places:
     """The first block of each key of `contributions`."""
-    rows, groups = _keys(blocks, probabilities)
-    return rows[groups.order[groups.first]]
+    rows, keys = _keys(blocks, probabilities)
+    return rows[keys.first]
 
 
 def evidence(blocks: Blocks, probabilities: Float64, known: Known, *, is_among: bool = True) -> Float32:
@@ -123,65 +119,45 @@ def evidence(blocks: Blocks, probabilities: Float64, known: Known, *, is_among: 
     result = np.zeros((len(EVIDENCE), n_blocks), np.float32)
     if n_others <= 0 or not n_blocks or not len(of_site):
         return result
-    rows, groups = _keys(blocks, probabilities)
-    place = np.minimum(np.searchsorted(of_site.key, groups.key), len(of_site) - 1)
-    n_pages, total = of_site.sums[:, place] * (of_site.key[place] == groups.key)
+    rows, keys = _keys(blocks, probabilities)
+    place = np.minimum(np.searchsorted(of_site.key, keys.key), len(of_site) - 1)
+    n_pages, total = of_site.sums[:, place] * (of_site.key[place] == keys.key)
     if is_among:
-        own = _sums(blocks, probabilities, rows, groups)
+        own = _sums(blocks, probabilities, rows, keys)
         n_pages, total = n_pages - own[0], total - own[1]
     is_seen, divisor = n_pages > 0, np.maximum(n_pages, 1)
     mean = mean_log_odds(total, divisor)
     n_pages = np.maximum(n_pages, 0)
-    of_groups = np.stack([mean, n_pages, np.minimum(n_pages / n_others, 1.0)]) * is_seen
-    group, texts = groups.of_rows(), rows[n_blocks:]
-    result[:N_REPEATS] = of_groups[:, group[:n_blocks]]
-    result[N_REPEATS, texts] = n_pages[group[n_blocks:]]
-    result[N_REPEATS] *= result[N_PAGES] > 0
-    result[REPEAT_RATIO] = np.minimum(result[N_REPEATS] / np.maximum(result[N_PAGES], 1), 1.0)
+    of_keys = np.stack([mean, n_pages, np.minimum(n_pages / n_others, 1.0)]) * is_seen
+    of_layouts, of_texts = np.split(keys.of_rows, [n_blocks])
+    result[:REPEATS] = of_keys[:, of_layouts]
+    of_layout = result[N_PAGES, rows[n_blocks:]]
+    result[REPEATS, rows[n_blocks:]] = np.minimum(n_pages[of_texts], of_layout) / np.maximum(of_layout, 1)
     return result
 
 
-class _Groups(NamedTuple):
-    """Equal keys: the distinct ones, the order that sorts all, where in it each distinct key begins."""
+class _Keys(NamedTuple):
+    """The distinct keys of some rows, the first row of each, and the number of its key for each row."""
 
     key: UInt64
-    order: Places
     first: Places
-
-    def of_rows(self) -> Places:
-        """The number of its distinct key, per row."""
-        numbers = np.zeros(len(self.order), np.intp)
-        numbers[self.first[1:]] = 1
-        result = np.empty_like(numbers)
-        result[self.order] = np.cumsum(numbers)
-        return result
+    of_rows: Places
 
 
-def _groups(key: UInt64) -> _Groups:
-    order = np.argsort(key, kind="stable")
-    in_order = key[order]
-    is_first = np.ones(len(key), bool)
-    is_first[1:] = in_order[1:] != in_order[:-1]
-    first = np.flatnonzero(is_first)
-    return _Groups(in_order[first], order, first)
-
-
-def _keys(blocks: Blocks, probabilities: Float64) -> tuple[Places, _Groups]:
-    """The blocks whose keys are grouped: all, by layout, and again those with texts that may be content."""
+def _keys(blocks: Blocks, probabilities: Float64) -> tuple[Places, _Keys]:
+    """The blocks with keys: all, by layout, and again those with texts that may be content; and the keys."""
     likely = (blocks.n_letters > 0) & (probabilities[:, OTHER] <= 1.0 - _MIN_CONTENT)
     with_text = np.flatnonzero(likely)
     texts = (blocks.letters_hash ^ blocks.class_path * _IN_LAYOUT)[with_text]
     key = np.concatenate([blocks.class_path, texts]) << _KIND_BITS
     key[len(blocks) :] |= np.uint64(TEXT)
-    return np.concatenate([np.arange(len(blocks)), with_text]), _groups(key)
+    distinct = _Keys(*np.unique(key, return_index=True, return_inverse=True))
+    return np.concatenate([np.arange(len(blocks)), with_text]), distinct
 
 
-def _sums(blocks: Blocks, probabilities: Float64, rows: Places, groups: _Groups) -> Int64:
+def _sums(blocks: Blocks, probabilities: Float64, rows: Places, keys: _Keys) -> Int64:
     """One column a key: the mean of its blocks' log-odds is weighted by the root of their words."""
-    if not len(rows):
-        return np.empty((len(SUMS), 0), np.int64)
-    weights = np.sqrt(blocks.n_words + 1.0)
-    columns = np.stack([weights * log_odds(probabilities), weights])[:, rows[groups.order]]
-    total, weight = np.add.reduceat(columns, groups.first, axis=1)
-    mean = np.rint(total / weight * _SCALE).astype(np.int64)
+    weights = np.sqrt(blocks.n_words + 1.0)[rows]
+    total = np.bincount(keys.of_rows, weights * log_odds(probabilities)[rows])
+    mean = np.rint(total / np.bincount(keys.of_rows, weights) * _SCALE).astype(np.int64)
     return np.stack([np.ones_like(mean), mean])

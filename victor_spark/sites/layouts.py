@@ -10,17 +10,17 @@ from victor_spark.sites import decision, evidence
 from victor_spark.sites.decision import SiteModel
 from victor_spark.sites.table import OF_SITE
 
-KEPT: Final = 0.5
-"""Layouts with this P(content) are shown as kept."""
+_KEPT: Final = 0.5
 
 
 class Part(NamedTuple):
-    """A layout or a text: the share of the site's pages, an example in an element, P(content) of a layout."""
+    """A layout or a text: the share of the site's pages, an example in an element; P(content) of a layout."""
 
     share: float
     example: str
     element: str
     p: float
+    is_kept: bool
 
 
 class Site(NamedTuple):
@@ -44,7 +44,7 @@ def of_site(rows: pa.Table, model: SiteModel) -> Site:
     own = np.stack([np.zeros_like(own), own, 1.0 - own], axis=1)
     p = 1.0 - decision.revised(model, own, np.ones(len(key)), found)[:, OTHER]
     examples, elements = ([each or "" for each in rows[name].to_pylist()] for name in ("example", "element"))
-    parts = list(map(Part, share.tolist(), examples, elements, p.tolist()))
+    parts = list(map(Part, share.tolist(), examples, elements, p.tolist(), (p >= _KEPT).tolist()))
     position, is_text = rows["position"].to_numpy(), key & 1 == evidence.TEXT
     layouts = sorted(np.flatnonzero(~is_text).tolist(), key=lambda row: (position[row], row))
     texts = [parts[row] for row in np.flatnonzero(is_text & (key != OF_SITE)).tolist()]
