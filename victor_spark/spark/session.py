@@ -225,6 +225,7 @@ def interruptible(
     own handler, which prints a traceback, isn't installed. The jobs are those of the job group `group` or
     with it as a tag; `stop` is set before. `patience`: seconds that the action then has to end.
     """
+    compat.check_classic()
     future: Future[Result] = Future()
 
     def settle() -> None:
