@@ -93,7 +93,7 @@ def test_a_task_tells_its_files_and_what_their_rows_say(place: Place, partition_
     for name in told["files"]:
         table = pq.read_table(pa.BufferReader(files.read(name) or b""))
         assert tables.schema_version(table.schema) == tables.PAGES_VERSION
-        assert ("language" in table.schema.names) is (partition_by is None)
+        assert ("language" in table.schema.names) is (not partition_by)
         found += table.to_pylist()
     texts = sorted((row["id"] or "", row["text"]) for row in found)
     assert texts == sorted((row.get("id", ""), row.get("text")) for row in ROWS)

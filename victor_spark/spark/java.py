@@ -50,14 +50,19 @@ exec {java} "$@"
 """
 
 
-def check_versions() -> None:
-    """ConfigurationError if this Spark is too old or Connect; a line if it doesn't support this Python."""
-    import pyspark  # whose Java is found without it
-
+def check_classic() -> None:
+    """ConfigurationError in a process of Spark Connect, in which there is no Spark session of our kind."""
     if not os.environ.keys().isdisjoint(_CONNECT):
         raise ConfigurationError(
             "Spark Connect cannot run this; unset SPARK_REMOTE, or use spark-submit --master"
         )
+
+
+def check_versions() -> None:
+    """ConfigurationError if this Spark is too old or Connect; a line if it doesn't support this Python."""
+    import pyspark  # whose Java is found without it
+
+    check_classic()
     major, minor = map(int, pyspark.__version__.split(".")[:2])
     spark, python = (major, minor), sys.version_info[:2]
     if spark < _OLDEST_SPARK:

@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession
 
 from victor_spark import resources
 from victor_spark.errors import ConfigurationError, UsageError
-from victor_spark.spark.java import check_versions, ensure_java_home, java_home, missing
+from victor_spark.spark.java import check_classic, check_versions, ensure_java_home, java_home, missing
 
 # Needed for right rows, also in a session that spark-submit made.
 _ALWAYS: Final = {
@@ -224,6 +224,7 @@ def interruptible(
     own handler, which prints a traceback, isn't installed. The jobs are those of the job group `group` or
     with it as a tag; `stop` is set before. `patience`: seconds that the action then has to end.
     """
+    check_classic()
     future: Future[Result] = Future()
 
     def settle() -> None:

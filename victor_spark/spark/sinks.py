@@ -59,13 +59,8 @@ def folder(destination: str, export: Export, **format_: Any) -> Sink | None:
     """A new folder. On a disk it appears whole; in a store, `_SUCCESS` is written last."""
     check_outside(destination, export.request.output)
     there, request = files_at(destination), export.request
-    record = {
-        "run": export.run,
-        "to": request.to,
-        "where": request.where,
-        "unique": request.unique,
-        "partition_by": list(request.partition_by),
-    }
+    record: dict[str, Any] = {"run": export.run, "to": request.to, "where": request.where}
+    record |= {"unique": request.unique, "partition_by": list(request.partition_by)}
     if json.loads(there.read(_RECORD) or b"{}") == record:
         return None
     if there.is_file() or there.names():

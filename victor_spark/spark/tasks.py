@@ -191,21 +191,16 @@ def _by_folder(table: pa.Table, target: Target) -> Iterator[tuple[str, pa.Table]
     """The rows by the folder they belong to."""
     parts = [("", table)]
     for column in target.partition_by:
-        parts = [
-            (f"{folder}{column}={_folder(value)}/", rows.filter(_equal(rows[column], value)))
-            for folder, rows in parts
-            for value in pc.unique(rows[column]).to_pylist()
-        ]
+        parts = [part for folder, rows in parts for part in _by_value(folder, rows, column)]
     for folder, rows in parts:
         yield folder, rows if target.keeps else rows.drop_columns(list(target.partition_by))
 
 
-def _equal(column: pa.ChunkedArray, value: object) -> pa.ChunkedArray:
-    return column.is_null() if value is None else pc.equal(column, value)
-
-
-def _folder(value: object) -> str:
-    return NO_VALUE if value is None else quote(str(value), safe=" !$&()+,-.;@_~")
+def _by_value(parent: str, rows: pa.Table, column: str) -> Iterator[tuple[str, pa.Table]]:
+    for value in pc.unique(rows[column]).to_pylist():
+        chosen = rows[column].is_null() if value is None else pc.equal(rows[column], value)
+        folder = NO_VALUE if value is None else quote(str(value), safe=" !$&()+,-.;@_~")
+        yield f"{parent}{column}={folder}/", rows.filter(chosen)
 
 
 class _File:
