@@ -333,7 +333,7 @@ class Walk:
         return self.sums[0, self.last_of[row]] > self.sums[0, self.first[row]]
 
     def _stands_between(self, row: cython.Py_ssize_t) -> cython.bint:
-        """Whether an element follows kept text, and more follows, or it ends an element otherwise mostly kept."""
+        """Whether an element follows kept text, and more follows, or it ends an element that is mostly kept."""
         a, b = self.first[row], self.last_of[row]
         size = self._size(row)
         around = self.parent[row]
