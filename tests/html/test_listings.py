@@ -17,6 +17,7 @@ from tests.documents import document
 from tests.html.pages import articles, blocks_of, soup
 from victor_spark import pipeline
 from victor_spark.document import Document
+from victor_spark.preparation import handed_over
 from victor_spark.rendering.plain import has_formulas, paragraphs, plain_text
 from victor_spark.warc.records import Record
 
@@ -358,8 +359,17 @@ def test_code_has_no_buttons_and_no_numbers_of_a_gutter(markup: str) -> None:
 
 
 def test_buttons_elsewhere_and_words_above_code_stay() -> None:
-    page = whole("<p>Buy <button>Now</button></p><h3>Python</h3><p>Go</p><pre>f()\ng()</pre>")
-    assert page.text.split("\n")[1:-1] == ["Buy Now", "Python", "Go", "f()", "g()"]
+    code = "<pre>f()\ng()</pre>"
+    source = f"<p>Buy <button>Now</button></p><h3>Python</h3><p>Go</p>{code}"
+    page = whole(f"{source}<p>Output</p><div><button>Copy</button>{code}</div>")
+    lines = ["Buy Now", "Python", "Go", "f()", "g()", "Output", "f()", "g()"]
+    assert page.text.split("\n")[1:-1] == lines
+
+
+def test_a_gutter_that_ends_the_page_is_one() -> None:
+    rows = all_lines("<tr><td>{n}<td><pre>{line}</pre>")
+    page = cleaning()(handed_over(f"<p>{BEFORE}</p><table>{rows}</table>".encode(), None))
+    assert page.text.split("\n")[1:] == LINES
 
 
 def test_code_that_counts_on_in_a_second_listing_stays_apart() -> None:

@@ -85,7 +85,7 @@ def found(blocks: Blocks, html: UInt32) -> Blocks:
             and (beside := _rows_of_code(part, row, numbers, html))
         ):
             own = listing[rows[beside[0] + 1]] or listing.max() + 1
-            listing[rows[row] : rows[beside[-1]]] = own
+            listing[rows[row] : rows[beside[-1] - 1] + 1] = own
             left_out[rows[beside[:-1]]] = True
     if not left_out.any() and (listing == blocks.listing).all():
         return blocks
@@ -126,7 +126,12 @@ def _buttons(blocks: Blocks, kinds: dict[int, int]) -> Bool:
     for first, stop in zip(edges[::2], edges[1::2], strict=True):
         is_button[first:stop] = code[stop] or code[first - 1]
         before = first - 1
-        if code[stop] and first and not code[before] and blocks.td_group[before] == blocks.td_group[first]:
+        if (
+            code[stop]
+            and first
+            and not code[before]
+            and blocks.parent_block[before] == blocks.parent_block[first]
+        ):
             text = blocks.text[blocks.text_start[before] : blocks.text_end[before]]
             is_button[before] = blocks.heading_level[before] == 0 and bool(_LANGUAGE.fullmatch(text))
     return is_button

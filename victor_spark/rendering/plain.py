@@ -47,8 +47,9 @@ _CLIMB: Final = 4
 _MATH: Final = ELEMENTS.index("math")
 _FORMULA_IMAGE: Final = re.compile(r'<img [^<>]*? alt="[^"]*\\[a-zA-Z(\[]')
 _LATEX: Final = re.compile(r"[\\^_{]")
+_STATED: Final = re.compile('<annotation |^<math[^>]* alttext="')
 _SHAPED: Final = re.compile("<m(?:frac|root|sqrt|su[bp]|subsup|under|over|underover|table)[ >]")
-"""What says that plain text would garble a formula: in LaTeX, and in MathML without it."""
+"""What says that plain text would garble a formula: in LaTeX that is stated, and in MathML without it."""
 
 
 def _with_formulas(blocks: Blocks, page: Structure) -> Blocks:
@@ -79,20 +80,17 @@ def _with_formulas(blocks: Blocks, page: Structure) -> Blocks:
         if row < done or not page.kept[rows].any():
             continue
         done = s.after(around)
-        latex = (at for at in range(row, done) if page.tag(at).startswith("<annotation "))
-        chosen = next((at for at in latex if s.last[at] > s.first[at]), row)
         page.kept[rows] = True
         first_space = space_before[rows.start]
         text_end[rows], space_before[rows] = blocks.text_start[rows], 0
-        paragraph[rows] = paragraph[s.first[chosen]]
+        paragraph[rows] = paragraph[s.first[row]]
         space_before[rows.start] = first_space
-        found = formulas.latex(page.markup(around)) or formulas.latex(page.markup(row))
-        is_stated = chosen != row or "alttext=" in page.tag(row)
-        needs_latex = _LATEX.search(found[0]) if found and is_stated else _SHAPED.search(page.markup(row))
-        if found is not None and needs_latex:
+        mathml = page.markup(row)
+        found = formulas.latex(page.markup(around)) or formulas.latex(mathml)
+        if found and (_LATEX.search(found[0]) if _STATED.search(mathml) else _SHAPED.search(mathml)):
             texts[rows.start] = formulas.delimited(*found)
             continue
-        rows = slice(s.first[chosen], s.last[chosen])
+        rows = slice(s.first[row], s.last[row])
         text_end[rows] = blocks.text_end[rows]
         space_before[rows.start + 1 : rows.stop] = blocks.space_before[rows.start + 1 : rows.stop]
     for row in np.flatnonzero(s.kind == KIND["img"]).tolist():

@@ -279,7 +279,7 @@ class Walk:
             if self.flags[row] & at.FLAG_BETWEEN:  # which is no reason to show it
                 self.flags[row] = 0
                 if not self.kept[self.last_of[row] + 1]:
-                    self._keep(row, 0)
+                    self.keep(row, 0)
         for b in range(self.n_blocks):
             if self.left_out[b]:
                 self.kept[b + 1] = 0
@@ -293,11 +293,8 @@ class Walk:
         self.count()
         return self._labels()
 
-    def keep(self, row: cython.Py_ssize_t) -> cython.void:
-        """Shows all of an element."""
-        self._keep(row, 1)
-
-    def _keep(self, row: cython.Py_ssize_t, kept: cython.uchar) -> cython.void:
+    def keep(self, row: cython.Py_ssize_t, kept: cython.uchar = 1) -> cython.void:
+        """Shows all of an element, or nothing."""
         for b in range(self.first[row], self.last_of[row]):
             self.kept[b + 1] = kept
 
@@ -333,18 +330,21 @@ class Walk:
         return self.sums[0, self.last_of[row]] > self.sums[0, self.first[row]]
 
     def _stands_between(self, row: cython.Py_ssize_t) -> cython.bint:
-        """Whether an element follows kept text, and more follows, or it ends an element otherwise mostly kept."""
-        a, b = self.first[row], self.last_of[row]
-        size = self._size(row)
-        around = self.parent[row]
-        climbed: cython.int = 0
-        while climbed < _CLIMB and around >= 0 and self._size(around) == size:
-            around = self.parent[around]
-            climbed += 1
+        """Whether an element follows kept text, and more follows, or it ends one that is mostly kept."""
+        a, b, size = self.first[row], self.last_of[row], self._size(row)
+        around = self._up(self.parent[row], size)
         if around < 0 or a == self.first[around] or 2 * self._kept_size(around) < self._size(around) - size:
             return False
         ends = b == self.last_of[around] and self.parent[around] > 0  # not the body
         return self.kept[a] and (self.kept[b + 1] or ends)
+
+    def _up(self, row: cython.Py_ssize_t, size: cython.int) -> cython.Py_ssize_t:
+        """The nearest one of an element and those around it with text of another size."""
+        climbed: cython.int = 0
+        while climbed < _CLIMB and row > 0 and self._size(row) == size:
+            row = self.parent[row]
+            climbed += 1
+        return row
 
     def _choose_between(self, row: cython.Py_ssize_t) -> cython.void:
         """Shows a heading that kept text follows, and a notice after kept text, or after another."""
@@ -365,26 +365,15 @@ class Walk:
 
     def _choose_image(self, row: cython.Py_ssize_t) -> cython.void:
         """Shows an image that belongs to the kept text."""
-        around: cython.Py_ssize_t = self.parent[row]
-        first = self.first[row]
-        climbed: cython.int = 0
-        while climbed < _CLIMB and around > 0 and self.first[around] == self.last_of[around]:
-            around = self.parent[around]
-            climbed += 1
-        if around < 0:
-            around = 0
-        size = self._size(around)
+        around: cython.Py_ssize_t = max(self._up(self.parent[row], 0), 0)
+        first, size = self.first[row], self._size(around)
         is_figure = self.kind[around] == at.KIND_FIGURE
         caption = (
             self._kept_size(around) == 0
             and size < _LONGEST_CAPTION
             and (is_figure or (self.marks(around) & at.MARK_PICTURE) != 0)
         )
-        outer: cython.Py_ssize_t = around
-        climbed = 0
-        while climbed < _CLIMB and caption and outer > 0 and self._size(outer) == size:
-            outer = self.parent[outer]
-            climbed += 1
+        outer = self._up(around, size) if caption else around
         beside = self.kept[first] or self.kept[first + 1]
         if caption:
             beside = beside or self.kept[self.first[around]] or self.kept[self.last_of[around] + 1]
@@ -398,12 +387,11 @@ class Walk:
         if caption:
             self.flags[around] |= at.FLAG_CAPTIONED
         around = self.parent[row]
-        climbed = 0
-        while climbed < 4 and around >= 0:
-            if self.kind[around] == at.KIND_A:
-                self.flags[around] |= at.FLAG_SHOWN
-            around = self.parent[around]
-            climbed += 1
+        for _ in range(4):
+            if around >= 0:
+                if self.kind[around] == at.KIND_A:
+                    self.flags[around] |= at.FLAG_SHOWN
+                around = self.parent[around]
 
     def _labels(self) -> list[int]:
         """Rows of short links, and of what stands high or bold, where one of them can be a reference."""

@@ -434,11 +434,9 @@ def _is_letter(c: cython.uint) -> cython.bint:
 
 def _address(address: str) -> str:
     """An address inside the parentheses of a link."""
-    return _ODD.sub(_in_address, address) if _ODD.search(address) else address
-
-
-def _in_address(match: Any) -> str:
-    return _IN_ADDRESS.get(match[0], "")
+    if _ODD.search(address):
+        address = _ODD.sub(lambda odd: _IN_ADDRESS.get(odd[0], ""), address)
+    return address
 
 
 def _math(tex: str, display: cython.bint) -> str:
@@ -474,11 +472,7 @@ def _paragraph(text: str) -> str:
         text = "  \n".join([line for part in text.split(_BREAK) if (line := part.strip())])
     elif text[:1] not in _MAY_MEAN:
         return text
-    return _LINE_START.sub(_escaped_start, text)
-
-
-def _escaped_start(match: Any) -> str:
-    return f"{match[1]}\\{match[2]}" if match[1] else f"\\{match[0]}"
+    return _LINE_START.sub(lambda one: f"{one[1]}\\{one[2]}" if one[1] else f"\\{one[0]}", text)
 
 
 def _indented(text: str, size: cython.int) -> str:
@@ -495,7 +489,7 @@ def _prefixed(text: str, prefix: str) -> str:
 
 def _resolved(text: str) -> str:
     """The text with its marks written where a parser reads them as meant, and left out elsewhere."""
-    text = _SAME.sub(_between, text)
+    text = _SAME.sub(lambda same: same[1] or same[2] or same[3] or "", text)
     for _ in range(3):
         bad = _wrong_marks(text)
         if not bad:
@@ -506,10 +500,6 @@ def _resolved(text: str) -> str:
     for mark, written in _WRITTEN.items():
         text = text.replace(mark, written)
     return text
-
-
-def _between(match: Any) -> str:
-    return match[1] or match[2] or match[3] or ""
 
 
 def _wrong_marks(text: str) -> set[int]:
