@@ -205,9 +205,8 @@ with the page.
 more sets, `aed` and `fundus`, articles and news of today. PAGES is the directory of the older sets; the newer
 ones are in `more/` beside it. Four studies were made on the older sets alone, as `victor-2` was trained:
 *Languages*, *Sets*, the features and stages, and the learning curve. They say so, as does the section on
-languages without gold texts, which is about `victor-2`. `victor-3` is measured on two of five folds,
-{n_pages} pages: the figures of the sections *victor-3 beside victor-2*, *Comparison with other extractors*,
-*Precision or recall* and those on the expected F1 are about these pages."""
+languages without gold texts, which is about `victor-2`. `victor-3` is measured on all {n_pages} pages, with
+the headline of each kept text, as `victor` keeps it."""
 
 _PREVIOUS: Final = """\
 ## victor-3 beside victor-2

@@ -24,7 +24,7 @@ def test_blocks_of_a_document_say_where_they_are_and_what_they_are() -> None:
     ]
     assert all(shown.html[block.start : block.end] == block.text for block in shown.blocks)
     assert shown.blocks[0] == Block(
-        shown.html.index("Heading"), shown.html.index("</h1>"), "Heading", "header", 1, 0, 0, "heading"
+        shown.html.index("Heading"), shown.html.index("</h1>"), "Heading", "header", 1, 0, 0, "title"
     )
     assert (shown.n_blocks, shown.n_kept_blocks) == (5, 4)
 

@@ -60,7 +60,7 @@ class Blocks:
     # Markup: bit sets over html.tags.CONTAINERS of the open ancestors; tags since the
     # previous block; ordinals of the innermost div and td (0: none), of the paragraph (block-level
     # tags and two `br` begin one), of the innermost block-level element and the innermost named one.
-    containers: Annotated[UInt64, "markup"]
+    containers: Annotated[UInt64, "markup", DECISIVE]
     in_list_item: Annotated[UInt8, "markup"]
     n_split_p: Scanned
     n_split_br: Annotated[Scanned, DECISIVE]
@@ -93,7 +93,7 @@ class Blocks:
     # named_elements[1, e] the end of its words' hashes in name_words, where those of e + 1 begin.
     path: Annotated[UInt64, "markup"]
     class_path: Annotated[UInt64, "markup", DECISIVE]
-    hints: Annotated[UInt8, "markup"]
+    hints: Annotated[UInt8, "markup", DECISIVE]
     elements: Annotated[Int32, NOT_PER_BLOCK]
     named_elements: Annotated[Int32, NOT_PER_BLOCK]
     name_words: Annotated[UInt32, NOT_PER_BLOCK]

@@ -33,6 +33,8 @@ _MIN_ARTICLE_WORDS: Final = 80
 """Where the page has fewer words in sentences beside its comments, they are the posts of a thread."""
 _MAX_TITLE: Final = 1000
 """Characters of the page's title that headings are compared with."""
+_MAX_H1: Final = 100
+"""Blocks of h1 that are looked at, where the title of the page repeats none."""
 _MAX_WORDS_BETWEEN: Final = 300
 """Dropped words between a headline and its text: more are another part of the page."""
 
@@ -89,16 +91,16 @@ def chosen(
 def headline(blocks: Blocks, kept: Bool) -> Bool:
     """The title of the page, if most of the kept text follows it, soon, and nothing kept repeats it."""
     found = np.zeros(len(blocks), dtype=bool)
-    n_words = blocks.n_words * (kept & (blocks.heading_level == 0))
-    texts = np.flatnonzero(n_words)
-    title = np.flatnonzero(_title(blocks, blocks.title)) if len(texts) else texts
-    if not len(title):
+    texts = np.flatnonzero(kept & (blocks.heading_level == 0))
+    title = _title(blocks, blocks.title) if len(texts) else found
+    rows = np.flatnonzero(title & ~kept)
+    if not len(rows):
         return found
-    end = int(title[-1]) + 1
+    n_words, end = blocks.n_words, int(rows[-1]) + 1
     after = texts[np.searchsorted(texts, end) :]
-    is_above = len(after) > 0 and 2 * n_words[end:].sum() >= n_words.sum()
-    if is_above and blocks.n_words[end : after[0]].sum() <= _MAX_WORDS_BETWEEN:
-        found[title] = not np.isin(blocks.letters_hash[title], blocks.letters_hash[kept]).all()
+    is_above = len(after) > 0 and 2 * n_words[after].sum() >= n_words[texts].sum() > 0
+    if is_above and n_words[end : after[0]].sum() <= _MAX_WORDS_BETWEEN:
+        found[rows] = not np.isin(blocks.letters_hash[rows], blocks.letters_hash[kept]).all()
     return found
 
 
@@ -113,7 +115,7 @@ def _distance(blocks: Blocks, group: str) -> UInt8:
 
 
 def _region(hints: UInt8, group: str) -> Bool:
-    """Blocks in a part of the page with such a name; inside it, no article begins. `hints`: their columns."""
+    """Blocks in a part of the page with such a name; inside it, no article begins. `hints`: theirs."""
     distance = hints[GROUPS.index(group)]
     article = np.minimum(hints[GROUPS.index("article")], hints[GROUPS.index("post")])
     reach = _MAX_DISTANCE + 2 * (group in ("comment", "byline"))
@@ -127,21 +129,23 @@ def _title(blocks: Blocks, title: str | None) -> Bool:
     """
     of_page = " ".join((title or "").casefold().split())[:_MAX_TITLE]
     levels = blocks.heading_level
-    rows = np.flatnonzero(levels)
-    hints = blocks.hints[:, rows]
-    apart = _inside(blocks, "nav")[rows]
-    for group in _APART:
-        apart |= _region(hints, group)
-    rows = rows[~apart]
     longest, chosen = 1, -1
-    for row in rows.tolist():
+    for row in np.flatnonzero(levels).tolist():
         text = " ".join(blocks.text[blocks.text_start[row] : blocks.text_end[row]].casefold().split())
         is_site = of_page.endswith(text) and 2 * len(text) < len(of_page)
-        if longest < len(text) and text in of_page and not is_site:
+        if longest < len(text) and text in of_page and not is_site and not _is_apart(blocks, row):
             longest, chosen = len(text), row
     if chosen < 0:
-        highest = rows[levels[rows] == 1]
-        if not len(highest) or len(np.unique(blocks.paragraph[highest])) > 1:
+        highest = [
+            row for row in np.flatnonzero(levels == 1)[:_MAX_H1].tolist() if not _is_apart(blocks, row)
+        ]
+        if not highest or (blocks.paragraph[highest] != blocks.paragraph[highest[0]]).any():
             return np.zeros(len(blocks), dtype=bool)
         chosen = highest[0]
     return np.asarray((blocks.paragraph == blocks.paragraph[chosen]) & (levels == levels[chosen]))
+
+
+def _is_apart(blocks: Blocks, row: int) -> bool:
+    hints = blocks.hints[:, row]
+    in_nav = int(blocks.containers[row]) & BIT["nav"] > 0
+    return in_nav or any(bool(_region(hints, group)) for group in _APART)

@@ -2,11 +2,14 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import victor_spark
 from victor_spark.cli import main
+from victor_spark.commands import explain
 
 TEXT = (
     "The harbour master counted the boats twice that morning, because nobody could believe the first count. "
@@ -38,6 +41,18 @@ def test_every_block_has_its_label_and_probabilities(tmp_path: Path, cleaner: st
     assert {one["label"] for one in told} >= {"text", "other"}
     assert all(abs(sum(one["p"]) - 1) < 0.01 for one in told)
     assert all(("why" in one) == cleaner.startswith("victor") for one in told)
+
+
+def test_a_headline_that_is_kept_for_its_role_is_shown_as_such() -> None:
+    document = victor_spark.clean(PAGE)
+    probabilities = document.scores.probabilities.copy()
+    title = [block.role for block in document.blocks].index("title")
+    for p_other, is_shown in ((0.95, True), (0.01, False)):
+        probabilities[title] = (1 - p_other, 0.0, p_other)
+        shown = replace(document, scores=replace(document.scores, probabilities=probabilities))
+        tooltips = explain.page(shown, None, name="page")
+        assert ('"headline": true' in tooltips) == is_shown
+        assert "kept are blocks with P(content)" in explain.verdict(shown)
 
 
 def test_nothing_of_the_page_acts_or_loads(tmp_path: Path) -> None:
