@@ -9,6 +9,7 @@ from typing import NoReturn
 import pytest
 from hypothesis import settings
 
+import victor_spark
 from victor_spark.spark.java import ensure_java_home
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,6 +39,12 @@ def _interrupted(number: int, frame: FrameType | None) -> NoReturn:
 def root() -> Path:
     """The checkout."""
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def package() -> Path:
+    """The folder of the package: the checkout's, or that of the wheel that is tested."""
+    return Path(victor_spark.__file__).parent
 
 
 @pytest.fixture(scope="session")

@@ -70,6 +70,18 @@ def test_the_base_installation_cleans_a_page_and_names_the_extra_for_spark(
     assert refused.stderr == "victor: error: pyspark is not installed: pip install 'victor-spark[spark]'\n"
 
 
+def test_single_pages_and_the_demo_need_no_module_that_only_posix_has(tmp_path: Path) -> None:
+    """As on Windows; jobs of Spark need POSIX."""
+    posix = {"fcntl", "grp", "pwd", "resource", "termios", "pyspark", "py4j"}
+    page = tmp_path / "page.html"
+    paragraph = "After three weeks in dry dock the ferry left the harbour with forty passengers on board."
+    page.write_text(f"<html lang=en><p>{paragraph}", encoding="utf-8")
+    cleaned = without(posix, "clean", page)
+    assert (cleaned.returncode, cleaned.stdout) == (0, f"{paragraph}\n"), cleaned.stderr
+    shown = without(posix, "--version")
+    assert (shown.returncode, shown.stdout[:7]) == (0, "victor "), shown.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [

@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
+import victor_spark
+
 PACKAGE = "victor_spark"
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -154,7 +156,7 @@ def _is_door(library: str, module: str) -> bool:
 
 def modules() -> list[tuple[str, Path]]:
     """(dotted name below the package, file) of every module."""
-    folder = ROOT / PACKAGE
+    folder = Path(victor_spark.__file__).parent
     named = []
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder).with_suffix("").parts

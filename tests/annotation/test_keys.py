@@ -10,8 +10,8 @@ NAMES = {
 LABELS = "label"
 
 
-def test_every_key_of_the_page_is_documented_and_the_other_way_round(root: Path) -> None:
-    source = (root / "victor_spark" / "annotation" / "static" / "keys.js").read_text(encoding="utf-8")
+def test_every_key_of_the_page_is_documented_and_the_other_way_round(root: Path, package: Path) -> None:
+    source = (package / "annotation" / "static" / "keys.js").read_text(encoding="utf-8")
     rows = re.findall(r'\[\[(.*?)\], "([a-z-]+)", "(.*?)", "\w+"\]', source)
     keys = {command: [_shown(key) for key in re.findall(r'"(.*?)"', names)] for names, command, _ in rows}
     page = (

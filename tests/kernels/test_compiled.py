@@ -24,12 +24,12 @@ kernels.warn_if_uncompiled()
 
 
 @pytest.fixture
-def home(root: Path, tmp_path: Path) -> Path:
+def home(package: Path, tmp_path: Path) -> Path:
     """A place with a package `victor_spark` whose only folder is kernels/, with one kernel, `scan`."""
     folder = tmp_path / "victor_spark" / "kernels"
     folder.mkdir(parents=True)
     (folder.parent / "__init__.py").touch()
-    shutil.copy(root / "victor_spark" / "kernels" / "__init__.py", folder)
+    shutil.copy(package / "kernels" / "__init__.py", folder)
     (folder / "scan.py").write_text("# cython: language_level=3\n")
     return tmp_path
 

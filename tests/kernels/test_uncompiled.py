@@ -109,8 +109,8 @@ def slow() -> dict[str, ModuleType]:
     return twins
 
 
-def test_every_kernel_is_compared(root: Path) -> None:
-    sources = {path.stem for path in (root / "victor_spark" / "kernels").glob("[!_]*.py")} - {"num"}
+def test_every_kernel_is_compared(package: Path) -> None:
+    sources = {path.stem for path in (package / "kernels").glob("[!_]*.py")} - {"num"}
     assert sources - set(ELSEWHERE) == set(KERNELS)
 
 

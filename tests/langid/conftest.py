@@ -34,9 +34,9 @@ def speak() -> Speak:
 
 
 @pytest.fixture(scope="session")
-def uncompiled(root: Path) -> Any:
+def uncompiled(package: Path) -> Any:
     """kernels/ngrams.py as plain Python, whatever stands beside it."""
-    loader = SourceFileLoader("ngrams_uncompiled", str(root / "victor_spark" / "kernels" / "ngrams.py"))
+    loader = SourceFileLoader("ngrams_uncompiled", str(package / "kernels" / "ngrams.py"))
     spec = importlib.util.spec_from_loader(loader.name, loader)
     assert spec is not None
     module = importlib.util.module_from_spec(spec)

@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
         job.run(request)
         table = pq.read_table(output / "pages")
     else:
-        log(f"pyspark is not installed: {table.num_rows} pages were cleaned in this process, without Spark")
+        log("pyspark is not installed: the sample was cleaned in this process, without Spark")
         with resources.written(output):
             (output / "pages").mkdir(parents=True)
             pq.write_table(table, output / "pages" / "part-0.parquet")

@@ -20,6 +20,7 @@ examples:
 
 import argparse
 import json
+import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,7 +45,7 @@ from victor_spark.evaluation.cross_validation import Results
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.progress import reporter, track
 from victor_spark.extractors import CRF_CLEANERS, MODELS
-from victor_spark.logs import log
+from victor_spark.logs import is_quiet, log
 from victor_spark.model import files as model_files
 from victor_spark.model.crf import Model
 from victor_spark.model.feature_sets import TEMPLATE_SHARE
@@ -232,7 +233,7 @@ def _write(
     learnt = [page for page in pages if labelling.trainable(page)]
     report = reporter("training", recipe.options.max_iterations)
     trained = recipe.train(learnt, lambda number, loss: report(number, f"loss {loss:.0f}"))
-    report(recipe.options.max_iterations, "")  # it may have stopped earlier
+    sys.stderr.write("\n" if sys.stderr.isatty() and not is_quiet() else "")  # it may have stopped earlier
     trained_on = Counter(page.gold.set for page in learnt if len(page.page.blocks) <= MAX_BLOCKS)
     options = recipe.options
     metrics = {
