@@ -12,7 +12,10 @@ from victor_spark.rendering.plain import plain_text
 
 
 def document(source: str, dropped: Collection[str | int] = ()) -> Document:
-    """The page with all blocks kept but those of these texts or rows; headings are labelled headers."""
+    """The page with all blocks kept but those of these texts or rows, and those the pipeline never keeps.
+
+    Headings are labelled headers.
+    """
     page = canonical(source)
     blocks = segment(page.html, page.elements)
     spans = zip(blocks.text_start.tolist(), blocks.text_end.tolist(), strict=True)
@@ -20,6 +23,7 @@ def document(source: str, dropped: Collection[str | int] = ()) -> Document:
     kept = np.array(
         [row not in dropped and text not in dropped for row, text in enumerate(texts)], dtype=bool
     )
+    kept &= ~blocks.left_out
     probabilities = np.zeros((len(blocks), 3))
     label = np.where(kept, np.where(blocks.heading_level > 0, HEADER, TEXT), OTHER)
     probabilities[range(len(blocks)), label] = 1.0
