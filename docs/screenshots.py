@@ -1,4 +1,4 @@
-"""Takes the pictures of docs/pictures: the annotation tool with the sample crawl, in a real browser.
+"""Takes the pictures of docs/pictures: `victor annotate` and `victor look` with the sample crawl.
 
 python docs/screenshots.py
 """
@@ -12,10 +12,11 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # the browser and the desk are those of the tests
 
 from PIL import Image  # noqa: E402 - needs the path, as all below
-from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright  # noqa: E402
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright  # noqa: E402
 
 from tests.annotation.browser import chromium  # noqa: E402
 from tests.annotation.browser.desk import Desk, Server  # noqa: E402
+from tests.annotation.serving import Server as Looking  # noqa: E402
 
 PICTURES: Final = ROOT / "docs" / "pictures"
 SIZE: Final = {"width": 1280, "height": 760}
@@ -38,6 +39,7 @@ def main() -> int:
         server.start(*map(str, sorted((ROOT / "sample").glob("crawl-*.warc.gz"))))
         try:
             take_all(browser, server)
+            look(browser)
         finally:
             server.kill()
             browser.close()
@@ -60,7 +62,23 @@ def take_all(browser: Browser, server: Server) -> None:
     with browser.new_context(viewport=size, has_touch=True, is_mobile=True) as context:
         desk = Desk(context.new_page(), server, "Dora").join(f"#/page/{number}").ready(f"/frame/{number}")
         desk.tap(block_with(desk, LEAD))
-        take(desk, "annotate-tablet")
+        take(desk.page, "annotate-tablet")
+
+
+def look(browser: Browser) -> None:
+    """The reasons of a paragraph of the first article, and its Markdown."""
+    shard = str(ROOT / "sample" / "crawl-00000.warc.gz")
+    serving = Looking([shard, "--no-open"], command="look")
+    try:
+        with browser.new_context(viewport=SIZE) as context:
+            page = context.new_page()
+            page.goto(serving.address)
+            page.get_by_role("tab", name="Markdown", exact=True).click()
+            expect(page.frame_locator("#panel iframe").locator("p").first).to_be_visible()
+            page.frame_locator("#frame").locator("v-b", has_text=LEAD).hover(position={"x": 40, "y": 8})
+            take(page, "look")
+    finally:
+        serving.stop()
 
 
 def block_with(desk: Desk, words: str) -> int:
@@ -76,7 +94,7 @@ def at_work(context: BrowserContext, server: Server, number: int) -> None:
     first, last = block_with(desk, LEAD), block_with(desk, LATER)
     desk.click(first)
     desk.page.mouse.move(*desk.place(last))
-    take(desk, "annotate")
+    take(desk.page, "annotate")
 
 
 def practice(context: BrowserContext, server: Server) -> None:
@@ -87,7 +105,7 @@ def practice(context: BrowserContext, server: Server) -> None:
     desk = Desk(page, server, "Eva").ready()
     desk.press("Enter")
     page.get_by_role("button", name="Look at them").click()
-    take(desk, "annotate-practice")
+    take(desk.page, "annotate-practice")
 
 
 def annotate(desk: Desk, number: int, words: str) -> None:
@@ -104,17 +122,17 @@ def judge(context: BrowserContext, server: Server, number: int) -> None:
     """The overview, and the page that two label differently."""
     desk = Desk(context.new_page(), server, "Carla").join("#/overview")
     expect(desk.page.get_by_role("heading", name="Pages")).to_be_visible()
-    take(desk, "annotate-overview")
+    take(desk.page, "annotate-overview")
     desk.page.goto(f"{server.url}/#/judge/{number}")
     desk.ready().press("n")
-    take(desk, "annotate-judge")
+    take(desk.page, "annotate-judge")
 
 
-def take(desk: Desk, name: str) -> None:
+def take(page: Page, name: str) -> None:
     """One picture, small enough for a repository."""
-    desk.page.wait_for_timeout(600)
+    page.wait_for_timeout(600)
     shot = PICTURES / f"{name}.png"
-    desk.page.screenshot(path=shot)
+    page.screenshot(path=shot)
     with Image.open(shot) as image:
         image.save(shot.with_suffix(".webp"), quality=82, method=6)
     shot.unlink()

@@ -100,7 +100,12 @@ def test_a_missing_extra_and_wrong_arguments_are_one_line(arguments: list[str], 
 def test_the_named_extra_installs_the_package(package: str, project: dict[str, Any]) -> None:
     optional = project["optional-dependencies"]
     lines = optional[EXTRAS[package]] + (optional["executors"] if EXTRAS[package] == "spark" else [])
-    renamed = {"py4j": "pyspark", "pycrfsuite": "python-crfsuite", "sklearn": "scikit-learn"}
+    renamed = {
+        "markdown_it": "markdown-it-py",
+        "py4j": "pyspark",
+        "pycrfsuite": "python-crfsuite",
+        "sklearn": "scikit-learn",
+    }
     distribution = renamed.get(package, package)
     assert distribution in names(lines)
     assert distribution not in names(project["dependencies"])

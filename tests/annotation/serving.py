@@ -22,11 +22,13 @@ _NUMBERS = count()
 
 
 class Server:
-    """A running `victor annotate`; `said` is what it wrote to stderr until it listened."""
+    """A running `victor annotate` (or `look`); `said` is what it wrote to stderr until it listened."""
 
-    def __init__(self, words: Sequence[str], before: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self, words: Sequence[str], before: Callable[[], None] | None = None, command: str = "annotate"
+    ) -> None:
         self.process = subprocess.Popen(
-            [*COMMAND, "annotate", "--port", "0", *words],
+            [*COMMAND, command, "--port", "0", *words],
             stderr=subprocess.PIPE,
             text=True,
             preexec_fn=before,  # noqa: PLW1509 - a limit on file sizes takes no lock

@@ -1,21 +1,16 @@
-"""The server of the annotation tool: its routes, its answers, and the process that serves them.
+"""The web application of the annotation tool: its routes and its answers.
 
 docs/annotate-api.md describes the HTTP interface.
 """
 
-import ipaddress
-import json
 import logging
 import secrets
-import socket
-import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
@@ -30,13 +25,12 @@ from victor_spark.annotation.guard import Access, guarded
 from victor_spark.annotation.queue import Plan
 from victor_spark.annotation.store import Store, content, remarks
 from victor_spark.blocks import OTHER
-from victor_spark.errors import AnnotationError, UsageError
+from victor_spark.errors import AnnotationError
 from victor_spark.html.canonical import style_sheets
 
 LOG: Final = logging.getLogger("victor.annotate")
 MAX_LISTED: Final = 1000
 _MAX_DIGITS: Final = 18  # of a number that SQLite takes
-_LOCAL_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
 
 STATUSES: Final = {
     "bad_request": 400,
@@ -194,7 +188,7 @@ def _endpoint(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
                 "Unsaved actions are sent to their own store when it is served at this address again",
                 "other_store",
             )
-        query = request.state.query = Query(_page(request), request.query_params, await _body(request))
+        query = request.state.query = Query(_page(request), request.query_params, await guard.body(request))
         return JSONResponse(await run_in_threadpool(answer, work, query))
 
     return endpoint
@@ -206,28 +200,6 @@ def _page(request: Request) -> int:
     if not (word.isascii() and word.isdigit() and len(word) <= _MAX_DIGITS):
         raise AnnotationError(f"there is no page {word[:_MAX_DIGITS]}", "not_found")
     return int(word)
-
-
-async def _body(request: Request) -> Mapping[str, Any]:
-    if request.method != "POST":
-        return {}
-    content = bytearray()
-    async for part in request.stream():
-        content += part
-        if len(content) > guard.MAX_BODY:
-            raise AnnotationError(f"the body is longer than {guard.MAX_BODY} bytes", "too_large")
-    try:
-        body = json.loads(content, parse_constant=_no_number)
-        json.dumps(body, ensure_ascii=False).encode("utf-8")  # refuses unpaired surrogates
-    except (ValueError, RecursionError):
-        raise AnnotationError("the body is not JSON") from None
-    if not isinstance(body, dict):
-        raise AnnotationError("the body must be a JSON object")
-    return body
-
-
-def _no_number(word: str) -> None:
-    raise ValueError(f"{word} is not a number")
 
 
 async def _refused(request: Request, error: Exception) -> Response:
@@ -275,49 +247,3 @@ def _rendered(store: Store, number: int, plain: bool) -> tuple[str, ...]:
     html = frame.render(kept.html, kept.blocks, styles=sheets, nonce=_NONCE, plain=plain)
     head, _, tail = html.rpartition(f'<script nonce="{_NONCE}">')
     return f'{head}<script nonce="', f'">{tail}'
-
-
-def serve(work: Workspace, *, host: str, port: int, token: str | None) -> None:
-    """Serves until it is interrupted; `token` None: without a token; `port` 0: any free port."""
-    listening = _listen(host, port)
-    port = listening.getsockname()[1]
-    shown = f"[{host}]" if ":" in host else host
-    names = {f"{name}:{port}" for name in (*_LOCAL_NAMES, shown.lower())} if is_local(host) else {"*"}
-    logging.basicConfig(level=logging.INFO, format="victor: %(message)s", stream=sys.stderr)
-    address = f"http://{shown}:{port}/" + (f"?token={token}" if token else "")
-    LOG.info("%s  (Ctrl-C stops; everything is saved)", address)
-    config = uvicorn.Config(
-        application(work, Access(frozenset(names), token)),
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        lifespan="off",
-        ws="none",
-        timeout_graceful_shutdown=3,
-    )
-    uvicorn.Server(config).run(sockets=[listening])
-
-
-def is_local(host: str) -> bool:
-    """Whether only this machine can reach the host."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    """A socket that already listens, so that the address can be printed."""
-    is_six = ":" in host
-    try:
-        return socket.create_server(
-            (host, port),
-            family=socket.AF_INET6 if is_six else socket.AF_INET,
-            backlog=128,
-            dualstack_ipv6=is_six and socket.has_dualstack_ipv6(),
-        )
-    except OSError as error:
-        reason = str(error.strerror or error).partition(" (while")[0]
-        raise UsageError(f"cannot listen on {host}, port {port}: {reason} (see --port)") from error

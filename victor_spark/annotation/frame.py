@@ -95,13 +95,13 @@ def render(
     return (
         f"<!DOCTYPE html>\n<html{root}>\n<head>\n"
         f'<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>{head}\n{own}<style>{_own('page.css')}{_own(css)}</style>\n</head>\n"
+        f"<title>{escape(title)}</title>{head}\n{own}<style>{text_of_file('page.css')}{text_of_file(css)}</style>\n</head>\n"
         f"<body{_with_class(body, classes)}>{before}{''.join(_content(html, blocks, plain=plain))}\n"
-        f'{after}<script nonce="{nonce}">{_own(script)}</script>\n</body>\n</html>\n'
+        f'{after}<script nonce="{nonce}">{text_of_file(script)}</script>\n</body>\n</html>\n'
     )
 
 
-def _own(name: str) -> str:
+def text_of_file(name: str) -> str:
     """The text of one of our files; it must not end the element that it is put into."""
     text = (STATIC / name).read_text(encoding="utf-8")
     if "</script" in text.lower() or "</style" in text.lower() or "<!--" in text:

@@ -1,16 +1,20 @@
 """Access control: middleware that refuses other sites, other host names and requests without the token."""
 
 import hashlib
+import json
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from starlette.datastructures import Headers, MutableHeaders, QueryParams
-from starlette.requests import cookie_parser
+from starlette.requests import Request, cookie_parser
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from victor_spark.errors import AnnotationError
 
 COOKIE: Final = "victor_token"
 MAX_BODY: Final = 1 << 20
@@ -118,7 +122,7 @@ def _unknown(scope: Scope, headers: Headers, access: Access) -> Response | None:
     )
     if any(secrets.compare_digest(one.encode(), access.token.encode()) for one in given):
         return None
-    message = "open the address that `victor annotate` printed, with its token"
+    message = "open the address that the command printed, with its token"
     if scope["path"].startswith("/api/"):
         return error(401, "unauthorized", message)
     return PlainTextResponse(message, 401)
@@ -146,3 +150,26 @@ def _welcome(scope: Scope, access: Access) -> Response | None:
 def error(status: int, code: str, message: str, **more: Any) -> Response:
     """An error as the browser expects it."""
     return JSONResponse({"error": {"code": code, "message": message}, **more}, status)
+
+
+async def body(request: Request) -> Mapping[str, Any]:
+    """The JSON object that a POST sends; AnnotationError for anything else."""
+    if request.method != "POST":
+        return {}
+    content = bytearray()
+    async for part in request.stream():
+        content += part
+        if len(content) > MAX_BODY:
+            raise AnnotationError(f"the body is longer than {MAX_BODY} bytes", "too_large")
+    try:
+        found = json.loads(content, parse_constant=_no_number)
+        json.dumps(found, ensure_ascii=False).encode("utf-8")  # refuses unpaired surrogates
+    except (ValueError, RecursionError):
+        raise AnnotationError("the body is not JSON") from None
+    if not isinstance(found, dict):
+        raise AnnotationError("the body must be a JSON object")
+    return found
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is not a number")

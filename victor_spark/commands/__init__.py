@@ -5,6 +5,10 @@ from typing import Final
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "clean": ("clean:CLEAN", "clean one page to stdout, or archives to Parquet on Spark"),
     "explain": ("explain:EXPLAIN", "show block by block why a page was cleaned as it was"),
+    "look": (
+        "look:LOOK",
+        "look at pages in the browser, and try cleaners, thresholds and roles",
+    ),
     "plan": ("plan:PLAN", "check inputs; estimate pages, time, disk and memory of a run"),
     "status": ("runs:STATUS", "show the waves of a run that are done, missing and failed"),
     "export": ("runs:EXPORT", "write a run's pages as JSON Lines, Parquet, or an Iceberg or Delta table"),

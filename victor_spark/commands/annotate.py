@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -107,7 +108,7 @@ EXPORT_OPTIONS: Final = (
 def serve(arguments: argparse.Namespace) -> int:
     """Adds the inputs to the store, then serves it."""
     from victor_spark import pipeline
-    from victor_spark.annotation import app, importing, labels, store
+    from victor_spark.annotation import app, importing, labels, serving, store
     from victor_spark.annotation.queue import Plan
     from victor_spark.langid.pages import linguist
 
@@ -116,7 +117,7 @@ def serve(arguments: argparse.Namespace) -> int:
         raise UsageError("--port must be between 0 and 65535")
     if arguments.token is not None and not _TOKEN.fullmatch(arguments.token):
         raise UsageError("--token must consist of ASCII letters, digits, and . _ ~ -")
-    if arguments.no_token and not app.is_local(arguments.host):
+    if arguments.no_token and not serving.is_local(arguments.host):
         raise UsageError(f"--no-token needs a --host that only this machine reaches, not {arguments.host}")
     path = Path(arguments.store)
     if not arguments.inputs and not path.is_file():
@@ -138,7 +139,13 @@ def serve(arguments: argparse.Namespace) -> int:
             if not arguments.import_only:
                 work = app.Workspace(kept, plan, name)
                 token = None if arguments.no_token else arguments.token or kept.token
-                app.serve(work, host=arguments.host, port=arguments.port, token=token)
+                serving.serve(
+                    partial(app.application, work),
+                    host=arguments.host,
+                    port=arguments.port,
+                    token=token,
+                    note="Ctrl-C stops; everything is saved",
+                )
         except KeyboardInterrupt:
             _say("stopped; all labels are saved")
     return EXIT_DONE

@@ -37,6 +37,7 @@ function show(number) {
     (one.template ? `<br>${Math.round(100 * one.template)} % of it is a template of its site` : "") +
     rows("Features with the largest effect, relative to the page's median block", one.why) +
     rows("Features with the largest effect in the last trees", one.last);
+  why.classList.toggle("victor-above", element.getBoundingClientRect().top > innerHeight / 2);
   why.hidden = false;
 }
 
@@ -52,3 +53,10 @@ document.addEventListener("keydown", (event) => {
   show(Math.min(blocks.length - 1, Math.max(0, here + step)));
   blocks[here].scrollIntoView({ block: "center" });
 });
+
+// In `victor look`, the page stays where it was scrolled to when it is shown anew.
+if (parent !== window) {
+  document.documentElement.classList.add("victor-within");
+  scrollTo(0, Number(location.hash.slice(1)) || 0);
+  addEventListener("scroll", () => parent.postMessage({ top: scrollY }, "*"));
+}
