@@ -213,10 +213,9 @@ _PREVIOUS: Final = """\
 
 Made by `python -m research.previous --data PAGES`: word F1 on the same pages. Both models are measured out of
 fold, each by its own five folds. `victor-2` was not trained on any page of `aed` and `fundus`, so there the
-shipped model is measured. Differences are paired, their intervals by site.
-
-Articles and news of today gain. Forum threads and the sets `readability` and `chinese_web` lose. The other
-differences are not settled."""
+shipped model is measured. Differences are paired, their intervals by site. `victor-3` is measured as the
+cleaner `victor` decides: with the headline of each kept text, which the gold of most sets leaves out
+(`aed`, `fundus`, articles of `wcxb`)."""
 
 _RECIPES: Final = """\
 ## More sets in training
@@ -305,7 +304,11 @@ _PREFERENCES: Final = """\
 `python -m research.preferences --data PAGES`: means over all pages, by words, out of fold. The best value of
 each measure is bold. The two presets are the betas with the best F0.5 and F2. The model decides on the
 uncertain blocks of a page together: it keeps all of one level of probability or none. The last row treats
-every block as independent of the others instead."""
+every block as independent of the others instead. The betas are compared without headlines.
+
+Another beta for each page, chosen by features of the page (its expected F1, its length, the shares of links,
+list items and the largest group of kept blocks), was tried by site and with sets left out. It brought too
+little to be in use."""
 
 _REJECT: Final = """\
 ## Pages with nothing to keep
@@ -328,10 +331,10 @@ _WORST: Final = """\
 ## The {n} worst pages
 
 The pages with the lowest word F1 out of fold whose gold is not empty. `expected` is the expected F1 of the
-best output. For each page, its text, the gold text and our output were compared. The gold of 13 pages has
-less than the article or service that the page is about, or counts readers' comments as content: no decision
-would mend these. The others are comments and further stories in whole sentences on the page of a short text,
-auctions and shops whose own lines are short, and lists of links."""
+best output. For each page with a reason, its text, the gold text and our output were compared. The gold of
+some has less than the article or service that the page is about, or counts readers' comments as content: no
+decision would mend these. Others are comments and further stories in whole sentences on the page of a short
+text, auctions and shops whose own lines are short, and lists of links."""
 
 _READING: Final = """\
 ## Comparison with the paper

@@ -50,8 +50,8 @@ def log(line: str, level: str = "info", /, **fields: Any) -> None:
 
 
 def _harmless(character: str) -> str:
-    is_space = character == "\n" or (character.isspace() and character > "\x9f")
-    return character if character.isprintable() or is_space else "\N{REPLACEMENT CHARACTER}"
+    is_wide_space = character.isspace() and character > "\x9f"
+    return character if character.isprintable() or is_wide_space else "\N{REPLACEMENT CHARACTER}"
 
 
 def clock(seconds: float) -> str:

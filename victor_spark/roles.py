@@ -92,9 +92,7 @@ def headline(blocks: Blocks, kept: Bool) -> Bool:
     """The title of the page, if most of the kept text follows it, soon, and nothing kept repeats it."""
     found = np.zeros(len(blocks), dtype=bool)
     texts = np.flatnonzero(kept & (blocks.heading_level == 0))
-    title = _title(blocks, blocks.title) if len(texts) else found
-    rows = np.flatnonzero(title & ~kept)
-    if not len(rows):
+    if not len(texts) or not len(rows := np.flatnonzero(_title(blocks, blocks.title) & ~kept)):
         return found
     n_words, end = blocks.n_words, int(rows[-1]) + 1
     after = texts[np.searchsorted(texts, end) :]
@@ -147,5 +145,4 @@ def _title(blocks: Blocks, title: str | None) -> Bool:
 
 def _is_apart(blocks: Blocks, row: int) -> bool:
     hints = blocks.hints[:, row]
-    in_nav = int(blocks.containers[row]) & BIT["nav"] > 0
-    return in_nav or any(bool(_region(hints, group)) for group in _APART)
+    return int(blocks.containers[row]) & BIT["nav"] > 0 or any(_region(hints, group) for group in _APART)

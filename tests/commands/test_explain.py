@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import victor_spark
+from victor_spark.annotation import explained as explanation
 from victor_spark.cli import main
-from victor_spark.commands import explain
 
 TEXT = (
     "The harbour master counted the boats twice that morning, because nobody could believe the first count. "
@@ -50,9 +50,9 @@ def test_a_headline_that_is_kept_for_its_role_is_shown_as_such() -> None:
     for p_other, is_shown in ((0.95, True), (0.01, False)):
         probabilities[title] = (1 - p_other, 0.0, p_other)
         shown = replace(document, scores=replace(document.scores, probabilities=probabilities))
-        tooltips = explain.page(shown, None, name="page")
+        tooltips = explanation.page(shown, {}, name="page", markup=PAGE)
         assert ('"headline": true' in tooltips) == is_shown
-        assert "kept are blocks with P(content)" in explain.verdict(shown)
+        assert "kept are blocks with P(content)" in explanation.verdict(shown)
 
 
 def test_nothing_of_the_page_acts_or_loads(tmp_path: Path) -> None:
