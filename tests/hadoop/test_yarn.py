@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +14,7 @@ import pyspark
 import pytest
 
 from tests.cluster import standalone
-from tests.cluster.runs import ROOT, Outcome, write_crawl
+from tests.cluster.runs import Outcome
 from tests.hadoop import servers
 from tests.hadoop.servers import Hdfs
 from tests.hadoop.test_hdfs import outcomes
@@ -137,32 +136,3 @@ def test_exit_codes_are_ours_in_client_mode_and_1_in_cluster_mode(submit: Submit
     assert code == 2
     assert "none.warc.gz: no such file" in lines[-1]
     assert ended(submit("cluster", *missing), tmp_path)[0] == 1
-
-
-def test_a_container_killed_for_its_memory_ends_the_run_which_then_resumes(
-    submit: Submit, hdfs: Hdfs, tmp_path: Path
-) -> None:
-    """A page may use more than the container has; with a lower limit, that page alone fails."""
-    crawl = write_crawl(tmp_path / "crawl", 2, 3, s1_p1="holds memory")
-    for shard in sorted(crawl.iterdir()):
-        hdfs.file_system().pipe_file(f"/greedy/{shard.name}", shard.read_bytes())
-    (tmp_path / "deeds").mkdir()
-    paths = [str(ROOT / "tests" / "cluster" / "site"), str(ROOT)]
-    conf = {
-        "spark.executor.memoryOverhead": "700m",
-        "spark.task.maxFailures": "1",
-        "spark.executorEnv.PYTHONPATH": os.pathsep.join(paths),
-        "spark.executorEnv.VICTOR_TEST_DEEDS": str(tmp_path / "deeds"),
-    }
-    (tmp_path / "deeds" / "met").touch()
-    command = ("hdfs:///greedy/", "--output", "hdfs:///yarn/greedy", "--wave-bytes", "1000")
-    code, lines = ended(submit("client", *command, "--page-memory", "8000", **conf), tmp_path)
-    assert code == 1, lines
-    log = (tmp_path / "driver.log").read_text(errors="replace")
-    assert "killed by YARN for exceeding physical memory limits" in log
-    assert not hdfs.exists("/yarn/greedy/_run/run.json")
-    code, lines = ended(submit("client", *command, "--page-memory", "256", **conf), tmp_path)
-    assert code == 0, lines
-    found = outcomes(hdfs.fetched("/yarn/greedy", tmp_path / "rows"))
-    statuses = Counter(status for _, _, status, _ in found)
-    assert statuses == {"ok": 5, "out_of_memory": 1}

@@ -36,13 +36,6 @@ def _allocate_natively() -> None:
     os.abort()
 
 
-def _hold() -> None:
-    """Takes 3 GB, and keeps them for as long as it may."""
-    kept = bytearray(b"x") * (3 << 30)
-    time.sleep(600)
-    del kept
-
-
 DEEDS: Final[dict[bytes, Callable[[], object]]] = {
     b"segfaults": lambda: ctypes.string_at(0),
     b"aborts": os.abort,
@@ -52,7 +45,6 @@ DEEDS: Final[dict[bytes, Callable[[], object]]] = {
     b"loops in Python": lambda: [None for _ in iter(int, 1)],
     b"sleeps": lambda: time.sleep(600),
     b"eats memory": _allocate_for_ever,
-    b"holds memory": _hold,
     b"eats native memory": _allocate_natively,
     b"asks for a terabyte": lambda: bytearray(1 << 40),
     b"writes to stderr": lambda: os.write(2, b"said by a page\n"),

@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 from tests.said import said
 from tests.spark.crawl import PARAGRAPH, Response, page, write_warc
 from victor_spark.cli import main
-from victor_spark.errors import UsageError
+from victor_spark.errors import ConfigurationError, UsageError
 from victor_spark.spark import session
 from victor_spark.spark.session import _MASTER, QUICK, SMALL, _addresses, _connect, _defaults
 
@@ -174,3 +174,12 @@ def test_an_unreachable_master_is_one_line_and_exit_code_2(tmp_path: Path, maste
     assert (finished.returncode, len(lines)) == (2, 1)
     assert f"no master can be reached at {address} (Connection refused)" in lines[0]
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED"])
+def test_spark_connect_is_refused_before_any_work(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "sc://localhost")
+    with pytest.raises(ConfigurationError, match="Spark Connect cannot run this"):
+        session.interruptible(lambda: pytest.fail("began"), group="g")
+    with pytest.raises(ConfigurationError, match="unset SPARK_REMOTE"), session.session():
+        pytest.fail("began")
