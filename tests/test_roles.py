@@ -119,6 +119,9 @@ HEADLINE = "<h1>Ferries run again</h1>"
         (f"<title>Harbour News</title><h1>Harbour News</h1>{ARTICLE}", ["Harbour News"]),
         (f"{TITLE}{'<h1>Ferries run again</h1>' * 10_000}{ARTICLE}", []),
         (f"{TITLE}{'<h1>x</h1>' * 10_000}{HEADLINE}{ARTICLE}", ["Ferries run again"]),
+        (f"{TITLE}<h3>Ferries</h3><h1>The north pier reopens</h1>{ARTICLE}", ["The north pier reopens"]),
+        (f"<title>Votes count</title><h3>Vote</h3>{ARTICLE}", []),
+        (f"<title>渡し船が再開 - 港新聞</title><h2>渡し船が再開</h2>{ARTICLE}", ["渡し船が再開"]),
     ],
     ids=[
         "repeated by the title",
@@ -137,10 +140,19 @@ HEADLINE = "<h1>Ferries run again</h1>"
         "named as the site",
         "a heading 10,000 times",
         "below 10,000 headings",
+        "a word of the title",
+        "a part of a word of the title",
+        "without spaces",
     ],
 )
 def test_kept_text_has_its_headline(html: str, found: list[str]) -> None:
     assert kept_headline(html) == found
+
+
+def test_the_name_of_the_site_above_a_kept_heading_is_no_headline() -> None:
+    blocks = segment(f"<title>A pier opens</title><h1>Harbour News</h1><h2>The pier is open</h2>{ARTICLE}")
+    kept = np.arange(len(blocks)) > 0
+    assert not headline(blocks, kept).any()
 
 
 def test_a_headline_that_is_kept_elsewhere_is_not_kept_twice() -> None:

@@ -4,6 +4,7 @@ The role follows from the elements around a block and from the words in their cl
 (conf/words.toml). It does not depend on the cleaner: `ROLES` to drop or to add are applied to its decision.
 """
 
+import re
 from collections.abc import Collection
 from typing import Final
 
@@ -35,6 +36,10 @@ _MAX_TITLE: Final = 1000
 """Characters of the page's title that headings are compared with."""
 _MAX_H1: Final = 100
 """Blocks of h1 that are looked at, where the title of the page repeats none."""
+_SEPARATOR: Final = re.compile(r"\s+(?:[|\-–—·»«•/]|::)+\s+")
+"""What stands in a page's title between the headline, the section and the site."""
+_WITHIN_WORD: Final = re.compile(r"[^\W_\u0e00-\u0eff\u2e80-\U0003ffff]{2}")
+"""Two letters of one word, in scripts that put spaces between words."""
 _MAX_WORDS_BETWEEN: Final = 300
 """Dropped words between a headline and its text: more are another part of the page."""
 
@@ -70,7 +75,7 @@ def roles(blocks: Blocks, title: str | None) -> UInt8:
         "caption": _inside(blocks, "figcaption") | (blocks.tag == tables().names.index("caption")),
         "code": blocks.white_space == CODE,
         "heading": blocks.heading_level > 0,
-        "title": _title(blocks, title),
+        "title": _title(blocks, title)[0],
         "notice": _region(blocks.hints, "consent") | _region(blocks.hints, "subscribe"),
         "comment": comment,
         "navigation": _inside(blocks, "nav") | _region(blocks.hints, "nav") | _region(blocks.hints, "crumb"),
@@ -89,15 +94,23 @@ def chosen(
 
 
 def headline(blocks: Blocks, kept: Bool) -> Bool:
-    """The title of the page, if most of the kept text follows it, soon, and nothing kept repeats it."""
+    """The title of the page, if most of the kept text follows it, soon, and nothing kept repeats it.
+
+    An h1 that the page's title does not name is none where a kept heading lies between: it names the site.
+    """
     found = np.zeros(len(blocks), dtype=bool)
     texts = np.flatnonzero(kept & (blocks.heading_level == 0))
-    if not len(texts) or not len(rows := np.flatnonzero(_title(blocks, blocks.title) & ~kept)):
+    if not len(texts):
+        return found
+    title, is_named = _title(blocks, blocks.title)
+    if not len(rows := np.flatnonzero(title & ~kept)):
         return found
     n_words, end = blocks.n_words, int(rows[-1]) + 1
     after = texts[np.searchsorted(texts, end) :]
     is_above = len(after) > 0 and 2 * n_words[after].sum() >= n_words[texts].sum() > 0
-    if is_above and n_words[end : after[0]].sum() <= _MAX_WORDS_BETWEEN:
+    if not is_above or n_words[end : after[0]].sum() > _MAX_WORDS_BETWEEN:
+        return found
+    if is_named or not kept[end : after[0]].any():
         found[rows] = not np.isin(blocks.letters_hash[rows], blocks.letters_hash[kept]).all()
     return found
 
@@ -120,27 +133,41 @@ def _region(hints: UInt8, group: str) -> Bool:
     return np.asarray((distance <= reach) & (distance <= article))
 
 
-def _title(blocks: Blocks, title: str | None) -> Bool:
-    """The blocks of the heading that is the page's title: the longest that `title` repeats, or the only h1.
+def _title(blocks: Blocks, title: str | None) -> tuple[Bool, bool]:
+    """The blocks of the heading that is the page's title, and whether `title` names it; else the only h1.
 
-    A heading that ends `title` and is less than half of it is the name of the site.
+    It is the longest that stands in `title` as whole words and is at least half of it, or of its part between
+    separators. A heading that ends `title` and is less than half of it is the name of the site.
     """
     of_page = " ".join((title or "").casefold().split())[:_MAX_TITLE]
+    parts = _SEPARATOR.split(of_page)
     levels = blocks.heading_level
     longest, chosen = 1, -1
     for row in np.flatnonzero(levels).tolist():
         text = " ".join(blocks.text[blocks.text_start[row] : blocks.text_end[row]].casefold().split())
-        is_site = of_page.endswith(text) and 2 * len(text) < len(of_page)
-        if longest < len(text) and text in of_page and not is_site and not _is_apart(blocks, row):
+        if longest < len(text) and _is_named(text, of_page, parts) and not _is_apart(blocks, row):
             longest, chosen = len(text), row
-    if chosen < 0:
+    is_named = chosen >= 0
+    if not is_named:
         highest = [
             row for row in np.flatnonzero(levels == 1)[:_MAX_H1].tolist() if not _is_apart(blocks, row)
         ]
         if not highest or (blocks.paragraph[highest] != blocks.paragraph[highest[0]]).any():
-            return np.zeros(len(blocks), dtype=bool)
+            return np.zeros(len(blocks), dtype=bool), False
         chosen = highest[0]
-    return np.asarray((blocks.paragraph == blocks.paragraph[chosen]) & (levels == levels[chosen]))
+    same = (blocks.paragraph == blocks.paragraph[chosen]) & (levels == levels[chosen])
+    return np.asarray(same), is_named
+
+
+def _is_named(heading: str, title: str, parts: list[str]) -> bool:
+    """Whether a page's title names a heading; both without capitals, `parts` of the title."""
+    first = title.find(heading)
+    if first < 0 or (first + len(heading) == len(title) and 2 * len(heading) < len(title)):
+        return False
+    if 2 * len(heading) < min((len(part) for part in parts if heading in part), default=len(title)):
+        return False
+    around = (title[:first][-1:] + heading[0], heading[-1] + title[first + len(heading) :][:1])
+    return not any(_WITHIN_WORD.fullmatch(pair) for pair in around)
 
 
 def _is_apart(blocks: Blocks, row: int) -> bool:

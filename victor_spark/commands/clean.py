@@ -126,7 +126,9 @@ def read_page(request: CleanRequest, url: str | None) -> tuple[str, Record]:
     shard, *others = inputs.resolve(request.inputs, base_url=request.base_url)
     if others or shard.kind != "html":
         found = f"{len(others) + 1} inputs, not one" if others else f"{shard.filename} is an archive, not an"
-        raise UsageError(f"{found} html page: `victor clean --output OUT` writes rows")
+        raise UsageError(
+            f"{found} html page: `victor clean --output OUT` writes rows, `victor look` shows pages"
+        )
     for record in reading.read(shard, request.reading):
         return shard.filename, replace(record, url=url or record.url)
     raise InputError(f"{shard.filename}: holds no page")

@@ -66,7 +66,10 @@ def _source(spark: SparkSession, location: str) -> tuple[pa.Table, str]:
         return site_sums.table_files(found), found.grouping
     sizes = site_sums.judged_sizes(judging)
     if sizes is None:
-        raise OutputError(f"{location}: has no block rows; `victor clean --by-site --keep-blocks` keeps them")
+        raise OutputError(
+            f"{location}: this run kept no block rows (the column blocks is something else); clean into a "
+            "new OUT with --by-site --keep-blocks"
+        )
     config = output.stored(judging, output.CONFIG) or {}
     return site_sums.judged_files(judging, sizes), config["sites"]["grouping"]
 
