@@ -93,6 +93,12 @@ def test_a_line_break_between_chinese_or_japanese_characters_is_no_space() -> No
     assert "<p>これは日本語。東京 <strong>中文</strong> abc 한국 말</p>" in page.render("html")
 
 
+def test_a_line_break_between_letters_of_hangul_is_a_space() -> None:
+    page = document("<p>ㅋ\nㅋ</p>")
+    assert page.text == page.render("markdown") == "ㅋ ㅋ"
+    assert "<p>ㅋ ㅋ</p>" in page.render("html")
+
+
 def test_how_words_are_pronounced_is_left_out() -> None:
     source = "<p><ruby>東京<rp>(</rp><rt>とうきょう</rt><rp>)</rp></ruby>に<ruby>漢<rt>かん</ruby>。</p>"
     page = document(source)
