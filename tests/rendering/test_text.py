@@ -110,7 +110,31 @@ def test_words_beside_a_formula_in_an_element_named_so_stay() -> None:
     assert text(source) == "Let n be a number of ferries."
 
 
-@pytest.mark.parametrize("source", ["<span class=math><math><mi>x</mi>" * 5_000, f"<p>{KATEX * 2_000}"])
+NAVIGATION = r"<div class=nav><a href=/x><img class=tex src=b alt='\alpha'></a></div>"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (r"<p>Of <img alt='\alpha + x' class=tex src=a.png>", r"Of \(\alpha + x\)"),
+        (f"<p>Kept sentence.</p>{NAVIGATION}", "Kept sentence."),
+        (r"<p>So</p><p><img class=tex alt='\beta'></p><p>holds.", "So \\(\\beta\\)\nholds."),
+        (r"<p><img class=tex alt='\beta'><i><img class=tex alt='\pi'></i> hold.", r"\(\beta\) \(\pi\) hold."),
+    ],
+)
+def test_formulas_of_images_stand_where_the_images_do(source: str, expected: str) -> None:
+    assert text(source) == expected
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<span class=math><math><mi>x</mi>" * 5_000,
+        f"<p>{KATEX * 2_000}",
+        "<p>a" + r'<img class=tex alt="\x">' * 400_000,
+        "<p>" + r'<img class=tex alt="\x">' * 400_000 + "a",
+    ],
+)
 def test_many_formulas_take_linear_time(source: str) -> None:
     start = time.process_time()
     assert text(source)
