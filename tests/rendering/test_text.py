@@ -32,6 +32,15 @@ def test_cells_stand_in_the_columns_that_spans_leave_to_them() -> None:
     assert text(f"<table>{rows}</table>") == "A\tB\t\tE\n\tC\tD\tF\n1\t2\t3\t4"
 
 
+def test_cells_reach_down_to_the_end_of_their_group_of_rows_at_most() -> None:
+    page = "<table><thead><tr><th rowspan=5>Name<th>A</thead><tbody><tr><td>x<td>1</table>"
+    assert text(page) == "Name\tA\nx\t1"
+    assert document(page).render("markdown") == "| Name | A |\n| --- | --- |\n| x | 1 |"
+    rows = "<tr><td>a<td rowspan=0>b<td>c<tr><td>d<td>e<tr><td>f<td>g<tbody><tr><td>h<td>i<td>j"
+    assert text(f"<table>{rows}</table>") == "a\tb\tc\nd\t\te\nf\t\tg\nh\ti\tj"
+    assert '<td rowspan="3">b' in document(f"<table>{rows}</table>").render("html")
+
+
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
