@@ -5,6 +5,7 @@ No clock is asserted: a step that is quadratic takes many minutes on these and r
 
 import pytest
 
+from tests.documents import document
 from tests.html.pages import blocks_of, texts_of
 from victor_spark.html.canonical import MAX_ATTRIBUTES, canonical
 from victor_spark.html.segment import segment
@@ -106,6 +107,12 @@ def test_many_blocks_are_all_there() -> None:
     blocks = blocks_of(source)
     assert texts_of(blocks) == [f"Block {number}" for number in range(200_000)]
     assert blocks.n_digits.tolist() == [len(str(number)) for number in range(200_000)]
+
+
+def test_many_words_with_their_pronunciation_are_all_there() -> None:
+    page = document("<ruby>" + "a<rt>b</rt>" * 600_000)
+    assert page.text.count("a") == 600_000
+    assert "b" not in page.text
 
 
 @pytest.mark.parametrize(

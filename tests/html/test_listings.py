@@ -366,6 +366,32 @@ def test_buttons_elsewhere_and_words_above_code_stay() -> None:
     assert page.text.split("\n")[1:-1] == lines
 
 
+@pytest.mark.parametrize("name", ["body-copy", "copy", "article-button", "clipboard"])
+@pytest.mark.parametrize("tag", ["p", "div"])
+def test_lines_between_listings_are_no_buttons_whatever_the_element_around_them_is_called(
+    name: str, tag: str
+) -> None:
+    lines = ["Install it:", f"pip install {name * 9}", "Run it:", f"run {name * 9}", "Or:", name * 9]
+    pairs = zip(lines[::2], lines[1::2], strict=True)
+    body = "".join(f"<{tag}>{line}</{tag}><pre>{code}</pre>" for line, code in pairs)
+    assert whole(f'<div class="{name}">{body}</div>').text.split("\n")[1:-1] == lines
+
+
+def test_words_of_prose_beside_code_are_no_button_and_no_language() -> None:
+    page = whole("<pre>a = 1;</pre><p class='btn-info'>See the next one.</p>")
+    assert page.text.split("\n")[1:-1] == ["a = 1;", "See the next one."]
+    page = whole("<p>Press <button>OK</button></p><pre>done(x);</pre>")
+    assert page.text.split("\n")[1:-1] == ["Press OK", "done(x);"]
+
+
+@pytest.mark.parametrize(("header", "beside"), [("<tr><th>No<th>Command</tr>", ""), ("", " starts")])
+def test_a_table_of_numbered_commands_keeps_its_numbers(header: str, beside: str) -> None:
+    row = "<tr><td>{}</td><td><code>&nbsp; run(x);</code>{}</td></tr>"
+    page = whole(f"<table>{header}{''.join(row.format(n, beside) for n in (1, 2, 3))}</table>")
+    lines = page.text.replace("\xa0", " ").split("\n")
+    assert [line.split() for line in lines[-4:-1]] == [[n, "run(x);", *beside.split()] for n in "123"]
+
+
 def test_a_gutter_that_ends_the_page_is_one() -> None:
     rows = all_lines("<tr><td>{n}<td><pre>{line}</pre>")
     page = cleaning()(handed_over(f"<p>{BEFORE}</p><table>{rows}</table>".encode(), None))

@@ -222,6 +222,32 @@ def test_the_first_one_who_posts_in_a_thread_is_its_author_handles_included(name
     assert page(body=f"<h1>Ferries</h1>{POSTS.format(*[name] * 3)}").authors == ("tall_ship",)
 
 
+@pytest.mark.parametrize("stated", ["itemprop=author", "rel=author", "class=byline"])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("<div class='header-username'>Welcome Guest</div>", ""),
+        ("<form><label class='username-label'>Name</label><input></form>", ""),
+        ("<form><div class='field-username'>User Name</div></form>", ""),
+        ("<a class='username'>Guest Login</a>", ""),
+        ("", "<span class='user-name'>Bob Miller</span>"),
+        ("", "<span class='username'>troll_99</span>"),
+        ("<a class='username'>Guest Login</a>", "<span class='username'>troll_99</span>"),
+    ],
+)
+def test_names_of_users_beside_a_text_are_not_its_author(stated: str, before: str, after: str) -> None:
+    text = f"<h1>Ferries</h1><p>By <a {stated}>Jane Doe</a></p>{'<p>Ferries are late.</p>' * 12}"
+    assert page(body=before + text + after).authors == ("Jane Doe",)
+
+
+@pytest.mark.parametrize("tag", ["form", "nav", "label"])
+def test_names_of_users_in_forms_and_navigation_make_no_thread(tag: str) -> None:
+    fields = "<i class='username'>User Name</i><i class='username'>Guest Login</i>"
+    assert page(body=f"<{tag}>{fields}</{tag}><h1>Ferries</h1><p>They are late.</p>").authors == ()
+    posts = POSTS.format(*["username"] * 3)
+    assert page(body=f"<form>{fields}</form><form><h1>Ferries</h1>{posts}</form>").authors == ("tall_ship",)
+
+
 def test_authors_marked_far_below_the_first_ones_wrote_something_else() -> None:
     marked = "<p itemprop=author>{}</p>".format
     body = f"{marked('Anna Kos')}{marked('Bo Lind')}<p>{'Ferries. ' * 200}</p>{marked('Eve Ray')}"

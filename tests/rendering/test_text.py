@@ -32,6 +32,15 @@ def test_cells_stand_in_the_columns_that_spans_leave_to_them() -> None:
     assert text(f"<table>{rows}</table>") == "A\tB\t\tE\n\tC\tD\tF\n1\t2\t3\t4"
 
 
+def test_cells_reach_down_to_the_end_of_their_group_of_rows_at_most() -> None:
+    page = "<table><thead><tr><th rowspan=5>Name<th>A</thead><tbody><tr><td>x<td>1</table>"
+    assert text(page) == "Name\tA\nx\t1"
+    assert document(page).render("markdown") == "| Name | A |\n| --- | --- |\n| x | 1 |"
+    rows = "<tr><td>a<td rowspan=0>b<td>c<tr><td>d<td>e<tr><td>f<td>g<tbody><tr><td>h<td>i<td>j"
+    assert text(f"<table>{rows}</table>") == "a\tb\tc\nd\t\te\nf\t\tg\nh\ti\tj"
+    assert '<td rowspan="3">b' in document(f"<table>{rows}</table>").render("html")
+
+
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
@@ -93,6 +102,12 @@ def test_a_line_break_between_chinese_or_japanese_characters_is_no_space() -> No
     assert "<p>これは日本語。東京 <strong>中文</strong> abc 한국 말</p>" in page.render("html")
 
 
+def test_a_line_break_between_letters_of_hangul_is_a_space() -> None:
+    page = document("<p>ㅋ\nㅋ</p>")
+    assert page.text == page.render("markdown") == "ㅋ ㅋ"
+    assert "<p>ㅋ ㅋ</p>" in page.render("html")
+
+
 def test_how_words_are_pronounced_is_left_out() -> None:
     source = "<p><ruby>東京<rp>(</rp><rt>とうきょう</rt><rp>)</rp></ruby>に<ruby>漢<rt>かん</ruby>。</p>"
     page = document(source)
@@ -104,7 +119,31 @@ def test_words_beside_a_formula_in_an_element_named_so_stay() -> None:
     assert text(source) == "Let n be a number of ferries."
 
 
-@pytest.mark.parametrize("source", ["<span class=math><math><mi>x</mi>" * 5_000, f"<p>{KATEX * 2_000}"])
+NAVIGATION = r"<div class=nav><a href=/x><img class=tex src=b alt='\alpha'></a></div>"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (r"<p>Of <img alt='\alpha + x' class=tex src=a.png>", r"Of \(\alpha + x\)"),
+        (f"<p>Kept sentence.</p>{NAVIGATION}", "Kept sentence."),
+        (r"<p>So</p><p><img class=tex alt='\beta'></p><p>holds.", "So \\(\\beta\\)\nholds."),
+        (r"<p><img class=tex alt='\beta'><i><img class=tex alt='\pi'></i> hold.", r"\(\beta\) \(\pi\) hold."),
+    ],
+)
+def test_formulas_of_images_stand_where_the_images_do(source: str, expected: str) -> None:
+    assert text(source) == expected
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<span class=math><math><mi>x</mi>" * 5_000,
+        f"<p>{KATEX * 2_000}",
+        "<p>a" + r'<img class=tex alt="\x">' * 400_000,
+        "<p>" + r'<img class=tex alt="\x">' * 400_000 + "a",
+    ],
+)
 def test_many_formulas_take_linear_time(source: str) -> None:
     start = time.process_time()
     assert text(source)

@@ -20,7 +20,7 @@ from victor_spark.kernels import text_of, views
 from victor_spark.parser.elements import ELEMENTS
 from victor_spark.parser.hashing import fnv1a
 
-_NUMBERS, _CODE, _GUTTER, _LINES, _FRAGMENT, _CELL, _BUTTON = (1 << bit for bit in range(7))
+_NUMBERS, _CODE, _GUTTER, _LINES, _FRAGMENT, _CELL, _BUTTON, _HIDDEN = (1 << bit for bit in range(8))
 _WORDS: Final = {
     _NUMBERS: "lineno linenos linenodiv linenr linenum linenums linenumber linenumbers line+number"
     " line+numbers line+num line+nums line+no line+nos line+nr blob+num crayon+num crayon+nums ln+num"
@@ -30,7 +30,8 @@ _WORDS: Final = {
     _LINES: "syntaxhighlighter crayon+code tab+size code+lines",
     _FRAGMENT: "fragment",
     _CELL: "blob+code",
-    _BUTTON: "button btn copy clipboard copybtn hover+info tooltiptext",
+    _BUTTON: "button btn clipboard copybtn copy+btn copy+button",
+    _HIDDEN: "hover+info tooltiptext",
 }
 """What words of class, id and role say of an element: it holds the numbers of lines, or code (`_GUTTER` is
 less certain and yields to it), or lines that a style sheet makes preformatted (`_FRAGMENT`: if it has
@@ -110,17 +111,24 @@ def _ruby(blocks: Blocks, html: UInt32) -> Bool:
     """Which blocks say how the word before them is pronounced: of `rt`, and their brackets, of `rp`."""
     left_out = np.zeros(len(blocks), dtype=bool)
     if blocks.source_elements[_RT : _RT + 1].any():
-        for match in _RUBY.finditer(text_of(html)):
-            left_out[slice(*np.searchsorted(blocks.start, match.span()))] = True
+        spans = [match.span() for match in _RUBY.finditer(text_of(html))]
+        rows = np.searchsorted(blocks.start, np.array(spans, dtype=blocks.start.dtype).reshape(-1, 2))
+        for first, stop in rows.tolist():
+            left_out[first:stop] = True
     return left_out
 
 
 def _buttons(blocks: Blocks, kinds: dict[int, int]) -> Bool:
     """Which blocks are buttons beside code, or inside it, with the name of its language before them."""
-    named = [element for element, kind in kinds.items() if kind & _BUTTON]
+    around = blocks.named_elements[0].tolist()
+    inside = np.bincount(blocks.named, minlength=len(around)).tolist()  # the blocks of each named element
+    for element in range(len(around) - 1, 0, -1) if kinds else ():
+        inside[around[element]] += inside[element]
+    named = [e for e, kind in kinds.items() if kind & _HIDDEN or (kind & _BUTTON and inside[e] == 1)]
     lengths = blocks.text_end - blocks.text_start
     is_button = (blocks.containers & np.uint64(BIT["button"])) > 0
     is_button = (is_button | np.isin(blocks.named, named)) & (lengths <= _LONGEST_BUTTON)
+    is_button &= (blocks.containers & np.uint64(BIT["p"])) == 0  # what stands in prose is named there
     code = np.append((blocks.listing > 0) & (blocks.white_space == CODE) & ~is_button, False)
     edges = np.flatnonzero(np.diff(is_button, prepend=False, append=False)).tolist()
     for first, stop in zip(edges[::2], edges[1::2], strict=True):
@@ -245,9 +253,12 @@ def _end_of_column(blocks: Blocks, first: int, numbers: dict[int, range]) -> int
 def _rows_of_code(blocks: Blocks, first: int, numbers: dict[int, range], html: UInt32) -> list[int]:
     """The numbers from 1 on that stand alone in cells beside one line of code each, and the end.
 
-    [] where they are few, or where no line is indented: they may count steps.
+    [] where they are few, where no line is indented, or where a header or words beside code stand in the
+    table: they may count steps.
     """
     rows: list[int] = []
+    if first and "</th>" in text_of(html[blocks.end[first - 1] : blocks.start[first]]):
+        return rows
     cells, row, is_indented = blocks.td_group, first, False
     while row in numbers and len(numbers[row]) == 1 and numbers[row][0] == len(rows) + 1 and cells[row]:
         stop = row + 1
@@ -256,7 +267,8 @@ def _rows_of_code(blocks: Blocks, first: int, numbers: dict[int, range], html: U
         if stop > row + 1:
             begin = blocks.start[row + 1]
             tags = text_of(html[max(begin - _NEAR, 0) : begin])
-            if not blocks.listing[row + 1] and not _CODE_TAG.search(tags):
+            is_code = _CODE_TAG.search(tags) and "</code>" not in text_of(html[begin : blocks.end[stop - 1]])
+            if not is_code and not blocks.listing[row + 1 : stop].all():
                 break
             is_indented = is_indented or _INDENTED.search(tags) is not None
         elif not (stop in numbers and cells[stop] == cells[row] + 2):  # an empty line
@@ -264,8 +276,8 @@ def _rows_of_code(blocks: Blocks, first: int, numbers: dict[int, range], html: U
         rows.append(row)
         row = stop
     text = blocks.text[blocks.text_start[first] : blocks.text_end[row - 1]]
-    is_code = len(rows) >= _FEWEST_UNNAMED and is_indented and _LOOKS_LIKE_CODE.search(text)
-    return [*rows, row] if is_code else []
+    is_numbered = len(rows) >= _FEWEST_UNNAMED and is_indented and _LOOKS_LIKE_CODE.search(text)
+    return [*rows, row] if is_numbered else []
 
 
 _NEAR: Final = 200

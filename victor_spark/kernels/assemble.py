@@ -87,7 +87,7 @@ def assemble(
                     out[n] = 10
                     n += 1
                     n_lines -= 1
-            elif was_white and not (n_lines and n and _is_wide(c) and _is_wide(out[n - 1])):
+            elif was_white and not (n_lines and n and is_wide(c) and is_wide(out[n - 1])):
                 out[n] = 32
                 n += 1
             was_white = False
@@ -121,10 +121,11 @@ def _follows(
     return last == block
 
 
-@cython.cfunc
-@cython.inline
-def _is_wide(c: cython.uint) -> cython.bint:
+@cython.ccall
+def is_wide(c: cython.uint) -> cython.bint:
     """Whether a character is Chinese or Japanese: a line break between two of them is no space."""
+    if 0x3130 <= c <= 0x318F:  # letters of Hangul
+        return False
     return 0x2E80 <= c <= 0xA4CF or 0xF900 <= c <= 0xFAFF or 0xFF01 <= c <= 0xFF9F or 0x20000 <= c <= 0x3FFFF
 
 

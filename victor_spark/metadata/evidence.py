@@ -5,6 +5,7 @@ bounded, so that the cost grows with the page alone.
 """
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable
 from functools import cache, cached_property, partial
@@ -120,6 +121,28 @@ class Evidence:
                     found.append(Marked(f"{kernel.ATTRIBUTES[attribute]}={words}", read, start))
         return found
 
+    def apart(self, start: int) -> bool:
+        """Whether an element that starts there stands in navigation, a label, or a form without an `h1`."""
+        before = bisect_right(self._apart, (start,))
+        return before > 0 and start < self._apart[before - 1][1]
+
+    @cached_property
+    def _apart(self) -> list[tuple[int, int]]:
+        """Where such elements begin and end, none inside another."""
+        found: list[tuple[int, int]] = []
+        opened: dict[bytes, int] = {}
+        headings = [row[1] for row in self._rows[kernel.HEADING]]
+        for match in _APART.finditer(self._markup):
+            if not match[1]:
+                opened.setdefault(match[2].lower(), match.start())
+            elif (begin := opened.pop(match[2].lower(), -1)) >= 0 and not any(
+                begin < heading < match.start() for heading in headings[:_MAX_HEADINGS]
+            ):
+                while found and found[-1][0] > begin:
+                    found.pop()
+                found.append((begin, match.start()))
+        return found
+
     @cached_property
     def times(self) -> list[Marked]:
         """The `time` elements."""
@@ -192,6 +215,7 @@ _NAMES: Final = np.array(kernel.NAMES, dtype=np.uint64)
 _RELATIONS: Final = {b"canonical": "canonical", b"license": "license", b"licence": "licence"}
 _NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input")
 """What marks authors and dates of comments, and the fields of a form."""
+_APART: Final = re.compile(rb"<(/?)(form|label|nav)\b", re.IGNORECASE)
 _NOT_SHOWN: Final = re.compile(r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--)(?:>|\Z)")
 _INLINE: Final = re.compile(
     r"</?(?:[aAbBiIuU]|abbr|bdi|em|EM|font|FONT|small|span|SPAN|strong|STRONG|sup|time)\b[^<>]*+>"

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from victor_spark.metadata import days, names
 from victor_spark.metadata.evidence import Evidence, Marked
-from victor_spark.metadata.statements import Candidates, Statements, key
+from victor_spark.metadata.statements import USER, Candidates, Statements, key
 from victor_spark.metadata.vocabulary import vocabulary
 
 MIN_HEADING_F1: Final = 0.3
@@ -173,19 +173,21 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
         if any(word in label for word in vocabulary().author_label):
             data = f"twitter:data{number}"
             yield f"meta {data}", names.authors(page.evidence.meta.get(data, ()))
-    yield from _marked_authors(page)
+    yield from _marked_authors(page, (USER, _ITEM, _RELATION) if page.states_thread else (_ITEM, _RELATION))
     for pattern in _BYLINES:
         for mark, lines in page.marked(pattern, _LONGEST_BYLINE):
-            if len(found := names.of_lines(lines)) <= _MAX_IN_BYLINE:
+            if len(found := names.of_lines(lines, handles=handles)) <= _MAX_IN_BYLINE:
                 yield mark, found
+    if handles:
+        yield from _marked_authors(page, (USER,))
     below, above = page.around
     yield from (("text by h1", found) for found in names.introduced([*_first(below, 1200), "", *above]))
 
 
-def _marked_authors(page: Statements) -> Candidates[tuple[str, ...]]:
+def _marked_authors(page: Statements, patterns: Iterable[re.Pattern[str]]) -> Candidates[tuple[str, ...]]:
     """The names that elements mark as those of users or authors: of the first ones that stand together."""
     handles = page.is_thread
-    for pattern in (_USER, _ITEM, _RELATION):
+    for pattern in patterns:
         near: list[tuple[Marked, list[str]]] = []  # those far below are authors of other posts
         for one in page.elements(pattern, _LONGEST_NAME):
             if near and one[0].start - near[-1][0].start > _NEAR:
@@ -195,7 +197,7 @@ def _marked_authors(page: Statements) -> Candidates[tuple[str, ...]]:
             (name for _, lines in near for name in names.of_lines(lines, handles=handles)), handles=handles
         )
         if found:
-            yield near[0][0].mark, found[: 1 if len(found) > _MAX_IN_BYLINE or pattern is _USER else None]
+            yield near[0][0].mark, found[: 1 if len(found) > _MAX_IN_BYLINE or pattern is USER else None]
 
 
 def _first(lines: list[str], most: int) -> Iterable[str]:
@@ -215,12 +217,11 @@ _UPDATED: Final = re.compile("updated|modified", re.IGNORECASE)
 
 _NEAR: Final = 1_000
 """Bytes between the names of authors of one text."""
-_ITEM, _RELATION, _USER, *_BYLINES = map(
+_ITEM, _RELATION, *_BYLINES = map(
     re.compile,
     (
         "^itemprop=author",
         "^rel=author",
-        "class=.*user-?_?name",
         r"=.*\b(?:author-?name|byline-?(?:name|author)|author__name)",
         r"class=.*\bbyline",
         r"class=.*\bauthor\b",

@@ -18,7 +18,8 @@ Candidates = Iterator[tuple[str, T]]
 """Pairs of a source, such as `meta og:title`, and a value; the best first."""
 
 _THREADS: Final = frozenset(("DiscussionForumPosting", "QAPage", "Question"))
-_USER: Final = re.compile("class=.*user-?_?name")
+USER: Final = re.compile("class=.*user-?_?name")
+"""The mark of an element with the name of a user."""
 _MAX_WORKS = 5
 _MAX_SITES = 20
 """Names of the site that are read."""
@@ -94,14 +95,20 @@ class Statements:
     def elements(self, pattern: re.Pattern[str], longest: int) -> Iterator[tuple[Marked, list[str]]]:
         """Elements whose mark the pattern finds, and their lines, of at most `longest` characters."""
         for one in self.evidence.marked:
+            if pattern is USER and self.evidence.apart(one.start):
+                continue
             if pattern.search(one.mark) and 0 < len(" ".join(lines := one.read())) <= longest:
                 yield one, lines
 
     @cached_property
     def is_thread(self) -> bool:
-        """Whether the page says that it is a thread of a forum, or marks names of users."""
-        stated = any(not _THREADS.isdisjoint(types) for types, _ in self._things)
-        return stated or any(_USER.search(one.mark) for one in self.evidence.marked)
+        """Whether the page says that it is a thread of a forum, or marks the names of several users."""
+        return self.states_thread or len(list(islice(self.elements(USER, MAX_VALUE), 2))) > 1
+
+    @cached_property
+    def states_thread(self) -> bool:
+        """Whether JSON-LD says that the page is a thread of a forum."""
+        return any(not _THREADS.isdisjoint(types) for types, _ in self._things)
 
     def addresses(self, *candidates: Candidates[str]) -> Candidates[str | None]:
         """The candidates as web addresses."""

@@ -6,15 +6,14 @@ from datetime import date
 from typing import Any, Final, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
+from victor_spark.kernels.assemble import is_wide
 from victor_spark.metadata.extract import Metadata
 from victor_spark.rendering import formulas, num
 from victor_spark.rendering.structure import OP, Structure
 
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SPACE_AT_END: Final = re.compile("(?<! ) +(</(?:cell|t[dh]|dt|caption|figcaption|summary)>)")
-_WIDE: Final = "[\u2e80-\ua4cf\uf900-\ufaff\uff01-\uff9f\U00020000-\U0003ffff]"
-_BETWEEN_LINES: Final = re.compile(rf"(?<={_WIDE})[ \t\r]*\n\s*(?={_WIDE})")
-"""White space with a line break between two Chinese or Japanese characters: no space."""
+_BETWEEN_LINES: Final = re.compile(r"(?<=(\S))[ \t\r]*\n\s*(?=(\S))")
 _VALUED: Final = frozenset(("code", "callout", "footnote", "link", "image", "math", "ref"))
 _LINES: Final = frozenset(("cell", "dt", "caption", "summary"))
 """Nodes whose paragraphs are no elements of their own."""
@@ -90,6 +89,10 @@ def _sections(page: Structure) -> str:
     return "".join(f"{text}</div>\n" for text in divisions)
 
 
+def _between_lines(found: re.Match[str]) -> str:
+    return "" if all(is_wide(ord(c)) for c in found.groups()) else " "
+
+
 def _marked_up(page: Structure, form: int, first: int, last: int) -> str:
     """The nodes from `first` up to `last` as markup."""
     out: list[str] = []
@@ -98,7 +101,7 @@ def _marked_up(page: Structure, form: int, first: int, last: int) -> str:
     for row, (op, a, b, end) in enumerate(page.nodes[:, first:last].T.tolist(), first):
         if op == OP["text"]:
             text = page.text[a:b]
-            words = " ".join(_BETWEEN_LINES.sub("", text).split())
+            words = " ".join(_BETWEEN_LINES.sub(_between_lines, text).split())
             out.append(_text(f"{' ' * text[:1].isspace()}{words}{' ' * text[-1:].isspace()}"))
         elif op == OP["space"]:
             out.append(" ")

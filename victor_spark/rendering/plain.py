@@ -44,8 +44,9 @@ def has_formulas(blocks: Blocks, html: str) -> bool:
 
 _CLIMB: Final = 4
 """Elements around MathML that may hold what is seen of it."""
+_INLINE: Final = frozenset(KIND[name] for name in "other a strong em strike sup sub code".split())
 _MATH: Final = ELEMENTS.index("math")
-_FORMULA_IMAGE: Final = re.compile(r'<img [^<>]*? alt="[^"]*\\[a-zA-Z(\[]')
+_FORMULA_IMAGE: Final = re.compile(r'<img(?= )[^<>]*? alt="[^"]*\\[a-zA-Z(\[]')
 _LATEX: Final = re.compile(r"[\\^_{]")
 _STATED: Final = re.compile('<annotation |^<math[^>]* alttext="')
 _SHAPED: Final = re.compile("<m(?:frac|root|sqrt|su[bp]|subsup|under|over|underover|table)[ >]")
@@ -63,7 +64,7 @@ def _with_formulas(blocks: Blocks, page: Structure) -> Blocks:
         column.copy()
         for column in (blocks.text_start, blocks.text_end, blocks.space_before, blocks.paragraph)
     )
-    texts: dict[int, str] = {}  # of blocks, instead of their own
+    texts: dict[int, list[str]] = {}  # of blocks, instead of their own
     maths = [row for row in np.flatnonzero(s.kind == KIND["math"]).tolist() if page.tag(row)[5] in " >"]
     rows_of_maths = np.array(maths)
     done = 0
@@ -88,28 +89,38 @@ def _with_formulas(blocks: Blocks, page: Structure) -> Blocks:
         mathml = page.markup(row)
         found = formulas.latex(page.markup(around)) or formulas.latex(mathml)
         if found and (_LATEX.search(found[0]) if _STATED.search(mathml) else _SHAPED.search(mathml)):
-            texts[rows.start] = formulas.delimited(*found)
+            texts[rows.start] = [formulas.delimited(*found)]
             continue
         rows = slice(s.first[row], s.last[row])
         text_end[rows] = blocks.text_end[rows]
         space_before[rows.start + 1 : rows.stop] = blocks.space_before[rows.start + 1 : rows.stop]
+    before: dict[int, list[str]] = {}  # formulas that begin a line, before the text of its first block
+    blocks_around: list[int] = []  # the innermost block-level element of each one
+    for row, (kind, up) in enumerate(zip(s.kind.tolist(), s.parent.tolist(), strict=True)):
+        blocks_around.append(blocks_around[up] if kind in _INLINE and up >= 0 else row)
     for row in np.flatnonzero(s.kind == KIND["img"]).tolist():
         found = page.formula_of_image(row)
-        after, around = int(s.first[row]), s.parent[row]
+        after, around = int(s.first[row]), blocks_around[s.parent[row]]
         begins = after == s.first[around] < s.last[around] and page.kept[after]
         at = after if begins else after - 1
         if found is None or at < 0 or not page.kept[at]:
             continue
-        own = texts.get(at, blocks.text[text_start[at] : text_end[at]])
+        if not s.first[around] <= at < s.last[around] and not page.kept[after : after + 1].any():
+            continue  # it may stand in a part that is dropped
+        parts = texts.setdefault(at, [blocks.text[text_start[at] : text_end[at]]])
         is_line = at + 1 < len(blocks) and blocks.paragraph[at] == blocks.paragraph[at + 1]
-        apart = begins or not is_line or page.html[s.start[row] - 1] <= " "
-        parts = [formulas.delimited(*found), own] if begins else [own, formulas.delimited(*found)]
-        texts[at] = (" " if apart else "").join(parts)
+        apart = not is_line or page.html[s.start[row] - 1] <= " "
+        formula = formulas.delimited(*found)
+        if begins:
+            before.setdefault(at, []).append(f"{formula} ")
+        else:
+            parts.append(" " * apart + formula)
     end = len(blocks.points)
-    for at, text in texts.items():
+    joined = {at: "".join(before.get(at, []) + parts) for at, parts in texts.items()}
+    for at, text in joined.items():
         text_start[at], text_end[at] = end, end + len(text)
         end += len(text)
-    points = np.concatenate([blocks.points, code_points("".join(texts.values()))])
+    points = np.concatenate([blocks.points, code_points("".join(joined.values()))])
     return replace(
         blocks,
         points=points,
@@ -133,11 +144,8 @@ def _in_rows(blocks: Blocks, page: Structure) -> Blocks:
         is_cell = (s.kind[inside] == KIND["td"]) | (s.kind[inside] == KIND["th"])
         cells = (np.flatnonzero(is_cell) + table).tolist()
         columns = columns_of((int(s.parent[cell]), *page.spans(cell)) for cell in cells)
-        last_column, row, before = (
-            0,
-            -1,
-            -1,
-        )  # of the cell with the last kept block, its row, and that block
+        # Of the cell with the last kept block, its row, and that block.
+        last_column, row, before = 0, -1, -1
         for column, cell in zip(columns, cells, strict=True):
             for block in range(s.first[cell], s.last[cell]):
                 if not kept[block]:

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from victor_spark.blocks import Blocks, Bool, Int32, UInt32
 from victor_spark.kernels import code_points, text_of, views
@@ -111,6 +112,7 @@ class Structure:
         self.shown_images: dict[str, int] = {}  # addresses and the rows of their images
         self.footnotes = footnotes.NONE
         self._tables: dict[int, bool] = {}
+        self._rows: dict[int, npt.NDArray[np.signedinteger]] = {}  # of groups of rows
         n = len(blocks)
         padded = np.zeros(n + 2, dtype=np.uint8)
         self.kept = padded[1:-1]
@@ -287,7 +289,18 @@ class Structure:
         """How many columns and rows a cell has."""
         if "span=" not in self.tag(row):
             return 1, 1
-        return max(self.number(row, "colspan", 1), 1), max(self.number(row, "rowspan", 1), 1)
+        across, down = max(self.number(row, "colspan", 1), 1), self.number(row, "rowspan", 1)
+        if down == 1:
+            return across, 1
+        own = int(self.s.parent[row])
+        group = int(self.s.parent[own])  # a cell ends with its row group; 0 means there
+        if group not in self._rows:
+            inside = slice(group, self.s.after(group))
+            is_row = (self.s.kind[inside] == KIND["tr"]) & (self.s.parent[inside] == group)
+            self._rows[group] = np.flatnonzero(is_row) + group
+        rows = self._rows[group]
+        left = max(len(rows) - int(np.searchsorted(rows, own)), 1)
+        return across, min(down or left, left)
 
     def box(self, row: int) -> int:
         """The state of a check box: 1 open, 2 checked; 0: it is another input."""

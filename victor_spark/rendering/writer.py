@@ -11,6 +11,7 @@ import cython
 import numpy as np
 from cython.cimports.victor_spark.rendering import num as at
 
+from victor_spark.kernels.assemble import is_wide
 from victor_spark.rendering.structure import columns_of
 
 at.check()
@@ -361,7 +362,7 @@ class Writer:
                     n += 1
                 was_white = True
                 continue
-            if was_white and breaks and n > self.n + 1 and _is_wide(c) and _is_wide(self.line[n - 2]):
+            if was_white and breaks and n > self.n + 1 and is_wide(c) and is_wide(self.line[n - 2]):
                 n -= 1
             was_white = False
             if c < 32:
@@ -421,11 +422,6 @@ def _opens_formula(
             return False
         i += 1
     return i < end and points[i - 1] > 32
-
-
-def _is_wide(c: cython.uint) -> cython.bint:
-    """Whether a character is Chinese or Japanese: a line break between two of them is no space."""
-    return 0x2E80 <= c <= 0xA4CF or 0xF900 <= c <= 0xFAFF or 0xFF01 <= c <= 0xFF9F or 0x20000 <= c <= 0x3FFFF
 
 
 def _is_letter(c: cython.uint) -> cython.bint:
