@@ -270,7 +270,14 @@ def test_the_help_of_a_command_lists_its_exit_codes(capsys: pytest.CaptureFixtur
     assert found["status"].endswith(", 4 incomplete")
 
 
-@pytest.mark.parametrize("words", [["--format", "text", "--format", "html"], ["--url=a", "--url", "b"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--format", "text", "--format", "html"],
+        ["--url=a", "--url", "b"],
+        ["--log-format", "text", "--log-format", "json"],
+    ],
+)
 def test_an_option_that_is_given_twice_is_an_error(
     words: list[str], html: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -297,10 +304,18 @@ def test_quiet_leaves_out_progress_but_not_warnings(html: Path, tmp_path: Path) 
 
 
 def test_a_line_of_the_log_holds_no_control_characters_and_no_colours(
-    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    logs.log("a server said \x1b[31mred\x1b[0m\r\nand went\u3000on\xa0")
-    assert capsys.readouterr().err == "victor: a server said �[31mred�[0m��and went\u3000on\xa0\n"
+    """Tabs and newlines are spaces in text; JSON escapes them."""
+    line = "a server said \x1b[31mred\x1b[0m\r\n\tand went\u3000on\xa0"
+    logs.log(line)
+    assert capsys.readouterr().err == "victor: a server said �[31mred�[0m�  and went\u3000on\xa0\n"
+    monkeypatch.setattr(logs, "FIELDS", {})
+    logs.log(line)
+    assert (
+        json.loads(capsys.readouterr().err)["message"]
+        == "a server said �[31mred�[0m�\n\tand went\u3000on\xa0"
+    )
 
 
 def test_progress_in_a_log_has_rate_and_time_left_and_no_carriage_return(

@@ -119,10 +119,10 @@ def _dispatch(words: list[str]) -> int:
         return EXIT_DONE
     name = _command(words)
     command = loaded(name)
-    parsed = parser(name, command).parse_args(words[len(name.split()) :])
+    reader = parser(name, command)
+    parsed = reader.parse_args(words[len(name.split()) :])
     flags = [word.partition("=")[0] for word in words if word.startswith("--")]
-    once = {one.flag for one in options.flat(command.options) if one.how.get("action") != "append"}
-    if repeated := {flag for flag in once if flags.count(flag) > 1}:  # argparse would keep the last value
+    if repeated := {flag for flag in reader.once() if flags.count(flag) > 1}:
         raise UsageError(f"{min(repeated)} is given twice")
     if parsed.quiet:
         logs.quieten()
@@ -156,7 +156,7 @@ def _command(words: list[str]) -> str:
     raise UsageError(f"no command {wrong!r}{near or f' (`{listed}` lists the commands)'}")
 
 
-def parser(name: str, command: Command) -> argparse.ArgumentParser:
+def parser(name: str, command: Command) -> "_Parser":
     """What reads the options of a command."""
     about, _, examples = (command.help or "").partition("\nexamples:\n")
     made = _Parser(
@@ -171,6 +171,11 @@ def parser(name: str, command: Command) -> argparse.ArgumentParser:
 
 
 class _Parser(argparse.ArgumentParser):  # argparse's messages can be changed only by overriding `error`
+    def once(self) -> set[str]:
+        """The options of which argparse would keep the last value."""
+        found = self._option_string_actions.items()
+        return {flag for flag, how in found if how.nargs != 0 and not isinstance(how, argparse._AppendAction)}
+
     def error(self, message: str) -> NoReturn:
         _, _, unknown = message.partition("unrecognized arguments: ")
         near = (

@@ -4,7 +4,7 @@ import json
 import logging
 import sys
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from victor_spark.redaction import redacted_message
 
@@ -12,6 +12,7 @@ FIELDS: dict[str, Any] | None = None
 """Fields of every line of JSON; None: lines are text."""
 _QUIET: list[str] = []
 """Levels of lines that are left out."""
+_SPACES: Final = str.maketrans("\t\n", "  ")
 
 
 class _Handler(logging.Handler):
@@ -42,7 +43,7 @@ def log(line: str, level: str = "info", /, **fields: Any) -> None:
         return
     text = "".join(map(_harmless, redacted_message(line)))
     if FIELDS is None:
-        text = f"victor: {'error: ' * (level == 'error')}{text}"
+        text = f"victor: {'error: ' * (level == 'error')}{text.translate(_SPACES)}"
     else:
         found = {"time": datetime.now(UTC).isoformat(), "level": level, "message": text}
         text = json.dumps({**found, **FIELDS, **fields})
@@ -50,8 +51,8 @@ def log(line: str, level: str = "info", /, **fields: Any) -> None:
 
 
 def _harmless(character: str) -> str:
-    is_wide_space = character.isspace() and character > "\x9f"
-    return character if character.isprintable() or is_wide_space else "\N{REPLACEMENT CHARACTER}"
+    is_space = character.isspace() and (character in "\t\n" or character > "\x9f")
+    return character if character.isprintable() or is_space else "\N{REPLACEMENT CHARACTER}"
 
 
 def clock(seconds: float) -> str:

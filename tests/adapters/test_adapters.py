@@ -17,7 +17,7 @@ from tests.conftest import ROOT
 from tests.spark.crawl import Response, write_warc
 from tests.test_readme import blocks
 from tests.versions.environments import UnavailableError, environment
-from victor_spark.adapters.dataframe import clean_udf
+from victor_spark.adapters.dataframe import clean_columns, clean_udf
 from victor_spark.errors import UsageError
 from victor_spark.spark.session import session
 
@@ -122,6 +122,13 @@ def test_a_udf_of_spark_and_its_twin_of_pandas_give_a_row_for_every_page(here: P
     assert by_pandas["text"][0].startswith(FIRST)
     assert by_pandas["text"][1:].tolist() == [None, "page.html", None]
     pd.testing.assert_frame_equal(by_spark, by_pandas[list(by_spark.columns)])
+
+
+def test_html_as_spark_gives_it_to_pandas_without_arrow_is_cleaned() -> None:
+    """A binary column is then one of bytearrays."""
+    found = clean_columns(pd.Series([bytearray(PAGE.encode()), PAGE.encode()]))
+    assert found["text"][0].startswith(FIRST)
+    assert found["text"][0] == found["text"][1]
 
 
 def test_wrong_options_of_the_udf_raise_where_it_is_made() -> None:

@@ -36,15 +36,17 @@ from importlib import util
 from victor_spark.cli import main
 find = util.find_spec
 util.find_spec = lambda name: None if name == sys.argv[1] else find(name)  # as where it is not installed
-sys.exit(main(["demo", "--no-open", "--output", sys.argv[2]]))
+sys.exit(main(["demo", "--no-open", *sys.argv[2:]]))
 """
 
 
-def run_demo(output: Path, lacking: str = "") -> subprocess.CompletedProcess[str]:
+def run_demo(
+    folder: Path, *arguments: str, lacking: str = "", encoding: str = "utf-8"
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", RUN, lacking, output],
-        cwd=output.parent,
-        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        [sys.executable, "-c", RUN, lacking, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONIOENCODING": encoding},
         capture_output=True,
         encoding="utf-8",
         check=False,
@@ -54,7 +56,7 @@ def run_demo(output: Path, lacking: str = "") -> subprocess.CompletedProcess[str
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     output = tmp_path_factory.mktemp("demo") / "out"
-    shown = run_demo(output)
+    shown = run_demo(output.parent, "--output", "out")
     assert "victor-bar" in (output / "explained.html").read_text(encoding="utf-8")
     assert shown.returncode == 0, shown.stderr
     table = pq.read_table(output / "pages").to_pylist()
@@ -146,12 +148,28 @@ def test_no_line_is_wider_than_a_terminal_but_for_paths_to_copy(demo: Demo) -> N
 
 
 def test_without_spark_it_prints_the_same_and_says_so(demo: Demo, tmp_path: Path) -> None:
-    shown = run_demo(tmp_path / "out", lacking="pyspark")
+    """Its stdout is UTF-8 also where that of Python is not, as on Windows."""
+    shown = run_demo(tmp_path, "--output", "out", lacking="pyspark", encoding="cp1252")
     assert shown.returncode == 0, shown.stderr
     line = "victor: pyspark is not installed: the sample was cleaned in this process, without Spark"
     assert said(shown.stderr) == [line]
     assert shown.stdout.partition("\nSpeed: ")[0] == demo.stdout.partition("\nSpeed: ")[0]
     assert pq.read_table(tmp_path / "out" / "pages").num_rows == len(demo.rows) + 1
-    again = run_demo(tmp_path / "out", lacking="pyspark")
+    again = run_demo(tmp_path, "--output", "out", lacking="pyspark")
     assert (again.returncode, again.stdout) == (2, "")
     assert "cannot write" in again.stderr
+
+
+def test_the_default_folder_is_replaced_if_a_demo_made_it(tmp_path: Path) -> None:
+    mine = tmp_path / "demo-out" / "pages" / "mine.txt"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("not of a demo")
+    refused = run_demo(tmp_path, lacking="pyspark")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert said(refused.stderr)[-1].startswith("victor: error: demo-out: holds pages/, ")
+    assert mine.exists()
+    (tmp_path / "demo-out" / "explained.html").write_text("of an earlier demo")
+    replaced = run_demo(tmp_path, lacking="pyspark")
+    assert replaced.returncode == 0, replaced.stderr
+    assert not mine.exists()
+    assert "victor-bar" in (tmp_path / "demo-out" / "explained.html").read_text(encoding="utf-8")

@@ -1,21 +1,24 @@
 """What a site's pages tell about each of them, and how it changes the probabilities of their blocks."""
 
+import errno
 import json
 import time
 from collections.abc import Iterable, Sequence
 from functools import reduce
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.html.pages import blocks_of
 from victor_spark.blocks import HEADER, OTHER, TEXT, Blocks, Float32, Float64
-from victor_spark.errors import ModelError
+from victor_spark.errors import ModelError, TableError
 from victor_spark.model.decision import by_expected_f1, n_words
+from victor_spark.pipeline import guarded
 from victor_spark.resources import directory
-from victor_spark.sites import decision
+from victor_spark.sites import decision, table
 from victor_spark.sites.decision import SiteModel, revised
 from victor_spark.sites.evidence import (
     CONSENSUS,
@@ -293,3 +296,20 @@ def test_a_model_that_does_not_fit_is_refused(stored: bytes, complaint: str) -> 
     with pytest.raises(ModelError, match=complaint) as caught:
         decision.from_bytes(stored, "models/sites")
     assert str(caught.value).startswith("models/sites: ")
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), pa.ArrowMemoryError("malloc"), OSError(errno.ENOMEM, "no memory")]
+)
+def test_a_page_without_memory_to_read_the_table_is_lost_and_not_the_run(error: Exception) -> None:
+    def read(failure: Exception) -> str:
+        with table.reading("part.parquet"):
+            raise failure
+
+    def lost(status: str, _: str) -> str:
+        return status
+
+    assert guarded(lambda: read(error), lost) == "out_of_memory"
+    for other in (pa.ArrowInvalid("damaged"), OSError(errno.EIO, "disk")):
+        with pytest.raises(TableError, match=table.UNREADABLE):
+            guarded(lambda failure=other: read(failure), lost)  # type: ignore[misc]

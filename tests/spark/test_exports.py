@@ -1,12 +1,14 @@
 """Folders of exports, without Spark; tests/versions/test_export.py exports whole runs."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from victor_spark import tables
-from victor_spark.errors import OutputError
+from victor_spark.errors import OutputError, UsageError
 from victor_spark.spark.files import output_errors
 from victor_spark.spark.request import ExportRequest
 from victor_spark.spark.sinks import SINKS, Export, PlainText, Sink
@@ -41,3 +43,41 @@ def test_plain_text_separates_pages_by_an_empty_line(tmp_path: Path) -> None:
         writer.write_table(pa.table({"text": ["one\n\ntwo", "přívoz"]}))
         writer.close()
     assert (tmp_path / "a.txt").read_text(encoding="utf-8") == "one\ntwo\n\npřívoz\n\n"
+
+
+@pytest.mark.parametrize(
+    ("columns", "complaint"),
+    [
+        (("language", "day", "language"), "language: the column is given twice"),
+        *(
+            ((name,), f"{name}: its values can't be")
+            for name in ("authors", "blocks", "html", "text", "markdown")
+        ),
+    ],
+)
+def test_columns_that_cannot_be_folders_are_refused_before_spark_starts(
+    columns: tuple[str, ...], complaint: str
+) -> None:
+    with pytest.raises(UsageError, match=f"^--partition-by {complaint}"):
+        ExportRequest(output="out", destination="new", to="text", partition_by=columns)
+
+
+def test_columns_of_short_values_can_be_folders() -> None:
+    columns = ("language", "day", "http_status", "warc_record_offset", "expected_f1", "crawl", "url")
+    ExportRequest(output="out", destination="new", to="text", partition_by=columns)
+
+
+@pytest.mark.parametrize(("now", "before"), [((), None), (("language",), "language")])
+def test_an_export_that_an_older_version_finished_is_there(
+    now: tuple[str, ...], before: str | None, tmp_path: Path
+) -> None:
+    """Its record holds one column or none, and no list."""
+    request = ExportRequest(
+        output=str(tmp_path / "out"), destination=str(tmp_path), to="text", partition_by=now
+    )
+    record = {"run": "run", "to": "text", "where": None, "unique": None, "partition_by": before}
+    (tmp_path / "_export.json").write_text(json.dumps(record))
+    assert SINKS["text"](request.destination, Export("run", tables.PAGES, request, {})) is None
+    other = replace(request, partition_by=("day",))
+    with pytest.raises(OutputError, match="holds another export"):
+        SINKS["text"](request.destination, Export("run", tables.PAGES, other, {}))

@@ -193,7 +193,9 @@ def test_a_table_that_vanishes_ends_the_run_and_no_page_and_the_run_resumes(
 
     def cleaned(writing: Any, wave: int) -> Any:
         if wave > 0:
+            latest = time.monotonic() + 60
             while not list((tmp_path / "out" / LEDGER).glob("*.json")):  # the first one is entered
+                assert time.monotonic() < latest
                 time.sleep(0.05)
             shutil.rmtree(sites)
         return real(writing, wave)

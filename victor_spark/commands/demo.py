@@ -29,7 +29,7 @@ import pyarrow.parquet as pq
 from victor_spark import clean, kernels, pipeline, resources
 from victor_spark.annotation import explained
 from victor_spark.commands.options import Command, option, switch
-from victor_spark.errors import EXIT_DONE, EXIT_INTERNAL
+from victor_spark.errors import EXIT_DONE, EXIT_INTERNAL, OutputError
 from victor_spark.evaluation.measures import Overlap, macro, overlap
 from victor_spark.logs import log
 from victor_spark.spark.request import CleanRequest, RowOptions, SparkOptions
@@ -62,9 +62,9 @@ class Measured:
 def run(arguments: argparse.Namespace) -> int:
     """Runs the demo."""
     sample, output = resources.directory("sample"), Path(arguments.output or "demo-out")
+    report = output / "explained.html"
     if not arguments.output:
-        for folder in ("pages", "_run"):
-            shutil.rmtree(output / folder, ignore_errors=True)
+        _remove_earlier(output, report)
     request = CleanRequest(
         inputs=tuple(map(str, sorted(sample.glob("crawl-*.warc.gz")))),
         output=str(output),
@@ -89,13 +89,14 @@ def run(arguments: argparse.Namespace) -> int:
             pq.write_table(table, output / "pages" / "part-0.parquet")
     rows = table.sort_by([("warc_filename", "ascending"), ("warc_record_offset", "ascending")])
     pages = list(_measured(rows.to_pylist(), sample / "gold.jsonl"))
+    sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
     for section in (_statuses(pages), _quality(pages), _example(pages), _dropped(pages)):
         print("\n".join(section), end="\n\n")
     print(f"Speed: {table.num_rows / seconds:.0f} pages/s on one core, without Spark")
     if names := kernels.uncompiled():
         print(f"  {len(names)} kernels run uncompiled here, about 50 times slower")
     example = next(page.row for page in pages if page.row["url"] == EXAMPLE)
-    document, report = clean(example["html"], EXAMPLE), output / "explained.html"
+    document = clean(example["html"], EXAMPLE)
     content = explained.page(document, models, name=EXAMPLE, markup=example["html"].decode())
     report.write_text(content, encoding="utf-8")
     print(f"Rows are in {output / 'pages'} (Parquet); the page above, block by block: {report}")
@@ -103,6 +104,18 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.open is not False and desktop and sys.stdout.isatty():
         webbrowser.open(report.resolve().as_uri())
     return EXIT_DONE if any(page.row["status"] == "ok" for page in pages) else EXIT_INTERNAL
+
+
+def _remove_earlier(output: Path, report: Path) -> None:
+    """Removes the rows of an earlier demo, which has a report; OutputError if they are something else."""
+    found = [folder for folder in (output / "pages", output / "_run") if folder.exists()]
+    if found and not report.exists():
+        raise OutputError(
+            f"{output}: holds {found[0].name}/, and not of a demo that ended; remove it or choose --output"
+        )
+    with resources.written(output):
+        for folder in found:
+            shutil.rmtree(folder)
 
 
 def _measured(rows: Iterable[Row], file: Path) -> Iterator[Measured]:

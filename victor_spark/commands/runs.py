@@ -72,7 +72,8 @@ EXPORT_OPTIONS: Final = (
     switch("--unique", "of pages with the same text, only the first by shard and offset"),
     option(
         "--partition-by COLUMNS",
-        "a folder, or a partition of the table, for each value; day is the day of the fetch",
+        "a folder, or a partition of the table, for each value; day is the day of the fetch; not lists,"
+        " structs, html, text or markdown",
         words,
         default=[],
     ),

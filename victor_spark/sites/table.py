@@ -3,6 +3,7 @@
 The sums of two tables of the same grouping add up. Keys that a single page has are left out.
 """
 
+import errno
 import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
@@ -110,10 +111,14 @@ def batches(path: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
 
 @contextmanager
 def reading(path: str) -> Iterator[None]:
-    """TableError if a table's file can't be read."""
+    """TableError if a table's file can't be read; MemoryError, of Arrow too, is that of a page."""
     try:
         yield
+    except MemoryError:
+        raise
     except (OSError, pa.ArrowException) as error:
+        if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+            raise MemoryError(one_line(error)) from error
         raise TableError(f"{UNREADABLE}: {path}: {one_line(error)}") from error
 
 

@@ -240,3 +240,11 @@ class ExportRequest:
     partition_by: Sequence[str] = ()
     target_file_size: int | None = None
     master: str | None = None
+
+    def __post_init__(self) -> None:
+        for number, name in enumerate(self.partition_by):
+            if name in self.partition_by[:number]:
+                raise UsageError(f"--partition-by {name}: the column is given twice")
+            kind = next((one.type for one in tables.pages(*tables.ON_REQUEST) if one.name == name), pa.null())
+            if name in ("text", "markdown") or pa.types.is_nested(kind) or pa.types.is_binary(kind):
+                raise UsageError(f"--partition-by {name}: its values can't be names of folders")

@@ -61,7 +61,8 @@ def folder(destination: str, export: Export, **format_: Any) -> Sink | None:
     there, request = files_at(destination), export.request
     record: dict[str, Any] = {"run": export.run, "to": request.to, "where": request.where}
     record |= {"unique": request.unique, "partition_by": list(request.partition_by)}
-    if json.loads(there.read(_RECORD) or b"{}") == record:
+    older = {**record, "partition_by": ",".join(request.partition_by) or None}  # before there were several
+    if json.loads(there.read(_RECORD) or b"{}") in (record, older):
         return None
     if there.is_file() or there.names():
         raise OutputError(
