@@ -164,3 +164,12 @@ def test_bad_tables_take_linear_time_and_lose_no_word(source: str) -> None:
     start = time.process_time()
     assert plain_text(page.columns, page.kept, page.html).split() == page.text.split()
     assert time.process_time() - start < 10  # seconds; what is quadratic takes minutes
+
+
+def test_a_formula_with_mathml_and_an_image_has_its_text_once() -> None:
+    page = (
+        "<p>The area of the circle is <span class=mwe-math-element><span class=mwe-math-mathml-inline>"
+        '<math alttext="{\\displaystyle \\pi r^{2}}"><mi>π</mi></math></span>'
+        '<img src=s.svg alt="{\\displaystyle \\pi r^{2}}"></span>, as Archimedes showed.'
+    )
+    assert text(page) == r"The area of the circle is \(\pi r^{2}\), as Archimedes showed."

@@ -67,7 +67,7 @@ def _with_formulas(blocks: Blocks, page: Structure) -> Blocks:
     texts: dict[int, list[str]] = {}  # of blocks, instead of their own
     maths = [row for row in np.flatnonzero(s.kind == KIND["math"]).tolist() if page.tag(row)[5] in " >"]
     rows_of_maths = np.array(maths)
-    done = 0
+    done, shown = 0, np.zeros(len(s.kind), dtype=bool)  # elements around a formula that has its text
     for row in maths:
         around = up = row
         for _ in range(_CLIMB):
@@ -81,7 +81,7 @@ def _with_formulas(blocks: Blocks, page: Structure) -> Blocks:
         if row < done or not page.kept[rows].any():
             continue
         done = s.after(around)
-        page.kept[rows] = True
+        shown[around:done] = page.kept[rows] = True
         first_space = space_before[rows.start]
         text_end[rows], space_before[rows] = blocks.text_start[rows], 0
         paragraph[rows] = paragraph[s.first[row]]
@@ -103,7 +103,7 @@ def _with_formulas(blocks: Blocks, page: Structure) -> Blocks:
         after, around = int(s.first[row]), blocks_around[s.parent[row]]
         begins = after == s.first[around] < s.last[around] and page.kept[after]
         at = after if begins else after - 1
-        if found is None or at < 0 or not page.kept[at]:
+        if found is None or shown[row] or at < 0 or not page.kept[at]:
             continue
         if not s.first[around] <= at < s.last[around] and not page.kept[after : after + 1].any():
             continue  # it may stand in a part that is dropped
