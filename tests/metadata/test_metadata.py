@@ -222,6 +222,12 @@ def test_the_first_one_who_posts_in_a_thread_is_its_author_handles_included(name
     assert page(body=f"<h1>Ferries</h1>{POSTS.format(*[name] * 3)}").authors == ("tall_ship",)
 
 
+def test_the_first_one_who_posts_is_the_author_where_only_answers_have_an_itemprop() -> None:
+    first, *others = POSTS.format(*["username"] * 3).split("<div class=post>")[1:]
+    answers = "".join(f"<div itemprop=author>{post.replace('</a>', '</a></div>', 1)}" for post in others)
+    assert page(body=f"<h1>Ferries</h1>{first}{answers}").authors == ("tall_ship",)
+
+
 @pytest.mark.parametrize("stated", ["itemprop=author", "rel=author", "class=byline"])
 @pytest.mark.parametrize(
     ("before", "after"),

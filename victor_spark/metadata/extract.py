@@ -178,8 +178,7 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
         for mark, lines in page.marked(pattern, _LONGEST_BYLINE):
             if len(found := names.of_lines(lines, handles=handles)) <= _MAX_IN_BYLINE:
                 yield mark, found
-    if handles:
-        yield from _marked_authors(page, (USER,))
+    yield from _marked_authors(page, (USER,))
     below, above = page.around
     yield from (("text by h1", found) for found in names.introduced([*_first(below, 1200), "", *above]))
 

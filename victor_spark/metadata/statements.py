@@ -95,20 +95,26 @@ class Statements:
     def elements(self, pattern: re.Pattern[str], longest: int) -> Iterator[tuple[Marked, list[str]]]:
         """Elements whose mark the pattern finds, and their lines, of at most `longest` characters."""
         for one in self.evidence.marked:
-            if pattern is USER and self.evidence.apart(one.start):
+            if not pattern.search(one.mark) or (pattern is USER and self.evidence.apart(one.start)):
                 continue
-            if pattern.search(one.mark) and 0 < len(" ".join(lines := one.read())) <= longest:
+            if 0 < len(" ".join(lines := one.read())) <= longest:
                 yield one, lines
 
     @cached_property
     def is_thread(self) -> bool:
         """Whether the page says that it is a thread of a forum, or marks the names of several users."""
-        return self.states_thread or len(list(islice(self.elements(USER, MAX_VALUE), 2))) > 1
+        return self.states_thread or len(self._users) > 1
+
+    @cached_property
+    def _users(self) -> list[int]:
+        return [one.start for one, _ in self.elements(USER, MAX_VALUE)]
 
     @cached_property
     def states_thread(self) -> bool:
-        """Whether JSON-LD says that the page is a thread of a forum."""
-        return any(not _THREADS.isdisjoint(types) for types, _ in self._things)
+        """Whether JSON-LD says that the page is a thread, or marked authors answer a user, all users too."""
+        answers = [one.start for one in self.evidence.marked if one.mark == "itemprop=author"]
+        answered = len(self._users) > len(answers) > 1 and self._users[0] < answers[0]
+        return answered or any(not _THREADS.isdisjoint(types) for types, _ in self._things)
 
     def addresses(self, *candidates: Candidates[str]) -> Candidates[str | None]:
         """The candidates as web addresses."""
