@@ -105,6 +105,7 @@ HEADLINE = "<h1>Ferries run again</h1>"
     [
         (f"{TITLE}{HEADLINE}<p>By Ada Quay</p>{ARTICLE}", ["Ferries run again"]),
         (f"{TITLE}<h1>Ferries <em>run again</em></h1>{ARTICLE}", ["Ferries", "run again"]),
+        (f"{TITLE}<h1>Ferries run again <a href=#a>#</a></h1>{ARTICLE}", ["Ferries run again"]),
         (f"{TITLE}<h1>Harbour News</h1><h2>Ferries run again</h2>{ARTICLE}", ["Ferries run again"]),
         (f"{TITLE}<h1>The north pier reopens</h1>{ARTICLE}", ["The north pier reopens"]),
         (f"{TITLE}<h1>Weather</h1><h1>Tides</h1>{ARTICLE}", []),
@@ -126,6 +127,7 @@ HEADLINE = "<h1>Ferries run again</h1>"
     ids=[
         "repeated by the title",
         "in two blocks",
+        "with a link to itself",
         "below the site's name",
         "the only h1",
         "two h1 that the title has not",

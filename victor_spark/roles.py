@@ -103,7 +103,8 @@ def headline(blocks: Blocks, kept: Bool) -> Bool:
     if not len(texts):
         return found
     title, is_named = _title(blocks, blocks.title)
-    if not len(rows := np.flatnonzero(title & ~kept)):
+    has_words = blocks.n_letters + blocks.n_num_tokens > 0  # no link to the headline itself, such as #
+    if not len(rows := np.flatnonzero(title & ~kept & has_words)):
         return found
     n_words, end = blocks.n_words, int(rows[-1]) + 1
     after = texts[np.searchsorted(texts, end) :]

@@ -25,6 +25,7 @@ def test_a_row_of_a_data_table_is_a_line_with_a_tab_for_each_cell_passed() -> No
 
 def test_dropped_cells_leave_their_tabs() -> None:
     assert text(f"<table>{ROWS}</table>", "2", "Pier") == "\tBoats\tDays\nNorth end\t\tMo Tu\nSouth\t\tWe"
+    assert text(f"<table>{ROWS}</table>", "Pier", "North", "end", "South") == "Boats\tDays\n2\tMo Tu\n\tWe"
 
 
 def test_cells_stand_in_the_columns_that_spans_leave_to_them() -> None:
@@ -173,3 +174,12 @@ def test_a_formula_with_mathml_and_an_image_has_its_text_once() -> None:
         '<img src=s.svg alt="{\\displaystyle \\pi r^{2}}"></span>, as Archimedes showed.'
     )
     assert text(page) == r"The area of the circle is \(\pi r^{2}\), as Archimedes showed."
+
+
+def test_a_short_formula_of_katex_has_its_letters_once() -> None:
+    page = (
+        '<p>If <span class="katex"><span class="katex-mathml"><math><semantics><mrow><mi>g</mi></mrow>'
+        '<annotation encoding="application/x-tex">g</annotation></semantics></math></span><span '
+        'class="katex-html" aria-hidden="true"><span class="mord">g</span></span></span> is an element.'
+    )
+    assert text(page) == "If g is an element."

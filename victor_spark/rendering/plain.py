@@ -91,6 +91,9 @@ def _with_formulas(blocks: Blocks, page: Structure) -> Blocks:
         if found and (_LATEX.search(found[0]) if _STATED.search(mathml) else _SHAPED.search(mathml)):
             texts[rows.start] = [formulas.delimited(*found)]
             continue
+        if found and _STATED.search(mathml):
+            texts[rows.start] = [found[0]]
+            continue
         rows = slice(s.first[row], s.last[row])
         text_end[rows] = blocks.text_end[rows]
         space_before[rows.start + 1 : rows.stop] = blocks.space_before[rows.start + 1 : rows.stop]
@@ -144,6 +147,10 @@ def _in_rows(blocks: Blocks, page: Structure) -> Blocks:
         is_cell = (s.kind[inside] == KIND["td"]) | (s.kind[inside] == KIND["th"])
         cells = (np.flatnonzero(is_cell) + table).tolist()
         columns = columns_of((int(s.parent[cell]), *page.spans(cell)) for cell in cells)
+        of_kept = n_kept[s.last[cells]] > n_kept[s.first[cells]]
+        leftmost = min(
+            (column for column, is_kept in zip(columns, of_kept, strict=True) if is_kept), default=0
+        )
         # Of the cell with the last kept block, its row, and that block.
         last_column, row, before = 0, -1, -1
         for column, cell in zip(columns, cells, strict=True):
@@ -151,7 +158,7 @@ def _in_rows(blocks: Blocks, page: Structure) -> Blocks:
                 if not kept[block]:
                     continue
                 if s.parent[cell] != row:
-                    space_before[block] = 1 + column
+                    space_before[block] = 1 + column - leftmost
                 else:
                     begins = blocks.paragraph[block] != blocks.paragraph[before]
                     paragraph[block] = paragraph[before]
