@@ -114,11 +114,11 @@ def test_the_commands_of_a_page_run(
 
 @pytest.mark.spark
 def test_the_python_of_the_tutorial_reads_the_rows(
-    clean_run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    clean_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (source,) = blocks(ROOT, "python", "docs/tutorial.md")
-    monkeypatch.chdir(clean_run)
-    Path("out").symlink_to("finished")
+    monkeypatch.chdir(tmp_path)
+    Path("out").symlink_to(clean_run / "finished")
     exec(compile(source, "tutorial.md", "exec"), {})
     assert "'ok':" in capsys.readouterr().out
 
