@@ -114,7 +114,8 @@ def test_other_tools_do_the_same_job_as_victor_beside_them(here: Path, tool: str
 def test_a_udf_of_spark_and_its_twin_of_pandas_give_a_row_for_every_page(here: Path) -> None:
     names: dict[str, Any] = {}
     with session(master="local[2]"):
-        exec(compile(example("clean_udf"), "pipelines.md", "exec"), names)
+        source = example("clean_udf").replace("html.parquet", f"{here}/html.parquet")
+        exec(compile(source, "pipelines.md", "exec"), names)
         by_spark = names["cleaned"].drop("url").toPandas()
     exec(compile(example("clean_columns"), "pipelines.md", "exec"), names)
     by_pandas = names["cleaned"]
