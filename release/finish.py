@@ -60,7 +60,7 @@ def wheel(path: Path, output: Path) -> Path:
 
 
 def sdist(path: Path, output: Path) -> Path:
-    """Writes the source distribution: entries sorted, times fixed, files of nobody."""
+    """Writes the source distribution with sorted entries, fixed times and no owners."""
     target = output / path.name
     with (
         tarfile.open(path) as archive,

@@ -1,4 +1,4 @@
-"""Prints the licences of what is shipped and of what is installed with it, as a Markdown table.
+"""Prints the licences of the package's files and of its dependencies as a Markdown table.
 
     ./dev licences [EXTRA...]
 

@@ -55,7 +55,7 @@ RUN: Final = 4
 """Words of a run; it counts in blocks whose runs are on more than RUNS_REPEAT of the pages, in the mean."""
 RUNS_REPEAT: Final = 0.5
 GOLD_P: Final = np.array([[0.98, 0.0, 0.02], [0.0, 0.98, 0.02], [0.0, 0.02, 0.98]])
-"""The probabilities that stand for a label."""
+"""Probabilities (header, text, other) in the place of each gold label."""
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)
 RESULTS: Final = "sites.json"
 N_PAGES: Final = (2, 3, 5, 10, 30)

@@ -9,7 +9,9 @@ import sys
 import tarfile
 import tomllib
 import zipfile
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -134,14 +136,18 @@ def wheel(path: Path, *, times: tuple[int, ...]) -> Path:
     return path
 
 
-def test_a_finished_wheel_has_a_bill_of_materials_and_the_same_bytes_for_the_same_content(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def finish(root: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """release/finish.py, for releases of one fixed time."""
     pytest.importorskip("cyclonedx")
     monkeypatch.syspath_prepend(str(root / "release"))
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-    import finish
+    return import_module("finish")
 
+
+def test_a_finished_wheel_has_a_bill_of_materials_and_the_same_bytes_for_the_same_content(
+    finish: ModuleType, tmp_path: Path
+) -> None:
     name = "victor_spark-1.0-cp311-abi3-linux_x86_64.whl"
     made = [
         finish.wheel(wheel(tmp_path / str(year) / name, times=(year,)), tmp_path / "made" / str(year))
@@ -159,14 +165,7 @@ def test_a_finished_wheel_has_a_bill_of_materials_and_the_same_bytes_for_the_sam
     assert kinds == {"crf/victor-3/weights.npz": "machine-learning-model", "cython": "library"}
 
 
-def test_a_finished_sdist_has_the_same_bytes_for_the_same_content(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("cyclonedx")
-    monkeypatch.syspath_prepend(str(root / "release"))
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-    import finish
-
+def test_a_finished_sdist_has_the_same_bytes_for_the_same_content(finish: ModuleType, tmp_path: Path) -> None:
     made = []
     for number in (1, 2):
         folder = tmp_path / str(number)

@@ -2,7 +2,7 @@
 
 python docs/site/build.py         needs docs/site/requirements.txt
 
-build/site/ can be opened as files or served by any web server; nothing is loaded from elsewhere.
+build/site/ can be opened as files or served by any web server; its pages load nothing from other hosts.
 """
 
 import json

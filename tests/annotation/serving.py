@@ -22,7 +22,7 @@ _NUMBERS = count()
 
 
 class Server:
-    """A running `victor annotate` (or `look`); `said` is what it wrote to stderr until it listened."""
+    """A running `victor annotate` (or `look`); `said`: its lines on stderr up to the address."""
 
     def __init__(
         self, words: Sequence[str], before: Callable[[], None] | None = None, command: str = "annotate"

@@ -1,4 +1,4 @@
-"""The documentation site: generated parts are complete and current, nothing is loaded from elsewhere."""
+"""The documentation site: generated parts are complete and current, pages load nothing from other hosts."""
 
 import importlib.util
 import json

@@ -224,7 +224,7 @@ class Handler(BaseHTTPRequestHandler):
         return found[1], found[2], found[3]
 
     def _watch(self, kind: str, options: Mapping[str, str]) -> None:
-        """Events of one connection; a client that asks for a WebSocket learns by 200 that there is none."""
+        """Events of one connection; a request for a WebSocket is answered with 200, without one."""
         if "Upgrade" in self.headers:
             self._answer(200, {})
             return

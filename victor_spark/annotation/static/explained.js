@@ -33,7 +33,7 @@ function show(number) {
     `<h4>Block ${element.dataset.b}: ${one.label} (${one.role})</h4>` +
     `P(header) ${one.p[0].toFixed(3)}, P(text) ${one.p[1].toFixed(3)}, P(other) ${one.p[2].toFixed(3)}` +
     `<br>P(content): ${stages.join(" → ")}` +
-    (one.headline ? "<br>Kept as the headline of the kept text, whatever its probability" : "") +
+    (one.headline ? "<br>Kept as the headline of the kept text, although its probability is low" : "") +
     (one.template ? `<br>${Math.round(100 * one.template)} % of it is a template of its site` : "") +
     rows("Features with the largest effect, relative to the page's median block", one.why) +
     rows("Features with the largest effect in the last trees", one.last);
