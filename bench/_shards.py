@@ -13,6 +13,7 @@ from typing import Final
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
+from research import sample
 from victor_spark.errors import InputError
 from victor_spark.evaluation import gold
 from victor_spark.warc import inputs
@@ -40,7 +41,7 @@ def shards(given: list[str] | None) -> Iterator[tuple[Shard, ...]]:
         except InputError as error:
             sys.exit(f"{error}")
         return
-    data = gold.data_directory()
+    data = sample.data_directory()
     if data is None:
         print(
             "skipped: no annotated pages ($VICTOR_DATA, default ../shared/data); give --shards",

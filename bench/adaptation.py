@@ -20,7 +20,7 @@ from typing import Final
 
 from victor_spark.evaluation import crf, cross_validation, gold, labelling, measures
 from victor_spark.evaluation.labelling import LabelledPage
-from victor_spark.evaluation.progress import track
+from victor_spark.logs import track
 from victor_spark.model import files as model_files
 from victor_spark.model.crf import Model
 from victor_spark.model.table import from_conf

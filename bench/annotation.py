@@ -1,6 +1,6 @@
 """How fast an expert annotates: every key and click of a scripted session in a real browser, and their time.
 
-Needs a browser (tests/annotation/browser/chromium.py finds one) and the extra `annotate` and `playwright`.
+Needs a browser (tests/browser/chromium.py finds one) and the extra `annotate` and `playwright`.
 
 The expert knows the right labels (sample/gold.jsonl, laid on the blocks) and labels the sample crawl twice:
 from scratch, and beginning with the model's suggestions. She chooses the cheapest of a few obvious ways; what
@@ -33,8 +33,8 @@ sys.path.insert(0, str(ROOT))  # the browser and the desk are those of the tests
 
 from playwright.sync_api import expect, sync_playwright  # noqa: E402
 
-from tests.annotation.browser import chromium, pages  # noqa: E402 - needs the path
-from tests.annotation.browser.desk import Desk, Server  # noqa: E402
+from tests.browser import chromium, pages  # noqa: E402 - needs the path
+from tests.browser.desk import Desk, Server  # noqa: E402
 from victor_spark.blocks import OTHER, TEXT  # noqa: E402
 from victor_spark.evaluation import labelling  # noqa: E402
 from victor_spark.evaluation.gold import GoldPage  # noqa: E402

@@ -19,6 +19,7 @@ import numpy as np
 from _results import replace
 from _shards import add_argument, make, shards
 
+from research import sample
 from victor_spark import pipeline
 from victor_spark.evaluation import gold
 from victor_spark.spark.request import Limits
@@ -37,7 +38,7 @@ def main() -> int:
     add_argument(parser)
     parser.add_argument("--write", action="store_true", help="into bench/RESULTS.md")
     arguments = parser.parse_args()
-    data = gold.data_directory()
+    data = sample.data_directory()
     if arguments.shards or data is None:
         with shards(arguments.shards) as chosen:
             lines, bad = _measured(chosen)

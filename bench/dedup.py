@@ -24,6 +24,7 @@ from _processes import cpu_seconds
 from _results import replace
 from warcio.warcwriter import WARCWriter
 
+from research import sample
 from victor_spark.evaluation import gold
 from victor_spark.words import words
 
@@ -40,7 +41,7 @@ def main() -> int:
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--write", action="store_true", help="into bench/RESULTS.md")
     arguments = parser.parse_args()
-    data = gold.data_directory()
+    data = sample.data_directory()
     if data is None:
         parser.error("no annotated pages: set VICTOR_DATA")
     found = gold.find(data / "pages").values()

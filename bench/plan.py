@@ -15,7 +15,7 @@ from dataclasses import asdict
 from itertools import islice
 from typing import Final
 
-from victor_spark.spark import manifest, plan
+from victor_spark.spark import plan
 from victor_spark.spark.counts import Counts, Entry
 from victor_spark.warc.shard import Shard
 
@@ -31,7 +31,7 @@ def main() -> None:
     million = 1_000_000 / n
     tracemalloc.start()
     started = time.perf_counter()
-    table = manifest.of_shards(islice(invented(), n))
+    table = plan.of_shards(islice(invented(), n))
     columns_at, peak = time.perf_counter(), tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     planned = plan.plan(table, n_cores=1000)
@@ -42,7 +42,7 @@ def main() -> None:
     n_tasks = plan.n_tasks(splits, n_cores=1000)
     plan.pack([planned.split_bytes] * splits.num_rows, n_tasks)
     wave_at = time.perf_counter()
-    stored = len(manifest.to_bytes(table))
+    stored = len(plan.to_bytes(table))
     entry = len(json.dumps(asdict(entry_of(n_tasks, splits.num_rows))))
     print(f"## Planning {n:,} shards of 1 GB for 1,000 cores\n")
     print("| what | measured | for a million shards |")

@@ -29,7 +29,7 @@ can be run alone. Pages: 340 each of the annotated sets wcxb, daniel and dragnet
 WARC; or what `--shards` names.
 """
 SCRIPTS: Final = ("pipeline.py", "page_size.py", "memory.py", "sandbox.py", "spark_job.py", "templates.py")
-LIBRARIES: Final = ("resiliparse", "fastwarc", "numpy", "pyspark", "trafilatura")
+LIBRARIES: Final = ("resiliparse", "isal", "numpy", "pyspark", "trafilatura")
 
 
 def main() -> int:

@@ -18,7 +18,7 @@ import pyarrow as pa
 from _shards import add_argument, shards
 
 from victor_spark import pipeline
-from victor_spark.spark import manifest
+from victor_spark.spark import plan
 from victor_spark.spark.request import CleanRequest, Limits
 from victor_spark.spark.tasks import CleanTask, clean_partition
 
@@ -32,7 +32,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="default: 5")
     arguments = parser.parse_args()
     with shards(arguments.shards) as chosen:
-        table = manifest.collect([shard.path for shard in chosen]).table
+        table = plan.collect([shard.path for shard in chosen]).table
         models: Any = SimpleNamespace(value=pipeline.models(pipeline.Settings()))
         tasks = [
             CleanTask(CleanRequest(limits=Limits(sandbox=sandbox)), "bench", models)

@@ -20,7 +20,7 @@ from typing import Any, Final
 import pyarrow as pa
 from plan import entry_of, invented
 
-from victor_spark.spark import estimate, manifest, plan
+from victor_spark.spark import estimate, plan
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import size
 
@@ -141,13 +141,13 @@ def _introduction(measured: dict[str, Any]) -> str:
 
 def _of_case(case: Case, measured: dict[str, Any]) -> Iterator[str]:
     n_shards = -(-case.n_bytes // GB)
-    shards = manifest.of_shards(islice(invented(), n_shards))
+    shards = plan.of_shards(islice(invented(), n_shards))
     planned = plan.plan(shards, n_cores=case.n_cores)
     n_waves = sum(1 for _ in plan.waves(planned))
     splits = plan.splits(planned, n_waves // 2)
     n_tasks = plan.n_tasks(splits, n_cores=case.n_cores)
     in_driver = shards.nbytes + planned.begins.nbytes
-    stored = len(manifest.to_bytes(shards))
+    stored = len(plan.to_bytes(shards))
     entry = len(json.dumps(asdict(entry_of(n_tasks, splits.num_rows))))
     n_files = n_waves * n_tasks
     name = _bytes_of_a_name()
@@ -239,7 +239,7 @@ def _last(skewed: list[dict[str, Any]]) -> str:
     noise = random.Random(5)
     uneven = list(islice(invented(), 5000))
     sizes = pa.array([int(10 ** noise.uniform(3, 9.7)) for _ in uneven], pa.int64())
-    shards = manifest.of_shards(uneven)
+    shards = plan.of_shards(uneven)
     for name in ("size", "n_bytes"):
         shards = shards.set_column(shards.schema.get_field_index(name), name, sizes)
     planned = plan.plan(shards, n_cores=100)

@@ -14,9 +14,9 @@ sys.path.insert(0, str(ROOT))  # the browser and the desk are those of the tests
 from PIL import Image  # noqa: E402 - needs the path, as all below
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright  # noqa: E402
 
-from tests.annotation.browser import chromium  # noqa: E402
-from tests.annotation.browser.desk import Desk, Server  # noqa: E402
 from tests.annotation.serving import Server as Looking  # noqa: E402
+from tests.browser import chromium  # noqa: E402
+from tests.browser.desk import Desk, Server  # noqa: E402
 from victor_spark.cli import main as main_of_victor  # noqa: E402
 
 PICTURES: Final = ROOT / "docs" / "pictures"

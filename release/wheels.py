@@ -28,6 +28,7 @@ from elftools.elf.elffile import ELFFile
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 WORK: Final = ROOT / "build" / "wheels"
+CACHE: Final = WORK / "zig"
 MAX_BYTES: Final = 8 << 20
 LIBRARIES: Final = {
     "libc.so.6",
@@ -74,6 +75,7 @@ def main() -> None:
     os.environ.setdefault("SOURCE_DATE_EPOCH", finish.epoch())
     made = build(arguments.target, arguments.output)
     if arguments.twice:
+        shutil.rmtree(CACHE, ignore_errors=True)
         again = build(arguments.target, WORK / "again")
         different = [
             one.name for one, other in zip(made, again, strict=True) if one.read_bytes() != other.read_bytes()
@@ -112,7 +114,7 @@ def wheel(target: Target, source: Path, output: Path) -> Path:
         "LDSHARED": f"{compiler} -shared",  # Python's own would keep the paths of this machine
         "CFLAGS": "-fwrapv -DNDEBUG",
         "LDFLAGS": "-s",
-        "ZIG_GLOBAL_CACHE_DIR": str(WORK / "zig"),
+        "ZIG_GLOBAL_CACHE_DIR": str(CACHE),
         "_PYTHON_HOST_PLATFORM": target.platform,
     }
     drafts = folder / "draft"

@@ -26,9 +26,9 @@ from research.out_of_fold import PageRow
 from research.peers_raw import PeerRow
 from victor_spark.blocks import Float64
 from victor_spark.errors import EXIT_DONE, InputError, VictorError
-from victor_spark.evaluation import gold, resampling
+from victor_spark.evaluation import gold, measures
 from victor_spark.evaluation.gold import GoldPage
-from victor_spark.evaluation.progress import track
+from victor_spark.logs import track
 
 OURS: Final = "victor"
 PER_PAGE: Final = "peers.jsonl.gz"
@@ -85,7 +85,7 @@ def _table(rows: Sequence[PageRow], peer_rows: Sequence[PeerRow]) -> tuple[list[
 def _compared(names: Sequence[str], table: Float64, sites: Sequence[str]) -> dict[str, Any]:
     means = table.mean(axis=0)
     best = 1 + int(means[1:].argmax())
-    (difference,) = resampling.differences(table[:, :1], table[:, best : best + 1], sites)
+    (difference,) = measures.differences(table[:, :1], table[:, best : best + 1], sites)
     return {
         "n_pages": len(table),
         "n_sites": len(set(sites)),

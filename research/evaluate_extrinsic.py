@@ -25,7 +25,7 @@ from victor_spark import resources
 from victor_spark.commands.options import OVERWRITE, add
 from victor_spark.errors import EXIT_DONE, UsageError, VictorError
 from victor_spark.evaluation import gold
-from victor_spark.evaluation.progress import track
+from victor_spark.logs import track
 
 _LISTED_FAILURES: Final = 20
 

@@ -17,34 +17,34 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from research import search
+from research import sample, search
 from research.search import Grid, PageBag
 from victor_spark import configuration, resources
 from victor_spark.blocks import Bool, Float64
 from victor_spark.errors import EXIT_DONE, InputError, VictorError
 from victor_spark.evaluation import gold, labelling
 from victor_spark.evaluation.labelling import LabelledPage
-from victor_spark.evaluation.progress import track
 from victor_spark.extractors import kimatu, kimatu_blocks, line_block
 from victor_spark.extractors.line_block import Features, Options, Thresholds
+from victor_spark.logs import track
 
 PAGES_PER_SET: Final = 60
 
 # The search starts with the first value of each.
 
 KIMATU_GRID: Final[Grid] = {
-    "ratios.links_per_element": (5.0, 0.5, 1.0, 2.0, 3.0, 8.0, 12.0),
-    "ratios.marks_per_word": (0.08, 0.03, 0.05, 0.06, 0.07, 0.1, 0.12, 0.15),
-    "ratios.longest_average": (40.0, 15.0, 20.0, 30.0, 50.0, 70.0, 100.0),
-    "steps.near": (3, 1, 2, 5, 7, 10, 15, 20, 30),
-    "steps.dispersed_near": (5, 1, 3, 10, 20, 40, 80),
-    "steps.far": (3.0, 1.5, 2.0, 5.0, 10.0, 20.0),
-    "steps.relevant_ratio": (-0.95, -1.2, -1.0, -0.98, -0.9, -0.8, -0.6, -0.4, -0.2, 0.0),
-    "steps.relevant_near": (2, 1, 3, 4, 5, 7, 10),
-    "repetition.short_element": (10.0, 3.0, 5.0, 7.0, 15.0),
-    "repetition.function_share": (0.5, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9),
-    "repetition.quote_words": (10, 5, 20, 30, 50),
-    "repetition.quote_share": (0.8, 0.6, 0.7, 0.9, 0.95),
+    "links_per_element": (5.0, 0.5, 1.0, 2.0, 3.0, 8.0, 12.0),
+    "marks_per_word": (0.08, 0.03, 0.05, 0.06, 0.07, 0.1, 0.12, 0.15),
+    "longest_average": (40.0, 15.0, 20.0, 30.0, 50.0, 70.0, 100.0),
+    "near": (3, 1, 2, 5, 7, 10, 15, 20, 30),
+    "dispersed_near": (5, 1, 3, 10, 20, 40, 80),
+    "far": (3.0, 1.5, 2.0, 5.0, 10.0, 20.0),
+    "relevant_ratio": (-0.95, -1.2, -1.0, -0.98, -0.9, -0.8, -0.6, -0.4, -0.2, 0.0),
+    "relevant_near": (2, 1, 3, 4, 5, 7, 10),
+    "short_element": (10.0, 3.0, 5.0, 7.0, 15.0),
+    "function_share": (0.5, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9),
+    "quote_words": (10, 5, 20, 30, 50),
+    "quote_share": (0.8, 0.6, 0.7, 0.9, 0.95),
 }
 LINE_BLOCK_GRIDS: Final[Mapping[str, Grid]] = {
     "constant": {"near": (1, 2, 3, 4, 6)},
@@ -57,11 +57,11 @@ LINE_BLOCK_GRIDS: Final[Mapping[str, Grid]] = {
 }
 """What is fitted in each mode of thresholds."""
 PAPER: Final = frozenset({
-    "ratios.length_weight", "ratios.average_length_weight", "steps.sure_ratio", "steps.dispersed_ratio",
-    "steps.high_ratio", "constant.ttr", "constant.attr", "constant.tkd",
+    "length_weight", "average_length_weight", "sure_ratio", "dispersed_ratio",
+    "high_ratio", "constant.ttr", "constant.attr", "constant.tkd",
 })  # fmt: skip
 
-CHOSEN: Final = frozenset({"steps.heading_words"})
+CHOSEN: Final = frozenset({"heading_words"})
 """By hand: it says which kept elements are headings, not what is kept."""
 
 Keep: TypeAlias = Callable[[Any], Bool]
@@ -155,7 +155,7 @@ def _fit_line_block(score: Score, start: Any) -> Variants:
 
 
 FITS: Final[Mapping[str, Fit]] = {
-    "kimatu": Fit(kimatu.Constants, kimatu.FILE, _kimatu_keep, _fit_kimatu),
+    "kimatu": Fit(kimatu_blocks.Constants, kimatu.FILE, _kimatu_keep, _fit_kimatu),
     "line-block": Fit(line_block.Options, line_block.FILE, _line_block_keep, _fit_line_block),
 }
 
@@ -186,7 +186,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> None:
     fit = FITS[options.cleaner]
-    data = Path(options.data) if options.data else gold.data_directory()
+    data = Path(options.data) if options.data else sample.data_directory()
     if data is None:
         raise InputError("no annotated data at ../shared/data: say where with --data or $VICTOR_DATA")
     conf = resources.directory("conf") / fit.file

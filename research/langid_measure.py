@@ -139,7 +139,7 @@ def mojibake(tests: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
 
 def _by_trigrams(profiles: Profiles, texts: Sequence[str]) -> list[Guess]:
     """Beesley (1988)."""
-    return guesses(*scores.gains(profiles, *folded(*joined(texts))), profiles)
+    return guesses(*scores.gains(profiles, *joined(texts)), profiles)
 
 
 def _by_ranks(profiles: Profiles, texts: Sequence[str]) -> list[Guess]:

@@ -20,8 +20,9 @@ import numpy as np
 import research
 from research import out_of_fold, sample
 from victor_spark import resources
-from victor_spark.evaluation import cross_validation, gold, labelling, measures, resampling
-from victor_spark.model import decision, files
+from victor_spark.evaluation import cross_validation, gold, labelling, measures
+from victor_spark.extractors import victor
+from victor_spark.model import files
 from victor_spark.model.crf import marginals
 
 BEFORE: Final = "victor-2"
@@ -61,7 +62,7 @@ def compared(
     both = [page for page in pages if page[:2] in after and page[:2] in before]
     for name, of_group in groups(both).items():
         columns = [np.array([scores[page[:2]] for page in of_group])[:, None] for scores in (before, after)]
-        (difference,) = resampling.differences(columns[1], columns[0], [page.site for page in of_group])
+        (difference,) = measures.differences(columns[1], columns[0], [page.site for page in of_group])
         found[name] = {
             "n_pages": len(of_group),
             "before": round(float(columns[0].mean()), 6),
@@ -84,8 +85,7 @@ def by_model(name: str, directory: Path, sets: Sequence[str]) -> dict[tuple[str,
     found = {}
     for path in (path for own, path in sample.files(directory).items() if own in sets):
         for page in labelling.label_all(gold.read(path)):
-            words = decision.n_words(page.page.blocks)
-            kept = decision.by_expected_f1(marginals(model, page.page.blocks), words)
+            kept, _ = victor.decide_2(marginals(model, page.page.blocks), page.page.blocks)
             f1 = measures.quality(cross_validation.word_overlap(page, kept)).f1
             found[page.gold.set, page.gold.id] = f1
     return found

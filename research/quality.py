@@ -20,7 +20,7 @@ import research
 from research import out_of_fold, preferences, previous, quality_tables, rejecting
 from research.out_of_fold import PageRow
 from victor_spark import resources
-from victor_spark.evaluation import card, cross_validation, pictures
+from victor_spark.evaluation import cross_validation, pictures, report
 
 MODELS: Final = ("victor-3", "victor-2", "victor-2008")
 WORST: Final = "worst.toml"
@@ -135,7 +135,7 @@ def _models(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:
             f"## Model `{name}`\n\nMade by `{of_model['command']}`, where PAGES is the annotated data."
         )
         parts.append(
-            card.unseen(of_model)
+            report.card_unseen(of_model)
             .replace("](", f"](../models/crf/{name}/")
             .replace("## Quality", "### Quality")
         )
@@ -154,7 +154,7 @@ def _ablation(full: Mapping[str, Any], without: Mapping[str, Any]) -> str:
     ]
     for name, of_model in (("with langid1, langid2", full), ("without", without)):
         every = of_model["cross_validation"]["victor-2008"][cross_validation.ALL]
-        measures = card.block_row(name, every["blocks_of_pages_with_content"])
+        measures = report.block_row(name, every["blocks_of_pages_with_content"])
         lines.append(f"{measures} {every['word_f1']['mean']:.3f} |")
     lines += [
         "| paper, with | 90.82 | 91.84 | 83.80 | 72.95 | |",
@@ -302,13 +302,17 @@ _PREFERENCES: Final = """\
 
 `--prefer` keeps the blocks with the highest expected F for another beta. Made by
 `python -m research.preferences --data PAGES`: means over all pages, by words, out of fold. The best value of
-each measure is bold. The two presets are the betas with the best F0.5 and F2. The model decides on the
+each measure is bold. The presets are within 0.001 of the best F0.5 and F2. The model decides on the
 uncertain blocks of a page together: it keeps all of one level of probability or none. The last row treats
 every block as independent of the others instead. The betas are compared without headlines.
 
-Another beta for each page, chosen by features of the page (its expected F1, its length, the shares of links,
-list items and the largest group of kept blocks), was tried by site and with sets left out. It brought too
-little to be in use."""
+On pages with a low expected F1 it is taken as likelier than the probabilities say that all uncertain blocks
+are content, or none ([method.md](method.md)). Another beta for each page, chosen by features of the page (its
+expected F1, its length, the shares of links, list items and the largest group of kept blocks), was tried by
+site and with sets left out. It brought too little to be in use. Nor are these in use, tried on one fold with
+the last trees grown again: the true kind of each page of `wcxb` as a feature; features of repeated cards;
+pages of `wcxb` that are no articles weighing more; the mean of several models; more and deeper last trees.
+None of them brought a settled gain."""
 
 _REJECT: Final = """\
 ## Pages with nothing to keep

@@ -27,7 +27,7 @@ from research.studies import MAX_ITERATIONS, MOST_BLOCKS, N_FOLDS, STACKING
 from victor_spark.blocks import HEADER, OTHER, TEXT, Blocks, Bool, Float64
 from victor_spark.evaluation import crf, cross_validation, gold, labelling, measures
 from victor_spark.evaluation.labelling import LabelledPage
-from victor_spark.evaluation.progress import reporter
+from victor_spark.logs import reporter
 from victor_spark.model import decision, files
 from victor_spark.model.crf import Model, marginals
 from victor_spark.model.table import FeatureTable, from_conf

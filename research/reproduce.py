@@ -14,14 +14,14 @@ from itertools import permutations
 from pathlib import Path
 from typing import Final
 
-from research import extrinsic, findings, published, reproduction, unseen
+from research import extrinsic, findings, published, reproduction, sample, unseen
 from research.findings import Finding, Plan
 from research.reproduction import Judged
 from victor_spark.errors import EXIT_DONE, InputError, OutputError, UsageError, VictorError
 from victor_spark.evaluation import gold
 from victor_spark.evaluation.gold import GoldPage
-from victor_spark.evaluation.progress import track
 from victor_spark.extractors import CLEANERS, MODELS, template
+from victor_spark.logs import track
 
 TOOLS: Final = tuple(published.TOOLS.values())
 PAIRS: Final = tuple(f"{first}+{second}" for first, second in permutations(TOOLS, 2))
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> None:
-    folder = options.data or gold.data_directory()
+    folder = options.data or sample.data_directory()
     if folder is None:
         raise InputError("no annotated pages: --data DIR or $VICTOR_DATA")
     sets = read(folder / "pages", options.pages)

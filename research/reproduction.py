@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from typing import Final
 
-from research import FOLDER, claims, daniel, extrinsic, published, wrong_words, zones
+from research import claims, daniel, extrinsic, published, wrong_words, zones
 from research.extrinsic import REFERENCE, percent
 from research.findings import Finding
 from research.published import Triple
@@ -78,7 +78,7 @@ def _learnt(judged: Judged) -> str:
             path = model / "metrics.json"
             known = json.loads(path.read_text(encoding="utf-8"))["training_pages"] if path.is_file() else None
             numbers = ["unknown" if known is None else str(known.get(own, 0)) for own in _SETS]
-            rows.append([f"`{name}`", f"`{model.relative_to(FOLDER.parent)}`", *numbers])
+            rows.append([f"`{name}`", f"`models/{folder}`", *numbers])
     return markdown(["cleaner", "model", *(f"learnt from, of {own}" for own in _SETS)], rows)
 
 

@@ -1,6 +1,7 @@
 """The annotated pages that models are trained and measured on, and a fixed sample of them."""
 
 import hashlib
+import os
 from pathlib import Path
 from typing import Final
 
@@ -9,6 +10,15 @@ from victor_spark.evaluation.gold import GoldPage
 
 NEWER: Final = ("aed", "fundus")
 """Sets in `more/`, beside the directory of the older ones."""
+
+
+_REPOSITORY: Final = Path(__file__).resolve().parents[1]
+
+
+def data_directory() -> Path | None:
+    """The optional annotated data: $VICTOR_DATA, else ../shared/data beside the repository."""
+    directory = Path(os.environ.get("VICTOR_DATA") or _REPOSITORY.parent / "shared" / "data")
+    return directory if directory.is_dir() else None
 
 
 def files(directory: Path) -> dict[str, Path]:

@@ -26,16 +26,26 @@ from research import against_peers, peers_raw, sites_page
 from victor_spark import pipeline, resources
 from victor_spark.blocks import Blocks, Bool, Float32, Float64, UInt8, UInt64
 from victor_spark.errors import EXIT_DONE, VictorError
-from victor_spark.evaluation import cross_validation, gold, resampling
+from victor_spark.evaluation import cross_validation, gold, measures
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import aligned_labels
-from victor_spark.evaluation.progress import track
 from victor_spark.extractors import victor
+from victor_spark.logs import track
 from victor_spark.model import decision
 from victor_spark.preparation import handed_over
-from victor_spark.sites.decision import FILE_NAME, SiteModel, from_bytes, revised
+from victor_spark.sites.evidence import (
+    FILE_NAME,
+    REPEATS,
+    Contributions,
+    Known,
+    SiteModel,
+    added,
+    contributions,
+    evidence,
+    model_from_bytes,
+    revised,
+)
 from victor_spark.sites.evidence import N_PAGES as N_SAME
-from victor_spark.sites.evidence import REPEATS, Contributions, Known, added, contributions, evidence
 from victor_spark.words import block_words, words
 
 MORE: Final = ("fundus", "aed")
@@ -219,7 +229,7 @@ def measure(data: Path, models: Path, results: Path, site_model: Path, *, refit:
         trials = {each: decided(rows, table, replace(fitted, calibration=each)) for each in CALIBRATION}
         calibration = min(trials, key=lambda each: abs(float(np.diff(trials[each].mean(axis=0))[0])))
         (site_model / FILE_NAME).write_bytes(replace(fitted, calibration=calibration).to_bytes())
-    shipped = from_bytes((site_model / FILE_NAME).read_bytes())
+    shipped = model_from_bytes((site_model / FILE_NAME).read_bytes())
     common = shipped.common
 
     one, by_site = decided(rows, table, None), decided(rows, table, shipped)
@@ -324,14 +334,14 @@ def _elsewhere(f1: dict[tuple[float, float], Float64], folds: np.ndarray) -> Flo
 
 
 def _summary(f1: Float64, sites: np.ndarray) -> dict[str, float]:
-    interval = resampling.interval(f1.tolist(), sites.tolist())
+    interval = measures.interval(f1.tolist(), sites.tolist())
     return {"f1": interval.mean, "low": interval.low, "high": interval.high} | {
         f"below {bar}": float((f1 < bar).mean()) for bar in (0.5, 0.8)
     }
 
 
 def _gain(one: Float64, other: Float64, sites: np.ndarray) -> dict[str, float]:
-    interval = resampling.interval((other - one).tolist(), sites.tolist())
+    interval = measures.interval((other - one).tolist(), sites.tolist())
     return {"gain": interval.mean, "low": interval.low, "high": interval.high}
 
 

@@ -23,10 +23,10 @@ from research import peers_raw
 from research.against_peers import FEWEST, OURS, UNKNOWN, verdict
 from victor_spark.blocks import Float64
 from victor_spark.errors import EXIT_DONE, VictorError
-from victor_spark.evaluation import comparison, evaluate, gold, measuring, resampling
-from victor_spark.evaluation.comparison import Table
+from victor_spark.evaluation import evaluate, gold, measures, measuring
+from victor_spark.evaluation.evaluate import Table
 from victor_spark.evaluation.measuring import SNIPPETS
-from victor_spark.evaluation.progress import track
+from victor_spark.logs import track
 
 RESULTS: Final = "snippets.json"
 SET: Final = "trafilatura_eval"
@@ -34,7 +34,7 @@ SET: Final = "trafilatura_eval"
 
 def _f1_table(rows: Table, measure: str) -> Float64:
     """F1 by page and cleaner, shape (n_pages, n_cleaners); NaN where a page hasn't the measure."""
-    return np.array([[comparison.f1(page, measure) for page in pages] for pages in rows.values()]).T
+    return np.array([[evaluate.f1(page, measure) for page in pages] for pages in rows.values()]).T
 
 
 def by_language(rows: Table) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def by_language(rows: Table) -> dict[str, Any]:
             continue
         means = table[there].mean(axis=0)
         best = 1 + int(means[1:].argmax())
-        (difference,) = resampling.differences(
+        (difference,) = measures.differences(
             table[there][:, :1], table[there][:, best : best + 1], sites[there].tolist()
         )
         found[language] = {
@@ -74,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         peers_raw.versions(peers_raw.NAMES)
         pages = list(gold.read(gold.find(options.data, [options.set])[options.set]))
         judged = evaluate.locally(pages, measuring.plan(names, (), (SNIPPETS,)), n_jobs=options.jobs)
-        rows = comparison.table(list(track(judged, "pages", len(pages) * len(names))), names)
+        rows = evaluate.table(list(track(judged, "pages", len(pages) * len(names))), names)
     except VictorError as error:
         print(f"snippets: error: {error}", file=sys.stderr)
         return error.exit_code

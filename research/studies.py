@@ -30,9 +30,9 @@ import research
 from research import out_of_fold, trials
 from research.trials import ALL_STAGES, STAGES, Trial
 from victor_spark.errors import EXIT_DONE, InputError, VictorError
-from victor_spark.evaluation import resampling
+from victor_spark.evaluation import measures
 from victor_spark.evaluation.labelling import LabelledPage
-from victor_spark.evaluation.progress import reporter
+from victor_spark.logs import reporter
 from victor_spark.model.table import FeatureTable, from_conf
 from victor_spark.model.trees import KINDS
 from victor_spark.train.crfsuite import TrainingOptions
@@ -69,7 +69,7 @@ def figures(
     if base is None:
         return found
     sites = [pages[row].site for row in trial.judged]
-    (difference,) = resampling.differences(_column(f1), _column(base), sites)
+    (difference,) = measures.differences(_column(f1), _column(base), sites)
     return found | {"difference": {key: round(value, 6) for key, value in asdict(difference).items()}}
 
 

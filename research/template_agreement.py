@@ -9,11 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from victor_spark.blocks import Int32
-from victor_spark.evaluation.progress import track
+from victor_spark.logs import track
 from victor_spark.templates import table
 from victor_spark.templates.matcher import NEAR, Matchers, unite
-from victor_spark.templates.mine import MiningSettings, mine
-from victor_spark.templates.sites import sample
+from victor_spark.templates.mine import MiningSettings, mine, sample
 
 
 @dataclass(frozen=True, slots=True)

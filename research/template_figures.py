@@ -11,15 +11,15 @@ from typing import Any, Final
 
 from research import injection, template_agreement, template_folds
 from research import template_guard as guard
-from victor_spark import pipeline
+from victor_spark import hosts, pipeline
 from victor_spark.evaluation import gold, template_gain
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.template_gain import SiteGain
 from victor_spark.model.files import FORMAT
-from victor_spark.templates import sites, tokens
+from victor_spark.templates import tokens
 from victor_spark.templates.mine import MiningSettings
 
-GROUPING: Final = sites.HOST
+GROUPING: Final = hosts.HOST
 GOLD_SETS: Final = ("cleanportaleval", "daniel", "dragnet", "wcxb")
 """The sets with several pages of one site."""
 CLEAN_SETS: Final = ("dragnet", "wcxb")

@@ -8,12 +8,11 @@ from victor_spark import pipeline
 from victor_spark.evaluation import crf, cross_validation, labelling
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage
-from victor_spark.evaluation.progress import track
 from victor_spark.evaluation.template_gain import ModelsFor
 from victor_spark.extractors import MODELS
+from victor_spark.logs import track
 from victor_spark.model import files as model_files
-from victor_spark.model.feature_sets import TEMPLATE_SHARE
-from victor_spark.model.table import FeatureTable, from_conf
+from victor_spark.model.table import TEMPLATE_SHARE, FeatureTable, from_conf
 from victor_spark.templates.mine import MiningSettings
 from victor_spark.train.crfsuite import TrainingOptions
 

@@ -14,14 +14,14 @@ from victor_spark.blocks import Page
 from victor_spark.document import Document
 from victor_spark.evaluation import measures, template_gain
 from victor_spark.evaluation.measures import Overlap, Quality
-from victor_spark.evaluation.progress import track
 from victor_spark.evaluation.template_gain import ModelsFor, Pages
 from victor_spark.extractors import template
 from victor_spark.extractors.template import Guard
+from victor_spark.logs import track
 from victor_spark.rendering.plain import plain_text
-from victor_spark.templates import coverage, sites
+from victor_spark.templates import coverage
 from victor_spark.templates.coverage import SiteTemplates
-from victor_spark.templates.mine import MiningSettings, mine
+from victor_spark.templates.mine import MiningSettings, mine, sample
 
 MOST_LOST: Final = 0.005
 """Of a site's recall."""
@@ -46,7 +46,7 @@ def judged(pages: Pages, cleaner: str, grouping: str, models_for: ModelsFor) -> 
     found = {}
     for site, of_site in track(pages.items(), "sites for the guard", len(pages)):
         documents = template_gain.cleaned(of_site, pipeline.Settings(cleaner), models_for(of_site))
-        mined = mine(site, sites.sample(document.columns.text for document in documents), MiningSettings())
+        mined = mine(site, sample(document.columns.text for document in documents), MiningSettings())
         templates = SiteTemplates(template_gain.templates([mined], grouping))
         found[site] = [
             _judged(document, templates, page.gold or "")

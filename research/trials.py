@@ -16,7 +16,7 @@ from research import sample
 from victor_spark.blocks import Blocks, Float64
 from victor_spark.evaluation import crf, cross_validation, gold, labelling, measures
 from victor_spark.evaluation.labelling import LabelledPage
-from victor_spark.evaluation.progress import track
+from victor_spark.logs import track
 from victor_spark.model import decision
 from victor_spark.model.crf import Model, chain_marginals, marginals
 from victor_spark.model.table import FeatureTable, without

@@ -7,7 +7,7 @@ from typing import Final
 from research import sample
 from victor_spark import resources
 from victor_spark.evaluation import crf, gold, labelling
-from victor_spark.evaluation.progress import track
+from victor_spark.logs import track
 from victor_spark.model import files as model_files
 from victor_spark.model.table import from_conf
 from victor_spark.train.crfsuite import TrainingOptions

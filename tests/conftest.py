@@ -1,16 +1,20 @@
-"""What every test may use: the annotated pages where they are, and Java for those that start Spark."""
+"""What every test may use: the annotated pages, and one Spark session for all tests of a process."""
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 from hypothesis import settings
 
 import victor_spark
 from victor_spark.spark.java import ensure_java_home
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -45,6 +49,15 @@ def root() -> Path:
 def package() -> Path:
     """The folder of the package: the checkout's, or that of the wheel that is tested."""
     return Path(victor_spark.__file__).parent
+
+
+@pytest.fixture(scope="session")
+def spark() -> "Iterator[SparkSession]":
+    """A local session, made as `victor clean` makes it, which takes it in this process instead of its own."""
+    from victor_spark.spark.session import session
+
+    with session(master="local[2]") as active:
+        yield active
 
 
 @pytest.fixture(scope="session")

@@ -30,7 +30,7 @@ def document(source: str, dropped: Collection[str | int] = ()) -> Document:
     return Document(
         status="ok",
         reason=None,
-        text=plain_text(blocks, kept),
+        text=plain_text(blocks, kept, page.html),
         html=page.html,
         title=blocks.title,
         url=None,

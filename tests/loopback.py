@@ -1,8 +1,10 @@
 """Servers of tests, on 127.0.0.1."""
 
+import secrets
+import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
@@ -20,3 +22,15 @@ def served(handler: Callable[..., BaseHTTPRequestHandler]) -> Iterator[str]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def free_ports(n: int) -> list[int]:
+    """Free ports of 127.0.0.1, from a range of which connections get none."""
+    ports: list[int] = []
+    with ExitStack() as stack:
+        while len(ports) < n:
+            listener = stack.enter_context(socket.socket())
+            with suppress(OSError):
+                listener.bind(("127.0.0.1", 10_000 + secrets.randbelow(20_000)))
+                ports.append(listener.getsockname()[1])
+    return ports

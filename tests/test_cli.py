@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,7 +20,6 @@ from tests.said import said
 from victor_spark import extractors, kernels, logs
 from victor_spark.cli import main
 from victor_spark.commands import COMMANDS, lists, options
-from victor_spark.evaluation import progress
 
 TEXT = "The lighthouse keeper wrote down the weather every evening, and nobody ever asked him for his books."
 PAGE = (
@@ -265,9 +265,22 @@ def test_the_help_of_a_command_lists_its_exit_codes(capsys: pytest.CaptureFixtur
         (found[name],) = re.findall(r"^exit codes: (.*)$", capsys.readouterr().out, re.MULTILINE)
     assert found["cleaners"] == "0 done, 1 internal error, 2 wrong usage or unreadable input"
     assert "3 failure budget exceeded, 4 stopped; run the same command again" in found["clean"]
-    assert "3 the page's expected F1 is below" in found["explain"]
+    assert "3 expected F1 below" in found["explain"]
+    assert "2 wrong usage, unreadable input or no page written, 4 stopped" in found["fetch"]
     assert found["status"].startswith("0 complete, 1 internal error, ")
     assert found["status"].endswith(", 4 incomplete")
+
+
+def test_the_help_of_limits_says_what_happens_beyond_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["clean", "--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    for words in (
+        "evidence: only give blocks their template_share",
+        "beyond: status timeout (default: 20)",
+        "(a bare number is megabytes); beyond: status out_of_memory (default: 1G)",
+        "such as 500M",
+    ):
+        assert words in shown
 
 
 @pytest.mark.parametrize(
@@ -318,12 +331,20 @@ def test_a_line_of_the_log_holds_no_control_characters_and_no_colours(
     )
 
 
+def test_a_line_of_the_log_is_one_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python workers share one stderr, and with PYTHONUNBUFFERED every write goes there at once."""
+    written: list[str] = []
+    monkeypatch.setattr(sys, "stderr", SimpleNamespace(write=written.append, flush=lambda: None))
+    logs.log("one line")
+    assert list(filter(None, written)) == ["victor: one line\n"]
+
+
 def test_progress_in_a_log_has_rate_and_time_left_and_no_carriage_return(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = iter([0.0, 1.0, 30.0, 40.0])
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
-    report = progress.reporter("reading", 400)
+    monkeypatch.setattr(logs.time, "monotonic", lambda: next(now))
+    report = logs.reporter("reading", 400)
     for done in (1, 300, 400):
         report(done, "")
     assert capsys.readouterr().err.splitlines() == [

@@ -56,7 +56,7 @@ def test_the_base_installation_cleans_a_page_and_names_the_extra_for_spark(
         for module, packages in packages_distributions().items()
         if extra & set(map(canonicalize_name, packages))
     }
-    assert {"pyspark", "matplotlib", "pandas", "pydivsufsort", "catboost", "brotli"} <= modules
+    assert {"pyspark", "matplotlib", "pandas", "pydivsufsort", "catboost", "fastwarc"} <= modules
     page = tmp_path / "page.html"
     paragraph = (
         "After three weeks in dry dock the ferry left the harbour on Monday with forty passengers on board."

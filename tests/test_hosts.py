@@ -2,8 +2,7 @@
 
 import pytest
 
-from victor_spark.hosts import host_name, registered_domain
-from victor_spark.templates.sites import site
+from victor_spark.hosts import host_name, registered_domain, site
 
 
 @pytest.mark.parametrize(

@@ -171,6 +171,18 @@ def test_a_wrong_option_is_a_value_error_before_the_first_page(wrong: dict[str, 
         victor_spark.load(**wrong)
 
 
+@pytest.mark.parametrize("wrong", [b"x", [5], object()])
+def test_an_option_of_another_type_is_a_value_error_that_names_it(wrong: Any) -> None:
+    for option in dataclasses.fields(Settings):
+        with pytest.raises(ValueError, match=f"^{option.name} must be .*, not "):
+            victor_spark.load(**{option.name: wrong})
+
+
+def test_an_address_that_is_no_str_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match="url must be str or None, not bytes"):
+        victor_spark.clean(ARTICLE, url=b"http://a.example/")  # type: ignore[arg-type]
+
+
 def test_a_document_and_its_blocks_are_one_short_line_at_the_prompt() -> None:
     document = victor_spark.clean(ARTICLE * 20)
     assert repr(document).startswith("<Document ok: ")
@@ -472,11 +484,10 @@ def drawn(*works: dict[str, str], body: str = "<div id=app></div>") -> str:
         drawn({"text": STORY}),
         drawn({"articleBody": f"<p>{STORY}</p><script>draw()</script>"}),
         drawn({"articleBody": f"&lt;p&gt;{STORY}&lt;/p&gt;"}),
-        drawn({"headline": "Fog", "articleBody": 2 * STORY}, {"headline": "Late ferry", "text": STORY}),
         drawn({"articleBody": STORY}, body="<noscript>Please enable JavaScript to read this.</noscript>"),
         drawn({"articleBody": STORY}, body="<noscript><img src='/pixel' alt=''></noscript>"),
     ],
-    ids=["body", "text", "html", "escaped html", "one of two", "request for scripts", "pixel"],
+    ids=["body", "text", "html", "escaped html", "request for scripts", "pixel"],
 )
 def test_the_text_of_a_page_that_scripts_draw_is_that_of_its_json_ld(page: str) -> None:
     document = victor_spark.clean(page)
@@ -485,6 +496,15 @@ def test_the_text_of_a_page_that_scripts_draw_is_that_of_its_json_ld(page: str) 
     assert [document.html[block.start : block.end] for block in document.blocks] == [
         escape(STORY, quote=False)
     ]
+
+
+def test_the_headline_stands_once_above_the_text_of_json_ld_and_the_work_is_that_named_like_the_page() -> (
+    None
+):
+    fog = {"headline": "Fog", "articleBody": 2 * STORY}
+    for stated in (STORY, f"<h1>Late Ferry!</h1><p>{STORY}"):
+        text = victor_spark.clean(drawn(fog, {"headline": "Late ferry", "text": stated})).text
+        assert (text.casefold().count("late ferry"), text.splitlines()[-1]) == (1, STORY)
 
 
 @pytest.mark.parametrize(

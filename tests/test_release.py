@@ -32,6 +32,15 @@ def steps(path: Path) -> list[dict[str, Any]]:
     return [step for job in jobs for step in job["steps"]]
 
 
+@pytest.fixture
+def tracked(root: Path) -> list[str]:
+    """The files of the checkout; an sdist that is unpacked below a checkout is none."""
+    if not (root / ".git").exists():
+        pytest.skip("no checkout")
+    listed = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True, check=True)
+    return listed.stdout.splitlines()
+
+
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_workflows_and_templates_follow_their_schemas(path: Path) -> None:
     schemas = {"workflows": "github-workflows", "ISSUE_TEMPLATE": "github-issue-forms"}
@@ -49,6 +58,11 @@ def test_workflows_run_commands_of_dev_and_ci_has_the_lanes_of_ci_run(root: Path
     lanes = content["jobs"]["lane"]["strategy"]["matrix"]["lane"]
     lines = (root / ".ci" / "run").read_text(encoding="utf-8")
     called = set(re.findall(r"^step .*?\./dev ([\w-]+)", lines, re.MULTILINE)) - {"setup"}
+    called |= {
+        lane
+        for line in re.findall(r"lanes (test-.*?) *(?:>|$)", lines, re.MULTILINE)
+        for lane in line.split()
+    }
     assert set(lanes) == called
     commands = [step["run"] for path in workflows.glob("*.yml") for step in steps(path) if "run" in step]
     named = {words[1] for command in commands if (words := shlex.split(command))[0] == "./dev"}
@@ -64,14 +78,11 @@ def test_scripts_that_workflows_call_are_there(root: Path) -> None:
     assert [name for name in called if not (root / name).is_file()] == []
 
 
-def test_the_version_stands_in_one_place(root: Path) -> None:
+def test_the_version_stands_in_one_place(root: Path, tracked: list[str]) -> None:
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     assert "version" in project["project"]["dynamic"]
     assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "victor_spark.__version__"}
-    files = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True, check=False)
-    if files.returncode:
-        pytest.skip("no checkout")
-    code = [root / name for name in files.stdout.splitlines() if name.endswith((".py", ".toml", ".cff"))]
+    code = [root / name for name in tracked if name.endswith((".py", ".toml", ".cff"))]
     line = f'"{victor_spark.__version__}"'
     found = [path for path in code if path.exists() and line in path.read_text(encoding="utf-8")]
     assert found == [root / "victor_spark" / "__init__.py"]
@@ -90,14 +101,11 @@ def test_release_notes_are_the_section_of_the_version(root: Path, tmp_path: Path
     assert "the tag is v1.3.0, the version is 1.2.0" in refused.stderr
 
 
-def test_an_sdist_has_all_files_of_the_checkout(root: Path, tmp_path: Path) -> None:
+def test_an_sdist_has_all_files_of_the_checkout(root: Path, tmp_path: Path, tracked: list[str]) -> None:
     """What the tests read, too; and nothing that is made here."""
-    files = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True, check=False)
-    if files.returncode:
-        pytest.skip("no checkout")
     script = "import sys; from setuptools import build_meta; print(build_meta.build_sdist(sys.argv[1]))"
     copy = tmp_path / "checkout"
-    for name in files.stdout.splitlines():
+    for name in tracked:
         if (root / name).is_file():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             (copy / name).write_bytes((root / name).read_bytes())
@@ -112,7 +120,7 @@ def test_an_sdist_has_all_files_of_the_checkout(root: Path, tmp_path: Path) -> N
     )
     with tarfile.open(tmp_path / done.stdout.split()[-1]) as archive:
         packed = {name.partition("/")[2] for name in archive.getnames()}
-    wanted = {name for name in files.stdout.splitlines() if (root / name).is_file()}
+    wanted = {name for name in tracked if (root / name).is_file()}
     assert wanted - packed == set()
     assert not [name for name in packed if name.endswith((".so", ".pyc", ".pxd"))]
 

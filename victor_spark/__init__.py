@@ -1,6 +1,7 @@
 """victor-spark: web crawls into clean text, with the reason for every block kept or dropped."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -37,7 +38,8 @@ def clean(
     A page without content, or a file that is not a page, gives a document whose `status` and `reason` say
     why. The first call loads the model. The other arguments are those of `load`.
 
-    Raises TypeError for other types of `html`, InputError for a string that is an address or a path.
+    Raises TypeError for other types of `html` and `url`, InputError for an `html` that is an address or
+    a path.
     """
     return load(
         cleaner,
@@ -80,8 +82,8 @@ def load(
     `lid_model` and `templates` are files; `templates_use` is "after", "before" or "evidence"; `sites` is a
     folder.
 
-    Raises UsageError (a ValueError) for an unknown name or a value out of range, InputError (a ValueError)
-    and ModelError for a file that cannot be used.
+    Raises UsageError (a ValueError) for an unknown name, a value out of range or of another type, InputError
+    (a ValueError) and ModelError for a file that cannot be used.
     """
     from victor_spark import pipeline
 
@@ -92,20 +94,25 @@ def load(
         fail_below=fail_below,
         without=_names(without),
         including=_names(including),
-        model=None if model is None else fspath(model),
+        model=_path(model),
         languages=_names(languages),
-        lid_model=None if lid_model is None else fspath(lid_model),
-        templates=None if templates is None else fspath(templates),
+        lid_model=_path(lid_model),
+        templates=_path(templates),
         templates_use=templates_use,
-        sites=None if sites is None else fspath(sites),
+        sites=_path(sites),
     )
     return pipeline.PageCleaner(chosen)
 
 
 def _names(given: str | Iterable[str]) -> tuple[str, ...]:
-    """Names separated by commas, or in a sequence."""
-    names = given.split(",") if isinstance(given, str) else given
-    return tuple(name.strip() for name in names if name.strip())
+    """Names separated by commas, or in a sequence; `Settings` refuses other values."""
+    with suppress(TypeError):
+        return tuple(filter(None, map(str.strip, given.split(",") if isinstance(given, str) else given)))
+    return given  # type: ignore[return-value]
+
+
+def _path(given: StrPath | None) -> str | None:
+    return fspath(given) if isinstance(given, PathLike) else given
 
 
 def language_shares(document: "Document") -> dict[str, float]:

@@ -156,13 +156,15 @@ class Scores:
     `probabilities` has shape (n_blocks, 3), columns as in LABELS, rows summing to 1 (marginal probabilities
     from the CRF, 0/1 from rules). `kept` is the cleaner's own decision. `expected_f1` is the F1 by words that
     the cleaner expects of `kept`, None for cleaners without an estimate. `text` is the own text of a tool
-    that yields text only; `kept` are then the blocks that hold it.
+    that yields text only; `kept` are then the blocks that hold it. `headline`: blocks that are kept as the
+    page's headline only, None for cleaners that keep none so.
     """
 
     probabilities: Float64
     kept: Bool
     expected_f1: float | None = None
     text: str | None = None
+    headline: Bool | None = None
 
     @property
     def graded(self) -> bool:
@@ -227,6 +229,11 @@ def _noted(notes: tuple[str, ...]) -> list[tuple[str, bool, np.dtype[Any]]]:
         for name, column in COLUMNS.items()
         if not notes or set(notes) & set(column.notes)
     ]
+
+
+def first_from(starts: Int32, place: int) -> int:
+    """The first of sorted places that is not before `place`; searching for a Python int converts them all."""
+    return int(starts.searchsorted(starts.dtype.type(place)))
 
 
 def no_blocks() -> Blocks:

@@ -11,20 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NoReturn
 
-from victor_spark import __version__, logs
+from victor_spark import __version__, errors, logs
 from victor_spark.commands import COMMANDS, loaded, options
 from victor_spark.commands.options import Command
-from victor_spark.errors import (
-    EXIT_DONE,
-    EXIT_INCOMPLETE,
-    EXIT_INTERNAL,
-    EXIT_USAGE,
-    EXTRAS,
-    UsageError,
-    VictorError,
-    described,
-    suggestion,
-)
+from victor_spark.errors import UsageError, VictorError
 from victor_spark.redaction import redacted_message
 
 EXIT_INTERRUPTED: Final = 130
@@ -86,7 +76,7 @@ def _run(words: list[str]) -> int:
     try:
         return _dispatch(words)
     except SystemExit as error:  # argparse: 0 after --help, 2 with its own line
-        return error.code if isinstance(error.code, int) else EXIT_USAGE
+        return error.code if isinstance(error.code, int) else errors.EXIT_USAGE
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
@@ -98,25 +88,25 @@ def _run(words: list[str]) -> int:
         return _failed(str(error), error.exit_code, debug=debug)
     except BaseException as error:  # noqa: BLE001 - the outermost handler; a panic in Rust code is not an Exception
         package = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
-        if extra := EXTRAS.get(package):
-            line, code = f"{package} is not installed: pip install 'victor-spark[{extra}]'", EXIT_USAGE
+        if extra := errors.EXTRAS.get(package):
+            line, code = f"{package} is not installed: pip install 'victor-spark[{extra}]'", errors.EXIT_USAGE
         else:
             hint = "" if debug else " (--debug prints the traceback)"
-            line, code = f"internal error: {described(error)}{hint}", EXIT_INTERNAL
+            line, code = f"internal error: {errors.described(error)}{hint}", errors.EXIT_INTERNAL
         return _failed(line, code, debug=debug)
 
 
 def _dispatch(words: list[str]) -> int:
     if words[:1] == ["--version"]:
         print("\n".join(_version()))
-        return EXIT_DONE
+        return errors.EXIT_DONE
     group = words[0] if words and _in_group(words[0]) and words[0] not in COMMANDS else ""
     if words[:1] in ([], [group]) and not words[1:]:
         print(_help(group), file=sys.stderr)
-        return EXIT_USAGE
+        return errors.EXIT_USAGE
     if words[0] in _HELP or (group and words[1] in _HELP):
         print(_help(group))
-        return EXIT_DONE
+        return errors.EXIT_DONE
     name = _command(words)
     command = loaded(name)
     reader = parser(name, command)
@@ -134,7 +124,7 @@ def _dispatch(words: list[str]) -> int:
         if not command.stopped:
             raise
         logs.log(f"stopped; {command.stopped}", "warning")
-        return EXIT_INCOMPLETE
+        return errors.EXIT_INCOMPLETE
     if sys.stdout is not None:
         sys.stdout.flush()  # a failure here is an error of the command
     return code
@@ -151,7 +141,7 @@ def _command(words: list[str]) -> str:
             return name
     in_group = _in_group(words[0])
     wrong = " ".join(words[: 2 if in_group else 1])
-    near = suggestion(wrong, in_group or {*COMMANDS, *(name.split()[0] for name in COMMANDS)})
+    near = errors.suggestion(wrong, in_group or {*COMMANDS, *(name.split()[0] for name in COMMANDS)})
     listed = f"victor {words[0]} --help" if in_group else "victor --help"
     raise UsageError(f"no command {wrong!r}{near or f' (`{listed}` lists the commands)'}")
 
@@ -179,7 +169,9 @@ class _Parser(argparse.ArgumentParser):  # argparse's messages can be changed on
     def error(self, message: str) -> NoReturn:
         _, _, unknown = message.partition("unrecognized arguments: ")
         near = (
-            suggestion(unknown.split()[0].partition("=")[0], self._option_string_actions) if unknown else ""
+            errors.suggestion(unknown.split()[0].partition("=")[0], self._option_string_actions)
+            if unknown
+            else ""
         )
         raise UsageError(f"{message}{near or f' (see {self.prog} --help)'}")
 

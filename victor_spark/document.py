@@ -7,18 +7,30 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property, lru_cache
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property, lru_cache, partial
 from hashlib import blake2b
 from typing import Any, Final, overload
 
 import numpy as np
 
-from victor_spark.blocks import LABELS, Blocks, Bool, Float64, Scores, UInt8, labels
+from victor_spark.blocks import (
+    LABELS,
+    OTHER,
+    Blocks,
+    Bool,
+    Float64,
+    Scores,
+    UInt8,
+    labels,
+    no_blocks,
+    uniform,
+)
 from victor_spark.html.characters import properties
 from victor_spark.kernels import code_points, num, text_of
 from victor_spark.metadata.extract import Metadata, metadata
 from victor_spark.rendering import markdown, markup, plain
+from victor_spark.rendering.shown import shown
 from victor_spark.rendering.structure import Structure
 from victor_spark.roles import ROLES, roles
 
@@ -98,18 +110,18 @@ class Document:
     """
 
     status: str
-    reason: str | None
-    text: str
-    html: str
-    title: str | None
-    url: str | None
-    language: str | None
-    language_score: float | None
-    charset: str | None
-    cleaner: str
-    columns: Blocks
-    scores: Scores
-    kept: Bool
+    reason: str | None = None
+    text: str = ""
+    html: str = ""
+    title: str | None = None
+    url: str | None = None
+    language: str | None = None
+    language_score: float | None = None
+    charset: str | None = None
+    cleaner: str = ""
+    columns: Blocks = field(default_factory=no_blocks)
+    scores: Scores = field(default_factory=partial(uniform, 0, OTHER))
+    kept: Bool = field(default_factory=lambda: np.zeros(0, dtype=bool))
     p_content: float | None = None
     expected_f1: float | None = None
     cut: Bool | None = None
@@ -194,12 +206,14 @@ class Document:
             return self.text
         if form == "json":
             return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
-        points = None if self.cut is None else np.where(self.cut, np.uint32(ord(" ")), self.columns.points)
+        columns = self.columns
+        if self.cut is not None:
+            points = np.where(self.cut, np.uint32(ord(" ")), columns.points)
+            columns = replace(columns, points=points, text=text_of(points))
         if form == "cleaneval":
-            columns = self.columns if points is None else replace(self.columns, points=points)
             return plain.cleaneval(columns, self.kept, self.html)
         url = None if (self.url or "").startswith("file:") else self.url
-        page = Structure(self.html, self.columns, self.kept, url=url, markup=self.markup, points=points)
+        page = Structure(self.html, *shown(columns, self.kept, self.html), url=url, markup=self.markup)
         page.leave_out(links=links, images=images, emphasis=emphasis)
         if form == "markdown":
             return markdown.markdown(page, None if title else self.title)

@@ -53,6 +53,7 @@ ANSWERED: Final = frozenset({"ok", "empty", "wrong_language"})
 
 
 EXTRAS: Final = {
+    "aiohttp": "fetch",
     "catboost": "train",
     "deltalake": "delta",
     "fasttext": "fasttext",

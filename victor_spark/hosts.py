@@ -1,9 +1,22 @@
-"""Hosts and registered domains of URLs."""
+"""Hosts and registered domains of URLs, and which site a page belongs to.
 
+A grouping is written `registered-domain`, `host`, or `path-prefix:N` (the host and the first N folders of the
+path: a blog farm, the courses of a university). Pages from files have no host: their site is their folder.
+"""
+
+import re
 from functools import cache, lru_cache
+from typing import Final
 from urllib.parse import urlsplit
 
 from tldextract import TLDExtract
+
+from victor_spark.errors import UsageError
+
+REGISTERED_DOMAIN: Final = "registered-domain"
+HOST: Final = "host"
+PATH_PREFIX: Final = "path-prefix"
+GROUPINGS: Final = (REGISTERED_DOMAIN, HOST, f"{PATH_PREFIX}:N")
 
 
 def host_name(url: str | None) -> str | None:
@@ -33,3 +46,31 @@ def registered_domain(host: str | None) -> str | None:
 def _suffixes() -> TLDExtract:
     """The public suffix list that tldextract ships; nothing is downloaded or cached on disk."""
     return TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
+
+
+def site(url: str | None, grouping: str = REGISTERED_DOMAIN) -> str | None:
+    """The site of a URL; None where the URL has neither host nor folder."""
+    try:
+        parts = urlsplit(url or "")
+    except ValueError:  # such as "http://[half an address/"
+        return None
+    host = host_name(url)
+    if not host:
+        return "/".join(["file://", *_folders(parts.path)]) if parts.scheme == "file" else None
+    if grouping == REGISTERED_DOMAIN:
+        return registered_domain(host) or host
+    n_folders = int(check_grouping(grouping).partition(":")[2] or 0)
+    return "/".join([host, *_folders(parts.path)[:n_folders]])
+
+
+def _folders(path: str) -> list[str]:
+    """The folders of a path; what follows the last slash is a page in them."""
+    return [folder for folder in path.split("/")[:-1] if folder]
+
+
+@cache
+def check_grouping(text: str) -> str:
+    """The grouping; UsageError where it is invalid."""
+    if text in (REGISTERED_DOMAIN, HOST) or re.fullmatch(f"{PATH_PREFIX}:(?:[1-9]|1[0-9]|20)", text):
+        return text
+    raise UsageError(f"no grouping {text!r}: registered-domain, host or path-prefix:N with N from 1 to 20")

@@ -1,10 +1,12 @@
-"""Lines on stderr: text for people, or objects of JSON for a log store (`--log-format json`)."""
+"""Lines on stderr: text for people, or objects of JSON for a log store (`--log-format json`); progress."""
 
 import json
 import logging
 import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, TypeAlias, TypeVar
 
 from victor_spark.redaction import redacted_message
 
@@ -13,6 +15,14 @@ FIELDS: dict[str, Any] | None = None
 _QUIET: list[str] = []
 """Levels of lines that are left out."""
 _SPACES: Final = str.maketrans("\t\n", "  ")
+_BAR_WIDTH: Final = 30
+
+T = TypeVar("T")
+Report: TypeAlias = Callable[[int, str], None]
+"""Called with the number done and a short note; the call with the total ends the bar."""
+
+_REDRAW_SECONDS: Final = 0.1
+_LINE_SECONDS: Final = 20.0
 
 
 class _Handler(logging.Handler):
@@ -47,12 +57,24 @@ def log(line: str, level: str = "info", /, **fields: Any) -> None:
     else:
         found = {"time": datetime.now(UTC).isoformat(), "level": level, "message": text}
         text = json.dumps({**found, **FIELDS, **fields})
-    print(text, file=sys.stderr, flush=True)
+    print(f"{text}\n", end="", file=sys.stderr, flush=True)  # in one write: processes share stderr
 
 
 def _harmless(character: str) -> str:
     is_space = character.isspace() and (character in "\t\n" or character > "\x9f")
     return character if character.isprintable() or is_space else "\N{REPLACEMENT CHARACTER}"
+
+
+def on_terminal() -> bool:
+    """Whether progress can be a bar."""
+    return sys.stderr.isatty() and FIELDS is None
+
+
+def bar(share: float, line: str, end: str = "") -> None:
+    """Draws a bar and a line on a terminal, in place of those before."""
+    filled = min(int(_BAR_WIDTH * share), _BAR_WIDTH)
+    sys.stderr.write(f"\r[{'#' * filled}{'.' * (_BAR_WIDTH - filled)}] {line}\x1b[K{end}")
+    sys.stderr.flush()
 
 
 def clock(seconds: float) -> str:
@@ -62,3 +84,39 @@ def clock(seconds: float) -> str:
     if hours:
         return f"{hours}:{minutes:02}:{rest:02}"
     return f"{minutes}:{rest:02}" if minutes else f"{rest} s"
+
+
+def track(rows: Iterable[T], label: str, n: int) -> Iterator[T]:
+    """Yields the rows unchanged and shows `label` and how many of `n` are done."""
+    report = reporter(label, n)
+    for done, row in enumerate(rows):
+        report(done, "")
+        yield row
+    report(n, "")
+
+
+def reporter(label: str, n: int) -> Report:
+    """A function that shows how many of `n` are done, at a limited rate; nothing with --quiet."""
+    is_bar = on_terminal()
+    last = started = time.monotonic()
+
+    def report(done: int, note: str) -> None:
+        nonlocal last
+        now = time.monotonic()
+        wait = _REDRAW_SECONDS if is_bar else _LINE_SECONDS
+        if is_quiet() or (done < n and now - last < wait):
+            return
+        last = now
+        line = _line(label, done, n, now - started) + (f", {note}" if note else "")
+        if is_bar:
+            bar(done / n if n else 1.0, line, "\n" if done >= n else "")
+        else:
+            log(line)
+
+    return report
+
+
+def _line(label: str, done: int, n: int, seconds: float) -> str:
+    rate = f", {done / seconds:.3g}/s" if done and seconds >= 1 else ""
+    left = f", about {clock(seconds / done * (n - done))} left" if 0 < done < n else ""
+    return f"{label}: {done}/{n}, {clock(seconds)}{rate}{left}"

@@ -1,18 +1,20 @@
 """The way of a page from bytes to Document, without Spark."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache, partial
+from inspect import formatannotation
+from numbers import Real
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, TypeVar, get_args
 
 import numpy as np
 
 from victor_spark import roles
-from victor_spark.blocks import OTHER, TEXT, Bool, Cleaner, Page, Scores, no_blocks, uniform
+from victor_spark.blocks import OTHER, TEXT, Bool, Cleaner, Page, Scores, uniform
 from victor_spark.document import Document
 from victor_spark.errors import InputError, ModelError, TableError, UsageError
-from victor_spark.extractors import CRF_CLEANERS, by_site, check_name, load, models_of, template, victor
+from victor_spark.extractors import CRF_CLEANERS, check_name, load, models_of, template, victor
 from victor_spark.extractors.template import TemplateStep
 from victor_spark.html.charset import PLAIN_TEXT
 from victor_spark.kernels import warn_if_uncompiled
@@ -24,7 +26,7 @@ from victor_spark.model.files import read_bytes
 from victor_spark.preparation import Lap, PageFacts, handed_over, prepare, prepare_text, unmeasured
 from victor_spark.rendering.plain import plain_text
 from victor_spark.resources import directory
-from victor_spark.templates import coverage
+from victor_spark.templates import coverage, table
 from victor_spark.warc import file_types
 from victor_spark.warc.records import Record
 
@@ -56,6 +58,18 @@ class Settings:
     templates_use: str = template.AFTER
     sites: str | None = None
 
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value, kinds = getattr(self, each.name), get_args(each.type) or (each.type,)
+            if Ellipsis in kinds:
+                fits = isinstance(value, tuple) and all(isinstance(one, str) for one in value)
+                wanted = "str or a list of str"
+            else:
+                fits = isinstance(value, (*kinds, Real) if float in kinds else kinds)
+                wanted = formatannotation(each.type)
+            if not fits:
+                raise UsageError(f"{each.name} must be {wanted}, not {value!r}")
+
 
 EVERYTHING: Final = Settings(cleaner=template.NAME)
 """Keeps all blocks, unless a templates table is given; needs `language_models` only."""
@@ -81,10 +95,10 @@ def models(settings: Settings) -> dict[str, bytes]:
     check_name(settings.cleaner)
     _check(settings)
     template.check(settings.cleaner, settings.templates, settings.templates_use)
-    by_site.check(settings.cleaner, settings.sites)
-    needed = language_models() | (by_site.models(settings.sites) if settings.sites else {})
+    victor.check_sites(settings.cleaner, settings.sites)
+    needed = language_models() | (victor.site_models(settings.sites) if settings.sites else {})
     if settings.templates:
-        needed[TEMPLATES] = template.table_bytes(settings.templates)
+        needed[TEMPLATES] = table.read_bytes(settings.templates)
     if settings.lid_model:
         needed[LID_MODEL] = read_bytes(Path(settings.lid_model))
     folders = models_of(settings.cleaner)
@@ -133,7 +147,7 @@ def cleaning(
     """
     cleaner, templates = load(settings.cleaner, models), _templates(settings, models)
     if settings.sites:
-        cleaner = by_site.cleaner(cleaner, settings.sites, models)
+        cleaner = victor.with_sites(cleaner, settings.sites, models)
     if templates is not None:
         cleaner = templates.cleaner(cleaner)
     look = linguist(
@@ -211,10 +225,12 @@ class PageCleaner:
 
     def __call__(self, html: bytes | str, url: str | None = None) -> Document:
         """The document of one page; `victor_spark.clean` describes the arguments and errors."""
+        if not isinstance(html, bytes | str):
+            raise TypeError(f"html must be bytes or str, not {type(html).__name__}")
+        if not isinstance(url, str | None):
+            raise TypeError(f"url must be str or None, not {type(url).__name__}")
         if isinstance(html, bytes):
             return _loaded(self.settings)(handed_over(html, url))
-        if not isinstance(html, str):
-            raise TypeError(f"html must be bytes or str, not {type(html).__name__}")
         if what := file_types.only_named(html):
             raise InputError(f"html is {what}, not a page: pass the content of the page, as bytes or str")
         return _loaded(self.settings)(handed_over(html.encode("utf-8", "replace"), url, "utf-8"))
@@ -286,7 +302,8 @@ def _decided(
 ) -> Document:
     """The document of a page: a `status` says that no cleaner saw it."""
     page, scores = judged.page, judged.scores
-    kept = _kept(page, scores, settings) if judged.kept is None else judged.kept
+    kept, headline = _kept(page, scores, settings) if judged.kept is None else (judged.kept, scores.headline)
+    scores = replace(scores, headline=headline)
     if status is None and (settings.without or settings.including):
         kept = roles.chosen(
             page.blocks, page.title, kept, without=settings.without, including=settings.including
@@ -332,16 +349,15 @@ def _decided(
     )
 
 
-def _kept(page: Page, scores: Scores, settings: Settings) -> Bool:
+def _kept(page: Page, scores: Scores, settings: Settings) -> victor.Decided:
     """The blocks to keep: by the settings, or the cleaner's own decision."""
     if settings.threshold is not None:
-        return decision.by_threshold(scores.probabilities, settings.threshold)
+        return decision.by_threshold(scores.probabilities, settings.threshold), None
     if settings.prefer is not None and scores.expected_f1 is not None:
         beta = decision.PREFERENCES[settings.prefer]
-        if settings.cleaner == victor.NAME:
-            return victor.decide(scores.probabilities, page.blocks, beta)
-        return decision.by_expected_f1(scores.probabilities, decision.n_words(page.blocks), beta)
-    return scores.kept
+        decide = victor.decide if settings.cleaner == victor.NAME else victor.decide_2
+        return decide(scores.probabilities, page.blocks, beta)
+    return scores.kept, scores.headline
 
 
 def _unfit(page: Page, language: PageLanguage, settings: Settings) -> tuple[str | None, str | None]:
@@ -360,18 +376,4 @@ def _unfit(page: Page, language: PageLanguage, settings: Settings) -> tuple[str 
 
 def dropped(record: Record, settings: Settings, status: str, reason: str | None) -> Document:
     """The document of a record that was not cleaned, or could not be."""
-    return Document(
-        status=status,
-        reason=reason,
-        text="",
-        html="",
-        title=None,
-        url=record.url,
-        language=None,
-        language_score=None,
-        charset=record.http_charset,
-        cleaner=settings.cleaner,
-        columns=no_blocks(),
-        scores=uniform(0, OTHER),
-        kept=np.zeros(0, dtype=bool),
-    )
+    return Document(status, reason, url=record.url, charset=record.http_charset, cleaner=settings.cleaner)

@@ -6,7 +6,7 @@ The role follows from the elements around a block and from the words in their cl
 
 import re
 from collections.abc import Collection
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -65,7 +65,7 @@ def roles(blocks: Blocks, title: str | None) -> UInt8:
     is_prose = (n_words >= _MIN_SENTENCE_WORDS) & ~_inside(blocks, "a") & (blocks.heading_level == 0)
     if n_words[is_prose & ~comment].sum() < _MIN_ARTICLE_WORDS:
         comment[:] = False
-    dated = (_distance(blocks, "meta") <= _NEAR) & (blocks.n_num_tokens + blocks.n_mix_tokens > 0)
+    dated = (blocks.hints[GROUPS.index("meta")] <= _NEAR) & (blocks.n_num_tokens + blocks.n_mix_tokens > 0)
     of_roles = {
         "list-item": blocks.in_list_item > 0,
         "table-cell": in_cell,
@@ -99,20 +99,24 @@ def headline(blocks: Blocks, kept: Bool) -> Bool:
     An h1 that the page's title does not name is none where a kept heading lies between: it names the site.
     """
     found = np.zeros(len(blocks), dtype=bool)
-    texts = np.flatnonzero(kept & (blocks.heading_level == 0))
-    if not len(texts):
+    is_heading = blocks.heading_level > 0
+    (texts,) = (kept & ~is_heading).nonzero()
+    has_words = blocks.n_letters + blocks.n_num_tokens > 0  # no link to the headline itself, such as #
+    dropped = is_heading & ~kept & has_words
+    if not len(texts) or not dropped.any():
         return found
     title, is_named = _title(blocks, blocks.title)
-    has_words = blocks.n_letters + blocks.n_num_tokens > 0  # no link to the headline itself, such as #
-    if not len(rows := np.flatnonzero(title & ~kept & has_words)):
+    (rows,) = (title & dropped).nonzero()
+    if not len(rows):
         return found
     n_words, end = blocks.n_words, int(rows[-1]) + 1
-    after = texts[np.searchsorted(texts, end) :]
+    after = texts[texts.searchsorted(end) :]
     is_above = len(after) > 0 and 2 * n_words[after].sum() >= n_words[texts].sum() > 0
     if not is_above or n_words[end : after[0]].sum() > _MAX_WORDS_BETWEEN:
         return found
     if is_named or not kept[end : after[0]].any():
-        found[rows] = not np.isin(blocks.letters_hash[rows], blocks.letters_hash[kept]).all()
+        hashes = blocks.letters_hash
+        found[rows] = not set(hashes[rows].tolist()) <= set(hashes[kept].tolist())
     return found
 
 
@@ -120,18 +124,14 @@ def _inside(blocks: Blocks, container: str) -> Bool:
     return (blocks.containers & np.uint64(BIT[container])) > 0
 
 
-def _distance(blocks: Blocks, group: str) -> UInt8:
-    """How many elements up the nearest ancestor with a word of the group is; 255: there is none."""
-    distances: UInt8 = blocks.hints[GROUPS.index(group)]
-    return distances
-
-
-def _region(hints: UInt8, group: str) -> Bool:
+def _region(hints: UInt8 | list[int], group: str) -> Any:
     """Blocks in a part of the page with such a name; inside it, no article begins. `hints`: theirs."""
     distance = hints[GROUPS.index(group)]
-    article = np.minimum(hints[GROUPS.index("article")], hints[GROUPS.index("post")])
     reach = _MAX_DISTANCE + 2 * (group in ("comment", "byline"))
-    return np.asarray((distance <= reach) & (distance <= article))
+    return (distance <= reach) & (distance <= hints[_ARTICLE]) & (distance <= hints[_POST])
+
+
+_ARTICLE, _POST = map(GROUPS.index, ("article", "post"))
 
 
 def _title(blocks: Blocks, title: str | None) -> tuple[Bool, bool]:
@@ -144,14 +144,16 @@ def _title(blocks: Blocks, title: str | None) -> tuple[Bool, bool]:
     parts = _SEPARATOR.split(of_page)
     levels = blocks.heading_level
     longest, chosen = 1, -1
-    for row in np.flatnonzero(levels).tolist():
-        text = " ".join(blocks.text[blocks.text_start[row] : blocks.text_end[row]].casefold().split())
+    (headings,) = levels.nonzero()
+    spans = (headings.tolist(), blocks.text_start[headings].tolist(), blocks.text_end[headings].tolist())
+    for row, start, end in zip(*spans, strict=True):
+        text = " ".join(blocks.text[start:end].casefold().split())
         if longest < len(text) and _is_named(text, of_page, parts) and not _is_apart(blocks, row):
             longest, chosen = len(text), row
     is_named = chosen >= 0
     if not is_named:
         highest = [
-            row for row in np.flatnonzero(levels == 1)[:_MAX_H1].tolist() if not _is_apart(blocks, row)
+            row for row in headings[levels[headings] == 1][:_MAX_H1].tolist() if not _is_apart(blocks, row)
         ]
         if not highest or (blocks.paragraph[highest] != blocks.paragraph[highest[0]]).any():
             return np.zeros(len(blocks), dtype=bool), False
@@ -172,5 +174,5 @@ def _is_named(heading: str, title: str, parts: list[str]) -> bool:
 
 
 def _is_apart(blocks: Blocks, row: int) -> bool:
-    hints = blocks.hints[:, row]
+    hints = blocks.hints[:, row].tolist()
     return int(blocks.containers[row]) & BIT["nav"] > 0 or any(_region(hints, group) for group in _APART)

@@ -6,7 +6,7 @@ column's metadata: there the version is in the metadata of the column `id` (`sch
 
 import json
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -66,20 +66,39 @@ PAGES: Final = pa.schema([(name, kind) for name, kind, _ in _PAGES], metadata={V
 METADATA: Final = ("authors", "date", "date_modified", "site_name", "description", "canonical_url")
 """The fields of `Metadata` that are columns."""
 
-HTML: Final = pa.field("html", pa.binary())
-"""A record's payload: decoded from transfer and content encodings, and otherwise as the server sent it."""
+_ON_REQUEST: Final = [
+    ("markdown", pa.string(), "with --markdown: the kept text as Markdown; null unless the status is ok"),
+    (
+        "html",
+        pa.binary(),
+        "with --html: the page as fetched, without transfer and content encodings, in its own charset",
+    ),
+    (
+        "crawl",
+        pa.string(),
+        "with `--partition-by crawl`: from the shard's path, otherwise isPartOf of its first record",
+    ),
+    ("blocks", pa.list_(BLOCK), "with --blocks: every block, its text, label, role and probabilities"),
+    ("site", pa.string(), "with --by-site: what pages are grouped by; null where the address has no host"),
+    ("n_site_pages", pa.int64(), "with --by-site: pages of the site that a cleaner saw, this one included"),
+    ("n_added_by_site", pa.int32(), "with --by-site: blocks kept because of the site's other pages"),
+    ("n_removed_by_site", pa.int32(), "with --by-site: blocks dropped because of the site's other pages"),
+]
+"""Columns that the pages table has if they are asked for, in their order."""
+
+MEANINGS: Final = {name: meaning for name, _, meaning in (*_PAGES, *_ON_REQUEST)}
+"""What each column that users see means; docs/output.md is made from it."""
 
 RECORDS: Final = pa.schema(
     [PAGES.field(name) for name in PAGES.names[: PAGES.names.index("language")]]
-    + [PAGES.field("status"), PAGES.field("reason"), HTML]
+    + [PAGES.field("status"), PAGES.field("reason"), ("html", pa.binary())]
 )
 """One row per HTML record, not cleaned; `status` is ok where it can be."""
 
-CRAWL: Final = pa.field("crawl", pa.string())
-"""The crawl a shard belongs to, where its path or its first record names it."""
 
-SITE: Final = pa.field("site", pa.string())
-"""What pages are grouped by; null where the address has no host."""
+def judged_dtype(name: str) -> np.dtype[Any]:
+    """The type of the numbers in a list of block rows."""
+    return JUDGED_SCORES.get(name) or COLUMNS[name].dtype
 
 
 def _judged(*names: str) -> pa.Field:
@@ -89,7 +108,7 @@ def _judged(*names: str) -> pa.Field:
         if name in JUDGED_TEXTS:
             kinds.append((name, pa.string()))
         else:
-            dtype = JUDGED_SCORES.get(name) or COLUMNS[name].dtype
+            dtype = judged_dtype(name)
             signed = dtype if dtype.kind == "f" else f"i{dtype.itemsize}"
             kinds.append((name, pa.list_(pa.from_numpy_dtype(signed))))
     return pa.field("judged", pa.struct(kinds))
@@ -111,32 +130,11 @@ JUDGED_WHOLE: Final = _judged(
 BY_SITE: Final = ("site", "n_site_pages", "n_added_by_site", "n_removed_by_site")
 """The columns that say what `--by-site` changed."""
 
-ON_REQUEST: Final = {
-    "markdown": pa.field("markdown", pa.string()),
-    "html": HTML,
-    "crawl": CRAWL,
-    "blocks": pa.field("blocks", pa.list_(BLOCK)),
-    "site": SITE,
-    "n_site_pages": pa.field("n_site_pages", pa.int64()),
-    "n_added_by_site": pa.field("n_added_by_site", pa.int32()),
-    "n_removed_by_site": pa.field("n_removed_by_site", pa.int32()),
+ON_REQUEST: Final = {name: pa.field(name, kind) for name, kind, _ in _ON_REQUEST} | {
     "judged": JUDGED,
     "judged_whole": JUDGED_WHOLE,
 }
-"""Columns that the pages table has if they are asked for, in their order."""
-
-MEANINGS: Final = {
-    **{name: meaning for name, _, meaning in _PAGES},
-    "markdown": "with --markdown: the kept text as Markdown; null unless the status is ok",
-    "html": "with --html: the page as fetched, without transfer and content encodings, in its own charset",
-    "crawl": "with `--partition-by crawl`: from the shard's path, otherwise isPartOf of its first record",
-    "blocks": "with --blocks: every block, its text, label, role and probabilities",
-    "site": "with --by-site: what pages are grouped by; null where the address has no host",
-    "n_site_pages": "with --by-site: pages of the site that a cleaner saw, this one included",
-    "n_added_by_site": "with --by-site: blocks kept because of the site's other pages",
-    "n_removed_by_site": "with --by-site: blocks dropped because of the site's other pages",
-}
-"""What each column that users see means; docs/output.md is made from it."""
+"""These columns, and the block rows, of which each run has one kind at most."""
 
 _DDL_NAMES: Final = {
     pa.string(): "string",

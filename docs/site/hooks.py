@@ -19,6 +19,10 @@ PROJECT: Final = "project"
 ASSETS: Final = ("style.css", "iframe-worker.js")
 LONGEST: Final = 100_000
 IMAGES: Final = {".webp", ".svg", ".png"}
+BOOSTS: Final = {"Start": 4, "How-to guides": 4, "Reference": 2, "Explanation": 1}
+"""Section of the navigation → the weight of its pages in the search: plain words lead to guides first."""
+GENERATED_BOOST: Final = 0.3
+"""That of generated pages, and of documents from outside docs/."""
 _LINK: Final = re.compile(r"(?<=\]\()([^)\s#:]+)(?=[)#])|(?<=\]\()([^)\s#:]+)(?=\s\")")
 _FILE_NAME: Final = re.compile(r"\[([\w-]+\.md)\]\(([\w./-]+\.md)")
 """A link whose text is the name of a file: on the site, its text is the title of the page."""
@@ -67,8 +71,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001 - MkDocs passes them
-    """Generated tables; links to places of the checkout become links to pages of the site."""
+    """Generated tables; links into the checkout become links to pages of the site. Sets the search weight."""
     own = page.file.src_uri
+    section = page.ancestors[-1].title if page.ancestors else None
+    boost = GENERATED_BOOST if page.file.generated_by else BOOSTS.get(section or "", 1)
+    page.meta["search"] = {"boost": boost, **page.meta.get("search", {})}
     source = _source(own)
 
     def changed(match: re.Match[str]) -> str:

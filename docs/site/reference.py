@@ -17,7 +17,8 @@ sys.path.insert(0, str(ROOT))
 
 import victor_spark  # noqa: E402 - needs the path, as all below
 from victor_spark import cli, errors, tables  # noqa: E402
-from victor_spark.commands import COMMANDS, clean_options  # noqa: E402
+from victor_spark.commands import COMMANDS, clean  # noqa: E402
+from victor_spark.commands.options import flat  # noqa: E402
 from victor_spark.spark.request import CleanRequest  # noqa: E402
 
 OUTPUT: Final = ROOT / "docs" / "output.md"
@@ -129,19 +130,14 @@ def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 def configuration() -> str:
     """The keys of conf/cleaning.toml: those of the request's dataclasses; and the other files of conf/."""
     built_in = CleanRequest()
-    options = {
-        one.dest: one
-        for one in clean_options.flat(
-            (clean_options.CLEANER, clean_options.TEMPLATES, clean_options.SITES, *clean_options.RUNNING)
-        )
-    }
+    options = {one.dest: one for one in flat(clean.ALL)}
     about = (
         "Defaults of your own stand in `conf/cleaning.toml`. An option of the command line has priority over "
         "the file, and the file over the built-in value. An unknown key is an error. The folder `conf/` is "
         "that of the checkout, or of the installed package.\n"
     )
     lines = ["# Configuration\n", about]
-    for group, section in clean_options.TABLES.items():
+    for group, section in clean.TABLES.items():
         lines.append(f"## \\[{section}\\]\n")
         rows = []
         for field in dataclasses.fields(getattr(built_in, group)):

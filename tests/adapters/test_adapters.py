@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import pandas as pd
 import pytest
+from pyspark.sql import SparkSession
 
 from tests.conftest import ROOT
 from tests.spark.crawl import Response, write_warc
@@ -19,7 +20,6 @@ from tests.test_readme import blocks
 from tests.versions.environments import UnavailableError, environment
 from victor_spark.adapters.dataframe import clean_columns, clean_udf
 from victor_spark.errors import UsageError
-from victor_spark.spark.session import session
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -111,12 +111,14 @@ def test_other_tools_do_the_same_job_as_victor_beside_them(here: Path, tool: str
 
 
 @pytest.mark.spark
-def test_a_udf_of_spark_and_its_twin_of_pandas_give_a_row_for_every_page(here: Path) -> None:
+def test_a_udf_of_spark_and_its_twin_of_pandas_give_a_row_for_every_page(
+    spark: SparkSession, here: Path
+) -> None:
     names: dict[str, Any] = {}
-    with session(master="local[2]"):
-        source = example("clean_udf").replace("html.parquet", f"{here}/html.parquet")
-        exec(compile(source, "pipelines.md", "exec"), names)
-        by_spark = names["cleaned"].drop("url").toPandas()
+    assert spark
+    source = example("clean_udf").replace("html.parquet", f"{here}/html.parquet")
+    exec(compile(source, "pipelines.md", "exec"), names)
+    by_spark = names["cleaned"].drop("url").toPandas()
     exec(compile(example("clean_columns"), "pipelines.md", "exec"), names)
     by_pandas = names["cleaned"]
     assert by_pandas["status"].tolist() == ["ok", None, "ok", "empty"]

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
-from victor_spark.annotation import labels as label_strings
 from victor_spark.annotation.store import Store
 
 COMMAND = [sys.executable, "-c", "import sys; from victor_spark.cli import main; sys.exit(main())"]
@@ -133,14 +132,7 @@ def write_pages(folder: Path, n_pages: int = 4, n_paragraphs: int = 6) -> Path:
 def replay(store: Store, annotation: int) -> str:
     """The labels that the log alone gives, from the initial labels of an annotation."""
     ((labels,),) = store.rows("SELECT initial FROM annotation WHERE id = ?", annotation)
-    log = store.rows(
-        "SELECT id, kind, before, after, target FROM action WHERE annotation = ? ORDER BY id", annotation
-    )
-    entries = {entry["id"]: entry for entry in log}
-    for entry in log:
-        written = entry["after"]
-        if entry["target"] is not None:
-            written = entries[entry["target"]]["before" if entry["kind"] == "undo" else "after"]
-        if written is not None:
-            labels = label_strings.apply(labels, json.loads(written))
+    for entry in store.rows("SELECT before, after FROM action WHERE annotation = ? ORDER BY id", annotation):
+        assert entry["before"] == labels
+        labels = entry["after"]
     return str(labels)

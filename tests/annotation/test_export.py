@@ -8,7 +8,7 @@ import pytest
 from resiliparse.parse.html import HTMLTree
 
 from tests.annotation.serving import write_pages
-from victor_spark.annotation import agreement, annotations, store
+from victor_spark.annotation import annotations, progress, store
 from victor_spark.annotation.annotations import Action
 from victor_spark.annotation.store import Store
 from victor_spark.cli import main
@@ -41,14 +41,10 @@ def kept(tmp_path: Path) -> Iterator[Store]:
     opened.close()
 
 
-def export(kept: Store, form: str, output: Path, *, option: str = "--format") -> Path:
-    words = ["annotate", "export", "--store", str(kept.path), option, form, "--output", str(output)]
+def export(kept: Store, form: str, output: Path) -> Path:
+    words = ["annotate", "export", "--store", str(kept.path), "--format", form, "--output", str(output)]
     assert main(words) == 0
     return output
-
-
-def test_the_format_can_be_given_as_in_earlier_versions(kept: Store, tmp_path: Path) -> None:
-    assert (export(kept, "cleaneval", tmp_path / "gold", option="--form") / "gold").is_dir()
 
 
 @pytest.mark.parametrize("name", ["mine.jsonl", "mine.jsonl.xz"])
@@ -68,8 +64,8 @@ def test_gold_lines_hold_the_kept_text_and_give_training_the_labels_themselves(
 
 def test_cleaneval_folders_are_read_by_evaluate(kept: Store, tmp_path: Path) -> None:
     output = export(kept, "cleaneval", tmp_path / "out")
-    (source,) = gold.sources([str(output / "gold")], str(output / "html"))
-    (page,) = source.read()
+    ((_, read),) = gold.sources([str(output / "gold")], str(output / "html"))
+    (page,) = read()
     assert page.gold == "A bridge at last\nThe mayor opened the bridge today."
     assert page.html == PAGE
 
@@ -133,10 +129,10 @@ def test_cohens_kappa_is_that_of_the_text_book() -> None:
     # 20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no: observed 0.7, by chance 0.5.
     first = "1" * 25 + "0" * 25
     second = "1" * 20 + "0" * 5 + "1" * 10 + "0" * 15
-    assert agreement.cohen(first, second) == pytest.approx(0.4)
-    assert agreement.cohen("0123", "0123") == 1.0
-    assert agreement.cohen("000", "000") is None
-    assert agreement.cohen("", "") is None
+    assert progress.cohen(first, second) == pytest.approx(0.4)
+    assert progress.cohen("0123", "0123") == 1.0
+    assert progress.cohen("000", "000") is None
+    assert progress.cohen("", "") is None
 
 
 def test_fleiss_kappa_is_that_of_fleiss_1971() -> None:
@@ -146,9 +142,9 @@ def test_fleiss_kappa_is_that_of_fleiss_1971() -> None:
         (7, 7, 0, 0, 0), (3, 2, 6, 3, 0), (2, 5, 3, 2, 2), (6, 5, 2, 1, 0), (0, 2, 2, 3, 7),
     ]  # fmt: skip
     blocks = [[str(label) for label, n in enumerate(row) for _ in range(n)] for row in counts]
-    assert agreement.fleiss(blocks) == pytest.approx(0.2099, abs=1e-4)
-    assert agreement.fleiss([]) is None
-    assert agreement.fleiss([["1", "1"], ["2", "2", "2"]]) == 1.0
+    assert progress.fleiss(blocks) == pytest.approx(0.2099, abs=1e-4)
+    assert progress.fleiss([]) is None
+    assert progress.fleiss([["1", "1"], ["2", "2", "2"]]) == 1.0
 
 
 def test_the_agreement_report_names_pairs_and_pages(kept: Store, capsys: pytest.CaptureFixture[str]) -> None:

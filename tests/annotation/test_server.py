@@ -365,18 +365,25 @@ def test_a_body_without_a_length_is_read_no_further_than_the_limit(server: Serve
 def test_a_store_of_another_schema_version_or_of_another_program_is_refused_untouched(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kept = tmp_path / "a.sqlite"
-    store.create_or_open(kept).close()
-    with sqlite3.connect(kept) as connection:
-        connection.execute("PRAGMA user_version = 99")
-    connection.close()
+    later, earlier = tmp_path / "a.sqlite", tmp_path / "earlier.sqlite"
+    for path, version in ((later, 99), (earlier, 1)):
+        store.create_or_open(path).close()
+        with sqlite3.connect(path) as connection:
+            connection.execute(f"PRAGMA user_version = {version}")
+        connection.close()
     foreign = tmp_path / "b.sqlite"
     with sqlite3.connect(foreign) as connection:
         connection.execute("CREATE TABLE mine (x)")
     connection.close()
     text = tmp_path / "c.sqlite"
     text.write_text("no database at all, but long enough to be looked at" * 30)
-    for path, words in ((kept, "schema version 99"), (foreign, "not an annotation store"), (text, "not an")):
+    refused = {
+        later: "schema version 99, this victor-spark needs version 2: update victor-spark.",
+        earlier: "made by an earlier version: export it with that one",
+        foreign: "not an annotation store",
+        text: "not an",
+    }
+    for path, words in refused.items():
         before = path.read_bytes()
         assert main(["annotate", "--store", str(path), "--no-prelabels"]) == 2
         assert words in capsys.readouterr().err

@@ -10,6 +10,8 @@ import pytest
 import victor_spark
 from victor_spark.annotation import explained as explanation
 from victor_spark.cli import main
+from victor_spark.commands.explain import EXPLAIN
+from victor_spark.extractors import victor
 
 TEXT = (
     "The harbour master counted the boats twice that morning, because nobody could believe the first count. "
@@ -47,9 +49,11 @@ def test_a_headline_that_is_kept_for_its_role_is_shown_as_such() -> None:
     document = victor_spark.clean(PAGE)
     probabilities = document.scores.probabilities.copy()
     title = [block.role for block in document.blocks].index("title")
+    probabilities[:title] = (0.0, 0.05, 0.95)  # the menu has the title's word
     for p_other, is_shown in ((0.95, True), (0.01, False)):
         probabilities[title] = (1 - p_other, 0.0, p_other)
-        shown = replace(document, scores=replace(document.scores, probabilities=probabilities))
+        scores = victor.scores(probabilities, document.columns)
+        shown = replace(document, scores=scores, kept=scores.kept)
         tooltips = explanation.page(shown, {}, name="page", markup=PAGE)
         assert ('"headline": true' in tooltips) == is_shown
         assert "kept are blocks with P(content)" in explanation.verdict(shown)
@@ -67,6 +71,7 @@ def test_a_doubtful_page_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert explained(tmp_path, "--fail-below", "0.1")[0] == 0
     assert explained(tmp_path, "--fail-below", "1.0")[0] == 3
     assert "below 1" in capsys.readouterr().out
+    assert EXPLAIN.exit_codes.endswith("3 expected F1 below --fail-below")
 
 
 def test_the_metadata_and_their_sources_are_printed(

@@ -108,7 +108,7 @@ def test_a_model_may_look_at_site_templates(tmp_path: Path, monkeypatch: pytest.
         (["--folds", "1"], "--folds"),
         (["--folds", "50"], "sites"),
         (["--algorithm", "ap", "--c2", "1"], "--c2"),
-        (["--c1", "-1"], "negative"),
+        (["--c1", "-1"], "--c1"),
         (["--output", "/dev/null/model"], "cannot write"),
     ],
 )

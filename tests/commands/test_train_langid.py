@@ -8,14 +8,14 @@ import pytest
 
 from tests.langid.conftest import Speak, speak  # noqa: F401 - a fixture
 from victor_spark import cli
-from victor_spark.commands import train_langid
+from victor_spark.commands import train_ngrams
 from victor_spark.errors import InputError, ModelError, OutputError, UsageError
 from victor_spark.langid.profiles import Profiles
 
 
 def run(*words: object) -> int:
-    parser = cli.parser("train langid", train_langid.TRAIN)
-    return train_langid.run(parser.parse_args([str(word) for word in words]))
+    parser = cli.parser("train langid", train_ngrams.LANGID)
+    return train_ngrams.train_langid(parser.parse_args([str(word) for word in words]))
 
 
 @pytest.fixture

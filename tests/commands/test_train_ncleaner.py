@@ -7,7 +7,7 @@ import pytest
 
 from tests.evaluation.invented import write_sets
 from victor_spark import cli
-from victor_spark.commands import train_ncleaner
+from victor_spark.commands import train_ngrams
 from victor_spark.errors import VictorError
 from victor_spark.extractors.ncleaner import from_bytes
 from victor_spark.pipeline import Settings, cleaning, models
@@ -15,8 +15,8 @@ from victor_spark.warc.records import Record
 
 
 def run(*words: str) -> int:
-    parser = cli.parser("train ncleaner", train_ncleaner.TRAIN)
-    return train_ncleaner.run(parser.parse_args(words))
+    parser = cli.parser("train ncleaner", train_ngrams.NCLEANER)
+    return train_ngrams.train_ncleaner(parser.parse_args(words))
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ import pytest
 
 from tests.deployment import compose
 from victor_spark import cli
-from victor_spark.packing import archives
+from victor_spark import packing as archives
 
 ROOT = Path(__file__).resolve().parents[2]
 DAG = ROOT / "docs/examples/airflow_dag.py"
@@ -167,6 +167,6 @@ def test_the_properties_file_holds_names_and_values() -> None:
 
 def test_what_is_packed_is_what_we_need_and_not_spark_nor_what_only_developers_need() -> None:
     packages = archives.needed(frozenset({"s3"}))
-    assert {"numpy", "pyarrow", "fastwarc", "resiliparse", "s3fs", "aiobotocore"} <= set(packages)
+    assert {"numpy", "pyarrow", "isal", "resiliparse", "s3fs", "aiobotocore"} <= set(packages)
     assert not {"pyspark", "py4j", "pytest", "moto", "catboost", "mypy"} & set(packages)
     assert "s3fs" not in archives.needed(frozenset())

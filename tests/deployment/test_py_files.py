@@ -11,7 +11,8 @@ import pytest
 import victor_spark
 from tests.spark.crawl import PARAGRAPH, page
 from victor_spark import kernels
-from victor_spark.packing import archives, unpacking
+from victor_spark import packing as archives
+from victor_spark.packing import unpacking
 
 _CLEAN = """
 import json, sys

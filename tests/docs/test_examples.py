@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from pyspark.sql import SparkSession
 
 from tests.conftest import ROOT
 from tests.test_readme import blocks
 from victor_spark import cli
 from victor_spark.commands import COMMANDS
-from victor_spark.spark.session import session
 
 RUN: Final = ("coming-from", "dedup", "export", "running", "structure", "templates-howto", "tutorial")
 """Pages whose commands `victor ...` run here, on the sample crawl."""
@@ -30,13 +30,13 @@ NOT_HERE: Final = {
 
 ELSEWHERE: Final = {
     "README": "test_the_example_of_the_index",
-    "annotate": "annotation/browser/test_the_loop.py",
+    "annotate": "browser/test_the_loop.py",
     "common-crawl": "s3/test_common_crawl.py",
     "deploy": "deployment/test_deployment.py",
     "evaluation": "needs annotated pages: research/tests",
     "exploring": "spark/test_datasource.py",
-    "look": "opens a browser: annotation/browser",
-    "new-language": "annotation/browser/test_the_loop.py",
+    "look": "opens a browser: browser",
+    "new-language": "browser/test_the_loop.py",
     "pipelines": "adapters/test_adapters.py",
     "python": "test_readme.py",
 }
@@ -72,8 +72,8 @@ def test_every_page_with_examples_says_where_they_run() -> None:
 
 
 @pytest.fixture(scope="module")
-def clean_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with what the pages start from, and a session of Spark."""
+def clean_run(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what the pages start from."""
     folder = tmp_path_factory.mktemp("docs")
     shards = sorted((ROOT / "sample").glob("crawl-*.warc.gz"))
     (folder / "page.html").write_text(blocks(ROOT, "html")[0], encoding="utf-8")
@@ -83,10 +83,9 @@ def clean_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     for month in ("crawl", "march"):
         (folder / month).mkdir()
         (folder / month / shards[0].name).symlink_to(shards[0])
-    with session(master="local[2]"):
-        out = folder / "finished"
-        assert cli.main(["clean", str(shards[0]), "--output", str(out)]) == 0
-        yield folder
+    assert spark
+    assert cli.main(["clean", str(shards[0]), "--output", str(folder / "finished")]) == 0
+    return folder
 
 
 @pytest.mark.spark

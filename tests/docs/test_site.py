@@ -14,7 +14,7 @@ import pytest
 
 from tests.conftest import ROOT
 from victor_spark import cli, tables
-from victor_spark.commands import COMMANDS, clean_options
+from victor_spark.commands import COMMANDS, clean
 from victor_spark.commands.options import flat
 from victor_spark.spark.request import CleanRequest
 
@@ -54,7 +54,7 @@ def test_every_command_has_a_page_with_all_its_options(reference: ModuleType) ->
 
 def test_every_key_of_the_configuration_has_a_row(reference: ModuleType) -> None:
     page, built_in = reference.configuration(), CleanRequest()
-    known = {field.name for group in clean_options.TABLES for field in fields(getattr(built_in, group))}
+    known = {field.name for group in clean.TABLES for field in fields(getattr(built_in, group))}
     assert {name for name in known if f"\n| `{name}` |" not in page} == set()
 
 

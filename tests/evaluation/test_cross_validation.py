@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from victor_spark.blocks import OTHER, Cleaner, Page, Scores
-from victor_spark.evaluation import cross_validation, pictures
+from victor_spark.evaluation import cross_validation, measures, pictures
 from victor_spark.evaluation.cross_validation import PageResult
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage, label, label_all
-from victor_spark.evaluation.resampling import Interval
+from victor_spark.evaluation.measures import Interval
 
 MENU = "<ul><li><a href='/'>Home</a></li><li><a href='/contact'>Contact</a></li></ul>"
 
@@ -112,7 +112,7 @@ def test_only_usable_pages_are_labelled() -> None:
 
 @pytest.mark.parametrize("ending", ["png", "svg"])
 def test_pictures_are_drawn_without_a_screen(pages: list[LabelledPage], tmp_path: Path, ending: str) -> None:
-    curve = cross_validation.curve(judged(pages, keep_long_blocks))
+    curve = measures.threshold_curve(*cross_validation.blocks(judged(pages, keep_long_blocks)))
     pictures.save(
         pictures.curves({"long blocks": curve}, title="Kept by threshold"), tmp_path / f"curve.{ending}"
     )

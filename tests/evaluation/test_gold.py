@@ -36,7 +36,7 @@ def write(path: Path, *rows: object) -> Path:
 def test_a_page_keeps_all_that_is_known_of_it(tmp_path: Path, name: str) -> None:
     (page,) = gold.read(write(tmp_path / name, ROW))
     assert (page.id, page.set, page.html, page.gold) == ("news/1", "news", ROW["html"], ROW["gold"])
-    assert (page.language, page.comments, page.split) == ("cs", "Konečně!", "dev")
+    assert (page.language, page.meta["comments_gold"], page.split) == ("cs", "Konečně!", "dev")
     assert gold.site(page) == "noviny.example"
 
 

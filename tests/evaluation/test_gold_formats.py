@@ -3,21 +3,22 @@
 import json
 import lzma
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.evaluation.invented import write_sets
 from victor_spark.errors import InputError, UsageError, VictorError
 from victor_spark.evaluation import evaluate, gold
-from victor_spark.evaluation.gold import Choice, GoldPage
+from victor_spark.evaluation.gold import GoldPage
 
 HTML = "<body><ul><li>home</li></ul><h1>Tides</h1><p>High water at six — and low at noon.</p></body>"
 GOLD = "URL: http://tides.example/1\n\n<h>Tides\n<p>High water at six — and low\nat noon.\n"
 
 
-def read(paths: list[Path], pages: Path | None = None, choice: Choice = Choice()) -> list[GoldPage]:  # noqa: B008
+def read(paths: list[Path], pages: Path | None = None, **choice: Any) -> list[GoldPage]:
     found = gold.sources([str(path) for path in paths], None if pages is None else str(pages))
-    return list(gold.chosen(found, choice))
+    return list(gold.chosen(found, **choice))
 
 
 @pytest.fixture
@@ -74,9 +75,9 @@ def test_snippets_and_their_pages_are_gold_without_text(tmp_path: Path) -> None:
 def test_sets_splits_and_limits_choose_pages(tmp_path: Path) -> None:
     folder = write_sets(tmp_path / "pages")
     assert len(read([folder])) == 24
-    assert {page.set for page in read([folder], choice=Choice(sets=("news",)))} == {"news"}
-    assert {page.split for page in read([folder], choice=Choice(split="dev"))} == {"dev"}
-    assert [page.set for page in read([folder], choice=Choice(limit=2))] == ["forum"] * 2 + ["news"] * 2
+    assert {page.set for page in read([folder], sets=("news",))} == {"news"}
+    assert {page.split for page in read([folder], split="dev")} == {"dev"}
+    assert [page.set for page in read([folder], limit=2)] == ["forum"] * 2 + ["news"] * 2
     assert len(read([folder / "news.jsonl"])) == 12
 
 
@@ -135,11 +136,11 @@ def test_what_cannot_be_gold_is_one_clear_error(
     assert callable(make)
     path, *pages = (str(tmp_path / name) for name in make(tmp_path))
     with pytest.raises(error, match=says) as caught:
-        evaluate.check(gold.sources([path], *pages), Choice())
+        evaluate.check(gold.sources([path], *pages))
     assert "\n" not in str(caught.value)
 
 
 def test_a_set_that_is_not_there_is_named(tmp_path: Path) -> None:
     sources = gold.sources([str(write_sets(tmp_path / "sets"))])
     with pytest.raises(InputError, match=r"no set weather in the gold; there are: forum, news"):
-        evaluate.check(sources, Choice(sets=("weather",)))
+        evaluate.check(sources, ("weather",))

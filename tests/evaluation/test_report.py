@@ -5,10 +5,9 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from victor_spark.evaluation import comparison, report
+from victor_spark.evaluation import evaluate, report
 from victor_spark.evaluation.measures import Overlap
 from victor_spark.evaluation.measuring import Measurement
-from victor_spark.evaluation.report import WorstPage
 
 
 class _Text(HTMLParser):
@@ -59,8 +58,8 @@ def test_long_texts_are_cut_and_it_says_so() -> None:
     judged = Measurement(evil, evil, evil, evil, evil, evil, evil, evil, overlaps={"words": Overlap(1, 2, 2)})
     rows = {evil: [judged]}
     results = {"version": evil, "options": {"command": evil}, "gold": {"n_pages": 1, "sha256": evil}}
-    results |= {"cleaners": [evil], "measures": ["words"], **comparison.compare(rows, ["words"])}
-    html = report.html(results, rows, {evil: [WorstPage(judged, "word " * 10_000, "gold")]})
+    results |= {"cleaners": [evil], "measures": ["words"], **evaluate.compare(rows, ["words"])}
+    html = report.html(results, rows, {evil: [report.shown(judged, "word " * 10_000, "gold", "words")]})
     assert "the first 12,000 of 50,000 characters" in html
     assert "a&lt;b&gt;" in html
     assert evil not in html

@@ -12,16 +12,10 @@ from tests.extractors.pages import kept, page
 from tests.html import pages
 from victor_spark.blocks import Page, Scores
 from victor_spark.extractors import kimatu
-from victor_spark.extractors.kimatu import (
-    Constants,
-    RepetitionConstants,
-    StepConstants,
-    function_blocks,
-    quotes,
-)
+from victor_spark.extractors.kimatu import function_blocks, quotes
 from victor_spark.extractors.kimatu_blocks import (
+    Constants,
     KimatuBlocks,
-    RatioConstants,
     appearance,
     content_relevance,
     detect,
@@ -32,25 +26,24 @@ from victor_spark.model.victor_2008 import container
 from victor_spark.words import subsequence
 
 CONSTANTS = Constants(
-    RatioConstants(
-        length_weight=0.5,
-        average_length_weight=0.5,
-        longest_average=40.0,
-        marks_per_word=0.1,
-        links_per_element=2.0,
-    ),
-    RepetitionConstants(short_element=8.0, function_share=0.5, quote_words=6, quote_share=0.8),
-    StepConstants(
-        near=2,
-        sure_ratio=0.32,
-        dispersed_ratio=0.1,
-        dispersed_near=3,
-        far=3.0,
-        high_ratio=0.5,
-        relevant_ratio=-0.95,
-        relevant_near=1,
-        heading_words=6,
-    ),
+    length_weight=0.5,
+    average_length_weight=0.5,
+    longest_average=40.0,
+    marks_per_word=0.1,
+    links_per_element=2.0,
+    short_element=8.0,
+    function_share=0.5,
+    quote_words=6,
+    quote_share=0.8,
+    near=2,
+    sure_ratio=0.32,
+    dispersed_ratio=0.1,
+    dispersed_near=3,
+    far=3.0,
+    high_ratio=0.5,
+    relevant_ratio=-0.95,
+    relevant_near=1,
+    heading_words=6,
 )
 
 LONG = (
@@ -69,7 +62,7 @@ THIRD = (
 
 
 def constants(**steps: Any) -> Constants:
-    return replace(CONSTANTS, steps=replace(CONSTANTS.steps, **steps))
+    return replace(CONSTANTS, **steps)
 
 
 def clean(of: Page, given: Constants = CONSTANTS) -> Scores:
@@ -137,14 +130,14 @@ TWO_BLOCKS = (
 
 def test_the_counts_of_blocks_by_hand() -> None:
     found = blocks(TWO_BLOCKS)
-    assert found.sums(found.elements.n_words).tolist() == [6, 2]
+    assert found.n_words.tolist() == [6, 2]
     assert found.average_words.tolist() == [3, 1]
-    assert found.sums(found.elements.n_marks).tolist() == [3, 0]
-    assert found.sums(found.elements.n_links).tolist() == [0, 2]
+    assert found.n_marks.tolist() == [3, 0]
+    assert found.n_links.tolist() == [0, 2]
 
 
 def test_the_four_ratios_and_their_combination_by_hand() -> None:
-    given = RatioConstants(0.5, 0.5, longest_average=2.0, marks_per_word=0.75, links_per_element=4.0)
+    given = constants(longest_average=2.0, marks_per_word=0.75, links_per_element=4.0)
     first = 0.5 * 6 / 6 + 0.5 * 1 - (1 - 3 / 6 / 0.75) - 0
     second = 0.5 * 2 / 6 + 0.5 * 1 / 2 - (1 - 0) - 2 / 2 / 4
     np.testing.assert_allclose(content_relevance(blocks(TWO_BLOCKS), given), [first, second])
@@ -152,7 +145,7 @@ def test_the_four_ratios_and_their_combination_by_hand() -> None:
 
 def test_the_longest_average_has_a_maximum() -> None:
     source = f"<p>{'word ' * 90}</p><h2>{'word ' * 20}</h2>"
-    given = replace(CONSTANTS.ratios, length_weight=0.0, average_length_weight=1.0, longest_average=40.0)
+    given = constants(length_weight=0.0, average_length_weight=1.0, longest_average=40.0)
     np.testing.assert_allclose(content_relevance(blocks(source), given), [1 - 1, 20 / 40 - 1])
 
 
@@ -170,7 +163,7 @@ def test_the_longest_average_has_a_maximum() -> None:
 )
 def test_marks_are_those_that_bound_phrases(text: str, n_marks: int) -> None:
     found = blocks(f"<p>{text}</p>")
-    assert found.sums(found.elements.n_marks).tolist() == [n_marks]
+    assert found.n_marks.tolist() == [n_marks]
 
 
 def test_distances_are_to_the_nearest_other_chosen_block() -> None:
@@ -210,7 +203,7 @@ POSTS = "".join(
 
 def test_step_three_rejects_short_texts_that_share_their_words() -> None:
     found = blocks(POSTS)
-    rejected = function_blocks(found, CONSTANTS.repetition)
+    rejected = function_blocks(found, CONSTANTS)
     texts = [" ".join(words) for words in found.elements.words]
     gone = [text for text, block in zip(texts, found.of_element.tolist(), strict=True) if rejected[block]]
     assert gone == ["posted by ann", "posted by bob", "posted by eve"]
@@ -227,17 +220,17 @@ def test_step_four_rejects_a_look_that_quotes_sure_blocks_before_it() -> None:
     source = f"<p>{LONG}</p><q>{quote}</q><p>{OTHER_LONG}</p><q>{quote} Yes.</q>".replace("q>", "blockquote>")
     found = blocks(source, near=1)
     sure = np.array([True, False, True, False])
-    assert quotes(found, sure, CONSTANTS.repetition).tolist() == [False, True, False, True]
+    assert quotes(found, sure, CONSTANTS).tolist() == [False, True, False, True]
 
 
 def test_step_four_looks_only_backwards_at_other_looks_and_at_texts_of_some_length() -> None:
     quote = " ".join(LONG.split()[2:20])
     before = blocks(f"<blockquote>{quote}</blockquote><p>{LONG}</p>")
-    assert not quotes(before, np.array([False, True]), CONSTANTS.repetition).any()
+    assert not quotes(before, np.array([False, True]), CONSTANTS).any()
     alike = blocks(f"<p>{LONG}</p><h1>x</h1><h1>x</h1><p>{quote}</p>", near=1)
-    assert not quotes(alike, np.array([True, False, False]), CONSTANTS.repetition).any()
+    assert not quotes(alike, np.array([True, False, False]), CONSTANTS).any()
     short = blocks(f"<p>{LONG}</p><blockquote>opened the new bridge</blockquote>")
-    assert not quotes(short, np.array([True, False]), CONSTANTS.repetition).any()
+    assert not quotes(short, np.array([True, False]), CONSTANTS).any()
 
 
 def test_step_four_spares_a_look_most_of_whose_blocks_are_no_quotes() -> None:
@@ -248,7 +241,7 @@ def test_step_four_spares_a_look_most_of_whose_blocks_are_no_quotes() -> None:
     )
     source = f"<p>{LONG}</p><blockquote>{quote}</blockquote><h1>x</h1>{own[0]}{own[1]}{own[0]}"
     found = blocks(source, near=1)
-    assert not quotes(found, np.arange(len(found)) == 0, CONSTANTS.repetition).any()
+    assert not quotes(found, np.arange(len(found)) == 0, CONSTANTS).any()
 
 
 def _lcs(first: str, second: str) -> int:
@@ -270,8 +263,8 @@ SHORT = "Short it is, but said: it ends, of course, here."
 
 def test_step_five_takes_in_a_weak_block_that_looks_like_a_sure_one() -> None:
     of = page(f"<p>{LONG}</p>{FILLER}<p>{SHORT}</p>{FILLER}<div class=x>{SHORT}</div>")
-    ratio = content_relevance(detect(elements(of), 2), CONSTANTS.ratios)
-    assert 0.1 * ratio[0] < ratio[3] < CONSTANTS.steps.sure_ratio
+    ratio = content_relevance(detect(elements(of), 2), CONSTANTS)
+    assert 0.1 * ratio[0] < ratio[3] < CONSTANTS.sure_ratio
     assert kept(of, clean(of, constants(relevant_near=0, far=100.0))) == [LONG, SHORT]
     assert kept(of, clean(of, constants(relevant_near=0, far=100.0, dispersed_near=2))) == [LONG]
 
@@ -281,7 +274,7 @@ def test_step_six_deletes_a_candidate_far_from_the_others_unless_its_ratio_is_hi
     gap = "".join(f"<h{1 + row % 6} class=c{row}>-</h{1 + row % 6}>" for row in range(20))
     of = page(f"<p>{LONG}</p><p><i>{OTHER_LONG}</i></p><p><u>{THIRD}</u></p>{gap}<p><tt>{lone}</tt></p>")
     near = {"relevant_near": 0, "sure_ratio": 0.1}
-    ratio = content_relevance(detect(elements(of), 2), CONSTANTS.ratios)
+    ratio = content_relevance(detect(elements(of), 2), CONSTANTS)
     assert 0.1 < ratio[-1] < 0.9
     # distances 1, 1, 1 and 21: the geometric mean is 21 ** (1 / 4), about 2.1
     assert kept(of, clean(of, constants(**near, high_ratio=0.9))) == [LONG, OTHER_LONG, THIRD]

@@ -108,7 +108,7 @@ def test_a_page_with_nothing_to_keep_is_empty(name: str) -> None:
         ("near =", "near = 'by' #", "near = 'by' is not of type int"),
         ("near =", "near = true #", "near = True is not of type int"),
         ("near =", "near == ", "Invalid value"),
-        ("[", "[[", "Expected"),
+        ("near =", "[[near =", "Expected"),
     ],
 )
 @pytest.mark.parametrize("file", FILES)

@@ -17,13 +17,13 @@ from victor_spark.fetch import addresses
 from victor_spark.warc import inputs, reading
 
 
-def fetch(folder: Path, urls: list[str], *options: str, name: str = "pages.warc.gz") -> Path:
+def fetch(folder: Path, urls: list[str], *options: str, name: str = "pages.warc.gz", code: int = 0) -> Path:
     listed, output = folder / "urls.txt", folder / name
     listed.write_text("\n".join(["# a comment", "", *urls]), encoding="utf-8")
     words = ["fetch", str(listed), "--output", str(output), "--allow-private", *options]
     for flag, value in (("--delay", "0.05"), ("--back-off", "0.1")):
         words += [] if flag in options else [flag, value]
-    assert main(words) == 0
+    assert main(words) == code
     return output
 
 
@@ -102,7 +102,7 @@ def test_what_robots_txt_forbids_is_not_asked_for(tmp_path: Path, capsys: pytest
 
 def test_a_site_whose_robots_txt_fails_is_left_alone(tmp_path: Path) -> None:
     with serving("127.0.0.1", broken=True) as site:
-        fetch(tmp_path, [f"{site.base}/a"], "--tries", "2")
+        fetch(tmp_path, [f"{site.base}/a"], "--tries", "2", code=2)
         assert site.paths() == ["/robots.txt", "/robots.txt"]
 
 
@@ -177,9 +177,11 @@ def test_private_addresses_are_refused_whatever_their_name(
 ) -> None:
     (tmp_path / "urls.txt").write_text(url.format(port=site.server.server_port))
     output = tmp_path / "x.warc.gz"
-    assert main(["fetch", str(tmp_path / "urls.txt"), "--output", str(output)]) == 0
+    assert main(["fetch", str(tmp_path / "urls.txt"), "--output", str(output)]) == 2
     assert site.asked == []
-    assert "1 private_address" in capsys.readouterr().err
+    lines = capsys.readouterr().err
+    assert "1 private_address" in lines
+    assert lines.endswith("victor: error: no page was written\n")
 
 
 @pytest.mark.parametrize(
@@ -219,6 +221,16 @@ def test_what_the_archive_holds_is_not_fetched_again(tmp_path: Path) -> None:
         assert output.read_bytes() == before
         fetch(tmp_path, [*urls, f"{site.base}/c"])
         assert site.paths()[n_asked:] == ["/robots.txt", "/c"]
+
+
+def test_a_redirect_that_the_archive_holds_leads_where_it_did(tmp_path: Path) -> None:
+    written = "/stra\u00dfe".encode().decode("latin-1")  # UTF-8, as many servers send it
+    with serving("127.0.0.1", away=sites.redirect(written)) as site:
+        output = fetch(tmp_path, [f"{site.base}/away"])
+        before, n_asked = output.read_bytes(), len(site.asked)
+        fetch(tmp_path, [f"{site.base}/away"])
+        assert site.paths()[n_asked:] == []
+        assert output.read_bytes() == before
 
 
 def test_an_incomplete_last_record_is_removed_and_fetched_again(
@@ -269,4 +281,13 @@ def test_a_file_that_is_no_warc_is_not_added_to(tmp_path: Path, capsys: pytest.C
     before = output.read_bytes()
     assert main(["fetch", str(tmp_path / "urls.txt"), "--output", str(output)]) == 2
     assert "not a .warc.gz" in capsys.readouterr().err
+    assert output.read_bytes() == before
+
+
+def test_where_the_archive_holds_pages_a_fetch_that_adds_none_is_done(tmp_path: Path, site: Site) -> None:
+    output = fetch(tmp_path, [f"{site.base}/a"])
+    site.server.shutdown()
+    before = output.read_bytes()
+    site.server.server_close()
+    fetch(tmp_path, [f"{site.base}/b"], "--tries", "1")
     assert output.read_bytes() == before

@@ -25,14 +25,14 @@ from tests.kernels.test_uncompiled import from_source
 from tests.templates.test_matcher import PIECES, by_expressions
 from tests.templates.test_repeats import by_definition, strings
 from tests.templates.test_tokens import EXPRESSIONS
-from victor_spark import alignment, errors, pipeline
+from victor_spark import errors, pipeline
 from victor_spark.evaluation import cleaneval
 from victor_spark.html.canonical import by_library, canonical
 from victor_spark.html.charset import as_utf8
 from victor_spark.html.segment import segment
-from victor_spark.kernels import code_points, crf, letters, ngrams, preclean, source
+from victor_spark.kernels import code_points, crf, letters, ngrams, source
 from victor_spark.kernels import memory_views as views
-from victor_spark.langid import normalise, scores
+from victor_spark.langid import normalise, repair, scores
 from victor_spark.langid.profiles import Profiles
 from victor_spark.parser.elements import in_source
 from victor_spark.parser.parse import parse
@@ -41,6 +41,7 @@ from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.repeats import corpus, lcp_array, repeats, suffix_array
 from victor_spark.templates.tokens import TOKENISERS, spans
 from victor_spark.warc.records import Record
+from victor_spark.words import match
 
 MOST_MARKUP: Final = 4000
 """The parser library needs time and memory beyond all measure for some pages: they are kept short."""
@@ -132,11 +133,9 @@ def scans_as_uncompiled(content: bytes) -> None:
 
 
 def precleans_as_uncompiled(content: bytes) -> None:
-    """Dropping of textless elements and of attributes is the same compiled and uncompiled."""
+    """Dropping of textless elements is the same compiled and uncompiled."""
     html = as_text(content[1:800])
-    most = content[0] % 4 if content else 0
-    assert twin("kernels.preclean").drop_textless(html) == preclean.drop_textless(html)
-    assert twin("kernels.source").cap(html, most) == source.cap(html, most)
+    assert twin("kernels.source").drop_textless(html) == source.drop_textless(html)
 
 
 def halves(content: bytes) -> tuple[str, str]:
@@ -160,7 +159,7 @@ def matches_as_difflib(content: bytes) -> None:
 def aligns_optimally(content: bytes) -> None:
     """The alignment is as good as that of the dense dynamic programme."""
     a, b = halves(content[:60])
-    matched = alignment.match([*a], [*b])
+    matched = match([*a], [*b])
     assert score(matched.tolist()) == best_score([*a], [*b])
     assert all(a[i] == b[j] for i, j in enumerate(matched.tolist()) if j >= 0)
 
@@ -218,7 +217,7 @@ def languages_score_as_uncompiled(content: bytes) -> None:
     for kernel in (ngrams, twin("kernels.ngrams")):
         gains, n_gains = np.zeros((2, n, len(shipped.languages)), np.int32), np.zeros((2, n), np.int32)
         for found, n_found, table in zip(gains, n_gains, tables, strict=True):
-            columns = views(*words, table.slots, table.entries)
+            columns = views(words[0], normalise.folding_table(), *words[1:], table.slots, table.entries)
             kernel.score_trigrams(*columns, 64, *views(found, n_found))
         distances, n_ngrams = np.zeros((n, ranks.ranks.shape[1]), np.uint16), np.zeros(n, np.int32)
         counts, seen = np.zeros(len(ranks.ranks), np.int32), np.zeros(len(ranks.ranks), np.int32)
@@ -252,10 +251,11 @@ def decodes_as_all_sequences(content: bytes) -> None:
 
 
 def bytes_are_what_python_says(content: bytes) -> None:
-    """Where an iframe begins is as Python has it."""
+    """Where an iframe begins, and what is UTF-8, is as Python has it."""
     view = memoryview(content)
+    assert source.is_utf8(view) == (content.decode("utf-8", "replace").encode() == content)
     for start in range(0, len(content) + 1, 7):
-        assert source.iframe_from(view, start) == content.find(b"<iframe", start)
+        assert source.find(view, b"<iframe", 2, start) == content.find(b"<iframe", start)
 
 
 def letters_count_as_uncompiled(content: bytes) -> None:
@@ -263,7 +263,7 @@ def letters_count_as_uncompiled(content: bytes) -> None:
     points, results = code_points(as_text(content[:400])), []
     for kernel in (letters, twin("kernels.letters")):
         counts, kinds = np.zeros(8, dtype=np.int32), np.empty(len(points), dtype=np.uint8)
-        kernel.census(*map(memoryview, (points, counts)))
+        kernel.census(*map(memoryview, (points, repair.beginnings(), counts)))
         n_doubtful = kernel.tell_kinds(*map(memoryview, (points, normalise.folding_table(), kinds)))
         words = np.zeros(len(points), dtype=np.uint32)
         views = [memoryview(points), memoryview(kinds)]

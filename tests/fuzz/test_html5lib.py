@@ -9,7 +9,7 @@ import pytest
 from tests.fuzz import html5lib_tests
 from tests.fuzz.html5lib_tests import HOME, Case
 from victor_spark.html.canonical import by_library, canonical
-from victor_spark.kernels import preclean
+from victor_spark.kernels import source
 from victor_spark.parser.parse import parse
 
 pytestmark = pytest.mark.skipif(
@@ -125,7 +125,7 @@ def bare(html: str) -> str:
 
 
 def differs(case: Case) -> bool:
-    return bare(preclean.drop_textless(serialised(case.tree))) != bare(canonical(case.markup).html)
+    return bare(source.drop_textless(serialised(case.tree))) != bare(canonical(case.markup).html)
 
 
 def test_trees_are_those_that_the_tests_expect_but_for_a_few() -> None:

@@ -47,10 +47,10 @@ def test_what_the_product_gives_is_what_the_oracle_says(name: str) -> None:
 def test_kernels_are_those_of_the_build_that_is_asked_for() -> None:
     if not built.VARIANT:
         pytest.skip("VICTOR_KERNELS names no build: the usual kernels are tried")
-    from victor_spark.kernels import crf, matching, ngrams, trie
+    from victor_spark.kernels import crf, matching, ngrams, tokens
     from victor_spark.parser import construction
 
-    for kernel in (construction, crf, matching, ngrams, trie):
+    for kernel in (construction, crf, matching, ngrams, tokens):
         assert str(kernel.__file__).startswith(str(built.FOLDER))
 
 

@@ -20,7 +20,6 @@ from tests.gate.floors import Key
 from victor_spark import resources
 from victor_spark.errors import EXIT_DONE, EXIT_INTERNAL, VictorError
 from victor_spark.evaluation import (
-    comparison,
     crf,
     cross_validation,
     evaluate,
@@ -28,12 +27,11 @@ from victor_spark.evaluation import (
     labelling,
     measures,
     measuring,
-    resampling,
 )
 from victor_spark.evaluation.gold import GoldPage
-from victor_spark.evaluation.progress import track
-from victor_spark.evaluation.resampling import Interval
+from victor_spark.evaluation.measures import Interval
 from victor_spark.extractors import CLEANERS, MODELS, template
+from victor_spark.logs import track
 from victor_spark.model import files as model_files
 from victor_spark.model.table import from_conf
 from victor_spark.train.crfsuite import TrainingOptions
@@ -51,7 +49,7 @@ _FLOORS: Final = Path(__file__).with_name("floors.toml")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the gate and returns its exit code."""
     options = _parser().parse_args(arguments)
-    data = Path(options.data) if options.data else gold.data_directory()
+    data = Path(options.data) if options.data else sample.data_directory()
     if data is None or not (data / "pages").is_dir():
         print(f"gate: no annotated data at {data or '../shared/data'} ($VICTOR_DATA); nothing measured")
         return EXIT_DONE
@@ -100,12 +98,12 @@ def seen(pages: Sequence[GoldPage], *, n_jobs: int) -> dict[Key, Interval]:
     alone = tuple(name for name in CLEANERS if name != template.NAME)  # which needs a site's templates
     plan = measuring.plan(alone, (), (_MEASURE,))
     judged = evaluate.locally(pages, plan, n_jobs=n_jobs)
-    rows = comparison.table(list(track(judged, "seen pages", len(pages) * len(plan.names))), plan.names)
-    for failure in comparison.failures(rows):
+    rows = evaluate.table(list(track(judged, "seen pages", len(pages) * len(plan.names))), plan.names)
+    for failure in evaluate.failures(rows):
         print("gate: {cleaner} failed on {set} {id}: {status} ({reason})".format(**failure), file=sys.stderr)
     intervals: dict[Key, Interval] = {}
     for name, own in rows.items():
-        f1 = [comparison.f1(page, _MEASURE) for page in own]
+        f1 = [evaluate.f1(page, _MEASURE) for page in own]
         intervals |= _by_set(name, "seen", [page.set for page in own], [page.site for page in own], f1)
     return intervals
 
@@ -135,7 +133,7 @@ def _by_set(
     intervals: dict[Key, Interval] = {}
     for name in [*sorted(set(sets)), cross_validation.ALL]:
         rows = [row for row, own in enumerate(sets) if name in (own, cross_validation.ALL)]
-        intervals[cleaner, kind, name] = resampling.interval(
+        intervals[cleaner, kind, name] = measures.interval(
             [f1[row] for row in rows], [sites[row] for row in rows]
         )
     return intervals

@@ -7,7 +7,6 @@ The jar with their classes comes by Spark's own --packages, the HDFS client of P
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -24,6 +23,7 @@ import requests
 
 from tests.cluster.runs import environment
 from tests.cluster.standalone import QUICK, START_SECONDS, Daemon, kill
+from tests.loopback import free_ports
 
 FOLDER: Final = Path(os.environ.get("VICTOR_HADOOP") or Path(sys.prefix) / "hadoop")
 SPARK_JARS: Final = Path(pyspark.__file__).parent / "jars"
@@ -89,14 +89,6 @@ def _run(*command: str) -> None:
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if "not found" in line or "rror" in line]
         raise UnavailableError(f"{command[-1]} can't be installed: {(lines or [done.stderr[-300:]])[0]}")
-
-
-def free_port() -> int:
-    """A free port of 127.0.0.1."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-    return port
 
 
 @dataclass
@@ -240,7 +232,7 @@ class Hdfs(Servers):
 @contextmanager
 def hdfs(folder: Path, files: Installed) -> Iterator[Hdfs]:
     """A NameNode and three DataNodes, which stop at the end; all users may write to the root."""
-    rpc, web = free_port(), free_port()
+    rpc, web = free_ports(2)
     servers = Hdfs(folder, files, url=f"hdfs://127.0.0.1:{rpc}", web=f"webhdfs://127.0.0.1:{web}")
     servers.configure("core-site.xml", {"fs.defaultFS": servers.url, "hadoop.tmp.dir": folder / "tmp"})
     site = {
@@ -268,7 +260,8 @@ def hdfs(folder: Path, files: Installed) -> Iterator[Hdfs]:
 def yarn(servers: Servers) -> Iterator[str]:
     """A ResourceManager and a NodeManager of 8 GB beside other servers; the address of its web services."""
     names = ("address", "scheduler.address", "resource-tracker.address", "admin.address", "webapp.address")
-    ports = {f"yarn.resourcemanager.{name}": f"127.0.0.1:{free_port()}" for name in names}
+    free = zip(names, free_ports(len(names)), strict=True)
+    ports = {f"yarn.resourcemanager.{name}": f"127.0.0.1:{port}" for name, port in free}
     of_node = ("address", "localizer.address", "webapp.address")
     site = {
         **ports,
@@ -282,6 +275,8 @@ def yarn(servers: Servers) -> Iterator[str]:
         "yarn.nodemanager.delete.debug-delay-sec": 600,  # a test that fails shows their logs
         "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": 99.9,
         "yarn.nodemanager.container-monitor.interval-ms": 500,
+        # By default, polling is off, also where no cgroup enforces the limit (YARN-11967).
+        "yarn.nodemanager.resource.memory.enforced": "false",
         "yarn.nodemanager.pmem-check-enabled": "true",
         "yarn.nodemanager.vmem-check-enabled": "false",
     }

@@ -8,7 +8,8 @@ import pytest
 
 from tests.cluster.runs import Job, Outcome, of_kind, strike
 from tests.hadoop.conftest import Victor
-from tests.hadoop.servers import N_DATANODES, Hdfs, free_port
+from tests.hadoop.servers import N_DATANODES, Hdfs
+from tests.loopback import free_ports
 from tests.spark.crawl import rows
 
 pytestmark = [pytest.mark.hdfs, pytest.mark.timeout(900)]
@@ -88,7 +89,7 @@ def test_what_hdfs_refuses_is_one_line(victor: Victor, hdfs: Hdfs) -> None:
         assert "in safe mode" in failure(victor("clean", "hdfs:///crawl/", "--output", out))
     finally:
         hdfs.run("hdfs.tools.DFSAdmin", "-safemode", "leave")
-    nobody = f"hdfs://127.0.0.1:{free_port()}"
+    nobody = f"hdfs://127.0.0.1:{free_ports(1)[0]}"
     assert "onnection refused" in failure(victor("clean", f"{nobody}/crawl/", "--output", out))
     assert "onnection refused" in failure(victor("clean", "hdfs:///crawl/", "--output", f"{nobody}/out"))
     assert not hdfs.exists("/refused")

@@ -1,6 +1,7 @@
 """Runs on YARN with HDFS: both modes, the packed environment, and killed containers."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -14,7 +15,7 @@ import pyspark
 import pytest
 
 from tests.cluster import standalone
-from tests.cluster.runs import Outcome
+from tests.cluster.runs import ROOT, Outcome, undisturbed, write_crawl
 from tests.hadoop import servers
 from tests.hadoop.servers import Hdfs
 from tests.hadoop.test_hdfs import outcomes
@@ -26,7 +27,9 @@ CONF = {
     "spark.yarn.jars": f"local:{Path(pyspark.__file__).parent}/jars/*",
     "spark.executor.instances": "1",
     "spark.executor.memory": "512m",
+    "spark.executor.memoryOverhead": "1g",
     "spark.driver.memory": "512m",
+    "spark.driver.memoryOverhead": "1g",
     "spark.yarn.am.memory": "256m",
     "spark.ui.enabled": "false",
     "spark.yarn.maxAppAttempts": "2",
@@ -129,10 +132,34 @@ def masters(folder: Path) -> list[int]:
     return found
 
 
-def test_exit_codes_are_ours_in_client_mode_and_1_in_cluster_mode(submit: Submit, tmp_path: Path) -> None:
-    """A missing input in both modes."""
-    missing = ("hdfs:///crawl/none.warc.gz", "--output", "hdfs:///yarn/never")
-    code, lines = ended(submit("client", *missing), tmp_path)
-    assert code == 2
-    assert "none.warc.gz: no such file" in lines[-1]
-    assert ended(submit("cluster", *missing), tmp_path)[0] == 1
+def test_an_error_of_ours_is_exit_code_1_in_cluster_mode(submit: Submit, tmp_path: Path) -> None:
+    """A missing input; in client mode, exit codes are ours, as below."""
+    process = submit("cluster", "hdfs:///crawl/none.warc.gz", "--output", "hdfs:///yarn/never")
+    assert ended(process, tmp_path)[0] == 1
+
+
+def test_a_container_killed_for_its_memory_ends_the_run_which_resumes_in_a_larger_one(
+    submit: Submit, hdfs: Hdfs, tmp_path: Path
+) -> None:
+    """Client mode: a page takes 2 GB, which --page-memory allows, in a container that has 1.2 GB."""
+    crawl = write_crawl(tmp_path / "crawl", 2, 3, s1_p1="holds memory, is slow once")
+    for shard in sorted(crawl.iterdir()):
+        hdfs.file_system().pipe_file(f"/greedy/{shard.name}", shard.read_bytes())
+    deeds = tmp_path / "deeds"
+    deeds.mkdir()
+    (deeds / "met").touch()
+    conf = {
+        "spark.task.maxFailures": "1",
+        "spark.executorEnv.PYTHONPATH": f"{ROOT / 'tests' / 'cluster' / 'site'}{os.pathsep}{ROOT}",
+        "spark.executorEnv.VICTOR_TEST_DEEDS": str(deeds),
+    }
+    command = ("client", "hdfs:///greedy/", "--output", "hdfs:///yarn/greedy", "--page-memory", "4000")
+    process = submit(*command, **conf, **{"spark.executor.memoryOverhead": "700m"})
+    code, lines = ended(process, tmp_path)
+    assert code == 2, lines
+    assert re.search(r"YARN killed a container \(.+ GB of 1\.2 GB physical memory used\): raise", lines[-1])
+    assert not hdfs.exists("/yarn/greedy/_run/run.json")
+    (deeds / "slow").touch()
+    process = submit(*command, **conf, **{"spark.executor.memoryOverhead": "4g"})
+    assert ended(process, tmp_path)[0] == 0
+    assert outcomes(hdfs.fetched("/yarn/greedy", tmp_path / "rows")) == undisturbed(crawl)

@@ -109,7 +109,7 @@ def test_a_string_has_no_charset_and_bytes_have_one() -> None:
             r"\[x \\[2pt] y\]",
         ),
         ("<span class=MathJax_Preview>[math]</span><script async type=math/tex>x</script>", r"\(x\)"),
-        ("<script type='math/tex' id='MathJax-Element-1'>x</script>", ""),
+        ("<script type='math/tex' id='MathJax-Element-1'>x</script>", r'<span data-tex="\(x\)"></span>'),
         ("<script type=math/tex> </script>", ""),
         ("<script>'math/tex'</script>", ""),
     ],

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from victor_spark.html import charset
 from victor_spark.html.canonical import canonical
 from victor_spark.html.charset import as_utf8, decode
 
@@ -206,22 +205,6 @@ def test_any_bytes_under_any_label_give_some_text(source: bytes, label: str | No
     text.encode("utf-8")
     assert charset == charset.lower()
     assert canonical(source, http_charset=label).charset == charset
-
-
-_EDGES = [
-    bytes([byte]) for byte in b"\x7f\x80\x8f\x90\x9f\xa0\xbf\xc0\xc1\xc2\xdf\xe0\xed\xef\xf0\xf4\xf5\xff"
-]
-_UTF8_PARTS = st.sampled_from([*_EDGES, "é".encode(), "漢".encode(), "𝄞".encode(), b"a", b"a" * 125])
-
-
-@given(source=st.lists(_UTF8_PARTS, max_size=12).map(b"".join))
-def test_bytes_are_utf8_where_python_decodes_them(source: bytes) -> None:
-    try:
-        source.decode()
-    except UnicodeDecodeError:
-        assert not charset._is_utf8(source)
-    else:
-        assert charset._is_utf8(source)
 
 
 @pytest.mark.parametrize(

@@ -122,6 +122,7 @@ def _bootstrap(suite: str, root: Path) -> None:
         raise UnavailableError("only root can make a root directory")
     try:
         if not shutil.which("debootstrap"):
+            _run(["apt-get", "update"])
             _run(["apt-get", "install", "--yes", "--no-install-recommends", "debootstrap"])
         _run(["unshare", "--mount", "--uts", "--net", "true"])
         formats = ["--format", "$(REPO_URI)", "Origin: Debian"]

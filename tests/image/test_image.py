@@ -4,7 +4,6 @@ import os
 import re
 import shlex
 import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +14,9 @@ from tests.cluster.runs import ROOT
 from tests.deployment import compose
 from tests.image import root
 from tests.image.root import Image, Network
+from tests.s3 import seaweed
 from tests.spark.crawl import rows
+from tests.versions import environments
 from victor_spark.cli import main
 
 pytestmark = [pytest.mark.image, pytest.mark.timeout(1500)]
@@ -24,8 +25,9 @@ pytestmark = [pytest.mark.image, pytest.mark.timeout(1500)]
 @pytest.fixture(scope="module")
 def image() -> Iterator[Image]:
     try:
+        seaweed.installed()
         made = root.built(ROOT / "Dockerfile")
-    except root.UnavailableError as error:
+    except (environments.UnavailableError, root.UnavailableError) as error:
         pytest.skip(str(error))
     yield made
     for stage in ("build", "last"):
@@ -33,7 +35,7 @@ def image() -> Iterator[Image]:
 
 
 def test_the_cluster_of_compose_cleans_a_crawl_in_the_image(image: Image, tmp_path: Path) -> None:
-    """Master, workers, upload, job and status by the commands of the file; moto is the S3 server."""
+    """Master, workers, upload, job and status by the commands of the file; SeaweedFS in place of MinIO."""
     data = tmp_path / "data"
     (data / "crawl").mkdir(parents=True)
     for shard in (ROOT / "sample").glob("crawl-*.warc.gz"):
@@ -41,6 +43,10 @@ def test_the_cluster_of_compose_cleans_a_crawl_in_the_image(image: Image, tmp_pa
     for path in (data, *data.rglob("*")):
         os.chown(path, 1000, 1000)
     services = compose.loaded()["services"]
+    (tmp_path / "s3").mkdir()
+    variables = services["minio"]["environment"]
+    secrets = {variables["MINIO_ROOT_USER"]: variables["MINIO_ROOT_PASSWORD"]}
+    store = seaweed.Server(tmp_path / "s3", ports={"s3.port": 9000}, secrets=secrets)
     network = Network.made(tmp_path, list(services), image)
     started = [network.holder]
 
@@ -52,9 +58,8 @@ def test_the_cluster_of_compose_cleans_a_crawl_in_the_image(image: Image, tmp_pa
         return started[-1]
 
     try:
-        store = [sys.executable, "-m", "moto.server", "--host", "127.0.0.1", "--port", "9000"]
-        started.append(network.start("minio", store, os.environ))
-        started[-1].said(re.compile("Running on"))
+        started.append(network.start("minio", store.command(), os.environ))
+        started[-1].said(re.compile("Start Seaweed S3 API Server"))
         start("master").said(standalone._MASTER_UP)
         for name in ("worker-1", "worker-2"):
             start(name).said(standalone._WORKER_UP)
@@ -65,6 +70,7 @@ def test_the_cluster_of_compose_cleans_a_crawl_in_the_image(image: Image, tmp_pa
     finally:
         for daemon in reversed(started):
             daemon.stop()
+        store.kill()
 
     expected = tmp_path / "expected"
     assert main(["clean", str(ROOT / "sample" / "crawl-*.warc.gz"), "--output", str(expected)]) == 0
@@ -78,7 +84,7 @@ def outcomes(output: Path) -> list[tuple[object, ...]]:
 
 def test_the_entry_point_knows_the_words_of_spark_on_kubernetes(image: Image, tmp_path: Path) -> None:
     """`executor` starts the class in Spark's jars, which says that the driver cannot be reached."""
-    network = Network.made(tmp_path, [], image)
+    network = Network.made(tmp_path, ["image"], image)
     variables = {
         **image.variables,
         "SPARK_JAVA_OPT_0": "-Dspark.driver.port=1",

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from victor_spark.alignment import OPEN_COST, match
+from victor_spark.words import OPEN_COST, match
 
 texts = st.lists(st.sampled_from("abcdef"), max_size=24)
 repetitive = st.lists(st.sampled_from("ab"), max_size=24)

@@ -14,8 +14,8 @@ from tests.cluster.runs import Outcome, environment
 from tests.cluster.standalone import QUICK, Daemon
 from tests.conftest import ROOT
 from tests.deployment import manifests
-from tests.hadoop.servers import free_port
 from tests.kubernetes.api import SECONDS, Api, serving
+from tests.loopback import free_ports
 from tests.spark.crawl import rows
 
 __all__ = ["crawl", "expected"]
@@ -108,14 +108,15 @@ def test_cluster_mode_starts_the_driver_by_the_entry_point(
 def submitted(api: Api, folder: Path, source: str, output: Path) -> int:
     """The exit code of a driver that spark-submit started."""
     before = set(api.processes)
+    driver, blocks = map(str, free_ports(2))
     conf: Mapping[str, str] = {
         **SMALL,
         "spark.kubernetes.executor.podTemplateFile": str(folder / "executor.yaml"),
         "spark.kubernetes.driver.master": api.url,
         "spark.kubernetes.submission.waitAppCompletion": "false",
         "spark.kubernetes.authenticate.driver.serviceAccountName": "victor",
-        "spark.driver.port": str(free_port()),
-        "spark.driver.blockManager.port": str(free_port()),
+        "spark.driver.port": driver,
+        "spark.driver.blockManager.port": blocks,
     }
     flags = [word for name, value in conf.items() for word in ("--conf", f"{name}={value}")]
     program = str(shutil.which("spark-submit", path=environment()["PATH"]))
@@ -126,5 +127,5 @@ def submitted(api: Api, folder: Path, source: str, output: Path) -> int:
         assert submit.process.wait(SECONDS) == 0, f"{submit.tail()}\n{api.tails()}"
     finally:
         submit.stop()
-    (driver,) = [name for name in set(api.processes) - before if name.endswith("-driver")]
-    return api.wait(driver)
+    (pod,) = [name for name in set(api.processes) - before if name.endswith("-driver")]
+    return api.wait(pod)

@@ -57,7 +57,7 @@ def test_scores_are_the_same_uncompiled(
     for kernel in (ngrams, uncompiled):
         gains, n_gains = np.zeros((2, n, len(shipped.languages)), np.int32), np.zeros((2, n), np.int32)
         for found, n_found, table in zip(gains, n_gains, tables, strict=True):
-            columns = views(*letters, table.slots, table.entries)
+            columns = views(letters[0], normalise.folding_table(), *letters[1:], table.slots, table.entries)
             kernel.score_trigrams(*columns, most, *views(found, n_found))
         distances, n_ngrams = np.zeros((n, ranks.ranks.shape[1]), np.uint16), np.zeros(n, np.int32)
         counts, seen = np.zeros(len(ranks.ranks), np.int32), np.zeros(len(ranks.ranks), np.int32)

@@ -1,15 +1,27 @@
 """What was read in the wrong charset is read again, and what is right is left alone."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from research.langid_measure import misread
 from tests.langid.test_identify import SENTENCES
-from victor_spark.kernels import code_points
+from victor_spark.kernels import code_points, letters
 from victor_spark.langid.encoding import examined
 from victor_spark.langid.profiles import Profiles
-from victor_spark.langid.repair import CERTAIN, CONTROLS, TWICE, Misreading, again, reread, whole
+from victor_spark.langid.repair import (
+    _READ_AS,
+    CERTAIN,
+    CONTROLS,
+    TWICE,
+    Misreading,
+    _sequences,
+    again,
+    beginnings,
+    reread,
+    whole,
+)
 
 FRENCH = "L’été dernier, l’élève a déjeuné à côté du château ; il y était déjà allé, à pied, l’hiver."
 
@@ -181,3 +193,17 @@ def test_a_charset_is_found_for_text_as_a_whole_only() -> None:
     text = misread(FRENCH * 2, "utf-8", "windows-1252")
     assert whole(text)[0] == TWICE
     assert whole(text + FRENCH * 3) == []
+
+
+@given(
+    text=st.text(st.sampled_from("aéÃÂâ©€™œŸ\x81\xa0РџСЂТ░╨漢ﬁ…"), max_size=30),
+    read_as=st.sampled_from(_READ_AS),
+)
+def test_characters_begin_where_the_pattern_of_their_charset_matches(text: str, read_as: str) -> None:
+    assert n_begun(text) >= len(_sequences(read_as).findall(text))
+
+
+def n_begun(text: str) -> int:
+    counts = np.empty(5, dtype=np.int32)
+    letters.census(*map(memoryview, (code_points(text), beginnings(), counts)))
+    return int(counts[4])

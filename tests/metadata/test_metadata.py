@@ -133,6 +133,31 @@ def test_authors_are_a_list_of_names_wherever_they_stand(markup: str) -> None:
     assert page(markup, markup).authors == ("Anna Kos", "Bo Lind")
 
 
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<ul class=authors><li>Anna Kos<li>Bo Lind</ul>",
+        "<p class=byline>by <a href=/a>Anna Kos</a> <a href=/b>Bo Lind</a></p>",
+        "<p class=byline>Anna Kos<br>Bo Lind</p>",
+        "<b class=author>Anna Kos</b><b class=author>Bo Lind</b>",
+    ],
+)
+def test_authors_without_separators_are_a_list_of_names(markup: str) -> None:
+    assert page("", f"<h1>Ferries</h1>{markup}<p>The ferry is late.</p>").authors == ("Anna Kos", "Bo Lind")
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<div class=author>Anna Kos<br>Harbour Officer</div>",
+        "<div class=byline>Anna Kos<br>Senior Editor</div>",
+        f"<b class=author>Anna Kos</b>{'<p>The ferry is late.</p>' * 20}<b class=author>Bo Lind</b>",
+    ],
+)
+def test_roles_and_authors_of_other_texts_are_no_authors(markup: str) -> None:
+    assert page("", f"<h1>Ferries</h1>{markup}").authors == ("Anna Kos",)
+
+
 def test_a_person_in_a_byline_goes_before_the_site_as_author() -> None:
     head = linked_data(
         {"@type": "Article", "headline": "x", "author": {"@type": "Organization", "name": "Harbour News"}}
@@ -479,3 +504,27 @@ def test_words_like_an_attribute_in_a_value_hide_no_meta_element() -> None:
 def test_an_element_is_not_ended_by_one_whose_name_begins_alike() -> None:
     found = page(body="<a rel='author'>Eva <abbr>PhD</abbr> Novak</a>")
     assert found.authors == ("Eva PhD Novak",)
+
+
+def test_how_a_word_is_pronounced_is_no_part_of_the_title() -> None:
+    ruby = "<h1><ruby>東<rp>(</rp><rt>とう</rt><rp>)</rp>京<rt>きょう</ruby>の<em>船</em></h1>"
+    assert page("<title>東京の船 | Harbour</title>", ruby).title == "東京の船"
+
+
+def test_authors_and_dates_of_reviews_are_not_those_of_the_page() -> None:
+    review = {"@type": "Review", "author": "Ben Oar", "datePublished": "2023-02-01"}
+    stated = linked_data({"@type": "Product", "name": "Ferry model", "review": [review]})
+    marked = (
+        "<h1>Ferry model</h1><div itemprop=review itemscope><b itemprop=author>Ben Oar</b>"
+        "<time itemprop=datePublished datetime=2023-02-01>in February</time></div>"
+    )
+    for found in (
+        metadata(f"<head>{stated}</head><h1>Ferry model".encode()),
+        metadata(f"<p>{'x' * 5000}</p>{marked}".encode(), None, ["authors"]),
+    ):
+        assert (found.authors, found.date) == ((), None)
+
+
+def test_values_have_no_invisible_characters() -> None:
+    found = page("<title>Fer\u00adry is\u200b late</title><meta name=author content='An\u00adna Kos'>")
+    assert (found.title, found.authors) == ("Ferry is late", ("Anna Kos",))

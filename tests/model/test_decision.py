@@ -23,30 +23,32 @@ def columns(blocks: list[tuple[float, int]]) -> tuple[Float64, Float64]:
 
 
 LEVELS = num.LEVELS
+EVEN = np.full(LEVELS, 1 / LEVELS)
 
 
 def contents(marginals: Float64) -> list[np.ndarray]:
-    """What the page's content may be, each as likely as any other: the blocks with P(other) below a bar."""
+    """What the page's content may be: the blocks with P(other) below a bar."""
     return [
         marginals[:, 2] < bar / LEVELS if bar < LEVELS else marginals[:, 2] <= 1
         for bar in range(1, LEVELS + 1)
     ]
 
 
-def mean_f(marginals: Float64, words: Float64, kept: np.ndarray, beta: float = 1.0) -> float:
+def mean_f(
+    marginals: Float64,
+    words: Float64,
+    kept: np.ndarray,
+    beta: float = 1.0,
+    likely: Float64 = EVEN,
+) -> float:
     """The mean F of what is kept over all that the content may be."""
     if not words[kept].sum():
         return 0.0
-    return float(
-        np.mean(
-            [
-                (1 + beta**2)
-                * words[kept & content].sum()
-                / (words[kept].sum() + beta**2 * words[content].sum())
-                for content in contents(marginals)
-            ]
-        )
-    )
+    f = [
+        (1 + beta**2) * words[kept & content].sum() / (words[kept].sum() + beta**2 * words[content].sum())
+        for content in contents(marginals)
+    ]
+    return float(np.dot(likely, f))
 
 
 @given(scored, st.data())
@@ -58,16 +60,34 @@ def test_the_expected_f1_is_the_mean_over_all_that_the_content_may_be(
     assert decision.expected_f1(marginals, words, kept) == pytest.approx(mean_f(marginals, words, kept))
 
 
-@given(scored, st.sampled_from((0.25, 0.5, 1.0, 2.0, 4.0)))
-def test_no_other_bar_has_a_higher_expected_f(blocks: list[tuple[float, int]], beta: float) -> None:
+@given(scored, st.sampled_from((0.25, 0.5, 1.0, 2.0, 4.0)), st.sampled_from((0.0, decision.SURE, 1.1)))
+def test_no_other_bar_has_a_higher_expected_f(
+    blocks: list[tuple[float, int]], beta: float, sure: float
+) -> None:
     marginals, words = columns(blocks)
-    kept = decision.by_expected_f1(marginals, words, beta)
-    best = max(mean_f(marginals, words, content, beta) for content in contents(marginals))
+    kept = decision.by_expected_f1(marginals, words, beta, sure=sure)
     best_f1 = max(mean_f(marginals, words, content) for content in contents(marginals))
+    if abs(best_f1 - sure) < 1e-9:
+        return
+    likely = decision.WIDE if best_f1 < sure else EVEN
+    best = max(mean_f(marginals, words, content, beta, likely) for content in contents(marginals))
     if best_f1 < decision.MIN_EXPECTED_F1 - 1e-9:
         assert not kept.any()
     elif best_f1 > decision.MIN_EXPECTED_F1 + 1e-9:
-        assert mean_f(marginals, words, kept, beta) == pytest.approx(best, abs=1e-9)
+        assert mean_f(marginals, words, kept, beta, likely) == pytest.approx(best, abs=1e-9)
+
+
+def test_a_long_list_of_doubtful_blocks_is_kept_on_a_doubtful_page() -> None:
+    """A short introduction and a list fourteen times as long that is content at 0.25."""
+    marginals, words = columns([(0.3, 20), *[(0.75, 28)] * 10])
+    assert decision.by_expected_f1(marginals, words, sure=0.0).tolist() == [True] + [False] * 10
+    assert decision.by_expected_f1(marginals, words).all()
+
+
+def test_the_wide_distribution_is_symmetric_and_likelier_at_the_extremes() -> None:
+    assert decision.WIDE.sum() == pytest.approx(1)
+    np.testing.assert_allclose(decision.WIDE, decision.WIDE[::-1])
+    assert (np.diff(decision.WIDE[: LEVELS // 2]) < 0).all()
 
 
 @given(scored)
@@ -90,8 +110,8 @@ def test_expected_f1_by_hand() -> None:
 
 
 def test_doubtful_blocks_are_kept_or_dropped_as_one() -> None:
-    """A long article and twice as many words of comments: at 0.4 they are left out, at 0.6 they are in."""
-    for doubt, are_kept in ((0.6, False), (0.4, True)):
+    """A long article and twice as many words of comments: at 0.3 they are left out, at 0.6 they are in."""
+    for doubt, are_kept in ((0.7, False), (0.4, True)):
         marginals, words = columns([(0.05, 300)] + [(doubt, 60)] * 10)
         assert decision.by_expected_f1(marginals, words).tolist() == [True] + [are_kept] * 10
 

@@ -8,9 +8,8 @@ import pytest
 
 from tests.html.pages import blocks_of
 from victor_spark.model import surroundings
-from victor_spark.model.feature_sets import FEATURE_SETS
-from victor_spark.model.table import from_conf
-from victor_spark.model.victor_2008 import VICTOR_2008, BlockView
+from victor_spark.model.table import FEATURE_SETS, from_conf
+from victor_spark.model.victor_2008 import NAMES, columns
 from victor_spark.model.weights import Names, Origins, Weights
 
 PATTERNS = from_conf("victor-2008").patterns
@@ -82,7 +81,7 @@ EXAMPLES: list[tuple[str, str, Sequence[float]]] = [
 
 @pytest.mark.parametrize(("name", "source", "expected"), EXAMPLES, ids=[name for name, *_ in EXAMPLES])
 def test_feature(name: str, source: str, expected: Sequence[float]) -> None:
-    values = np.asarray(VICTOR_2008[name](BlockView(blocks_of(source), PATTERNS)), dtype=float)
+    values = np.asarray(columns(blocks_of(source), PATTERNS)[name], dtype=float)
     assert values.tolist() == pytest.approx(expected)
 
 
@@ -92,11 +91,11 @@ LANGUAGE = ("langid1", "langid2")
 @pytest.mark.parametrize("name", LANGUAGE)
 def test_language_features_are_the_columns_that_langid_fills(name: str) -> None:
     blocks = replace(blocks_of("<p>a<p>b"), **{name: np.array([0.25, -1], dtype=np.float32)})
-    assert VICTOR_2008[name](BlockView(blocks, PATTERNS)).tolist() == [0.25, -1]
+    assert columns(blocks, PATTERNS)[name].tolist() == [0.25, -1]
 
 
 def test_every_feature_has_an_example() -> None:
-    assert {name for name, *_ in EXAMPLES} | set(LANGUAGE) == set(VICTOR_2008)
+    assert {name for name, *_ in EXAMPLES} | set(LANGUAGE) == set(NAMES)
 
 
 PAPER = [
@@ -139,7 +138,7 @@ PAPER += [f"token.{kind}-{form}" for kind in ("alpha", "num", "mix", "other") fo
 
 
 def test_victor_2008_is_the_papers_list_and_nothing_else() -> None:
-    assert set(VICTOR_2008) == {*PAPER, *LANGUAGE}
+    assert set(NAMES) == {*PAPER, *LANGUAGE}
 
 
 def no_weights(elements: tuple[str, ...]) -> Weights:
@@ -159,7 +158,7 @@ def test_every_feature_gives_one_finite_number_a_block_on_any_page(feature_set: 
 
 
 def test_chinese_does_not_collapse() -> None:
-    view = BlockView(blocks_of("<p>我们的城市在河边。夏天很热，冬天很冷。</p>"), PATTERNS)
+    found = columns(blocks_of("<p>我们的城市在河边。夏天很热，冬天很冷。</p>"), PATTERNS)
     names = (
         "token.alpha-abs",
         "token.alpha-rel",
@@ -167,12 +166,12 @@ def test_chinese_does_not_collapse() -> None:
         "sentence.avg-length",
         "document.word-count",
     )
-    assert [float(VICTOR_2008[name](view)[0]) for name in names] == [8, 1, 2, 4, 8]
+    assert [float(found[name][0]) for name in names] == [8, 1, 2, 4, 8]
 
 
 def test_words_in_links_count_for_no_group() -> None:
-    view = BlockView(blocks_of("<div><a>one two three</a></div><div>four</div>"), PATTERNS)
-    assert VICTOR_2008["div-group.word-ratio"](view).tolist() == [0, 1]
+    found = columns(blocks_of("<div><a>one two three</a></div><div>four</div>"), PATTERNS)
+    assert found["div-group.word-ratio"].tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("column", ["letters_hash", "class_path"])

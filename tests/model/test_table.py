@@ -13,9 +13,8 @@ from hypothesis import given
 
 from tests.html.pages import articles, blocks_of
 from victor_spark.errors import ConfigurationError, ModelError
-from victor_spark.model.feature_sets import FEATURE_SETS
-from victor_spark.model.table import MAX_BINS, FeatureTable, from_conf, from_json, without
-from victor_spark.model.victor_2008 import VICTOR_2008, BlockView
+from victor_spark.model.table import FEATURE_SETS, MAX_BINS, FeatureTable, from_conf, from_json, without
+from victor_spark.model.victor_2008 import columns
 from victor_spark.train import crfsuite
 
 TABLE = from_conf("victor-2008")
@@ -59,9 +58,9 @@ def test_names_of_features_and_attributes_are_unique() -> None:
 def test_a_bin_is_the_number_of_edges_not_above_the_value(source: str) -> None:
     blocks = blocks_of(source)
     codes = TABLE.bins(TABLE.values(blocks))
-    view = BlockView(blocks, TABLE.patterns)
+    found = columns(blocks, TABLE.patterns)
     for row, name in enumerate(TABLE.names):
-        values = np.asarray(VICTOR_2008[name](view), dtype=np.float32)
+        values = np.asarray(found[name], dtype=np.float32)
         assert codes[row].tolist() == [
             sum(np.float32(edge) <= value for edge in TABLE.edges[row]) for value in values
         ], name

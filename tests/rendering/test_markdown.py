@@ -44,6 +44,10 @@ def md(source: str, *, url: str | None = None, **options: bool) -> str:
             "<div class='markdown-alert markdown-alert-tip'><p class='markdown-alert-title'>Try<p>x</div>",
             "> [!TIP]\n> **Try**\n>\n> x",
         ),
+        (
+            "<p>See<a href='http://a.b/c'><img src='http://a.b/d.png' alt=e></a>here",
+            "See [![e](http://a.b/d.png)](http://a.b/c) here",
+        ),
         ("<p>wow!<a href='http://a.b/c'>d</a>", "wow\\![d](http://a.b/c)"),
         ("<p>a | b\n<br>--|--", "a | b  \n\\--|--"),
         (
@@ -177,6 +181,40 @@ def test_a_table_or_listing_between_or_after_kept_text_is_shown(element: str) ->
     aside = f"<div><p>Most read</p>{element}<p>All about boats and piers</p></div>"
     page = document(f"{LINE}{aside}{LINE}", [*dropped, "Most read", "All about boats and piers"])
     assert "North" not in page.render("markdown")
+
+
+def test_a_table_below_the_heading_of_kept_text_is_shown_and_the_heading_with_it() -> None:
+    dropped = ["Boats", "Pier", "North", "2"]
+    page = document(f"<div><h1>Boats</h1><table>{ROWS}</table>{LINE}</div>", dropped)
+    assert page.render("markdown").startswith("## Boats\n\n| Pier | Boats |")
+
+
+@pytest.mark.parametrize("follows", ["<ul><li>north<li>south</ul>", "<pre>go(north)\ngo(south)</pre>"])
+def test_a_paragraph_that_introduces_a_kept_list_or_listing_is_shown(follows: str) -> None:
+    source = f"<p>Menu</p><div><h2>Piers</h2><p>The piers are:</p>{follows}</div>"
+    shown = document(source, ["Menu", "Piers", "The piers are:"]).render("markdown")
+    assert shown.startswith("## Piers\n\nThe piers are:\n\n")
+    shown = document(source.replace("are:", "are"), ["Menu", "Piers", "The piers are"]).render("markdown")
+    assert "The piers" not in shown
+    source = f"<p>Menu</p><div><p>Share:</p>{LINE}</div>"
+    assert document(source, ["Menu", "Share:"]).render("markdown") == "The ferry left at noon."
+
+
+def test_a_picture_without_an_end_ends_where_the_next_one_begins() -> None:
+    image = "<img src='data:image/gif;base64,R0'>"
+    pictures = [f"<picture><source srcset='/{name}.webp'>{image}" for name in "ab"]
+    source = LINE + LINE.join(pictures)
+    shown = md(source + LINE, url="https://e.org/")
+    assert shown.index("![](https://e.org/a.webp)") < shown.index("![](https://e.org/b.webp)")
+
+
+def test_the_label_of_an_equation_is_its_tag() -> None:
+    label = "<span class=eqno>(3)<a class=headerlink href=#e>¶</a></span>"
+    assert md(f"{LINE}<div class=math>{label}\\[x = 1\\]</div>").endswith("$$\nx = 1 \\tag{3}\n$$")
+
+
+def test_names_of_highlighters_are_no_languages() -> None:
+    assert md("<pre class='prism-code language-go'><code>a := 1\nb()</code></pre>").startswith("```go\n")
 
 
 def test_a_heading_whose_section_has_kept_text_is_shown() -> None:
@@ -358,3 +396,36 @@ def test_tei_has_metadata_structure_and_only_characters_of_xml() -> None:
     assert root.findtext(".//t:body/t:div/t:head", namespaces=name) == "Part"
     assert len(root.findall(".//t:hi", name)) == 9
     assert "<hi" not in page.render("tei", emphasis=False)
+
+
+def test_the_reference_to_a_footnote_is_raised_once_in_html() -> None:
+    page = document("<p>a<sup><a href=#fn1>1</a></sup> b</p><ol><li id=fn1>Note.</li></ol>").render("html")
+    assert '<p>a<sup><a href="#fn-1">1</a></sup> b</p>' in page
+
+
+@pytest.mark.parametrize(
+    ("tag", "language", "expected"),
+    [
+        ("<html dir=rtl>", None, '<html dir="rtl">'),
+        ("<html><body dir=RTL class=a>", None, '<html dir="rtl">'),
+        ("<html>", "ar", '<html lang="ar" dir="rtl">'),
+        ("<html dir=ltr>", "fa-IR", '<html lang="fa-IR" dir="ltr">'),
+        ("<html>", "en", '<html lang="en">'),
+    ],
+)
+def test_html_states_the_direction_of_the_text(tag: str, language: str | None, expected: str) -> None:
+    page = replace(document(f"{tag}<p>a"), language=language)
+    assert page.render("html").splitlines()[1] == expected
+
+
+def test_the_name_of_an_image_with_many_digits_is_read_once() -> None:
+    address = f"http://a.b/blank{'1' * 60}x.png"
+    assert f"![c]({address})" in md(f"{LINE}<figure><img src='{address}' alt=c></figure>{LINE}")
+
+
+@pytest.mark.timeout(60)
+def test_sources_of_a_picture_that_nothing_ends_are_read_once() -> None:
+    source = f"<picture><img src='data:,' alt=c>{'<source ' * 100_000}></picture>"
+    assert md(f"{LINE}<figure>{source}</figure>{LINE}").count("ferry") == 2
+    source = "<picture><source media='(min-width: 9px)' srcset='/d.png 2x'><img src='data:,' alt=c></picture>"
+    assert "![c](http://a.b/d.png)" in md(f"{LINE}<figure>{source}</figure>{LINE}", url="http://a.b/")

@@ -70,7 +70,8 @@ def parsed(text: str) -> str:
 
 
 def letters(text: str) -> str:
-    return re.sub(r"\s", "", text)
+    """The text without white space, and without the sign of a power, which plain text alone has."""
+    return re.sub(r"[\s^]", "", text)
 
 
 @settings(max_examples=60, deadline=None)

@@ -1,7 +1,9 @@
 """Plain text of tables: a row is a line, unless the table is layout or code."""
 
 import time
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from tests.documents import document
@@ -11,6 +13,12 @@ from victor_spark.rendering.plain import plain_text
 def text(source: str, *dropped: str) -> str:
     page = document(source, dropped)
     return plain_text(page.columns, page.kept, page.html)
+
+
+def test_a_block_that_templates_cover_altogether_leaves_no_line() -> None:
+    page = document("<p>a</p><p>b</p><p>c</p>")
+    blocks = replace(page.columns, text_end=page.columns.text_end - np.array([1, 0, 1], dtype=np.int32))
+    assert plain_text(blocks, page.kept, page.html) == "b"
 
 
 ROWS = (
@@ -23,9 +31,12 @@ def test_a_row_of_a_data_table_is_a_line_with_a_tab_for_each_cell_passed() -> No
     assert text(f"<p>a</p><table>{ROWS}</table><p>b") == expected
 
 
-def test_dropped_cells_leave_their_tabs() -> None:
-    assert text(f"<table>{ROWS}</table>", "2", "Pier") == "\tBoats\tDays\nNorth end\t\tMo Tu\nSouth\t\tWe"
-    assert text(f"<table>{ROWS}</table>", "Pier", "North", "end", "South") == "Boats\tDays\n2\tMo Tu\n\tWe"
+def test_a_row_with_kept_text_keeps_all_its_cells_and_a_table_of_which_a_third_is_kept_all_its_rows() -> None:
+    whole = "Pier\tBoats\tDays\nNorth end\t2\tMo Tu\nSouth\t\tWe"
+    assert text(f"<table>{ROWS}</table>", "2", "Pier") == whole
+    long = "<tr><th>Name<td>Lighthouse of the outer harbour, built of granite<tr><th>Height<td>9 m"
+    dropped = ("Name", "Lighthouse of the outer harbour, built of granite", "Height")
+    assert text(f"<table>{long}</table>", *dropped) == "Height\t9 m"
 
 
 def test_cells_stand_in_the_columns_that_spans_leave_to_them() -> None:
@@ -183,3 +194,136 @@ def test_a_short_formula_of_katex_has_its_letters_once() -> None:
         'class="katex-html" aria-hidden="true"><span class="mord">g</span></span></span> is an element.'
     )
     assert text(page) == "If g is an element."
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (
+            "<p>About 10<sup>8</sup> cells, 2x<sup>n+1</sup>, 5 km<sup>2</sup>, s<sup>−1</sup>",
+            "About 10^8 cells, 2x^n+1, 5 km^2, s^−1",
+        ),
+        ("<p>(a + b)<sup>2</sup> of <sup>14</sup>C, the 2<sup>nd</sup>", "(a + b)^2 of 14C, the 2nd"),
+        ("<p>The ferry<sup>1</sup> of 1998<sup>3</sup>.<sup>2</sup>", "The ferry1 of 1998 3.2"),
+        ("<p>a<sup><a href=#n>2</a></sup> <a href=#n>10<sup>3</sup></a>", "a2 10^3"),
+        ("<p>At 8<sup>00</sup>, for $19<sup>99</sup>, 5<sup>1</sup>/2 m", "At 8 00, for $19 99, 5 1/2 m"),
+        ("<p>J. Roe<sup>2</sup>, 注<sup>2</sup>, page 12<sup class=note>3</sup>", "J. Roe2, 注2, page 12 3"),
+        ("<p>πr<sup>2</sup>, R<sup><i>n</i></sup>, min<sup>-1</sup>", "πr^2, R^n, min^-1"),
+    ],
+)
+def test_powers_have_a_sign_and_marks_of_footnotes_have_none(source: str, expected: str) -> None:
+    assert text(source) == expected
+
+
+def test_quotations_have_their_marks_in_all_forms() -> None:
+    source = "<p>She said: <q>Boats <b>and <q>gulls</q></b></q>, no more.</p><p>Who? <q></q></p>"
+    assert text(source) == "She said: “Boats and ‘gulls’”, no more.\nWho?"
+    assert "“Boats **and ‘gulls’”**" in document(source).render("markdown")
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        ("de-AT", "„a ‚b‘“"), ("fr", "«a “b”»"), ("pl", "„a «b»”"), ("ja", "「a 『b』」"),
+        ("zh-TW", "「a 『b』」"), ("zh", "“a ‘b’”"), ("tlh", "“a ‘b’”"), ("", "“a ‘b’”"),
+    ],
+)  # fmt: skip
+def test_quotation_marks_are_those_of_the_page_s_language(language: str, expected: str) -> None:
+    page = document(f"<html lang='{language}'><p><q>a <q>b</q></q></p>")
+    assert page.text == page.render("markdown") == expected
+
+
+def test_who_is_quoted_stands_apart_from_the_quote() -> None:
+    source = "<blockquote><cite>Anna wrote:</cite>No boats. The <cite>Pilot</cite>s say so.</blockquote>"
+    assert text(source) == "Anna wrote: No boats. The Pilots say so."
+    assert document(source).render("markdown") == f"> {text(source)}"
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html", "tei", "cleaneval"])
+def test_invisible_characters_are_left_out_and_joiners_stay(form: str) -> None:
+    page = document("<p>har\u00adbour\u200b \ufeffpier\u2060s, می\u200cخواهم</p><p>\u200b</p><p>b</p>")
+    shown = page.render(form)
+    assert "harbour piers, می\u200cخواهم" in shown
+    assert not set("\u00ad\u200b\ufeff\u2060") & set(shown)
+    assert form != "text" or shown.endswith("هم\nb")
+
+
+def test_what_is_hidden_within_a_line_is_left_out_and_hidden_paragraphs_stay_as_they_were_decided() -> None:
+    source = "<p>The fer<span style='color: red; display: none'>xx</span>ry <b hidden>yy</b>leaves.</p>"
+    inner = "<span hidden><b>x</b> 1 <a href=/y>y</a></span>"
+    row = f"<tr><td>{inner}4</td><td style='display:none'>z</td><td>5</td></tr>"
+    assert text(f"<p>The {inner}ferry</p><table><tr><td>2</td><td>3</td></tr>{row}</table>").startswith(
+        "The ferry"
+    )
+    assert not {"x", "y", "z"} & set(document(f"<table>{row}{row}</table>").render("markdown"))
+    hidden = "<div style='display:none'>The second tab.</div>"
+    assert text(source + hidden) == "The ferry leaves.\nThe second tab."
+    assert document(source).render("markdown") == "The ferry leaves."
+
+
+def test_signs_of_links_to_headings_and_back_from_footnotes_are_left_out() -> None:
+    source = (
+        "<h2>Piers <a href=#p>¶</a></h2><h2><a href=#q>#</a> Boats</h2><h3>Fees<a href=#f>🔗</a></h3>"
+        "<p>In C<a href=/sharp>#</a> and § 3.</p><p>1. As the office says. <a href=#r>↩︎</a></p>"
+    )
+    assert text(source) == "Piers\nBoats\nFees\nIn C# and § 3.\n1. As the office says."
+    sign = "<a class=headerlink href=#t>¶</a>"
+    table = f"<table><caption>Piers.{sign}</caption><tr><th>a<th>b<tr><td>1<td>2</table>"
+    captions = f"<figure><figcaption>Boats.{sign}</figcaption></figure><p><i>ferry.py</i>{sign}</p>"
+    assert text(table + captions) == "Piers.\na\tb\n1\t2\nBoats.\nferry.py"
+    assert "¶" not in document(table + captions).render("markdown")
+    assert text("<ol><li><a href=#r>^</a> As the office says.</ol>") == "As the office says."
+    assert text("<h2>Tides <span class=mw-editsection>[<a href=/e>edit</a>]</span></h2>") == "Tides"
+
+
+DRAWN = (
+    "<p>So <span class=MathJax_Preview></span><span class=MathJax id=MathJax-Element-1-Frame><nobr>"
+    "<span class=math><span>x</span><span>=</span><span>1</span></span></nobr></span>"
+    "<script type='math/tex{}' id=MathJax-Element-1>x=\\frac{{1}}{{2}}</script> holds.</p>"
+)
+
+
+def test_what_mathjax_2_has_drawn_is_the_latex_that_it_was_drawn_from_in_all_forms() -> None:
+    assert text(DRAWN.format("")) == "So \\(x=\\frac{1}{2}\\) holds."
+    assert text(DRAWN.format("; mode=display")) == "So \\[x=\\frac{1}{2}\\] holds."
+    assert document(DRAWN.format("")).render("markdown") == "So $x=\\frac{1}{2}$ holds."
+
+
+def test_a_formula_whose_mathml_a_style_hides_stays() -> None:
+    stated = "<annotation encoding='application/x-tex'>x^2</annotation>"
+    mathml = f"<math><msup><mi>x</mi><mn>2</mn></msup>{stated}</math>"
+    hidden = f"<span class=mwe-math-mathml-inline style='display: none;'>{mathml}</span>"
+    page = document(
+        f"<p>So <span class=mwe-math-element>{hidden}<img src=/x.svg alt='x^2'></span> grows.</p>"
+    )
+    assert (page.text, page.render("markdown")) == ("So \\(x^2\\) grows.", "So $x^2$ grows.")
+
+
+def test_latex_that_an_element_states_is_text_instead_of_what_is_drawn_in_it() -> None:
+    drawn = "<span class=katex data-math='\\frac{x}{2}'><i>x</i>2</span>"
+    assert text(f"<p>So {drawn} holds.</p>") == "So \\(\\frac{x}{2}\\) holds."
+    assert text("<p>So <span data-math='\\frac{x}{2}'>half</span>.</p>") == "So half."
+
+
+def test_a_table_in_a_cell_of_a_larger_data_table_is_text_of_that_cell() -> None:
+    inner = "<table><tr><td>bow<td>2<tr><td>stern<td>1</table>"
+    rows = f"<tr><th>Boat<th>Lights<tr><td>Heron<td>{inner}<tr><td>Gull<td>none"
+    page = document(f"<p>All boats.</p><table>{rows}</table>")
+    assert page.text == "All boats.\nBoat\tLights\nHeron\tbow 2 stern 1\nGull\tnone"
+    assert "| Heron | bow 2 stern 1 |\n| Gull | none |" in page.render("markdown")
+
+
+def test_tables_side_by_side_in_a_table_are_tables() -> None:
+    inner = f"<table>{'<tr><td>bow<td>2' * 3}</table>"
+    page = document(f"<table><tr><th colspan=2>Boats<tr><td>{inner}<td>{inner}</table>")
+    assert page.text == "Boats" + "\nbow\t2" * 6
+
+
+def test_labels_of_equations_in_mathml_stay() -> None:
+    row = (
+        "<mlabeledtr><mtd><mtext>(3{})</mtext></mtd><mtd><msup><mi>a</mi><mn>2</mn></msup></mtd></mlabeledtr>"
+    )
+    one = f"<math display=block><mtable>{row.format('')}</mtable></math>"
+    assert text(one) == "\\[a^{2} \\tag{3}\\]"
+    two = f"<math display=block><mtable>{row.format('a')}{row.format('b')}</mtable></math>"
+    assert text(two) == r"\[\begin{align}a^{2} \tag{3a} \\ a^{2} \tag{3b}\end{align}\]"

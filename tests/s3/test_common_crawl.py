@@ -9,15 +9,15 @@ import shlex
 import shutil
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 import pytest
 
+from tests import loopback
 from tests.conftest import ROOT
 from tests.s3 import common_crawl
 from tests.s3.common_crawl import N_PAGES, N_SITES
@@ -28,7 +28,7 @@ from tests.versions.test_versions import NEWEST
 pytestmark = [pytest.mark.s3, pytest.mark.timeout(600)]
 
 PAGE: Final = (ROOT / "docs" / "common-crawl.md").read_text(encoding="utf-8")
-HOME: Final = "https://data.commoncrawl.org/"
+HOME: Final = "https://data.commoncrawl.org"
 READ: Final = """
 from pyiceberg.catalog import load_catalog
 print(load_catalog("lake").load_table("web.pages").scan().to_arrow().num_rows)
@@ -42,20 +42,9 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         """Says nothing."""
 
 
-@contextmanager
-def served(folder: Path) -> Iterator[str]:
+def served(folder: Path) -> AbstractContextManager[str]:
     """A web server of a folder: its address."""
-    handler = functools.partial(Quiet, directory=str(folder))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    return loopback.served(functools.partial(Quiet, directory=str(folder)))
 
 
 @pytest.fixture(scope="module")
@@ -144,5 +133,5 @@ def test_from_s3_to_s3(crawl: Path, python: Path, store: Store, tmp_path: Path) 
     flags, url = s3a_flags(store), store.server.url
     with served(crawl) as web, victor(tmp_path, url, *flags, python=python, **variables) as made:
         require_jars(made)
-        follow(made, tmp_path, web, "s3://commoncrawl/", "s3a://mine/out")
+        follow(made, tmp_path, web, "s3://commoncrawl", "s3a://mine/out")
     check(tmp_path, python, variables, lambda name: store.rows(f"s3://mine/out/{name}"))

@@ -224,7 +224,7 @@ def test_a_driver_that_dies_within_an_upload_leaves_nothing_visible(
     def hold(handler: Handler) -> None:
         if "partNumber=2" in handler.path and not dead.is_set():
             second.set()
-            dead.wait(60)
+            dead.wait(300)
 
     store.between.fault = hold
     command = ("clean", str(large), "--output", "s3://crawls/killed", *LARGE)
@@ -232,6 +232,7 @@ def test_a_driver_that_dies_within_an_upload_leaves_nothing_visible(
     with victor(store.folder, store.between.url, FSSPEC_S3=blocks) as doomed:
         doomed.start(*command)
         assert second.wait(120), doomed.said()
+        assert "another run is writing there" in ours.refused(*command)
         doomed.kill()
     dead.set()
     assert not [

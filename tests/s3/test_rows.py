@@ -121,18 +121,26 @@ def certified(folder: Path) -> tuple[Path, tuple[Path, Path]]:
 def test_a_server_with_a_certificate_of_an_own_authority(
     store: Store, expected: list[dict[str, Any]], tmp_path: Path
 ) -> None:
-    """AWS_CA_BUNDLE names the authority; without it, the server is refused in one line."""
+    """AWS_CA_BUNDLE names the authority; without it, the server is refused in one line.
+
+    The names of folders need not be ASCII, and may be values of a column.
+    """
     authority, pair = certified(tmp_path)
     with seaweed.running(tmp_path / "server", pair) as server:
         client = server.client(verify=str(authority))
         client.create_bucket(Bucket="crawls")
         for shard in sorted(store.crawl.iterdir()):
-            client.upload_file(str(shard), "crawls", f"in/{shard.name}")
+            client.upload_file(str(shard), "crawls", f"in č/{shard.name}")
         with victor(tmp_path, server.url, AWS_CA_BUNDLE=str(authority)) as trusting:
-            trusting.run("clean", "s3://crawls/in/", "--output", "s3://crawls/out", *WAVES)
-        assert rows_of(client, "crawls", "out/pages") == expected
+            options = ("--partition-by", "language", *WAVES)
+            trusting.run("clean", "s3://crawls/in č/", "--output", "s3://crawls/out", *options)
+        czech = rows_of(client, "crawls", "out/pages/language=cs")
+        assert [{**row, "language": "cs"} for row in czech] == [
+            row for row in expected if row["language"] == "cs"
+        ]
+        assert 0 < len(czech) < len(rows_of(client, "crawls", "out/pages")) == len(expected)
         with victor(tmp_path, server.url, WITHOUT_SPARK="yes") as wary:
-            line = wary.refused("clean", "s3://crawls/in/", "--output", str(tmp_path / "out"))
-        assert "s3://crawls/in/: " in line
+            line = wary.refused("clean", "s3://crawls/in č/", "--output", str(tmp_path / "out"))
+        assert "s3://crawls/in č/: " in line
         assert line.endswith("certificate is not trusted; AWS_CA_BUNDLE names a file of authorities")
         assert not (tmp_path / "out").exists()

@@ -1,15 +1,12 @@
-"""A small crawl, one Spark session for all tests, and the command run in this process."""
+"""A small crawl, and the command run in this process."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
 from tests.said import said
 from tests.spark.crawl import CZECH, PARAGRAPH, Outcome, Response, Victor, page, write_warc
 from victor_spark.cli import main
-from victor_spark.spark.session import session
 
 
 @pytest.fixture(scope="session")
@@ -33,13 +30,6 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pdf = Response("http://harbour.example.org/timetable.pdf", b"%PDF-1.4\n\x00\x01\x02\x03" * 40)
     write_warc(folder / "c.warc.gz", [hollow, pdf])
     return folder
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    """A local session, made as `victor clean` makes it."""
-    with session(master="local[2]") as active:
-        yield active
 
 
 @pytest.fixture

@@ -36,6 +36,7 @@ def _allocate_natively() -> None:
     os.abort()
 
 
+KEPT: Final[list[bytearray]] = []
 DEEDS: Final[dict[bytes, Callable[[], object]]] = {
     b"segfaults": lambda: ctypes.string_at(0),
     b"aborts": os.abort,
@@ -45,6 +46,7 @@ DEEDS: Final[dict[bytes, Callable[[], object]]] = {
     b"loops in Python": lambda: [None for _ in iter(int, 1)],
     b"sleeps": lambda: time.sleep(600),
     b"eats memory": _allocate_for_ever,
+    b"holds memory": lambda: KEPT.append(bytearray(b"x") * (2 << 30)),
     b"eats native memory": _allocate_natively,
     b"asks for a terabyte": lambda: bytearray(1 << 40),
     b"writes to stderr": lambda: os.write(2, b"said by a page\n"),

@@ -82,6 +82,22 @@ def one_pass(clean: Run) -> list[dict[str, Any]]:
 
 
 TWO = SiteOptions(by_site=True)
+KEEPING = replace(TWO, keep_blocks=True)
+Whole = tuple[Path, list[dict[str, Any]]]
+"""The output of a run and its rows."""
+
+
+@pytest.fixture(scope="module")
+def two_passes(clean: Run, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    output = tmp_path_factory.mktemp("two") / "out"
+    return output, clean(output, sites=TWO)
+
+
+@pytest.fixture(scope="module")
+def kept(clean: Run, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    """As two_passes, with what lies between the passes; who changes anything copies it."""
+    output = tmp_path_factory.mktemp("kept") / "out"
+    return output, clean(output, sites=KEEPING)
 
 
 def without(row: dict[str, Any]) -> dict[str, Any]:
@@ -92,8 +108,10 @@ def of_one_page(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [without(row) for row in found if "tales" not in row["url"]]
 
 
-def test_sites_of_one_page_get_the_rows_of_one_pass(clean: Run, one_pass: list[dict[str, Any]]) -> None:
-    found = clean(sites=TWO)
+def test_sites_of_one_page_get_the_rows_of_one_pass(
+    two_passes: Whole, one_pass: list[dict[str, Any]]
+) -> None:
+    _, found = two_passes
     assert len(found) == len(one_pass) == 18
     assert any("\t" in (row["text"] or "") for row in one_pass)  # of a table
     assert of_one_page(found) == of_one_page(one_pass)
@@ -104,14 +122,14 @@ def test_sites_of_one_page_get_the_rows_of_one_pass(clean: Run, one_pass: list[d
     assert {row["site"] for row in found if "tales" in row["url"]} == {"tales.example"}
 
 
-def test_the_other_pages_of_a_site_decide_with(clean: Run, one_pass: list[dict[str, Any]]) -> None:
+def test_the_other_pages_of_a_site_decide_with(two_passes: Whole, one_pass: list[dict[str, Any]]) -> None:
     """By itself, a page is kept with the prose in its foot; all other pages of the site drop their foot."""
 
     def odd(found: list[dict[str, Any]]) -> dict[str, Any]:
         return next(row for row in found if row["url"].endswith("/prose"))
 
     assert odd(one_pass)["text"].count(SENTENCES[0]) == 2
-    changed = odd(clean(sites=TWO))
+    changed = odd(two_passes[1])
     assert changed["text"].count(SENTENCES[0]) == 1
     assert (changed["n_added_by_site"], changed["n_removed_by_site"]) == (0, 1)
 
@@ -133,23 +151,24 @@ def test_every_option_gives_sites_of_one_page_the_rows_of_one_pass(
         assert two == one
 
 
-def test_what_lies_between_the_passes_goes_unless_it_is_to_be_kept(clean: Run, tmp_path: Path) -> None:
-    clean(tmp_path / "gone", sites=TWO)
-    assert sorted(path.name for path in (tmp_path / "gone/_run/judging").iterdir()) == ["_run"]
-    clean(tmp_path / "kept", sites=replace(TWO, keep_blocks=True))
-    assert len(list((tmp_path / "kept/_run/judging/pages").glob("*.parquet"))) > 1
+def test_what_lies_between_the_passes_goes_unless_it_is_to_be_kept(two_passes: Whole, kept: Whole) -> None:
+    assert sorted(path.name for path in (two_passes[0] / "_run/judging").iterdir()) == ["_run"]
+    assert len(list((kept[0] / "_run/judging/pages").glob("*.parquet"))) > 1
+    assert kept[1] == two_passes[1]
 
 
-def test_a_run_goes_on_in_the_pass_where_it_stopped(clean: Run, tmp_path: Path, victor: Victor) -> None:
+def test_a_run_goes_on_in_the_pass_where_it_stopped(
+    clean: Run, kept: Whole, tmp_path: Path, victor: Victor
+) -> None:
     """A run that was killed in the first pass, between the passes, or in the second pass resumes there."""
-    output, keeping = tmp_path / "out", replace(TWO, keep_blocks=True)
-    whole = clean(output, sites=keeping)
+    output, (before, whole) = tmp_path / "out", kept
+    shutil.copytree(before, output)
     judging = output / "_run/judging"
 
     (output / "_run/run.json").unlink()  # killed in the second pass
     max((output / "_run/ledger").iterdir()).unlink()
     assert victor("status", output).code == 4
-    assert clean(output, sites=keeping) == whole
+    assert clean(output, sites=KEEPING) == whole
 
     for name in ("run.json", "config.json", "plan.json", "manifest.parquet"):  # before it began
         (output / "_run" / name).unlink()
@@ -159,7 +178,7 @@ def test_a_run_goes_on_in_the_pass_where_it_stopped(clean: Run, tmp_path: Path, 
     assert status.status(str(output))["passing"] == "first"
     with pytest.raises(OutputError, match="was written with by_site"):  # not overwritten by one pass
         clean(output)
-    assert clean(output, sites=keeping) == whole
+    assert clean(output, sites=KEEPING) == whole
 
     for name in ("run.json", "config.json", "plan.json", "manifest.parquet"):
         (output / "_run" / name).unlink()
@@ -167,14 +186,14 @@ def test_a_run_goes_on_in_the_pass_where_it_stopped(clean: Run, tmp_path: Path, 
     shutil.rmtree(output / "pages")
     (judging / "_run/run.json").unlink()  # in the first pass
     max((judging / "_run/ledger").iterdir()).unlink()
-    assert clean(output, sites=keeping) == whole
+    assert clean(output, sites=KEEPING) == whole
     assert json.loads((output / "_run/run.json").read_bytes())["judging"]["n_bytes"] > 0
 
 
-def test_damaged_judged_pages_end_the_run_and_lose_no_rows(clean: Run, tmp_path: Path) -> None:
+def test_damaged_judged_pages_end_the_run_and_lose_no_rows(clean: Run, kept: Whole, tmp_path: Path) -> None:
     """The failure budget doesn't cover a damaged file of block rows: the run stops."""
-    output, keeping = tmp_path / "out", replace(TWO, keep_blocks=True)
-    whole = clean(output, sites=keeping)
+    output, (before, whole) = tmp_path / "out", kept
+    shutil.copytree(before, output)
     for name in ("run.json", "config.json", "plan.json", "manifest.parquet"):
         (output / "_run" / name).unlink()
     shutil.rmtree(output / "_run/ledger")
@@ -182,11 +201,11 @@ def test_damaged_judged_pages_end_the_run_and_lose_no_rows(clean: Run, tmp_path:
     victim = max((output / "_run/judging/pages").glob("*.parquet"))
     victim.write_bytes(b"?" * victim.stat().st_size)
     with pytest.raises(OutputError, match=r"judged pages can't be read: .*; remove _run/judging"):
-        clean(output, sites=keeping)
+        clean(output, sites=KEEPING)
     assert not (output / "_run/run.json").exists()
     shutil.rmtree(output / "_run")
     shutil.rmtree(output / "pages", ignore_errors=True)
-    assert clean(output, sites=keeping) == whole
+    assert clean(output, sites=KEEPING) == whole
 
 
 def test_options_of_two_passes_need_two_passes() -> None:

@@ -148,7 +148,7 @@ def test_errors_and_other_commands_name_no_credential(
         ("plan", signed(site, "a.warc.gz"), "--json"): 0,
         ("plan", signed(site, "gone.warc.gz")): 2,
         ("annotate", signed(site, "a.warc.gz"), "--store", "a.sqlite", "--import-only", "--no-prelabels"): 0,
-        ("fetch", str(listed), "--output", "x.warc.gz", "--tries", "1", "--allow-private"): 0,
+        ("fetch", str(listed), "--output", "x.warc.gz", "--tries", "1", "--allow-private"): 2,
         ("templates", "mine", signed(site, "a.warc.gz"), "--output", "t.parquet"): 0,
         ("evaluate", "--gold", signed(site, "gold.jsonl"), "--cleaner", "victor", "--output", "report"): 2,
     }

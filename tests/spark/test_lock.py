@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from victor_spark.errors import OutputError
 from victor_spark.spark import run
-from victor_spark.spark.lock import Lease
+from victor_spark.spark.lock import Lock
 
 BEAT = 0.02
 PATIENCE = 0.3
@@ -38,8 +38,8 @@ class Store:
         self.content = None
 
 
-def lease(store: Store) -> Lease:
-    return Lease(store, beat=BEAT, patience=PATIENCE)
+def lease(store: Store) -> Lock:
+    return Lock(store, beat=BEAT, patience=PATIENCE)
 
 
 def test_the_second_run_refuses_while_the_first_lives() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from victor_spark.spark import manifest, plan
+from victor_spark.spark import plan
 from victor_spark.warc.shard import Shard
 
 MB = 1 << 20
@@ -18,7 +18,7 @@ SIZES = st.lists(st.one_of(st.none(), st.integers(0, 300 * MB)), min_size=1, max
 
 
 def shards(sizes: list[int | None]) -> pa.Table:
-    return manifest.of_shards(Shard(f"/crawl/{n}.warc.gz", size, "warc") for n, size in enumerate(sizes))
+    return plan.of_shards(Shard(f"/crawl/{n}.warc.gz", size, "warc") for n, size in enumerate(sizes))
 
 
 @given(
@@ -64,8 +64,8 @@ def test_pages_records_and_shards_of_unknown_size_are_not_split() -> None:
         Shard("/b.warc.gz", None, "warc"),
         Shard("/c.warc.gz", 900 * MB, "warc", start=7, end=600 * MB, aligned=True),
     ]
-    planned = plan.plan(manifest.of_shards(whole), n_cores=4, split_bytes=MB, wave_bytes=10_000 * MB)
-    assert [manifest.shard(row) for row in plan.splits(planned, 0).to_pylist()] == whole
+    planned = plan.plan(plan.of_shards(whole), n_cores=4, split_bytes=MB, wave_bytes=10_000 * MB)
+    assert [plan.shard(row) for row in plan.splits(planned, 0).to_pylist()] == whole
 
 
 def test_many_tiny_shards_share_tasks_evenly() -> None:
@@ -87,15 +87,15 @@ def test_waves_are_about_as_large_as_asked_for() -> None:
 
 def test_a_million_shards_take_little_room() -> None:
     one = Shard("/crawl/segments/00042/warc/00042-crawl-data.warc.gz", 1 << 30, "warc", etag="mtime:17321")
-    table = manifest.of_shards(one for _ in range(20_000))
+    table = plan.of_shards(one for _ in range(20_000))
     assert table.nbytes / table.num_rows < 300
     planned = plan.plan(table, n_cores=4)
     assert plan.splits(planned, 2500).num_rows == pytest.approx(64, abs=1)
 
 
 def test_a_manifest_survives_being_stored() -> None:
-    table = manifest.of_shards([Shard("/výlov b.warc.gz", None, "warc", "b", 3, 9, "x", aligned=True)])
-    assert manifest.from_bytes(manifest.to_bytes(table)).equals(table)
+    table = plan.of_shards([Shard("/výlov b.warc.gz", None, "warc", "b", 3, 9, "x", aligned=True)])
+    assert plan.from_bytes(plan.to_bytes(table)).equals(table)
 
 
 @pytest.mark.spark
@@ -116,11 +116,11 @@ def test_a_task_gets_the_splits_planned_for_it_and_no_others(spark: SparkSession
 
 READ = """
 import os, sys
-from victor_spark.spark import manifest
+from victor_spark.spark import plan
 from victor_spark.templates import table
-content = manifest.to_bytes(manifest.SHARDS.empty_table()), table.to_bytes(table.TEMPLATES.empty_table())
+content = plan.to_bytes(plan.SHARDS.empty_table()), table.to_bytes(table.TEMPLATES.empty_table())
 before = os.listdir("/proc/self/task")
-manifest.from_bytes(content[0])
+plan.from_bytes(content[0])
 table.from_bytes(content[1])
 sys.exit(os.listdir("/proc/self/task") != before)
 """

@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from tests.spark.crawl import PARAGRAPH, Response, Victor, page, rows, tree, write_warc
 from tests.warc import storage
 from victor_spark.cli import main
-from victor_spark.spark import estimate, manifest, plan, status
+from victor_spark.spark import estimate, plan, status
 from victor_spark.warc import remote_files
 from victor_spark.warc.shard import Shard
 
@@ -149,7 +147,7 @@ def test_shards_that_cannot_be_had_or_have_no_size_leave_the_sample_to_the_other
 
     unknown = [Shard(path, None, "warc") for path in gone]
     known = Shard(str(good), good.stat().st_size, "warc")
-    planned = plan.plan(manifest.of_shards([*unknown, known]), n_cores=1)
+    planned = plan.plan(plan.of_shards([*unknown, known]), n_cores=1)
     assert [[shard.path for shard in some] for some in estimate.ranges(planned)] == [[str(good)]]
 
 
@@ -165,7 +163,7 @@ def test_where_no_page_could_be_read_nothing_is_estimated(
     assert len(lines) == 4
     told = predicted(capsys, broken, "--max-failed-shards", 1)
     assert (told["n_pages"], told["hours"], told["n_output"]) == (None, None, None)
-    assert list(estimate.ranges(plan.plan(manifest.of_shards([Shard("x", None, "warc")]), n_cores=1))) == []
+    assert list(estimate.ranges(plan.plan(plan.of_shards([Shard("x", None, "warc")]), n_cores=1))) == []
 
 
 def test_shards_that_cannot_be_read_are_told_with_the_reason_and_pages_add_up(
@@ -207,17 +205,6 @@ def test_a_plan_ends_as_the_run_that_it_plans(tmp_path: Path, victor: Victor) ->
 def test_the_time_of_a_run_includes_its_start(shards: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = predicted(capsys, shards, "--cores", 1000)
     assert told["hours"] * 3600 > told["start_seconds"] >= estimate.START_SECONDS
-
-
-@given(
-    total=st.integers(0, 10**9),
-    weights=st.dictionaries(st.text(max_size=2), st.integers(1, 10**6), min_size=1),
-)
-def test_parts_add_up_to_the_whole_and_are_right_to_one(total: int, weights: dict[str, int]) -> None:
-    parts = estimate.divided(total, weights)
-    assert sum(parts.values()) == total
-    whole = sum(weights.values())
-    assert all(abs(parts[name] * whole - total * weight) < whole for name, weight in weights.items())
 
 
 def test_an_output_in_a_store_is_looked_at_before_anything_is_spent(

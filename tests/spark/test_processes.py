@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,8 @@ from victor_spark.spark.session import interruptible
 
 pytestmark = pytest.mark.spark
 
-COMMAND = (sys.executable, "-c", "import sys; from victor_spark.cli import main; sys.exit(main())")
 
-
-@pytest.fixture
+@pytest.fixture(scope="module")
 def environment(root: Path) -> dict[str, str]:
     """As after `pip install`: the package can be imported, and the interpreter's scripts are on PATH."""
     paths = [str(Path(sys.executable).parent), os.environ["PATH"]]
@@ -43,38 +42,46 @@ def submit(
     )
 
 
-def test_spark_submit_runs_the_same_command(
-    root: Path, environment: dict[str, str], crawl: Path, tmp_path: Path
-) -> None:
-    finished = submit(root, environment, crawl, "--output", tmp_path / "out")
-    assert finished.returncode == 0, finished.stdout[-3000:]
-    assert len(rows(tmp_path / "out")) == 17
-    assert "victor: 17 pages in " in finished.stdout
-
-
-BOTH = """
+JOBS = """
 import runpy, sys
-jobs, crawl, table, out = sys.argv[1:]
-for job, *words in [("mine", "--output", table), ("apply", "--templates", table, "--output", out)]:
+jobs, crawl, out = sys.argv[1:]
+for job, *words in [
+    ("clean", "--output", f"{out}/plain"),
+    ("mine_templates", "--output", f"{out}/templates.parquet"),
+    ("apply_templates", "--templates", f"{out}/templates.parquet", "--output", f"{out}/templates"),
+]:
     sys.argv = [job, crawl, *words]
     try:
-        runpy.run_path(f"{jobs}/{job}_templates.py", run_name="__main__")
+        runpy.run_path(f"{jobs}/{job}.py", run_name="__main__")
     except SystemExit as ended:
         if ended.code:
             raise
 """
-"""Two jobs one after the other in one program: Java starts once."""
+"""The programs of jobs/ one after the other in one program: Java starts once."""
 
 
-def test_spark_submit_mines_templates_and_applies_them(
-    root: Path, environment: dict[str, str], crawl: Path, tmp_path: Path
-) -> None:
-    table, both = tmp_path / "templates.parquet", tmp_path / "both.py"
-    both.write_text(BOTH)
-    finished = submit(root, environment, root / "jobs", crawl, table, tmp_path / "out", job=both)
+@pytest.fixture(scope="module")
+def submitted(
+    root: Path, environment: dict[str, str], crawl: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, str]:
+    """The folder with the outputs of all jobs that spark-submit ran, and what it printed."""
+    folder = tmp_path_factory.mktemp("submitted")
+    (folder / "jobs.py").write_text(JOBS)
+    finished = submit(root, environment, root / "jobs", crawl, folder, job=folder / "jobs.py")
     assert finished.returncode == 0, finished.stdout[-3000:]
-    assert "templates in " in finished.stdout
-    assert {row["cleaner"] for row in rows(tmp_path / "out")} == {"template", None}
+    return folder, finished.stdout
+
+
+def test_spark_submit_runs_the_same_command(submitted: tuple[Path, str]) -> None:
+    folder, printed = submitted
+    assert len(rows(folder / "plain")) == 17
+    assert "victor: 17 pages in " in printed
+
+
+def test_spark_submit_mines_templates_and_applies_them(submitted: tuple[Path, str]) -> None:
+    folder, printed = submitted
+    assert "templates in " in printed
+    assert {row["cleaner"] for row in rows(folder / "templates")} == {"template", None}
 
 
 def test_spark_submit_ends_with_2_and_a_line_for_bad_input(
@@ -85,22 +92,6 @@ def test_spark_submit_ends_with_2_and_a_line_for_bad_input(
     assert finished.stdout.count("victor: error: ") == 1
     assert "Traceback" not in finished.stdout
     assert not (tmp_path / "out").exists()
-
-
-def test_two_jobs_after_each_other_in_one_process(
-    environment: dict[str, str], crawl: Path, tmp_path: Path
-) -> None:
-    """As in a notebook: the second job finds a gateway to Java, but no running Spark."""
-    program = (
-        "import sys; from victor_spark.cli import main;"
-        "sys.exit(max(main(['clean', sys.argv[1], '--output', out]) for out in sys.argv[2:]))"
-    )
-    outputs = [str(tmp_path / "one"), str(tmp_path / "two")]
-    command = [sys.executable, "-c", program, str(crawl), *outputs]
-    finished = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert finished.returncode == 0, finished.stderr[-3000:]
-    assert "incubator" not in finished.stderr, "Java warns about a module that Spark asks for"
-    assert len(rows(tmp_path / "one")) == len(rows(tmp_path / "two")) == 17
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -124,18 +115,47 @@ def test_an_action_that_ends_well_though_it_was_interrupted_gives_its_result() -
     assert interruptible(last_second, group="a test", stop=interrupted) == "complete"
 
 
-def test_an_interrupted_run_ends_with_4_and_leaves_nothing_that_looks_complete(
-    environment: dict[str, str], crawl: Path, tmp_path: Path
-) -> None:
-    command = [*COMMAND, "clean", str(crawl), "--output", str(tmp_path / "out"), "--master", "local[1]"]
+ONE_BY_ONE = """
+import sys
+from victor_spark.cli import main
+crawl, *outputs = sys.argv[1:]
+codes = [main(["clean", crawl, "--output", output]) for output in outputs]
+sys.exit("".join(map(str, codes)) + " are the exit codes")
+"""
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """Three jobs in one process: where their outputs are, and what it said; the last one was interrupted."""
+
+    outputs: list[Path]
+    lines: list[str]
+
+
+@pytest.fixture(scope="module")
+def jobs(environment: dict[str, str], crawl: Path, tmp_path_factory: pytest.TempPathFactory) -> Jobs:
+    """As in a notebook: each job after the first finds a gateway to Java, but no running Spark."""
+    folder = tmp_path_factory.mktemp("jobs")
+    outputs, lines, n_begun = [folder / name for name in ("one", "two", "three")], [], 0
+    command = [sys.executable, "-c", ONE_BY_ONE, str(crawl), *map(str, outputs)]
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr
-        lines = []
         for line in process.stderr:
             lines.append(line)
-            if "victor: cleaning" in line:
+            n_begun += "victor: cleaning" in line
+            if "victor: cleaning" in line and n_begun == len(outputs):
                 process.send_signal(signal.SIGINT)
-    assert process.returncode == 4, lines
-    assert "victor: stopped" in lines[-1]
-    assert not any("Traceback" in line for line in lines)
-    assert not (tmp_path / "out" / "_run" / "run.json").exists()
+    return Jobs(outputs, lines)
+
+
+def test_jobs_run_after_each_other_in_one_process(jobs: Jobs) -> None:
+    assert jobs.lines[-1] == "004 are the exit codes\n", jobs.lines
+    assert not any("incubator" in line for line in jobs.lines), "Java warns about a module Spark asks for"
+    assert [len(rows(output)) for output in jobs.outputs[:2]] == [17, 17]
+
+
+def test_an_interrupted_run_ends_with_4_and_leaves_nothing_that_looks_complete(jobs: Jobs) -> None:
+    assert jobs.lines[-1].startswith("004 "), jobs.lines
+    assert "victor: stopped" in jobs.lines[-2]
+    assert not any("Traceback" in line for line in jobs.lines)
+    assert not (jobs.outputs[-1] / "_run" / "run.json").exists()

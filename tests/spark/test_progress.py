@@ -1,6 +1,5 @@
 """Progress says how far a job is, in words people read at a glance."""
 
-import io
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -11,8 +10,8 @@ import pytest
 from pyspark import InheritableThread
 from pyspark.sql import SparkSession
 
-from victor_spark.logs import clock
-from victor_spark.spark.progress import Tally, show
+from victor_spark.logs import bar, clock
+from victor_spark.spark.progress import Tally, described, size
 
 
 @pytest.mark.parametrize(
@@ -22,37 +21,37 @@ def test_clock(seconds: float, text: str) -> None:
     assert clock(seconds) == text
 
 
-def test_a_log_line_tells_done_elapsed_and_left() -> None:
-    stream = io.StringIO()
-    show(stream, 0.25, 31.0, bar=False)
-    assert stream.getvalue() == "victor: 25 % done, 31 s elapsed, about 1:33 left\n"
+def test_a_line_tells_done_elapsed_and_left() -> None:
+    assert described(0.25, 31.0) == "25 % done, 31 s elapsed, about 1:33 left"
 
 
 def test_what_an_earlier_run_did_makes_this_one_no_faster() -> None:
-    stream = io.StringIO()
-    show(stream, 0.75, 60.0, before=0.5, bar=False)
-    assert stream.getvalue() == "victor: 75 % done, 1:00 elapsed, about 1:00 left\n"
+    assert described(0.75, 60.0, before=0.5) == "75 % done, 1:00 elapsed, about 1:00 left"
 
 
 @pytest.mark.parametrize("done", [0.0, 0.0001])
 def test_nothing_is_promised_before_a_task_worth_mentioning_is_done(done: float) -> None:
-    stream = io.StringIO()
-    show(stream, done, 31.0, bar=False)
-    assert stream.getvalue() == "victor: 0 % done, 31 s elapsed\n"
+    assert described(done, 31.0) == "0 % done, 31 s elapsed"
 
 
 def test_no_time_is_left_while_the_last_rows_are_moved() -> None:
-    stream = io.StringIO()
-    show(stream, 1.0, 31.0, bar=False)
-    assert stream.getvalue() == "victor: 100 % done, 31 s elapsed, finishing\n"
+    assert described(1.0, 31.0) == "100 % done, 31 s elapsed, finishing"
 
 
-def test_the_bar_stays_on_one_line() -> None:
-    stream = io.StringIO()
-    show(stream, 0.5, 31.0, bar=True)
-    assert stream.getvalue().startswith("\r")
-    assert "\n" not in stream.getvalue()
-    assert stream.getvalue().count("#") == 15
+@pytest.mark.parametrize(
+    ("n", "text"),
+    [(0, "0 bytes"), (999, "999 bytes"), (1500, "1.5 KB"), (2e18, "2000 PB")],
+)
+def test_sizes_have_a_unit(n: float, text: str) -> None:
+    assert size(n) == text
+
+
+def test_the_bar_stays_on_one_line(capfd: pytest.CaptureFixture[str]) -> None:
+    bar(0.5, "half")
+    shown = capfd.readouterr().err
+    assert shown.startswith("\r")
+    assert "\n" not in shown
+    assert shown.count("#") == 15
 
 
 @pytest.mark.spark

@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from victor_spark.commands import clean, clean_options, options
+from victor_spark.commands import clean, options
 from victor_spark.errors import UsageError
 from victor_spark.pipeline import Settings
 from victor_spark.spark import record
@@ -37,9 +37,7 @@ def test_every_option_sets_a_field_and_every_field_has_its_option() -> None:
     request = CleanRequest()
     found = options.flat(clean.CLEAN.options)
     known = [
-        field.name
-        for group in (*clean_options.TABLES, "sites", "spark")
-        for field in fields(getattr(request, group))
+        field.name for group in (*clean.TABLES, "sites", "spark") for field in fields(getattr(request, group))
     ]
     assert len(set(known)) == len(known)
     assert {one.dest for one in found} == {
@@ -59,7 +57,7 @@ def test_what_is_given_goes_over_what_is_built_in() -> None:
     parser = argparse.ArgumentParser()
     options.add(parser, clean.CLEAN.options)
     words = ["a.warc.gz", "--lang", "cs,SK", "--all-statuses", "--no-sandbox", "--max-bytes", "2M", "--html"]
-    request = clean_options.request(parser.parse_args([*words, "--wave-bytes", "1K"]))
+    request = clean.requested(parser.parse_args([*words, "--wave-bytes", "1K"]))
     assert request.inputs == ("a.warc.gz",)
     assert request.cleaning.languages == ("cs", "sk")
     assert request.reading.statuses == tuple(range(100, 600))
@@ -74,4 +72,4 @@ def test_an_option_for_rows_is_refused_by_its_name() -> None:
     options.add(parser, clean.CLEAN.options)
     arguments = parser.parse_args(["page.html", "--page-memory", "100"])
     with pytest.raises(UsageError, match="--page-memory needs --output OUT"):
-        clean_options.refuse(arguments, "needs --output OUT", *clean_options.FOR_ARCHIVES)
+        clean.refuse(arguments, "needs --output OUT", *clean.FOR_ARCHIVES)

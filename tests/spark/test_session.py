@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
@@ -55,6 +56,17 @@ def test_the_driver_keeps_little_of_what_is_over_unless_told_to(spark: SparkSess
     kept = _defaults("local[2]", conf(ui_retainedTasks="7"))
     assert "spark.ui.retainedTasks" not in kept
     assert "spark.ui.retainedStages" in kept
+
+
+def test_rdds_and_plans_share_their_python_workers(spark: SparkSession) -> None:
+    """Spark keeps workers apart whose environments differ, each set below a parent that forks them."""
+
+    def parent(_: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield pa.RecordBatch.from_pydict({"id": [os.getppid()]})
+
+    of_plans = spark.range(1).mapInArrow(parent, "id long").first()
+    assert of_plans
+    assert spark.sparkContext.parallelize([0], 1).map(lambda _: os.getppid()).first() == of_plans.id
 
 
 def refused() -> str:

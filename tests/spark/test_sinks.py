@@ -15,7 +15,7 @@ from tests.warc.flaky import Site, cut_after, status
 from victor_spark import tables
 from victor_spark.errors import UsageError
 from victor_spark.spark.request import RowOptions
-from victor_spark.spark.waves import write
+from victor_spark.spark.waves import rebalanced, write
 from victor_spark.warc.inputs import resolve
 from victor_spark.warc.reading import read
 
@@ -106,7 +106,8 @@ def test_files_have_about_the_size_that_was_asked_for(
     # Rows go from task to task in blocks. So few rows in many blocks would be mostly the blocks' own bytes.
     n_blocks = "spark.sql.adaptive.coalescePartitions.initialPartitionNum"
     spark.conf.set(n_blocks, "64")
-    write(pages, str(tmp_path / "out"), RowOptions(partition_by=partition_by, target_file_size=asked))
+    folders = [partition_by] if partition_by else []
+    write(rebalanced(pages, asked, folders), str(tmp_path / "out"), folders)
     spark.conf.unset(n_blocks)
     sizes: dict[Path, list[int]] = {}
     for path in (tmp_path / "out").rglob("*.parquet"):

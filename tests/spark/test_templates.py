@@ -83,7 +83,7 @@ def mine(shards: Path, output: Path, **options: Any) -> bool:
 
 
 def report(output: Path) -> dict[str, dict[str, Any]]:
-    path = output.with_name(output.name.replace(".parquet", ".sites.parquet"))
+    path = output.with_name(output.name.replace(".parquet", ".report.parquet"))
     return {row["site"]: row for row in pq.read_table(path).to_pylist()}
 
 

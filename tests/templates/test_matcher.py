@@ -35,8 +35,8 @@ texts = st.lists(
 
 
 @pytest.fixture(scope="module")
-def slow() -> dict[str, object]:
-    return {name: from_source(f"kernels.{name}") for name in ("tokens", "trie")}
+def slow() -> object:
+    return from_source("kernels.tokens")
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -44,7 +44,7 @@ def slow() -> dict[str, object]:
 @given(made=templates, pages=st.lists(texts, max_size=3), near=st.integers(0, 3))
 @settings(max_examples=40)
 def test_intervals_are_those_of_every_expression_united(
-    slow: dict[str, object],
+    slow: object,
     compiled: bool,
     view: str,
     made: list[tuple[list[str], int]],
@@ -54,8 +54,8 @@ def test_intervals_are_those_of_every_expression_united(
     pairs = [(pieces, patterns.glue(pieces, anchors, TOKENISERS[view])) for pieces, anchors in made]
     with pytest.MonkeyPatch.context() as patch:
         if not compiled:
-            for part, kernel in ((tokens, "tokens"), (module, "trie")):
-                patch.setattr(part, "kernel", slow[kernel])
+            for part in (tokens, module):
+                patch.setattr(part, "kernel", slow)
                 patch.setattr(part, "views", memory_views)
         found = Matcher(pairs, view, near=near)
         for text in pages:

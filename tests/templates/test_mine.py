@@ -205,7 +205,6 @@ def test_markup_is_mined_with_its_changing_addresses() -> None:
         (MiningSettings(view="pdf"), "the view must be one of text, html, cleaned"),
         (MiningSettings(patterns=(("mine", "("),)), "mutable pattern mine"),
         (MiningSettings(min_pages=1), "at least 2"),
-        (MiningSettings(min_share=2.0), "min_share"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings: MiningSettings, complaint: str) -> None:

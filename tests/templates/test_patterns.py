@@ -52,7 +52,13 @@ def test_the_strictest_pattern_counts(token: str, expected: str | None) -> None:
 
 
 def test_a_pattern_of_the_user_counts_where_it_is_stricter() -> None:
-    known = patterns([("issue", r"ISSUE-\d+"), ("digits", r"\d+"), ("anything", r"[^\s<>]+")])
+    known = patterns(
+        (
+            ("issue", r"ISSUE-\d+"),
+            ("digits", r"\d+"),
+            ("anything", r"[^\s<>]+"),
+        )
+    )
     assert kind("ISSUE-17", known) == "issue"
     assert kind("17", known) == "digits"
     assert kind("2008-05-26", known) == "date"
@@ -80,7 +86,7 @@ def test_a_pattern_that_cannot_stand_for_a_token_is_refused_in_one_line(
     expression: str, complaint: str
 ) -> None:
     with pytest.raises(UsageError, match=re.escape(complaint)) as caught:
-        patterns([("mine", expression)])
+        patterns((("mine", expression),))
     assert "mutable pattern mine" in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -111,13 +117,13 @@ def test_a_broken_file_of_patterns_is_named(tmp_path: Path, text: str, complaint
 )
 def test_an_expression_that_may_take_too_long_is_refused_when_it_is_given(expression: str) -> None:
     with pytest.raises(UsageError, match="may take too long"):
-        patterns([("slow", expression)])
+        patterns((("slow", expression),))
 
 
 def test_an_expression_of_several_repetitions_matches_no_token_of_any_length() -> None:
-    found = patterns([("code", r"[A-Z]+-[A-Z]+\d+")])
+    found = patterns((("code", r"[A-Z]+-[A-Z]+\d+"),))
     code = re.compile(found.expressions[found.names.index("code")])
     assert code.fullmatch("AB-CD12")
     assert code.fullmatch("A" * 200 + "-B1")
     assert not code.fullmatch("A" * 300 + "-B1")
-    assert patterns([("code", "[A-Z]+")]).expressions.count("[A-Z]+") == 1  # one is cheap at any length
+    assert patterns((("code", "[A-Z]+"),)).expressions.count("[A-Z]+") == 1  # one is cheap at any length

@@ -6,14 +6,14 @@ import tracemalloc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from victor_spark.templates.sites import Smallest, ends, key, sample
+from victor_spark.templates.mine import Smallest, ends, page_key, sample
 
 texts = st.lists(st.text(max_size=8), max_size=60)
 
 
 def by_definition(of: list[str], max_pages: int, max_characters: int) -> list[str]:
     """The longest run of smallest keys within both limits (one text in any case)."""
-    ordered = sorted(set(of), key=key)
+    ordered = sorted(set(of), key=page_key)
     n = len(ordered)
     while n > max_pages or (n > 1 and sum(map(len, ordered[:n])) > max_characters):
         n -= 1
@@ -35,19 +35,19 @@ def test_tasks_that_pass_on_what_they_take_change_nothing(
     passed_on = []
     for task in dealt:
         smallest = Smallest(pages, characters)
-        passed_on += [text for text in task if smallest.take(key(text), len(text))[0]]
+        passed_on += [text for text in task if smallest.take(page_key(text), len(text))[0]]
     chance.shuffle(passed_on)
     assert sample(passed_on, pages, characters) == sample(of, pages, characters)
 
 
 def test_one_text_a_thousand_times_is_one_page() -> None:
-    assert sample(["the same"] * 1000 + ["another"], 10) == sorted(["the same", "another"], key=key)
+    assert sample(["the same"] * 1000 + ["another"], 10) == sorted(["the same", "another"], key=page_key)
 
 
 def test_few_of_many_texts_are_passed_on() -> None:
     """k·(1 + ln(n/k)) are expected of n texts in random order: about 73 here."""
     smallest = Smallest(10)
-    n_taken = sum(smallest.take(key(f"page {number}"), 10)[0] for number in range(5000))
+    n_taken = sum(smallest.take(page_key(f"page {number}"), 10)[0] for number in range(5000))
     assert n_taken < 150
 
 

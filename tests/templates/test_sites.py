@@ -3,7 +3,7 @@
 import pytest
 
 from victor_spark.errors import UsageError
-from victor_spark.templates.sites import check_grouping, site
+from victor_spark.hosts import check_grouping, site
 
 URL = "http://Forum.Obec.co.uk:8080/rady/2013/leden.html?strana=2"
 

@@ -56,7 +56,7 @@ def test_another_version_is_refused_in_clear_words(tmp_path: Path, first: pa.Tab
         (lambda path, _: path.write_bytes(b"PAR?"), "not a templates table"),
         (lambda path, _: pq.write_table(pa.table({"a": [1]}), path), "not a templates table: the metadata"),
         (lambda path, good: pq.write_table(good.drop_columns("regex"), path), "without the column regex"),
-        (lambda *_: None, "no such templates table"),
+        (lambda *_: None, "No such file"),
     ],
 )
 def test_what_is_no_templates_table_is_refused(

@@ -18,7 +18,7 @@ from victor_spark.model import trees
 from victor_spark.model.files import from_bytes, to_bytes
 from victor_spark.model.table import from_conf
 from victor_spark.model.weights import NAME_FEATURES, Names, Origins, Weights, check
-from victor_spark.parser.hashing import fnv1a
+from victor_spark.parser.elements import fnv1a
 from victor_spark.train import crf as training
 from victor_spark.train.crf import train
 from victor_spark.train.crfsuite import TrainingOptions

@@ -12,13 +12,12 @@ from tests.html.pages import blocks_of
 from tests.model.conftest import some_pages
 from victor_spark.blocks import LABELS, OTHER
 from victor_spark.errors import ModelError
-from victor_spark.model import crf, revision
+from victor_spark.model import crf, revision, victor_2008
 from victor_spark.model.decision import n_words
 from victor_spark.model.files import from_bytes, to_bytes
 from victor_spark.model.surroundings import NAMES
 from victor_spark.model.table import FeatureTable, from_conf
 from victor_spark.model.trees import ARRAYS, TreeOptions, Trees, TreesOptions, check
-from victor_spark.model.victor_2008 import VICTOR_2008, BlockView
 from victor_spark.train import crf as training
 from victor_spark.train import crfsuite, trees
 from victor_spark.train.crf import train
@@ -221,13 +220,13 @@ def test_a_model_without_its_trees_is_refused(small: FeatureTable, place: str) -
 
 
 def test_the_papers_features_are_the_same_in_both_sets() -> None:
-    shared = [name for name in NAMES if name in VICTOR_2008]
+    shared = [name for name in NAMES if name in victor_2008.NAMES]
     assert len(shared) > 40
     for page in some_pages(21, 25):
         values = dict(zip(NAMES, from_conf("victor-2").values(page.blocks), strict=False))
-        view = BlockView(page.blocks, {})
+        paper = victor_2008.columns(page.blocks, {})
         for name in shared:
-            theirs = VICTOR_2008[name](view)
+            theirs = paper[name]
             np.testing.assert_allclose(values[name], np.asarray(theirs, dtype=float), rtol=1e-6, err_msg=name)
 
 

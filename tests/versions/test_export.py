@@ -74,6 +74,29 @@ with session(master="local[2]"):
     print(json.dumps([main(command) for command in json.load(sys.stdin)]))
 """
 
+AT_ONCE: Final = """
+import json, sys
+from pathlib import Path
+import deltalake, pyarrow as pa, pyarrow.parquet as pq
+from pyiceberg.catalog import load_catalog
+from victor_spark import tables
+from victor_spark.spark.request import ExportRequest
+from victor_spark.spark.export import SINKS, Export
+for format, table in (("iceberg", "lake.web.shared"), ("delta", sys.argv[1])):
+    request, begun = ExportRequest(output="out", destination=table, to=format), []
+    for run in ("one", "two"):
+        sink = SINKS[format](table, Export(run, tables.PAGES, request, {}))
+        path = Path(sink.location.removeprefix("file://")) / "a.parquet"
+        path.parent.mkdir(parents=True)
+        pq.write_table(pa.Table.from_pylist([{"text": run}], schema=tables.PAGES), path)
+        begun.append((sink, path.stat().st_size))
+    for sink, size in begun:
+        sink.commit({"a.parquet": size}, 1)
+found = [load_catalog("lake").load_table("web.shared").scan().to_arrow(),
+         deltalake.DeltaTable(sys.argv[1]).to_pyarrow_table()]
+print(json.dumps([sorted(one["text"].to_pylist()) for one in found]))
+"""
+
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> tuple[Version, Path]:
@@ -93,10 +116,14 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> tuple[Version, Path]:
     return Version(found.python, {**found.variables, **of_catalog}), folder
 
 
+LEFT = "\nimport os, sys\nsys.stdout.flush()\nos._exit(0)\n"
+"""Ends a program at once: the libraries' threads sometimes abort a Python that waits for them."""
+
+
 def run(lake: Version, script: str, *arguments: object, stdin: object = None) -> tuple[Any, list[str]]:
     """What a program prints as JSON, and the lines of ours on stderr."""
     done = subprocess.run(
-        [lake.python, "-c", script, *map(str, arguments)],
+        [lake.python, "-c", script + LEFT, *map(str, arguments)],
         env=lake.variables,
         cwd=ROOT,
         input=json.dumps(stdin),
@@ -213,6 +240,12 @@ def test_spark_reads_the_tables_by_the_runtimes_of_iceberg_and_delta(
     assert len(groups) == 2, "by language and day"
 
 
+def test_of_two_runs_exported_at_once_a_table_gets_both(lake: tuple[Version, Path]) -> None:
+    """Each began when the table had neither; two exports of one run exclude each other by a lock."""
+    version, folder = lake
+    assert run(version, AT_ONCE, folder / "shared")[0] == [["one", "two"], ["one", "two"]]
+
+
 def test_what_cannot_be_exported_is_refused_in_one_line_and_leaves_nothing(
     lake: tuple[Version, Path], outputs: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -240,7 +273,7 @@ def test_what_cannot_be_exported_is_refused_in_one_line_and_leaves_nothing(
         ],
         "holds no run of victor clean": [str(tmp_path / "nothing"), new, "--to", "jsonl"],
         "torn: the run is incomplete": [str(tmp_path / "torn"), new, "--to", "jsonl"],
-        "choose a new or empty folder": [first, str(other), "--to", "parquet"],
+        "choose a new folder": [first, str(other), "--to", "parquet"],
         "is no Delta table": [first, str(other), "--to", "delta"],
         "its column text has another type": [first, str(tmp_path / "numbers"), "--to", "delta"],
         "ValidationError: ": [first, "lake.web.numbers", "--to", "iceberg"],

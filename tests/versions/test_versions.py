@@ -68,7 +68,7 @@ def results(version: Version, out: Path) -> dict[str, Any]:
     assert [found[name] for name in ("arrow", "rdd", "sites", "templates")] == [0, 0, 0, 0]
     for name in ("arrow", "rdd", "sites"):
         found[name] = rows(out / name)
-    for name in ("templates", "templates.sites"):
+    for name in ("templates", "templates.report"):
         table = pq.read_table(out / f"{name}.parquet")
         found[name] = [{**row, "mined_at": None} for row in table.to_pylist()]
     return found
@@ -106,6 +106,19 @@ def test_all_commands_give_the_same_results_in_local_mode(
     same = found.keys() - {"spark", "python", "warc"}
     assert {name for name in same if found[name] != expected[name]} == set()
     assert len(same) == 5
+
+
+@pytest.mark.parametrize(
+    "other", [("==4.0.*", "3.11"), ("==4.0.*", "3.13"), (NEWEST, "3.12")], ids="-python".join, indirect=True
+)
+def test_the_other_pythons_that_they_support_give_the_same_rows(
+    other: Version, expected: dict[str, Any], tmp_path: Path
+) -> None:
+    """With the newest Spark and 3.11, see `expected`."""
+    command = "import sys; from victor_spark.cli import main; sys.exit(main())"
+    options = ("--blocks", "--master", "local[2]", "--output", tmp_path / "out")
+    other.run(other.python, "-c", command, "clean", CRAWL, *options)
+    assert rows(tmp_path / "out") == expected["arrow"]
 
 
 @pytest.mark.parametrize(

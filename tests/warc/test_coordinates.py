@@ -3,6 +3,7 @@
 import gzip
 import random
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
@@ -125,6 +126,18 @@ def test_many_records_of_a_file_are_several_shards(folder: Path, monkeypatch: py
     assert len(found(folder / "t.parquet")) == 60
 
 
+def test_shards_hold_a_bounded_number_of_bytes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths = SHARD.lengths()
+    monkeypatch.setattr(coordinates, "N_BYTES", 4 * max(lengths))
+    write_parquet(folder / "t.parquet", rows(*[("č 1.warc.gz", n) for n in range(60)]))
+    sizes = [[length for _, length in shard.records] for shard in resolve([str(folder / "t.parquet")])]
+    assert [length for one in sizes for length in one] == lengths[:60]
+    assert all(sum(one) <= 4 * max(lengths) for one in sizes)
+    assert all(sum(one) + after[0] > 4 * max(lengths) for one, after in pairwise(sizes))
+    monkeypatch.setattr(coordinates, "N_BYTES", 1)  # every record is longer
+    assert [len(shard.records) for shard in resolve([str(folder / "t.parquet")])] == [1] * 60
+
+
 @pytest.mark.parametrize("packing", ["plain", "gzip", "zstd"])
 def test_a_record_is_read_as_from_the_whole_shard(tmp_path: Path, packing: str) -> None:
     packed = making.shard(making.responses(9), packing)
@@ -189,7 +202,7 @@ def test_of_a_remote_file_near_records_are_fetched_together_and_far_ones_apart(s
     picks = tuple((whole[n].warc_record_offset, whole[n].warc_record_length) for n in (5, 6, 9, 40))
     records = list(read(Shard(f"{site.url}/a.warc.gz", None, "warc", records=picks)))
     assert [(r.warc_record_offset, r.warc_record_length) for r in records] == list(picks)
-    assert site.asked == [(picks[0][0], sum(picks[2])), (picks[3][0], sum(picks[3]))]
+    assert site.asked == [(0, 1), (picks[0][0], sum(picks[2])), (picks[3][0], sum(picks[3]))]
 
 
 def test_a_table_that_lacks_a_column_is_named(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+import lz4.frame
 import pytest
 import zstandard
-from fastwarc.stream_io import Lz4Writer
 
 from tests.warc import flaky, making, storage
 from tests.warc.flaky import Site
@@ -33,19 +33,6 @@ END_EARLY: Final = {
     "webrecorder+warcio/example-space-in-url.arc",
     "netarchivesuite+jwat/invalid-arcfile-record-then-garbage.arc",
 }
-
-
-def lz4(parts: list[bytes], folder: Path) -> bytes:
-    """One lz4 frame a part."""
-    packed = b""
-    for part in parts:
-        path = folder / "frame.lz4"
-        with path.open("wb") as file:
-            writer = Lz4Writer(file)
-            writer.write(part)
-            writer.close()
-        packed += path.read_bytes()
-    return packed
 
 
 def records() -> list[bytes]:
@@ -80,10 +67,10 @@ def shards(folder: Path) -> dict[str, tuple[bytes, set[int]]]:
         "skippable.warc.zst": [
             part for record in raw for part in (zstandard.compress(record), b"\x5e\x2a\x4d\x18\x04\0\0\0seek")
         ],
-        "lz4.warc.lz4": [lz4([record], folder) for record in raw],
+        "lz4.warc.lz4": [lz4.frame.compress(record) for record in raw],
         "one-stream.warc.gz": [gzip.compress(b"".join(raw), mtime=0)],
         "one-frame.warc.zst": [checked.compress(b"".join(raw))],
-        "one-frame.warc.lz4": [lz4([b"".join(raw)], folder)],
+        "one-frame.warc.lz4": [lz4.frame.compress(b"".join(raw))],
         "several.warc.gz": [gzip.compress(b"".join(raw[n : n + 4]), mtime=0) for n in range(0, len(raw), 4)],
         "empty-members.warc.gz": empty,
         "arc.arc.gz": making.members(arc, "gzip"),
@@ -251,7 +238,6 @@ def test_a_file_whose_writer_separates_no_records_is_whole(tmp_path: Path, n_byt
 
 @pytest.mark.parametrize("packing", ["plain", "gzip", "zstd"])
 def test_headers_with_bare_newlines_before_http_heads_cost_no_record(tmp_path: Path, packing: str) -> None:
-    """FastWARC takes such a header for one long line, and would read a record without a type."""
     made = [head.replace(b"\r\n", b"\n") + b"\n\n" + block for head, _, block in _parted(records())]
     content = b"".join(making.members(made, packing))
     found, error = cut_at(tmp_path / "a.warc", content, len(content))

@@ -45,6 +45,30 @@ def assert_all_but(records: list[Record], parts: list[bytes], victim: int) -> No
     assert [number for number, record in enumerate(records) if record.status == "corrupt_record"] == [victim]
 
 
+def with_fields(content: bytes, extra: int, name: int, *, checked: bool) -> bytes:
+    """A gzip member with an extra field, a file name and a checksum of its header."""
+    head = b"\x1f\x8b\x08" + bytes([4 | 8 | 2 * checked]) + bytes(6)
+    head += extra.to_bytes(2, "little") + b"x" * extra + b"n" * name + b"\0"
+    head += (zlib.crc32(head) & 0xFFFF).to_bytes(2, "little") * checked
+    return head + making.raw_deflate(content) + struct.pack("<II", zlib.crc32(content), len(content))
+
+
+@pytest.mark.parametrize("checked", [False, True])
+@pytest.mark.parametrize(("extra", "name"), [(0, 0), (600, 9), (9, 600), (15_000, 9)])
+def test_damage_costs_no_member_whose_header_has_fields(
+    tmp_path: Path, extra: int, name: int, checked: bool
+) -> None:
+    parts = [with_fields(record, extra, name, checked=checked) for record in RECORDS]
+    path = tmp_path / "fields.warc.gz"
+    path.write_bytes(making.joined(parts).content)
+    assert numbers(list(read(Shard(str(path), None, "warc")))) == list(range(N))
+    damaged = bytearray(parts[2])
+    damaged[-1] ^= 1  # its length
+    path.write_bytes(making.joined([*parts[:2], bytes(damaged), *parts[3:]]).content)
+    found = list(read(Shard(str(path), None, "warc")))
+    assert numbers(found)[-(N - 3) :] == list(range(3, N))
+
+
 @given(victim=st.integers(0, N - 1), where=st.integers(0, 10**6), noise=st.binary(min_size=1, max_size=64))
 @example(victim=1, where=3, noise=b" ")
 @example(victim=N - 1, where=7027, noise=bytes(6))

@@ -38,6 +38,13 @@ def test_stacked_encodings_come_off_in_reverse_order(payload: bytes, encodings: 
     assert decoded(packed, *encodings) == http_body.Body(payload)
 
 
+@pytest.mark.parametrize("encoding", PACKERS)
+@pytest.mark.parametrize("size", [65_535, 65_536, 65_537, 98_272, LIMIT])
+def test_a_body_much_longer_than_it_is_packed_is_decoded_whole(encoding: str, size: int) -> None:
+    payload = (b"<p>the same line again" * (size // 20))[:size]
+    assert decoded(PACKERS[encoding](payload), encoding) == http_body.Body(payload)
+
+
 @given(payload=payloads)
 def test_deflate_without_zlib_head_is_inflated_too(payload: bytes) -> None:
     assert decoded(making.raw_deflate(payload), "deflate").payload == payload

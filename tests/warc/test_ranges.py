@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.warc import making
 from victor_spark.errors import ShardError
-from victor_spark.warc import ranges, storage
+from victor_spark.warc import reading, storage
 from victor_spark.warc.reading import read
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Shard
@@ -103,8 +103,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def short_sight(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets the search begin so near that it has to go back even in these small files."""
-    monkeypatch.setattr(ranges, "LOOK_BACK", dict.fromkeys(ranges.LOOK_BACK, 900))
-    monkeypatch.setattr(ranges, "TRUSTED", dict.fromkeys(ranges.TRUSTED, 700))
+    monkeypatch.setattr(reading, "LOOK_BACK", dict.fromkeys(reading.LOOK_BACK, 900))
+    monkeypatch.setattr(reading, "TRUSTED", dict.fromkeys(reading.TRUSTED, 700))
 
 
 @pytest.mark.parametrize("name", sorted(SHARDS))
@@ -137,7 +137,7 @@ def test_a_large_archive_within_a_page_is_not_taken_for_the_shard(tmp_path: Path
     path = tmp_path / "outer.warc.gz"
     path.write_bytes(stored(within_a_page(inner)))
     n_bytes = len(inner)
-    assert n_bytes > 3 * ranges.LOOK_BACK["gzip"]
+    assert n_bytes > 3 * reading.LOOK_BACK["gzip"]
     expected = whole(path)
     assert len(expected) == N + 1
     assert in_ranges(path, list(range(n_bytes // 5, n_bytes, n_bytes // 5))) == expected

@@ -93,7 +93,7 @@ def test_a_big_object_of_several_parts_is_read_by_ranges(client: Any, go_between
     )
     go_between.fail("SlowDown", 100_000)
     assert offsets("s3://crawls/big.warc") == big.offsets[:-2]
-    assert len(go_between.ranges) > 4
+    assert len(go_between.ranges) == 4  # of the block that is no page, none
     go_between.ranges.clear()
     with open_file("s3://crawls/big.warc") as file:
         file.seek(9 << 20)

@@ -1,7 +1,6 @@
 """One annotator's labels of one page: opened, changed, undone, redone; each action is an entry of a log.
 
-Undo and redo are entries too, so entries are never removed. Replaying the log from the initial labels gives
-the labels of the annotation row.
+Undo and redo are entries too, so entries are never removed. An entry has the labels before and after it.
 """
 
 import json
@@ -14,10 +13,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from victor_spark.annotation import labels as label_strings
-from victor_spark.annotation.labels import Runs
-from victor_spark.annotation.store import Row, Store, now
-from victor_spark.blocks import LABELS, OTHER
+from victor_spark.annotation.store import BLANK, Row, Store, apply, checked_runs, differing, now, runs_of
+from victor_spark.blocks import LABELS
 from victor_spark.errors import AnnotationError
 
 IDLE_SECONDS: Final = 60.0
@@ -106,7 +103,7 @@ def _annotation(store: Store, page: int, annotator: int, *, judge: bool) -> Row 
 
 def _prelabels(page: Row) -> str:
     """The initial labels: those of the model, otherwise all blocks are other."""
-    blank = label_strings.DIGITS[OTHER] * page["n_blocks"]
+    blank = BLANK * page["n_blocks"]
     return blank if page["practice"] else str(page["prelabels"] or blank)
 
 
@@ -120,11 +117,10 @@ def majority(store: Store, number: int, page: Row) -> str:
 
 def majority_of(given: Sequence[str]) -> str:
     """The most frequent digit at each position; for a tie, other."""
-    other = label_strings.DIGITS[OTHER]
     chosen = []
     for digits in zip(*given, strict=True):
         (best, n), *rest = Counter(digits).most_common(2)
-        chosen.append(other if rest and rest[0][1] == n else best)
+        chosen.append(BLANK if rest and rest[0][1] == n else best)
     return "".join(chosen)
 
 
@@ -132,7 +128,7 @@ def state(store: Store, number: int, name: Any, *, judge: bool = False) -> dict[
     """The page state that the browser shows; opens the annotation."""
     row = open_page(store, number, name, judge=judge)
     page = page_row(store, number)
-    stacks = _stacks(_log(store, row["id"]))
+    stacks = _stacks(store, row["id"])
     marginals = None
     if page["marginals"] is not None:
         marginals = np.frombuffer(page["marginals"], np.uint8).reshape(-1, len(LABELS)).tolist()
@@ -196,62 +192,51 @@ def _logged(
     connection: sqlite3.Connection, store: Store, page: Row, row: Row, action: Action
 ) -> dict[str, Any]:
     """Applies the action and writes its entry."""
-    log = _log(store, row["id"])
-    undoable, redoable = _stacks(log)
-    before: Runs | None = None
-    after: Runs | None = None
-    target = None
-    changed: Runs = []
+    undoable, redoable = _stacks(store, row["id"])
+    labels = row["labels"]
     if action.kind in _CHANGING:
-        after = _wanted(store, page, row, action)
-        before = label_strings.runs_of(
-            row["labels"], (b for first, last, _ in after for b in range(first, last + 1))
-        )
-        changed, undoable, redoable = after, [*undoable, -1], []
+        labels = _wanted(store, page, row, action)
+        undoable, redoable = [*undoable, -1], []
     elif action.kind in ("undo", "redo"):
         stack, other = (undoable, redoable) if action.kind == "undo" else (redoable, undoable)
         if not stack:
             raise AnnotationError(f"there is nothing to {action.kind}")
-        target = stack.pop()
-        other.append(target)
-        entry = next(entry for entry in log if entry["id"] == target)
-        changed = json.loads(entry["before" if action.kind == "undo" else "after"])
+        other.append(stack.pop())
+        (known,) = store.rows("SELECT before, after FROM action WHERE id = ?", other[-1])
+        labels = known["before" if action.kind == "undo" else "after"]
     updated = {
-        "labels": label_strings.apply(row["labels"], changed),
+        "labels": labels,
         "revision": row["revision"] + 1,
-        "state": _STATES.get(action.kind, "open" if changed else row["state"]),
+        "state": _STATES.get(action.kind, row["state"] if action.kind == "note" else "open"),
         "note": action.text if action.kind == "note" else row["note"],
         "active_seconds": _touch(connection, row, row["active_seconds"]),
     }
     done = now() if action.kind == "done" else row["done"] if updated["state"] == "done" else None
+    changed = runs_of(labels, differing(row["labels"], labels))
     answer = {"page": row["page"], "changed": changed, **_standing(updated, undoable, redoable)}
     connection.execute(
         "UPDATE annotation SET labels = ?, revision = ?, state = ?, note = ?, done = ? WHERE id = ?",
-        (updated["labels"], updated["revision"], updated["state"], updated["note"], done, row["id"]),
+        (*(updated[key] for key in ("labels", "revision", "state", "note")), done, row["id"]),
     )
+    entry = (row["id"], updated["revision"], action.id, action.kind, row["labels"], labels, now())
     connection.execute(
-        "INSERT INTO action (annotation, revision, client_id, kind, before, after, target, at, answer)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            row["id"], updated["revision"], action.id, action.kind, before and json.dumps(before),
-            after and json.dumps(after), target, now(), json.dumps(answer),
-        ),
-    )  # fmt: skip
+        "INSERT INTO action (annotation, revision, client_id, kind, before, after, at, answer)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (*entry, json.dumps(answer)),
+    )
     return answer
 
 
-def _wanted(store: Store, page: Row, row: Row, action: Action) -> Runs:
-    """The runs that a label, restore or clear writes."""
-    n_blocks = page["n_blocks"]
-    if action.kind == "label":
-        n_labels = len(store.labels)
-        runs = label_strings.checked_runs(action.runs, action.label, n_blocks=n_blocks, n_labels=n_labels)
-        return label_strings.runs_of(label_strings.apply(row["labels"], runs), sorted(
-            {block for first, last, _ in runs for block in range(first, last + 1)}
-        ))  # fmt: skip
+def _wanted(store: Store, page: Row, row: Row, action: Action) -> str:
+    """The labels that a label, restore or clear sets."""
+    n_blocks = int(page["n_blocks"])
     if action.kind == "clear":
-        return [[0, n_blocks - 1, OTHER]]
-    return label_strings.runs_of(row["initial"], range(n_blocks))
+        return BLANK * n_blocks
+    if action.kind == "restore":
+        return str(row["initial"])
+    n_labels = len(store.labels)
+    runs = checked_runs(action.runs, action.label, n_blocks=n_blocks, n_labels=n_labels)
+    return apply(row["labels"], runs)
 
 
 def checked_action(sent: Mapping[str, Any]) -> Action:
@@ -269,17 +254,11 @@ def checked_action(sent: Mapping[str, Any]) -> Action:
     return Action(client_id, kind, revision, sent.get("runs"), sent.get("label"), text)
 
 
-def _log(store: Store, annotation: int) -> list[Row]:
-    return store.rows(
-        "SELECT id, kind, before, after, target FROM action WHERE annotation = ? ORDER BY id", annotation
-    )
-
-
-def _stacks(log: Sequence[Row]) -> tuple[list[int], list[int]]:
-    """The entries that can be undone and redone, the next one last."""
+def _stacks(store: Store, annotation: int) -> tuple[list[int], list[int]]:
+    """The entries of the log that can be undone and redone, the next one last."""
     undoable: list[int] = []
     redoable: list[int] = []
-    for entry in log:
+    for entry in store.rows("SELECT id, kind FROM action WHERE annotation = ? ORDER BY id", annotation):
         if entry["kind"] in _CHANGING:
             undoable.append(entry["id"])
             redoable.clear()

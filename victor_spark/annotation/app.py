@@ -17,9 +17,9 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from victor_spark import __version__
-from victor_spark.annotation import agreement, annotations, frame, guard, importing, queue, serving
-from victor_spark.annotation.guard import Access
-from victor_spark.annotation.queue import Plan
+from victor_spark.annotation import annotations, frame, importing, progress, serving
+from victor_spark.annotation.progress import Plan
+from victor_spark.annotation.serving import Access
 from victor_spark.annotation.store import Store, content, remarks
 from victor_spark.blocks import OTHER
 from victor_spark.errors import AnnotationError
@@ -89,7 +89,7 @@ def _session(work: Workspace, _: Query) -> Mapping[str, Any]:
         "annotators": [row["name"] for row in names],
         "order": work.plan.order,
         "overlap": work.plan.overlap,
-        "n_pages": queue.n_pages(store),
+        "n_pages": progress.n_pages(store),
         "prelabelled": store.row("SELECT 1 FROM prelabel LIMIT 1") is not None,
         "model": work.model,
         "version": __version__,
@@ -108,7 +108,7 @@ def _annotators(work: Workspace, query: Query) -> Mapping[str, Any]:
 
 def _listing(work: Workspace, query: Query) -> Mapping[str, Any]:
     offset, limit = query.number("offset", 0), min(query.number("limit", 100), MAX_LISTED)
-    return queue.listing(work.store, work.plan, query.annotator, offset, limit)
+    return progress.listing(work.store, work.plan, query.annotator, offset, limit)
 
 
 def _state(work: Workspace, query: Query) -> Mapping[str, Any]:
@@ -128,16 +128,16 @@ def _active(work: Workspace, query: Query) -> Mapping[str, Any]:
 GET: Final[dict[str, Answer]] = {
     "session": _session,
     "pages": _listing,
-    "history": lambda work, query: queue.history(work.store, query.annotator),
+    "history": lambda work, query: progress.history(work.store, query.annotator),
     "pages/{page}": _state,
-    "progress": lambda work, query: queue.progress(work.store, work.plan, query.query.get("annotator")),
-    "agreement": lambda work, _: agreement.agreement(work.store),
-    "disagreements": lambda work, _: agreement.disagreements(work.store),
-    "pages/{page}/disagreement": lambda work, query: agreement.disagreement(work.store, query.page),
+    "progress": lambda work, query: progress.progress(work.store, work.plan, query.query.get("annotator")),
+    "agreement": lambda work, _: progress.agreement(work.store),
+    "disagreements": lambda work, _: progress.disagreements(work.store),
+    "pages/{page}/disagreement": lambda work, query: progress.disagreement(work.store, query.page),
 }
 POST: Final[dict[str, Answer]] = {
     "annotators": _annotators,
-    "next": lambda work, query: queue.next_page(
+    "next": lambda work, query: progress.next_page(
         work.store, work.plan, query.annotator, query.body.get("after")
     ),
     "pages/{page}/actions": _act,
@@ -174,7 +174,7 @@ def _endpoint(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
                 "Unsaved actions are sent to their own store when it is served at this address again",
                 "other_store",
             )
-        query = request.state.query = Query(_page(request), request.query_params, await guard.body(request))
+        query = request.state.query = Query(_page(request), request.query_params, await serving.body(request))
         return JSONResponse(await run_in_threadpool(answer, work, query))
 
     return endpoint
@@ -197,7 +197,7 @@ async def _refused(request: Request, error: Exception) -> Response:
     status = STATUSES.get(error.code, 500)
     if status >= 500:
         LOG.error("%s", error)
-    return guard.error(status, error.code, str(error), **state)
+    return serving.error(status, error.code, str(error), **state)
 
 
 async def _frame(request: Request) -> Response:
@@ -205,7 +205,7 @@ async def _frame(request: Request) -> Response:
     nonce = secrets.token_urlsafe(16)
     plain = request.query_params.get("plain") == "1"
     parts = await run_in_threadpool(_rendered, request.app.state.work.store, _page(request), plain)
-    policy = guard.FRAME_POLICY.format(nonce=nonce)
+    policy = serving.FRAME_POLICY.format(nonce=nonce)
     return HTMLResponse(nonce.join(parts), headers={"Content-Security-Policy": policy})
 
 

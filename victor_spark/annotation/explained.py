@@ -75,10 +75,9 @@ def verdict(document: Document) -> str:
 
 
 def _headline(document: Document) -> Bool:
-    """Blocks kept for their role: of a title that is less likely to be content than what else is kept."""
-    content = 1.0 - document.scores.probabilities[:, OTHER]
-    title = document.kept & (document.blocks.roles == ROLES.index("title"))
-    return np.asarray(title & (content < content[document.kept & ~title].min(initial=1.0)))
+    """Blocks that are kept as the headline only."""
+    headline = document.scores.headline
+    return np.zeros_like(document.kept) if headline is None else document.kept & headline
 
 
 def _tooltips(document: Document, explanation: Explanation | None) -> list[dict[str, Any]]:

@@ -11,7 +11,6 @@ import numpy as np
 
 from victor_spark import resources
 from victor_spark.annotation import annotations
-from victor_spark.annotation.labels import DIGITS, decode, encode
 from victor_spark.annotation.store import Content, Row, Store, content
 from victor_spark.blocks import HEADER, LABELS, OTHER, Blocks, Bool, Scores, UInt8
 from victor_spark.document import Document
@@ -80,7 +79,7 @@ def gold_row(store: Store, page: Finished) -> dict[str, Any]:
     document = _document(kept.html, blocks, labels, row)
     names = [label.name for label in store.labels]
     meta: dict[str, Any] = {
-        "block_labels": encode(labels.tolist()),
+        "block_labels": "".join(map(str, labels.tolist())),
         "annotators": list(page.annotators),
         "judge": page.judge,
         "active_seconds": page.active_seconds,
@@ -88,8 +87,8 @@ def gold_row(store: Store, page: Finished) -> dict[str, Any]:
         "record_id": row["record_id"],
     }
     if len(names) > len(LABELS):
-        own = carried_over(kept, np.array(decode(page.labels), dtype=np.uint8), blocks)
-        meta |= {"own_labels": names, "own_block_labels": encode(own.tolist())}
+        own = carried_over(kept, np.array(list(page.labels), dtype=np.uint8), blocks)
+        meta |= {"own_labels": names, "own_block_labels": "".join(map(str, own.tolist()))}
     if page.notes:
         meta["notes"] = list(page.notes)
     return {
@@ -107,8 +106,8 @@ def gold_row(store: Store, page: Finished) -> dict[str, Any]:
 
 def roles(store: Store, labels: str) -> UInt8:
     """Labels of the store as the three labels of models."""
-    role_of = {DIGITS[n]: LABELS.index(label.role) for n, label in enumerate(store.labels)}
-    return np.array([role_of[digit] for digit in labels], dtype=np.uint8)
+    role_of = np.array([LABELS.index(label.role) for label in store.labels], dtype=np.uint8)
+    return role_of[np.array(list(labels), dtype=np.intp)]
 
 
 def carried_over(kept: Content, labels: UInt8, blocks: Blocks) -> UInt8:
@@ -154,7 +153,7 @@ def _html(store: Store, done: Iterable[Finished], output: Path) -> None:
     """OUT/ID.html: the whole parsed page, scripts included, with data-victor-label on each block."""
     for page in done:
         kept = content(store, page.row["id"])
-        names = [store.labels[label].name for label in decode(page.labels)]
+        names = [store.labels[int(label)].name for label in page.labels]
         _write(output / f"{page.row['hash'][:16]}.html", merged(kept, names))
 
 

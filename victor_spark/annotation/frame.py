@@ -2,7 +2,7 @@
 
 Nothing of the page is trusted: only tags and attributes listed here are written. So nothing can load, run,
 submit or navigate, and the browser's parser gets no raw text, no foreign elements and no addresses. The
-Content-Security-Policy of the answer (annotation/guard.py) forbids them a second time.
+Content-Security-Policy of the answer (annotation/serving.py) forbids them a second time.
 """
 
 import re

@@ -6,6 +6,7 @@ import os
 import re
 import time
 import zlib
+from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,8 +18,7 @@ import numpy as np
 
 from victor_spark import pipeline, preparation
 from victor_spark.annotation import annotations
-from victor_spark.annotation.labels import DIGITS, decode, differing, encode
-from victor_spark.annotation.store import Store, content, now, pack, remark
+from victor_spark.annotation.store import Store, content, differing, now, pack, remark
 from victor_spark.blocks import LABELS, OTHER, Page, labels
 from victor_spark.errors import AnnotationError, InputError, ShardError
 from victor_spark.evaluation.gold import site_of
@@ -39,10 +39,7 @@ _ADDED, _KNOWN, _BARE = "added", "already in the store", "without a text block s
 _SECONDS_PER_REPORT: Final = 5.0
 _PAGES_PER_TRANSACTION: Final = 50
 _PRACTICE_PAGES: Final = Path(__file__).resolve().parent / "practice_pages"
-_TAG: Final = re.compile(r"<(/?)([^\s/>]+)([^>]*)>")
-_GOLD: Final = re.compile(r'\sdata-gold="([a-z]+)"')
-_WHY: Final = re.compile(r'\sdata-why="([^"]*)"')
-_VOID: Final = frozenset(["br", "hr", "img", "input", "wbr", "col", "area"])
+_GOLD: Final = re.compile(r'<[^>]*\sdata-gold="([a-z]+)"(?:[^>]*\sdata-why="([^"]*)")?')
 
 
 @dataclass(frozen=True)
@@ -73,7 +70,7 @@ def assistant(settings: Settings) -> Assistant:
         words = n_words(page.blocks)
         uncertainty = float((doubt * words).sum() / words.sum()) if words.any() else 0.0
         percent = np.rint(100.0 * scores.probabilities).astype(np.uint8).tobytes()
-        return name, encode(labels(scores, scores.kept).tolist()), uncertain, uncertainty, percent
+        return name, "".join(map(str, labels(scores, scores.kept).tolist())), uncertain, uncertainty, percent
 
     return Assistant(name, linguist(models[PROFILES], block_features=needs_language), prelabel)
 
@@ -197,7 +194,7 @@ def add_practice(store: Store) -> None:
         document = canonical(markup)
         blocks = segment(document.html, document.elements)
         page = Page(document.html, blocks, title=blocks.title)
-        gold = json.dumps(list(_gold(document.html, blocks.start.tolist())))
+        gold = json.dumps(_gold(document.html, blocks.start.tolist()))
         _add(store, page, markup, f"practice/{path.name}", practice=1, gold=gold)
 
 
@@ -231,20 +228,12 @@ def _add(store: Store, page: Page, markup: str, source: str, **more: Any) -> int
     return number
 
 
-def _gold(html: str, starts: Sequence[int]) -> Iterator[tuple[int, str]]:
-    """(label, reason) of each block, from the nearest enclosing element with data-gold."""
-    around: list[tuple[int, str]] = [(OTHER, "")]
-    block = 0
-    for tag in _TAG.finditer(html):
-        while block < len(starts) and starts[block] < tag.start():
-            yield around[-1]
-            block += 1
-        closing, name, attributes = tag.groups()
-        if closing:
-            around.pop()
-        elif name not in _VOID and not name.startswith("!"):
-            label, why = _GOLD.search(attributes), _WHY.search(attributes)
-            around.append((LABELS.index(label[1]), why[1] if why else "") if label else around[-1])
+def _gold(html: str, starts: Sequence[int]) -> list[tuple[int, str]]:
+    """(label, reason) of each block: those of the last tag before it with data-gold."""
+    marks = list(_GOLD.finditer(html))
+    places = [mark.start() for mark in marks]
+    before = (marks[bisect(places, start) - 1] for start in starts)
+    return [(LABELS.index(mark[1]), mark[2] or "") for mark in before]
 
 
 def check_practice(store: Store, number: int, name: Any) -> dict[str, Any]:
@@ -255,9 +244,9 @@ def check_practice(store: Store, number: int, name: Any) -> dict[str, Any]:
         raise AnnotationError("only practice pages can be checked")
     gold = json.loads(page["gold"])
     roles = [LABELS.index(label.role) for label in store.labels]
-    own = decode(row["labels"])
-    given = "".join(DIGITS[roles[label]] for label in own)
-    wrong = differing(given, "".join(DIGITS[label] for label, _ in gold))
+    own = list(map(int, row["labels"]))
+    given = "".join(str(roles[label]) for label in own)
+    wrong = differing(given, "".join(str(label) for label, _ in gold))
     return {
         "n_right": page["n_blocks"] - len(wrong),
         "n_wrong": len(wrong),

@@ -1,12 +1,12 @@
 """The web application of `victor look`: pages, the decision of a cleaner, and the text of other cleaners."""
 
+import re
 import secrets
 import threading
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
-from html import escape
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,8 +18,8 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from victor_spark import __version__, cleaners, pipeline
-from victor_spark.annotation import explained, frame, guard, serving
-from victor_spark.annotation.guard import Access
+from victor_spark.annotation import explained, frame, serving
+from victor_spark.annotation.serving import Access
 from victor_spark.document import Document
 from victor_spark.errors import InputError, UsageError, VictorError, one_line
 from victor_spark.evaluation.measures import overlap, quality
@@ -82,24 +82,6 @@ class Opened:
             return len(self.pages) - 1
 
 
-@dataclass(frozen=True)
-class View:
-    """A page by its number, and how it is cleaned."""
-
-    page: Record
-    settings: Settings
-
-    @property
-    def name(self) -> str:
-        """The page's address, or its place in an archive."""
-        return self.page.url or f"{self.page.warc_filename}, offset {self.page.warc_record_offset}"
-
-    @property
-    def document(self) -> Document:
-        """The cleaned page."""
-        return _document(self.page, self.settings)
-
-
 @lru_cache(maxsize=16)
 def _models(settings: Settings) -> dict[str, bytes]:
     return pipeline.models(settings)
@@ -110,36 +92,34 @@ def _document(page: Record, settings: Settings) -> Document:
     return pipeline.cleaning(settings, _models(settings))(page)
 
 
-def _page(opened: Opened, query: Mapping[str, str]) -> Record:
-    number = query.get("page", "0")
-    if not (number.isascii() and number.isdigit() and len(number) < 10 and int(number) < len(opened.pages)):
-        raise UsageError(f"there is no page {number[:20]}")
-    return opened.pages[int(number)]
+def _name(page: Record) -> str:
+    """The page's address, or its place in an archive."""
+    return page.url or f"{page.warc_filename}, offset {page.warc_record_offset}"
 
 
-def _view(opened: Opened, query: Mapping[str, str]) -> View:
-    """What a query asks for; settings that it leaves out are those that the program was started with.
+def _asked(opened: Opened, query: Mapping[str, str]) -> tuple[Record, Settings]:
+    """The page of a query, and how it is cleaned: settings that the query leaves out are those of `opened`.
 
     Raises UsageError for values that are not allowed.
     """
-    given: dict[str, Any] = {}
-    if query.get("cleaner"):
-        given["cleaner"] = query["cleaner"]
-    if "prefer" in query:
-        given["prefer"] = query["prefer"] or None
+    number = query.get("page", "0")
+    if not (number.isascii() and number.isdigit() and len(number) < 10 and int(number) < len(opened.pages)):
+        raise UsageError(f"there is no page {number[:20]}")
+    given: dict[str, Any] = {name: query[name] or None for name in ("prefer", "threshold") if name in query}
     for name in ("without", "including"):
         if name in query:
             given[name] = tuple(filter(None, query[name].split(",")))
-    if "threshold" in query:
+    if query.get("cleaner"):
+        given["cleaner"] = query["cleaner"]
+    if given.get("threshold"):
         try:
-            given["threshold"] = float(query["threshold"]) if query["threshold"] else None
+            given["threshold"] = float(given["threshold"])
         except ValueError:
             raise UsageError("the threshold must be a number between 0 and 1") from None
-    return View(_page(opened, query), replace(opened.settings, **given))
+    return opened.pages[int(number)], replace(opened.settings, **given)
 
 
 def _session(opened: Opened, _: Mapping[str, str]) -> Mapping[str, Any]:
-    settings = {each.name: getattr(opened.settings, each.name) for each in fields(Settings)}
     listed = [
         {"name": page.url or page.warc_filename, "offset": page.warc_record_offset, "status": page.status}
         for page in opened.pages
@@ -150,25 +130,19 @@ def _session(opened: Opened, _: Mapping[str, str]) -> Mapping[str, Any]:
         "cleaners": [name for name in cleaners() if name != template.NAME or opened.settings.templates],
         "preferences": list(decision.PREFERENCES),
         "roles": ROLES,
-        "settings": settings,
+        "settings": asdict(opened.settings),
     }
 
 
 def _seen(opened: Opened, query: Mapping[str, str]) -> Mapping[str, Any]:
-    view = _view(opened, query)
-    document = view.document
+    page, settings = _asked(opened, query)
+    document = _document(page, settings)
     metadata = document.metadata
     return {
-        "name": view.name,
+        "name": _name(page),
         "verdict": explained.verdict(document),
-        "status": document.status,
-        "title": document.title,
-        "language": document.language,
-        "charset": document.charset,
-        "text": document.text,
-        "markdown": document.render("markdown"),
-        "html": document.render("html"),
-        "json": document.render("json"),
+        **{name: getattr(document, name) for name in ("status", "title", "language", "charset", "text")},
+        **{form: document.render(form) for form in ("markdown", "html", "json")},
         "metadata": [
             {"name": name, "value": getattr(metadata, name), "source": source}
             for name, source in metadata.sources.items()
@@ -179,14 +153,14 @@ def _seen(opened: Opened, query: Mapping[str, str]) -> Mapping[str, Any]:
 
 def _other(opened: Opened, query: Mapping[str, str]) -> Mapping[str, Any]:
     """The text of another cleaner: its lines, and which of them the shown text lacks; their word F1."""
-    ours = _view(opened, query).document
-    settings = Settings(cleaner=query.get("other", ""), templates=opened.settings.templates)
-    theirs = View(_page(opened, query), settings).document
-    known = {line.strip() for line in ours.text.split("\n")}
-    shared = overlap(words(theirs.text), words(ours.text))
+    page, settings = _asked(opened, query)
+    other = Settings(cleaner=query.get("other", ""), templates=opened.settings.templates)
+    ours, theirs = _document(page, settings).text, _document(page, other)
+    known = {line.strip() for line in ours.split("\n")}
+    shared = overlap(words(theirs.text), words(ours))
     lines = theirs.text.split("\n") if theirs.text else []
     return {
-        "cleaner": settings.cleaner,
+        "cleaner": other.cleaner,
         "status": theirs.status,
         "reason": theirs.reason,
         "f1": quality(shared).f1,
@@ -210,75 +184,58 @@ def _open(opened: Opened, body: Mapping[str, Any]) -> Mapping[str, Any]:
 def application(opened: Opened, access: Access) -> Starlette:
     """The ASGI application."""
 
-    def api(answer: Callable[[Opened, Mapping[str, Any]], Mapping[str, Any]]) -> Callable[..., Any]:
+    def route(path: str, answer: Callable[[Opened, Mapping[str, Any]], Any], method: str = "GET") -> Route:
         async def endpoint(request: Request) -> Response:
-            asked = request.query_params if request.method == "GET" else await guard.body(request)
-            return JSONResponse(await run_in_threadpool(answer, opened, asked))
+            asked = request.query_params if method == "GET" else await serving.body(request)
+            found = await run_in_threadpool(answer, opened, asked)
+            return found if isinstance(found, Response) else JSONResponse(found)
 
-        return endpoint
-
-    def shown(page: Callable[[Request, View], Response]) -> Callable[[Request], Awaitable[Response]]:
-        async def endpoint(request: Request) -> Response:
-            return await run_in_threadpool(lambda: page(request, _view(opened, request.query_params)))
-
-        return endpoint
+        return Route(path, endpoint, methods=[method])
 
     routes = [
-        Route("/api/session", api(_session), methods=["GET"]),
-        Route("/api/page", api(_seen), methods=["GET"]),
-        Route("/api/other", api(_other), methods=["GET"]),
-        Route("/api/open", api(_open), methods=["POST"]),
-        Route("/frame", shown(_frame), methods=["GET"]),
-        Route("/markdown", shown(_markdown), methods=["GET"]),
-        Route("/file", shown(_file), methods=["GET"]),
+        route("/api/session", _session),
+        route("/api/page", _seen),
+        route("/api/other", _other),
+        route("/api/open", _open, "POST"),
+        route("/frame", _frame),
+        route("/markdown", _markdown),
+        route("/file", _file),
     ]
     return serving.application(routes, {"/": "look.html"}, access, {VictorError: _refused})
 
 
 async def _refused(_: Request, error: Exception) -> Response:
-    return guard.error(400, "bad_request", one_line(error))
+    return serving.error(400, "bad_request", one_line(error))
 
 
-def _explained(view: View, nonce: str = "") -> str:
-    if view.page.payload is None:
+def _explained(opened: Opened, query: Mapping[str, str], nonce: str = "") -> str:
+    page, settings = _asked(opened, query)
+    if page.payload is None:
         return ""
-    markup, _ = decode(view.page.payload, view.page.http_charset)
-    models = _models(view.settings)
-    return explained.page(view.document, models, name=view.name, markup=markup, nonce=nonce)
+    markup, _ = decode(page.payload, page.http_charset)
+    document, models = _document(page, settings), _models(settings)
+    return explained.page(document, models, name=_name(page), markup=markup, nonce=nonce)
 
 
-def _frame(_: Request, view: View) -> Response:
+def _frame(opened: Opened, query: Mapping[str, str]) -> Response:
     nonce = secrets.token_urlsafe(16)
-    policy = guard.FRAME_POLICY.format(nonce=nonce)
-    return HTMLResponse(_explained(view, nonce), headers={"Content-Security-Policy": policy})
+    policy = serving.FRAME_POLICY.format(nonce=nonce)
+    return HTMLResponse(_explained(opened, query, nonce), headers={"Content-Security-Policy": policy})
 
 
-def _file(_: Request, view: View) -> Response:
+def _file(opened: Opened, query: Mapping[str, str]) -> Response:
     """The page with its reasons as a file, as `victor explain` writes it."""
-    name = Path(view.page.warc_filename).stem or "page"
+    name = Path(_asked(opened, query)[0].warc_filename).stem or "page"
     safe = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name)
     attached = {"Content-Disposition": f'attachment; filename="{safe}.explained.html"'}
-    return HTMLResponse(_explained(view), headers=attached)
+    return HTMLResponse(_explained(opened, query), headers=attached)
 
 
-def _markdown(_: Request, view: View) -> Response:
+def _markdown(opened: Opened, query: Mapping[str, str]) -> Response:
     """The Markdown as html. Links and images lead nowhere; html is shown as text, but for these tags."""
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    parser.add_render_rule("link_open", _link)
-    parser.add_render_rule("image", _image)
-    html = parser.render(view.document.render("markdown"))
-    for tag in ("<sup>", "</sup>", "<sub>", "</sub>", "<br>"):
-        html = html.replace(tag.replace("<", "&lt;").replace(">", "&gt;"), tag)
+    html = parser.render(_document(*_asked(opened, query)).render("markdown"))
+    html = re.sub(r' (?:href|src)="', ' title="', html)  # in text, quotes are escaped
+    html = re.sub("&lt;(/?su[bp]|br)&gt;", r"<\1>", html)
     page = _MARKDOWN_PAGE.format(styles=frame.text_of_file("markdown.css"), html=html)
     return HTMLResponse(page, headers={"Content-Security-Policy": _MARKDOWN_POLICY})
-
-
-def _link(renderer: Any, tokens: Any, index: int, options: Any, _: Any) -> str:
-    tokens[index].attrs = {"title": tokens[index].attrs.get("href", "")}
-    return str(renderer.renderToken(tokens, index, options, {}))
-
-
-def _image(renderer: Any, tokens: Any, index: int, options: Any, environment: Any) -> str:
-    token = tokens[index]
-    text = renderer.renderInlineAsText(token.children, options, environment)
-    return f'<i class="image" title="{escape(token.attrs.get("src", ""))}">{escape(text or "image")}</i>'

@@ -1,28 +1,160 @@
-"""What our web applications share: the static files, answers to errors, the server on a port."""
+"""What our web applications share: who has access, the static files, answers to errors, the server on a port.
 
+Requests of other sites, to other host names and without the token are refused.
+"""
+
+import hashlib
 import ipaddress
+import json
 import logging
+import secrets
 import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from html import escape
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from victor_spark.annotation import frame, guard
-from victor_spark.annotation.guard import Access
-from victor_spark.errors import UsageError
+from victor_spark.annotation import frame
+from victor_spark.errors import AnnotationError, UsageError
 
 LOG: Final = logging.getLogger("victor.serving")
 _LOCAL_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
+COOKIE: Final = "victor_token"
+MAX_BODY: Final = 1 << 20
+"""Bytes."""
+
+APPLICATION_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
+    " frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+FRAME_POLICY: Final = (
+    "sandbox allow-scripts; default-src 'none'; script-src 'nonce-{nonce}'; style-src 'unsafe-inline';"
+    " base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+)
+_HEADERS: Final = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-DNS-Prefetch-Control": "off",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": APPLICATION_POLICY,
+}
+
+
+@dataclass(frozen=True)
+class Access:
+    """`hosts`: permitted Host headers, with port ("*": any, for servers that a token protects); `token`: the
+    required token, None for no token.
+    """
+
+    hosts: frozenset[str]
+    token: str | None = None
+
+
+def cookie(token: str) -> str:
+    """The name of the token's cookie; unique, because browsers share cookies between ports of a machine."""
+    return f"{COOKIE}_{hashlib.sha256(token.encode()).hexdigest()[:8]}"
+
+
+async def guarded(request: Request, answer: RequestResponseEndpoint, access: Access) -> Response:
+    """The answer to a request that passes the checks, else the refusal; both with our headers."""
+    refusal = _refusal(request, access)
+    response = (
+        error(*refusal) if refusal else _unknown(request, access) or _welcome(request, access)
+    ) or await answer(request)
+    for name, value in _HEADERS.items():
+        response.headers.setdefault(name, value)
+    return response
+
+
+def _refusal(request: Request, access: Access) -> tuple[int, str, str] | None:
+    """Status, code and message for a request of another site or name, or of an ill form."""
+    headers = request.headers
+    host, origin = headers.get("host", "").lower(), headers.get("origin")
+    if "*" not in access.hosts and host not in access.hosts:
+        return 403, "forbidden", "this server does not have that name (Host header)"
+    if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
+        return 403, "forbidden", "requests from other sites are not accepted (Origin)"
+    is_start = request.url.path == "/" and request.method == "GET"
+    navigates = is_start and headers.get("sec-fetch-dest", "document") == "document"
+    if headers.get("sec-fetch-site", "none") not in ("same-origin", "none") and not navigates:
+        return 403, "forbidden", "requests from other sites are not accepted (Sec-Fetch-Site)"
+    if request.method not in ("GET", "HEAD", "POST"):
+        return 405, "bad_request", "only GET and POST"
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if request.method == "POST" and kind != "application/json":
+        return 415, "unsupported", "the body must be application/json"
+    return None
+
+
+def _unknown(request: Request, access: Access) -> Response | None:
+    if access.token is None:
+        return None
+    kind, _, bearer = request.headers.get("authorization", "").partition(" ")
+    given = (
+        request.cookies.get(cookie(access.token), ""),
+        bearer if kind.lower() == "bearer" else "",
+        request.query_params.get("token", "") if request.url.path == "/" else "",
+    )
+    if any(secrets.compare_digest(one.encode(), access.token.encode()) for one in given):
+        return None
+    message = "open the address that the command printed, with its token"
+    if request.url.path.startswith("/api/"):
+        return error(401, "unauthorized", message)
+    return PlainTextResponse(message, 401)
+
+
+def _welcome(request: Request, access: Access) -> Response | None:
+    """The page that leads from /?token=… to /; it moves the token from the address into a cookie."""
+    query = dict(request.query_params)
+    if access.token is None or request.url.path != "/" or not query.pop("token", None):
+        return None
+    # After a redirect, the browser would still count the link's site as the origin and send no strict cookie.
+    target = escape(f"/?{urlencode(query)}" if query else "/")
+    answer = HTMLResponse(
+        f'<!DOCTYPE html><meta http-equiv="refresh" content="0;url={target}"><title>…</title>'
+    )
+    answer.set_cookie(cookie(access.token), access.token, httponly=True, samesite="strict", path="/")
+    return answer
+
+
+def error(status: int, code: str, message: str, **more: Any) -> Response:
+    """An error as the browser expects it."""
+    return JSONResponse({"error": {"code": code, "message": message}, **more}, status)
+
+
+async def body(request: Request) -> Mapping[str, Any]:
+    """The JSON object that a POST sends; AnnotationError for anything else."""
+    if request.method != "POST":
+        return {}
+    content = bytearray()
+    async for part in request.stream():
+        content += part
+        if len(content) > MAX_BODY:
+            raise AnnotationError(f"the body is longer than {MAX_BODY} bytes", "too_large")
+    try:
+        found = json.loads(content)
+        json.dumps(found, ensure_ascii=False, allow_nan=False).encode()  # refuses unpaired surrogates, NaN
+    except (ValueError, RecursionError):
+        raise AnnotationError("the body is not JSON") from None
+    if not isinstance(found, dict):
+        raise AnnotationError("the body must be a JSON object")
+    return found
 
 
 def application(
@@ -37,7 +169,7 @@ def application(
     ]
     return Starlette(
         routes=[*shown, *routes, Mount("/static", StaticFiles(directory=frame.STATIC))],
-        middleware=[Middleware(guard.guarded, access=access)],
+        middleware=[Middleware(BaseHTTPMiddleware, dispatch=partial(guarded, access=access))],
         exception_handlers={404: _not_found, 405: _not_found, 500: _broken, **refusals},
     )
 
@@ -47,12 +179,12 @@ async def _page(path: Path, _: Request) -> Response:
 
 
 async def _not_found(request: Request, _: Exception) -> Response:
-    return guard.error(404, "not_found", f"there is no {request.url.path}")
+    return error(404, "not_found", f"there is no {request.url.path}")
 
 
-async def _broken(_: Request, error: Exception) -> Response:
-    LOG.error("internal error: %r", error)
-    return guard.error(500, "internal", f"internal error: {type(error).__name__}")
+async def _broken(_: Request, cause: Exception) -> Response:
+    LOG.error("internal error: %r", cause)
+    return error(500, "internal", f"internal error: {type(cause).__name__}")
 
 
 def serve(

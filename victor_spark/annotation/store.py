@@ -5,35 +5,122 @@ It also holds the server's token and names of annotators, so only its owner can 
 It is written in WAL mode with synchronous=FULL, so a confirmed action is on disk, also after a power failure;
 at human speed the cost of an fsync does not matter. kill -9 loses at most an unconfirmed action, which the
 browser sends again.
+
+The labels of a page are a string, one digit per block: the number of a label of the store.
 """
 
 import json
 import os
+import re
 import secrets
 import sqlite3
 import threading
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from victor_spark.annotation.labels import DEFAULT, Label
-from victor_spark.blocks import Int32
-from victor_spark.errors import AnnotationError
+from victor_spark.blocks import LABELS, OTHER, Int32
+from victor_spark.errors import AnnotationError, UsageError
 
 APPLICATION_ID: Final = 0x56494341  # "VICA"
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 _PRIVATE: Final = 0o600
 _TEXT: Final = ("utf-8", "surrogatepass")
 
 _SCHEMA: Final = Path(__file__).with_suffix(".sql")
 
 Row = sqlite3.Row
+BLANK: Final = str(OTHER)
+"""The digit of a block that nobody labelled."""
+Runs = list[list[int]]
+"""[[first, last, label], …]: blocks first to last, inclusive, have this label."""
+
+# Colours that are distinct for all kinds of colour vision (Okabe and Ito 2008); "other" is grey.
+_COLOURS: Final = (
+    "#b45309", "#0072b2", "#6b7280", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7c3aed", "#111827"
+)  # fmt: skip
+_NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,23}")
+
+
+@dataclass(frozen=True)
+class Label:
+    """A label of annotators, and the one of LABELS that replaces it in the export."""
+
+    name: str
+    role: str
+    key: str
+    colour: str
+
+
+DEFAULT: Final = tuple(Label(name, name, str(i + 1), _COLOURS[i]) for i, name in enumerate(LABELS))
+
+
+def parse_labels(words: Sequence[str]) -> tuple[Label, ...]:
+    """The default labels and those of `--label NAME=ROLE`; UsageError if one is invalid."""
+    labels = list(DEFAULT)
+    for word in words:
+        name, _, role = word.partition("=")
+        if not _NAME.fullmatch(name) or role not in LABELS:
+            raise UsageError(
+                f"--label {word}: expected NAME=ROLE, a short lower-case name and {', '.join(LABELS)}"
+            )
+        if any(label.name == name for label in labels):
+            raise UsageError(f"--label {word}: the label {name} exists")
+        number = len(labels)
+        if number >= len(_COLOURS):
+            raise UsageError(f"at most {len(_COLOURS)} labels")
+        labels.append(Label(name, role, str(number + 1), _COLOURS[number]))
+    return tuple(labels)
+
+
+def runs_of(labels: str, blocks: Iterable[int]) -> Runs:
+    """The labels of these blocks (ascending) as runs."""
+    groups = groupby(enumerate(blocks), key=lambda pair: (pair[1] - pair[0], labels[pair[1]]))
+    members = [[block for _, block in group] for _, group in groups]
+    return [[of_run[0], of_run[-1], int(labels[of_run[0]])] for of_run in members]
+
+
+def apply(labels: str, runs: Runs) -> str:
+    """The label string after these runs are applied."""
+    for first, last, label in runs:
+        labels = labels[:first] + str(label) * (last - first + 1) + labels[last + 1 :]
+    return labels
+
+
+def differing(labels: str, others: str) -> list[int]:
+    """The blocks that two label strings of one page label differently."""
+    return [block for block, (a, b) in enumerate(zip(labels, others, strict=True)) if a != b]
+
+
+def spans(blocks: Sequence[int]) -> list[list[int]]:
+    """Ascending block numbers as [[first, last], …]."""
+    return [run[:2] for run in runs_of("0" * (max(blocks, default=0) + 1), blocks)]
+
+
+def checked_runs(runs: Any, label: Any, *, n_blocks: int, n_labels: int) -> Runs:
+    """The runs that a browser sent, with the label; AnnotationError unless they are within the page."""
+    if type(label) is not int or not 0 <= label < n_labels:
+        raise AnnotationError(f"there is no label {label!r}")
+    if not isinstance(runs, list) or not runs or len(runs) > max(n_blocks, 1):
+        raise AnnotationError("runs must be a list of [first, last]")
+    checked = []
+    for run in runs:
+        if not isinstance(run, list) or len(run) != 2 or any(type(number) is not int for number in run):
+            raise AnnotationError("runs must be a list of [first, last]")
+        first, last = sorted(run)
+        if first < 0 or last >= n_blocks:
+            raise AnnotationError(f"the page has the blocks 0 to {n_blocks - 1}, not {first} to {last}")
+        checked.append([first, last, label])
+    if sum(last - first + 1 for first, last, _ in checked) > n_blocks:
+        raise AnnotationError("runs overlap")
+    return checked
 
 
 class Store:
@@ -188,9 +275,8 @@ def _check_version(connection: sqlite3.Connection, path: Path) -> None:
     if application != APPLICATION_ID:
         raise AnnotationError(f"{path}: a SQLite file, but not an annotation store")
     if version != SCHEMA_VERSION:
-        hint = "export it with the victor-spark that made it"
-        if version > SCHEMA_VERSION:
-            hint = "update victor-spark"
+        earlier = "it was made by an earlier version: export it with that one"
+        hint = "update victor-spark" if version > SCHEMA_VERSION else earlier
         raise AnnotationError(
             f"{path}: the store has schema version {version}, this victor-spark needs version"
             f" {SCHEMA_VERSION}: {hint}. The store is unchanged."
@@ -201,16 +287,13 @@ def _choose_labels(store: Store, labels: Sequence[Label] | None) -> None:
     """Stores the labels; labels can be added, existing ones cannot change."""
     row = store.row("SELECT value FROM setting WHERE name = 'labels'")
     kept = tuple(Label(**label) for label in json.loads(row["value"])) if row else ()
-    chosen = tuple(labels) if labels is not None else kept
-    if chosen[: len(kept)] != kept:
-        if labels is not None and kept[: len(chosen)] == chosen:
-            chosen = kept  # fewer were given: those of the store stay
-        else:
-            shown = (each.name if each.name == each.role else f"{each.name}={each.role}" for each in kept)
-            raise AnnotationError(
-                f"{store.path}: the store has the labels {', '.join(shown)}; labels can only be added"
-            )
-    chosen = chosen or DEFAULT
+    given = tuple(labels or ())
+    chosen = max(given, kept, key=len) or DEFAULT  # where fewer are given, those of the store stay
+    if chosen[: len(kept)] != kept or chosen[: len(given)] != given:
+        shown = (each.name if each.name == each.role else f"{each.name}={each.role}" for each in kept)
+        raise AnnotationError(
+            f"{store.path}: the store has the labels {', '.join(shown)}; labels can only be added"
+        )
     if chosen != kept:
         written = json.dumps([asdict(label) for label in chosen])
         with store.writing() as connection:
@@ -230,24 +313,29 @@ def _kept(store: Store, name: str, first: str) -> str:
     return str(row["value"])
 
 
+_FAILURES: Final = (
+    (("SQLITE_BUSY", "SQLITE_LOCKED"), "another program is writing to it; try again", "store_busy"),
+    (("SQLITE_NOTADB", "SQLITE_CORRUPT"), "not an annotation store, or a damaged one ({})", "bad_request"),
+    (("SQLITE_READONLY",), "no permission to write", "disk_full"),
+    (
+        ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_CANTOPEN"),
+        "cannot be written: {}. Is the disk full? Saved actions are safe.",
+        "disk_full",
+    ),
+)
+"""The beginnings of SQLite's names of errors, what each means, and its code."""
+
+
 @contextmanager
 def _clear_errors(path: Path) -> Iterator[None]:
     """Turns errors of SQLite into one line that says what to do."""
     try:
         yield
     except sqlite3.Error as error:
+        if not path.parent.is_dir():
+            raise AnnotationError(f"{path}: no folder {path.parent}", "not_found") from error
         name = getattr(error, "sqlite_errorname", "") or ""
-        if name == "SQLITE_FULL" or name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN")):
-            if name.startswith("SQLITE_CANTOPEN") and not path.parent.is_dir():
-                raise AnnotationError(f"{path}: no folder {path.parent}", "not_found") from error
-            message = f"{path}: cannot be written: {error}. Is the disk full? Saved actions are safe."
-            raise AnnotationError(message, "disk_full") from error
-        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-            raise AnnotationError(
-                f"{path}: another program is writing to it; try again", "store_busy"
-            ) from error
-        if name in ("SQLITE_NOTADB", "SQLITE_CORRUPT"):
-            raise AnnotationError(f"{path}: not an annotation store, or a damaged one ({error})") from error
-        if name.startswith("SQLITE_READONLY"):
-            raise AnnotationError(f"{path}: no permission to write", "disk_full") from error
+        for names, meaning, code in _FAILURES:
+            if name.startswith(names):
+                raise AnnotationError(f"{path}: {meaning.format(error)}", code) from error
         raise

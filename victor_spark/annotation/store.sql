@@ -1,4 +1,4 @@
--- The tables of an annotation store (store.py), schema version 1.
+-- The tables of an annotation store (store.py), schema version 2.
 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE page (
   id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, record_id TEXT, url TEXT, host TEXT, site TEXT NOT NULL,
@@ -18,6 +18,6 @@ CREATE TABLE annotation (
 CREATE INDEX annotation_of_annotator ON annotation (annotator, judge, state);
 CREATE TABLE action (
   id INTEGER PRIMARY KEY, annotation INTEGER NOT NULL REFERENCES annotation, revision INTEGER NOT NULL,
-  client_id TEXT NOT NULL, kind TEXT NOT NULL, before TEXT, after TEXT, target INTEGER, at TEXT NOT NULL,
-  answer TEXT NOT NULL, UNIQUE (annotation, client_id));
+  client_id TEXT NOT NULL, kind TEXT NOT NULL, before TEXT NOT NULL, after TEXT NOT NULL,
+  at TEXT NOT NULL, answer TEXT NOT NULL, UNIQUE (annotation, client_id));
 CREATE TABLE remark (id INTEGER PRIMARY KEY, at TEXT NOT NULL, text TEXT NOT NULL);

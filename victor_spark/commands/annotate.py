@@ -15,12 +15,8 @@ from victor_spark.logs import log
 
 HELP: Final = """\
 Serves a web application that labels the blocks of pages: prints its address (with a token), runs until
-Ctrl-C, saves every action at once.
-
-INPUT is what `victor clean` takes: WARC or ARC files, html pages, folders, globs, lists of paths; or a text
-file of http addresses, whose pages are fetched first (see `victor fetch`). Without INPUT, the pages in the
-store are labelled. A page that is given twice is added once. `victor annotate export` writes the labels,
-`victor annotate agreement` measures how far annotators agree.
+Ctrl-C, saves every action at once. INPUT is as in `victor clean`; or a text file of http addresses, whose
+pages are fetched first. Without INPUT, the pages in the store are labelled.
 
 examples:
   victor annotate pages.warc.gz --store annotations.sqlite
@@ -31,12 +27,10 @@ examples:
 """
 
 EXPORT_HELP: Final = """\
-Exports the finished pages of an annotation store.
+Exports the finished pages of an annotation store, with the labels of the judge or else of the majority.
 
 gold: JSON lines that `victor train` and `victor evaluate` read (compressed if the name ends in .xz).
-cleaneval: a directory with gold/ (CleanEval's <h>, <p>, <l>) and html/. html: a directory of the parsed
-pages, with the label of each block in an attribute. A page that several annotators finished has the labels
-of the judge, or else of the majority.
+cleaneval: a directory with gold/ and html/. html: a directory of pages, each block's label in an attribute.
 
 examples:
   victor annotate export --store annotations.sqlite --output annotations.jsonl
@@ -46,10 +40,8 @@ examples:
 """
 
 AGREEMENT_HELP: Final = """\
-Measures how far the annotators of a store agree: Cohen's kappa of pairs, Fleiss' kappa of all; lists pages
-that differ.
-
-Counts all blocks of pages that two or more annotators finished (see `victor annotate --overlap`).
+Measures how far the annotators of a store agree on pages that several finished (see `annotate --overlap`):
+Cohen's kappa of pairs, Fleiss' kappa of all; lists pages that differ.
 
 examples:
   victor annotate agreement --store annotations.sqlite
@@ -63,19 +55,10 @@ SERVE_OPTIONS: Final = (
     option("--limit N", "add only the first N pages of the inputs", positive),
     switch("--allow-private", "fetch listed addresses also from private networks"),
     switch("--import-only", "add the pages, do not serve"),
-    option(
-        "--label NAME=ROLE",
-        "an additional label; the export writes it as ROLE (header, text, other)",
-        action="append",
-    ),
+    option("--label NAME=ROLE", "an additional label, exported as ROLE", action="append"),
     Group(
         "order of pages",
-        option(
-            "--order",
-            "uncertain: pages with the least certain labels first",
-            choices=("random", "site", "uncertain"),
-            default="random",
-        ),
+        option("--order", "", choices=("random", "site", "uncertain"), default="random"),
         option("--overlap SHARE", "share of pages that several annotators label", float, default=0.0),
         option("--overlap-annotators N", "annotators per such page", int, default=2),
     ),
@@ -99,7 +82,6 @@ STORE: Final = option("--store FILE", "the annotation store", required=True)
 EXPORT_OPTIONS: Final = (
     STORE,
     option("--format", "", choices=("gold", "cleaneval", "html"), default="gold"),
-    option("--form", argparse.SUPPRESS, dest="format", choices=("gold", "cleaneval", "html")),
     option("--output PATH", "a file for gold, otherwise a directory", required=True),
 )
 
@@ -107,8 +89,8 @@ EXPORT_OPTIONS: Final = (
 def serve(arguments: argparse.Namespace) -> int:
     """Adds the inputs to the store, then serves it."""
     from victor_spark import pipeline
-    from victor_spark.annotation import app, importing, labels, serving, store
-    from victor_spark.annotation.queue import Plan
+    from victor_spark.annotation import app, importing, serving, store
+    from victor_spark.annotation.progress import Plan
     from victor_spark.langid.pages import linguist
 
     plan = Plan(arguments.order, arguments.overlap, arguments.overlap_annotators)
@@ -121,7 +103,7 @@ def serve(arguments: argparse.Namespace) -> int:
     path = Path(arguments.store)
     if not arguments.inputs and not path.is_file():
         raise UsageError(f"{path}: no such store; give INPUT to create it")
-    wanted = labels.parse(arguments.label) if arguments.label else None
+    wanted = store.parse_labels(arguments.label) if arguments.label else None
     if arguments.no_prelabels:
         predictor, name = None, None
         look = linguist(pipeline.language_models()[pipeline.PROFILES], block_features=False)
@@ -136,15 +118,10 @@ def serve(arguments: argparse.Namespace) -> int:
             if inputs := [_fetched(each, path, arguments) for each in arguments.inputs]:
                 importing.add_inputs(kept, inputs, look, predictor, limit=arguments.limit, say=log)
             if not arguments.import_only:
-                work = app.Workspace(kept, plan, name)
+                application = partial(app.application, app.Workspace(kept, plan, name))
                 token = None if arguments.no_token else arguments.token or kept.token
-                serving.serve(
-                    partial(app.application, work),
-                    host=arguments.host,
-                    port=arguments.port,
-                    token=token,
-                    note="Ctrl-C stops; everything is saved",
-                )
+                where = {"host": arguments.host, "port": arguments.port, "token": token}
+                serving.serve(application, **where, note="Ctrl-C stops; everything is saved")
         except KeyboardInterrupt:
             log("stopped; all labels are saved", "warning")
     return EXIT_DONE
@@ -164,8 +141,8 @@ def _fetched(name: str, path: Path, arguments: argparse.Namespace) -> str:
     output = path.with_name(f"{path.stem}.fetched.warc.gz")
     log(f"{name}: fetching a list of addresses into {output}")
     limits = Limits(allow_private=arguments.allow_private)
-    _, complete = fetch.fetch(addresses.read(Path(name)).urls, output, fetch.USER_AGENT, limits, Politeness())
-    if not complete:
+    urls = addresses.read(Path(name)).urls
+    if not fetch.fetch(urls, output, fetch.USER_AGENT, limits, Politeness())[1]:
         raise KeyboardInterrupt
     return str(output)
 
@@ -182,40 +159,34 @@ def export(arguments: argparse.Namespace) -> int:
 
 def agreement(arguments: argparse.Namespace) -> int:
     """Prints the report."""
-    from victor_spark.annotation import agreement, queue, store
+    from victor_spark.annotation import progress, store
 
     with closing(store.open_existing(Path(arguments.store))) as kept:
-        report = {
-            **agreement.agreement(kept),
-            "disagreements": agreement.disagreements(kept)["pages"],
-            "annotators": queue.progress(kept, queue.Plan())["annotators"],
-        }
+        report = progress.agreement(kept)
+        report["disagreements"] = progress.disagreements(kept)["pages"]
+        report["annotators"] = progress.progress(kept, progress.Plan())["annotators"]
     print(json.dumps(report, ensure_ascii=False, indent=1) if arguments.json else "\n".join(_lines(report)))
     return EXIT_DONE
 
 
 def _lines(report: Mapping[str, Any]) -> Iterator[str]:
+    def number(value: float | None) -> str:
+        return "undefined" if value is None else f"{value:.3f}"
+
     for who in report["annotators"]:
         speed = f"{who['pages_per_hour']:g} pages an hour" if who["pages_per_hour"] else "speed unknown"
         yield f"{who['name']}: {who['n_done']} pages done, {who['n_skipped']} skipped, {speed}"
     yield f"{report['n_pages']} pages done by two or more, {report['n_blocks']} blocks"
     for pair in report["pairs"]:
-        first, second = pair["annotators"]
-        yield (
-            f"{first} and {second}: kappa {_number(pair['kappa'])}, agreement {_number(pair['agreement'])}"
-            f" ({pair['n_pages']} pages)"
-        )
+        measured = f"kappa {number(pair['kappa'])}, agreement {number(pair['agreement'])}"
+        yield f"{' and '.join(pair['annotators'])}: {measured} ({pair['n_pages']} pages)"
     if report["pairs"]:
-        yield f"Fleiss' kappa: {_number(report['fleiss'])}"
+        yield f"Fleiss' kappa: {number(report['fleiss'])}"
     for page in report["disagreements"]:
         judged = f"decided by {page['judged']}" if page["judged"] else "not decided"
         where = page["url"] or page["title"] or f"page {page['page']}"
         yield f"{page['n_differing']} of {page['n_blocks']} blocks differ, {judged}: {where}"
     yield from report["messages"]
-
-
-def _number(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.3f}"
 
 
 ANNOTATE: Final = Command(HELP, SERVE_OPTIONS, serve)

@@ -1,39 +1,177 @@
-"""`victor clean` and `victor templates apply`: archives to rows, or one page to stdout."""
+"""`victor clean` and `victor templates apply`: archives to rows, or one page to stdout.
+
+An option, one entry each, sets the field of the request that has its name (or is its `dest`). A new option is
+an entry here and that field; the built-in value is the field's default, and conf/cleaning.toml may set
+another one.
+"""
 
 import argparse
+import os
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Final
 
-from victor_spark import pipeline
-from victor_spark.commands import clean_options
-from victor_spark.commands.clean_options import (
-    CLEANER,
-    FOR_ARCHIVES,
-    INPUTS,
-    OUTPUT,
-    PAGE,
-    RUNNING,
-    SITES,
-    TEMPLATES,
-)
-from victor_spark.commands.options import Command, option
+from victor_spark import configuration, pipeline
+from victor_spark.commands import options
+from victor_spark.commands.options import Command, Entry, Group, option, switch
 from victor_spark.document import FORMS
-from victor_spark.errors import ANSWERED, EXIT_BUDGET, EXIT_DONE, InputError, UsageError
+from victor_spark.errors import ANSWERED, EXIT_BUDGET, EXIT_DONE, FAILURES, InputError, UsageError
 from victor_spark.extractors import template
+from victor_spark.hosts import GROUPINGS, check_grouping
 from victor_spark.logs import log
+from victor_spark.model import decision
 from victor_spark.preparation import handed_over
-from victor_spark.spark.request import CleanRequest
-from victor_spark.warc import file_types, inputs, reading
+from victor_spark.spark.request import ENGINES, PARTITION_COLUMNS, Budget, CleanRequest
+from victor_spark.warc import file_types, inputs, reading, storage
 from victor_spark.warc.records import Record
+
+ALL_STATUSES: Final = tuple(range(100, 600))
+
+TABLES: Final = {"rows": "output"} | {name: name for name in ("cleaning", "reading", "limits", "budget")}
+"""Groups of the request → tables of conf/cleaning.toml."""
+
+INPUTS: Final = option("INPUT...", "what to clean; - is a page on stdin", dest="inputs")
+OUTPUT: Final = option("--output OUT", "directory for pages/ and _run/")
+BASE_URL: Final = option("--input-base-url URL", "prefix of relative paths in a list", dest="base_url")
+MASTER: Final = option("--master URL", "default: spark-defaults.conf, else local[*]")
+PARTITIONS: Final = option("--partitions N", "tasks, and output files, per wave", options.positive)
+MAX_BYTES: Final = option("--max-bytes SIZE", "status oversize beyond (default: 10M)", options.n_bytes)
+URL: Final = option("--url", "the address of the page")
+
+CLEANER: Final = Group(
+    "cleaner",
+    option("--cleaner NAME", "see `victor cleaners` (default: victor)"),
+    option("--threshold P", "keep blocks with P(other) < P (default: by page)", options.probability),
+    option("--prefer", "weigh it higher (default: F1)", choices=tuple(decision.PREFERENCES)),
+    option("--fail-below F1", "pages with a lower expected F1 get status empty", options.probability),
+    option("--without ROLE,ROLE", "drop these roles, such as comment (docs/structure.md)", options.words),
+    option("--with ROLE,ROLE", "keep blocks of these roles, such as title", options.words, dest="including"),
+    option("--model DIR", "use this trained model instead of the cleaner's own"),
+)
+TEMPLATES: Final = Group(
+    "knowledge of the page's site (see `victor templates mine`, `victor sites write`)",
+    option("--templates FILE", "a templates table: what many pages of a site repeat"),
+    option(
+        "--templates-use",
+        "remove them after the cleaner (default) or before; evidence: only give blocks their template_share",
+        choices=template.USES,
+    ),
+    option("--sites TABLE", "a table of sites: how other pages were decided (one page also needs --url)"),
+)
+LANGUAGE: Final = Group(
+    "language",
+    option("--lang CODE,CODE", "keep these (cs,sk; `victor languages`)", options.words, dest="languages"),
+    option("--lid-model FILE", "identify languages with this fastText model (lid.176, GlotLID)"),
+)
+PAGE: Final = Group(
+    "one page to stdout",
+    option("--format", "default: text", choices=FORMS),
+    switch("--no-links", "Markdown, HTML and TEI: the text of links alone", value=False, dest="links"),
+    switch("--no-images", "Markdown, HTML and TEI: no images", value=False, dest="images"),
+    switch("--no-emphasis", "Markdown, HTML and TEI: no emphasis", value=False, dest="emphasis"),
+    URL,
+)
+SITES: Final = Group(
+    "what a whole site tells (two passes)",
+    switch("--by-site", "decide with what the other pages of the site show; INPUT should have all of them"),
+    option("--group-by SITE", ", ".join(GROUPINGS), check_grouping, dest="grouping"),
+    switch("--keep-blocks", "keep the block rows between the passes, in OUT/_run/judging"),
+)
+ROWS: Final = Group(
+    "rows",
+    switch("--markdown", "add the column markdown: the kept text as Markdown"),
+    switch("--blocks", "add the column blocks: every block and its label"),
+    switch("--html", "add the column html: the page as fetched"),
+    option("--partition-by", "one folder per value (Hive partitions)", choices=PARTITION_COLUMNS),
+    option("--target-file-size SIZE", "such as 256M (default: one file per task)", options.n_bytes),
+)
+RECORDS: Final = (
+    options.OneOf(
+        switch("--all-statuses", "clean pages of any HTTP status", ALL_STATUSES, dest="statuses"),
+        option("--status N,N", "HTTP statuses to clean (default: 200)", options.numbers, dest="statuses"),
+    ),
+    option("--mime TYPE,TYPE", "media types that are pages", options.words, dest="mime_types"),
+    option("--record-types TYPE,TYPE", "WARC records that are pages (default: response)", options.words),
+)
+READING: Final = Group("reading", *RECORDS, MAX_BYTES, BASE_URL)
+LIMITS: Final = Group(
+    "limits per page of an archive; its pages are cleaned in a child process",
+    option(
+        "--page-seconds S",
+        "CPU seconds, and as many per megabyte; beyond: status timeout (default: 20)",
+        options.seconds,
+    ),
+    option(
+        "--page-memory SIZE",
+        "such as 512M (a bare number is megabytes); beyond: status out_of_memory (default: 1G)",
+        options.megabytes,
+        dest="page_megabytes",
+    ),
+    switch("--no-sandbox", "no limits: a page that crashes fails the run", value=False, dest="sandbox"),
+)
+BUDGET: Final = Group(
+    "failure budget: a share such as 1%, a count, or '1% or 20' (the larger of both). A run with more "
+    "failures stops with exit code 3; run again with a larger budget, it resumes",
+    option("--max-failed-shards N", f"shards that cannot be read (default: {Budget().max_failed_shards})"),
+    option("--max-failed-pages N", f"pages: {', '.join(FAILURES)} (default: {Budget().max_failed_pages})"),
+)
+SPARK: Final = Group(
+    "Spark (spark-submit jobs/clean.py takes the same options and its own)",
+    MASTER,
+    PARTITIONS,
+    option("--wave-bytes SIZE", "input per wave, which is committed together, such as 500M", options.n_bytes),
+    option("--split-bytes SIZE", "input per task, such as 64M", options.n_bytes),
+    option("--engine", "mapInArrow (default) or mapPartitions; the rows are the same", choices=ENGINES),
+)
+
+RUNNING: Final = (LANGUAGE, ROWS, READING, LIMITS, BUDGET, SPARK)
+"""Everything about archives but the choice of a cleaner."""
+
+FOR_ARCHIVES: Final = (SITES, ROWS, *RECORDS, LIMITS, BUDGET, SPARK)
+"""Options that make no sense for one page that is printed."""
+
+ALL: Final = (CLEANER, TEMPLATES, SITES, *RUNNING)
+OPTIONS: Final = {one.dest: one.flag for one in options.flat(ALL)}
+"""The option of each field of the request."""
+
+
+def requested(arguments: argparse.Namespace) -> CleanRequest:
+    """The request: built-in values, over them conf/cleaning.toml, over them what was given."""
+    built_in, given = CleanRequest(), vars(arguments)
+    kinds = {table: type(getattr(built_in, group)) for group, table in TABLES.items()}
+    configured = configuration.sections("cleaning.toml", kinds)
+    groups = {}
+    for group in (*TABLES, "sites", "spark"):
+        values = getattr(built_in, group)
+        chosen = {field.name: given.get(field.name) for field in fields(values)}
+        groups[group] = configuration.merged(values, configured.get(TABLES.get(group, ""), {}), chosen)
+    sites = groups["cleaning"].sites
+    if sites and storage.scheme(sites) is None:  # tasks have other working directories
+        groups["cleaning"] = replace(groups["cleaning"], sites=os.path.abspath(sites))
+    return replace(
+        built_in,
+        inputs=tuple(arguments.inputs),
+        base_url=given.get("base_url"),
+        output=given.get("output") or "",
+        options=OPTIONS,
+        **groups,
+    )
+
+
+def refuse(arguments: argparse.Namespace, reason: str, *entries: Entry) -> None:
+    """UsageError if one of these options was given."""
+    for one in options.flat(entries):
+        found = getattr(arguments, one.dest, None)
+        if found is not None and one.how.get("const", found) == found:
+            raise UsageError(f"{one.flag} {reason}")
+
 
 HELP: Final = """\
 Removes boilerplate from web pages.
 
-One html page (or - for stdin) without --output is printed as text, without Spark. All other inputs need
---output: a directory that gets pages/ (Parquet, one row per html record, also for dropped ones) and _run/
-(the record of the run). INPUT is a WARC or ARC file, an html page, a directory, a glob, a text file of paths,
-a table of records, or a URL of these (http, https, s3, gs, hdfs); its kind is detected.
+One html page (or - for stdin) without --output is printed as text. All other inputs need --output: a
+directory that gets pages/ (Parquet, one row per html record) and _run/ (the record of the run). INPUT is a
+WARC or ARC file, a page, a directory, a glob, a text file of paths, a table of records, or a URL of these.
 
 examples:
   victor clean page.html                                   text on stdout
@@ -50,10 +188,8 @@ examples:
 """
 
 APPLY_HELP: Final = """\
-Removes the templates of its site from each page; all other text is kept.
-
-The rows are those of `victor clean`, with cleaner = template. To use templates together with a trained
-cleaner, use `victor clean --templates` instead. Pages of sites without templates keep all text.
+Removes the templates of its site from each page; all other text is kept (`victor clean --templates` uses them
+together with a cleaner). The rows are those of `victor clean`.
 
 examples:
   victor templates apply crawl.warc.gz --templates templates.parquet --output out
@@ -66,11 +202,11 @@ MINED: Final = option("--templates FILE", "a table that `victor templates mine` 
 
 def clean(arguments: argparse.Namespace) -> int:
     """Prints one page, or writes the rows of archives."""
-    request = clean_options.request(arguments)
+    request = requested(arguments)
     if arguments.output is None:
-        clean_options.refuse(arguments, "needs --output OUT", *FOR_ARCHIVES)
+        refuse(arguments, "needs --output OUT", *FOR_ARCHIVES)
         return _print_page(request, arguments)
-    clean_options.refuse(arguments, "is for one page without --output", PAGE)
+    refuse(arguments, "is for one page without --output", PAGE)
     if "-" in arguments.inputs:
         raise UsageError("- (stdin) is for one page without --output")
     from victor_spark.spark import run as job
@@ -126,9 +262,7 @@ def read_page(request: CleanRequest, url: str | None) -> tuple[str, Record]:
     shard, *others = inputs.resolve(request.inputs, base_url=request.base_url)
     if others or shard.kind != "html":
         found = f"{len(others) + 1} inputs, not one" if others else f"{shard.filename} is an archive, not an"
-        raise UsageError(
-            f"{found} html page: `victor clean --output OUT` writes rows, `victor look` shows pages"
-        )
+        raise UsageError(f"{found} html page: `victor clean --output OUT` cleans it, `victor look` shows it")
     for record in reading.read(shard, request.reading):
         return shard.filename, replace(record, url=url or record.url)
     raise InputError(f"{shard.filename}: holds no page")
@@ -137,7 +271,5 @@ def read_page(request: CleanRequest, url: str | None) -> tuple[str, Record]:
 _STOPPED: Final = "run the same command again to resume"
 _CODES: Final = {EXIT_BUDGET: "failure budget exceeded"}
 
-CLEAN: Final = Command(
-    HELP, (INPUTS, OUTPUT, CLEANER, TEMPLATES, SITES, PAGE, *RUNNING), clean, _STOPPED, _CODES
-)
+CLEAN: Final = Command(HELP, (INPUTS, OUTPUT, PAGE, *ALL), clean, _STOPPED, _CODES)
 APPLY: Final = Command(APPLY_HELP, (INPUTS, OUTPUT, MINED, PAGE, *RUNNING), apply, _STOPPED, _CODES)

@@ -40,7 +40,6 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_DONE
 
 
-SHELL: Final = option(
-    "SHELL", "bash, zsh, fish or tcsh", choices=("bash", "zsh", "fish", "tcsh"), dest="shell"
-)
-COMPLETION: Final = Command(__doc__, (SHELL,), run)
+_SHELLS: Final = ("bash", "zsh", "fish", "tcsh")
+_OPTION: Final = option("SHELL", ", ".join(_SHELLS), choices=_SHELLS, dest="shell")
+COMPLETION: Final = Command(__doc__, (_OPTION,), run)

@@ -1,6 +1,5 @@
 """Cleans a sample crawl of invented sites and broken pages, and shows how well that went.
 
-With Spark, where it is installed, by the job of `victor clean`; otherwise in this process, without limits.
 All that is printed is computed from the rows, beside the text that a perfect cleaner would keep. A desktop's
 browser opens one page with the reasons for every block.
 
@@ -14,22 +13,20 @@ import json
 import os
 import shutil
 import sys
-import time
 import webbrowser
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from importlib import util
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from victor_spark import clean, kernels, pipeline, resources
+from victor_spark import clean, pipeline, resources
 from victor_spark.annotation import explained
 from victor_spark.commands.options import Command, option, switch
-from victor_spark.errors import EXIT_DONE, EXIT_INTERNAL, OutputError
+from victor_spark.errors import EXIT_DONE, EXIT_INTERNAL
 from victor_spark.evaluation.measures import Overlap, macro, overlap
 from victor_spark.logs import log
 from victor_spark.spark.request import CleanRequest, RowOptions, SparkOptions
@@ -39,18 +36,18 @@ from victor_spark.warc.shard import FIRST
 from victor_spark.words import words
 
 EXAMPLE: Final = "https://www.podhorsky-list.example/zpravy/2024/03/most-pres-bystrinku-1041.html"
+OUTPUT: Final = "demo-out"
 WIDTH: Final = 100
 N_SHOWN: Final = 4
 
 Row = dict[str, Any]
 OPTIONS: Final = (
-    option("--output DIR", "a new directory (default: demo-out, which is replaced)"),
+    option("--output DIR", f"a new directory (default: {OUTPUT}, which is replaced)", default=OUTPUT),
     switch("--no-open", "open no browser", value=False, dest="open"),
 )
 
 
-@dataclass(frozen=True)
-class Measured:
+class Measured(NamedTuple):
     """A row beside its line of gold: the words that victor found and those of all its blocks."""
 
     row: Row
@@ -61,10 +58,12 @@ class Measured:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the demo."""
-    sample, output = resources.directory("sample"), Path(arguments.output or "demo-out")
-    report = output / "explained.html"
-    if not arguments.output:
-        _remove_earlier(output, report)
+    sample, output = resources.directory("sample"), Path(arguments.output)
+    pages_at, report = output / "pages", output / "explained.html"
+    if arguments.output == OUTPUT and report.exists():  # of an earlier demo, maybe by another version
+        with resources.written(output):
+            for folder in filter(Path.exists, (pages_at, output / "_run")):
+                shutil.rmtree(folder)
     request = CleanRequest(
         inputs=tuple(map(str, sorted(sample.glob("crawl-*.warc.gz")))),
         output=str(output),
@@ -72,29 +71,24 @@ def run(arguments: argparse.Namespace) -> int:
         spark=SparkOptions(master="local[*]"),
     )
     models = pipeline.models(request.cleaning)
-    work, start = page_work(request, models), time.process_time()
-    shards = inputs.resolve(request.inputs)
-    batches = row_batches(shards, work.schema, read=lambda shard: work.read(shard, FIRST), row=work.row)
-    table = pa.Table.from_batches(batches)
-    seconds = time.process_time() - start
     if util.find_spec("pyspark"):
         from victor_spark.spark import run as job
 
         job.run(request)
-        table = pq.read_table(output / "pages")
     else:
-        log("pyspark is not installed: the sample was cleaned in this process, without Spark")
+        log("pyspark is not installed: the sample is cleaned in this process, without Spark")
+        work, shards = page_work(request, models), inputs.resolve(request.inputs)
+        batches = row_batches(shards, work.schema, read=lambda shard: work.read(shard, FIRST), row=work.row)
         with resources.written(output):
-            (output / "pages").mkdir(parents=True)
-            pq.write_table(table, output / "pages" / "part-0.parquet")
+            pages_at.mkdir(parents=True, exist_ok=True)
+            pages_at /= "part-0.parquet"
+            pq.write_table(pa.Table.from_batches(batches), pages_at)
+    table = pq.read_table(pages_at)
     rows = table.sort_by([("warc_filename", "ascending"), ("warc_record_offset", "ascending")])
     pages = list(_measured(rows.to_pylist(), sample / "gold.jsonl"))
     sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
     for section in (_statuses(pages), _quality(pages), _example(pages), _dropped(pages)):
         print("\n".join(section), end="\n\n")
-    print(f"Speed: {table.num_rows / seconds:.0f} pages/s on one core, without Spark")
-    if names := kernels.uncompiled():
-        print(f"  {len(names)} kernels run uncompiled here, about 50 times slower")
     example = next(page.row for page in pages if page.row["url"] == EXAMPLE)
     document = clean(example["html"], EXAMPLE)
     content = explained.page(document, models, name=EXAMPLE, markup=example["html"].decode())
@@ -106,21 +100,10 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_DONE if any(page.row["status"] == "ok" for page in pages) else EXIT_INTERNAL
 
 
-def _remove_earlier(output: Path, report: Path) -> None:
-    """Removes the rows of an earlier demo, which has a report; OutputError if they are something else."""
-    found = [folder for folder in (output / "pages", output / "_run") if folder.exists()]
-    if found and not report.exists():
-        raise OutputError(
-            f"{output}: holds {found[0].name}/, and not of a demo that ended; remove it or choose --output"
-        )
-    with resources.written(output):
-        for folder in found:
-            shutil.rmtree(folder)
-
-
 def _measured(rows: Iterable[Row], file: Path) -> Iterator[Measured]:
     """All records with their gold, matched by URL (the corrupt record has none on either side)."""
-    gold = {line["url"]: line for line in map(json.loads, file.open(encoding="utf-8"))}
+    with file.open(encoding="utf-8") as lines:
+        gold = {line["url"]: line for line in map(json.loads, lines)}
     for row in rows:
         if row["warc_record_offset"] is not None:
             wanted = words(gold[row["url"]]["gold"])
@@ -135,12 +118,8 @@ def _statuses(pages: Sequence[Measured]) -> Iterator[str]:
     yield "  " + ", ".join(f"{status} {n}" for status, n in counts.most_common())
     surprises = [page for page in pages if page.row["status"] != page.gold["status"]]
     yield f"  as the sample's gold expects: {len(pages) - len(surprises)} of {len(pages)}"
-    index = [page for page in surprises if page.gold["kind"] == "index"]
-    if index:
-        yield f"  {len(index)} index pages, which hold nothing but teasers, are expected empty: see below"
     for page in surprises:
-        if page not in index:
-            yield f"  {page.row['url']}: {page.row['status']}, expected {page.gold['status']}"
+        yield f"  {page.row['url']}: {page.row['status']}, expected {page.gold['status']}"
 
 
 def _quality(pages: Sequence[Measured]) -> Iterator[str]:

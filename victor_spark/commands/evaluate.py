@@ -1,11 +1,9 @@
 """Measures cleaners on annotated pages, with confidence intervals and a report of their errors.
 
 --gold takes .jsonl(.xz) files of annotated pages or directories of them; a folder of CleanEval gold texts,
-with the folder of their html in --pages (or of already cleaned texts in --cleaned); or a .json of
-with/without snippets, with --pages. DIR gets results.json, results.csv (one line per page and cleaner) and
-report.html. A page on which a cleaner fails counts as empty and is listed.
-
---model measures a model that `victor train` wrote instead of the cleaner's own.
+with the folder of their html in --pages (or of already cleaned texts in --cleaned); or a .json of snippets,
+with --pages. DIR gets results.json, results.csv and report.html. A page on which a cleaner fails counts as
+empty. --model measures a model that `victor train` wrote.
 
 examples:
   victor evaluate --gold pages/ --cleaner victor kimatu --split dev --output out
@@ -16,7 +14,6 @@ examples:
 """
 
 import argparse
-import sys
 from importlib import import_module
 from os import cpu_count
 from pathlib import Path
@@ -26,7 +23,6 @@ from victor_spark import resources
 from victor_spark.commands.options import OVERWRITE, Command, Group, command_line, option, positive, seconds
 from victor_spark.errors import EXIT_DONE, UsageError
 from victor_spark.evaluation import evaluate, gold, measuring, report
-from victor_spark.evaluation.gold import Choice
 from victor_spark.logs import log
 
 OPTIONS: Final = (
@@ -62,16 +58,15 @@ def run(arguments: argparse.Namespace) -> int:
     sources = gold.sources(arguments.gold, arguments.pages, without_pages=not arguments.cleaner)
     for line in gold.unmatched(arguments.gold, arguments.pages, arguments.cleaned):
         log(line, "warning")
-    annotated = evaluate.check(sources, Choice(tuple(arguments.sets), arguments.split, arguments.limit))
+    annotated = evaluate.check(sources, arguments.sets, arguments.split, arguments.limit)
     import_module("matplotlib")  # a missing extra is reported before the work
     options = ("gold", "pages", "cleaner", "cleaned", "measures", "sets", "model", "split", "limit")
     facts = {"command": command_line("victor evaluate", arguments, *options)}
     with resources.new_directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
         n_jobs = arguments.jobs or cpu_count() or 1
-        results = evaluate.run(annotated, plan, output, facts, n_jobs=n_jobs, seconds=arguments.timeout)
-    sys.stdout.write(
-        "\n".join(["", *report.terminal_lines(results), f"report in {output / 'report.html'}", ""])
-    )
+        results, rows = evaluate.run(annotated, plan, facts, n_jobs=n_jobs, seconds=arguments.timeout)
+        report.write(output, results, rows, annotated, plan)
+    print("", *report.terminal_lines(results), f"report in {output / 'report.html'}", sep="\n")
     return EXIT_DONE
 
 

@@ -1,8 +1,7 @@
 """Writes an html file that shows why a page was cleaned as it was: each block is coloured by its label.
 
-Point at a block to see its probabilities, stage by stage, and the features with the largest weights. The file
-is self-contained; it runs no script of the page and loads nothing. The page's metadata are printed with their
-sources.
+Point at a block to see its probabilities and the features with the largest weights. The file runs no script
+of the page and loads nothing. The page's metadata are printed with their sources.
 
 examples:
   victor explain page.html                       writes page.explained.html
@@ -17,9 +16,8 @@ from typing import Final
 
 from victor_spark import pipeline, resources
 from victor_spark.annotation import explained
-from victor_spark.commands import clean_options
-from victor_spark.commands.clean import read_page
-from victor_spark.commands.clean_options import CLEANER, LANGUAGE, MAX_BYTES, TEMPLATES, URL
+from victor_spark.commands import clean
+from victor_spark.commands.clean import CLEANER, LANGUAGE, MAX_BYTES, TEMPLATES, URL, read_page
 from victor_spark.commands.options import Command, Group, option
 from victor_spark.errors import EXIT_BUDGET, EXIT_DONE, InputError
 from victor_spark.html.charset import decode
@@ -37,7 +35,7 @@ OPTIONS: Final = (
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
-    request = clean_options.request(arguments)
+    request = clean.requested(arguments)
     name, record = read_page(request, arguments.url)
     if record.status is not None or record.payload is None:
         raise InputError(f"{name}: {record.status or 'error'} ({record.reason})")
@@ -56,6 +54,4 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_BUDGET if is_unsure else EXIT_DONE
 
 
-EXPLAIN: Final = Command(
-    __doc__, OPTIONS, run, codes={EXIT_BUDGET: "the page's expected F1 is below --fail-below"}
-)
+EXPLAIN: Final = Command(__doc__, OPTIONS, run, codes={EXIT_BUDGET: "expected F1 below --fail-below"})

@@ -11,6 +11,7 @@ examples:
 
 import argparse
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
@@ -18,12 +19,11 @@ from typing import TYPE_CHECKING, Final
 
 from victor_spark import __version__
 from victor_spark.commands.options import Command, Group, n_bytes, option, positive, seconds, switch
-from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
-from victor_spark.evaluation.progress import reporter
-from victor_spark.logs import log
+from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, EXIT_USAGE, InputError, UsageError
+from victor_spark.logs import log, reporter
 
 if TYPE_CHECKING:
-    from victor_spark.fetch.crawl import Outcome, Politeness
+    from victor_spark.fetch.crawl import Politeness
     from victor_spark.fetch.exchange import Limits
 
 USER_AGENT: Final = f"victor-spark/{__version__}"
@@ -36,10 +36,7 @@ OPTIONS: Final = (
     Group(
         "politeness",
         option(
-            "--delay S",
-            "seconds between two requests to a host (default: %(default)s; a longer crawl-delay is obeyed)",
-            seconds,
-            default=1.0,
+            "--delay S", "seconds between requests to a host; robots.txt may ask more", seconds, default=1.0
         ),
         option("--user-agent NAME", "best with a contact address", default=USER_AGENT),
         option("--tries N", "tries per address", positive, default=3),
@@ -74,42 +71,45 @@ def run(arguments: argparse.Namespace) -> int:
         allow_private=arguments.allow_private,
     )
     polite = Politeness(arguments.delay, arguments.tries, arguments.back_off, arguments.parallel)
-    _, complete = fetch(listed.urls, output, arguments.user_agent, limits, polite)
-    return EXIT_DONE if complete else EXIT_INCOMPLETE
+    _, is_complete, holds_pages = fetch(listed.urls, output, arguments.user_agent, limits, polite)
+    if is_complete and not holds_pages:
+        raise InputError("no page was written")
+    return EXIT_DONE if is_complete else EXIT_INCOMPLETE
 
 
 def fetch(
     listed: Sequence[str], output: Path, user_agent: str, limits: "Limits", polite: "Politeness"
-) -> tuple["Outcome", bool]:
-    """Runs the fetch. Returns the outcome of each address, and whether all were tried."""
+) -> tuple[dict[str, tuple[str, str]], bool, bool]:
+    """Runs the fetch.
+
+    Returns the status and reason of each address, whether all were tried, and whether the WARC holds pages.
+    """
+    from victor_spark.fetch import warc_file
     from victor_spark.fetch.crawl import Crawl
-    from victor_spark.fetch.exchange import Client
-    from victor_spark.fetch.warc_file import WarcFile
 
-    warc = WarcFile(output, user_agent)
-    if warc.n_cut:
-        log(f"{output}: removed an incomplete record of {warc.n_cut} bytes at its end")
     report, numbers = reporter("fetching", len(listed)), count(1)
-    client = Client(user_agent, limits)
-    crawl = Crawl(warc, client, polite, lambda _url, _status: report(next(numbers), ""))
     complete = True
-    try:
-        asyncio.run(crawl.run(listed))
-    except KeyboardInterrupt:
-        log("stopped; run the same command again to resume", "warning")
-        complete = False
-    finally:
-        warc.close()
-    outcome = crawl.outcome
-    for status, n in outcome.counts().items():
+    with warc_file.opened(output, user_agent) as warc:
+        if warc.n_cut:
+            log(f"{output}: removed an incomplete record of {warc.n_cut} bytes at its end")
+        crawl = Crawl(warc, polite, lambda: report(next(numbers), ""))
+        try:
+            asyncio.run(crawl.run(listed, user_agent, limits))
+        except KeyboardInterrupt:
+            log("stopped; run the same command again to resume", "warning")
+            complete = False
+    for status, n in Counter(status for status, _ in crawl.ended.values()).most_common():
         log(f"{n:>7} {status}")
-    for url, why in list(outcome.why.items())[:_SHOWN]:
-        log(f"  {outcome.of[url]}: {url} ({why})")
-    if len(outcome.why) > _SHOWN:
-        log(f"  … and {len(outcome.why) - _SHOWN} more")
-    return outcome, complete
+    failed = [f"  {status}: {url} ({why})" for url, (status, why) in crawl.ended.items() if why]
+    for line in failed[:_SHOWN]:
+        log(line)
+    if len(failed) > _SHOWN:
+        log(f"  … and {len(failed) - _SHOWN} more")
+    return crawl.ended, complete, any(not url.endswith("/robots.txt") for url in warc.known)
 
 
-FETCH: Final = Command(
-    __doc__, OPTIONS, run, codes={EXIT_INCOMPLETE: "stopped; run the same command again to resume"}
-)
+_CODES: Final = {
+    EXIT_USAGE: "wrong usage, unreadable input or no page written",
+    EXIT_INCOMPLETE: "stopped; run the same command again to resume",
+}
+FETCH: Final = Command(__doc__, OPTIONS, run, codes=_CODES)

@@ -13,10 +13,7 @@ from victor_spark.langid.profiles import Profiles
 CLEANERS_HELP: Final = """\
 Lists the cleaners that are installed, one name per line; `a+b` is a cascade of two.
 
-victor (default), victor-2 (its previous model) and victor-2008 (the features of the paper) are trained CRFs.
-ncleaner and ncleaner-non-lexical are character n-gram models. kimatu and line-block are heuristics. template
-keeps all text except site templates, and needs --templates. Other names are tools of others. docs/method.md
-has more.
+docs/method.md describes each; names that it does not have are tools of others.
 
 examples:
   victor cleaners
@@ -26,9 +23,8 @@ examples:
 LANGUAGES_HELP: Final = """\
 Lists the languages that can be identified: code, name, and the share of texts identified correctly.
 
-The shares are measured on texts of 20 words. The first counts the exact label; the second counts languages
-that letters hardly distinguish (such as Croatian, Bosnian and Serbian) as one. models/langid/CARD.md has the
-rest. --lang takes these codes.
+The shares are measured on texts of 20 words; the second counts languages that letters hardly distinguish
+(Croatian, Bosnian, Serbian) as one. models/langid/CARD.md has more. --lang takes these codes.
 
 examples:
   victor languages

@@ -1,7 +1,6 @@
 """Shows pages in the browser: blocks in colour, text, Markdown, metadata, and what other cleaners keep.
 
-INPUT is what `victor clean` takes: an html page, an address, a WARC or ARC file, a folder. Change the
-cleaner, its threshold and the roles to keep, and see what changes. Save a page with its reasons as a file.
+INPUT is as in `victor clean`. Change the cleaner, its threshold and the roles to keep, and see what changes.
 Prints its address (with a token) and runs until Ctrl-C; only this machine can reach it.
 
 examples:
@@ -20,8 +19,8 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from victor_spark.commands import clean_options
-from victor_spark.commands.clean_options import BASE_URL, CLEANER, MAX_BYTES, RECORDS, TEMPLATES
+from victor_spark.commands import clean
+from victor_spark.commands.clean import BASE_URL, CLEANER, MAX_BYTES, RECORDS, TEMPLATES
 from victor_spark.commands.options import Command, Group, option, positive, switch
 from victor_spark.errors import EXIT_DONE, UsageError
 
@@ -49,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--port must be between 0 and 65535")
     if arguments.offset is not None and (len(arguments.inputs) != 1 or arguments.offset < 0):
         raise UsageError("--offset needs one archive, and a byte of it")
-    request = clean_options.request(arguments)
+    request = clean.requested(arguments)
     pipeline.models(request.cleaning)
     opened = look.Opened(request.cleaning, request.reading, request.base_url)
     for name in arguments.inputs:

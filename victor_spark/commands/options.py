@@ -12,14 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from victor_spark.errors import (
-    EXIT_DONE,
-    EXIT_INCOMPLETE,
-    EXIT_INTERNAL,
-    EXIT_USAGE,
-    UsageError,
-    VictorError,
-)
+from victor_spark import errors
+from victor_spark.errors import UsageError, VictorError
 
 MAX_SECONDS: Final = 1e6
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?", re.IGNORECASE)
@@ -57,9 +51,9 @@ class OneOf:
 Entry: TypeAlias = Option | OneOf | Group
 
 _CODES: Final = {
-    EXIT_DONE: "done",
-    EXIT_INTERNAL: "internal error",
-    EXIT_USAGE: "wrong usage or unreadable input",
+    errors.EXIT_DONE: "done",
+    errors.EXIT_INTERNAL: "internal error",
+    errors.EXIT_USAGE: "wrong usage or unreadable input",
 }
 
 
@@ -81,7 +75,7 @@ class Command:
     @property
     def exit_codes(self) -> str:
         """The line of the help that lists the exit codes."""
-        stopped = {EXIT_INCOMPLETE: f"stopped; {self.stopped}"} if self.stopped else {}
+        stopped = {errors.EXIT_INCOMPLETE: f"stopped; {self.stopped}"} if self.stopped else {}
         codes = sorted((_CODES | stopped | dict(self.codes)).items())
         return f"exit codes: {', '.join(f'{code} {meaning}' for code, meaning in codes)}"
 

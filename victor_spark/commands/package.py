@@ -1,10 +1,8 @@
 r"""Packs victor-spark for clusters on which it is not installed. DIST gets three files:
 
-victor-env.tar.gz, for --archives of spark-submit: this Python, the packages of victor-spark and its extras as
-installed here, kernels, conf/ and models/, without Spark. Executors need no Python, but the same system
-(Linux, processor, a C library that is not older).
-victor-spark.zip, for --py-files: victor-spark with kernels, conf/ and models/. Executors need this version of
-Python and the packages.
+victor-env.tar.gz, for --archives of spark-submit: this Python with all packages but Spark. Executors need no
+Python, but the same system (docs/deploy.md).
+victor-spark.zip, for --py-files: executors need this version of Python and the packages.
 clean.py, the job.
 
 examples:
@@ -46,16 +44,14 @@ OPTIONS: Final = (
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
-    from victor_spark.packing import archives
+    from victor_spark import packing
 
     folder = Path(arguments.output)
     extras = frozenset(filter(None, arguments.extras.split(",")))
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        sizes = {
-            ARCHIVE: archives.pack_environment(folder / ARCHIVE, extras),
-            ZIP: archives.pack_zip(folder / ZIP),
-        }
+        sizes = {ARCHIVE: packing.pack_environment(folder / ARCHIVE, extras)}
+        sizes[ZIP] = packing.pack_zip(folder / ZIP)
         (folder / JOB).write_text(_JOB, encoding="utf-8")
     except PackageNotFoundError as error:
         raise UsageError(f"{error.name} is not installed here, so it cannot be packed") from error

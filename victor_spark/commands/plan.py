@@ -1,9 +1,8 @@
 """Checks the inputs of a victor clean command and estimates pages, time, disk and memory of the run.
 
 Takes the arguments of victor clean. Looks up every path, cleans a sample of the crawl (at most a minute,
-without Spark) and extrapolates. With --output, also checks that a run can write there (for an output in an
-object store, this starts Spark). The exit code is the one that victor clean would end with, according to the
-sample: 0; 2: an input, an option, the output or the master is invalid; 3: failure budget exceeded.
+without Spark) and extrapolates. With --output, also checks that a run can write there. The exit code is the
+one that victor clean would end with, according to the sample.
 
 examples:
   victor plan 'crawl/*.warc.gz'
@@ -20,19 +19,16 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from victor_spark import pipeline
-from victor_spark.commands import clean_options
-from victor_spark.commands.clean_options import CLEANER, OUTPUT, RUNNING, SITES, TEMPLATES
+from victor_spark.commands import clean
+from victor_spark.commands.clean import ALL, OUTPUT
 from victor_spark.commands.options import Command, Group, option, positive, switch
 from victor_spark.errors import EXIT_DONE, BudgetError, UsageError
-from victor_spark.logs import log
+from victor_spark.logs import clock, log
 
 OPTIONS: Final = (
     option("INPUT...", "what to clean", dest="inputs"),
     OUTPUT,
-    CLEANER,
-    TEMPLATES,
-    SITES,
-    *RUNNING,
+    *ALL,
     Group(
         "plan",
         option("--cores N", "cores of the cluster (default: those of this machine)", positive),
@@ -45,66 +41,45 @@ def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
     if "-" in arguments.inputs:
         raise UsageError("- (stdin) is one page, which `victor clean` prints: victor plan needs files")
-    found, failed = _estimate(arguments)
-    if arguments.json:
-        print(json.dumps(found, ensure_ascii=False, indent=2))
-    else:
-        print("\n".join(_lines(found)))
-    for problem in found["problems"]:
-        log(problem, "warning")
-    if failed:
-        raise BudgetError(f"by the sample, victor clean would stop: {failed}")
-    return EXIT_DONE
-
-
-def _estimate(arguments: argparse.Namespace) -> tuple[dict[str, Any], str | None]:
-    """The content of --json, and the reason if the run is expected to fail."""
-    from victor_spark.spark import estimate, manifest, output, plan
+    from victor_spark.spark import estimate, output, plan
     from victor_spark.spark.files import opened
     from victor_spark.spark.session import check_master
 
-    request = clean_options.request(arguments)
+    request = clean.requested(arguments)
     check_master(request.spark.master)
     models = pipeline.models(request.cleaning)
     if arguments.output is not None:
         with opened(arguments.output) as files:
             output.check(files)
     started = time.monotonic()
-    shards = manifest.collect(request.inputs, request.base_url)
+    shards = plan.collect(request.inputs, request.base_url)
     seconds = time.monotonic() - started
     here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     n_cores = arguments.cores or here
-    planned = plan.plan(
-        shards.available,
-        n_cores=n_cores,
-        split_bytes=request.spark.split_bytes,
-        wave_bytes=request.spark.wave_bytes,
-        min_wave_bytes=request.rows.min_wave_bytes,
-    )
+    planned = plan.of_request(shards.available, request, n_cores=n_cores)
     log("cleaning a sample")
     sampled = estimate.sample(planned, request, models)
-    estimated = estimate.estimate(planned, sampled, n_cores=n_cores, look_up_seconds=seconds)
-    if request.sites.by_site:
-        estimated |= estimate.two_passes(estimated)
-    failed = None
-    try:
-        estimate.check(request.budget, estimated, sampled, shards)
-    except BudgetError as error:
-        failed = str(error)
+    estimated = estimate.estimate(request, planned, sampled, n_cores=n_cores, look_up_seconds=seconds)
     found = {
         "n_shards": len(shards),
         "n_unavailable": len(shards.missing),
         "look_up_seconds": round(seconds, 1),
-        **manifest.figures(shards.table),
+        **plan.figures(shards.table),
         **estimated,
         "problems": list(shards.problems),
     }
-    return found, failed
+    print(json.dumps(found, ensure_ascii=False, indent=2) if arguments.json else "\n".join(_lines(found)))
+    for problem in shards.problems:
+        log(problem, "warning")
+    try:
+        estimate.check(request.budget, estimated, sampled, shards)
+    except BudgetError as error:
+        raise BudgetError(f"by the sample, victor clean would stop: {error}") from error
+    return EXIT_DONE
 
 
 def _lines(found: dict[str, Any]) -> Iterator[str]:
     """The plan in lines for people."""
-    from victor_spark.spark.estimate import divided
     from victor_spark.spark.progress import many, size
 
     sample = found["sample"]
@@ -132,11 +107,12 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     error = found["error"]
     margin = "" if error == 0 else f" ± {error:.0%}" if error is not None else ", roughly"
     yield f"pages    {found['n_pages']:,}{margin}"
-    if tenths := divided(1000, found["statuses"]):
-        yield f"         {', '.join(f'{status} {n / 10}%' for status, n in tenths.items())}"
+    if statuses := found["statuses"]:
+        n_pages = max(found["n_pages"], 1)
+        yield f"         {', '.join(f'{status} {n / n_pages:.1%}' for status, n in statuses.items())}"
     rate = 1 / found["seconds_per_page"] if found["seconds_per_page"] else 0
     start = f"{found['start_seconds']:.0f} s of it to start; {rate:.0f} pages/s per core here"
-    yield f"time     {_time(found['hours'])} on {many(found['n_cores'], 'core')} ({start})"
+    yield f"time     {clock(found['hours'] * 3600)} on {many(found['n_cores'], 'core')} ({start})"
     yield f"tasks    {many(found['n_splits'], 'split')} in {many(found['n_waves'], 'wave')}"
     yield f"disk     {size(found['n_output'])} of Parquet"
     if "n_between" in found:
@@ -144,13 +120,6 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
         yield f"         {between} between the passes; {shuffled} shuffled between the tasks"
     core, driver = size(found["core_bytes"]), size(found["driver_bytes"])
     yield f"memory   {core} per core, in addition to the JVM; driver 1 GB, and {driver} for the plan"
-
-
-def _time(hours: float) -> str:
-    """Hours in the unit that people would use."""
-    if hours < 1 / 60:
-        return f"{hours * 3600:.0f} s"
-    return f"{hours * 60:.0f} minutes" if hours < 2 else f"{hours:,.1f} hours"
 
 
 PLAN: Final = Command(__doc__, OPTIONS, run)

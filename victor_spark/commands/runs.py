@@ -5,7 +5,7 @@ import json
 from dataclasses import fields
 from typing import Final
 
-from victor_spark.commands.clean_options import MASTER
+from victor_spark.commands.clean import MASTER
 from victor_spark.commands.options import Command, n_bytes, option, positive, probability, switch, words
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
 from victor_spark.spark.request import EXPORTS, ExportRequest
@@ -13,8 +13,7 @@ from victor_spark.spark.request import EXPORTS, ExportRequest
 STATUS_HELP: Final = """\
 Prints the progress of a run: waves that are done, missing or failed, pages by status, failed shards.
 
-OUT is the --output of victor clean. Changes nothing; safe while the run is active. Where a run is incomplete,
-run the same victor clean command again to resume (with a larger failure budget, if it was exceeded).
+Changes nothing; safe while the run is active. The same victor clean command resumes an incomplete run.
 
 examples:
   victor status out                   a few lines
@@ -44,11 +43,9 @@ examples:
 DEDUP_HELP: Final = """\
 Marks pages of a finished run that repeat another page: copies, reprints, one article at several addresses.
 
-OUT is the --output of victor clean. Two pages are duplicates if they share at least --threshold of their runs
-of N words (characters, in scripts without spaces). Duplicates of duplicates are in the same cluster, of which
-one page is kept. OUT/duplicates/ (Parquet) gets a row for every page of a cluster, with the page that is kept
-for it. Run again, the command replaces it; OUT/pages/ never changes. The result depends on the pages only,
-not on tasks or their order.
+Two pages are duplicates if they share at least --threshold of their runs of N words. Duplicates of duplicates
+are in the same cluster, of which one page is kept. OUT/duplicates/ (Parquet) gets a row for every page of a
+cluster, with the page that is kept for it; OUT/pages/ never changes. docs/dedup.md has more.
 
 examples:
   victor dedup out                                      keep the page that was fetched first
@@ -70,13 +67,7 @@ EXPORT_OPTIONS: Final = (
     option("--to FORMAT", ", ".join(EXPORTS), choices=EXPORTS, required=True),
     option("--where SQL", "only pages that meet a condition on columns of OUT/pages, in Spark's SQL"),
     switch("--unique", "of pages with the same text, only the first by shard and offset"),
-    option(
-        "--partition-by COLUMNS",
-        "a folder, or a partition of the table, for each value; day is the day of the fetch; not lists,"
-        " structs, html, text or markdown",
-        words,
-        default=[],
-    ),
+    option("--partition-by COLUMNS", "columns of simple values, or day (of the fetch)", words, default=[]),
     option("--target-file-size SIZE", "about the size of a file (default: 256M)", n_bytes),
     MASTER,
 )
@@ -85,9 +76,9 @@ DEDUP_OPTIONS: Final = (
     option("--threshold X", "least similarity of duplicates, 0 to 1", probability, default=0.8),
     option("--shingle-words N", "length of a run, in words or characters", positive, default=5),
     option("--keep", "the page to keep", choices=("first", "longest"), default="first"),
-    switch("--per-site", "keep one page on each site (registered domain)"),
+    switch("--per-site", "keep one page on each site (registered domain)", default=False),
     option("--output DEST", "write the pages table with columns of the marks to a new folder", dest="target"),
-    switch("--drop", "with --output: leave the duplicates out"),
+    switch("--drop", "with --output: leave the duplicates out", default=False),
     MASTER,
 )
 
@@ -118,13 +109,11 @@ def dedup(arguments: argparse.Namespace) -> int:
         raise UsageError("--drop needs --output DEST")
     from victor_spark.spark.dedup import DedupRequest, run
 
-    given = {one.name: getattr(arguments, one.name) for one in fields(DedupRequest)}
-    run(DedupRequest(**{name: value for name, value in given.items() if value is not None}))
+    run(DedupRequest(**{one.name: getattr(arguments, one.name) for one in fields(DedupRequest)}))
     return EXIT_DONE
 
 
-STATUS: Final = Command(
-    STATUS_HELP, STATUS_OPTIONS, status, codes={EXIT_DONE: "complete", EXIT_INCOMPLETE: "incomplete"}
-)
+_CODES: Final = {EXIT_DONE: "complete", EXIT_INCOMPLETE: "incomplete"}
+STATUS: Final = Command(STATUS_HELP, STATUS_OPTIONS, status, codes=_CODES)
 EXPORT: Final = Command(EXPORT_HELP, EXPORT_OPTIONS, export, stopped="nothing was exported")
 DEDUP: Final = Command(DEDUP_HELP, DEDUP_OPTIONS, dedup, stopped="nothing was written")

@@ -5,27 +5,24 @@ import sys
 from collections.abc import Iterator, Sequence
 from heapq import nlargest
 from html import escape
-from itertools import starmap
 from pathlib import Path
 from typing import Final
 
 from victor_spark import resources
-from victor_spark.commands.clean_options import MASTER
+from victor_spark.commands.clean import MASTER
 from victor_spark.commands.options import Command, option, positive
 from victor_spark.errors import EXIT_DONE, InputError
-from victor_spark.extractors import by_site
+from victor_spark.extractors import victor
 from victor_spark.hosts import registered_domain
-from victor_spark.sites import decision, layouts, table
-from victor_spark.sites.layouts import Site
+from victor_spark.sites import evidence, table
+from victor_spark.sites.table import Site
 from victor_spark.warc.storage import printable
 
 WRITE_HELP: Final = """\
 Writes what crawls show of their sites as a table, for `victor clean --sites` in the next crawl.
 
 SOURCE is the --output of `victor clean --by-site --keep-blocks`, or a table that this command wrote; the sums
-of several sources are added. The table is a folder of Parquet files, sorted by site: for every layout and
-text that at least two pages of a site have, the number of pages, the sum of their log-odds of content, and
-an example. docs/running.md has more.
+of several sources are added. The table is a folder of Parquet files. docs/running.md has more.
 
 examples:
   victor sites write out --output sites-march
@@ -36,10 +33,9 @@ examples:
 SHOW_HELP: Final = """\
 Shows which parts of a site's pages are kept: its layouts in the order of a page, each with an example.
 
-Each line has the probability of content P, the share of the site's pages with this layout, the element
-around its text, and an example. P is that of a block whose own probability equals the mean over the site's
-pages; blocks with .5 and more are marked as kept (+). Texts that repeat follow. Without SITE, lists the
-largest sites, and --html has the layouts of each.
+Each line has the probability of content P of a block with the site's mean (+: kept), the share of the site's
+pages with this layout, the element around its text, and an example. Texts that repeat follow. Without SITE,
+lists the largest sites, and --html has the layouts of each.
 
 examples:
   victor sites show sites-april
@@ -49,17 +45,12 @@ examples:
 _HEAD: Final = """\
 <!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><style>
-:root { color-scheme: light dark; }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: auto; }
-div { display: flex; gap: 1rem; border-left: .4rem solid #9aa5ae; padding: .15rem .7rem; margin: .15rem 0; }
-div.kept { border-color: #3f8f5f; background: #3f8f5f22; font-weight: 600; }
-small { opacity: .75; font-weight: 400; white-space: nowrap; }
-bdi { flex: 1; min-width: 0; overflow-wrap: anywhere; }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: auto; color-scheme: light dark; }
+div { display: flex; gap: 1rem; border-left: .4rem solid #9aa5ae; padding: .15rem .7rem; }
+div.kept { border-color: #3f8f5f; background: #3f8f5f22; }
+small { white-space: nowrap; } bdi { flex: 1; min-width: 0; overflow-wrap: anywhere; }
 </style>"""
-_LEGEND: Final = (
-    "<p>Green: kept. P: probability of content. %: share of the site's pages with this layout or text.</p>"
-)
-_CLASSES: Final = {"+": "kept", "-": "dropped", "=": "repeated"}
+_LEGEND: Final = "<p>Green: kept. P: probability of content. %: share of the site's pages with this.</p>"
 _LIMIT: Final = 40
 
 WRITE_OPTIONS: Final = (
@@ -77,9 +68,9 @@ SHOW_OPTIONS: Final = (
 
 def write(arguments: argparse.Namespace) -> int:
     """Writes the table."""
-    from victor_spark.spark import site_table
+    from victor_spark.spark import site_sums
 
-    site_table.run(arguments.sources, arguments.target, arguments.master)
+    site_sums.run(arguments.sources, arguments.target, arguments.master)
     return EXIT_DONE
 
 
@@ -96,8 +87,8 @@ def show(arguments: argparse.Namespace) -> int:
         if not sites:
             name = printable(arguments.site)
             raise InputError(f"{arguments.table}: has no site {name} (without SITE, they are listed)")
-    model = decision.from_bytes(by_site.model()[by_site.MODEL])
-    shown = (layouts.of_site(found.rows(site), model) for site in sites)
+    model = evidence.model_from_bytes(victor.site_model()[victor.SITE_MODEL])
+    shown = (table.of_site(found.rows(site), model) for site in sites)
     if arguments.html:
         title = " – ".join(map(printable, filter(None, (arguments.site, arguments.table))))
         with resources.written(Path(arguments.html)), open(arguments.html, "w", encoding="utf-8") as file:
@@ -134,22 +125,13 @@ def _lines(site: Site, limit: int) -> Iterator[tuple[str, str, str]]:
 
 
 def _page(title: str, sites: Sequence[Site], limit: int) -> Iterator[str]:
-    """The sites with their layouts, below an index."""
-    yield f"{_HEAD}<title>{escape(title)}</title></head><body>{_LEGEND}<ol>\n"
-    for number, site in enumerate(sites):
-        of_site = f"{site.n_pages:,} pages, {_n_layouts(site).strip()}"
-        yield f'<li><a href="#{number}">{escape(printable(site.name))}</a> <small>{of_site}</small></li>\n'
-    yield "</ol>\n"
-    for number, site in enumerate(sites):
-        yield f'<a id="{number}"></a>\n'
-        yield from starmap(_html, _lines(site, limit))
+    """The sites with their layouts."""
+    yield f"{_HEAD}<title>{escape(title)}</title></head><body>{_LEGEND}\n"
+    for mark, numbers, text in (line for site in sites for line in _lines(site, limit)):
+        shown = f"<bdi>{escape(text)}</bdi>"
+        kept = " class=kept" if mark == "+" else ""
+        yield f"<div{kept}>{shown}<small>{numbers}</small></div>\n" if mark else f"<h2>{shown}</h2>\n"
     yield "</body></html>\n"
-
-
-def _html(mark: str, numbers: str, text: str) -> str:
-    text = f"<bdi>{escape(text)}</bdi>"
-    line = f"<div class={_CLASSES[mark]}>{text}<small>{numbers}</small></div>" if mark else f"<h2>{text}</h2>"
-    return f"{line}\n"
 
 
 WRITE: Final = Command(WRITE_HELP, WRITE_OPTIONS, write, stopped="nothing was written")

@@ -1,13 +1,10 @@
 """Trains a CRF from annotated pages, and measures it by cross-validation on unseen sites.
 
 --data is a directory of <set>.jsonl or <set>.jsonl.xz: one page a line with id, html, gold (the text to keep,
-paragraphs separated by newline) and, optionally, host and url. The model directory gets weights.npz, CARD.md,
-metrics.json, figures and out_of_fold.jsonl.gz (a line a page, numbers only); it is written at the end.
-`victor clean --model DIR` uses it.
+paragraphs separated by newline) and, optionally, host and url. --gold takes such files one by one, as `victor
+annotate export` writes them. The model directory gets weights, card, metrics and figures.
 
---gold takes such files one by one, as `victor annotate export` writes them; their block labels are used.
---start-from adapts a trained model to a few dozen pages of a new kind: its features, trees and weights are
-kept, and the CRF learns corrections. The cross-validation then also measures the model before training.
+--start-from adapts a trained model to a few dozen pages of a new kind: the CRF learns corrections.
 
 examples:
   victor train crf --data pages/ --output models/crf/mine
@@ -23,33 +20,23 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from victor_spark import resources
 from victor_spark.blocks import OTHER
-from victor_spark.commands.options import (
-    OVERWRITE,
-    Command,
-    OneOf,
-    command_line,
-    option,
-    positive,
-    probability,
-)
+from victor_spark.commands import options
+from victor_spark.commands.options import Command, option
 from victor_spark.errors import EXIT_DONE, InputError, UsageError
-from victor_spark.evaluation import card, crf, cross_validation, gold, labelling, pictures
+from victor_spark.evaluation import crf, cross_validation, gold, labelling, measures, pictures, report
 from victor_spark.evaluation.cross_validation import Results
 from victor_spark.evaluation.labelling import LabelledPage
-from victor_spark.evaluation.progress import reporter, track
 from victor_spark.extractors import CRF_CLEANERS, MODELS
-from victor_spark.logs import is_quiet, log
+from victor_spark.logs import is_quiet, log, reporter, track
 from victor_spark.model import files as model_files
 from victor_spark.model.crf import Model
-from victor_spark.model.feature_sets import TEMPLATE_SHARE
-from victor_spark.model.table import FeatureTable, from_conf, without
+from victor_spark.model.table import TEMPLATE_SHARE, FeatureTable, from_conf, without
 from victor_spark.resources import directory
 from victor_spark.templates.mine import MiningSettings
 from victor_spark.train import check_installed
@@ -60,39 +47,32 @@ from victor_spark.train.crfsuite import ALGORITHMS, Progress, TrainingOptions
 DEFAULT_FEATURES: Final = MODELS["victor"].removeprefix("crf/")
 FOLDS: Final = 10
 FOLDS_OF_FEW: Final = 3
+_SELECTED: Final = ("start_from", "strength", "sets", "without", "features", "folds", "measured_folds")
+_REPEATED: Final = (*_SELECTED, "algorithm", "iterations", "c1", "c2")
 BEFORE: Final = "{name}, before"
 """The start model in the cross-validation of an adapted one."""
 
 
 OPTIONS: Final = (
-    OneOf(
+    options.OneOf(
         option("--data DIR", "directory of annotated pages"),
         option("--gold FILE...", "files of annotated pages", default=None),
         required=True,
     ),
     option("--output DIR", "the model directory to write", required=True),
-    OVERWRITE,
+    options.OVERWRITE,
     option("--sets SET...", "only these sets (default: all)"),
     option("--features NAME", f"feature set (default: {DEFAULT_FEATURES}, or that of --start-from)"),
     option("--start-from MODEL", "adapt this model: victor, victor-2008, or a model directory"),
     option("--without NAME...", "silence these features, for an ablation"),
-    option(
-        "--folds K",
-        f"folds by site; 0 skips the measurement (default: {FOLDS}, with --start-from {FOLDS_OF_FEW}; "
-        "with fewer sites as many folds as sites)",
-        int,
-    ),
-    option("--measured-folds N", "measure on the first N of the folds only (default: all)", positive),
-    option("--jobs N", "folds at a time", positive, default=1),
+    option("--folds K", f"folds by site; 0: none (default: {FOLDS}; {FOLDS_OF_FEW} with --start-from)", int),
+    option("--measured-folds N", "measure on the first N of the folds only (default: all)", options.positive),
+    option("--jobs N", "folds at a time", options.positive, default=1),
     option("--algorithm", "lbfgs, or averaged perceptron", choices=sorted(ALGORITHMS), default="lbfgs"),
-    option("--iterations N", "at most (default: 100, with --start-from 30)", positive),
-    option("--c1 X", "L1 regularisation, lbfgs only (default: 0)", float),
-    option("--c2 X", "L2 regularisation, lbfgs only (default: 1)", float),
-    option(
-        "--strength X",
-        f"with --start-from: 0 leaves the model as it is, 1 follows the new pages (default: {STRENGTH})",
-        probability,
-    ),
+    option("--iterations N", "at most (default: 100, with --start-from 30)", options.positive),
+    option("--c1 X", "L1 regularisation, lbfgs only (default: 0)", options.seconds),
+    option("--c2 X", "L2 regularisation, lbfgs only (default: 1)", options.seconds),
+    option("--strength X", f"of the new pages, with --start-from (default: {STRENGTH})", options.probability),
 )
 
 
@@ -125,11 +105,10 @@ def _train(arguments: argparse.Namespace, recipe: "Recipe", output: Path) -> Non
         results = cross_validation.cross_validate(pages, recipe.cleaners, **measured, n_jobs=arguments.jobs)
         for name, judged in results.items():
             print(f"\n{name}\n{cross_validation.table(cross_validation.by_set(judged))}")
-    _write(output, pages, results, recipe=recipe, arguments=arguments, why_not=why_not)
+    _write(output, pages, results, recipe, arguments, why_not)
 
 
-@dataclass(frozen=True)
-class Recipe:
+class Recipe(NamedTuple):
     """How a model is made of labelled pages, and what cross-validation makes of a fold's."""
 
     options: TrainingOptions
@@ -147,10 +126,8 @@ def _from_scratch(arguments: argparse.Namespace) -> Recipe:
     table = without(from_conf(arguments.features), arguments.without)
     check_installed(table)
 
-    def from_scratch(pages: Sequence[LabelledPage], progress: Progress | None) -> Model:
-        return crf.train(pages, table, options, progress)
-
-    return Recipe(options, table, from_scratch, crf.recipe(table, options))
+    cleaners = crf.recipe(table, options)
+    return Recipe(options, table, lambda pages, report: crf.train(pages, table, options, report), cleaners)
 
 
 def _adapting(arguments: argparse.Namespace) -> Recipe:
@@ -190,10 +167,8 @@ def _folds(arguments: argparse.Namespace, pages: Sequence[LabelledPage]) -> tupl
         return int(arguments.folds), None if arguments.folds else "--folds 0"
     sites = {page.site for page in pages if labelling.trainable(page)}
     if len(sites) < 2:
-        return 0, (
-            f"all pages to learn from are of one site ({', '.join(sites)}), and cross-validation by site "
-            "needs two; victor evaluate --gold FILE --model DIR measures it on pages of other sites"
-        )
+        one = f"all pages to learn from are of one site ({', '.join(sites)})"
+        return 0, f"{one}; victor evaluate --gold FILE --model DIR measures it on pages of other sites"
     return min(FOLDS_OF_FEW if arguments.start_from else FOLDS, len(sites)), None
 
 
@@ -201,8 +176,6 @@ def _options(arguments: argparse.Namespace) -> TrainingOptions:
     given = {name: getattr(arguments, name) for name in ("c1", "c2") if getattr(arguments, name) is not None}
     if given and arguments.algorithm != "lbfgs":
         raise UsageError(f"--{next(iter(given))} belongs to --algorithm lbfgs")
-    if any(value < 0 for value in given.values()):
-        raise UsageError("--c1 and --c2 must not be negative")
     if arguments.folds is not None and (arguments.folds < 0 or arguments.folds == 1):
         raise UsageError("--folds must be 0 (no measurement) or at least 2")
     return TrainingOptions(arguments.algorithm, arguments.iterations, given)
@@ -215,7 +188,7 @@ def _labelled(files: Mapping[str, Path]) -> list[LabelledPage]:
         pages += track(labelling.label_all(usable), f"labelling {name}", len(usable))
     if not any(labelling.trainable(page) and (page.labels != OTHER).any() for page in pages):
         raise InputError(
-            f"no page in {', '.join(map(str, files.values()))} has a gold text that its html holds"
+            f"no page of {', '.join(map(str, files.values()))} has gold text that its html holds"
         )
     return pages
 
@@ -224,30 +197,24 @@ def _write(
     output: Path,
     pages: Sequence[LabelledPage],
     results: Results,
-    *,
     recipe: Recipe,
     arguments: argparse.Namespace,
-    why_not: str | None = None,
+    why_not: str | None,
 ) -> None:
     """Trains on all pages and writes the model, its card and its metrics."""
     learnt = [page for page in pages if labelling.trainable(page)]
-    report = reporter("training", recipe.options.max_iterations)
-    trained = recipe.train(learnt, lambda number, loss: report(number, f"loss {loss:.0f}"))
+    progress = reporter("training", recipe.options.max_iterations)
+    trained = recipe.train(learnt, lambda number, loss: progress(number, f"loss {loss:.0f}"))
     sys.stderr.write("\n" if sys.stderr.isatty() and not is_quiet() else "")  # it may have stopped earlier
     trained_on = Counter(page.gold.set for page in learnt if len(page.page.blocks) <= MAX_BLOCKS)
-    options = recipe.options
+    how, start = recipe.options, f"victor train crf {'--gold FILES' if arguments.gold else '--data PAGES'}"
     metrics = {
-        "command": command_line(
-            f"victor train crf {'--gold FILES' if arguments.gold else '--data PAGES'}",
-            arguments,
-            *("start_from", "strength", "sets", "without", "features", "folds", "measured_folds"),
-            *("algorithm", "iterations", "c1", "c2"),
-        ),
+        "command": options.command_line(start, arguments, *_REPEATED),
         "feature_set": recipe.table.feature_set,
         **({"start_from": arguments.start_from} if arguments.start_from else {}),
-        "algorithm": options.algorithm,
-        "max_iterations": options.max_iterations,
-        "parameters": {**ALGORITHMS[options.algorithm], **options.parameters},
+        "algorithm": how.algorithm,
+        "max_iterations": how.max_iterations,
+        "parameters": {**ALGORITHMS[how.algorithm], **how.parameters},
         "n_labelled_pages": len(pages),
         "n_training_pages": trained_on.total(),
         "training_pages": dict(sorted(trained_on.items())),
@@ -255,7 +222,8 @@ def _write(
         **({"n_measured_folds": n} if (n := arguments.measured_folds) else {}),
         "cross_validation": {name: cross_validation.by_set(judged) for name, judged in results.items()},
         "calibration_error": {
-            name: cross_validation.reliability(judged).error for name, judged in results.items()
+            name: measures.reliability(*cross_validation.blocks(judged)).error
+            for name, judged in results.items()
         },
     }
     if why_not:
@@ -267,25 +235,23 @@ def _write(
         cross_validation.write_out_of_fold(output / cross_validation.OUT_OF_FOLD, pages, first)
     (output / model_files.FILE_NAME).write_bytes(model_files.to_bytes(trained))
     (output / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n", encoding="utf-8")
-    (output / "CARD.md").write_text(card.write(output.resolve().name, metrics), encoding="utf-8")
+    (output / "CARD.md").write_text(report.card(output.resolve().name, metrics), encoding="utf-8")
 
 
 def _draw(output: Path, results: Results) -> None:
     first = next(iter(results.values()))
     sets = sorted({page.set for page in first})
+    f1 = cross_validation.word_f1
     bars = {
-        name: {row: cross_validation.word_f1([page for page in judged if page.set == row]) for row in sets}
+        name: {row: f1([page for page in judged if page.set == row]) for row in sets}
         for name, judged in results.items()
     }
-    curve = {"out of fold": cross_validation.curve(first)}
-    reliability = cross_validation.reliability(first)
-    drawn = {
-        "curve.png": pictures.curves(curve, title="Blocks kept by threshold"),
-        "reliability.png": pictures.reliability(reliability, title="Blocks, out of fold"),
-        "word_f1.png": pictures.bars(bars, title="Word F1 on unseen sites", measure="word F1"),
-    }
-    for name, picture in drawn.items():
-        pictures.save(picture, output / name)
+    of_blocks = cross_validation.blocks(first)
+    curve, reliability = measures.threshold_curve(*of_blocks), measures.reliability(*of_blocks)
+    save = pictures.save
+    save(pictures.curves({"out of fold": curve}, title="Blocks kept by threshold"), output / "curve.png")
+    save(pictures.reliability(reliability, title="Blocks, out of fold"), output / "reliability.png")
+    save(pictures.bars(bars, title="Word F1 on unseen sites", measure="word F1"), output / "word_f1.png")
 
 
 TRAIN: Final = Command(__doc__, OPTIONS, run)

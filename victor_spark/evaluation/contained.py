@@ -1,18 +1,17 @@
 """Work in child processes that may fail, hang or crash: the failed step is reported, the rest continues.
 
-Children are new interpreters, not forks, so that they can start beside threads. A thread for each
-child sends it tasks and waits for their results.
+Children are new interpreters, not forks, so that they can start beside threads.
 """
 
 import contextlib
 import multiprocessing
 import signal
-import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
-from typing import Any, Generic, TypeVar
+from itertools import islice
+from multiprocessing.connection import Connection, wait
+from typing import Any, Generic, TypeVar, cast
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -35,89 +34,85 @@ class Work(Generic[T, R]):
 
 
 def results(tasks: Iterable[T], work: Work[T, R], *, n_jobs: int) -> Iterator[R]:
-    """The results of all tasks, those of one task in order, tasks as they come; `n_jobs` children."""
-    children: list[_Child[T, R]] = []
-    of_thread = threading.local()
-    is_over = threading.Event()
-
-    def run(task: T) -> list[R]:
-        if not hasattr(of_thread, "child"):
-            of_thread.child = _Child(work, is_over)
-            children.append(of_thread.child)
-        found: list[R] = of_thread.child.run(task)
-        return found
-
-    threads = ThreadPoolExecutor(n_jobs)
-    running: set[Future[list[R]]] = set()
+    """The results of all tasks as they come, those of one task in order; `n_jobs` children."""
+    waiting = iter(tasks)
+    children = [_Child(work, task) for task in islice(waiting, n_jobs)]
+    busy = list(children)
     try:
-        for task in tasks:
-            if len(running) == n_jobs:
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                for each in done:
-                    yield from each.result()
-            running.add(threads.submit(run, task))
-        for each in running:
-            yield from each.result()
-    finally:
-        is_over.set()
         for child in children:
-            child.end()
-        threads.shutdown()
-        for child in children:  # one that was starting
+            child.go_on()
+        while busy:
+            patience = min(child.deadline for child in busy) - time.monotonic()
+            heard = wait([child.connection for child in busy], max(patience, 0.0))
+            now = time.monotonic()
+            for child in [each for each in busy if each.connection in heard or each.deadline <= now]:
+                yield child.result()
+                if child.n_found == work.n_steps:
+                    busy.remove(child)
+                    for task in islice(waiting, 1):
+                        busy.append(child)
+                        child.task, child.n_found = task, 0
+                        child.go_on()
+    finally:
+        for child in children:
             child.end()
 
 
 class _Child(Generic[T, R]):
     """A process that runs tasks; after a timeout or a crash, a new one takes its place."""
 
-    def __init__(self, work: Work[T, R], is_over: threading.Event) -> None:
+    def __init__(self, work: Work[T, R], task: T) -> None:
+        self.task = task
+        self.n_found = 0
+        self.deadline = 0.0
         self._work = work
-        self._is_over = is_over
         self._start()
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
-        self._connection, theirs = context.Pipe()
+        self.connection, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, self._work.make), daemon=True)
         self._process.start()
         theirs.close()
-        try:
-            broken = self._connection.recv()
-        except (EOFError, OSError):
-            raise RuntimeError("a child process ended before it was ready") from None
-        if broken is not None:
-            raise broken
+        self._is_ready = False
 
-    def run(self, task: T) -> list[R]:
-        """The results of all steps of a task."""
-        found: list[R] = []
-        while len(found) < self._work.n_steps and not self._is_over.is_set():
-            if self._process.exitcode is not None:
-                self._start()
-            if failure := self._steps(task, found):
-                found.append(self._work.failed(task, len(found), *failure))
-        return found
+    def go_on(self) -> None:
+        """Begins the step of the task that is next, in a new process if the old one ended."""
+        if self._process.exitcode is not None and self._is_ready:
+            self._start()
+        if not self._is_ready:
+            try:
+                broken = self.connection.recv()
+            except (EOFError, OSError):
+                raise RuntimeError("a child process ended before it was ready") from None
+            if broken is not None:
+                raise broken
+            self._is_ready = True
+        with contextlib.suppress(OSError):  # a child that just ended is noticed when its result is read
+            self.connection.send((self.task, self.n_found))
+        self.deadline = time.monotonic() + self._work.seconds
 
-    def _steps(self, task: T, found: list[R]) -> tuple[str, str] | None:
-        """Appends the results that are missing; the status and the reason of a step that failed."""
+    def result(self) -> R:
+        """The result of a step, or the replacement for it if the step failed or is overdue."""
+        step, self.n_found = self.n_found, self.n_found + 1
+        self.deadline = time.monotonic() + self._work.seconds
         try:
-            self._connection.send((task, len(found)))
-            while len(found) < self._work.n_steps:
-                if not self._connection.poll(self._work.seconds):
-                    self._process.kill()
-                    self._process.join()
-                    return "timeout", f"no result after {self._work.seconds:.0f} s"
-                is_result, content = self._connection.recv()
-                if not is_result:
-                    return "error", content
-                found.append(content)
+            if self.connection.poll():
+                status, content = self.connection.recv()
+                if status == "ok":
+                    return cast("R", content)
+            else:
+                self.end()
+                status, content = "timeout", f"no result after {self._work.seconds:.0f} s"
         except (EOFError, OSError):
             self._process.join()
-            return "crash", f"the process ended with {_ending(self._process.exitcode)}"
-        return None
+            status, content = "crash", f"the process ended with {_ending(self._process.exitcode)}"
+        if self.n_found < self._work.n_steps:
+            self.go_on()
+        return self._work.failed(self.task, step, status, content)
 
     def end(self) -> None:
-        """Ends the process, and with it what a thread waits for."""
+        """Ends the process."""
         self._process.kill()
         self._process.join()
 
@@ -136,11 +131,11 @@ def _serve(connection: Connection, make: Callable[[], Callable[[Any, int], Itera
             task, step = connection.recv()
             try:
                 for result in run(task, step):
-                    connection.send((True, result))
+                    connection.send(("ok", result))
             except (EOFError, BrokenPipeError, ConnectionResetError):
                 raise
             except BaseException as error:  # noqa: BLE001 - a panic in native code is no Exception
-                connection.send((False, f"{type(error).__name__}: {error}"[:500]))
+                connection.send(("error", f"{type(error).__name__}: {error}"[:500]))
 
 
 def _ending(exit_code: int | None) -> str:

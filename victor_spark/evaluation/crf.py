@@ -9,14 +9,14 @@ from victor_spark import configuration, resources
 from victor_spark.blocks import Cleaner, Page, Scores
 from victor_spark.evaluation.cross_validation import Train
 from victor_spark.evaluation.labelling import LabelledPage
-from victor_spark.evaluation.progress import track
 from victor_spark.extractors import CLEANERS, CRF_CLEANERS, MODELS, victor
+from victor_spark.logs import track
 from victor_spark.model import decision, files
 from victor_spark.model.crf import Model
 from victor_spark.model.table import FeatureTable
-from victor_spark.templates import coverage, sites
+from victor_spark.templates import coverage
 from victor_spark.templates.matcher import Matcher
-from victor_spark.templates.mine import MiningSettings, mine
+from victor_spark.templates.mine import MiningSettings, mine, sample
 from victor_spark.train import crf as training
 from victor_spark.train.crf import TrainingPage
 from victor_spark.train.crfsuite import Progress, TrainingOptions
@@ -61,7 +61,7 @@ def with_preferences(cleaners: Mapping[str, Cleaner]) -> dict[str, Cleaner]:
 
     def preferring(clean: Cleaner, beta: float, page: Page) -> Scores:
         scores = clean(page)
-        return replace(scores, kept=victor.decide(scores.probabilities, page.blocks, beta))
+        return replace(scores, kept=victor.decide(scores.probabilities, page.blocks, beta)[0])
 
     return dict(cleaners) | {
         f"victor --prefer {preference}": partial(preferring, cleaners["victor"], beta)
@@ -83,7 +83,7 @@ def with_shares(pages: Sequence[LabelledPage], settings: MiningSettings) -> list
     marked = list(pages)
     for rows in track(large, "mining sites", len(large)):
         texts = [coverage.view(settings.view, pages[row].page) for row in rows]
-        found = mine(pages[rows[0]].site, sites.sample(texts), settings)
+        found = mine(pages[rows[0]].site, sample(texts), settings)
         matcher = Matcher(((each.tokens, each.regex) for each in found.templates), settings.view)
         for row in rows:
             known = pages[row].page

@@ -19,11 +19,10 @@ import numpy as np
 from victor_spark import words
 from victor_spark.blocks import OTHER, Bool, Cleaner, Float64, Int32, Scores, UInt8, labels
 from victor_spark.errors import UsageError
-from victor_spark.evaluation import labelling, measures, resampling
+from victor_spark.evaluation import labelling, measures
 from victor_spark.evaluation.labelling import LabelledPage
-from victor_spark.evaluation.measures import BlockCounts, Overlap, Reliability, ThresholdCurve
-from victor_spark.evaluation.progress import track
-from victor_spark.evaluation.resampling import Interval
+from victor_spark.evaluation.measures import Counts, Interval, Overlap
+from victor_spark.logs import track
 from victor_spark.model import decision
 
 Train: TypeAlias = Callable[[Sequence[LabelledPage]], Mapping[str, Cleaner]]
@@ -47,7 +46,7 @@ class PageResult:
     annotated: UInt8
     words: Overlap
     shingles: Overlap
-    blocks: BlockCounts | None
+    blocks: Counts | None
 
 
 Results: TypeAlias = dict[str, list[PageResult]]
@@ -170,8 +169,7 @@ def figures(results: Sequence[PageResult]) -> dict[str, Any]:
     `blocks` are Victor's measures over all such pages, `blocks_of_pages_with_content` over those
     with at least one header or text block: the two columns of the paper's Table 3.
     """
-    counts = [result.blocks for result in results if result.blocks]
-    with_content = [each for each in counts if each.n_content_annotated]
+    counts = [result.blocks for result in results if result.blocks is not None]
     return {
         "n_pages": len(results),
         "n_sites": len({result.site for result in results}),
@@ -180,30 +178,20 @@ def figures(results: Sequence[PageResult]) -> dict[str, Any]:
         "words_micro": asdict(measures.micro(result.words for result in results)),
         "shingle_f1": measures.macro(result.shingles for result in results).f1,
         "empty_ratio": float(np.mean([result.words.n_found == 0 for result in results])),
-        "blocks": asdict(measures.block_measures(measures.total(counts))),
-        "blocks_of_pages_with_content": asdict(measures.block_measures(measures.total(with_content))),
+        "blocks": measures.block_measures(counts),
+        "blocks_of_pages_with_content": measures.block_measures(filter(measures.has_content, counts)),
     }
 
 
 def word_f1(results: Sequence[PageResult]) -> Interval:
     """Word F1 over pages, with an interval over sites."""
     f1 = [measures.quality(result.words).f1 for result in results]
-    return resampling.interval(f1, [result.site for result in results])
+    return measures.interval(f1, [result.site for result in results])
 
 
-def curve(results: Sequence[PageResult]) -> ThresholdCurve:
-    """Block precision and recall by threshold over the pages whose labels are reliable."""
-    return measures.threshold_curve(*_blocks(results))
-
-
-def reliability(results: Sequence[PageResult]) -> Reliability:
-    """The reliability of the probabilities, over the pages whose labels are reliable."""
-    return measures.reliability(*_blocks(results))
-
-
-def _blocks(results: Sequence[PageResult]) -> tuple[Float64, UInt8]:
+def blocks(results: Sequence[PageResult]) -> tuple[Float64, UInt8]:
     """P(other) and the label of every block of the pages whose labels are reliable."""
-    reliable = [result for result in results if result.blocks]
+    reliable = [result for result in results if result.blocks is not None]
     p_other = np.concatenate([np.empty(0), *(result.scores.probabilities[:, OTHER] for result in reliable)])
     annotated = np.concatenate([np.empty(0, np.uint8), *(result.annotated for result in reliable)])
     return p_other, annotated

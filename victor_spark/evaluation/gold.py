@@ -9,15 +9,14 @@
 import hashlib
 import json
 import lzma
-import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from victor_spark.errors import InputError, UsageError
 from victor_spark.evaluation import cleaneval
@@ -25,7 +24,6 @@ from victor_spark.hosts import host_name, registered_domain
 from victor_spark.html.charset import decode
 
 _ENDINGS: Final = (".jsonl", ".jsonl.xz")
-_REPOSITORY: Final = Path(__file__).resolve().parents[2]
 _CLEANED: Final = re.compile(r"[-_](?:cleaned|clean|gold)$")
 _WRAPPER: Final = re.compile(
     rb"""\s*<text\b[^>]*?(?:\bencoding\s*=\s*["']?([-\w.:]+)[^>]*)?>""", re.IGNORECASE
@@ -38,8 +36,8 @@ _N_EXAMPLES: Final = 3
 class GoldPage:
     """One annotated page: its html, and the text that annotators kept (paragraphs by newline).
 
-    `gold` is None where only snippets are annotated; `comments` are readers' comments that the
-    gold leaves out; `gold_markup` is CleanEval markup or a labelled DOM, as the set has it.
+    `gold` is None where only snippets are annotated; `gold_markup` is CleanEval markup or a labelled DOM,
+    as the set has it.
     """
 
     id: str
@@ -49,7 +47,6 @@ class GoldPage:
     url: str | None = None
     host: str | None = None
     language: str | None = None
-    comments: str | None = None
     gold_markup: str | None = None
     split: str | None = None
     meta: dict[str, Any] = field(default_factory=dict)
@@ -58,12 +55,6 @@ class GoldPage:
 def usable(page: GoldPage) -> bool:
     """Whether the page can be scored: it has gold, and its html holds that gold."""
     return page.gold is not None and not page.meta.get("hard")
-
-
-def has_reference(page: GoldPage) -> bool:
-    """Whether the page has a reference: a gold text that its html holds, or snippets."""
-    has_snippets = bool(page.meta.get("with") or page.meta.get("without"))
-    return not page.meta.get("hard") and (page.gold is not None or has_snippets)
 
 
 def marked(page: GoldPage) -> str | None:
@@ -99,12 +90,6 @@ def site_of(host: str | None, url: str | None, html: str) -> str | None:
         return registered_domain(name) or name
     linked = Counter(registered_domain(host) or host for host in _LINKED.findall(html))
     return linked.most_common(1)[0][0] if linked else None
-
-
-def data_directory() -> Path | None:
-    """The optional annotated data: $VICTOR_DATA, else ../shared/data beside the repository."""
-    directory = Path(os.environ.get("VICTOR_DATA") or _REPOSITORY.parent / "shared" / "data")
-    return directory if directory.is_dir() else None
 
 
 def find(directory: Path, names: Sequence[str] = ()) -> dict[str, Path]:
@@ -157,42 +142,21 @@ def _page(row: Any, set_name: str) -> GoldPage:
         url=row.get("url") or None,
         host=row.get("host") or None,
         language=row.get("lang"),
-        comments=meta.get("comments_gold"),
         gold_markup=row.get("gold_markup"),
         split=row.get("split"),
         meta=meta,
     )
 
 
-def fingerprint(pages: Sequence[GoldPage]) -> str:
+def fingerprint(pages: Iterable[GoldPage]) -> str:
     """A hash of the pages' ids, html and gold, whatever their order."""
-    return of_hashes([_hash(json.dumps([page.set, page.id, page.html, page.gold])) for page in pages])
+    rows = (json.dumps([page.set, page.id, page.html, page.gold]) for page in pages)
+    hashes = sorted(hashlib.sha256(row.encode()).hexdigest() for row in rows)
+    return hashlib.sha256("\n".join(hashes).encode()).hexdigest()
 
 
-def of_hashes(hashes: Sequence[str]) -> str:
-    """One hash of those of many pages, whatever their order."""
-    return _hash("\n".join(sorted(hashes)))
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One set of gold: its name, and a function that reads its pages again at every call."""
-
-    set: str
-    read: Callable[[], Iterator[GoldPage]]
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """Which pages to use: the sets, the split, and the first `limit` of each set."""
-
-    sets: tuple[str, ...] = ()
-    split: str | None = None
-    limit: int | None = None
+Source: TypeAlias = tuple[str, Callable[[], Iterator[GoldPage]]]
+"""The name of a set of gold, and a function that reads its pages again at every call."""
 
 
 def sources(paths: Sequence[str], pages: str | None = None, *, without_pages: bool = False) -> list[Source]:
@@ -209,16 +173,16 @@ def sources(paths: Sequence[str], pages: str | None = None, *, without_pages: bo
         if not path.exists():
             raise InputError(f"there is no gold at {path}")
         if path.is_file() and path.suffix != ".json":
-            found.append(Source(set_name(path), partial(read, path)))
+            found.append((set_name(path), partial(read, path)))
             continue
-        if path.is_dir() and _has_sets(path):
-            found += [Source(name, partial(read, each)) for name, each in find(path).items()]
+        if _has_sets(path):
+            found += [(name, partial(read, each)) for name, each in find(path).items()]
             continue
         is_used = True
         if folder is None and not (without_pages and path.is_dir()):
             raise UsageError(f"{path} holds no pages: add --pages FOLDER with their html")
         if folder is not None and path.is_file():
-            found.append(Source(path.stem, partial(_snippets, path, folder)))
+            found.append((path.stem, partial(_snippets, path, folder)))
         else:
             found.append(_cleaneval_source(path, folder))
     if folder is not None and not is_used:
@@ -228,12 +192,21 @@ def sources(paths: Sequence[str], pages: str | None = None, *, without_pages: bo
     return found
 
 
-def chosen(found: Sequence[Source], choice: Choice) -> Iterator[GoldPage]:
-    """The chosen pages that have a reference."""
-    for source in found:
-        if not choice.sets or source.set in choice.sets:
-            of_split = (page for page in source.read() if choice.split in {None, page.split})
-            yield from islice(filter(has_reference, of_split), choice.limit)
+def chosen(
+    found: Sequence[Source], sets: Sequence[str] = (), split: str | None = None, limit: int | None = None
+) -> Iterator[GoldPage]:
+    """The pages of these sets and this split that have a reference, the first `limit` of each set.
+
+    A reference is a gold text that the html holds, or snippets.
+    """
+    for name, read_set in found:
+        if not sets or name in sets:
+            yield from islice((page for page in read_set() if _is_chosen(page, split)), limit)
+
+
+def _is_chosen(page: GoldPage, split: str | None) -> bool:
+    has_reference = page.gold is not None or page.meta.get("with") or page.meta.get("without")
+    return split in {None, page.split} and bool(has_reference) and not page.meta.get("hard")
 
 
 def unmatched(paths: Sequence[str], pages: str | None, cleaned: Sequence[str]) -> Iterator[str]:
@@ -249,7 +222,7 @@ def unmatched(paths: Sequence[str], pages: str | None, cleaned: Sequence[str]) -
 
 
 def _has_sets(path: Path) -> bool:
-    return any(each.name.endswith(_ENDINGS) for each in path.iterdir())
+    return path.is_dir() and any(each.name.endswith(_ENDINGS) for each in path.iterdir())
 
 
 def _examples(names: Sequence[str]) -> str:
@@ -307,7 +280,7 @@ def _cleaneval_source(folder: Path, pages: Path | None) -> Source:
                 f"no gold text in {folder} has a page of its name in {pages} "
                 f"(gold: {names[0]}; pages: {names[1]})"
             )
-    return Source(folder.name, partial(_cleaneval, folder.name, files))
+    return folder.name, partial(_cleaneval, folder.name, files)
 
 
 def _cleaneval(set_name: str, files: Sequence[tuple[str, Path, Path | None]]) -> Iterator[GoldPage]:

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark import alignment, pipeline, preparation
+from victor_spark import pipeline, preparation, words
 from victor_spark.blocks import HEADER, OTHER, TEXT, Blocks, Page, UInt8
 from victor_spark.evaluation import gold
 from victor_spark.evaluation.gold import GoldPage
@@ -52,7 +52,7 @@ def _given(page: GoldPage, n_blocks: int) -> tuple[UInt8, float] | None:
 
 def aligned_labels(blocks: Blocks, gold_text: str) -> tuple[UInt8, float]:
     """A label per block from the gold text (paragraphs by newline), and the share of its words found."""
-    located = alignment.locate(blocks, gold_text)
+    located = words.locate(blocks, gold_text)
     content = np.where(blocks.heading_level > 0, HEADER, TEXT)
     return np.where(located.kept, content, OTHER).astype(np.uint8), located.found
 

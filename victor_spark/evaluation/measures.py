@@ -1,24 +1,33 @@
 """The measures: overlap of words and shingles, Victor's block measures, threshold curve, reliability.
 
-Independent of cleaners and pages; words come from `words`, labels are columns of page.LABELS.
+Independent of cleaners and pages; words come from `words`, labels are columns of page.LABELS. Means have
+bootstrap intervals, differences also p-values of a randomisation test. Sites are drawn, not pages, since
+pages of one site are right or wrong together; pages of a single site are drawn one by one. All columns share
+their draws, so they stay paired; draws are seeded.
 """
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, astuple, dataclass
 from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import OTHER, Float64, UInt8
-
-Counts: TypeAlias = npt.NDArray[np.int64]
+from victor_spark.blocks import LABELS, OTHER, Float64, UInt8
 
 SHINGLE: Final = 4
 """Words in a shingle, as in the article extraction benchmark."""
 
 THRESHOLDS: Final = np.linspace(0.01, 0.99, 99)
+
+Counts: TypeAlias = npt.NDArray[np.intp]
+_CONTENT: Final = slice(OTHER)  # header and text come first
+
+N_RESAMPLES: Final = 2000
+LEVEL: Final = 0.95
+_BATCH: Final = 1 << 22
+"""Cells of the matrix of draws that are made at a time (32 MB)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,55 +82,30 @@ def shingles(words: Sequence[str], length: int = SHINGLE) -> list[tuple[str, ...
     return [tuple(words[start : start + length]) for start in range(max(1, len(words) - length + 1))]
 
 
-@dataclass(frozen=True, slots=True)
-class BlockCounts:
-    """Blocks of one or more pages, counted as Victor's section 5 needs them; content is header or text."""
-
-    n_blocks: int
-    n_correct: int
-    n_correct_unlabelled: int
-    n_content_correct: int
-    n_content_labelled: int
-    n_content_annotated: int
+def block_counts(labels: UInt8, annotated: UInt8) -> Counts:
+    """Blocks by annotated label (rows) and given label (columns); the counts of pages can be added up."""
+    n = len(LABELS)
+    return np.bincount(annotated.astype(np.intp) * n + labels, minlength=n * n).reshape(n, n)
 
 
-@dataclass(frozen=True, slots=True)
-class BlockMeasures:
-    """Victor's measures (section 5): accuracy over three labels and over two, precision, recall."""
-
-    accuracy: float
-    unlabelled_accuracy: float
-    precision: float
-    recall: float
-    f1: float
+def has_content(counts: Counts) -> bool:
+    """Whether a block is annotated as content."""
+    return bool(counts[_CONTENT].any())
 
 
-def block_counts(labels: UInt8, annotated: UInt8) -> BlockCounts:
-    """Compares the labels of one or more pages with the annotated ones."""
-    content, wanted = labels != OTHER, annotated != OTHER
-    return BlockCounts(
-        n_blocks=len(labels),
-        n_correct=int((labels == annotated).sum()),
-        n_correct_unlabelled=int((content == wanted).sum()),
-        n_content_correct=int((content & wanted).sum()),
-        n_content_labelled=int(content.sum()),
-        n_content_annotated=int(wanted.sum()),
-    )
-
-
-def total(counts: Iterable[BlockCounts]) -> BlockCounts:
-    """The counts of all pages together; their measures are the micro averages that Victor reports."""
-    return BlockCounts(*np.array([astuple(each) for each in counts]).reshape(-1, 6).sum(axis=0).tolist())
-
-
-def block_measures(counts: BlockCounts) -> BlockMeasures:
-    """The measures of counts; a page without blocks counts as correct."""
-    bags = Overlap(counts.n_content_correct, counts.n_content_labelled, counts.n_content_annotated)
-    content = quality(bags)
-    n = counts.n_blocks
-    accuracy = counts.n_correct / n if n else 1.0
-    unlabelled = counts.n_correct_unlabelled / n if n else 1.0
-    return BlockMeasures(accuracy, unlabelled, content.precision, content.recall, content.f1)
+def block_measures(counts: Iterable[Counts]) -> dict[str, float]:
+    """Victor's measures (section 5) over all blocks of some pages: accuracy over three labels and over two,
+    precision, recall and F1 of content, which is header or text. All are 1 without blocks.
+    """
+    every = sum(counts, np.zeros((len(LABELS), len(LABELS)), dtype=np.intp))
+    n, n_annotated, n_labelled = int(every.sum()), int(every[_CONTENT].sum()), int(every[:, _CONTENT].sum())
+    n_content = int(every[_CONTENT, _CONTENT].sum())
+    n_unlabelled = n_content + int(every[OTHER, OTHER])
+    return {
+        "accuracy": int(np.trace(every)) / n if n else 1.0,
+        "unlabelled_accuracy": n_unlabelled / n if n else 1.0,
+        **asdict(quality(Overlap(n_content, n_labelled, n_annotated))),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,27 +118,16 @@ class ThresholdCurve:
 
 
 def threshold_curve(p_other: Float64, annotated: UInt8) -> ThresholdCurve:
-    """Victor's Figure 2, from the marginals and annotated labels of all blocks."""
-    n_kept, n_right = threshold_counts(p_other, annotated)
-    return curve_of_counts(n_kept, n_right, int((annotated != OTHER).sum()))
+    """Victor's Figure 2, from the marginals and annotated labels of all blocks.
 
-
-def threshold_counts(p_other: Float64, annotated: UInt8) -> tuple[Counts, Counts]:
-    """Blocks with P(other) below each of THRESHOLDS, and how many of them are content; pages add up."""
+    Precision is 1 where nothing is kept: the curve tends to it.
+    """
     order = np.argsort(p_other, kind="stable")
     n_content = np.concatenate([[0], np.cumsum(annotated[order] != OTHER)])
     n_kept = np.searchsorted(p_other[order], THRESHOLDS, side="left")
-    return n_kept, n_content[n_kept]
-
-
-def curve_of_counts(n_kept: Counts, n_right: Counts, n_content: int) -> ThresholdCurve:
-    """The curve of what `threshold_counts` gives, summed over pages or not.
-
-    Precision is 1 where nothing is kept: the limit that the curve runs to.
-    """
-    right = n_right.astype(np.float64)
+    right = n_content[n_kept].astype(np.float64)
     precision = np.where(n_kept > 0, right / np.maximum(n_kept, 1), 1.0)
-    return ThresholdCurve(THRESHOLDS, precision, right / max(n_content, 1))
+    return ThresholdCurve(THRESHOLDS, precision, right / max(n_content[-1], 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,3 +153,97 @@ def reliability(p_other: Float64, annotated: UInt8, n_ranges: int = 20) -> Relia
     true = np.bincount(rows, weights=annotated != OTHER) / n_blocks
     error = float((np.abs(stated - true) * n_blocks).sum() / max(len(content), 1))
     return Reliability(stated, true, n_blocks, error)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How much better one column is than another on the same pages, its interval, and its p-value.
+
+    `p` is the share of random exchanges of the two, site by site, that part them at least as far.
+    """
+
+    mean: float
+    low: float
+    high: float
+    p: float
+    n_pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean over pages, their median, and the mean's bootstrap interval."""
+
+    mean: float
+    median: float
+    low: float
+    high: float
+    n: int
+
+
+def interval(values: Sequence[float], sites: Sequence[str]) -> Interval:
+    """Mean and median of values, one a page, and the interval of the mean; NaN without pages."""
+    if not len(values):
+        return Interval(np.nan, np.nan, np.nan, np.nan, 0)
+    column = np.asarray(values, dtype=np.float64)
+    (low,), (high,) = intervals(column[:, None], sites)
+    return Interval(float(column.mean()), float(np.median(column)), float(low), float(high), len(column))
+
+
+def intervals(values: Float64, sites: Sequence[str], *, seed: int = 0) -> tuple[Float64, Float64]:
+    """The lower and upper bound of every column's mean; NaN marks pages that a column has no value of."""
+    sums, counts = _by_site(values, sites)
+    random, n = np.random.default_rng(seed), len(sums)
+    drawn = (random.multinomial(n, np.full(n, 1 / n), size=n_draws) for n_draws in _batches(n))
+    means = np.concatenate([_ratio(draws @ sums, draws @ counts) for draws in drawn])
+    tail = (1 - LEVEL) / 2
+    there = ~np.isnan(means).all(axis=0)
+    low, high = np.full((2, means.shape[1]), np.nan)
+    if there.any():
+        low[there], high[there] = np.nanquantile(means[:, there], [tail, 1 - tail], axis=0)
+    return low, high
+
+
+def differences(first: Float64, second: Float64, sites: Sequence[str], *, seed: int = 0) -> list[Difference]:
+    """Column by column: first − second over the pages that both have values of."""
+    values = first - second
+    sums, counts = _by_site(values, sites)
+    means = _ratio(sums.sum(axis=0), counts.sum(axis=0))
+    low, high = intervals(values, sites, seed=seed)
+    columns = (means, low, high, _exchanged(sums, seed), counts.sum(axis=0).astype(int))
+    return [Difference(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+
+
+def _exchanged(sums: Float64, seed: int) -> Float64:
+    """Approximate randomisation: p of the two-sided test that exchanges the columns of whole sites."""
+    random = np.random.default_rng(seed)
+    observed = np.abs(sums.sum(axis=0))
+    n_as_far = np.zeros(sums.shape[1])
+    for rows in _batches(len(sums)):
+        signs = random.integers(0, 2, size=(rows, len(sums))).astype(np.float64) * 2 - 1
+        n_as_far += (np.abs(signs @ sums) >= observed - 1e-12).sum(axis=0)
+    p: Float64 = (n_as_far + 1) / (N_RESAMPLES + 1)
+    return p
+
+
+def _by_site(values: Float64, sites: Sequence[str]) -> tuple[Float64, Float64]:
+    """Per site and column: the sum of the values, and how many there are."""
+    n_pages, n_columns = values.shape
+    names, groups = np.unique(np.asarray(sites), return_inverse=True)
+    if len(names) < 2:
+        groups = np.arange(n_pages)
+    sums, counts = np.zeros((2, int(groups.max(initial=-1)) + 1, n_columns))
+    there = ~np.isnan(values)
+    np.add.at(sums, groups, np.where(there, values, 0.0))
+    np.add.at(counts, groups, there)
+    return sums, counts
+
+
+def _batches(n_sites: int) -> list[int]:
+    size = max(1, min(N_RESAMPLES, _BATCH // max(n_sites, 1)))
+    return [min(size, N_RESAMPLES - start) for start in range(0, N_RESAMPLES, size)]
+
+
+def _ratio(sums: Float64, counts: Float64) -> Float64:
+    """sums / counts, NaN where there is nothing."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(counts > 0, sums / counts, np.nan)

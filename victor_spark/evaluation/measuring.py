@@ -10,13 +10,13 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from victor_spark import pipeline, words
-from victor_spark.blocks import OTHER, labels
+from victor_spark.blocks import OTHER, Float64, UInt8, labels
 from victor_spark.document import Document
 from victor_spark.errors import InputError, UsageError, suggestion
 from victor_spark.evaluation import cleaneval, gold, labelling, measures
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage
-from victor_spark.evaluation.measures import BlockCounts, Overlap
+from victor_spark.evaluation.measures import Counts, Overlap
 from victor_spark.extractors import models_of
 from victor_spark.preparation import handed_over
 
@@ -41,22 +41,12 @@ Clean: TypeAlias = Callable[[GoldPage], Output]
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
-    """Blocks kept below each of `measures.THRESHOLDS`, how many of them are content, and all content."""
-
-    n_kept: tuple[int, ...]
-    n_right: tuple[int, ...]
-    n_content: int
-    graded: bool
-    """Whether any probability is neither 0 nor 1."""
-
-
-@dataclass(frozen=True, slots=True)
 class Measurement:
     """The measures of a cleaner's output for a page.
 
     `status` is that of the document; any but "ok" counts as empty, any but "ok" and "empty" is a
-    failure. `seconds` is processor time. `blocks` and `curve` are None where labels aren't reliable.
+    failure. `seconds` is processor time. `blocks` and `judged` (P(other) and the annotated label of
+    each block) are None if the labels of the page are not reliable.
     """
 
     id: str
@@ -70,8 +60,13 @@ class Measurement:
     seconds: float = 0.0
     n_characters: int = 0
     overlaps: Mapping[str, Overlap] = field(default_factory=dict)
-    blocks: BlockCounts | None = None
-    curve: Curve | None = None
+    blocks: Counts | None = None
+    judged: tuple[Float64, UInt8] | None = None
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether the cleaner failed on this page, instead of finding content or none."""
+        return self.status not in {"ok", "empty"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +176,7 @@ def _measurement(
     seconds: float,
     wanted: Sequence[str],
 ) -> Measurement:
-    counts, curve = _blocks(labelled, output)
+    counts, judged = _blocks(labelled, output)
     known = output.document or (labelled.page if labelled else None)
     overlaps: dict[str, Overlap] = {}
     for names, compare in _FAMILIES.items():
@@ -200,15 +195,17 @@ def _measurement(
         n_characters=len(output.text),
         overlaps={each: overlaps[each] for each in wanted if each in overlaps},
         blocks=counts,
-        curve=curve,
+        judged=judged,
     )
 
 
-def _blocks(labelled: LabelledPage | None, output: Output) -> tuple[BlockCounts | None, Curve | None]:
-    """Victor's counts and curve; a document that failed counts as one with every block dropped."""
+def _blocks(
+    labelled: LabelledPage | None, output: Output
+) -> tuple[Counts, tuple[Float64, UInt8]] | tuple[None, None]:
+    """`blocks` and `judged`; a document that failed counts as one with every block dropped."""
+    document = output.document
     if labelled is None or not labelling.trainable(labelled):
         return None, None
-    document = output.document
     n_blocks = len(labelled.labels)
     if document is not None and document.n_blocks == n_blocks:
         decided, p_other = labels(document.scores, document.kept), document.scores.probabilities[:, OTHER]
@@ -216,11 +213,7 @@ def _blocks(labelled: LabelledPage | None, output: Output) -> tuple[BlockCounts 
         return None, None
     else:
         decided, p_other = np.full(n_blocks, OTHER, np.uint8), np.ones(n_blocks)
-    n_kept, n_right = measures.threshold_counts(p_other, labelled.labels)
-    n_content = int((labelled.labels != OTHER).sum())
-    graded = bool(((p_other > 0) & (p_other < 1)).any())
-    curve = Curve(tuple(n_kept.tolist()), tuple(n_right.tolist()), n_content, graded)
-    return measures.block_counts(decided, labelled.labels), curve
+    return measures.block_counts(decided, labelled.labels), (p_other, labelled.labels)
 
 
 def _bag_overlap(output: Output, page: GoldPage) -> dict[str, Overlap]:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from victor_spark.evaluation.measures import Reliability, ThresholdCurve
-from victor_spark.evaluation.resampling import Interval
+from victor_spark.evaluation.measures import Interval, Reliability, ThresholdCurve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes  # heavy, and needed only where a picture is drawn

@@ -1,11 +1,14 @@
-"""The report of an evaluation: one html file that needs nothing else, made by report.html; and a short table.
+"""What an evaluation writes: results as json and csv, a report, a table for the terminal; and model cards.
 
-For every cleaner the file shows the pages with the lowest F1: its text and the gold, differences coloured.
+The report is one html file that needs nothing else, made by report.html. For every cleaner it shows the pages
+with the lowest F1: its text and the gold, differences coloured. A model card, made by card.md, says what a
+model was trained on, under which licences, and its quality on unseen sites.
 """
 
+import csv
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from itertools import combinations
 from pathlib import Path
@@ -14,18 +17,23 @@ from typing import Any, Final
 import numpy as np
 from markupsafe import Markup
 
-from victor_spark import resources, scripts
-from victor_spark.evaluation import cleaneval, comparison, measures, measuring, pictures
-from victor_spark.evaluation.comparison import ALL, Table
+from victor_spark import configuration, resources, scripts
+from victor_spark.evaluation import cleaneval, evaluate, measures, measuring, pictures
+from victor_spark.evaluation.evaluate import ALL, Gold, Table
 from victor_spark.evaluation.gold import GoldPage
+from victor_spark.evaluation.measures import Interval
 from victor_spark.evaluation.measuring import BLOCKS, Measurement, Plan
-from victor_spark.evaluation.resampling import Interval
 
 _TEMPLATE: Final = Path(__file__).with_name("report.html")
 N_WORST: Final = 20
 """Pages of each cleaner that are shown."""
 MAX_CHARACTERS: Final = 12_000
 """Of a text that are shown; the measures use all of it."""
+
+_PAGE_COLUMNS: Final = (
+    "set", "id", "site", "language", "page_type", "cleaner", "status", "reason", "seconds", "n_characters",
+)  # fmt: skip
+_PARTS: Final = ("precision", "recall", "f1")
 
 _MAX_SCATTERS: Final = 3
 _MAX_GROUPS: Final = 16
@@ -35,25 +43,53 @@ _UNSPACED: Final = scripts.character_class(scripts.WORD_CHARACTERS)
 _PIECE: Final = re.compile(rf"\s+|[^\W{_UNSPACED}]+|.", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class WorstPage:
-    """A measurement and the two texts compared; `gold` is the snippets where there is no gold text."""
+def write(output: Path, results: dict[str, Any], rows: Table, gold: Gold, plan: Plan) -> None:
+    """results.json, results.csv with a line per page and cleaner, and report.html."""
+    with resources.written(output):
+        output.mkdir(parents=True, exist_ok=True)
+        stored = json.dumps(_finite(results), indent=1, ensure_ascii=False)
+        (output / "results.json").write_text(stored + "\n", encoding="utf-8")
+        names = [name for name in plan.measures if name != BLOCKS]
+        with (output / "results.csv").open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            head = [f"{name}_{part}" for name in names for part in _PARTS]
+            writer.writerow([*_PAGE_COLUMNS, *head, "block_accuracy", "block_f1"])
+            writer.writerows(_cells(page, names) for pages in rows.values() for page in pages)
+        worst = worst_pages(rows, gold.pages(), plan, evaluate.main_measure(results))
+        (output / "report.html").write_text(html(results, rows, worst), encoding="utf-8")
 
-    measurement: Measurement
-    ours: str
-    gold: str
+
+def _finite(value: Any) -> Any:
+    """The value with null for NaN, which JSON lacks."""
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and value != value else value  # noqa: PLR0124 - only NaN isn't itself
+
+
+def _cells(page: Measurement, names: Sequence[str]) -> list[Any]:
+    """A line of results.csv; what was not measured is empty."""
+    cells = [getattr(page, column) for column in _PAGE_COLUMNS]
+    cells = [round(cell, 5) if isinstance(cell, float) else cell for cell in cells]
+    for name in names:
+        overlap = page.overlaps.get(name)
+        quality = measures.quality(overlap) if overlap else None
+        cells += [f"{getattr(quality, part):.5f}" if quality else "" for part in _PARTS]
+    blocks = {} if page.blocks is None else measures.block_measures([page.blocks])
+    return [*cells, *(f"{blocks[name]:.5f}" if blocks else "" for name in ("accuracy", "f1"))]
 
 
 def worst_pages(
     rows: Table, pages: Iterable[GoldPage], plan: Plan, measure: str | None
-) -> dict[str, list[WorstPage]]:
-    """Cleaner → its pages of lowest F1, the worst first. These pages are read and cleaned again."""
+) -> dict[str, list[dict[str, Any]]]:
+    """Cleaner → its pages of lowest F1 as the template takes them, the worst first; cleaned again."""
     if measure is None:
         return {}
     chosen = {
         name: sorted(
             (page for page in measured if measure in page.overlaps),
-            key=lambda page: (comparison.f1(page, measure), page.set, page.id),
+            key=lambda page: (evaluate.f1(page, measure), page.set, page.id),
         )[:N_WORST]
         for name, measured in rows.items()
     }
@@ -61,27 +97,27 @@ def worst_pages(
     gold_pages = {(page.set, page.id): page for page in pages if (page.set, page.id) in wanted}
     cleaners = measuring.cleaners_of(plan)
     return {
-        name: [_worst_page(page, gold_pages[page.set, page.id], cleaners[name]) for page in measured]
+        name: [_shown(page, gold_pages[page.set, page.id], cleaners[name], measure) for page in measured]
         for name, measured in chosen.items()
     }
 
 
-def _worst_page(measured: Measurement, page: GoldPage, clean: measuring.Clean) -> WorstPage:
-    """A page that failed is not cleaned again, since it could crash this process."""
-    ours = "" if comparison.is_failure(measured) else clean(page).text
+def _shown(measured: Measurement, page: GoldPage, clean: measuring.Clean, measure: str) -> dict[str, Any]:
+    """A page of the report; one that failed is not cleaned again, since it could crash this process."""
+    ours = "" if measured.is_failure else clean(page).text
     snippets = [f"{key}: {text}" for key in ("with", "without") for text in page.meta.get(key) or ()]
-    return WorstPage(measured, ours, "\n".join(snippets) if page.gold is None else page.gold)
+    return shown(measured, ours, "\n".join(snippets) if page.gold is None else page.gold, measure)
 
 
-def html(results: Mapping[str, Any], rows: Table, worst: Mapping[str, Sequence[WorstPage]]) -> str:
+def html(results: Mapping[str, Any], rows: Table, worst: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     """The whole page."""
     figures = results["figures"][ALL][ALL]
-    measure, drawn = comparison.main_measure(results), comparison.curves(rows)
+    measure, drawn = evaluate.main_measure(results), evaluate.curves(rows)
     curves = pictures.svg(pictures.curves(drawn, title="Blocks kept by threshold"), "curves") if drawn else ""
     groupings = [
         (name, grouped, Markup(_bars(grouped, name, measure or "")))
         for name, grouped in results["figures"].items()
-        if measure and name != ALL and set(grouped) != {comparison.UNKNOWN}
+        if measure and name != ALL and set(grouped) != {evaluate.UNKNOWN}
     ]
     differences = [
         (pair["first"], pair["second"], pair["f1"][measure])
@@ -92,13 +128,13 @@ def html(results: Mapping[str, Any], rows: Table, worst: Mapping[str, Sequence[W
         results=results,
         figures=figures,
         measure=measure,
-        measured=comparison.measured(results),
+        measured=evaluate.measured(results),
         differences=differences,
         has_blocks=any(each[BLOCKS] for each in figures.values()),
         curves=Markup(curves),
         groupings=groupings,
         scatters=list(map(Markup, _scatters(rows, measure))) if measure else [],
-        worst={cleaner: [_shown(page, measure or "") for page in pages] for cleaner, pages in worst.items()},
+        worst=worst,
         most=MAX_CHARACTERS,
         best=_best,
         speed=_speed,
@@ -137,7 +173,7 @@ def _scatters(rows: Table, measure: str) -> Iterator[str]:
     """The first cleaners against each other, a dot a page."""
     for number, (first, second) in enumerate(list(combinations(rows, 2))[:_MAX_SCATTERS]):
         points = [
-            (comparison.f1(a, measure), comparison.f1(b, measure), a.set)
+            (evaluate.f1(a, measure), evaluate.f1(b, measure), a.set)
             for a, b in zip(rows[first], rows[second], strict=True)
         ]
         points = [point for point in points if not np.isnan(point[:2]).any()]
@@ -145,18 +181,17 @@ def _scatters(rows: Table, measure: str) -> Iterator[str]:
         yield pictures.svg(drawn, f"scatter{number}")
 
 
-def _shown(page: WorstPage, measure: str) -> dict[str, Any]:
+def shown(measured: Measurement, ours: str, gold: str, measure: str) -> dict[str, Any]:
     """A page as the template takes it; `sides` are names, lengths and beginnings of both texts."""
-    measured = page.measurement
     facts = ", ".join(filter(None, [measured.set, measured.language, measured.page_type]))
     if measured.status != "ok":
         facts += f" — {measured.status}: {measured.reason or ''}"
-    ours, gold = map(Markup, marked_sides(page.ours, page.gold))
+    marked = map(Markup, marked_sides(ours, gold))
     return {
         "quality": measures.quality(measured.overlaps[measure]),
         "id": measured.id,
         "facts": facts,
-        "sides": [("cleaned", len(page.ours), ours), ("gold", len(page.gold), gold)],
+        "sides": list(zip(("cleaned", "gold"), (len(ours), len(gold)), marked, strict=True)),
     }
 
 
@@ -200,7 +235,7 @@ _N_FAILURES: Final = 5
 def terminal_lines(results: Mapping[str, Any]) -> Iterator[str]:
     """The table of cleaners, their differences from the first one, and the first failures."""
     figures = results["figures"][ALL][ALL]
-    measure, measured = comparison.main_measure(results), comparison.measured(results)
+    measure, measured = evaluate.main_measure(results), evaluate.measured(results)
     width = max(len("cleaner"), *map(len, figures)) + 2
     head = "".join(f"{name:>9}" for name in measured)
     yield (
@@ -230,3 +265,47 @@ def terminal_lines(results: Mapping[str, Any]) -> Iterator[str]:
         yield f"failed: {each['cleaner']} on {each['set']} {each['id']}: {each['status']} ({each['reason']})"
     if len(failed) > _N_FAILURES:
         yield f"failed: {len(failed) - _N_FAILURES} more, all in the report"
+
+
+PAPER: Final[Mapping[str, Mapping[str, float]]] = {
+    "paper, 271 pages with content (Tables 2, 3)": {
+        "accuracy": 0.9113, "unlabelled_accuracy": 0.9223, "precision": 0.8075, "recall": 0.7988},
+    "paper, the same with language features (Table 2)": {
+        "accuracy": 0.9082, "unlabelled_accuracy": 0.9184, "precision": 0.8380, "recall": 0.7295},
+    "paper, all 907 pages (Table 3)": {
+        "accuracy": 0.9592, "unlabelled_accuracy": 0.9615, "precision": 0.7478, "recall": 0.6695},
+}  # fmt: skip
+"""Victor (2008), 10-fold cross-validation on its own, unpublished Czech pages."""
+
+HELD_OUT: Final = "dev"
+"""NCleaner is not trained on pages of this split."""
+
+_MEASURES: Final = ("accuracy", "unlabelled_accuracy", "precision", "recall")
+_CARD: Final = Path(__file__).with_name("card.md")
+
+
+def card(name: str, metrics: Mapping[str, Any]) -> str:
+    """The card of a model as Markdown, from what `victor train crf` put into metrics.json."""
+    return _made("crf", name, metrics)
+
+
+def card_unseen(metrics: Mapping[str, Any]) -> str:
+    """The section on quality out of fold; its pictures are files beside the card."""
+    return _made("unseen", metrics).rstrip("\n")
+
+
+def card_ncleaner(name: str, metrics: Mapping[str, Any]) -> str:
+    """The model card, from what `victor train ncleaner` puts into metrics.json."""
+    rows = metrics["held_out"]
+    return _made("ncleaner", name, metrics, rows[ALL]["n_sites"] if rows else 0)
+
+
+def _made(macro: str, *arguments: Any) -> str:
+    about = configuration.toml(resources.directory("conf") / "gold_sets.toml")
+    known = {"about": about, "paper": PAPER, "held_out": HELD_OUT, "block_row": block_row}
+    return str(getattr(resources.template(_CARD).make_module(known), macro)(*arguments))
+
+
+def block_row(name: str, row: Mapping[str, float]) -> str:
+    """A row of the paper's four measures, in per cent."""
+    return f"| {name} | " + " | ".join(f"{100 * row[key]:.2f}" for key in _MEASURES) + " |"

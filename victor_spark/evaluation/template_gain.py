@@ -13,18 +13,18 @@ from typing import Final, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from victor_spark import pipeline, words
+from victor_spark import hosts, pipeline, words
 from victor_spark.blocks import Page
 from victor_spark.document import Document
 from victor_spark.errors import InputError
 from victor_spark.evaluation import gold, measures
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.measures import Overlap, Quality
-from victor_spark.evaluation.progress import track
 from victor_spark.extractors import template
+from victor_spark.logs import track
 from victor_spark.preparation import handed_over
-from victor_spark.templates import coverage, sites, table, tokens
-from victor_spark.templates.mine import MiningSettings, mine
+from victor_spark.templates import coverage, table, tokens
+from victor_spark.templates.mine import MiningSettings, mine, sample
 from victor_spark.templates.table import Mined
 from victor_spark.warc.records import Record
 
@@ -56,7 +56,7 @@ def by_site(pages: Iterable[GoldPage], grouping: str, min_pages: int) -> Pages:
     """The sites with enough usable gold pages; InputError if there is none."""
     found: dict[str, list[GoldPage]] = {}
     for page in pages:
-        if gold.usable(page) and (site := sites.site(address(page), grouping)):
+        if gold.usable(page) and (site := hosts.site(address(page), grouping)):
             found.setdefault(site, []).append(page)
     kept = {site: of_site for site, of_site in sorted(found.items()) if len(of_site) >= min_pages}
     if not kept:
@@ -89,7 +89,7 @@ def gains(
         own = pages[site]
         models = models_for(own) if models_for else shipped
         documents = cleaned(own, pipeline.Settings(cleaner), models)
-        found = mine(site, sites.sample(view_of(mining.view, document) for document in documents), mining)
+        found = mine(site, sample(view_of(mining.view, document) for document in documents), mining)
         mined = table.to_bytes(templates([found], grouping))
         outputs = {ALL_TEXT: cleaned(own, pipeline.EVERYTHING, models), cleaner: documents}
         for name, settings in ways(cleaner, mining.view).items():

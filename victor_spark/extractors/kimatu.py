@@ -17,7 +17,6 @@ by whether they look like the sure ones. Where the paper leaves things open:
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -27,9 +26,9 @@ from victor_spark import configuration, resources
 from victor_spark.blocks import Blocks, Bool, Cleaner, Float64, Page, Scores, by_rule
 from victor_spark.extractors.kimatu_blocks import (
     MAX_WORDS,
+    Constants,
     Elements,
     KimatuBlocks,
-    RatioConstants,
     content_relevance,
     detect,
     distances,
@@ -45,44 +44,6 @@ MIN_ELEMENTS: Final = 3
 """Fewer elements of one look are not compared."""
 
 
-@dataclass(frozen=True, slots=True)
-class RepetitionConstants:
-    """When elements are short, share a high percentage of words, and when a text is a quote."""
-
-    short_element: float
-    function_share: float
-    quote_words: int
-    quote_share: float
-
-
-@dataclass(frozen=True, slots=True)
-class StepConstants:
-    """Thresholds of the steps: ratios, and distances in text elements.
-
-    `near` joins elements (step 1); a candidate is deleted when its distance is more than `far`
-    times the geometric mean and its ratio is not above `high_ratio` (step 6).
-    """
-
-    near: int
-    sure_ratio: float
-    dispersed_ratio: float
-    dispersed_near: int
-    far: float
-    high_ratio: float
-    relevant_ratio: float
-    relevant_near: int
-    heading_words: int
-
-
-@dataclass(frozen=True, slots=True)
-class Constants:
-    """All of conf/kimatu.toml."""
-
-    ratios: RatioConstants
-    repetition: RepetitionConstants
-    steps: StepConstants
-
-
 def load(path: Path | None = None) -> Cleaner:
     """`kimatu` with the constants of conf/kimatu.toml (or `path`); ConfigurationError for a bad file."""
     constants = configuration.read(path or resources.directory("conf") / FILE, Constants)
@@ -91,30 +52,29 @@ def load(path: Path | None = None) -> Cleaner:
 
 def clean(page: Page, found: Elements, constants: Constants) -> Scores:
     """0/1 probabilities of a page whose text elements are `found`; headings are labelled header."""
-    blocks = detect(found, constants.steps.near)
+    blocks = detect(found, constants.near)
     kept = candidates(blocks, constants)[blocks.of_element][found.of_block]
-    heading = headings(found, page.blocks, constants.steps.heading_words)[found.of_block]
+    heading = headings(found, page.blocks, constants.heading_words)[found.of_block]
     return by_rule(kept, heading)
 
 
 def candidates(blocks: KimatuBlocks, constants: Constants) -> Bool:
     """Which blocks are content after steps 2 to 7."""
-    steps = constants.steps
-    ratio = content_relevance(blocks, constants.ratios)
-    chosen = ratio > steps.sure_ratio
+    ratio = content_relevance(blocks, constants)
+    chosen = ratio > constants.sure_ratio
     if not chosen.any():
         return chosen
-    rejected = function_blocks(blocks, constants.repetition)
+    rejected = function_blocks(blocks, constants)
     chosen &= ~rejected
-    rejected |= quotes(blocks, chosen, constants.repetition)
+    rejected |= quotes(blocks, chosen, constants)
     chosen &= ~rejected
-    chosen |= dispersed(blocks, ratio, chosen, steps) & ~rejected
-    chosen &= ~far_away(blocks, ratio, chosen, steps)
-    near = distances(blocks, chosen) <= steps.relevant_near
-    return chosen | (near & (ratio > steps.relevant_ratio) & ~rejected)
+    chosen |= dispersed(blocks, ratio, chosen, constants) & ~rejected
+    chosen &= ~far_away(blocks, ratio, chosen, constants)
+    near = distances(blocks, chosen) <= constants.relevant_near
+    return chosen | (near & (ratio > constants.relevant_ratio) & ~rejected)
 
 
-def function_blocks(blocks: KimatuBlocks, constants: RepetitionConstants) -> Bool:
+def function_blocks(blocks: KimatuBlocks, constants: Constants) -> Bool:
     """Step 3: which blocks have short elements that share a high percentage of words with their like.
 
     All short elements of one look are compared, as each line such as "posted by X" is a block of its own. A
@@ -139,7 +99,7 @@ def _shared(bags: Sequence[Sequence[str]]) -> float:
     return n_shared / max(sum(map(len, bags)), 1)
 
 
-def quotes(blocks: KimatuBlocks, sure: Bool, constants: RepetitionConstants) -> Bool:
+def quotes(blocks: KimatuBlocks, sure: Bool, constants: Constants) -> Bool:
     """Step 4: which blocks quote a sure block before them: all of a look most of whose blocks do.
 
     A block quotes when the longest common subsequence of words with an earlier sure block of
@@ -183,23 +143,23 @@ def _quotes_any(own: Sequence[str], others: Sequence[Sequence[str]], share: floa
     )
 
 
-def dispersed(blocks: KimatuBlocks, ratio: Float64, sure: Bool, steps: StepConstants) -> Bool:
+def dispersed(blocks: KimatuBlocks, ratio: Float64, sure: Bool, constants: Constants) -> Bool:
     """Step 5: which blocks look like sure ones, are near one and have a share of their ratio."""
     n_looks = int(blocks.look.max()) + 1
     n_sure = np.bincount(blocks.look[sure], minlength=n_looks)
     total = np.bincount(blocks.look[sure], weights=ratio[sure], minlength=n_looks)
     reference = (total / np.maximum(n_sure, 1))[blocks.look]
-    alike = (n_sure > 0)[blocks.look] & (ratio > steps.dispersed_ratio * reference)
-    return np.asarray(alike & (distances(blocks, sure) <= steps.dispersed_near))
+    alike = (n_sure > 0)[blocks.look] & (ratio > constants.dispersed_ratio * reference)
+    return np.asarray(alike & (distances(blocks, sure) <= constants.dispersed_near))
 
 
-def far_away(blocks: KimatuBlocks, ratio: Float64, chosen: Bool, steps: StepConstants) -> Bool:
+def far_away(blocks: KimatuBlocks, ratio: Float64, chosen: Bool, constants: Constants) -> Bool:
     """Step 6: which candidates are far from the others by the geometric mean, with no high ratio."""
     if chosen.sum() < 2:
         return np.zeros(len(blocks), dtype=bool)
     distance = distances(blocks, chosen)
     mean = np.exp(np.log(distance[chosen]).mean())
-    return np.asarray(chosen & (distance > steps.far * mean) & (ratio <= steps.high_ratio))
+    return np.asarray(chosen & (distance > constants.far * mean) & (ratio <= constants.high_ratio))
 
 
 def headings(found: Elements, page: Blocks, max_words: int) -> Bool:

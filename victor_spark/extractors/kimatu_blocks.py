@@ -127,47 +127,53 @@ class Elements:
         return [words(" ".join(piece))[:MAX_WORDS] for piece in pieces]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class KimatuBlocks:
-    """Near elements of one look, numbered by where they begin; counts are columns over these blocks."""
+    """Near elements of one look, numbered by where they begin; `of_element` is the block of each element.
+
+    The other columns are over these blocks: the look, as `Elements.look`, counts, and words per element.
+    """
 
     elements: Elements
     of_element: Int32
+    look: Int32
+    n_elements: Float64
+    n_words: Float64
+    n_marks: Float64
+    n_links: Float64
+    average_words: Float64
 
     def __len__(self) -> int:
-        return int(self.of_element.max()) + 1 if len(self.of_element) else 0
-
-    @cached_property
-    def look(self) -> Int32:
-        """The look of each block, as `Elements.look`."""
-        looks = np.zeros(len(self), dtype=np.int32)
-        looks[self.of_element] = self.elements.look
-        return looks
-
-    @cached_property
-    def n_elements(self) -> Float64:
-        """Text elements."""
-        return np.bincount(self.of_element, minlength=len(self)).astype(np.float64)
-
-    @cached_property
-    def average_words(self) -> Float64:
-        """Words per text element."""
-        return self.sums(self.elements.n_words) / self.n_elements
-
-    def sums(self, counts: Float64) -> Float64:
-        """Counts of text elements, added up by block."""
-        return sums(self.of_element, counts, len(self))
+        return len(self.look)
 
 
 @dataclass(frozen=True, slots=True)
-class RatioConstants:
-    """Weights of the paper, and the maxima that three of the ratios are relative to."""
+class Constants:
+    """All of conf/kimatu.toml: weights, ratios, shares of words, distances in text elements.
+
+    The first five make content relevance of the four ratios; three of these are relative to a maximum.
+    `near` joins elements (step 1); a candidate is deleted when its distance is more than `far` times the
+    geometric mean and its ratio is not above `high_ratio` (step 6).
+    """
 
     length_weight: float
     average_length_weight: float
     longest_average: float
     marks_per_word: float
     links_per_element: float
+    short_element: float
+    function_share: float
+    quote_words: int
+    quote_share: float
+    near: int
+    sure_ratio: float
+    dispersed_ratio: float
+    dispersed_near: int
+    far: float
+    high_ratio: float
+    relevant_ratio: float
+    relevant_near: int
+    heading_words: int
 
 
 def elements(page: Page) -> Elements:
@@ -214,10 +220,16 @@ def detect(found: Elements, near: int) -> KimatuBlocks:
             numbers.append(n_blocks)
             n_blocks += 1
         last[look] = row
-    return KimatuBlocks(found, np.array(numbers, dtype=np.int32))
+    of_element = np.array(numbers, dtype=np.int32)
+    look = np.zeros(n_blocks, dtype=np.int32)
+    look[of_element] = found.look
+    counts = (np.ones(len(numbers)), found.n_words, found.n_marks, found.n_links)
+    n_elements, n_words, n_marks, n_links = (sums(of_element, each, n_blocks) for each in counts)
+    average = n_words / n_elements
+    return KimatuBlocks(found, of_element, look, n_elements, n_words, n_marks, n_links, average)
 
 
-def content_relevance(blocks: KimatuBlocks, constants: RatioConstants) -> Float64:
+def content_relevance(blocks: KimatuBlocks, constants: Constants) -> Float64:
     """The linear combination of the four ratios, a row a block.
 
     Lengths are in words. An average length ratio is 1 at most, since the longest average it is
@@ -225,13 +237,12 @@ def content_relevance(blocks: KimatuBlocks, constants: RatioConstants) -> Float6
     """
     if not len(blocks):
         return np.zeros(0)
-    found = blocks.elements
-    n_words, n_marks, n_links = map(blocks.sums, (found.n_words, found.n_marks, found.n_links))
+    n_words = blocks.n_words
     longest = min(float(blocks.average_words.max()), constants.longest_average)
     length = n_words / max(float(n_words.max()), 1.0)
     average = np.minimum(blocks.average_words / max(longest, 1.0), 1.0)
-    marks = np.minimum(n_marks / np.maximum(n_words, 1) / constants.marks_per_word, 1.0)
-    links = np.minimum(n_links / blocks.n_elements / constants.links_per_element, 1.0)
+    marks = np.minimum(blocks.n_marks / np.maximum(n_words, 1) / constants.marks_per_word, 1.0)
+    links = np.minimum(blocks.n_links / blocks.n_elements / constants.links_per_element, 1.0)
     weighted = constants.length_weight * length + constants.average_length_weight * average
     return np.asarray(weighted - (1 - marks) - links)
 

@@ -245,14 +245,14 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
     if stated[0] != FORMAT:
         raise ModelError(f"{name}: model format {stated[0]!r}, this code reads {FORMAT}")
     model = Model(stated[1], characters, Ratios(**columns, **keys), calibration, description.get("about", {}))
-    if reason := _fault(model):
-        raise ModelError(f"{name}: not a model of ncleaner ({reason})")
+    if not _is_sound(model):
+        raise ModelError(f"{name}: not a model of ncleaner (its tables do not belong together)")
     return model
 
 
-def _fault(model: Model) -> str | None:
-    """What is wrong with a model whose arrays don't belong together; scoring trusts them."""
-    ratios, n = model.ratios, N_RESERVED + len(model.characters)
+def _is_sound(model: Model) -> bool:
+    """Whether the arrays of a model belong together; scoring trusts them."""
+    ratios, characters, n = model.ratios, model.characters, N_RESERVED + len(model.characters)
     sizes = (
         (ratios.unigrams, n),
         (ratios.unigram_weights, n),
@@ -261,12 +261,10 @@ def _fault(model: Model) -> str | None:
         (ratios.trigrams, len(ratios.trigram_keys)),
         (model.calibration, 3),
     )
-    if model.characters.dtype != np.uint32 or len(model.characters) > MAX_CHARACTERS:
-        return "its characters are no code points"
-    if len(model.characters) and int(model.characters.max()) > 0x10FFFF:
-        return "its characters are no code points"
-    if any(array.shape != (size,) or not np.isfinite(array).all() for array, size in sizes):
-        return "its tables don't belong together"
-    if not all(len(keys) and (np.diff(keys) > 0).all() for keys in (ratios.bigram_keys, ratios.trigram_keys)):
-        return "its n-grams are not in order"
-    return None
+    return (
+        characters.dtype == np.uint32
+        and len(characters) <= MAX_CHARACTERS
+        and bool((characters <= _NO_CHARACTER).all())
+        and all(array.shape == (size,) and np.isfinite(array).all() for array, size in sizes)
+        and all(len(keys) and (np.diff(keys) > 0).all() for keys in (ratios.bigram_keys, ratios.trigram_keys))
+    )

@@ -11,7 +11,7 @@ from functools import cache, partial
 from importlib.util import find_spec
 from typing import Final, TypeAlias
 
-from victor_spark import alignment
+from victor_spark import words
 from victor_spark.blocks import Cleaner, Page, Scores, by_rule
 from victor_spark.errors import UsageError
 from victor_spark.langid.labels import languages
@@ -50,7 +50,7 @@ def cleaner(extract: Extractor) -> Cleaner:
     def clean(page: Page) -> Scores:
         lines = (" ".join(line.split()) for line in extract(page).splitlines())
         text = "\n".join(line for line in lines if line)
-        kept = alignment.locate(page.blocks, text).kept
+        kept = words.locate(page.blocks, text).kept
         return by_rule(kept, page.blocks.heading_level > 0, text)
 
     return clean

@@ -9,12 +9,11 @@ from typing import Final
 import numpy as np
 
 from victor_spark.blocks import OTHER, Bool, Cleaner, Page, Scores, by_rule
-from victor_spark.errors import InputError, UsageError, one_line
+from victor_spark.errors import UsageError
 from victor_spark.extractors import cascade
 from victor_spark.model.decision import n_words
 from victor_spark.templates import coverage, table
 from victor_spark.templates.coverage import SiteTemplates
-from victor_spark.warc.storage import open_file
 
 NAME: Final = "template"
 AFTER, BEFORE, EVIDENCE = "after", "before", "evidence"
@@ -48,15 +47,6 @@ def check(cleaner: str, templates: str | None, use: str) -> None:
         raise UsageError(f"--templates-use {use} needs a templates table: --templates FILE")
     if NAME in cascade.parts(cleaner) and not templates:
         raise UsageError(f"the cleaner {cleaner} needs a templates table: --templates FILE")
-
-
-def table_bytes(path: str) -> bytes:
-    """The bytes of a templates table in a local or remote file."""
-    try:
-        with open_file(path) as file:
-            return file.read()
-    except OSError as error:
-        raise InputError(f"{path}: {one_line(error)}") from error
 
 
 @dataclass(frozen=True, slots=True)

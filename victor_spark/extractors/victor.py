@@ -1,27 +1,44 @@
-"""Victor: block marginals from the CRF, and a decision per page (Victor, sections 3.1 and 5.2)."""
+"""Victor: block marginals from the CRF, and a decision per page (Victor, sections 3.1 and 5.2).
 
-from collections.abc import Callable
-from typing import Final
+What other pages of a site have in common can revise the marginals of its pages.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from typing import Final, TypeAlias
 
 from victor_spark import roles
-from victor_spark.blocks import Blocks, Bool, Cleaner, Float64, Scores
+from victor_spark.blocks import Blocks, Bool, Cleaner, Float64, Page, Scores
+from victor_spark.errors import UsageError
+from victor_spark.hosts import site
 from victor_spark.model import decision
 from victor_spark.model.crf import Model, marginals
 from victor_spark.model.decision import by_expected_f1
-from victor_spark.model.feature_sets import LANGUAGE
 from victor_spark.model.files import from_bytes
+from victor_spark.model.table import LANGUAGE
+from victor_spark.resources import directory
+from victor_spark.sites import evidence, table
+from victor_spark.sites.evidence import Known, SiteModel
 
 NAME: Final = "victor"
 DEFAULT_THRESHOLD: Final = 0.5
 """The paper's default: a block stays when P(other) is below it."""
 
-Decision = Callable[[Float64, Blocks], Bool]
+Decided: TypeAlias = tuple[Bool, Bool | None]
+"""The blocks to keep, and those of them that are kept as the page's headline only."""
+Decision: TypeAlias = Callable[[Float64, Blocks], Decided]
 
 
-def decide(probabilities: Float64, blocks: Blocks, beta: float = 1.0) -> Bool:
+def decide(probabilities: Float64, blocks: Blocks, beta: float = 1.0) -> Decided:
     """What makes the page's expected F highest, and its headline, which many gold texts leave out."""
     kept = by_expected_f1(probabilities, decision.n_words(blocks), beta)
-    return kept | roles.headline(blocks, kept)
+    headline = roles.headline(blocks, kept)
+    return kept | headline, headline
+
+
+def decide_2(probabilities: Float64, blocks: Blocks, beta: float = 1.0) -> Decided:
+    """How `victor-2` decides: no page is doubtful."""
+    return by_expected_f1(probabilities, decision.n_words(blocks), beta, least=0.1, sure=0.0), None
 
 
 def load(model: bytes) -> Cleaner:
@@ -31,12 +48,16 @@ def load(model: bytes) -> Cleaner:
 
 def load_2(model: bytes) -> Cleaner:
     """`victor-2`: keeps what makes the page's expected F1 highest. ModelError for a bad model."""
-    return _cleaner(from_bytes(model), lambda found, blocks: by_expected_f1(found, decision.n_words(blocks)))
+    return _cleaner(from_bytes(model), decide_2)
 
 
 def load_2008(model: bytes) -> Cleaner:
     """`victor-2008`: keeps blocks with P(other) < 0.5, as in the paper. ModelError for a bad model."""
-    return _cleaner(from_bytes(model), lambda found, _blocks: decision.by_threshold(found, DEFAULT_THRESHOLD))
+    return _cleaner(from_bytes(model), _decide_2008)
+
+
+def _decide_2008(probabilities: Float64, _blocks: Blocks) -> Decided:
+    return decision.by_threshold(probabilities, DEFAULT_THRESHOLD), None
 
 
 def reads_language(model: bytes) -> bool:
@@ -50,5 +71,52 @@ def _cleaner(model: Model, decide: Decision) -> Cleaner:
 
 def scores(probabilities: Float64, blocks: Blocks, decide: Decision = decide) -> Scores:
     """What a cleaner makes of a page's probabilities; `victor` without `decide`."""
-    kept = decide(probabilities, blocks)
-    return Scores(probabilities, kept, decision.expected_f1(probabilities, decision.n_words(blocks), kept))
+    kept, headline = decide(probabilities, blocks)
+    expected_f1 = decision.expected_f1(probabilities, decision.n_words(blocks), kept)
+    return Scores(probabilities, kept, expected_f1, headline=headline)
+
+
+SITE_MODEL: Final = "sites/model.json"
+SITE_TABLE: Final = "site-table"
+"""The names of the site model, and of the list of a table's files, among the models of a run."""
+
+
+def check_sites(cleaner: str, sites: str | None) -> None:
+    """UsageError if a cleaner can't use a table of sites."""
+    if sites and cleaner != NAME:
+        raise UsageError(f"--sites needs the cleaner {NAME}, not {cleaner}")
+
+
+def site_model() -> dict[str, bytes]:
+    """The bytes of the site model, by name; ModelError if it is damaged."""
+    found = (directory("models") / SITE_MODEL).read_bytes()
+    evidence.model_from_bytes(found, SITE_MODEL)
+    return {SITE_MODEL: found}
+
+
+def site_models(sites: str) -> dict[str, bytes]:
+    """What a table of sites needs in each process; InputError if it can't be used."""
+    files = table.listing(sites)
+    table.SiteTable(sites, files)
+    return {**site_model(), SITE_TABLE: files}
+
+
+def with_sites(inner: Cleaner, sites: str, models: Mapping[str, bytes]) -> Cleaner:
+    """The cleaner, with what a table of sites has of the page's site."""
+    # Opened by the process that cleans, not before.
+    opened = cache(partial(table.SiteTable, sites, models[SITE_TABLE]))
+    weights = evidence.model_from_bytes(models[SITE_MODEL])
+
+    def clean(page: Page) -> Scores:
+        own, known = inner(page), opened()
+        of_site = known.of(site(page.url, known.grouping))
+        return own if of_site is None else revised(page, own, of_site, weights, is_among=False)
+
+    return clean
+
+
+def revised(page: Page, own: Scores, known: Known, model: SiteModel, *, is_among: bool = True) -> Scores:
+    """The scores of a page with what is known of its site; `is_among`: the page is one of those summed up."""
+    blocks, marginal = page.blocks, own.probabilities
+    found = evidence.evidence(blocks, marginal, known, is_among=is_among)
+    return scores(evidence.revised(model, marginal, decision.n_words(blocks), found), blocks)

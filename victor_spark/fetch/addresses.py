@@ -9,7 +9,7 @@ import errno
 import ipaddress
 import re
 import socket
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import urljoin
@@ -20,31 +20,17 @@ from victor_spark.errors import InputError
 
 REFUSED: Final = "private address refused"
 
-_NOT_PUBLIC_4: Final = tuple(
+_SPECIAL: Final = tuple(
     map(
-        ipaddress.IPv4Network,
-        (
-            # IANA's registry of special-purpose IPv4 addresses, whole, and multicast.
-            *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"),
-            *("192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24"),
-            *("192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24"),
-            *("224.0.0.0/4", "240.0.0.0/4"),
-            "168.63.129.16/32",  # a host's own services in Azure
+        ipaddress.ip_network,
+        (  # Of IANA's registries of special-purpose addresses, what Python, or an old one, takes for public,
+            *("192.0.0.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.175.48.0/24"),
+            *("2001::/23", "2620:4f:8000::/48", "3fff::/20"),
+            "168.63.129.16/32",  # and a host's own services in Azure.
         ),
     )
 )
-_UNICAST_6: Final = ipaddress.IPv6Network("2000::/3")
-"""All that is allocated as public; loopback, link-local, site-local, private and multicast lie outside."""
-_NOT_PUBLIC_6: Final = tuple(
-    map(
-        ipaddress.IPv6Network,
-        # Within 2000::/3, of IANA's registry: protocol assignments (Teredo, benchmarks, ORCHID),
-        # documentation, the AS112 service.
-        ("2001::/23", "2001:db8::/32", "2620:4f:8000::/48", "3fff::/20"),
-    )
-)
 _TRANSLATED: Final = ipaddress.IPv6Network("64:ff9b::/96")
-_6TO4: Final = ipaddress.IPv6Network("2002::/16")
 
 _SENDABLE: Final = re.compile(r"https?://(?:[A-Za-z0-9._~-]+|\[[0-9a-f:.]+\])(?::\d+)?/[!-~]{0,16384}")
 
@@ -130,22 +116,21 @@ def is_public(address: str) -> bool:
     except ValueError:
         return False
     if isinstance(ip, ipaddress.IPv6Address):
-        if ip.scope_id is not None:
+        if ip.scope_id is not None or ip.is_site_local:
             return False
-        if ip.ipv4_mapped or ip in _TRANSLATED:
-            ip = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
-        elif ip in _6TO4:
-            ip = ipaddress.IPv4Address(int(ip) >> 80 & 0xFFFFFFFF)
-        else:
-            return ip in _UNICAST_6 and not any(ip in network for network in _NOT_PUBLIC_6)
-    return not any(ip in network for network in _NOT_PUBLIC_4)
+        translated = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF) if ip in _TRANSLATED else None
+        ip = ip.ipv4_mapped or ip.sixtofour or translated or ip
+    special = ip.is_multicast or ip.is_reserved or any(ip in network for network in _SPECIAL)
+    return ip.is_global and not special
 
 
-def open_socket(address: AddrInfo, *, allow_private: bool) -> socket.socket:
-    """An unconnected socket for one resolved address; OSError for a private address."""
-    family, kind, protocol, _, target = address
-    if not allow_private and not is_public(str(target[0])):
-        raise OSError(errno.EACCES, f"{REFUSED}: {target[0]}")
-    made = socket.socket(family, kind, protocol)
-    made.setblocking(False)
-    return made
+def socket_factory(allow_private: bool) -> Callable[[AddrInfo], socket.socket]:
+    """What makes the socket for a resolved address; OSError for a private address."""
+
+    def unconnected(address: AddrInfo) -> socket.socket:
+        family, kind, protocol, _, target = address
+        if not allow_private and not is_public(str(target[0])):
+            raise OSError(errno.EACCES, f"{REFUSED}: {target[0]}")
+        return socket.socket(family, kind, protocol)
+
+    return unconnected

@@ -3,11 +3,10 @@
 import asyncio
 import random
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from functools import partial
 from itertools import count
 from typing import Final, TypeVar
 
@@ -15,7 +14,7 @@ from protego import Protego
 
 from victor_spark.errors import OutputError
 from victor_spark.fetch import addresses, exchange
-from victor_spark.fetch.exchange import Answer, Client, Failure
+from victor_spark.fetch.exchange import Answer, Failure, Limits
 from victor_spark.fetch.warc_file import Fetched, WarcFile
 from victor_spark.warc import headers, http_body
 
@@ -51,49 +50,7 @@ class Politeness:
     longest_wait: float = 300.0
 
 
-@dataclass(frozen=True)
-class Rules:
-    """Whether an address may be fetched, and the seconds between requests that the site asks for."""
-
-    allows: Callable[[str], bool]
-    crawl_delay: float = 0.0
-
-
-ALLOW_ALL: Final = Rules(lambda _: True)
-ALLOW_NONE: Final = Rules(lambda _: False)
-
-
-def rules_of(status: int, body: bytes) -> Rules:
-    """The rules in a response to /robots.txt; after a server error nothing is allowed."""
-    if status >= 500 or status == 429:
-        return ALLOW_NONE
-    if status >= 300:
-        return ALLOW_ALL
-    try:
-        parsed = Protego.parse(body[:MAX_ROBOTS_BYTES].decode("utf-8-sig", "replace"))
-        delay = float(parsed.crawl_delay(USER_AGENT_TOKEN) or 0.0)
-    except Exception:  # noqa: BLE001 - rules that the library cannot parse forbid the site
-        return ALLOW_NONE
-    return Rules(partial(_allows, parsed), delay)
-
-
-def _allows(rules: Protego, url: str) -> bool:
-    try:
-        return bool(rules.can_fetch(url, USER_AGENT_TOKEN))
-    except Exception:  # noqa: BLE001 - as above
-        return False
-
-
-@dataclass
-class Outcome:
-    """The result of each address of the list: an HTTP status, or the status of a failure; and the reason."""
-
-    of: dict[str, str] = field(default_factory=dict)
-    why: dict[str, str] = field(default_factory=dict)
-
-    def counts(self) -> dict[str, int]:
-        """The number of addresses per result, the most frequent first."""
-        return dict(Counter(self.of.values()).most_common())
+_ALLOW_NONE: Final = "User-agent: *\nDisallow: /"
 
 
 @dataclass
@@ -105,33 +62,30 @@ class _Host:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-Report = Callable[[str, str], None]
-"""Called with an address of the list and its result."""
-
-
 class Crawl:
-    """The state of a fetch: the hosts, the rules of their robots.txt, the results."""
+    """The state of a fetch: the hosts, the rules of their robots.txt, and how each address of the list ended.
 
-    def __init__(self, warc: WarcFile, client: Client, politeness: Politeness, report: Report) -> None:
-        self.outcome = Outcome()
-        self._warc = warc
-        self._client = client
-        self._politeness = politeness
-        self._report = report
+    `ended`: address → an HTTP status or the status of a failure, and the reason. `report` is called after
+    each address.
+    """
+
+    def __init__(self, warc: WarcFile, polite: Politeness, report: Callable[[], None]) -> None:
+        self.ended: dict[str, tuple[str, str]] = {}
+        self._warc, self._polite, self._report = warc, polite, report
         self._hosts: dict[str, _Host] = {}
-        self._rules: dict[str, asyncio.Task[Rules | Failure]] = {}
-        self._free = asyncio.Semaphore(politeness.parallel)
+        self._rules: dict[str, asyncio.Task[Protego | Failure]] = {}
+        self._free = asyncio.Semaphore(polite.parallel)
 
-    async def run(self, listed: Iterable[str]) -> None:
+    async def run(self, listed: Iterable[str], user_agent: str, limits: Limits) -> None:
         """Fetches the addresses that the WARC does not hold; returns when each has a result."""
         of_hosts = defaultdict[str, list[str]](list)
         for url in listed:
             of_hosts[addresses.host(url)].append(url)
-        await _for_all(self._fetch_all, of_hosts.values(), MAX_HOSTS)
-
-    async def _fetch_all(self, urls: list[str]) -> None:
-        """Fetches the addresses of a host."""
-        await _for_all(self._fetch, urls, MAX_UNDER_WAY)
+        self._max_bytes = limits.max_bytes
+        async with exchange.session(user_agent, limits) as self._client:
+            await _for_all(
+                lambda urls: _for_all(self._fetch, urls, MAX_UNDER_WAY), of_hosts.values(), MAX_HOSTS
+            )
 
     async def _fetch(self, listed: str) -> None:
         """Fetches one address of the list; an unexpected error is its result and ends no other."""
@@ -141,10 +95,8 @@ class Crawl:
             raise
         except Exception as error:  # noqa: BLE001 - the other addresses matter more
             status, why = "error", f"{type(error).__name__}: {error}"
-        self.outcome.of[listed] = status
-        if why:
-            self.outcome.why[listed] = why
-        self._report(listed, status)
+        self.ended[listed] = status, why
+        self._report()
 
     async def _result(self, listed: str) -> tuple[str, str]:
         """Follows an address over its redirects; status and reason of the end."""
@@ -177,11 +129,12 @@ class Crawl:
         rules = await self._rules[origin]
         if isinstance(rules, Failure):
             return rules.status, f"robots.txt: {rules.why}"
-        if rules.crawl_delay > self._politeness.longest_wait:
-            return "crawl_delay", f"robots.txt asks for {rules.crawl_delay:g} s between requests"
-        return None if rules.allows(url) else ("robots", "robots.txt does not allow it")
+        if (delay := float(rules.crawl_delay(USER_AGENT_TOKEN) or 0.0)) > self._polite.longest_wait:
+            return "crawl_delay", f"robots.txt asks for {delay:g} s between requests"
+        allowed = rules.can_fetch(url, USER_AGENT_TOKEN)
+        return None if allowed else ("robots", "robots.txt does not allow it")
 
-    async def _robots(self, origin: str) -> Rules | Failure:
+    async def _robots(self, origin: str) -> Protego | Failure:
         """The rules of an origin; the failure, if there is no response to the request for them."""
         url, seen = f"{origin}/robots.txt", tuple[str, ...]()
         while True:
@@ -195,14 +148,16 @@ class Crawl:
             url = target or ""
         encodings = headers.tokens(answer.header("Content-Encoding") or "")
         body = http_body.decode(answer.body, encodings, (), limit=MAX_ROBOTS_BYTES)
-        rules = rules_of(answer.status, body.payload)
-        if rules.crawl_delay <= self._politeness.longest_wait:
+        text = body.payload.decode("utf-8-sig", "replace") if answer.status < 300 else ""
+        # A server error forbids the whole site (RFC 9309, section 2.3.1.4).
+        rules = Protego.parse(_ALLOW_NONE if answer.status in AGAIN or answer.status >= 500 else text)
+        if (delay := float(rules.crawl_delay(USER_AGENT_TOKEN) or 0.0)) <= self._polite.longest_wait:
             host = self._host(origin)
-            host.delay = max(host.delay, rules.crawl_delay)
+            host.delay = max(host.delay, delay)
         return rules
 
     def _host(self, url: str) -> _Host:
-        return self._hosts.setdefault(addresses.host(url), _Host(self._politeness.delay))
+        return self._hosts.setdefault(addresses.host(url), _Host(self._polite.delay))
 
     async def _ask(self, url: str, seen: tuple[str, ...], *, is_robots: bool = False) -> Answer | Failure:
         """The response to a request, sent again where that may help; the last one is written to the WARC."""
@@ -211,11 +166,13 @@ class Crawl:
             async with host.lock:
                 await asyncio.sleep(host.answered + host.delay - time.monotonic())
                 async with self._free:
-                    answer = await exchange.ask(self._client, url, MAX_ROBOTS_BYTES if is_robots else None)
+                    answer = await exchange.ask(
+                        self._client, url, MAX_ROBOTS_BYTES if is_robots else self._max_bytes
+                    )
                 host.answered = time.monotonic()
             if not (wait := self._wait_before_next_try(n_tries, answer)):
                 break
-            await asyncio.sleep(wait + random.uniform(0, 0.1) * self._politeness.back_off)
+            await asyncio.sleep(wait + random.uniform(0, 0.1) * self._polite.back_off)
         # A robots.txt that is not there: its error page is no page of the crawl.
         if isinstance(answer, Answer) and (answer.status == 200 or not is_robots):
             facts = {"fetchTimeMs": str(round(answer.seconds * 1000)), "tries": str(n_tries)}
@@ -226,14 +183,14 @@ class Crawl:
 
     def _wait_before_next_try(self, n_tries: int, answer: Answer | Failure) -> float:
         """Seconds to wait before the request is sent again; 0 when it is not."""
-        if n_tries >= self._politeness.n_tries:
+        if n_tries >= self._polite.n_tries:
             return 0.0
-        wait = self._politeness.back_off * 2 ** (n_tries - 1)
+        wait = self._polite.back_off * 2 ** (n_tries - 1)
         if isinstance(answer, Failure):
             return wait if answer.status in LOST else 0.0
         if answer.status in AGAIN:
             asked = _retry_after(answer)
-            return max(wait, asked) if asked <= self._politeness.longest_wait else 0.0
+            return max(wait, asked) if asked <= self._polite.longest_wait else 0.0
         return wait if answer.truncated == "disconnect" else 0.0
 
 

@@ -6,22 +6,20 @@ import gzip
 import hashlib
 import os
 import re
-import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, Final
 from uuid import uuid4
 
+from victor_spark import resources
 from victor_spark.errors import InputError, OutputError
-from victor_spark.fetch import exchange
 from victor_spark.fetch.exchange import Answer
-from victor_spark.warc.compression import CorruptError
-from victor_spark.warc.headers import MAX_HEADER, WARC, http_head
-from victor_spark.warc.source import Source, SourceError, open_member
-
-_LINE_END: Final = re.compile(rb"(?<=\n)")
+from victor_spark.warc.compression import CorruptError, inflated_bytes
+from victor_spark.warc.headers import MAX_HEADER, WARC, decoded, http_head
+from victor_spark.warc.source import Member, Source
 
 
 @dataclass(frozen=True)
@@ -32,27 +30,14 @@ class Fetched:
     location: str | None
 
 
+@dataclass(frozen=True)
 class WarcFile:
     """An open WARC to add to; `known`: the addresses in it, `n_cut`: the bytes removed from its end."""
 
-    def __init__(self, path: Path, software: str) -> None:
-        self.path = path
-        self._file = _locked(path)
-        try:
-            self.known, end, size = _scanned(self._file, path)
-            self.n_cut = size - end
-            self._file.truncate(end)
-            self._file.seek(end)
-            if end == 0:
-                about = {"software": software, "format": "WARC File Format 1.0", "robots": "obey"}
-                named = {"WARC-Filename": path.name, "Content-Type": "application/warc-fields"}
-                self._file.write(_record("warcinfo", _now(datetime.now(UTC)) | named, _lines(about)))
-        except (OSError, SourceError) as error:
-            self._file.close()
-            raise OutputError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
-        except BaseException:
-            self._file.close()
-            raise
+    path: Path
+    file: BinaryIO
+    known: dict[str, Fetched]
+    n_cut: int
 
     def add(self, answer: Answer, facts: Mapping[str, str]) -> None:
         """Writes response, request and metadata of an exchange; OutputError when the disk is full."""
@@ -68,28 +53,43 @@ class WarcFile:
         response = {"WARC-Record-ID": f"<urn:uuid:{uuid4()}>", **about, **http}
         beside = {**about, "WARC-Concurrent-To": response["WARC-Record-ID"]}
         records = (
-            _record("response", response, _head(answer) + answer.body),
+            _record("response", response, answer.head + answer.body),
             _record(
                 "request", {**beside, "Content-Type": "application/http; msgtype=request"}, answer.request
             ),
             _record("metadata", {**beside, "Content-Type": "application/warc-fields"}, _lines(facts)),
         )
-        try:
-            self._file.writelines(records)
-            self._file.flush()
-        except OSError as error:
-            raise OutputError(f"{self.path}: {error.strerror or error}; run again to go on") from error
+        with resources.written(self.path):
+            self.file.writelines(records)
+            self.file.flush()
         self.known[answer.url] = Fetched(answer.status, answer.header("Location"))
 
-    def close(self) -> None:
-        """Closes the file, its content on the disk."""
+
+@contextmanager
+def opened(path: Path, software: str) -> Iterator[WarcFile]:
+    """Opens the WARC at `path`, or creates it; when the context ends, the disk has all of it.
+
+    Raises OutputError for a file that can't be written, InputError for one that is no WARC.
+    """
+    with resources.written(path), ExitStack() as opening:
+        file = opening.enter_context(path.open("a+b"))
         try:
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise OutputError(f"{self.path}: {error.strerror or error}; run again to go on") from error
-        finally:
-            self._file.close()
+            raise OutputError(f"{path}: another fetch is writing to it") from error
+        known, end, size = _scanned(file, path)
+        file.truncate(end)
+        if end == 0:
+            about = {"software": software, "format": "WARC File Format 1.0", "robots": "obey"}
+            named = {"WARC-Filename": path.name, "Content-Type": "application/warc-fields"}
+            file.write(_record("warcinfo", _now(datetime.now(UTC)) | named, _lines(about)))
+        opening.pop_all()
+    try:
+        yield WarcFile(path, file, known, size - end)
+    finally:
+        with resources.written(path), file:
+            file.flush()
+            os.fsync(file.fileno())
 
 
 def _now(at: datetime) -> dict[str, str]:
@@ -116,33 +116,6 @@ def _record(kind: str, fields: Mapping[str, str], block: bytes) -> bytes:
     return gzip.compress(b"WARC/1.0\r\n" + _lines(every) + b"\r\n" + block + b"\r\n\r\n")
 
 
-def _head(answer: Answer) -> bytes:
-    """The response's head as sent, except that it declares the stored body: not chunked, its real length."""
-    kept, length = [], b"Content-Length: %d\r\n" % len(answer.body)
-    for line in _LINE_END.split(answer.head):
-        name, _, value = line.partition(b":")
-        name = name.rstrip().lower()
-        is_length = name == b"content-length" and value.strip() != b"%d" % len(answer.body)
-        moved = is_length or name == b"transfer-encoding"
-        kept.append(b"X-Archive-Orig-" + line if moved else line)
-        if is_length and length not in kept:
-            kept.insert(len(kept) - 1, length)
-    return b"".join(kept)
-
-
-def _locked(path: Path) -> BinaryIO:
-    try:
-        file = open(path, "r+b" if path.exists() else "x+b")  # noqa: SIM115 - open as long as the WarcFile
-    except OSError as error:
-        raise OutputError(f"{path}: {error.strerror or error}") from error
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        file.close()
-        raise OutputError(f"{path}: another fetch is writing to it") from error
-    return file
-
-
 def _scanned(file: BinaryIO, path: Path) -> tuple[dict[str, Fetched], int, int]:
     """The addresses that the file holds, where its last complete record ends, and its size."""
     known: dict[str, Fetched] = {}
@@ -151,8 +124,8 @@ def _scanned(file: BinaryIO, path: Path) -> tuple[dict[str, Fetched], int, int]:
     source.compression = "gzip"
     while end < source.size:
         try:
-            member = open_member(source, end)
-            record = member.read()
+            member = Member(source, end)
+            record = member.read_at(0, 1 << 62)
             after, complete = member.end()
         except CorruptError:
             break
@@ -161,19 +134,12 @@ def _scanned(file: BinaryIO, path: Path) -> tuple[dict[str, Fetched], int, int]:
         end = after
         if found := _fetched(record):
             known[found[0]] = found[1]
-    if end == 0 and source.size > 0 and not _begins_like_ours(file):
+    start = inflated_bytes(source.read_at(0, 1 << 16), "gzip", 7)
+    # Nothing, or the beginning of a record: a fetch was killed in its first one.
+    is_ours = start.error is None and b"WARC/1.".startswith(start.content)
+    if end == 0 and not is_ours:
         raise InputError(f"{path}: not a .warc.gz that can be added to")
     return known, end, source.size
-
-
-def _begins_like_ours(file: BinaryIO) -> bool:
-    """Whether the file begins with an incomplete gzip member: the first record of a killed run."""
-    file.seek(0)
-    try:
-        start = zlib.decompressobj(31).decompress(file.read(1 << 16))
-    except zlib.error:
-        return False
-    return b"WARC/1.".startswith(start[:7]) or start.startswith(b"WARC/1.")
 
 
 def _fetched(record: bytes) -> tuple[str, Fetched] | None:
@@ -185,5 +151,8 @@ def _fetched(record: bytes) -> tuple[str, Fetched] | None:
     head = http_head(block)
     if url is None or head is None or head.status is None:
         return None
-    location = next(iter(exchange.values(block[: head.length], "Location")), None)
-    return url, Fetched(head.status, location)
+    location = _LOCATION.search(block, 0, head.length)
+    return url, Fetched(head.status, None if location is None else decoded(location[1].strip()))
+
+
+_LOCATION: Final = re.compile(rb"\nlocation[ \t]*:((?:[^\n]|\n[ \t])*)", re.IGNORECASE)

@@ -7,21 +7,15 @@ The canonical HTML is a page's single representation; every offset in the produc
 
 import re
 from dataclasses import dataclass
-from string import ascii_letters
 from typing import Final
 
-import numpy as np
 from resiliparse.parse.html import HTMLParserException, HTMLTree
 
 from victor_spark.blocks import UInt8
 from victor_spark.html.charset import as_utf8
-from victor_spark.kernels import preclean
 from victor_spark.kernels import source as kernel
 from victor_spark.parser.elements import ELEMENTS
 from victor_spark.parser.parse import beyond_budget, parse
-
-MAX_ATTRIBUTES: Final = 500
-"""Attributes a tag keeps. The parser compares each with all before it: 100,000 cost 18 seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +47,10 @@ def restored(markup: str) -> Restored:
     encoded = with_plaintext_read(with_iframes_ended(encoded))
     if (html := beyond_budget(encoded)) is not None:
         return Restored(html, ())
-    document = HTMLTree.parse(capped(encoded.decode("utf-8", "surrogatepass"))).document
+    document = HTMLTree.parse(encoded.decode("utf-8", "surrogatepass")).document
     whole = document.html if document else ""
     cuts: list[tuple[int, int, int]] = []
-    html = preclean.drop_textless(whole, cuts)
+    html = kernel.drop_textless(whole, cuts)
     return Restored(html, tuple((offset, whole[start:end]) for offset, start, end in cuts))
 
 
@@ -84,9 +78,9 @@ def with_iframes_ended(markup: bytes) -> bytes:
     """
     source = memoryview(markup)
     endless = []
-    at = kernel.iframe_from(source, 0)
+    at = kernel.find(source, _IFRAME, 2, 0)
     while at >= 0:
-        following = kernel.iframe_from(source, at + len(_IFRAME))
+        following = kernel.find(source, _IFRAME, 2, at + len(_IFRAME))
         end = markup.find(b"</iframe", at, following if following >= 0 else len(markup))
         inside = markup[at : end if end >= 0 else at]
         if end < 0 or (b"</noscript" in inside and b"<noscript" not in inside):
@@ -100,25 +94,29 @@ def with_iframes_ended(markup: bytes) -> bytes:
     return bytes(ended)
 
 
-_IFRAME: Final = b"<iframe"
+_IFRAME: Final = memoryview(b"<iframe")
+_MATH_TEX: Final = memoryview(b"math/tex")
 
 
 def with_formulas_shown(markup: bytes) -> bytes:
     """The markup with LaTeX as text in the place of scripts that wait for MathJax 2 to draw it.
 
-    A script with an id stands beside what MathJax has drawn.
+    A script with an id stands beside what MathJax has drawn: it becomes an empty span with the LaTeX.
     """
-    return _FORMULA.sub(_as_text, markup) if b"math/tex" in markup else markup
+    is_there = kernel.find(memoryview(markup), _MATH_TEX, 4, 0) >= 0
+    return _FORMULA.sub(_as_text, markup) if is_there else markup
 
 
 def _as_text(script: re.Match[bytes]) -> bytes:
     if script[2] is None:  # another script, which may name such formulas
         return script[0]
     attributes, tex = script[1], _CDATA.sub(rb"\1", script[2]).strip()
-    if not tex or b"MathJax-Element" in attributes:
+    if not tex:
         return script[0]
     mark = b"\\[%s\\]" if b"display" in attributes else b"\\(%s\\)"
-    return mark % tex.replace(b"&", b"&amp;").replace(b"<", b"&lt;").replace(b">", b"&gt;")
+    tex = mark % tex.replace(b"&", b"&amp;").replace(b"<", b"&lt;").replace(b">", b"&gt;")
+    drawn = b"MathJax-Element" in attributes
+    return b'<span data-tex="%s"></span>' % tex.replace(b'"', b"&quot;") if drawn else tex
 
 
 _FORMULA: Final = re.compile(
@@ -146,14 +144,13 @@ _TAG: Final = re.compile(rb"<(?:%s)(?:[\s/][^<>]*)?>" % "|".join(ELEMENTS[1:]).e
 
 
 def by_library(markup: str) -> str:
-    """The canonical HTML of a page, by the parser library and `preclean`.
+    """The canonical HTML of a page, by the parser library and `drop_textless`.
 
     The library reads any markup: where it fails, it had no memory, and MemoryError is raised. It says so by
     an exception of its own, or panics, when Python has no room for the string it gives.
     """
-    capped_markup = capped(markup)
     try:
-        document = HTMLTree.parse(capped_markup).document
+        document = HTMLTree.parse(markup).document
         html = document.html if document else None
     except BaseException as error:
         if isinstance(error, HTMLParserException) or _NO_ROOM in str(error):
@@ -161,30 +158,11 @@ def by_library(markup: str) -> str:
         raise
     if html is None:
         raise MemoryError("the parser library gives no document")
-    return preclean.drop_textless(html)
+    return kernel.drop_textless(html)
 
 
 _NO_ROOM: Final = "PyObject pointer is null"
 """What a panic of the library says."""
-
-
-def capped(markup: str) -> str:
-    """The markup with no more than MAX_ATTRIBUTES in any tag.
-
-    A tag with more is long: only from a `<` that is far from the next tag the markup is looked at closely.
-    """
-    encoded = markup.encode("utf-8", "surrogatepass")
-    content = np.frombuffer(encoded, dtype=np.uint8)
-    places = np.flatnonzero(content[:-1] == ord("<"))
-    places = places[_OPENS[content[places + 1]]]
-    long = places[np.diff(places, append=len(content)) > 2 * MAX_ATTRIBUTES]
-    if not kernel.any_exceeds(encoded, long.tolist(), MAX_ATTRIBUTES):
-        return markup
-    return kernel.cap(markup, MAX_ATTRIBUTES)
-
-
-_OPENS: Final = np.isin(np.arange(256), np.frombuffer(b"/!?" + ascii_letters.encode(), dtype=np.uint8))
-"""What follows the `<` of a tag or a comment."""
 
 
 def style_sheets(markup: str) -> list[str]:
@@ -194,7 +172,7 @@ def style_sheets(markup: str) -> list[str]:
     """
     if beyond_budget(markup.encode("utf-8", "replace")) is not None:
         return []
-    document = HTMLTree.parse(capped(markup)).document
+    document = HTMLTree.parse(markup).document
     if not document:
         return []
     found = document.query_selector_all("style")

@@ -3,13 +3,12 @@
 import codecs
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-import numpy as np
-import pyarrow as pa
 from resiliparse.parse.encoding import detect_encoding, map_encoding_to_html5
 
+from victor_spark.kernels import source as kernel
 from victor_spark.scripts import characters
 
 _BOMS: Final = (
@@ -81,7 +80,7 @@ def as_utf8(source: bytes, http_charset: str | None) -> Decoded:
     """
     if found := _by_its_bytes(source):
         return found
-    is_utf8 = _is_utf8(source)
+    is_utf8 = kernel.is_utf8(memoryview(source))
     labels = [codec for label in (http_charset, _meta_charset(source)) if label and (codec := _codec(label))]
     for charset in labels:
         if charset == "utf-8" and not is_utf8 and (mixed := _mixed(source, labels)):
@@ -191,19 +190,6 @@ _FAR: Final = re.compile("[\u0100-\u0151\u0154-\u015f\u0162-\u0177\u0179-\u017c\
 """A letter that windows-1252 lacks."""
 
 
-def _is_utf8(source: bytes) -> bool:
-    """Whether Python would decode the source as UTF-8; Arrow looks without making the text."""
-    if source.isascii():
-        return True
-    spans = pa.py_buffer(np.array([0, len(source)], dtype=np.int64))
-    text = pa.Array.from_buffers(pa.large_string(), 1, [None, spans, pa.py_buffer(source)])
-    try:
-        text.validate(full=True)
-    except pa.ArrowInvalid:
-        return False
-    return True
-
-
 @cache
 def _contains_ascii(codec: str) -> bool:
     """Whether ASCII bytes mean the same in a codec: in most, but not in UTF-16, EBCDIC or ISO-2022."""
@@ -220,6 +206,7 @@ def _meta_charset(source: bytes) -> str | None:
     return "utf-8" if label.startswith(("utf-16", "utf16", "ucs-2")) else label
 
 
+@lru_cache(maxsize=256)
 def _codec(label: str) -> str | None:
     """The Python codec behind a charset label, None for one that doesn't exist or is no text."""
     spelling = label.strip().strip("\"'").lower()

@@ -12,13 +12,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import CODE, Blocks, Bool, Int32, UInt32
+from victor_spark.blocks import CODE, Blocks, Bool, Int32, UInt8, UInt32
 from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, tables
 from victor_spark.kernels import listings as kernel
 from victor_spark.kernels import text_of, views
-from victor_spark.parser.elements import ELEMENTS
-from victor_spark.parser.hashing import fnv1a
+from victor_spark.parser.elements import ELEMENTS, fnv1a, open_table
 
 _NUMBERS, _CODE, _GUTTER, _LINES, _FRAGMENT, _CELL, _BUTTON, _HIDDEN = (1 << bit for bit in range(8))
 _WORDS: Final = {
@@ -45,8 +44,8 @@ def _hash(name: str) -> int:
 
 
 _KINDS: Final = {_hash(name): kind for kind, names in _WORDS.items() for name in names.split()}
-_MAY_TELL: Final = np.isin(np.arange(0x10000), [code & 0xFFFF for code in _KINDS])
-"""Whether a word with these low bits may be one of them."""
+_SLOTS, _PLACES = open_table([*_KINDS], 256)
+_SLOT_KINDS: Final = np.array([*_KINDS.values(), 0], dtype=np.uint8)[_PLACES]
 _LOOKS_LIKE_CODE: Final = re.compile(r"[;{}=]|\w\n?\(")
 _NUMBER: Final = re.compile(r"(\d{1,7})[.:|]*")
 _FEWEST_UNNAMED: Final = 3
@@ -62,10 +61,11 @@ _RT, _CODE_ELEMENT = map(ELEMENTS.index, ("rt", "code"))
 def found(blocks: Blocks, html: UInt32) -> Blocks:
     """The blocks with the white space between those of a listing, what is no text of its own marked."""
     left_out = _ruby(blocks, html)
-    kinds = _kinds(blocks)
+    kinds = np.empty(blocks.named_elements.shape[1], dtype=np.uint8)
+    told = kernel.kinds(*views(blocks.named_elements[1], blocks.name_words, _SLOTS, _SLOT_KINDS, kinds))
     if blocks.listing.any():
         blocks = _with_gaps(blocks, html)
-    elif not (any(kind & (_LINES | _FRAGMENT | _CELL) for kind in kinds.values()) or left_out.any()) and not (
+    elif not (told & (_LINES | _FRAGMENT | _CELL) or left_out.any()) and not (
         blocks.source_elements[_CODE_ELEMENT : _CODE_ELEMENT + 1].any() and blocks.td_group.any()
     ):  # no code
         return blocks
@@ -74,7 +74,8 @@ def found(blocks: Blocks, html: UInt32) -> Blocks:
     rows = np.flatnonzero(~left_out)
     part = blocks if len(rows) == len(blocks) else _part(blocks, rows)
     numbers = _numbers(part)
-    left_out[rows], listing[rows] = _named_so(part, kinds, numbers)
+    if told & (_LINES | _CELL) or (numbers and told & (_NUMBERS | _GUTTER)):
+        left_out[rows], listing[rows] = _named_so(part, kinds.tolist(), numbers)
     for row in numbers:
         if not left_out[rows[row]] and (stop := _end_of_column(part, row, numbers)):
             left_out[rows[row:stop]] = True
@@ -118,17 +119,21 @@ def _ruby(blocks: Blocks, html: UInt32) -> Bool:
     return left_out
 
 
-def _buttons(blocks: Blocks, kinds: dict[int, int]) -> Bool:
+def _buttons(blocks: Blocks, kinds: UInt8) -> Bool:
     """Which blocks are buttons beside code, or inside it, with the name of its language before them."""
-    around = blocks.named_elements[0].tolist()
-    inside = np.bincount(blocks.named, minlength=len(around)).tolist()  # the blocks of each named element
-    for element in range(len(around) - 1, 0, -1) if kinds else ():
-        inside[around[element]] += inside[element]
-    named = [e for e, kind in kinds.items() if kind & _HIDDEN or (kind & _BUTTON and inside[e] == 1)]
+    named = kinds & _HIDDEN > 0
+    if (kinds & _BUTTON).any():
+        around = blocks.named_elements[0].tolist()
+        inside = np.bincount(blocks.named, minlength=len(around)).tolist()  # the blocks of each named element
+        for element in range(len(around) - 1, 0, -1):
+            inside[around[element]] += inside[element]
+        named |= (kinds & _BUTTON > 0) & (np.array(inside) == 1)
     lengths = blocks.text_end - blocks.text_start
     is_button = (blocks.containers & np.uint64(BIT["button"])) > 0
-    is_button = (is_button | np.isin(blocks.named, named)) & (lengths <= _LONGEST_BUTTON)
+    is_button = (is_button | named[blocks.named]) & (lengths <= _LONGEST_BUTTON)
     is_button &= (blocks.containers & np.uint64(BIT["p"])) == 0  # what stands in prose is named there
+    if not is_button.any():
+        return is_button
     code = np.append((blocks.listing > 0) & (blocks.white_space == CODE) & ~is_button, False)
     edges = np.flatnonzero(np.diff(is_button, prepend=False, append=False)).tolist()
     for first, stop in zip(edges[::2], edges[1::2], strict=True):
@@ -143,19 +148,6 @@ def _buttons(blocks: Blocks, kinds: dict[int, int]) -> Bool:
             text = blocks.text[blocks.text_start[before] : blocks.text_end[before]]
             is_button[before] = blocks.heading_level[before] == 0 and bool(_LANGUAGE.fullmatch(text))
     return is_button
-
-
-def _kinds(blocks: Blocks) -> dict[int, int]:
-    """What the words of each named element say of it, where they say anything."""
-    kinds: dict[int, int] = {}
-    (words,) = _MAY_TELL.take(blocks.name_words.astype(np.uint16)).nonzero()
-    if not len(words):
-        return kinds
-    elements = np.searchsorted(blocks.named_elements[1], words, side="right")
-    for element, word in zip(elements.tolist(), blocks.name_words[words].tolist(), strict=True):
-        if kind := _KINDS.get(word):
-            kinds[element] = kinds.get(element, 0) | kind
-    return kinds
 
 
 def _with_gaps(blocks: Blocks, html: UInt32) -> Blocks:
@@ -183,16 +175,16 @@ def _numbers(blocks: Blocks) -> dict[int, range]:
     return numbers
 
 
-def _named_so(blocks: Blocks, kinds: dict[int, int], numbers: dict[int, range]) -> tuple[Bool, Int32]:
+def _named_so(blocks: Blocks, kinds: list[int], numbers: dict[int, range]) -> tuple[Bool, Int32]:
     """Which blocks are numbers of lines by the names around them, and the listing of each block.
 
     An element so named holds numbers only, and code follows it, or stands before it in the same listing.
     """
-    n = blocks.named_elements.shape[1]
+    n = len(kinds)
     around: list[int] = blocks.named_elements[0].tolist()
     named, outer, lines = ([0] * n for _ in range(3))  # the nearest elements of a kind; the named one around
-    for element in range(1, n) if kinds else ():
-        kind, up = kinds.get(element, 0), around[element]
+    for element in range(1, n):
+        kind, up = kinds[element], around[element]
         is_named = kind & _NUMBERS or (kind & _GUTTER and not kind & _CODE)
         outer[element] = named[up]
         named[element] = element if is_named else 0 if kind & _CODE else named[up]
@@ -201,7 +193,7 @@ def _named_so(blocks: Blocks, kinds: dict[int, int], numbers: dict[int, range]) 
     number = np.zeros(len(blocks), dtype=bool)
     number[list(numbers)] = True
     left_out: Bool = (of > 0) & (np.bincount(of, weights=~number, minlength=n) == 0)[of]
-    holders = [element for element in set(lines) if kinds.get(element, 0) & (_LINES | _CELL)]
+    holders = [element for element in set(lines) if kinds[element] & (_LINES | _CELL)]
     is_cell = np.isin(holder, [element for element in holders if kinds[element] & _CELL])
     if is_cell.any():  # lines in cells are one listing with their numbers, up to where something else stands
         begins = np.maximum.accumulate(np.where(is_cell | left_out, 0, np.arange(len(blocks)) + 1))

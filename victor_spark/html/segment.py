@@ -14,9 +14,6 @@ from victor_spark.kernels import code_points, content, markup, text_of, views
 from victor_spark.kernels.num import STACK
 from victor_spark.parser.elements import in_source
 
-_INSIDE: Final = np.array([BIT["li"]], dtype=np.uint64)
-"""The container that a column of its own tells of."""
-
 
 def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
     """Cuts canonical HTML into text blocks and takes all counts; linear in len(html).
@@ -26,11 +23,10 @@ def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
     source (`Canonical.elements`), or else of its canonical HTML.
     """
     points = code_points(html)
-    n_tags = int(np.count_nonzero(points == ord("<"))) + 1
+    n_tags = markup.n_tags(*views(points)) + 1
     tags = tables()
     rows = np.empty((len(ROWS), n_tags + 1), dtype=np.int32)
     containers = np.empty(n_tags + 1, dtype=np.uint64)
-    inside = np.empty((len(_INSIDE), n_tags + 1), dtype=np.uint8)
     named = words()
     paths = np.empty((2, n_tags + 1), dtype=np.uint64)
     hints = np.empty((len(GROUPS), n_tags + 1), dtype=np.uint8)
@@ -48,7 +44,7 @@ def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
         GROUPS.index("hidden"),
         BIT["img"],
         *views(points, properties(), tags.slots, tags.slot_tags, tags.flags, tags.levels, tags.masks),
-        *views(named.slots, named.slot_groups, _INSIDE, *stacks, rows, containers, inside, paths, hints),
+        *views(named.slots, named.slot_groups, *stacks, rows, containers, paths, hints),
         *views(elements, named_elements, name_words, text),
     ).run()
     rows = rows[:, :n_blocks].copy()
@@ -64,7 +60,7 @@ def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
         letters_hash=hashes,
         gaps=np.zeros(0, dtype=np.uint32),
         containers=containers[:n_blocks].copy(),
-        in_list_item=inside[0, :n_blocks].copy(),
+        in_list_item=(containers[:n_blocks] & _LIST_ITEM > 0).view(np.uint8),
         path=paths[0, :n_blocks].copy(),
         class_path=paths[1, :n_blocks].copy(),
         hints=hints[:, :n_blocks].copy(),
@@ -81,6 +77,7 @@ def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
     return listings.found(blocks, points)
 
 
+_LIST_ITEM: Final = np.uint64(BIT["li"])
 _TITLE: Final = re.compile(r"<title(?: [^>]*)?>([^<]*)</title>")
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from victor_spark import configuration
 from victor_spark.errors import ConfigurationError
 from victor_spark.kernels.num import TAG_FLAGS
-from victor_spark.parser.hashing import hashed
+from victor_spark.parser.elements import hashed
 from victor_spark.resources import directory
 
 CONTAINERS: Final = (

@@ -31,7 +31,7 @@ def of_page(
     page: cython.float[::1],
 ) -> cython.double:
     """What `of_blocks` needs to know of the whole page: `twins` (2, n_blocks) and, a column a layout group,
-    `ratios` (2, one more than there are). The mean depth of the blocks.
+    `ratios` (2, more than there are). The mean depth of the blocks.
 
     `key` and `slots` are as in `layout`; `page` gets the numbers of the paper's document features.
     """
@@ -168,14 +168,17 @@ def _word_ratios(
     """ratios[row]: words outside links in each layout group / such words in all. The greatest."""
     total: cython.double = 0.0
     greatest: cython.double = 0.0
-    for i in range(ratios.shape[1]):
+    last: cython.Py_ssize_t = 0
+    for i in range(groups.shape[0]):
+        last = max(last, groups[i])
+    for i in range(last + 1):
         ratios[row, i] = 0.0
     for i in range(groups.shape[0]):
         if not linked[i] and groups[i]:
             ratios[row, groups[i]] += n_words[i]
             total += n_words[i]
     total = total if total > 1.0 else 1.0
-    for i in range(ratios.shape[1]):
+    for i in range(last + 1):
         ratios[row, i] /= total
         if ratios[row, i] > greatest:
             greatest = ratios[row, i]

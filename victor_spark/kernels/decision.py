@@ -20,16 +20,21 @@ def keep_best(
     words: cython.const[cython.double][::1],
     beta_squared: cython.double,
     least: cython.double,
+    sure: cython.double,
+    wide: cython.const[cython.double][::1],
     n_words: cython.double[::1],
     kept: cython.uchar[::1],
 ) -> cython.int:
     """Fills `kept` (zeros): the levels that make the expected F highest; none where F1 is too low.
 
     `least`: the F1 that some number of levels has to reach. `n_words` (LEVELS zeros) gets the words down to
-    each level: each of these sets is the page's content with the same probability.
+    each level: each of these sets is the page's content with the same probability, or with the one in `wide`
+    where the highest expected F1 is below `sure`.
     """
     best: cython.int = -1
+    best_wide: cython.int = -1
     highest: cython.double = 0.0
+    highest_wide: cython.double = 0.0
     highest_f1: cython.double = 0.0
     for i in range(words.shape[0]):
         n_words[_level(marginals[i, num.LABEL_OTHER])] += words[i]
@@ -38,17 +43,25 @@ def keep_best(
     for k in range(num.LEVELS):
         if n_words[k] == (n_words[k - 1] if k else 0.0):
             continue
-        f1 = f = 0.0
+        f1 = f = f_wide = 0.0
         for j in range(num.LEVELS):
             both = n_words[j] if j < k else n_words[k]
             f1 += both / (n_words[k] + n_words[j])
-            f += both / (n_words[k] + beta_squared * n_words[j])
+            both /= n_words[k] + beta_squared * n_words[j]
+            f += both
+            f_wide += wide[j] * both
         if f1 > highest_f1:
             highest_f1 = f1
         if f > highest:
             highest = f
             best = k
-    if highest_f1 * 2.0 / num.LEVELS >= least:
+        if f_wide > highest_wide:
+            highest_wide = f_wide
+            best_wide = k
+    highest_f1 *= 2.0 / num.LEVELS
+    if highest_f1 < sure:
+        best = best_wide
+    if highest_f1 >= least:
         for i in range(words.shape[0]):
             kept[i] = _level(marginals[i, num.LABEL_OTHER]) <= best
     return 0

@@ -33,10 +33,13 @@ def _continues(c: cython.uint) -> cython.bint:
 
 
 @cython.ccall
-def census(text: cython.const[cython.uint][::1], counts: cython.int[::1]) -> cython.int:
+def census(
+    text: cython.const[cython.uint][::1], parts: cython.const[cython.uint][::1], counts: cython.int[::1]
+) -> cython.int:
     """Fills `counts`: U+FFFD; C1 controls; characters from U+00C0 up but for signs (U+2000 to U+2BFF);
     places that look like a character of UTF-8 read as windows-1252, but not like the end of a quotation, or
-    as KOI8-R or CP866: Cyrillic beside lines of boxes; pairs of characters beyond ASCII.
+    as KOI8-R or CP866: Cyrillic beside lines of boxes; and pairs of characters that begin one of UTF-8 by
+    `parts`: for each character, as bits, the charsets in which it is its first byte, and 16 bits up another.
     """
     n: cython.Py_ssize_t = text.shape[0]
     c: cython.uint
@@ -61,11 +64,16 @@ def census(text: cython.const[cython.uint][::1], counts: cython.int[::1]) -> cyt
                 read_twice += not (text[i + 1] == 160 and text[i + 2] == 187)
         elif 1040 <= c <= 1103:
             read_twice += 9552 <= text[i + 1] <= 9619
+    size: cython.uint = cython.cast(cython.uint, parts.shape[0])
+    begun: cython.int = 0
+    for i in range(n - 1 if pairs else 0):
+        if text[i] > 127 and text[i] < size and text[i + 1] < size:
+            begun += (parts[text[i]] & (parts[text[i + 1]] >> 16)) != 0
     counts[0] = replaced
     counts[1] = controls
     counts[2] = high
     counts[3] = read_twice
-    counts[4] = pairs
+    counts[4] = begun
     return 0
 
 
@@ -78,7 +86,7 @@ def _beyond_doubt(c: cython.uint) -> cython.bint:
         or c == 1025
         or 1040 <= c <= 1103
         or c == 1105
-        or 12352 <= c <= 65519  # U+3040 to U+FFEF
+        or 11264 <= c <= 65519  # U+2C00 to U+FFEF
     )
 
 

@@ -15,6 +15,37 @@ _CLOSED = cython.declare(cython.int, 2)
 
 
 @cython.ccall
+def kinds(
+    ends: cython.const[cython.int][::1],
+    words: cython.const[cython.uint][::1],
+    slots: cython.const[cython.uint][::1],
+    slot_kinds: cython.const[cython.uchar][::1],
+    of_elements: cython.uchar[::1],
+) -> cython.int:
+    """Fills the bits that the words of each named element stand for; all of these bits.
+
+    The words of element e end at `ends[e]`; `slots`/`slot_kinds` is an open-addressing table from a word's
+    hash to its bits (hash 0: free).
+    """
+    i: cython.Py_ssize_t = 0
+    mask: cython.uint = cython.cast(cython.uint, slots.shape[0] - 1)
+    slot: cython.uint
+    kind: cython.int
+    told: cython.int = 0
+    for e in range(ends.shape[0]):
+        kind = 0
+        while i < ends[e]:
+            slot = words[i] & mask
+            while slots[slot] != words[i] and slots[slot] != 0:
+                slot = (slot + 1) & mask
+            kind |= slot_kinds[slot]
+            i += 1
+        of_elements[e] = cython.cast(cython.uchar, kind)
+        told |= kind
+    return told
+
+
+@cython.ccall
 def gaps(
     html: cython.const[cython.uint][::1],
     starts: cython.const[cython.int][::1],
@@ -121,7 +152,10 @@ def gaps(
         is_beside = block > 0 and left_out[block - 1] and not left_out[block]
         is_beside = is_beside and parent_block[block - 1] != parent_block[block]
         if not is_same or is_beside:
-            n = _after_line(out, first, n)
+            start = _without_spaces(out, first, n)
+            for i in range(start, n):  # the last line alone
+                out[first + i - start] = out[i]
+            n -= start - first
         elif left_out[block] and left_out[block - 1]:  # an empty line
             n = first
             out[n] = 10
@@ -129,7 +163,15 @@ def gaps(
         elif left_out[block]:
             n = _without_spaces(out, first, n)
         if white_space[block] == _LINES:
-            n = _lines_alone(out, first, n)
+            start = first
+            for i in range(first, n):  # line breaks alone, or a space where there is none
+                if out[i] == 10:
+                    out[start] = 10
+                    start += 1
+            if start == first and n > first:
+                out[start] = 32
+                start += 1
+            n = start
         out_ends[block] = cython.cast(cython.int, n)
     return n
 
@@ -143,30 +185,3 @@ def _without_spaces(
     while n > start and out[n - 1] != 10:
         n -= 1
     return n
-
-
-@cython.cfunc
-@cython.inline
-def _after_line(out: cython.uint[::1], start: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Keeps of what is written since `start` what follows its last line break; the new end."""
-    last: cython.Py_ssize_t = _without_spaces(out, start, n)
-    while last < n:
-        out[start] = out[last]
-        start += 1
-        last += 1
-    return start
-
-
-@cython.cfunc
-@cython.inline
-def _lines_alone(out: cython.uint[::1], start: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Keeps the line breaks of what is written since `start`, or a space where there is none."""
-    end: cython.Py_ssize_t = start
-    for i in range(start, n):
-        if out[i] == 10:
-            out[end] = 10
-            end += 1
-    if end == start and n > start:
-        out[end] = 32
-        end += 1
-    return end

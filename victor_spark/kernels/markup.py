@@ -9,15 +9,9 @@ needs no error recovery; on anything else it stays within its bounds and gives s
 import cython
 from cython.cimports.victor_spark.kernels import num
 
+from victor_spark.parser.elements import fnv1a
+
 num.check()
-
-
-def _hashed(name: str) -> int:
-    """The 32-bit FNV-1a hash of a word in style, as the scan computes it."""
-    value = 2166136261
-    for byte in name.encode():
-        value = ((value ^ byte) * 16777619) & 0xFFFFFFFF
-    return value
 
 
 _FAR = cython.declare(cython.int, 255)
@@ -34,14 +28,23 @@ _STYLED = cython.declare(cython.uint, 4)  # and from here on the white space tha
 
 _UNKNOWN = cython.declare(cython.uint, 4)
 
-_WHITE_SPACE = cython.declare(cython.uint, _hashed("ecaps-etihw"))
-_NORMAL = cython.declare(cython.uint, _hashed("normal"))
-_NOWRAP = cython.declare(cython.uint, _hashed("nowrap"))
-_PRE_LINE = cython.declare(cython.uint, _hashed("pre-line"))
-_PRE_WRAP = cython.declare(cython.uint, _hashed("pre-wrap"))
-_BREAK_SPACES = cython.declare(cython.uint, _hashed("break-spaces"))
-_PRE = cython.declare(cython.uint, _hashed("pre"))
+_WHITE_SPACE = cython.declare(cython.uint, fnv1a("ecaps-etihw"))
+_NORMAL = cython.declare(cython.uint, fnv1a("normal"))
+_NOWRAP = cython.declare(cython.uint, fnv1a("nowrap"))
+_PRE_LINE = cython.declare(cython.uint, fnv1a("pre-line"))
+_PRE_WRAP = cython.declare(cython.uint, fnv1a("pre-wrap"))
+_BREAK_SPACES = cython.declare(cython.uint, fnv1a("break-spaces"))
+_PRE = cython.declare(cython.uint, fnv1a("pre"))
 _LONGEST_NAME = cython.declare(cython.Py_ssize_t, 12)  # one letter more than white-space has
+
+
+@cython.ccall
+def n_tags(html: cython.const[cython.uint][::1]) -> cython.int:
+    """How many `<` there are: no page has more tags."""
+    n: cython.int = 0
+    for i in range(html.shape[0]):
+        n += html[i] == 60
+    return n
 
 
 @cython.cfunc
@@ -186,17 +189,16 @@ class Scan:
     `views`: memory views of the fields, from `html` to `text`. Read are the page's code points, the
     characters' `properties`, and tables: `slots`/`slot_tags` is an open-addressing table from the 32-bit
     FNV-1a hash of a tag's name to its row in the tag tables (row 0: any other tag),
-    `word_slots`/`word_groups` the same from words of class, id, role and itemprop to their group, `asked`
-    are containers. The stacks are scratch.
+    `word_slots`/`word_groups` the same from words of class, id, role and itemprop to their group. The
+    stacks are scratch.
 
-    Filled are, a column a block, its `rows` of blocks.ROWS, `containers`, `inside[k]` (whether the block is
-    inside one of the containers `asked[k]`), `paths` (a hash of the ancestors' tags and one of their tags and
-    classes) and `hints[g]` (how many elements up the nearest ancestor with a word of group g is; 0: the
-    innermost, 255: none). `elements[0, e]` is the block-level element around block-level element e (0:
-    none), `elements[1, e]` the last one inside e; `named_elements[0, e]` the named element around named
-    element e, `named_elements[1, e]` the end of its words in `name_words`, where those of e + 1 begin:
-    hashes of different words and of pairs of them, 32 at most. `text` is the decoded text of all blocks, a
-    newline after each.
+    Filled are, a column a block, its `rows` of blocks.ROWS, `containers`, `paths` (a hash of the ancestors'
+    tags and one of their tags and classes) and `hints[g]` (how many elements up the nearest ancestor with a
+    word of group g is; 0: the innermost, 255: none). `elements[0, e]` is the block-level element around
+    block-level element e (0: none), `elements[1, e]` the last one inside e; `named_elements[0, e]` the named
+    element around named element e, `named_elements[1, e]` the end of its words in `name_words`, where those
+    of e + 1 begin: hashes of different words and of pairs of them, 32 at most. `text` is the
+    decoded text of all blocks, a newline after each.
 
     Elements that style, hidden, aria-hidden or data-hidden hide count as named, by the words 1 (invisible;
     in `hidden_group`, too) and 2 (not read out). `white_space` is what the innermost element that sets it
@@ -214,14 +216,12 @@ class Scan:
     tag_masks: cython.const[cython.ulonglong][::1]
     word_slots: cython.const[cython.uint][::1]
     word_groups: cython.const[cython.uchar][::1]
-    asked: cython.const[cython.ulonglong][::1]
     stack: cython.int[:, ::1]
     stack_masks: cython.ulonglong[::1]
     stack_paths: cython.ulonglong[:, ::1]
     stack_hints: cython.int[:, ::1]
     rows: cython.int[:, ::1]
     containers: cython.ulonglong[::1]
-    inside: cython.uchar[:, ::1]
     paths: cython.ulonglong[:, ::1]
     hints: cython.uchar[:, ::1]
     elements: cython.int[:, ::1]
@@ -275,14 +275,12 @@ class Scan:
             self.tag_masks,
             self.word_slots,
             self.word_groups,
-            self.asked,
             self.stack,
             self.stack_masks,
             self.stack_paths,
             self.stack_hints,
             self.rows,
             self.containers,
-            self.inside,
             self.paths,
             self.hints,
             self.elements,
@@ -300,7 +298,7 @@ class Scan:
         self.level = self.div = self.td = self.paragraph = self.parent_block = self.named = 0
         self.hint_row = self.listing = 0
         self.n_div = self.n_td = self.n_parent_block = self.n_named = self.n_listing = 0
-        self._reset_splits()
+        self.split_p = self.split_br = self.split_hr = self.split_inline = self.split_block = 0
         for group in range(self.hints.shape[0]):
             self.stack_hints[0, group] = -_FAR
 
@@ -312,52 +310,45 @@ class Scan:
             i = self._text_run(i) if self.html[i] != 60 else self._tag(i + 1)
         return self.n_blocks, self.n_text
 
-    @cython.cfunc
-    def _reset_splits(self) -> cython.void:
-        self.split_p = 0
-        self.split_br = 0
-        self.split_hr = 0
-        self.split_inline = 0
-        self.split_block = 0
-
     # --- text ------------------------------------------------------------------------------------
 
     @cython.cfunc
     def _text_run(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Decodes the run of text at `i`, up to the next '<': a block, unless it is white space alone."""
         n: cython.Py_ssize_t = self.html.shape[0]
-        start: cython.Py_ssize_t = -1
-        end: cython.Py_ssize_t = i
+        start: cython.Py_ssize_t = i
         k: cython.Py_ssize_t = self.n_text
-        text_end: cython.Py_ssize_t = k
         c: cython.uint
         while i < n and self.html[i] != 60:
             c = self.html[i]
-            width = 1
+            i += 1
             if c == 38:
-                width = entity_width(self.html, i, n)
+                width = entity_width(self.html, i - 1, n)
                 if width == 4:
-                    c = 60 if self.html[i + 1] == 108 else 62
+                    c = 60 if self.html[i] == 108 else 62
                 elif width == 6:
                     c = 160
-            if c < 1114112 and (self.properties[c] & num.CLASS_MASK) == num.WHITE:
-                if start < 0:
-                    self.space = True
-                else:
-                    self.text[k] = c
-                    k += 1
+                i += width - 1
+            if k == self.n_text and self._is_white(c):
+                self.space = True
+                start = i
             else:
-                if start < 0:
-                    start = i
                 self.text[k] = c
                 k += 1
-                end = i + width
-                text_end = k
-            i += width
-        if start >= 0:
+        if k > self.n_text:
+            end = i
+            text_end = k
+            while self._is_white(self.text[text_end - 1]):  # trimmed; the first character is none
+                text_end -= 1
+                end -= 6 if self.text[text_end] == 160 and self.html[end - 1] != 160 else 1
             self._add_block(start, end, text_end)
             self.space = k > text_end  # white space trimmed from this block's end
         return i
+
+    @cython.cfunc
+    @cython.inline
+    def _is_white(self, c: cython.uint) -> cython.bint:
+        return c < 1114112 and (self.properties[c] & num.CLASS_MASK) == num.WHITE
 
     @cython.cfunc
     def _add_block(
@@ -388,8 +379,6 @@ class Scan:
         self.rows[num.ROW_WHITE_SPACE, block] = cython.cast(cython.int, self.white_space)
         self.rows[num.ROW_LISTING, block] = self.listing
         self.containers[block] = self.mask
-        for g in range(self.asked.shape[0]):
-            self.inside[g, block] = (self.mask & self.asked[g]) != 0
         self.paths[0, block] = self.path
         self.paths[1, block] = self.class_path
         for g in range(self.hints.shape[0]):
@@ -398,7 +387,7 @@ class Scan:
         self.n_blocks += 1
         self.text[text_end] = 10
         self.n_text = text_end + 1
-        self._reset_splits()
+        self.split_p = self.split_br = self.split_hr = self.split_inline = self.split_block = 0
 
     # --- tags ------------------------------------------------------------------------------------
 
@@ -436,7 +425,18 @@ class Scan:
             if i + 1 >= n or self.html[i + 1] == 47:
                 return self._after_tag(i)
             i = name_start  # one that holds elements is no title of HTML but one of MathML
-        self._count_split(flags)
+        if flags & num.TAG_BR:
+            self.split_br += 1
+            self.space = True
+        elif flags & num.TAG_P:
+            self.split_p += 1
+        elif flags & num.TAG_HR:
+            self.split_hr += 1
+        if flags & num.TAG_BLOCK_LEVEL:
+            self.split_block += 1
+            self.new_paragraph = True
+        else:
+            self.split_inline += 1
         if flags & num.TAG_VOID:
             if flags & num.TAG_IMG:  # marks the blocks after it inside the same block-level parent
                 self.mask |= self.tag_masks[tag]
@@ -451,22 +451,6 @@ class Scan:
         while i < self.html.shape[0] and self.html[i] != 62:
             i += 1
         return i + 1
-
-    @cython.cfunc
-    def _count_split(self, flags: cython.int) -> cython.void:
-        """Counts a tag between two blocks."""
-        if flags & num.TAG_BR:
-            self.split_br += 1
-            self.space = True
-        elif flags & num.TAG_P:
-            self.split_p += 1
-        elif flags & num.TAG_HR:
-            self.split_hr += 1
-        if flags & num.TAG_BLOCK_LEVEL:
-            self.split_block += 1
-            self.new_paragraph = True
-        else:
-            self.split_inline += 1
 
     @cython.cfunc
     def _attributes(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
@@ -518,6 +502,8 @@ class Scan:
         low_bits: cython.ulonglong = _LOW_BITS
         word: cython.uint = _SEED
         before: cython.uint = 0
+        slot: cython.uint
+        slot_mask: cython.uint = cython.cast(cython.uint, self.word_slots.shape[0] - 1)
         was_small: cython.bint = False
         while i < n and self.html[i] != 62:
             c = self.html[i]
@@ -528,7 +514,11 @@ class Scan:
                 continue
             if word != _SEED:
                 self.classes = ((self.classes ^ word) * _PRIME) & _ALL_BITS
-                self._add_group(word)
+                slot = word & slot_mask
+                while self.word_slots[slot] != word and self.word_slots[slot] != 0:
+                    slot = (slot + 1) & slot_mask
+                if self.word_slots[slot]:
+                    self.groups |= cython.cast(cython.ulonglong, 1) << self.word_groups[slot]
                 self._add_word(word)
                 if before:  # `entry-content` is neither an entry nor content
                     self._add_word(((before ^ word) * 16777619) & low_bits)
@@ -542,16 +532,6 @@ class Scan:
             if not 65 <= c <= 90:  # a capital after a small letter begins a word: look again
                 i += 1
         return i
-
-    @cython.cfunc
-    @cython.inline
-    def _add_group(self, word: cython.uint) -> cython.void:
-        mask: cython.uint = cython.cast(cython.uint, self.word_slots.shape[0] - 1)
-        slot: cython.uint = word & mask
-        while self.word_slots[slot] != word and self.word_slots[slot] != 0:
-            slot = (slot + 1) & mask
-        if self.word_slots[slot]:
-            self.groups |= cython.cast(cython.ulonglong, 1) << self.word_groups[slot]
 
     @cython.cfunc
     @cython.inline

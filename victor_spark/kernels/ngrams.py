@@ -117,6 +117,7 @@ def insert(
 @cython.ccall
 def score_trigrams(
     text: cython.const[cython.uint][::1],
+    folding: cython.const[cython.uint][::1],
     starts: cython.const[cython.int][::1],
     ends: cython.const[cython.int][::1],
     slots: cython.const[cython.ulonglong][::1],
@@ -124,8 +125,10 @@ def score_trigrams(
     most_letters: cython.int,
     gains: cython.int[:, ::1],
     n_letters: cython.int[::1],
-) -> cython.int:
+) -> cython.bint:
     """Adds every trigram's gains to its segment's row of `gains` (n_segments, n_languages).
+
+    The text is folded by the table `folding` (so may folded text be); True where NFC is in doubt.
 
     An entry is language << 8 | gain. A word's first letter has two spaces before it, and an
     ideograph is a word of its own, so a segment is the sum of its words. Letters beyond
@@ -135,15 +138,21 @@ def score_trigrams(
     a: cython.uint
     b: cython.uint
     c: cython.uint
-    slot: cython.ulonglong
-    found = cython.declare(cython.ulonglong[64])
+    size: cython.uint = cython.cast(cython.uint, folding.shape[0])
+    flags: cython.uint = 0
+    not_composed: cython.uint = NOT_COMPOSED
+    keys = cython.declare(cython.ulonglong[64])
     for segment in range(starts.shape[0]):
         a = b = space
         n = 0
-        n_found = 0
+        n_keys = 0
         end = ends[segment]
         for i in range(starts[segment], end + 1):
-            c = text[i] if i < end and n < most_letters else space
+            c = space
+            if i < end and n < most_letters:
+                c = folding[text[i]] if text[i] < size else space
+                flags |= c
+                c &= 0x1FFFFF
             if c != space:
                 n += 1
                 if alone(c):
@@ -152,35 +161,42 @@ def score_trigrams(
                 if n >= most_letters:
                     break
                 continue
-            slot = _found(slots, mixed(a, b, c))
-            if slot != 0:
-                found[n_found] = slot
-                n_found += 1
-                if n_found == 64:
-                    _add_gains(found, n_found, entries, gains, segment)
-                    n_found = 0
+            keys[n_keys] = mixed(a, b, c)
+            n_keys += 1
+            if n_keys == 64:
+                _add_gains(keys, n_keys, slots, entries, gains, segment)
+                n_keys = 0
             a = b
             b = c
             if c == space or alone(c):
                 a = b = space
-        _add_gains(found, n_found, entries, gains, segment)
+        _add_gains(keys, n_keys, slots, entries, gains, segment)
         n_letters[segment] = n
-    return 0
+    return (flags & not_composed) != 0
 
 
 @cython.cfunc
 def _add_gains(
-    found: cython.p_ulonglong,
-    n_found: cython.Py_ssize_t,
+    keys: cython.p_ulonglong,
+    n_keys: cython.Py_ssize_t,
+    slots: cython.const[cython.ulonglong][::1],
     entries: cython.const[cython.ushort][::1],
     gains: cython.int[:, ::1],
     segment: cython.Py_ssize_t,
 ) -> cython.int:
-    """Adds the entries of at most 64 slots: the tables are far away in memory, so their ways overlap."""
+    """Adds the entries of at most 64 trigrams: the tables are far away in memory, so their ways overlap."""
+    found = cython.declare(cython.ulonglong[64])
     heads = cython.declare(cython.int[64])
-    for m in range(n_found):
+    mask: cython.ulonglong = slots.shape[0] - 1
+    for m in range(n_keys):
+        found[m] = slots[keys[m] & mask]
+    for m in range(n_keys):
+        if found[m] != 0 and (found[m] ^ keys[m]) >> 34 != 0:
+            found[m] = _found(slots, keys[m])
         heads[m] = entries[(found[m] >> 10) & 0xFFFFFF]
-    for m in range(n_found):
+    for m in range(n_keys):
+        if found[m] == 0:
+            continue
         gains[segment, heads[m] >> 8] += heads[m] & 255
         first = (found[m] >> 10) & 0xFFFFFF
         for k in range(first + 1, first + cython.cast(cython.Py_ssize_t, found[m] & 1023)):

@@ -1,176 +1,264 @@
 # cython: language_level=3, infer_types=True
-"""A page's source before parsing: where frames begin, and tags with too many attributes.
+"""A page's source before parsing: whether it is UTF-8, and what it holds. And what the library serialises.
 
-Parsers compare each attribute of a tag with all before it, so their number is capped. Cython pure Python
+`drop_textless` drops comments, instructions and elements without text (Victor, section 3.1, step 3). It works
+on the serialiser's output, where tags are balanced, names are lower case, attribute values hold neither `<`
+nor `>` (names may hold `<` and quotes), and text holds them only in raw text elements. Cython pure Python
 mode.
 """
+
+import re
 
 import cython
 
 _STRIDE = cython.declare(cython.Py_ssize_t, 128)  # a loop of fixed length is vectorised
-_RAW_TEXT = (
-    b"script",
-    b"style",
-    b"textarea",
-    b"title",
-    b"xmp",
-    b"iframe",
-    b"noembed",
-    b"noframes",
-    b"plaintext",
-)
-
-_TAG_NAME = cython.declare(cython.int, 0)
-_BEFORE_NAME = cython.declare(cython.int, 1)
-_NAME = cython.declare(cython.int, 2)
-_AFTER_NAME = cython.declare(cython.int, 3)
-_BEFORE_VALUE = cython.declare(cython.int, 4)
-_VALUE = cython.declare(cython.int, 5)
 
 
 @cython.ccall
-def iframe_from(source: cython.const[cython.uchar][::1], i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """The offset of the first lower-case `<iframe` from `i` on; -1 if there is none."""
-    last: cython.Py_ssize_t = source.shape[0] - 7
+def find(
+    source: cython.const[cython.uchar][::1],
+    wanted: cython.const[cython.uchar][::1],
+    apart: cython.Py_ssize_t,
+    i: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """As `bytes.find`, for what begins with a byte and, `apart` from it, another that is rare there."""
+    length: cython.Py_ssize_t = wanted.shape[0]
+    last: cython.Py_ssize_t = source.shape[0] - length
+    first: cython.uchar = wanted[0]
+    second: cython.uchar = wanted[apart]
     found: cython.uchar
     while i <= last:
         end = i + _STRIDE if i + _STRIDE <= last else last + 1
         found = 0
-        for k in range(i, end):  # `<i` alone begins many tags
-            found |= (source[k] == 60) & (source[k + 2] == 102)
+        for k in range(i, end):
+            found |= (source[k] == first) & (source[k + apart] == second)
         if found:
             for k in range(i, end):
-                if (
-                    source[k] == 60
-                    and source[k + 1] == 105
-                    and source[k + 2] == 102
-                    and source[k + 3] == 114
-                    and source[k + 4] == 97
-                    and source[k + 5] == 109
-                    and source[k + 6] == 101
-                ):
+                same = 0
+                while same < length and source[k + same] == wanted[same]:
+                    same += 1
+                if same == length:
                     return k
         i = end
     return -1
 
 
-def cap(html: str, max_attributes: cython.Py_ssize_t) -> str:
-    """The same markup, without the attributes after the first `max_attributes` of any tag.
-
-    A parser reads the attributes of end tags, too, though it drops them.
-    """
-    # Bytes, because indexing them compiles to a plain load.
-    data: bytes = html.encode("utf-8", "surrogatepass")
-    start: cython.Py_ssize_t = data.find(b"<")
-    n: cython.Py_ssize_t = len(data)
-    done: cython.Py_ssize_t = 0
+@cython.ccall
+def is_utf8(source: cython.const[cython.uchar][::1]) -> cython.bint:
+    """Whether Python decodes the source as UTF-8."""
+    n: cython.Py_ssize_t = source.shape[0]
+    i: cython.Py_ssize_t = 0
+    length: cython.Py_ssize_t
+    high: cython.uchar
     c: cython.uint
-    kept: list[bytes] = []
-    while 0 <= start < n - 2 * max_attributes and start + 1 < n:  # what is shorter can't hold that many
-        c = data[start + 1]
-        if c == 47:
-            c = data[start + 2] if start + 2 < n else 0
-        if not (97 <= c <= 122 or 65 <= c <= 90):
-            end = _after_comment(data, start, n) if c == 33 and data.startswith(b"<!--", start) else start + 1
-            start = data.find(b"<", end)
-            continue
-        cut, end = _long_tag(data, start, max_attributes)
-        if cut >= 0:
-            kept.append(data[done:cut])
-            done = end
-        c = data[start + 1] | 32
-        if c == 115 or c == 116 or c == 120 or c == 105 or c == 110 or c == 112:  # s, t, x, i, n, p
-            end = _after_raw_text(data, start, end)
-        start = data.find(b"<", end)
-    return html if not kept else (b"".join(kept) + data[done:]).decode("utf-8", "surrogatepass")
+    lowest: cython.uint
+    highest: cython.uint
+    while i < n:
+        end = i + _STRIDE if i + _STRIDE <= n else n
+        high = 0
+        for k in range(i, end):
+            high |= source[k]
+        if high < 128:
+            i = end
+        while i < end:
+            c = source[i]
+            if c < 128:
+                i += 1
+                continue
+            length = 2 + (c >= 224) + (c >= 240)
+            if c < 194 or c > 244 or i + length > n:
+                return False
+            lowest = 160 if c == 224 else 144 if c == 240 else 128
+            highest = 159 if c == 237 else 143 if c == 244 else 191  # no surrogates, nothing past U+10FFFF
+            if not lowest <= source[i + 1] <= highest:
+                return False
+            for k in range(i + 2, i + length):
+                if source[k] & 192 != 128:
+                    return False
+            i += length
+    return True
 
 
-def any_exceeds(data: bytes, starts: list[int], max_attributes: cython.Py_ssize_t) -> bool:
-    """Whether a tag that begins at one of the places has more attributes; `data` is UTF-8."""
-    start: cython.Py_ssize_t
-    for start in starts:
-        if data[start + 1] == 33 or data[start + 1] == 63:
+_RAW_TEXT = frozenset({"script", "style", "iframe", "noembed", "noframes"})
+_NESTING = frozenset({"template", "object", "applet", "svg", "canvas"})
+_VOID = frozenset({"link", "meta", "base", "param", "source", "track", "embed"})
+_VERBATIM = frozenset({"xmp", "plaintext"})
+_LISTED = _RAW_TEXT | _NESTING | _VOID | _VERBATIM | {"input"}
+_IN_SCRIPT = re.compile(r"<!--(?!-?>)|-->|</?script(?=[\s/>])", re.IGNORECASE)
+
+
+def drop_textless(html: str, cuts: list[tuple[int, int, int]] | None = None) -> str:
+    """The serialised HTML without comments, instructions, the listed elements and hidden inputs.
+
+    `xmp` and `plaintext`, whose text is serialised unescaped, become an escaped `pre`. `cuts`, where given,
+    gets (offset in what is returned, start, end in `html`) of everything dropped.
+    """
+    n: cython.Py_ssize_t = len(html)
+    done: cython.Py_ssize_t = 0
+    n_kept: cython.Py_ssize_t = 0
+    start: cython.Py_ssize_t = html.find("<")
+    first: cython.uint
+    kept: list[str] = []
+    while 0 <= start < n - 3:
+        first = ord(html[start + 1])
+        if first == 33 and html.startswith("<!--", start):
+            end = html.find("-->", start + 4)
+            end = n if end < 0 else end + 3
+        elif first == 63:  # a processing instruction, such as a forgotten <?php … ?>
+            end = html.find(">", start) + 1
+        elif first == 47:
+            start = html.find("<", _after_tag(html, start))
             continue
-        cut, _ = _long_tag(data, start, max_attributes)
-        if cut >= 0:
-            return True
-    return False
+        elif _is_common(first, ord(html[start + 2])):
+            start = html.find("<", _after_tag(html, start))
+            continue
+        else:
+            name = _name(html, start, n)
+            if name not in _LISTED:
+                start = html.find("<", _after_tag(html, start))
+                continue
+            if name in _RAW_TEXT:
+                end = _after_raw_text(html, start, n, name)
+            elif name in _NESTING:
+                end = _after_element(html, start, n, name)
+            elif name in _VERBATIM:
+                kept.append(html[done:start])
+                end = _after_verbatim(html, start, n, name, kept)
+                n_kept += start - done + len(kept[len(kept) - 1])
+                done = end
+                start = html.find("<", end)
+                continue
+            elif name != "input" or _is_hidden(html, start):
+                end = _after_tag(html, start)
+            else:
+                start = html.find("<", _after_tag(html, start))
+                continue
+        if end <= start:
+            end = n
+        if start > done:
+            kept.append(html[done:start])
+            n_kept += start - done
+        if cuts is not None:
+            cuts.append((n_kept, start, end))
+        done = end
+        start = html.find("<", end)
+    return html if not done else "".join(kept) + html[done:]
 
 
 @cython.cfunc
-def _after_comment(data: bytes, start: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Near the end of the comment at `start`, which may also be `<!-->` or end with `--!>`."""
-    end: cython.Py_ssize_t = data.find(b"-->", start + 2)
+@cython.inline
+def _is_common(first: cython.uint, second: cython.uint) -> cython.bint:
+    """Whether a tag's first letters are those of no listed one: d…, h…, u…, sp…, im…, or one alone.
+
+    Nearly all tags are such, and a look at two letters is cheaper than one at the name.
+    """
+    if second == 32 or second == 62:  # a, b, i, p, u
+        return True
+    if first == 100 or first == 104 or first == 117:
+        return True
+    return (first == 115 and second == 112) or (first == 105 and second == 109)
+
+
+@cython.cfunc
+def _name(html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t) -> str:
+    """The tag name at `start`, empty when it is longer than any that matters."""
+    i: cython.Py_ssize_t = start + 1
+    stop: cython.Py_ssize_t = min(n, start + 12)
+    c: cython.uint
+    while i < stop:
+        c = ord(html[i])
+        if c == 62 or c == 32 or c == 47:
+            return html[start + 1 : i]
+        i += 1
+    return ""
+
+
+@cython.cfunc
+def _after_tag(html: str, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Just past the tag's '>'."""
+    end: cython.Py_ssize_t = html.find(">", start)
+    return len(html) if end < 0 else end + 1
+
+
+@cython.cfunc
+def _after_raw_text(
+    html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t, name: str
+) -> cython.Py_ssize_t:
+    """Just past the end tag of the raw-text element at `start`."""
+    closing: str = "</" + name + ">"
+    end: cython.Py_ssize_t = html.find(closing, start)
+    if name == "script" and end >= 0 and html.find("<!--", start, end) >= 0:
+        end = _end_of_script(html, start + len(closing) - 1)
+    return n if end < 0 else end + len(closing)
+
+
+def _end_of_script(html: str, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where the script's own end tag is: one that follows `<!-- <script` belongs to its text."""
+    escaped: cython.bint = False
+    nested: cython.bint = False
+    for match in _IN_SCRIPT.finditer(html, start):
+        mark = match[0].lower()
+        if mark == "<!--":
+            escaped = True
+        elif mark == "-->":
+            escaped = nested = False
+        elif mark == "<script":
+            nested = escaped
+        elif nested:
+            nested = False
+        else:
+            return match.start()
+    return -1
+
+
+@cython.cfunc
+def _after_element(html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t, name: str) -> cython.Py_ssize_t:
+    """Just past the end tag that closes the element at `start`, elements of its name nested or not.
+
+    Tags inside comments and raw text are no tags.
+    """
+    closing: str = "</" + name + ">"
+    depth: cython.Py_ssize_t = 0
+    i: cython.Py_ssize_t = start
+    while 0 <= i < n - 1:
+        if html[i + 1] == "/":
+            if html.startswith(closing, i):
+                depth -= 1
+                if depth == 0:
+                    return i + len(closing)
+            i = html.find("<", _after_tag(html, i))
+        elif html.startswith("<!--", i):
+            i = html.find("-->", i + 4)
+            i = html.find("<", i) if i >= 0 else -1
+        else:
+            inner = _name(html, i, n)
+            if inner == name:
+                depth += 1
+            if inner == "plaintext":  # nothing ends it but the page
+                i = html.rfind("</plaintext>", i)
+            elif inner == "xmp" or inner in _RAW_TEXT:
+                i = html.find("<", _after_raw_text(html, i, n, inner))
+            else:
+                i = html.find("<", _after_tag(html, i))
+    return n
+
+
+@cython.cfunc
+def _is_hidden(html: str, start: cython.Py_ssize_t) -> cython.bint:
+    return 'type="hidden"' in html[start : _after_tag(html, start)].lower()
+
+
+@cython.cfunc
+def _after_verbatim(
+    html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t, name: str, kept: list[str]
+) -> cython.Py_ssize_t:
+    """Appends the element at `start` as an escaped `pre`; just past its end."""
+    inside: cython.Py_ssize_t = _after_tag(html, start)
+    end: cython.Py_ssize_t = html.find("</" + name + ">", inside)
+    if name == "plaintext":  # nothing ends it but the page
+        end = html.rfind("</plaintext>", inside)
     if end < 0:
         end = n
-    odd: cython.Py_ssize_t = data.find(b"--!>", start + 4, end)
-    return end if odd < 0 else odd
-
-
-@cython.cfunc
-def _after_raw_text(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """`end`, or where the raw text behind it ends when the tag at `start` opens one."""
-    tag: bytes = data[start + 1 : start + 11].lower()
-    for name in _RAW_TEXT:
-        if tag.startswith(name) and _name_ends(tag, len(name)):
-            if name == b"plaintext":
-                return len(data)
-            end = data.find(b"</", end)
-            while end >= 0 and not _closes(data, end, name):
-                end = data.find(b"</", end + 2)
-            return end if end >= 0 else len(data)
-    return end
-
-
-@cython.cfunc
-def _closes(data: bytes, start: cython.Py_ssize_t, name: bytes) -> cython.bint:
-    """Whether the end tag at `start` is that of `name`."""
-    tag: bytes = data[start + 2 : start + 3 + len(name)].lower()
-    return tag.startswith(name) and _name_ends(tag, len(name))
-
-
-@cython.cfunc
-def _name_ends(tag: bytes, length: cython.Py_ssize_t) -> cython.bint:
-    return len(tag) == length or tag[length] in b" >/\n\t\f\r"
-
-
-@cython.cfunc
-def _long_tag(
-    data: bytes, start: cython.Py_ssize_t, max_attributes: cython.Py_ssize_t
-) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
-    """Where the attributes past the cap begin (-1: none) and where the tag's '>' is.
-
-    As the tokeniser of HTML reads a tag: a quote opens a value only right after `=` and white space.
-    """
-    n: cython.Py_ssize_t = len(data)
-    n_attributes: cython.Py_ssize_t = 0
-    cut: cython.Py_ssize_t = -1
-    state: cython.int = _TAG_NAME
-    i = start + 2  # past '<' and a letter, or past '</'
-    while i < n:
-        c = data[i]
-        if c == 62:
-            break
-        if c == 32 or c == 10 or c == 9 or c == 13 or c == 12:
-            if state == _NAME:
-                state = _AFTER_NAME
-            elif state != _AFTER_NAME and state != _BEFORE_VALUE:
-                state = _BEFORE_NAME
-        elif c == 47 and state != _VALUE and state != _BEFORE_VALUE:
-            state = _BEFORE_NAME
-        elif state == _BEFORE_VALUE:
-            state = _VALUE
-            if c == 34 or c == 39:
-                i += 1
-                while i < n and data[i] != c:
-                    i += 1
-                state = _BEFORE_NAME  # after the closing quote
-        elif c == 61 and (state == _NAME or state == _AFTER_NAME):
-            state = _BEFORE_VALUE
-        elif state == _BEFORE_NAME or state == _AFTER_NAME:
-            n_attributes += 1
-            if n_attributes > max_attributes and cut < 0:
-                cut = i
-            state = _NAME
-        i += 1
-    return cut, min(i, n)
+    text: str = html[inside:end].replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    kept.append("<pre>" + text + "</pre>")
+    return n if end == n else _after_tag(html, end)

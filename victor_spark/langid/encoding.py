@@ -7,7 +7,7 @@
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -17,9 +17,20 @@ import numpy.typing as npt
 from victor_spark.blocks import Bool, Int32, UInt8, UInt32
 from victor_spark.kernels import code_points, letters, text_of
 from victor_spark.langid import identify, scores
-from victor_spark.langid.normalise import folded, folding_table, joined
+from victor_spark.langid.normalise import folding_table, joined
 from victor_spark.langid.profiles import STEP, Profiles
-from victor_spark.langid.repair import CONTROLS, EAST_ASIAN, TWICE, Misreading, again, bytes_of, parts, whole
+from victor_spark.langid.repair import (
+    CONTROLS,
+    EAST_ASIAN,
+    MANY,
+    TWICE,
+    Misreading,
+    again,
+    beginnings,
+    bytes_of,
+    parts,
+    whole,
+)
 from victor_spark.langid.settings import Encoding, settings
 
 _READ_AS: Final = (
@@ -56,8 +67,8 @@ def examined(text: str, profiles: Profiles, points: UInt32) -> Finding:
     """What is wrong with the charset of a page's text, and the repair, if there is one."""
     if text.isascii():
         return Finding()
-    n_replaced, n_controls, n_high, n_twice, n_pairs = _census(points)
-    possible = whole(text) if n_pairs else []  # misread UTF-8 always has such pairs
+    n_replaced, n_controls, n_high, n_twice, n_begun = _census(points)
+    possible = whole(text) if n_begun >= MANY else []
     in_parts = parts(text, everywhere=TWICE in possible) if n_twice or TWICE in possible else None
     misreading = None
     if TWICE not in possible or in_parts == TWICE:
@@ -109,7 +120,7 @@ def problem(text: str, profiles: Profiles, points: UInt32 | None = None) -> str 
 
 def _census(points: UInt32) -> list[int]:
     counts = np.empty(5, dtype=np.int32)
-    letters.census(memoryview(points), memoryview(counts))
+    letters.census(memoryview(points), memoryview(beginnings()), memoryview(counts))
     return counts.tolist()
 
 
@@ -184,16 +195,21 @@ def _misreading(
     high = words[(_kinds(words)[0] & _HIGH) != 0]
     if len(high) < numbers.misread_least or np.count_nonzero(high >= _LOWEST_ELSEWHERE) > len(high) / 2:
         return None, False
-    if good_fit and _gain(profiles, words) >= good_fit:
-        return None, False
     # Each word once: one that is repeated everywhere is no further evidence.
-    by_letters = {"".join(filter(str.isalpha, word)): word for word in text_of(words).split()}
-    words = code_points(" ".join(by_letters.values()))
-    n_characters = _n_characters(words)
-    readings = list(_other_readings(words, len(high) > _EAST_ASIAN_SHARE * n_characters))
-    if not readings or (good_fit and _gain(profiles, words) >= good_fit):
+    by_letters = {
+        word if word.isalpha() else "".join(filter(str.isalpha, word)): word
+        for word in text_of(words).split()
+    }
+    distinct = code_points(" ".join(by_letters.values()))
+    content = _contents(distinct)
+    if not content or (good_fit and _gain(profiles, words) >= good_fit):
         return None, False
-    as_it_is = _gain(profiles, words)
+    n_characters = _n_characters(distinct)
+    may_be_east_asian = len(high) > _EAST_ASIAN_SHARE * n_characters
+    readings = list(_other_readings(content, sum(map(len, by_letters)), may_be_east_asian))
+    as_it_is = _gain(profiles, distinct)
+    if not readings or (good_fit and as_it_is >= good_fit):
+        return None, False
     fits = _fit(profiles, *joined([reading for _, reading in readings]))
     if fits.max() / n_characters < as_it_is + numbers.misread_gain:
         return None, False
@@ -225,18 +241,25 @@ def _high_words(sample: UInt32, kinds: UInt8, length: int) -> UInt32:
     return _words_with(sample, kinds, _HIGH | _LETTER, _SPACE)[:length]
 
 
-def _other_readings(points: UInt32, may_be_east_asian: bool) -> Iterator[tuple[Misreading, str]]:
+def _contents(points: UInt32) -> dict[str, UInt8]:
+    """The bytes that a text may have been decoded from, by the charset it was read in."""
+    bytes_in = _to_bytes().take(points, axis=1, mode="clip")
+    n_bytes = np.count_nonzero(bytes_in < _NO_BYTE, axis=1)
+    return {
+        _READ_AS[place]: bytes_in[place][bytes_in[place] < _NO_BYTE].astype(np.uint8)
+        for place in np.flatnonzero(n_bytes >= (1 - _WRONG) * len(points)).tolist()
+    }
+
+
+def _other_readings(
+    contents: Mapping[str, UInt8], n_letters: int, may_be_east_asian: bool
+) -> Iterator[tuple[Misreading, str]]:
     """All possible pairs of charsets with the text they give.
 
     Pairs that turn letters into signs are left out: shorter words fit every language better.
     """
-    n_letters = sum(map(str.isalpha, text_of(points)))
     charsets = ["utf-8", *_SINGLE_BYTE, *(EAST_ASIAN if may_be_east_asian else ())]
-    for read_as in _READ_AS:
-        numbers = _to_bytes(read_as).take(points, mode="clip")
-        numbers = numbers[numbers < _NO_BYTE].astype(np.uint8)
-        if len(numbers) < (1 - _WRONG) * len(points):
-            continue
+    for read_as, numbers in contents.items():
         content = numbers.tobytes()
         for written_in in charsets:
             if written_in in _SINGLE_BYTE and read_as == "iso8859-15":
@@ -252,12 +275,13 @@ _NO_BYTE: Final = 0x100
 
 
 @cache
-def _to_bytes(charset: str) -> npt.NDArray[np.uint16]:
-    """The byte of each character, by code point; the last entry also stands for all beyond it."""
-    table = np.full(_LOWEST_ELSEWHERE, _NO_BYTE, dtype=np.uint16)
-    table[:0xA0] = np.arange(0xA0)
-    for point, byte in bytes_of(charset).items():
-        table[point] = byte
+def _to_bytes() -> npt.NDArray[np.uint16]:
+    """The byte of each character in each of _READ_AS; later characters have the values of the last column."""
+    table = np.full((len(_READ_AS), _LOWEST_ELSEWHERE), _NO_BYTE, dtype=np.uint16)
+    table[:, :0xA0] = np.arange(0xA0)
+    for row, charset in zip(table, _READ_AS, strict=True):
+        for point, byte in bytes_of(charset).items():
+            row[point] = byte
     return table
 
 
@@ -269,7 +293,7 @@ def _letters(charset: str) -> Bool:
 
 def _fit(profiles: Profiles, text: UInt32, starts: Int32, ends: Int32) -> Any:
     """Each text's gain in its best language, in nats."""
-    gains, _ = scores.gains(profiles, *folded(text, starts, ends))
+    gains, _ = scores.gains(profiles, text, starts, ends)
     return gains.max(axis=1) * STEP
 
 

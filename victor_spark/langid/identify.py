@@ -12,11 +12,9 @@ from functools import cache
 from typing import Final, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from victor_spark.blocks import Int32, UInt32
 from victor_spark.langid import scores
-from victor_spark.langid.normalise import folded
 from victor_spark.langid.profiles import STEP, Profiles
 from victor_spark.langid.settings import settings
 
@@ -63,7 +61,7 @@ def _windows(text: UInt32, starts: Sequence[int], length: int) -> UInt32:
 
 def _guess(text: UInt32, profiles: Profiles) -> Guess:
     whole = np.array([0], dtype=np.int32), np.array([len(text)], dtype=np.int32)
-    return guesses(*scores.gains(profiles, *folded(text, *whole)), profiles)[0]
+    return guesses(*scores.gains(profiles, text, *whole), profiles)[0]
 
 
 def shares(text: UInt32, starts: Int32, ends: Int32, profiles: Profiles) -> dict[str, float]:
@@ -75,7 +73,7 @@ def shares(text: UInt32, starts: Int32, ends: Int32, profiles: Profiles) -> dict
     numbers = settings().blocks
     if not len(starts):
         return {}
-    gains, n_letters = scores.gains(profiles, *folded(text, starts, ends), numbers.most_letters)
+    gains, n_letters = scores.gains(profiles, text, starts, ends, numbers.most_letters)
     common = gains.sum(axis=0).argmax()
     best = gains.argmax(axis=1)
     rows = np.arange(len(starts))
@@ -118,7 +116,10 @@ def best_and_rival(points: Int32, languages: tuple[str, ...]) -> tuple[int, int]
     """The best column, and the points of its best rival outside the best one's group."""
     best = int(points.argmax())
     rivals = points.copy()
-    rivals[_group_columns(languages, best)] = _LOWEST
+    rivals[best] = _LOWEST
+    for name in _companions(languages[best]):
+        if name in languages:
+            rivals[languages.index(name)] = _LOWEST
     return best, int(rivals.max())
 
 
@@ -126,7 +127,6 @@ _LOWEST: Final = -(2**30)
 
 
 @cache
-def _group_columns(languages: tuple[str, ...], column: int) -> npt.NDArray[np.intp]:
-    """The columns of the confusable group of a column's language, its own included."""
-    group = settings().group(languages[column])
-    return np.array([number for number, name in enumerate(languages) if name in group])
+def _companions(language: str) -> frozenset[str]:
+    """The other members of the confusable group of a language."""
+    return settings().group(language) - {language}

@@ -4,7 +4,7 @@ import difflib
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from victor_spark import configuration, resources
@@ -33,6 +33,7 @@ def languages() -> Languages:
 _VALID: Final = re.compile(r"(?:__label__)?([a-z]{2,3})(?:[_-]([a-z]{4}))?(?:[_-].*)?", re.IGNORECASE)
 
 
+@lru_cache(maxsize=1024)
 def iso(label: str) -> str:
     """ISO 639-1, else 639-3, of a model's label: __label__ces_Latn → cs, __label__cs → cs, sr_latn → sr."""
     match = _VALID.fullmatch(label)

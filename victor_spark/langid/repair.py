@@ -7,6 +7,9 @@ from functools import cache
 from itertools import islice
 from typing import Final, NamedTuple
 
+import numpy as np
+
+from victor_spark.blocks import UInt32
 from victor_spark.scripts import characters
 
 
@@ -45,7 +48,7 @@ _READ_AS: Final = (
 """Charsets that UTF-8 is decoded in by mistake."""
 _ALL: Final = 0.9
 """A text was misread as a whole if at least this share of its letters beyond ASCII is UTF-8,"""
-_MANY: Final = 4
+MANY: Final = 4
 """if these are at least this many characters, and if three of them differ,"""
 _COMMON: Final = frozenset(map(chr, (*range(0xA0, 0x180), *range(0x2010, 0x2040), 0x20AC)))
 """or two, where all are common ones."""
@@ -83,6 +86,17 @@ def again(text: str, misreading: Misreading) -> str:
 _CONTROLS: Final = re.compile("[\x80-\x9f]")
 
 
+@cache
+def beginnings() -> UInt32:
+    """`parts` of `kernels.letters.census`, for UTF-8 that was read in one of _READ_AS."""
+    table = np.zeros(1 << 16, dtype=np.uint32)
+    for bit, read_as in enumerate(_READ_AS):
+        for point, byte in bytes_of(read_as).items():
+            if byte < 0xC0 or 0xC2 <= byte <= 0xF4:
+                table[point] |= 1 << (bit if byte >= 0xC0 else bit + 16)
+    return table
+
+
 def whole(text: str) -> list[Misreading]:
     """The charsets that UTF-8 may have been decoded in to give this text, the likeliest first; mostly none.
 
@@ -95,7 +109,7 @@ def whole(text: str) -> list[Misreading]:
     if not (possible := [by for by in _READ_AS if not n_letters or _is_half(head, n_letters, by)]):
         return []
     common = Counter(_HIGH.findall(text)).most_common(_MOST_RUNS)
-    if _in_runs(common) < 2 * _MANY:
+    if _in_runs(common) < 2 * MANY:
         return []
     runs = [(run, n, n * len(_LETTER.findall(run))) for run, n in common]
     most_outside = (1 - _ALL) * sum(n * len(run) for run, n in common)
@@ -114,7 +128,7 @@ def whole(text: str) -> list[Misreading]:
             if n_outside > most_outside:
                 break
         different = len(distinct) >= (2 if distinct <= _COMMON else 3)
-        if n_found >= _MANY and different and n_inside >= _ALL * (n_inside + n_outside):
+        if n_found >= MANY and different and n_inside >= _ALL * (n_inside + n_outside):
             shares[Misreading(read_as, "utf-8")] = n_inside / (n_inside + n_outside)
     if shares.get(_LATIN_9, 1.0) < shares.get(TWICE, 0.0):
         del shares[_LATIN_9]

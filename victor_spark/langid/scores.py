@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from victor_spark.blocks import Float32, Int32, UInt8, UInt32, UInt64
 from victor_spark.kernels import ngrams, views
-from victor_spark.langid.normalise import folded
+from victor_spark.langid.normalise import folded, folding_table
 from victor_spark.langid.profiles import STEP, Profiles, packed
 from victor_spark.langid.settings import settings
 
@@ -97,7 +97,7 @@ def gains(
     most_letters: int = _ALL,
     lanes: tuple[str, ...] = (),
 ) -> tuple[Int32, Int32]:
-    """Folded text's gains by segment and language (n_segments, n_languages), and the letters read.
+    """A text's gains by segment and language (n_segments, n_languages), and the letters read.
 
     With `lanes` the columns are these languages and all others as one.
     """
@@ -105,8 +105,13 @@ def gains(
     n_columns = len(lanes) + 1 if lanes else len(profiles.languages)
     output = np.zeros((len(starts), n_columns), dtype=np.int32)
     n_letters = np.zeros(len(starts), dtype=np.int32)
-    arrays = (text, starts, ends, expanded.slots, expanded.entries)
-    ngrams.score_trigrams(*views(*arrays), most_letters, *views(output, n_letters))
+    tables, filled = views(expanded.slots, expanded.entries), views(output, n_letters)
+    arrays = views(text, folding_table(), starts, ends)
+    if ngrams.score_trigrams(*arrays, *tables, most_letters, *filled):
+        output[:] = 0
+        text, starts, ends = folded(text, starts, ends)
+        arrays = views(text, folding_table(), starts, ends)
+        ngrams.score_trigrams(*arrays, *tables, most_letters, *filled)
     return output, n_letters
 
 

@@ -5,9 +5,11 @@ from html import escape, unescape
 from typing import Final
 
 from victor_spark.metadata.evidence import Evidence
-from victor_spark.metadata.statements import Statements
+from victor_spark.metadata.statements import Statements, key
 from victor_spark.words import words
 
+_HEAD: Final = 1_000
+"""Characters in which a text may begin with its headline."""
 MIN_WORDS: Final = 30
 """A shorter text is a teaser."""
 
@@ -24,11 +26,15 @@ def body(markup: bytes, url: str | None, title: str | None) -> str | None:
     found = [(text, work) for text, work in stated if isinstance(text, str) and text.strip()]
     if not found or (len({text for text, _ in found}) > 1 and not page.is_titled(found[0][1])):
         return None
-    text = found[0][0]
+    text, work = found[0]
     if not _TAG.search(text):
         text = unescape(text)
     if not _TAG.search(text):
         text = "".join(f"<p>{escape(line)}</p>" for line in text.splitlines())
+    headline = work.get("headline") or work.get("name")
+    headline = unescape(headline) if isinstance(headline, str) else ""
+    if key(headline) not in key(text[:_HEAD]):
+        text = f"<h1>{escape(headline)}</h1>{text}"
     return f"<title>{escape(title or '')}</title><body>{text}"
 
 

@@ -50,8 +50,8 @@ _DIGITS: Final = {
     if unicodedata.category(chr(point)) == "Nd"
 }
 """The digits of other scripts: Arabic, Devanagari, Thai and more."""
-_MOST_HOURS: Final = 15
-_HOUR: Final = 60
+_ZONES: Final = 15
+"""Hours that a time zone can be off at most, and one."""
 _ISO: Final = re.compile(
     r"(?<!\d)(\d{4})\s?[-/.年년]\s?(\d{1,2})\s?[-/.月월]\s?(\d{1,2})(?!\d)"
     r"(?:[일日]?[T ,]+(\d{1,2}):(\d\d)(?::(\d\d))?(?:[.,]\d+)?(?:\s?([AaPp])\.?[Mm]\b)?"
@@ -84,15 +84,9 @@ def _time(found: re.Match[str]) -> str:
         hours = hours % 12 + 12 * (half == "p")
     if hours > 23 or minutes > 59 or seconds > 59:
         return ""
-    return f"T{hours:02}:{minutes:02}:{seconds:02}{_zone(found[8] or '')}"
-
-
-def _zone(text: str) -> str:
-    """A time zone as ±HH:MM; "" where none is stated, or one that cannot be."""
-    if text == "Z":
-        return "+00:00"
-    hours, minutes = int(text[1:3] or 99), int(text[-2:] or 99)
-    return f"{text[0]}{hours:02}:{minutes:02}" if hours < _MOST_HOURS and minutes < _HOUR else ""
+    time, zone = f"T{hours:02}:{minutes:02}:{seconds:02}", (found[8] or "").replace("Z", "+00:00")
+    is_zone = zone and int(zone[1:3]) < _ZONES and int(zone[-2:]) < 60
+    return f"{time}{zone[:3]}:{zone[-2:]}" if is_zone else time
 
 
 def _with_month(text: str) -> str | None:

@@ -112,7 +112,13 @@ class Evidence:
     def marked(self) -> list[Marked]:
         """Elements that itemprop, rel, class or id mark as an author or a date."""
         found: list[Marked] = []
-        for _, start, end, attribute, value, value_end, *_ in self._rows[kernel.MARKED]:
+        rows = self._rows[kernel.MARKED]
+        items = [start for _, start, _, attribute, *_ in rows if kernel.ATTRIBUTES[attribute] == "itemprop"]
+        review = _REVIEW.search(self._markup, 0, items[-1]) if items else None
+        of_reviews = {start for start in items if review and start > review.start()}
+        for _, start, end, attribute, value, value_end, *_ in rows:
+            if start in of_reviews:
+                continue
             name = _NAME.match(self._markup, start + 1)
             if name is not None and name[0].lower() not in _NOT_TEXT:
                 words = _value(self._markup[value:value_end]).lower()[:_MAX_MARK]
@@ -203,8 +209,10 @@ def _tidy(text: str) -> str:
 def _lines(markup: bytes) -> list[str]:
     """The lines of text of a piece of markup, without white space around them: most elements begin one."""
     text = " ".join(markup.decode("utf-8", "replace").split())
+    if "<r" in text:
+        text = _RUBY.sub("", text)
     if "<" in text:
-        text = _TAGS.sub("\n", _INLINE.sub(" ", _NOT_SHOWN.sub(" ", text)))
+        text = _TAGS.sub("\n", _INLINE.sub(" ", _BETWEEN_LINKS.sub("<br>", _NOT_SHOWN.sub(" ", text))))
     text = unescape(text[:MAX_VALUE])
     return [tidy for line in text.split("\n") if (tidy := " ".join(line.split()))]
 
@@ -212,14 +220,19 @@ def _lines(markup: bytes) -> list[str]:
 _ATTRIBUTE: Final = re.compile(r"""([^\s"'<>/=]++)\s*+(?:=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++)))?""")
 """With the names that have no value, so that no name is looked at again from its second letter on."""
 _NAMES: Final = np.array(kernel.NAMES, dtype=np.uint64)
-_RELATIONS: Final = {b"canonical": "canonical", b"license": "license", b"licence": "licence"}
+_RELATIONS: Final = {b"canonical": "canonical", b"license": "license", b"licence": "license"}
 _NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input")
 """What marks authors and dates of comments, and the fields of a form."""
+_REVIEW: Final = re.compile(rb"""itemprop=["']?reviews?["'\s>]""")
+"""The beginning of a review of what the page is about: authors and dates behind it are those of reviews."""
 _APART: Final = re.compile(rb"<(/?)(form|label|nav)\b", re.IGNORECASE)
 _NOT_SHOWN: Final = re.compile(r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--)(?:>|\Z)")
 _INLINE: Final = re.compile(
     r"</?(?:[aAbBiIuU]|abbr|bdi|em|EM|font|FONT|small|span|SPAN|strong|STRONG|sup|time)\b[^<>]*+>"
 )
+_BETWEEN_LINKS: Final = re.compile("</a> ?(?=<a )")
+_RUBY: Final = re.compile(r"<r[tp]\b.*?(?=</?r(?:t|p|b|uby)\b|\Z)|</?r(?:t|p|b|tc|uby)\b[^<>]*+>")
+"""What says how a word is pronounced, and the other tags around it."""
 _TAGS: Final = re.compile(r"(?:<[^>]*+(?:>|\Z) ?)+")
 _NAME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9]{0,31}")
 _NOT_TEXT: Final = frozenset((b"body", b"img", b"input", b"form"))

@@ -11,6 +11,7 @@ from victor_spark.metadata import days, names
 from victor_spark.metadata.evidence import Evidence, Marked
 from victor_spark.metadata.statements import USER, Candidates, Statements, key
 from victor_spark.metadata.vocabulary import vocabulary
+from victor_spark.words import INVISIBLE
 
 MIN_HEADING_F1: Final = 0.3
 """The F1 by different words with a stated title from which on an `h1` is the title."""
@@ -53,9 +54,17 @@ def metadata(markup: bytes, url: str | None = None, fields: Iterable[str] | None
     for name in _FIELDS if fields is None else fields:
         for where, value in _FIELDS[name](page):
             if value:
-                values[name], sources[name] = value, where
+                seen = _seen(value) if isinstance(value, str) else tuple(map(_seen, value))
+                values[name], sources[name] = seen, where
                 break
     return Metadata(**values, sources=sources)
+
+
+def _seen(text: str) -> str:
+    return text if text.isascii() else text.translate(_NOT_SEEN)
+
+
+_NOT_SEEN: Final = dict.fromkeys(map(ord, INVISIBLE))
 
 
 def _titles(page: Statements) -> Candidates[str]:
@@ -118,7 +127,7 @@ def _boards(page: Statements, stated: set[str]) -> set[str]:
 
 def _without_site(page: Statements, title: str, boards: set[str]) -> str:
     """The title without the name of its site, which stands before or after a bar or a dash."""
-    title = " ".join(unescape(title).replace("\xad", "").split()).rstrip("¶ ")
+    title = " ".join(unescape(title).split()).rstrip("¶ ")
     headings, sites = page.headings - boards, page.sites | boards
     if key(title) in headings:
         return title
@@ -149,15 +158,15 @@ def _authors(page: Statements) -> Candidates[tuple[str, ...]]:
     """Persons first; an organisation or the site itself where no person is named."""
     others: list[tuple[str, tuple[str, ...]]] = []
     for where, found in _named_authors(page):
-        if persons := tuple(name for name in found if _is_person(name, page.sites)):
+        persons = tuple(
+            name
+            for name in found  # neither the site's nor a role
+            if vocabulary().roles.isdisjoint(name.casefold().split()) and not _is_site(name, page.sites)
+        )
+        if persons:
             yield where, persons
         others.append((where, found))
     yield from others
-
-
-def _is_person(name: str, sites: set[str]) -> bool:
-    """Whether a name is neither the site's nor a role."""
-    return vocabulary().roles.isdisjoint(name.casefold().split()) and not _is_site(name, sites)
 
 
 def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
@@ -175,9 +184,19 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
             yield f"meta {data}", names.authors(page.evidence.meta.get(data, ()))
     yield from _marked_authors(page, (USER, _ITEM, _RELATION) if page.states_thread else (_ITEM, _RELATION))
     for pattern in _BYLINES:
-        for mark, lines in page.marked(pattern, _LONGEST_BYLINE):
-            if len(found := names.of_lines(lines, handles=handles)) <= _MAX_IN_BYLINE:
-                yield mark, found
+        before: Marked | None = None  # the element with the names in `found`, or the last one of them
+        found: tuple[str, ...] = ()
+        for one, lines in page.elements(pattern, _LONGEST_BYLINE):
+            several = "authors" in one.mark or "byline" in one.mark
+            own = names.of_lines(lines, handles=handles, several=several)
+            if len(own) > _MAX_IN_BYLINE:
+                continue
+            if before and (one.mark != before.mark or one.start - before.start > _BESIDE):
+                yield before.mark, found
+                found = ()
+            before, found = one, (*found, *(name for name in own if name not in found))
+        if before:
+            yield before.mark, found
     yield from _marked_authors(page, (USER,))
     below, above = page.around
     yield from (("text by h1", found) for found in names.introduced([*_first(below, 1200), "", *above]))
@@ -214,6 +233,8 @@ _IN_BRACKETS: Final = re.compile(r"(?<=\S) \([^()]*\)")
 _UPDATED: Final = re.compile("updated|modified", re.IGNORECASE)
 
 
+_BESIDE: Final = 150
+"""Bytes between the beginnings of elements with the same mark that name authors of one text."""
 _NEAR: Final = 1_000
 """Bytes between the names of authors of one text."""
 _ITEM, _RELATION, *_BYLINES = map(
@@ -235,7 +256,9 @@ _MAX_IN_BYLINE: Final = 5
 
 
 def _dates(page: Statements) -> Candidates[str]:
-    yield from _days(page, _stated_dates(page))
+    stated = [page.of_works("datePublished"), page.meta("published"), page.of_works("dateCreated")]
+    items = _joined(page.marked(_DATE_ITEM, _LONGEST_NAME))
+    yield from _days(page, chain(*stated, page.of_works("uploadDate"), items))
     if page.url and (day := days.in_address(page.url)):
         yield "address", day
     yield from _days(page, _visible_dates(page))
@@ -246,14 +269,6 @@ def _days(page: Statements, candidates: Candidates[str]) -> Candidates[str]:
     for where, text in candidates:
         if (day := days.iso(text, month_first="/" in text and page.month_first)) is not None:
             yield where, day
-
-
-def _stated_dates(page: Statements) -> Candidates[str]:
-    yield from page.of_works("datePublished")
-    yield from page.meta("published")
-    yield from page.of_works("dateCreated")
-    yield from page.of_works("uploadDate")
-    yield from _joined(page.marked(_DATE_ITEM, _LONGEST_NAME))
 
 
 def _visible_dates(page: Statements) -> Candidates[str]:
@@ -310,7 +325,7 @@ _FIELDS: Final[dict[str, Callable[[Statements], Candidates[Any]]]] = {
         [("html lang", page.evidence.language)], page.meta("language"), page.of_works("inLanguage")
     ),
     "license": lambda page: chain(
-        page.linked("license", "licence"), page.of_works("license", "url"), page.meta("license")
+        page.linked("license"), page.of_works("license", "url"), page.meta("license")
     ),
 }
 """The candidates for each field of Metadata: a new field is an entry here, and one there."""

@@ -18,7 +18,7 @@ Thing = dict[str, Any]
 
 
 def things(texts: Iterable[str]) -> list[Thing]:
-    """All objects of a page's JSON-LD, breadth first: what encloses comes before what it holds."""
+    """The objects of a page's JSON-LD but reviews, breadth first: what encloses others comes before them."""
     found: list[Thing] = []
     waiting = [value for text in texts if isinstance(value := read(text), (dict, list))]
     for value in waiting:
@@ -26,9 +26,15 @@ def things(texts: Iterable[str]) -> list[Thing]:
             found.append(value)
             if len(found) == MAX_THINGS:
                 break
-        inside = value.values() if isinstance(value, dict) else value[:MAX_THINGS]
+            inside = [inner for name, inner in value.items() if name not in _OF_OTHERS]
+        else:
+            inside = value[:MAX_THINGS]
         waiting += [inner for inner in inside if isinstance(inner, (dict, list))]
     return found
+
+
+_OF_OTHERS: Final = frozenset(("review", "reviews", "comment"))
+"""Fields with works about the thing, by others and of other days."""
 
 
 def read(text: str) -> Any:
@@ -79,17 +85,13 @@ def types(thing: Thing) -> tuple[str, ...]:
     return tuple([one.replace(":", "/").rpartition("/")[2] for one in stated if isinstance(one, str)])
 
 
-def resolved(value: Any, by_id: dict[str, Thing]) -> Any:
-    """The object that a bare reference ({"@id": …}) means, else the value itself."""
-    if isinstance(value, dict) and "@id" in value and len(value) <= 2:
-        return by_id.get(str(value["@id"]), value)
-    return value
-
-
 def strings(value: Any, key: str, by_id: dict[str, Thing]) -> Iterator[str]:
-    """The texts of a value: itself, `key` of objects, or those of a list."""
+    """The texts of a value: itself, `key` of objects and of those that references ({"@id": …}) mean, or
+    those of a list.
+    """
     for one in (value if isinstance(value, list) else [value])[:100]:
-        inner = resolved(one, by_id)
+        is_reference = isinstance(one, dict) and "@id" in one and len(one) <= 2
+        inner = by_id.get(str(one["@id"]), one) if is_reference else one
         if isinstance(inner, dict):
             inner = inner.get(key) or inner.get("@value")
             inner = inner[0] if isinstance(inner, list) and inner else inner

@@ -19,21 +19,27 @@ def authors(values: Iterable[str], *, handles: bool = False) -> tuple[str, ...]:
     """
     found: dict[str, str] = {}
     for value in values:
-        for name in _apart(value, handles):
-            key = name.casefold()
-            if key not in found and len(found) < MAX_AUTHORS:
-                found[key] = name
-    return tuple(found.values())
+        for name in _apart(value, handles) if len(found) < MAX_AUTHORS else ():
+            found.setdefault(name.casefold(), name)
+    return tuple(found.values())[:MAX_AUTHORS]
 
 
-def of_lines(lines: Iterable[str], *, handles: bool = False) -> tuple[str, ...]:
-    """The names in the first line that holds one, and in those that go on after a comma or `and`."""
+def of_lines(lines: Iterable[str], *, handles: bool = False, several: bool = False) -> tuple[str, ...]:
+    """The names in the first line that holds one, and in those that go on after a comma or `and`.
+
+    With `several`, in all lines if all others are full names.
+    """
     found: list[str] = []
     goes_on = True
     lines = list(lines)
     begin = next((i for i, line in enumerate(lines) if _introduction().match(f"{line} ")), 0)
+    no_names = vocabulary().roles | _other_words()
+    is_list = several and all(
+        _PLAIN.fullmatch(line) and line.istitle() and no_names.isdisjoint(line.casefold().rstrip("s").split())
+        for line in lines[begin + 1 :]
+    )
     for line in lines[begin:]:
-        goes_on = goes_on or _GOES_ON.match(line) is not None
+        goes_on = goes_on or is_list or _GOES_ON.match(line) is not None
         if found and not goes_on:
             break
         found += _apart(line, handles)

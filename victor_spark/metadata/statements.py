@@ -65,11 +65,9 @@ class Statements:
             for value in self.evidence.meta.get(name, ()):
                 yield f"meta {name}", value
 
-    def linked(self, *relations: str) -> Candidates[str]:
-        """Addresses of `link` elements by these relations."""
-        for relation in relations:
-            for value in self.evidence.links.get(relation, ()):
-                yield f"link {relation}", value
+    def linked(self, relation: str) -> Candidates[str]:
+        """Addresses of `link` elements by a relation."""
+        return ((f"link {relation}", value) for value in self.evidence.links.get(relation, ()))
 
     def of_works(self, field: str, inner: str = "name") -> Candidates[str]:
         """Texts of a field of the works; of an object its `inner` field."""

@@ -11,8 +11,7 @@ from victor_spark.kernels import crf as kernel
 from victor_spark.kernels import views
 from victor_spark.model import revision
 from victor_spark.model.decision import n_words
-from victor_spark.model.feature_sets import Strip
-from victor_spark.model.table import FeatureTable
+from victor_spark.model.table import FeatureTable, Strip
 from victor_spark.model.trees import Trees
 from victor_spark.model.weights import Weights
 
@@ -43,21 +42,22 @@ class Model:
         return self.table.values(blocks, self.weights, self.first)
 
     def strips(self, blocks: Blocks) -> Strip:
-        """The same for some blocks at a time, of a page with at least one."""
-        return self.table.strips(blocks, self.weights, self.first)
+        """The same for some blocks at a time, of a page with at least one; with room for revision.ADDED."""
+        n_more = len(revision.ADDED) if self.last is not None else 0
+        return self.table.strips(blocks, self.weights, self.first, n_more)
 
 
 def marginals(model: Model, blocks: Blocks) -> Float64:
     """P(header), P(text), P(other) per block: shape (n_blocks, 3), rows sum to 1."""
     if not len(blocks):
         return np.empty((0, len(LABELS)))
-    n, words = len(blocks), n_words(blocks)
-    bins, guesses = np.empty((len(model.table.names), n), dtype=np.uint8), np.empty(n, dtype=np.float32)
+    n, n_own, words = len(blocks), len(model.table.names), n_words(blocks)
+    bins, guesses = np.empty((n_own, n), dtype=np.uint8), np.empty(n, dtype=np.float32)
     strips = [slice(first, min(first + STRIP, n)) for first in range(0, n, STRIP)]
     values = model.strips(blocks)
     for strip in strips:
         of_strip = values(strip.start, strip.stop)
-        bins[:, strip], guesses[strip] = model.table.bins(of_strip), of_strip[-1]
+        bins[:, strip], guesses[strip] = model.table.bins(of_strip[:n_own]), of_strip[n_own - 1]
     del values  # its columns of the page are computed again below: they take too much memory to keep
     chain = _forward_backward(model, _scores(model, bins))
     del bins
@@ -67,7 +67,8 @@ def marginals(model: Model, blocks: Blocks) -> Float64:
     values = model.strips(blocks) if len(strips) > 1 else lambda _first, _end: of_strip
     result = np.empty_like(chain)
     for strip in strips:
-        rows = complete(strip.start, values(strip.start, strip.stop))
+        rows = values(strip.start, strip.stop)
+        complete(strip.start, rows[n_own:])
         result[strip] = revision.revised(model.last, rows, chain[strip], words[strip])
     return result
 

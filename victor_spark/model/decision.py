@@ -20,12 +20,15 @@ def by_threshold(marginals: Float64, threshold: float) -> Bool:
     return np.asarray(marginals[:, OTHER] < threshold)
 
 
-MIN_EXPECTED_F1: Final = 0.1
+MIN_EXPECTED_F1: Final = 0.2
 """Below this nothing of a page is kept: such pages mostly have empty gold."""
+
+SURE: Final = 0.7
+"""On a page with a lower expected F1, all uncertain blocks or none are content more often than elsewhere."""
 
 
 def by_expected_f1(
-    marginals: Float64, words: Float64, beta: float = 1.0, least: float = MIN_EXPECTED_F1
+    marginals: Float64, words: Float64, beta: float = 1.0, least: float = MIN_EXPECTED_F1, sure: float = SURE
 ) -> Bool:
     """Keep the likeliest blocks, as many as make the page's expected F by words highest.
 
@@ -33,22 +36,27 @@ def by_expected_f1(
     page's gold text has all or none. So the content is modelled as the blocks with P(content) > u, u uniform
     between 0 and 1: each block has its marginal, and the expected F is a mean over u. `beta` 1 is F1; below 1
     precision counts for more, above 1 recall (van Rijsbergen 1979). Probabilities are rounded to
-    kernels.decision.LEVELS levels. Nothing is kept where the highest expected F1 is below `least`.
+    kernels.num.LEVELS levels. Where the highest expected F1 is below `sure`, u has the distribution `WIDE`
+    instead. If it is below `least`, nothing is kept.
     """
     kept = np.zeros(len(words), dtype=bool)
     filled = views(np.zeros(LEVELS), kept.view(np.uint8))
-    kernel.keep_best(*views(marginals, words), beta**2, least, *filled)
+    kernel.keep_best(*views(marginals, words), beta**2, least, sure, *views(WIDE), *filled)
     return kept
 
+
+_POWERS: Final = np.linspace(0, 1, LEVELS + 1) ** 0.65
+WIDE: Final = np.diff(_POWERS / (_POWERS + _POWERS[::-1]))
+"""The probability of each level of u where its log-odds are logistic, wider than those of a uniform u."""
 
 PRECISION: Final = "precision"
 RECALL: Final = "recall"
 PREFERENCES: Final = {PRECISION: 0.5, RECALL: 2.0}
-"""Values of `--prefer` and their beta: best for F0.5 and F2 out of fold. docs/quality.md has the curve."""
+"""Values of `--prefer` and their beta: within 0.001 of the best F0.5 and F2 (docs/quality.md)."""
 
 
 def expected_f1(marginals: Float64, words: Float64, kept: Bool) -> float:
-    """The expected F1 by words of `kept`, as in `by_expected_f1`; 0 where nothing is kept."""
+    """The expected F1 by words of `kept`, u uniform; 0 where nothing is kept."""
     of_kept, of_levels = kept.view(np.uint8), np.zeros((2, LEVELS))
     return float(kernel.expected_f1(*views(marginals, words, of_kept, of_levels)))
 

@@ -7,7 +7,6 @@ effect.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -85,26 +84,21 @@ def _effects(
     """
     medians = np.median(values, axis=1)
     step = at_once or _MAX_BLOCKS
-    parts = (np.ascontiguousarray(values[:, at : at + step]) for at in range(0, values.shape[1], step))
-    return tuple(chain.from_iterable(_of_part(part, medians, names, score) for part in parts))
-
-
-def _of_part(
-    values: Float32, medians: Float32, names: Sequence[str], score: Score
-) -> tuple[tuple[Effect, ...], ...]:
-    whole = score(values)
-    effects = np.zeros(values.shape)
-    changed = values.copy()
-    for row in range(len(values)):
-        changed[row] = medians[row]
-        effects[row] = whole - score(changed)
-        changed[row] = values[row]
-    order = np.argsort(-np.abs(effects), axis=0, kind="stable")[:MAX_EFFECTS]
-    return tuple(
-        tuple(
-            Effect(names[row], float(values[row, block]), float(effects[row, block]))
-            for row in order[:, block].tolist()
-            if abs(effects[row, block]) >= _MIN_EFFECT
+    found: list[tuple[Effect, ...]] = []
+    for at in range(0, values.shape[1], step):
+        part = np.ascontiguousarray(values[:, at : at + step])
+        whole, effects, changed = score(part), np.zeros(part.shape), part.copy()
+        for row in range(len(part)):
+            changed[row] = medians[row]
+            effects[row] = whole - score(changed)
+            changed[row] = part[row]
+        order = np.argsort(-np.abs(effects), axis=0, kind="stable")[:MAX_EFFECTS]
+        found += (
+            tuple(
+                Effect(names[row], float(part[row, block]), float(effects[row, block]))
+                for row in rows
+                if abs(effects[row, block]) >= _MIN_EFFECT
+            )
+            for block, rows in enumerate(order.T.tolist())
         )
-        for block in range(values.shape[1])
-    )
+    return tuple(found)

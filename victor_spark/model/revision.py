@@ -5,7 +5,6 @@ of the elements around it and of blocks of the same kin, and the CRF's marginals
 learning (Cohen and Carvalho, IJCAI 2005). The CRF still separates headers from text.
 """
 
-from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -46,7 +45,7 @@ _MIN_PROBABILITY: Final = 1e-4
 def guesses_of(blocks: Blocks, page: Layout, logits: Float32) -> Fill:
     """What fills `rows` (len(GUESSES), any number of blocks), from guessed log-odds of content (n_blocks)."""
     own = np.empty((len(_OF_BLOCKS), len(blocks)), dtype=np.float32)
-    words = blocks.n_words
+    words = page.words
     bounded = np.minimum(np.maximum(logits, np.float32(-9.0)), np.float32(9.0))
     guesses = np.asarray(1.0 / (1.0 + np.exp(-bounded)), dtype=np.float32)
     n = page.places.shape[1]
@@ -67,28 +66,24 @@ def guesses_of(blocks: Blocks, page: Layout, logits: Float32) -> Fill:
     return fill
 
 
-def completing(blocks: Blocks, guesses: Float32, marginals: Float64) -> Callable[[int, Float32], Float32]:
-    """A function that appends the rows of ADDED to the values (n_features, any number) of blocks from one on.
-
-    `guesses` (n_blocks) are the last of these features, of all blocks.
-    """
+def completing(blocks: Blocks, guesses: Float32, marginals: Float64) -> Fill:
+    """What fills the rows of ADDED; `guesses` (n_blocks) are the last feature of the table, of all blocks."""
     fill = guesses_of(blocks, layout_of(blocks), guesses)
     layout_of.cache_clear()  # it holds the page
 
-    def completed(first: int, values: Float32) -> Float32:
-        n_known, n = values.shape
-        rows = np.empty((n_known + len(ADDED), n), dtype=np.float32)
-        rows[:n_known] = values
-        fill(first, rows[n_known : -len(CRF)])
-        kernel.told(*views(marginals[first : first + n]), _MIN_PROBABILITY, *views(rows[-len(CRF) :]))
-        return rows
+    def complete(first: int, rows: Float32) -> None:
+        fill(first, rows[: -len(CRF)])
+        of_rows = marginals[first : first + rows.shape[1]]
+        kernel.told(*views(of_rows), _MIN_PROBABILITY, *views(rows[-len(CRF) :]))
 
-    return completed
+    return complete
 
 
 def features(blocks: Blocks, values: Float32, marginals: Float64) -> Float32:
     """`values` (n_features, n_blocks; the last: the first guess), and below them the added ones."""
-    return completing(blocks, values[-1], marginals)(0, values)
+    rows = np.vstack([values, np.empty((len(ADDED), len(blocks)), dtype=np.float32)])
+    completing(blocks, values[-1], marginals)(0, rows[len(values) :])
+    return rows
 
 
 def revised(trees: Trees, rows: Float32, marginals: Float64, words: Float64) -> Float64:

@@ -112,10 +112,13 @@ _COUNT_ROWS: Final = np.array([ROWS.index(name) for name in COUNTS.values()], dt
 class Layout:
     """One page as paragraphs and elements.
 
-    `of_block` (n_blocks): the paragraph of each block; `places` and `sums`, a column a paragraph, rows
-    num.PLACES and num.SUMS; `last_inside` (n_elements): the last element inside each.
+    `words`, `linked` and `of_block` (n_blocks): the words of each block, whether it is in a link, and its
+    paragraph; `places` and `sums`, a column a paragraph, rows num.PLACES and num.SUMS; `last_inside`
+    (n_elements): the last element inside each.
     """
 
+    words: Int32
+    linked: UInt8
     of_block: Int32
     places: Int32
     sums: Float64
@@ -132,22 +135,19 @@ def containers(blocks: Blocks, bits: Sequence[int] = _CONTAINER_BITS) -> UInt64:
     return mapped
 
 
-def _linked(blocks: Blocks) -> UInt8:
-    return np.asarray(blocks.containers & _LINK != 0).view(np.uint8)
-
-
 _LINK: Final = np.uint64(BIT["a"])
 
 
 @lru_cache(maxsize=1)
 def layout_of(blocks: Blocks) -> Layout:
     """The paragraphs and elements of a page with at least one block."""
-    n = len(blocks)
+    n, words = len(blocks), blocks.n_words
+    linked = (blocks.containers & _LINK != 0).view(np.uint8)
     of_block = np.empty(n, dtype=np.int32)
     places = np.empty((len(num.PLACES), n), dtype=np.int32)
     sums = np.empty((len(num.SUMS), n))
     packed = kernel.layout(
-        *views(blocks.paragraph, blocks.n_words, _linked(blocks), blocks.n_sentences),
+        *views(blocks.paragraph, words, linked, blocks.n_sentences),
         *views(blocks.parent_block, blocks.elements),
         *views(blocks.path, blocks.class_path, of_block, places, sums),
         KEY,
@@ -155,6 +155,8 @@ def layout_of(blocks: Blocks) -> Layout:
     )
     n_elements, n_paragraphs = packed >> 32, packed & 0xFFFFFFFF
     return Layout(
+        words,
+        linked,
         of_block,
         np.ascontiguousarray(places[:, :n_paragraphs]),
         np.ascontiguousarray(sums[:, :n_paragraphs]),
@@ -168,14 +170,13 @@ Fill: TypeAlias = Callable[[int, Float32], None]
 
 def rows_of(blocks: Blocks) -> Fill:
     """What fills `rows` (len(NAMES), any number of blocks) of a page with at least one block."""
-    n, words, linked = len(blocks), blocks.n_words, _linked(blocks)
-    page = layout_of(blocks)
+    n, page = len(blocks), layout_of(blocks)
     numbers = np.empty(len(_OF_PAGE), dtype=np.float32)
     twins = np.empty((2, n), dtype=np.int32)
-    ratios = np.empty((2, max(int(blocks.div_group.max()), int(blocks.td_group.max())) + 1))
+    ratios = np.empty((2, blocks.elements.shape[1]))  # no more groups than elements
     mean_depth = of_blocks.of_page(
-        *views(words, blocks.n_sentences, blocks.depth, blocks.div_group, blocks.td_group),
-        *views(blocks.letters_hash, linked),
+        *views(page.words, blocks.n_sentences, blocks.depth, blocks.div_group, blocks.td_group),
+        *views(blocks.letters_hash, page.linked),
         KEY,
         *views(_slots(n), twins, ratios, numbers[-_N_DOCUMENT:]),
     )
@@ -185,9 +186,11 @@ def rows_of(blocks: Blocks) -> Fill:
     def fill(first: int, rows: Float32) -> None:
         these = slice(first, first + rows.shape[1])
         counts = _rows(blocks) if rows.shape[1] == n else [column[these] for column in _rows(blocks)]
+        hints = blocks.hints[:, these]
+        hints = np.ascontiguousarray(hints) if HINTS == GROUPS else hints.take(_HINT_ROWS, axis=0)
         of_blocks.of_blocks(
             *views(np.concatenate(counts).reshape(len(ROWS), -1), of_containers[these]),
-            *views(blocks.hints[:, these].take(_HINT_ROWS, axis=0), page.of_block[these], page.places),
+            *views(hints, page.of_block[these], page.places),
             len(CONTAINERS),
             *views(_COUNT_ROWS),
             first,

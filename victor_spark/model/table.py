@@ -1,10 +1,15 @@
-"""Bins and feature template: numbers become attributes of a CRF (Victor, section 3.1, steps 5 and 6)."""
+"""Feature sets, and their tables: features become bins, and bins attributes of a CRF (Victor, section 3.1).
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+A published name means one list of features for ever: a change makes a new name. A set is a sequence of parts.
+To add features, write a part (their names, and what computes them), and a set with it under a new name in
+FEATURE_SETS and in conf/features/.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +20,72 @@ from victor_spark.errors import ConfigurationError, ModelError
 from victor_spark.html.tags import words
 from victor_spark.kernels import crf as kernel
 from victor_spark.kernels import views
-from victor_spark.model.feature_sets import FEATURE_SETS, Guess, Strip
+from victor_spark.model import surroundings, victor_2008
+from victor_spark.model.surroundings import Fill
 from victor_spark.model.trees import TreesOptions
 from victor_spark.model.victor_2008 import Patterns, compile_patterns
-from victor_spark.model.weights import Weights
+from victor_spark.model.weights import FEATURES, Weights
 from victor_spark.resources import directory
+
+Strip: TypeAlias = Callable[[int, int], Float32]
+"""Gives the values of the features of the blocks from one to before another."""
+Guess: TypeAlias = Callable[[Float32], Float32]
+"""Gives each block's log-odds of content from the values of the other features."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some features of a set: their names, and what fills their rows for a page with at least one block."""
+
+    names: tuple[str, ...]
+    rows_of: Callable[[Blocks, Patterns], Fill]
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureSet:
+    """The features of blocks: those of all parts in order.
+
+    Where the set `is_learnt`, the features of trained weights follow, and last the score: what trees make of
+    all other features.
+    """
+
+    parts: tuple[Part, ...]
+    is_learnt: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features in the order of their rows."""
+        own = tuple(name for part in self.parts for name in part.names)
+        return (*own, *FEATURES, SCORE) if self.is_learnt else own
+
+
+SCORE: Final = "score"
+"""What trees make of the other features: the log-odds of content."""
+
+LANGUAGE: Final = frozenset({"langid1", "langid2"})
+"""Features that need the language profiles. They bring victor-2008 nothing on our pages (docs/quality.md)."""
+
+TEMPLATE_SHARE: Final = "template_share"
+"""The feature that needs the templates of the page's site; 0 where there are none."""
+
+
+def _template_share(blocks: Blocks, _patterns: Patterns) -> Fill:
+    def fill(first: int, rows: Float32) -> None:
+        rows[:] = blocks.template_share[first : first + rows.shape[1]]
+
+    return fill
+
+
+_PAPER: Final = Part(victor_2008.NAMES, victor_2008.rows_of)
+_SURROUNDINGS: Final = Part(surroundings.NAMES, lambda blocks, _patterns: surroundings.rows_of(blocks))
+_TEMPLATES: Final = Part((TEMPLATE_SHARE,), _template_share)
+
+FEATURE_SETS: Final[Mapping[str, FeatureSet]] = {
+    "victor-2008": FeatureSet((_PAPER,)),
+    "victor-2": FeatureSet((_SURROUNDINGS,), is_learnt=True),
+    "victor-3": FeatureSet((_SURROUNDINGS,), is_learnt=True),
+    "victor-2-templates": FeatureSet((_SURROUNDINGS, _TEMPLATES), is_learnt=True),
+}
 
 Conjunction = tuple[tuple[int, int], ...]
 """(feature index, offset) of each part."""
@@ -71,10 +137,37 @@ class FeatureTable:
             return np.empty((len(self.names), 0), dtype=np.float32)
         return self.strips(blocks, weights, guess)(0, len(blocks))
 
-    def strips(self, blocks: Blocks, weights: Weights | None = None, guess: Guess | None = None) -> Strip:
-        """The same for some blocks at a time, of a page with at least one."""
-        strip = FEATURE_SETS[self.feature_set].strips(blocks, self.patterns, weights, guess)
-        return lambda first, end: self.silenced(strip(first, end))
+    def strips(
+        self, blocks: Blocks, weights: Weights | None = None, guess: Guess | None = None, n_more: int = 0
+    ) -> Strip:
+        """The same for a strip of blocks at a time, of a page with at least one block.
+
+        All values of a large page may take more memory than everything else about it. Without weights their
+        features and the score are left out; without a guess the score is; with it, there is room for `n_more`
+        rows below.
+        """
+        fills = [
+            (len(part.names), part.rows_of(blocks, self.patterns))
+            for part in FEATURE_SETS[self.feature_set].parts
+        ]
+        if not self.is_learnt:
+            weights = guess = None
+        if weights is not None:
+            fills.append((len(FEATURES), weights.rows_of(blocks)))
+        n_values = sum(n_rows for n_rows, _ in fills)
+
+        def strip(first: int, end: int) -> Float32:
+            n_rows = n_values if guess is None else n_values + 1 + n_more
+            rows = np.empty((n_rows, end - first), dtype=np.float32)
+            n_known = 0
+            for n_of_part, fill in fills:
+                fill(first, rows[n_known : n_known + n_of_part])
+                n_known += n_of_part
+            if guess is not None:
+                rows[n_known] = guess(rows[:n_known])
+            return self.silenced(rows)
+
+        return strip
 
     def silenced(self, values: Float32) -> Float32:
         """The values, or the first rows of them, with 0 for silent features."""

@@ -1,6 +1,6 @@
 """Features of `victor-2008`, those of the paper, as a table: one entry, one feature (Victor, section 3.2).
 
-A feature is a function of a page's block columns that gives one number per block. Its bin edges and offsets
+A feature is one number per block, computed from a page's block columns. Its bin edges and offsets
 stand in conf/features/victor-2008.toml and travel inside the model.
 
 regexp.url, regexp.date and regexp.time are lists of regular expressions: the value of a block is the number
@@ -9,15 +9,13 @@ could match, never block by block.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import Blocks, Float32
+from victor_spark.blocks import Blocks, Float32, zeros
 from victor_spark.errors import ConfigurationError
 from victor_spark.html.tags import BIT
 from victor_spark.model.surroundings import Fill
@@ -31,94 +29,9 @@ FAMILIES: Final[Mapping[str, str]] = {"url": r"[:.@]", "date": r"\d", "time": r"
 """Family → what each of its expressions begins with: one character, found fast; the rest is tried at each."""
 
 
-@dataclass(frozen=True)
-class BlockView:
-    """The columns of one page, and what several features derive from them, computed once."""
-
-    blocks: Blocks
-    patterns: Patterns
-
-    @cached_property
-    def n_chars(self) -> Column:
-        """Characters per block, white space inside included."""
-        return self.blocks.text_end - self.blocks.text_start
-
-    @cached_property
-    def n_words(self) -> Column:
-        """Tokens with a letter or a digit."""
-        return self.blocks.n_words
-
-    @cached_property
-    def n_tokens(self) -> Column:
-        """All white-space separated tokens."""
-        return self.n_words + self.blocks.n_other_tokens
-
-    @cached_property
-    def duplicates(self) -> tuple[Column, Column]:
-        """How many blocks have the same letters, this one included; which are the first of several."""
-        _, first, inverse, counts = np.unique(
-            self.blocks.letters_hash, return_index=True, return_inverse=True, return_counts=True
-        )
-        n_same = counts[inverse]
-        is_first = np.zeros(len(n_same), dtype=bool)
-        is_first[first] = True
-        return n_same, is_first & (n_same > 1)
-
-    @cached_property
-    def div_word_ratio(self) -> Column:
-        """The share of the page's unlinked words that stand in the block's div group."""
-        return self._word_ratio(self.blocks.div_group)
-
-    @cached_property
-    def td_word_ratio(self) -> Column:
-        """The same for table cells."""
-        return self._word_ratio(self.blocks.td_group)
-
-    def _word_ratio(self, group: Column) -> Column:
-        """Words outside links in the block's group / such words in all groups; 0 outside groups."""
-        words = np.where(container(self.blocks, "a"), 0, self.n_words)
-        totals = np.bincount(group, weights=words)
-        totals[:1] = 0
-        return np.asarray((totals / max(totals.sum(), 1.0))[group])
-
-    @cached_property
-    def matches(self) -> Mapping[str, Column]:
-        """Per family of patterns, the number of the first that matches."""
-        return first_matches(self.blocks, self.patterns)
-
-
 def container(blocks: Blocks, name: str) -> npt.NDArray[np.bool_]:
     """Which blocks have an ancestor in the class html.tags.CONTAINERS[name]."""
     return np.asarray((blocks.containers & np.uint64(BIT[name])) != 0)
-
-
-def _container(name: str) -> Callable[[BlockView], Column]:
-    return lambda view: container(view.blocks, name)
-
-
-def _column(name: str) -> Callable[[BlockView], Column]:
-    return lambda view: np.asarray(getattr(view.blocks, name))
-
-
-def _per_char(name: str) -> Callable[[BlockView], Column]:
-    return lambda view: getattr(view.blocks, name) / view.n_chars
-
-
-def _per_token(name: str) -> Callable[[BlockView], Column]:
-    return lambda view: getattr(view.blocks, name) / np.maximum(view.n_tokens, 1)
-
-
-def _matches(family: str) -> Callable[[BlockView], Column]:
-    return lambda view: view.matches[family]
-
-
-def _whole(value: Callable[[BlockView], float]) -> Callable[[BlockView], Column]:
-    """One number for the page, the same for every block."""
-    return lambda view: np.full(len(view.blocks), value(view))
-
-
-def _max(column: Column) -> float:
-    return float(column.max()) if len(column) else 0.0
 
 
 _CHARACTERS: Final = {
@@ -126,51 +39,69 @@ _CHARACTERS: Final = {
 }  # fmt: skip
 _TOKENS: Final = {kind: f"n_{kind}_tokens" for kind in ("alpha", "num", "mix", "other")}
 _IN: Final = (
-    "p",
-    "a",
-    "u",
-    "img",
-    *(f"class-{kind}" for kind in ("header", "bold", "italic", "list", "form")),
-)
+    "p", "a", "u", "img", "class-header", "class-bold", "class-italic", "class-list", "class-form"
+)  # fmt: skip
 _SPLITS: Final = {"p": "p", "br": "br", "hr": "hr", "class-inline": "inline", "class-block": "block"}
 
-VICTOR_2008: Final[Mapping[str, Callable[[BlockView], Column]]] = {
-    # Markup: all ancestors, and the tags since the previous block.
-    **{f"container.{name}": _container(name) for name in _IN},
-    **{f"split.{name}": _column(f"n_split_{column}") for name, column in _SPLITS.items()},
-    # Content: characters, tokens, sentences, twins, patterns, layout groups.
-    **{f"char.{kind}-abs": _column(column) for kind, column in _CHARACTERS.items()},
-    **{f"char.{kind}-rel": _per_char(column) for kind, column in _CHARACTERS.items()},
-    **{f"token.{kind}-abs": _column(column) for kind, column in _TOKENS.items()},
-    **{f"token.{kind}-rel": _per_token(column) for kind, column in _TOKENS.items()},
-    "sentence.count": _column("n_sentences"),
-    "sentence.avg-length": lambda view: view.n_words / np.maximum(view.blocks.n_sentences, 1),
-    "sentence-begin": _column("sentence_begin"),
-    "sentence-end": _column("sentence_end"),
-    "first-duplicate": lambda view: view.duplicates[1],
-    "duplicate-count": lambda view: view.duplicates[0],
-    **{f"regexp.{family}": _matches(family) for family in FAMILIES},
-    "div-group.word-ratio": lambda view: view.div_word_ratio,
-    "td-group.word-ratio": lambda view: view.td_word_ratio,
-    "langid1": _column("langid1"),
-    "langid2": _column("langid2"),
-    # Document.
-    "position": lambda view: np.arange(len(view.blocks)) / max(len(view.blocks) - 1, 1),
-    "document.word-count": _whole(lambda view: float(view.n_words.sum())),
-    "document.sentence-count": _whole(lambda view: float(view.blocks.n_sentences.sum())),
-    "document.block-count": _whole(lambda view: float(len(view.blocks))),
-    "document.max-div-group": _whole(lambda view: _max(view.div_word_ratio)),
-    "document.max-td-group": _whole(lambda view: _max(view.td_word_ratio)),
-}
+
+def columns(blocks: Blocks, patterns: Patterns) -> dict[str, Column]:
+    """Feature → its number for every block of a page."""
+    n, n_words = len(blocks), blocks.n_words
+    n_characters = blocks.text_end - blocks.text_start  # white space inside the block included
+    n_tokens = np.maximum(n_words + blocks.n_other_tokens, 1)  # all that white space separates
+    _, first, inverse, counts = np.unique(
+        blocks.letters_hash, return_index=True, return_inverse=True, return_counts=True
+    )
+    n_same = counts[inverse]
+    div_ratio, td_ratio = (_word_ratio(blocks, group) for group in (blocks.div_group, blocks.td_group))
+    of_page = {
+        "word-count": n_words.sum(),
+        "sentence-count": blocks.n_sentences.sum(),
+        "block-count": n,
+        "max-div-group": div_ratio.max(initial=0.0),
+        "max-td-group": td_ratio.max(initial=0.0),
+    }
+    return {
+        # Markup: all ancestors, and the tags since the previous block.
+        **{f"container.{name}": container(blocks, name) for name in _IN},
+        **{f"split.{name}": getattr(blocks, f"n_split_{column}") for name, column in _SPLITS.items()},
+        # Content: characters, tokens, sentences, twins, patterns, layout groups.
+        **{f"char.{kind}-abs": getattr(blocks, column) for kind, column in _CHARACTERS.items()},
+        **{
+            f"char.{kind}-rel": getattr(blocks, column) / n_characters for kind, column in _CHARACTERS.items()
+        },
+        **{f"token.{kind}-abs": getattr(blocks, column) for kind, column in _TOKENS.items()},
+        **{f"token.{kind}-rel": getattr(blocks, column) / n_tokens for kind, column in _TOKENS.items()},
+        "sentence.count": blocks.n_sentences,
+        "sentence.avg-length": n_words / np.maximum(blocks.n_sentences, 1),
+        "sentence-begin": blocks.sentence_begin,
+        "sentence-end": blocks.sentence_end,
+        "first-duplicate": np.isin(np.arange(n), first) & (n_same > 1),
+        "duplicate-count": n_same,
+        **{f"regexp.{family}": column for family, column in first_matches(blocks, patterns).items()},
+        "div-group.word-ratio": div_ratio,
+        "td-group.word-ratio": td_ratio,
+        "langid1": blocks.langid1,
+        "langid2": blocks.langid2,
+        # Document.
+        "position": np.arange(n) / max(n - 1, 1),
+        **{f"document.{name}": np.full(n, value) for name, value in of_page.items()},
+    }
+
+
+def _word_ratio(blocks: Blocks, group: Column) -> Column:
+    """The share of the page's unlinked words in groups that stand in the block's; 0 outside groups."""
+    totals = np.bincount(group, weights=np.where(container(blocks, "a"), 0, blocks.n_words))
+    totals[:1] = 0
+    return np.asarray((totals / max(totals.sum(), 1.0))[group])
 
 
 def rows_of(blocks: Blocks, patterns: Patterns) -> Fill:
-    """What fills `rows` (len(VICTOR_2008), any number of blocks) of a page."""
-    view = BlockView(blocks, patterns)
-    columns = [feature(view) for feature in VICTOR_2008.values()]
+    """What fills `rows` (len(NAMES), any number of blocks) of a page."""
+    found = list(columns(blocks, patterns).values())
 
     def fill(first: int, rows: Float32) -> None:
-        for row, column in enumerate(columns):
+        for row, column in enumerate(found):
             rows[row] = column[first : first + rows.shape[1]]
 
     return fill
@@ -228,3 +159,9 @@ def _lines(blocks: Blocks, rows: npt.NDArray[np.intp]) -> _Lines:
     spans = zip(blocks.text_start[rows].tolist(), blocks.text_end[rows].tolist(), strict=True)
     lengths = blocks.text_end[rows] - blocks.text_start[rows] + len(_BETWEEN)
     return rows, _BETWEEN.join([text[start:end] for start, end in spans]), np.cumsum(lengths) - lengths
+
+
+NAMES: Final = tuple(
+    columns(Blocks(text="", title=None, **zeros(0)), compile_patterns(dict.fromkeys(FAMILIES, ())))
+)
+"""The features in the order of their rows."""

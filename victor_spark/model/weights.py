@@ -24,8 +24,7 @@ from victor_spark.errors import ModelError
 from victor_spark.kernels import blocks as kernel
 from victor_spark.kernels import views
 from victor_spark.model.surroundings import Fill
-from victor_spark.parser.elements import ELEMENTS
-from victor_spark.parser.hashing import open_table
+from victor_spark.parser.elements import ELEMENTS, open_table
 
 NAME_FEATURES: Final = ("names.sum", "names.most", "names.least", "names.near", "names.own")
 """The rows of `Names.features`: see kernels.blocks.weigh."""
@@ -77,7 +76,7 @@ class Origins:
 
     def features(self, blocks: Blocks, rows: Float32) -> None:
         """Fills `rows` (len(ORIGIN_FEATURES), n_blocks) of a page with at least one block."""
-        rows[:] = 0.0
+        rows[len(self.weights) :] = 0.0
         if len(self.weights):
             used = used_elements(blocks, self.elements)
             logits = self.weights[:, :-1] @ used.astype(np.float32) + self.weights[:, -1]

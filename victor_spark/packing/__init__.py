@@ -1,1 +1,153 @@
-"""victor-spark packed for clusters: for --archives and for --py-files."""
+"""Packs victor-spark for clusters: a Python with all packages for --archives, or a zip for --py-files.
+
+The first holds interpreter, standard library and packages; unpacked anywhere, its `bin/python` is a script
+that sets the interpreter's paths. The zip holds victor-spark alone, for executors that have the packages;
+Python imports `unpacking` from it, which stands in place of victor_spark/__init__.py.
+"""
+
+import os
+import sys
+import sysconfig
+import tarfile
+import zipfile
+from collections.abc import Collection, Iterable, Iterator
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from io import BytesIO
+from pathlib import Path
+from typing import Final
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from victor_spark import resources
+from victor_spark.packing import unpacking
+
+NAME: Final = "victor-spark"
+EXECUTORS: Final = "executors"
+"""The extra that all executors need."""
+LEFT_OUT: Final = frozenset({"pyspark", "py4j"})
+"""Spark brings its own."""
+
+_VERSION: Final = f"python{sys.version_info.major}.{sys.version_info.minor}"
+_NOT_OF_THE_LIBRARY: Final = frozenset(
+    {"__pycache__", "site-packages", "dist-packages", "test", "tests", "idlelib", "tkinter", "turtledemo"}
+    | {"ensurepip", "lib2to3"}
+)
+_PACKAGE: Final = Path(__file__).resolve().parents[1]
+_NO_DATE: Final = (1980, 1, 1, 0, 0, 0)
+"""The same files make the same zip, and the same folder where it is unpacked."""
+
+_LAUNCHER: Final = f"""\
+#!/bin/sh
+here=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd -P)
+export PYTHONHOME="$here" PYTHONNOUSERSITE=1
+export LD_LIBRARY_PATH="$here/lib${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"
+export PYTHONPATH="${{PYTHONPATH:+$PYTHONPATH:}}$here/lib/{_VERSION}/site-packages"
+exec "$here/bin/{_VERSION}" "$@"
+"""
+
+
+def pack_environment(archive: Path, extras: frozenset[str] = frozenset()) -> int:
+    """Writes the archive of a Python, completely or not at all, and returns its size.
+
+    Raises PackageNotFoundError for a package that is needed and not installed.
+    """
+    packages = needed(extras)
+    with resources.replaced(archive) as draft, tarfile.open(draft, mode="w:gz", compresslevel=4) as tar:
+        _add_text(tar, "bin/python", _LAUNCHER)
+        _add_text(tar, "bin/python3", _LAUNCHER)
+        for target, source in _contents(packages):
+            tar.add(source, target, recursive=False)
+    return archive.stat().st_size
+
+
+def pack_zip(archive: Path) -> int:
+    """Writes the zip, completely or not at all, and returns its size."""
+    with resources.replaced(archive) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as zipped:
+        contents = [(f"{unpacking.INSIDE}/{target}", source) for target, source in _own_files()]
+        for name, source in [("victor_spark/__init__.py", Path(unpacking.__file__)), *contents]:
+            entry = zipfile.ZipInfo(name, _NO_DATE)
+            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+            zipped.writestr(entry, source.read_bytes())
+    return archive.stat().st_size
+
+
+def needed(extras: frozenset[str]) -> dict[str, Distribution]:
+    """The installed packages that victor-spark needs, without itself and those of LEFT_OUT."""
+    found: dict[str, Distribution] = {}
+    waiting = [*_wanted(_our_requirements(extras | {EXECUTORS}), frozenset())]
+    seen = set[tuple[str, frozenset[str]]]()
+    while waiting:
+        name, asked = wanted = waiting.pop()
+        if wanted in seen or name in LEFT_OUT:
+            continue
+        seen.add(wanted)
+        if name == NAME:
+            waiting += _wanted(_our_requirements(asked), frozenset())
+            continue
+        found[name] = package = distribution(name)
+        waiting += _wanted(package.requires or [], asked)
+    return found
+
+
+def _our_requirements(extras: frozenset[str]) -> list[str]:
+    """The requirements of the installed package; PackageNotFoundError: no such extra."""
+    ours = distribution(NAME)
+    if unknown := extras - set(ours.metadata.get_all("Provides-Extra") or []):
+        raise PackageNotFoundError(f"{NAME}[{','.join(sorted(unknown))}]")
+    requirements = map(Requirement, ours.requires or [])
+    return [str(one).partition(";")[0] for one in requirements if _applies(one, extras)]
+
+
+def _wanted(lines: Iterable[str], extras: frozenset[str]) -> Iterator[tuple[str, frozenset[str]]]:
+    """The packages, and their extras, that requirements name for this system."""
+    for line in lines:
+        requirement = Requirement(line)
+        if _applies(requirement, extras):
+            yield canonicalize_name(requirement.name), frozenset(requirement.extras)
+
+
+def _applies(requirement: Requirement, extras: frozenset[str]) -> bool:
+    marker = requirement.marker
+    return marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *extras))
+
+
+def _contents(packages: dict[str, Distribution]) -> Iterator[tuple[str, Path]]:
+    """(name in the archive, file), each once."""
+    yield f"bin/{_VERSION}", Path(sys.executable).resolve()
+    folder, name = sysconfig.get_config_var("LIBDIR"), sysconfig.get_config_var("INSTSONAME")
+    if sysconfig.get_config_var("Py_ENABLE_SHARED") and folder and Path(folder, name).is_file():
+        yield f"lib/{name}", Path(folder, name).resolve()
+    yield from _below(Path(sysconfig.get_path("stdlib")), f"lib/{_VERSION}", _NOT_OF_THE_LIBRARY)
+    site = f"lib/{_VERSION}/site-packages"
+    for package in packages.values():
+        for file in package.files or []:
+            inside = ".." not in file.parts and not file.is_absolute()  # scripts in bin/ name this Python
+            if inside and file.suffix != ".pyc" and (path := Path(str(package.locate_file(file)))).is_file():
+                yield f"{site}/{file.as_posix()}", path
+    for name, path in _own_files():
+        yield f"{site}/{name}", path
+
+
+def _add_text(tar: tarfile.TarFile, name: str, text: str) -> None:
+    entry, content = tarfile.TarInfo(name), text.encode()
+    entry.size, entry.mode = len(content), 0o755
+    tar.addfile(entry, BytesIO(content))
+
+
+def _own_files() -> Iterator[tuple[str, Path]]:
+    """(name below a folder on Python's path, file), each once; conf/ and models/ lie inside the package."""
+    yield from _below(_PACKAGE, _PACKAGE.name, {"__pycache__"})
+    for folder in ("conf", "models"):
+        if not (_PACKAGE / folder).is_dir():  # a checkout has them beside the package
+            yield from _below(resources.directory(folder), f"{_PACKAGE.name}/{folder}", ())
+
+
+def _below(folder: Path, target: str, without: Collection[str]) -> Iterator[tuple[str, Path]]:
+    """(name below `target`, file) of all files below a folder, without the folders of some names."""
+    for path, names, files in os.walk(folder):
+        names[:] = sorted(name for name in names if name not in without and not name.startswith("config-"))
+        for name in sorted(files):
+            file = Path(path, name)
+            if file.suffix not in {".pyc", ".a"} and file.is_file():
+                yield f"{target}/{file.relative_to(folder).as_posix()}", file.resolve()

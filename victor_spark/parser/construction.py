@@ -35,15 +35,15 @@ _HIDDEN = re.compile(rb"""\stype\s*=\s*(?:"hidden"|'hidden'|hidden(?=[\s/]|$))""
 class Builder:
     """One page's tree construction; `build` once.
 
-    `views`: memory views of the fields, from `source` to `formatting`.
+    `views`: memory views of the fields, from `element_flags` to `formatting`.
     """
 
     buffer: bytes
-    source: cython.const[cython.uchar][::1]
-    tokens: cython.int[:, ::1]
     element_flags: cython.const[cython.ushort][::1]
     starts: cython.const[cython.uchar][::1]
     ends: cython.const[cython.uchar][::1]
+    source: cython.const[cython.uchar][::1]
+    tokens: cython.int[:, ::1]
     nodes: cython.int[:, ::1]
     stack: cython.int[::1]
     is_open: cython.uchar[::1]
@@ -82,11 +82,11 @@ class Builder:
         *views: object,
     ):
         (
-            self.source,
-            self.tokens,
             self.element_flags,
             self.starts,
             self.ends,
+            self.source,
+            self.tokens,
             self.nodes,
             self.stack,
             self.is_open,

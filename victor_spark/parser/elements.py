@@ -1,14 +1,16 @@
-"""Tables of the tokenizer, the tree construction and the serialiser: elements and character references."""
+"""Tables of the tokenizer, the tree construction and the serialiser: elements and character references.
+
+And how kernels look names up: open-addressing tables from their hashes to numbers.
+"""
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from html.entities import html5
 from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
-from victor_spark.parser.hashing import hashed
 
 ELEMENTS: Final = (
     " html head body title base basefont bgsound link meta noframes script style template noscript"
@@ -18,7 +20,7 @@ ELEMENTS: Final = (
     " rb rtc rp rt svg math plaintext xmp frameset frame image pre listing selectedcontent keygen"
     " address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer"
     " header hgroup main menu nav ol search section summary ul"
-    " canvas ruby span var sub sup foreignobject desc"
+    " canvas ruby span var sub sup foreignobject desc q cite"
 ).split(" ")
 """The elements that the standard names, by number; 0 is any other."""
 
@@ -36,8 +38,9 @@ MODES: Final = (
     " after_body after_after_body in_template"
 ).split(" ")
 """The insertion modes (13.2.4.1), in an order that `<` compares: before the body, in it, after it."""
-BYTE_CLASSES: Final = ("not_white", "care", "care_in_attributes", "white", "letter")
-"""What a byte may be, as bits. `care`: it may have to be resolved or escaped, in text or in attributes."""
+BYTE_CLASSES: Final = ("not_white", "care", "care_in_attributes", "white", "letter", "not_plain")
+"""What a byte may be, as bits. `care`: it may have to be resolved or escaped, in text or in attributes;
+`not_plain`: in either, or it is a quote."""
 
 _FLAGGED: Final = {
     "void": "area base basefont bgsound br col embed frame hr img input link meta param source track wbr",
@@ -134,6 +137,8 @@ ENDS_DRAWING: Final = 64
 HOLDS_HTML: Final = 128
 """Added to the place in CONTENTS: of an element that ends a drawing, of one in drawings that holds HTML."""
 MOST_ATTRIBUTES: Final = 64
+TOO_MANY_ATTRIBUTES: Final = 500
+"""More in one tag are beyond the budget: the library compares each with all before it."""
 COPY: Final = 16
 """What the tags of an element that is opened again count for, without attributes."""
 
@@ -158,6 +163,32 @@ class References(NamedTuple):
     rows: npt.NDArray[np.int32]
     expansions: npt.NDArray[np.uint32]
     c1: npt.NDArray[np.uint32]
+
+
+def hashed(numbers: Mapping[str, int], size: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32]]:
+    """The slots with the names' hashes (0: free), and the number in each; `size` is a power of two."""
+    slots, places = open_table([fnv1a(name) for name in numbers], size)
+    return slots, np.array([*numbers.values(), 0], dtype=np.int32)[places]
+
+
+def open_table(codes: Sequence[int], size: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32]]:
+    """The slots with the codes (0: free), and which of the codes is in each (free: as many as there are)."""
+    slots = np.zeros(size, dtype=np.uint32)
+    places = np.full(size, len(codes), dtype=np.int32)
+    for place, code in enumerate(codes):
+        slot = code % size
+        while slots[slot]:
+            slot = (slot + 1) % size
+        slots[slot], places[slot] = code, place
+    return slots, places
+
+
+def fnv1a(name: str) -> int:
+    """The 32-bit FNV-1a hash over code points, as the scan computes it."""
+    code = 2166136261
+    for letter in name:
+        code = ((code ^ ord(letter)) * 16777619) & 0xFFFFFFFF
+    return code
 
 
 @cache
@@ -220,6 +251,8 @@ def byte_classes() -> npt.NDArray[np.uint8]:
         classes[byte] |= 2
     for byte in b"&<>\r\xc2":
         classes[byte] |= 4
+    for byte in b'"&<>\r\xc2':
+        classes[byte] |= 32
     for letter in range(26):
         classes[[65 + letter, 97 + letter]] |= 16
     return classes

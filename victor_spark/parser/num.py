@@ -28,6 +28,7 @@ _TABLES = (
         "CONTENT_ENDS_DRAWING": tables.ENDS_DRAWING,
         "HOLDS_HTML": tables.HOLDS_HTML,
         "MOST_ATTRIBUTES": tables.MOST_ATTRIBUTES,
+        "TOO_MANY_ATTRIBUTES": tables.TOO_MANY_ATTRIBUTES,
         "COPY": tables.COPY,
     },
 )

@@ -6,6 +6,7 @@ read they leave to the library; that both agree is held by tests on tag soup and
 """
 
 import re
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -82,7 +83,7 @@ def beyond_budget(markup: bytes) -> str | None:
         while at < len(markup) and where >= 0:
             at = reader.follow(at, where)
             where = builder.follow(reader.count())
-        if not builder.is_beyond() and most_copied:
+        if most_copied and not (builder.is_beyond() or reader.is_beyond()):
             return None
         found = tokens[: reader.count()]
         html = _serialized(markup, found, nodes[: builder.end()], _doctype(markup, found))
@@ -97,8 +98,8 @@ def _copies(markup: bytes) -> int:
 
 
 def _n_tags(markup: bytes) -> int:
-    """How many `<` there are: no page has more tags. Faster than `bytes.count`, where they are many."""
-    return int(np.count_nonzero(np.frombuffer(markup, dtype=np.uint8) == ord("<")))
+    """How many `<` there are: no page has more tags."""
+    return int(tokenizer.count_tags(memoryview(markup)))
 
 
 def _token_rows(markup: bytes) -> Int32:
@@ -114,40 +115,56 @@ def _views(*buffers: bytes | npt.NDArray[Any]) -> list[memoryview]:
     return [memoryview(buffer) for buffer in buffers]
 
 
-def _tokenizer(markup: bytes, tokens: Int32, used: UInt8) -> tokenizer.Tokenizer:
-    table = elements()
-    names = np.empty(MOST_ATTRIBUTES, dtype=np.uint32)
-    return tokenizer.Tokenizer(
-        markup,
-        *_views(markup, byte_classes(), table.slots, table.slot_names, table.contents, tokens, names, used),
+class _Tables(NamedTuple):
+    """The tables of each kernel as views, in the kernel's order."""
+
+    tokenizer: list[memoryview]
+    builder: list[memoryview]
+    serializer: list[memoryview]
+
+
+@cache
+def _tables() -> _Tables:
+    """The tables' views, made once per process."""
+    table, named, classes = elements(), references(), byte_classes()
+    return _Tables(
+        _views(classes, table.slots, table.slot_names, table.contents),
+        _views(table.flags, table.starts, table.ends),
+        _views(
+            *(classes, table.flags, table.letters, table.letter_ends),
+            *(named.slots, named.rows, named.expansions, named.c1),
+        ),
     )
+
+
+def _tokenizer(markup: bytes, tokens: Int32, used: UInt8) -> tokenizer.Tokenizer:
+    names = np.empty(MOST_ATTRIBUTES, dtype=np.uint32)
+    return tokenizer.Tokenizer(markup, *_tables().tokenizer, *_views(markup, tokens, names, used))
 
 
 def _builder(
     markup: bytes, tokens: Int32, nodes: Int32, quirks: int, most_copied: int
 ) -> construction.Builder:
-    table, room = elements(), len(nodes)
+    room = len(nodes)
     stack, is_open, formatting = (np.empty(room, dtype=kind) for kind in (np.int32, np.uint8, np.int32))
     return construction.Builder(
         markup,
         quirks,
         _STEPS_A_BYTE * len(markup) + _STEPS,
         most_copied,
-        *_views(markup, tokens, table.flags, table.starts, table.ends, nodes, stack, is_open, formatting),
+        *_tables().builder,
+        *_views(markup, tokens, nodes, stack, is_open, formatting),
     )
 
 
 def _serialized(markup: bytes, tokens: Int32, nodes: Int32, doctype: bytes) -> str | None:
     """The nodes as HTML; None when that takes more than eight times the page."""
-    table, named = elements(), references()
     names = np.empty((MOST_ATTRIBUTES, 2), dtype=np.int32)
     for room in (2 * len(markup) + 65_536, 8 * len(markup) + 65_536):
         out = np.empty(len(_DOCTYPE) + room, dtype=np.uint8)
         out[: len(_DOCTYPE)] = _DOCTYPE
-        length = serializer.Serializer(
-            *_views(markup, tokens, nodes, table.flags, table.letters, table.letter_ends),
-            *_views(named.slots, named.rows, named.expansions, named.c1, out[len(_DOCTYPE) :], names),
-        ).serialize()
+        views = _views(markup, tokens, nodes, out[len(_DOCTYPE) :], names)
+        length = serializer.Serializer(*_tables().serializer, *views).serialize()
         if length >= 0:
             start = 0 if doctype else len(_DOCTYPE)
             return str(memoryview(out)[start : len(_DOCTYPE) + length], "utf-8")

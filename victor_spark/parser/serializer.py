@@ -8,6 +8,9 @@ the few characters escaped that must be, attributes in double quotes, each name 
 import cython
 from cython.cimports.victor_spark.parser import num
 
+if cython.compiled:
+    from cython.cimports.libc.string import memcpy
+
 num.check()
 
 _LONGEST_REFERENCE = cython.declare(cython.int, 32)
@@ -16,52 +19,15 @@ _PRIME = cython.declare(cython.uint, 16777619)
 _LOW_BITS = cython.declare(cython.uint, 4294967295)
 
 
-@cython.cfunc
-def _copied(
-    source: cython.const[cython.uchar][::1],
-    start: cython.Py_ssize_t,
-    end: cython.Py_ssize_t,
-    out: cython.uchar[::1],
-    at: cython.Py_ssize_t,
-) -> cython.Py_ssize_t:
-    """Copies a span of the source to `out`; where it ends there."""
-    by: cython.Py_ssize_t = at - start
-    for k in range(start, end):
-        out[k + by] = source[k]
-    return end + by
-
-
-@cython.cfunc
-def _copied_plain(
-    source: cython.const[cython.uchar][::1],
-    start: cython.Py_ssize_t,
-    end: cython.Py_ssize_t,
-    out: cython.uchar[::1],
-    at: cython.Py_ssize_t,
-) -> cython.Py_ssize_t:
-    """Copies what needs no escape, up to the first byte that may; how many bytes that are."""
-    k: cython.Py_ssize_t = start
-    by: cython.Py_ssize_t = at - start
-    while k < end:
-        c = source[k]
-        if c == 38 or c == 60 or c == 62 or c == 34 or c == 13 or c == 194:
-            break
-        out[k + by] = cython.cast(cython.uchar, c)
-        k += 1
-    return k - start
-
-
 @cython.final
 @cython.cclass
 class Serializer:
     """One page's serialisation; `serialize` once.
 
-    `views`: memory views of the fields, from `source` to `names`.
+    `views`: memory views of the fields, from `classes` to `names`.
     """
 
-    source: cython.const[cython.uchar][::1]
-    tokens: cython.int[:, ::1]
-    nodes: cython.int[:, ::1]
+    classes: cython.const[cython.uchar][::1]
     element_flags: cython.const[cython.ushort][::1]
     letters: cython.const[cython.uchar][::1]
     letter_ends: cython.const[cython.int][::1]
@@ -69,6 +35,9 @@ class Serializer:
     reference_rows: cython.const[cython.int][::1]
     expansions: cython.const[cython.uint][:, ::1]
     c1: cython.const[cython.uint][::1]
+    source: cython.const[cython.uchar][::1]
+    tokens: cython.int[:, ::1]
+    nodes: cython.int[:, ::1]
     out: cython.uchar[::1]
     names: cython.int[:, ::1]
     n: cython.Py_ssize_t
@@ -77,9 +46,7 @@ class Serializer:
 
     def __init__(self, *views: object):
         (
-            self.source,
-            self.tokens,
-            self.nodes,
+            self.classes,
             self.element_flags,
             self.letters,
             self.letter_ends,
@@ -87,6 +54,9 @@ class Serializer:
             self.reference_rows,
             self.expansions,
             self.c1,
+            self.source,
+            self.tokens,
+            self.nodes,
             self.out,
             self.names,
         ) = views
@@ -139,16 +109,21 @@ class Serializer:
         self.n += 1
 
     @cython.cfunc
-    def _copy(self, start: cython.int, end: cython.int) -> cython.void:
-        self.n = _copied(self.source, start, end, self.out, self.n)
+    @cython.inline
+    def _copy(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
+        """Copies a span of the source."""
+        if cython.compiled:
+            memcpy(cython.address(self.out[self.n]), cython.address(self.source[start]), end - start)
+        else:
+            self.out[self.n : self.n + end - start] = self.source[start:end]
+        self.n += end - start
 
     @cython.cfunc
     def _name(self, name: cython.int, token: cython.int) -> cython.bint:
         """The element's name, in small letters."""
         if name > 0:
-            self.n = _copied(
-                self.letters, self.letter_ends[name], self.letter_ends[name + 1], self.out, self.n
-            )
+            for k in range(self.letter_ends[name], self.letter_ends[name + 1]):
+                self._put(self.letters[k])
             return True
         if (
             self.n + self.tokens[token, num.TOKEN_START] - self.tokens[token, num.TOKEN_NAME_START] + 64
@@ -286,9 +261,10 @@ class Serializer:
     def _escaped(self, i: cython.int, end: cython.int) -> cython.void:
         """Text or a value: line ends made one, references resolved, the result escaped."""
         while i < end:
-            length = cython.cast(cython.int, _copied_plain(self.source, i, end, self.out, self.n))
-            i += length
-            self.n += length
+            start = i
+            while i < end and not self.classes[self.source[i]] & num.IS_NOT_PLAIN:
+                i += 1
+            self._copy(start, i)
             if i >= end:
                 break
             c = self.source[i]

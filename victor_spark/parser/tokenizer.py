@@ -9,6 +9,9 @@ is done here, the page is left to the parser library: `tokenize` then returns -1
 import cython
 from cython.cimports.victor_spark.parser import num
 
+if cython.compiled:
+    from cython.cimports.libc.string import memchr
+
 num.check()
 
 _UNLISTED = cython.declare(cython.int, -4096)
@@ -16,6 +19,22 @@ _DEEPEST_DRAWING = cython.declare(cython.int, 256)
 _SEED = cython.declare(cython.uint, 2166136261)
 _PRIME = cython.declare(cython.uint, 16777619)
 _LOW_BITS = cython.declare(cython.uint, 4294967295)
+_STRIDE = cython.declare(cython.Py_ssize_t, 128)  # a loop of fixed length is vectorised
+
+
+@cython.ccall
+def count_tags(source: cython.const[cython.uchar][::1]) -> cython.Py_ssize_t:
+    """How many `<` there are."""
+    n: cython.Py_ssize_t = 0
+    i: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    some: cython.uchar
+    for i in range(0, source.shape[0], _STRIDE):
+        some = 0
+        for k in range(i, i + _STRIDE if i + _STRIDE <= source.shape[0] else source.shape[0]):
+            some += source[k] == 60
+        n += some
+    return n
 
 
 @cython.final
@@ -23,15 +42,15 @@ _LOW_BITS = cython.declare(cython.uint, 4294967295)
 class Tokenizer:
     """One page's tokenization; `tokenize` once.
 
-    `views`: memory views of the fields, from `source` to `used`.
+    `views`: memory views of the fields, from `classes` to `used`.
     """
 
     buffer: bytes
-    source: cython.const[cython.uchar][::1]
     classes: cython.const[cython.uchar][::1]
     slots: cython.const[cython.uint][::1]
     slot_names: cython.const[cython.int][::1]
     contents: cython.const[cython.uchar][::1]
+    source: cython.const[cython.uchar][::1]
     tokens: cython.int[:, ::1]
     names: cython.uint[::1]
     used: cython.uchar[::1]
@@ -47,15 +66,16 @@ class Tokenizer:
     nested: cython.bint
     aside: cython.bint
     leaves_nothing: cython.bint
+    beyond: cython.bint
     foreign: cython.int
 
     def __init__(self, buffer: bytes, *views: object):
         (
-            self.source,
             self.classes,
             self.slots,
             self.slot_names,
             self.contents,
+            self.source,
             self.tokens,
             self.names,
             self.used,
@@ -63,7 +83,7 @@ class Tokenizer:
         self.buffer = buffer
         self.n = self.source.shape[0]
         self.n_tokens = self.foreign = 0
-        self.commented = self.joined = self.aside = self.leaves_nothing = False
+        self.commented = self.joined = self.aside = self.leaves_nothing = self.beyond = False
 
     @cython.ccall
     def tokenize(self) -> cython.Py_ssize_t:
@@ -90,6 +110,11 @@ class Tokenizer:
         self.leaves_nothing = True
         self.foreign = foreign
         return self._step(i)
+
+    @cython.ccall
+    def is_beyond(self) -> cython.bint:
+        """Whether a tag has TOO_MANY_ATTRIBUTES."""
+        return self.beyond
 
     @cython.ccall
     def count(self) -> cython.Py_ssize_t:
@@ -133,6 +158,20 @@ class Tokenizer:
         self.commented = False
         self.joined = False
         self.n_tokens = t + 1
+
+    @cython.cfunc
+    @cython.inline
+    def _next_tag(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Where the next `<` from `i` on is; -1: nowhere."""
+        if not cython.compiled:
+            return self.buffer.find(b"<", i)
+        found: cython.pointer(cython.const[cython.uchar]) = cython.NULL
+        if i < self.n:
+            found = cython.cast(
+                cython.pointer(cython.const[cython.uchar]),
+                memchr(cython.address(self.source[i]), 60, self.n - i),
+            )
+        return -1 if found == cython.NULL else found - cython.address(self.source[0])
 
     @cython.cfunc
     def _text(self, start: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
@@ -238,6 +277,7 @@ class Tokenizer:
         seen: cython.int = 0
         cut: cython.Py_ssize_t = 0
         n_attributes: cython.int = 0
+        n_more: cython.int = 0
         clean: cython.bint = True
         code: cython.uint
         self.attributes_end = i
@@ -261,6 +301,8 @@ class Tokenizer:
                     return -1
                 cut = cut or self.attributes_end
                 n_attributes -= 1
+                n_more += 1
+                self.beyond |= n_more > num.TOO_MANY_ATTRIBUTES - num.MOST_ATTRIBUTES
             n_attributes += 1
             if i != began + 1 or self.source[began] != 32:
                 clean = False
@@ -420,7 +462,7 @@ class Tokenizer:
         escaped: cython.bint = False
         self.nested = False
         while True:
-            i = self.buffer.find(b"<", i)
+            i = self._next_tag(i)
             after = i + 2 + length
             if i < 0 or after >= self.n:
                 return self.n
@@ -500,7 +542,7 @@ class Tokenizer:
         embeds: list[bool] = [False]
         c: cython.uint
         while True:
-            i = self.buffer.find(b"<", i)
+            i = self._next_tag(i)
             if i < 0:
                 return -1
             c = self.source[i + 1] if i + 1 < self.n else 0

@@ -8,13 +8,13 @@ from urllib.parse import unquote
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.rendering import num
+from victor_spark.blocks import first_from
+from victor_spark.rendering.num import KIND, MARKS
 
 if TYPE_CHECKING:
     from victor_spark.rendering.structure import Structure
 
-KIND: Final = {name: place for place, name in enumerate(num.KINDS)}
-_NOTES: Final = 1 << num.MARKS.index("notes")
+_NOTES: Final = 1 << MARKS.index("notes")
 
 _LABEL: Final = re.compile(r"[\[(]?\s*(\d{1,4}|[*†‡§¶]+|[a-zA-Z]|[ivx]{1,5}|note\s\d+)\s*[\])]?")
 _BACK: Final = re.compile(r"\W*|\^?\s?[a-z]|jump up|back|return", re.IGNORECASE)
@@ -69,7 +69,7 @@ def footnotes(page: "Structure", rows: npt.NDArray[np.signedinteger]) -> Footnot
         for place in inside:
             row = note
             if len(inside) > 1:  # several notes in one element begin where their names stand
-                row = int(np.searchsorted(s.start, place, side="right")) - 1
+                row = first_from(s.start, place + 1) - 1
                 ends[row] = note
             notes[row] = labels[place]
             refs |= dict.fromkeys(places[place], labels[place])
@@ -122,7 +122,7 @@ def _marks_of(page: "Structure", note: int, stop: int) -> Iterator[int]:
 def _note(page: "Structure", place: int) -> int | None:
     """The element of the note that an id at `place` names."""
     s = page.s
-    row = int(np.searchsorted(s.start, place, side="right")) - 1
+    row = first_from(s.start, place + 1) - 1
     while row >= 0 and (s.kind[row] not in _NOTE_KINDS or s.last[row] == s.first[row]):
         row = int(s.parent[row])
     if row < 0 or (s.kind[row] == KIND["block"] and s.last[row] - s.first[row] > _MOST_BLOCKS):

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from html import unescape
 from typing import Final
 
+from victor_spark.words import INVISIBLE
+
 _ATTRIBUTE: Final = re.compile(
     r' (?:data-(?:math|tex|latex|expr|formula|equation|original-tex|mathml-tex|tex-source)|alttext)="([^"]*)"'
 )
@@ -17,6 +19,8 @@ _DISPLAY: Final = re.compile(
     r'display="(?:block|true)"|mode="display"|katex-display|MathJax_Display|math-?block|math display'
     r"|display-?math|mwe-math-mathml-display|block-equation|math-display|ltx_equation"
 )
+_EQUATION_LABEL: Final = re.compile(r'<span class="eqno">([^<>]{0,40})(?:<a(?= )[^<>]*>[^<>]*</a>)?</span>')
+"""The label of an equation, as Sphinx writes it beside the delimiters."""
 _STYLED: Final = re.compile(r"\{\s*\\(?:display|text)style\s*(.*)\}", re.DOTALL)
 _MAX_FORMULA: Final = 20_000
 """Characters of markup of one formula; a longer one is no formula."""
@@ -24,6 +28,9 @@ _MAX_FORMULA: Final = 20_000
 
 def latex(markup: str) -> tuple[str, bool] | None:
     """The LaTeX of a formula's markup, and whether it is a display formula; None for other markup."""
+    labels = _EQUATION_LABEL.findall(markup) if "eqno" in markup else ()
+    if labels:
+        markup = _EQUATION_LABEL.sub("", markup)
     tag = markup[: markup.find(">") + 1]
     own = _ATTRIBUTE.search(tag)
     if own is None and len(markup) > _MAX_FORMULA * 20:
@@ -34,7 +41,7 @@ def latex(markup: str) -> tuple[str, bool] | None:
         if own is None and _ANNOTATION.search(markup, found.end()):
             return None  # more than one formula
         tex: str = unescape(found[1])
-    elif len(maths := _MATH.findall(markup)) == 1:
+    elif len(maths := _MATH.findall(markup)) == 1 and "<math" not in maths[0][1:]:
         stated = _ATTRIBUTE.search(maths[0][: maths[0].find(">") + 1]) or _ATTRIBUTE.search(markup)
         tex = unescape(stated[1]) if stated else of_mathml(maths[0])
     elif maths:
@@ -50,7 +57,20 @@ def latex(markup: str) -> tuple[str, bool] | None:
     else:
         return None
     tex = tidy(tex)
+    if tex and len(labels) == 1:
+        tex = f"{tex} \\tag{{{labels[0].strip(' ()')}}}"
     return (tex, is_display) if tex else None
+
+
+def drawn(tag: str) -> tuple[str, bool] | None:
+    """The formula that MathJax 2 has drawn before an element with this start tag (`canonical`)."""
+    found = _DRAWN.match(tag)
+    return (tidy(unescape(found[1])), found[1].startswith("\\[")) if found else None
+
+
+_DRAWN: Final = re.compile('<span data-tex="([^"]*)"')
+STATING: Final = r'<(?:span|div)(?= )[^<>]*? data-(?:tex|math|latex|formula|equation)="[^"]*"'
+"""The beginning of an element that states the LaTeX of a formula, often of what stands in it."""
 
 
 def tidy(tex: str) -> str:
@@ -82,11 +102,10 @@ _SYMBOL_NAMES: Final = (
     " {={ }=} %=% #=# &=& _=_ ∣=mid †=dagger"
 )
 _SYMBOLS: Final = dict(pair.split("=", 1) for pair in _SYMBOL_NAMES.split())
-_FUNCTION_NAMES: Final = (
+_FUNCTIONS: Final = frozenset(
     "sin cos tan cot sec csc sinh cosh tanh arcsin arccos arctan log ln exp lim max min sup inf det dim ker"
-    " gcd deg arg Pr limsup liminf hom"
+    " gcd deg arg Pr limsup liminf hom".split()
 )
-_FUNCTIONS: Final = frozenset(_FUNCTION_NAMES.split())
 _ACCENTS: Final = {
     "¯": "overline", "‾": "overline", "ˉ": "bar", "^": "hat", "ˆ": "hat", "~": "tilde", "˜": "tilde",
     "→": "vec", "⃗": "vec", "˙": "dot", ".": "dot", "¨": "ddot", "⏞": "overbrace", "_": "underline",
@@ -174,11 +193,15 @@ def _element(name: str, attributes: str, children: list[str]) -> str:
         return f"\\sqrt{{{_row(children)}}}"
     if name == "mfenced":
         return f"\\left({', '.join(children)}\\right)"
-    if name in ("mtr", "mlabeledtr"):
-        return " & ".join(children[1:] if name == "mlabeledtr" else children)
+    if name == "mtr":
+        return " & ".join(children)
+    if name == "mlabeledtr":
+        label = re.sub(r"\\text\{([^{}]*)\}", r"\1", one).strip("() ")
+        return f"{' & '.join(children[1:])} \\tag{{{label}}}"
     if name == "mtable":
         rows = " \\\\ ".join(children)
-        return one if len(children) == 1 and "&" not in one else f"\\begin{{aligned}}{rows}\\end{{aligned}}"
+        form = "align" if "\\tag{" in rows else "aligned"
+        return one if len(children) == 1 and "&" not in one else f"\\begin{{{form}}}{rows}\\end{{{form}}}"
     if (shape := _SHAPES.get(name)) is not None:
         return shape.format(base=_base(one), one=one, two=two, three=three)
     return " ".join(children) if name == "mpadded" else _row(children)
@@ -191,13 +214,9 @@ def _base(text: str) -> str:
 
 def _symbols(text: str) -> str:
     """Characters of mathematics as commands."""
-    text = text.replace("−", "-")
-    pieces = []
-    for letter in text:
-        name = _SYMBOLS.get(letter)
-        pieces.append(
-            f"\\{name}" if name else letter if letter not in "\u2061\u2062\u2063\u2064\u200b" else ""
-        )
+    pieces = [
+        f"\\{_SYMBOLS[c]}" if c in _SYMBOLS else "" if c in INVISIBLE else c for c in text.replace("−", "-")
+    ]
     return " ".join(pieces) if any(len(piece) > 1 for piece in pieces) else "".join(pieces)
 
 

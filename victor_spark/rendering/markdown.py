@@ -5,10 +5,9 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark.html.characters import properties
 from victor_spark.kernels import views
 from victor_spark.rendering import num
-from victor_spark.rendering.images import KNOWN
+from victor_spark.rendering.links import KNOWN
 from victor_spark.rendering.structure import OP, Structure
 from victor_spark.rendering.writer import Writer
 
@@ -26,9 +25,7 @@ def markdown(page: Structure, title: str | None) -> str:
     for node in (_title(page, title), *_headings_of_notes(page), *_labels_of_code(page)):
         if node is not None:
             nodes[_OP, node] = OP["root"]
-    lines = np.empty((4, nodes.shape[1] + 1), dtype=np.int32)
-    arrays = views(page.points, properties(), nodes, lines)
-    return Writer(page.values, *arrays).write(nodes.shape[1])
+    return Writer(page, *views(page.points, nodes)).blocks(0, nodes.shape[1])
 
 
 def _title(page: Structure, title: str | None) -> int | None:
@@ -44,14 +41,12 @@ def _title(page: Structure, title: str | None) -> int | None:
 
 def _headings_of_notes(page: Structure) -> list[int]:
     """Headings such as Notes above footnotes."""
-    if not page.footnotes.notes:
-        return []
     ops, ends = page.nodes[_OP], page.nodes[_END]
     found = []
-    for node in np.flatnonzero(ops == OP["heading"]).tolist():
+    for node in np.flatnonzero(ops == OP["heading"]).tolist() if page.footnotes.notes else ():
         after = int(ends[node]) + 1
-        notes = after < len(ops) and (ops[after : ends[after] + 1] == OP["footnote"]).any()
-        if notes and ops[after] in (OP["footnote"], OP["list"]) and page.words(node).lower() in _NOTES:
+        inside = ops[after : ends[after] + 1] if after < len(ops) else ops[:0]
+        if (inside == OP["footnote"]).any() and page.words(node).lower() in _NOTES:
             found.append(node)
     return found
 

@@ -6,14 +6,12 @@ from datetime import date
 from typing import Any, Final, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
-from victor_spark.kernels.assemble import is_wide
 from victor_spark.metadata.extract import Metadata
 from victor_spark.rendering import formulas, num
-from victor_spark.rendering.structure import OP, Structure
+from victor_spark.rendering.structure import OP, Structure, in_one_line
 
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SPACE_AT_END: Final = re.compile("(?<! ) +(</(?:cell|t[dh]|dt|caption|figcaption|summary)>)")
-_BETWEEN_LINES: Final = re.compile(r"(?<=(\S))[ \t\r]*\n\s*(?=(\S))")
 _VALUED: Final = frozenset(("code", "callout", "footnote", "link", "image", "math", "ref"))
 _LINES: Final = frozenset(("cell", "dt", "caption", "summary"))
 """Nodes whose paragraphs are no elements of their own."""
@@ -36,6 +34,10 @@ class Node(NamedTuple):
 def html(page: Structure, title: str | None, language: str | None) -> str:
     """An HTML page: the title, and the kept content."""
     stated = f" lang={_attribute(language)}" if language and _LANGUAGE.fullmatch(language) else ""
+    if direction := _DIRECTION.search(page.html[:_LONGEST_HEAD]):
+        stated += f' dir="{direction[1].lower()}"'
+    elif (language or "").partition("-")[0] in _RIGHT_TO_LEFT:
+        stated += ' dir="rtl"'
     return (
         f'<!DOCTYPE html>\n<html{stated}>\n<head>\n<meta charset="utf-8">\n<title>{_text(title)}</title>\n'
         f"</head>\n<body>\n{_marked_up(page, _HTML, 0, page.nodes.shape[1])}</body>\n</html>\n"
@@ -59,6 +61,9 @@ def tei(page: Structure, about: Metadata, *, title: str | None, url: str | None,
     )
 
 
+_DIRECTION: Final = re.compile(r'<(?:html|body)(?= )[^<>]* dir="(rtl|ltr)"', re.IGNORECASE)
+_LONGEST_HEAD: Final = 50_000
+_RIGHT_TO_LEFT: Final = frozenset("ar arc ckb dv fa he ps sd ug ur yi".split())
 _LANGUAGE: Final = re.compile("[a-zA-Z]{1,8}(-[a-zA-Z0-9]{1,8})*")
 
 
@@ -89,10 +94,6 @@ def _sections(page: Structure) -> str:
     return "".join(f"{text}</div>\n" for text in divisions)
 
 
-def _between_lines(found: re.Match[str]) -> str:
-    return "" if all(is_wide(ord(c)) for c in found.groups()) else " "
-
-
 def _marked_up(page: Structure, form: int, first: int, last: int) -> str:
     """The nodes from `first` up to `last` as markup."""
     out: list[str] = []
@@ -100,9 +101,7 @@ def _marked_up(page: Structure, form: int, first: int, last: int) -> str:
     around: list[str] = []
     for row, (op, a, b, end) in enumerate(page.nodes[:, first:last].T.tolist(), first):
         if op == OP["text"]:
-            text = page.text[a:b]
-            words = " ".join(_BETWEEN_LINES.sub(_between_lines, text).split())
-            out.append(_text(f"{' ' * text[:1].isspace()}{words}{' ' * text[-1:].isspace()}"))
+            out.append(_text(in_one_line(page.text[a:b])))
         elif op == OP["space"]:
             out.append(" ")
         elif op == OP["close"]:
@@ -162,6 +161,8 @@ def _tags(node: Node, form: int) -> tuple[str, str]:
     kind, value, around = node.op, node.value, node.around
     if form == _HTML and kind == "p" and around[-1:] and around[-1] in _LINES:
         return "", " "
+    if form == _HTML and kind == "ref" and "sup" in around:
+        return f'<a href="#fn-{_text(value)}">{_text(value)}</a>', ""
     if form == _TEI and "cell" in around and kind in _NESTED:
         return (f"<code>{_text(value[1])}</code> ", "") if kind == "code" else ("", " ")
     if form == _TEI and kind == "p" and around[-2:] == ["table", "caption"]:

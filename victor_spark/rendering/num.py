@@ -12,6 +12,7 @@ KINDS: Final = tuple(
     "quote figure figcaption dl dt dd details summary math button picture noscript".split()
 )
 """What elements are here, by their tags; those up to `input` have no end tag, but for `other`."""
+KIND: Final = {name: place for place, name in enumerate(KINDS)}
 MARKS: Final = tuple("math callout title code block anchor hidden notes picture".split())
 """What words of class, role and id say of an element: bits."""
 ELEMENT: Final = tuple("kind marks start inner end parent first last flags stack".split())

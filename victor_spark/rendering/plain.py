@@ -9,12 +9,14 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark.blocks import CODE, Blocks, Bool
+from victor_spark.blocks import CODE, Blocks, Bool, first_from
 from victor_spark.html.characters import properties
-from victor_spark.kernels import assemble, code_points, views
-from victor_spark.parser.elements import ELEMENTS
+from victor_spark.kernels import assemble, views
 from victor_spark.rendering import formulas
-from victor_spark.rendering.structure import KIND, MARK, Structure, columns_of
+from victor_spark.rendering.num import KIND
+from victor_spark.rendering.shown import has, shown, with_texts
+from victor_spark.rendering.shown import needs_html as needs_source
+from victor_spark.rendering.structure import MARK, Structure, columns_of
 
 
 def plain_text(blocks: Blocks, kept: Bool, html: str | None = None) -> str:
@@ -23,30 +25,37 @@ def plain_text(blocks: Blocks, kept: Bool, html: str | None = None) -> str:
     With the page's canonical `html`, a row of a data table is a line, its columns separated by tabs, and a
     formula stands there once.
     """
-    if html is not None and kept.any() and needs_html(blocks, html, kept):
-        page = Structure(html, blocks, kept)
-        blocks = _in_rows(_with_formulas(blocks, page), page)
-        kept = page.kept.view(bool)
+    kept = kept & (blocks.text_end > blocks.text_start)  # templates may cover all of a block
+    if html is not None and kept.any():
+        blocks, kept = shown(blocks, kept, html, plain=True)
+        if (kept & (blocks.td_group > 0)).any() or has_formulas(blocks, html):
+            page = Structure(html, blocks, kept)
+            blocks = _in_rows(_with_formulas(blocks, page), page)
+            kept = page.kept.view(bool)
     return assembled(blocks, kept, 0, len(blocks))
 
 
-def needs_html(blocks: Blocks, html: str, kept: Bool | None = None) -> bool:
-    """Whether plain text follows the structure of the page: it has tables, with `kept` text, or formulas."""
-    in_cells = blocks.td_group > 0
-    return bool((in_cells if kept is None else in_cells & kept).any()) or has_formulas(blocks, html)
+def needs_html(blocks: Blocks, html: str) -> bool:
+    """Whether plain text follows the html of the page: it has tables, formulas or what `shown` reads."""
+    return bool((blocks.td_group > 0).any()) or needs_source(blocks) or has_formulas(blocks, html)
 
 
 def has_formulas(blocks: Blocks, html: str) -> bool:
-    """Whether the page has MathML, or images with LaTeX."""
-    has_mathml = bool(blocks.source_elements[_MATH : _MATH + 1].any())
-    return has_mathml or ("\\" in html and _FORMULA_IMAGE.search(html) is not None)
+    """Whether the page has MathML, images with LaTeX, or formulas that MathJax 2 has drawn."""
+    if has(blocks, "math"):
+        return True
+    at = html.find("\\")
+    while at >= 0:
+        if _FORMULA.match(html, html.rfind("<", 0, at)):
+            return True
+        at = html.find("\\", max(html.find(">", at), at + 1))
+    return False
 
 
 _CLIMB: Final = 4
 """Elements around MathML that may hold what is seen of it."""
 _INLINE: Final = frozenset(KIND[name] for name in "other a strong em strike sup sub code".split())
-_MATH: Final = ELEMENTS.index("math")
-_FORMULA_IMAGE: Final = re.compile(r'<img(?= )[^<>]*? alt="[^"]*\\[a-zA-Z(\[]')
+_FORMULA: Final = re.compile(rf'<img(?= )[^<>]*? alt="[^"]*\\[a-zA-Z(\[]|{formulas.STATING}')
 _LATEX: Final = re.compile(r"[\\^_{]")
 _STATED: Final = re.compile('<annotation |^<math[^>]* alttext="')
 _SHAPED: Final = re.compile("<m(?:frac|root|sqrt|su[bp]|subsup|under|over|underover|table)[ >]")
@@ -97,16 +106,34 @@ def _with_formulas(blocks: Blocks, page: Structure) -> Blocks:
         rows = slice(s.first[row], s.last[row])
         text_end[rows] = blocks.text_end[rows]
         space_before[rows.start + 1 : rows.stop] = blocks.space_before[rows.start + 1 : rows.stop]
+    for match in re.finditer(formulas.STATING, page.html):
+        row = after = first_from(s.start, match.start())
+        if found := formulas.drawn(match[0]):
+            row -= 1
+            while row >= 0 and s.parent[row] != s.parent[after]:
+                row = int(s.parent[row])
+        elif not shown[row]:
+            found = formulas.latex(page.markup(row))
+        rows = slice(s.first[row], s.last[row])
+        is_formula = row >= 0 and page.marks(row) & MARK["math"] and page.kept[rows].any()
+        if found and is_formula and _LATEX.search(found[0]):
+            page.kept[rows] = True
+            text_end[rows], space_before[rows.start + 1 : rows.stop] = blocks.text_start[rows], 0
+            paragraph[rows] = paragraph[rows.start]
+            texts[rows.start] = [formulas.delimited(*found)]
+    rows_of_images = np.flatnonzero((s.kind == KIND["img"]) & ~shown).tolist()
+    images = [(row, found) for row in rows_of_images if (found := page.formula_of_image(row))]
+    if not (maths or images or texts):
+        return blocks
     before: dict[int, list[str]] = {}  # formulas that begin a line, before the text of its first block
     blocks_around: list[int] = []  # the innermost block-level element of each one
     for row, (kind, up) in enumerate(zip(s.kind.tolist(), s.parent.tolist(), strict=True)):
         blocks_around.append(blocks_around[up] if kind in _INLINE and up >= 0 else row)
-    for row in np.flatnonzero(s.kind == KIND["img"]).tolist():
-        found = page.formula_of_image(row)
+    for row, found in images:
         after, around = int(s.first[row]), blocks_around[s.parent[row]]
         begins = after == s.first[around] < s.last[around] and page.kept[after]
         at = after if begins else after - 1
-        if found is None or shown[row] or at < 0 or not page.kept[at]:
+        if at < 0 or not page.kept[at]:
             continue
         if not s.first[around] <= at < s.last[around] and not page.kept[after : after + 1].any():
             continue  # it may stand in a part that is dropped
@@ -118,34 +145,25 @@ def _with_formulas(blocks: Blocks, page: Structure) -> Blocks:
             before.setdefault(at, []).append(f"{formula} ")
         else:
             parts.append(" " * apart + formula)
-    end = len(blocks.points)
-    joined = {at: "".join(before.get(at, []) + parts) for at, parts in texts.items()}
-    for at, text in joined.items():
-        text_start[at], text_end[at] = end, end + len(text)
-        end += len(text)
-    points = np.concatenate([blocks.points, code_points("".join(joined.values()))])
-    return replace(
-        blocks,
-        points=points,
-        text_start=text_start,
-        text_end=text_end,
-        space_before=space_before,
-        paragraph=paragraph,
+    blocks = replace(
+        blocks, text_start=text_start, text_end=text_end, space_before=space_before, paragraph=paragraph
     )
+    return with_texts(blocks, {at: "".join(before.get(at, []) + parts) for at, parts in texts.items()})
 
 
 def _in_rows(blocks: Blocks, page: Structure) -> Blocks:
     """The blocks, those of a row of a data table as one paragraph; `space_before` is 1 + the tabs before."""
     kept = page.kept
-    s, n_kept = page.s, np.concatenate([[0], np.cumsum(kept)])
+    s = page.s
+    page.keep_rows()
+    n_kept = np.concatenate([[0], np.cumsum(kept)])
     paragraph, space_before = blocks.paragraph.copy(), blocks.space_before.copy()
+    done = 0  # the element after the table before: those in its cells are text
     for table in np.flatnonzero((s.kind == KIND["table"]) & (n_kept[s.last] - n_kept[s.first] > 1)).tolist():
         first, last = s.first[table], s.last[table]
-        if blocks.listing[first:last].any() or not page.is_data(table):
+        if table < done or blocks.listing[first:last].any() or not page.is_data(table):
             continue
-        inside = slice(table, s.after(table))
-        is_cell = (s.kind[inside] == KIND["td"]) | (s.kind[inside] == KIND["th"])
-        cells = (np.flatnonzero(is_cell) + table).tolist()
+        done, cells = s.after(table), page.cells(table).tolist()
         columns = columns_of((int(s.parent[cell]), *page.spans(cell)) for cell in cells)
         of_kept = n_kept[s.last[cells]] > n_kept[s.first[cells]]
         leftmost = min(
@@ -193,6 +211,7 @@ def paragraphs(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[str, str
 
     Blocks are joined over inline splits; a listing of code is one paragraph.
     """
+    blocks, kept = shown(blocks, kept, html, plain=True)
     if has_formulas(blocks, html):
         page = Structure(html, blocks, kept)
         blocks, kept = _with_formulas(blocks, page), page.kept.view(bool)

@@ -11,13 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from victor_spark.blocks import Blocks, Bool, Int32, UInt32
-from victor_spark.kernels import code_points, text_of, views
-from victor_spark.parser.hashing import hashed
-from victor_spark.rendering import footnotes, formulas, images, num
-from victor_spark.rendering.links import Links, attribute
+from victor_spark.kernels import code_points, views
+from victor_spark.kernels.assemble import is_wide
+from victor_spark.parser.elements import hashed
+from victor_spark.rendering import footnotes, formulas, links, num
+from victor_spark.rendering.links import attribute
+from victor_spark.rendering.num import KIND
 from victor_spark.rendering.walk import Walk
 
-KIND: Final = {name: place for place, name in enumerate(num.KINDS)}
 OP: Final = {name: place for place, name in enumerate(num.OPS)}
 MARK: Final = {name: 1 << bit for bit, name in enumerate(num.MARKS)}
 _TAGS: Final = {name: name for name in num.KINDS if name not in ("other", "void", "block")} | {
@@ -59,6 +60,8 @@ _NOTE_MARK: Final = re.compile(r"(?:[*†‡§¶]+|[\[(]?(\w+)[.)\]]+)(?!\w)\s*"
 _LONGEST_MARKUP: Final = 20_000
 _HOLDS_BLOCKS: Final = re.compile(r"<(?!/?(?:span|a|b|i|em|strong|br|code|mark)[ >])")
 _MOST_TABLES: Final = 3_000
+_MOST_NESTED: Final = 10
+"""Tables in the cells of one: more lay out the page."""
 _CALLOUTS: Final = {
     "NOTE": "note info information abstract question primary",
     "TIP": "tip hint success check",
@@ -90,7 +93,6 @@ class Elements(NamedTuple):
 class Structure:
     """The nodes of a page's kept content (num.NODE, a column a node), and their values.
 
-    `points`: the code points of `blocks.text`, if some are cut out of it.
     While they are made, it answers what the walk asks: what an element is of which few pages have one.
     """
 
@@ -102,12 +104,10 @@ class Structure:
         *,
         url: str | None = None,
         markup: Callable[[], bytes] | None = None,
-        points: UInt32 | None = None,
     ) -> None:
         self.html: str = html
-        self.blocks, self.links = blocks, Links(url, markup, blocks.source_elements)
-        self.points = blocks.points if points is None else points
-        self.text = blocks.text if points is None else text_of(points)
+        self.blocks, self.links = blocks, links.Links(url, markup, blocks.source_elements)
+        self.points, self.text = blocks.points, blocks.text
         self.values: list[Any] = []
         self.shown_images: dict[str, int] = {}  # addresses and the rows of their images
         self.footnotes = footnotes.NONE
@@ -149,6 +149,11 @@ class Structure:
     def keep(self, row: int) -> None:
         """Shows all of an element."""
         self._walk.keep(row)
+
+    def keep_rows(self) -> None:
+        """Shows whole the rows of data tables that enough is kept of."""
+        self._walk.choose_tables(False)
+        self.kept[self.blocks.left_out] = 0
 
     def size(self, row: int) -> int:
         """How many characters an element has."""
@@ -214,25 +219,34 @@ class Structure:
             self._tables[table] = len(self._tables) < _MOST_TABLES and self._is_data(table)
         return self._tables[table]
 
+    def cells(self, table: int) -> npt.NDArray[np.intp]:
+        """The rows of a table's cells, without those of tables in them."""
+        s = self.s
+        inside = slice(table + 1, s.after(table))
+        kinds = s.kind[inside].copy()
+        for nested in np.flatnonzero(kinds == KIND["table"]).tolist():
+            kinds[nested : s.after(nested + inside.start) - inside.start] = KIND["other"]
+        return np.flatnonzero((kinds == KIND["td"]) | (kinds == KIND["th"])) + inside.start
+
     def _is_data(self, table: int) -> bool:
         s = self.s
-        kinds = s.kind[table + 1 : s.after(table)]
         tag = self.tag(table)
-        counts = np.bincount(kinds, minlength=len(KIND)).tolist()
-        if 'role="presentation"' in tag or 'role="none"' in tag or counts[KIND["table"]]:
+        counts = np.bincount(s.kind[table + 1 : s.after(table)], minlength=len(KIND)).tolist()
+        if 'role="presentation"' in tag or 'role="none"' in tag or counts[KIND["table"]] > _MOST_NESTED:
             return False
-        n_cells = counts[KIND["td"]] + counts[KIND["th"]]
-        if counts[KIND["tr"]] < 2 or n_cells < 2:
-            return False
-        cells = np.flatnonzero((kinds == KIND["td"]) | (kinds == KIND["th"])) + table + 1
-        rows = s.parent[cells]
-        if not (rows[1:] == rows[:-1]).any():  # one cell a row
+        cells = self.cells(table)
+        rows, n_cells = s.parent[cells], len(cells)
+        if not (rows[1:] == rows[:-1]).any() or rows[0] == rows[-1]:  # one cell a row, or one row
             return False
         n_inside = counts[KIND["p"]] + counts[KIND["li"]]
         headings = sum(counts[KIND["h1"] : KIND["h6"] + 1])
-        if counts[KIND["th"]] or counts[KIND["caption"]] or counts[KIND["thead"]]:
+        has_header = (s.kind[cells] == KIND["th"]).any()
+        is_short = not headings and n_inside <= 1.5 * n_cells and self.size(table) <= 250 * n_cells
+        if counts[KIND["table"]]:  # in its cells: what is in them is the smaller part
+            return bool(has_header) and is_short and counts[KIND["td"]] + counts[KIND["th"]] < 2 * n_cells
+        if has_header or counts[KIND["caption"]] or counts[KIND["thead"]]:
             return not (headings and n_inside > n_cells)
-        return not headings and n_inside <= 1.5 * n_cells and self.size(table) <= 250 * n_cells
+        return is_short
 
     def link(self, row: int) -> int:
         """The address of a link; -1: it leads nowhere."""
@@ -243,23 +257,22 @@ class Structure:
         """An image, or the formula that it shows; None: it shows nothing."""
         if (formula := self.formula_of_image(row)) is not None:
             return OP["math"], self._add(formula[0]), formula[1]
-        found = images.image(self, row, self.tag(row))
+        found = links.image(self, row, self.tag(row))
         return None if found is None else (OP["image"], self._add(found), False)
 
     def formula_of_image(self, row: int) -> tuple[str, bool] | None:
         """The LaTeX of the formula that an image shows, and whether it stands by itself."""
         tag = self.tag(row)
-        if not self.marks(row) & MARK["math"] and not images.is_formula(tag):
+        if not self.marks(row) & MARK["math"] and not links.is_formula(tag):
             return None
         tex = formulas.tidy(attribute(tag, "alt"))
         return (tex, "display" in tag) if tex else None
 
     def formula(self, row: int) -> tuple[int, bool] | None:
         """The LaTeX of a formula, and whether it stands by itself."""
-        markup = self.markup(row)
-        found = formulas.latex(markup)
-        if found is None and 'id="MathJax-Element-' in markup[:4000]:
-            found = self.links.mathjax(markup)
+        found = formulas.latex(self.markup(row))
+        if found is None and (after := self.s.after(row)) < len(self.s.kind):
+            found = formulas.drawn(self.tag(after))
         return None if found is None else (self._add(found[0]), found[1])
 
     def formulas(self, start: int, end: int) -> Iterator[tuple[int, int, int, bool]]:
@@ -330,7 +343,7 @@ class Structure:
         while not language and before and self.blocks.left_out[before - 1]:
             before -= 1
             name = self.block_text(before).lower()
-            language = name if name in images.KNOWN else ""
+            language = name if name in links.KNOWN else ""
         return self._add((language, text)) if text else -1
 
     def table_of_code(self, row: int) -> int | None:
@@ -341,7 +354,7 @@ class Structure:
         if not listing.all() or not (numbers.any() or listing.min() == listing.max()):
             return None
         inside = (at for at in range(row, self.s.after(row)) if self.s.kind[at] == KIND["pre"])
-        stated = (images.language(self, at) for at in (row, *islice(inside, 2)))  # of numbers, of code
+        stated = (links.language(self, at) for at in (row, *islice(inside, 2)))  # of numbers, of code
         return self.code(rows.start, rows.stop, next(filter(None, stated), ""))
 
     def listing(self, row: int, one: int, in_cell: bool) -> int | None:
@@ -365,12 +378,23 @@ class Structure:
                     and not _HOLDS_BLOCKS.search(markup)
                 ):
                     text = unescape(re.sub("<[^>]*>", "", re.sub(r"<br[^>]*>", "\n", markup))).strip()
-                    return self._add((images.language(self, row), text)) if text else -1
+                    return self._add((links.language(self, row), text)) if text else -1
             if kind != KIND["code"] or s.end[row] - s.inner[row] > _LONGEST_MARKUP:
                 return None  # the listing is further inside, or there is none
         if in_cell:
             return -2
-        return self.code(first, last, images.language(self, row))
+        return self.code(first, last, links.language(self, row))
+
+
+def in_one_line(text: str) -> str:
+    """A text with its white space as one space; a break between Chinese or Japanese characters goes."""
+    if "\n" in text and not text.isascii() and max(text) >= _FIRST_WIDE:
+        text = _BETWEEN_LINES.sub(lambda ends: " " * (not all(is_wide(ord(c)) for c in ends.groups())), text)
+    return f"{' ' * text[:1].isspace()}{' '.join(text.split())}{' ' * text[-1:].isspace()}" if text else ""
+
+
+_FIRST_WIDE: Final = "\u2e80"
+_BETWEEN_LINES: Final = re.compile(r"(?<=(\S))[ \t\r]*\n\s*(?=(\S))")
 
 
 def columns_of(cells: Iterable[tuple[int, int, int]]) -> list[int]:

@@ -20,6 +20,7 @@ _CLIMB = cython.declare(cython.int, 12)  # elements around an image, or formulas
 _LONGEST_ITEM = cython.declare(cython.int, 2000)  # characters of a list item that is shown whole
 _LONGEST_NOTICE = cython.declare(cython.int, 1500)  # of a notice that is shown as it stands between kept text
 _LONGEST_CAPTION = cython.declare(cython.int, 300)
+_LONGEST_CELL = cython.declare(cython.int, 100)  # of a table that is completed, on average
 _LONGEST_LABEL = cython.declare(cython.int, 9)  # of a footnote
 _FAR = cython.declare(cython.int, 2147483647)
 _NO_NOTE = cython.declare(  # what marks an element of no kind as one that matters
@@ -258,18 +259,17 @@ class Walk:
         Shown whole are listings, data tables and list items that most is kept of; listings, data tables,
         notices and headings between kept text; images beside it, with their captions.
         """
-        self.count()
+        self.choose_tables(True)
         for row in range(self.n_elements):
             kind = self.kind[row]
-            if kind == at.KIND_LI or kind == at.KIND_TABLE or kind == at.KIND_PRE:
+            if kind == at.KIND_P and self._introduces(row):
+                self.keep(row)
+            elif kind == at.KIND_LI or kind == at.KIND_PRE:
                 size, shown = self._size(row), self._kept_size(row)
                 if (
                     shown < size
-                    and (shown or (kind != at.KIND_LI and self._stands_between(row)))
-                    and (kind != at.KIND_LI or (size <= _LONGEST_ITEM and 2 * shown >= size))
-                    and (
-                        kind != at.KIND_TABLE or ((3 * shown >= size or not shown) and self.page.is_data(row))
-                    )
+                    and (shown or (kind == at.KIND_PRE and self._stands_between(row)))
+                    and (kind == at.KIND_PRE or (size <= _LONGEST_ITEM and 2 * shown >= size))
                     and not self.marks(row) & at.MARK_CALLOUT
                 ):
                     self.keep(row)
@@ -292,6 +292,30 @@ class Walk:
                 self.keep(row)
         self.count()
         return self._labels()
+
+    def choose_tables(self, whole: cython.bint) -> cython.void:
+        """Shows the rows of data tables of which a third is kept; with `whole` also such tables, and those
+        between kept text. Where cells are long, each row's stand for themselves.
+        """
+        for row in range(self.n_elements):
+            if self.kind[row] != at.KIND_TABLE:
+                continue
+            size, shown = self._size(row), self._kept_size(row)
+            between = whole and shown == 0 and self._stands_between(row)
+            if shown == size or not (shown or between) or not self.page.is_data(row):
+                continue
+            if between or (whole and 3 * shown >= size):
+                self.keep(row)
+                continue
+            n_cells: cython.int = 0
+            after = row + 1
+            while after < self.n_elements and self.begin[after] < self.stop[row]:
+                n_cells += self.kind[after] == at.KIND_TD or self.kind[after] == at.KIND_TH
+                after += 1
+            for inside in range(row + 1, after):
+                if self.kind[inside] == at.KIND_TR and size <= _LONGEST_CELL * n_cells:
+                    if 3 * self._kept_size(inside) >= self._size(inside) > 0:
+                        self.keep(inside)
 
     def keep(self, row: cython.Py_ssize_t, kept: cython.uchar = 1) -> cython.void:
         """Shows all of an element, or nothing."""
@@ -330,13 +354,32 @@ class Walk:
         return self.sums[0, self.last_of[row]] > self.sums[0, self.first[row]]
 
     def _stands_between(self, row: cython.Py_ssize_t) -> cython.bint:
-        """Whether an element follows kept text, and more follows, or it ends one that is mostly kept."""
+        """Whether an element follows kept text or a heading, and more follows, or it ends one mostly kept."""
         a, b, size = self.first[row], self.last_of[row], self._size(row)
         around = self._up(self.parent[row], size)
         if around < 0 or a == self.first[around] or 2 * self._kept_size(around) < self._size(around) - size:
             return False
         ends = b == self.last_of[around] and self.parent[around] > 0  # not the body
-        return self.kept[a] and (self.kept[b + 1] or ends)
+        before = row - 1
+        while before > max(around, row - _CLIMB) and not self._is_heading(before):
+            before -= 1
+        follows = self.kept[a] or (before > around and self._is_heading(before) and self.last_of[before] == a)
+        return follows and (self.kept[b + 1] or ends)
+
+    def _is_heading(self, row: cython.Py_ssize_t) -> cython.bint:
+        return at.KIND_H1 <= self.kind[row] <= at.KIND_H6
+
+    def _introduces(self, row: cython.Py_ssize_t) -> cython.bint:
+        """Whether a paragraph that is not kept ends with a colon, before a kept list, table or listing."""
+        b, after = self.last_of[row], row + 1
+        if not self._size(row) or b >= self.n_blocks or self._has_kept(row) or not self.kept[b + 1]:
+            return False
+        if self.points[self.text_end[b - 1] - 1] != 58 and self.points[self.text_end[b - 1] - 1] != 0xFF1A:
+            return False
+        while after < self.n_elements and self.begin[after] < self.stop[row]:
+            after += 1
+        kind = self.kind[after] if after < self.n_elements else at.KIND_OTHER
+        return at.KIND_UL <= kind <= at.KIND_TABLE or self.white_space[b] == at.WHITE_CODE
 
     def _up(self, row: cython.Py_ssize_t, size: cython.int) -> cython.Py_ssize_t:
         """The nearest one of an element and those around it with text of another size."""
@@ -353,7 +396,7 @@ class Walk:
             return
         kind = self.kind[row]
         begins = a == 0 or self.kept[a]
-        if at.KIND_H1 <= kind <= at.KIND_H6:
+        if self._is_heading(row):
             around = self.parent[row]
             if self.kept[b + 1] and (
                 begins or kind == at.KIND_H1 or (around >= 0 and b < self.last_of[around])
@@ -698,7 +741,7 @@ class Walk:
             return
         if (kind == at.KIND_MATH or marks & at.MARK_MATH) and self._add_math(row):
             return
-        if at.KIND_H1 <= kind <= at.KIND_H6:
+        if self._is_heading(row):
             if self.depth < _MAX_DEPTH and op != at.LIST and op != at.TABLE and op != at.ROW:
                 self.heading = cython.cast(cython.int, row)
                 self._begin_line(at.HEADING, kind - at.KIND_H1 + 1)
@@ -960,3 +1003,34 @@ class Walk:
         self._end(node)
         self.skip = self.stop[row]
         self.last = last - 1
+
+
+def complete(
+    paragraph: cython.const[cython.int][::1],
+    sizes: cython.const[cython.int][::1],
+    inside: cython.const[cython.uchar][::1],
+    at_ends: cython.const[cython.uchar][::1],
+    kept: cython.uchar[::1],
+) -> None:
+    """Keeps those `inside` between kept blocks of a paragraph half of which is kept; if three quarters are,
+    also those `at_ends` anywhere in it. `sizes`: the lengths of the blocks' texts.
+    """
+    first: cython.Py_ssize_t = 0
+    after: cython.Py_ssize_t = 0
+    n: cython.Py_ssize_t = paragraph.shape[0]
+    while first < n:
+        size: cython.int = 0
+        shown: cython.int = 0
+        low: cython.Py_ssize_t = n
+        high: cython.Py_ssize_t = 0
+        while after < n and paragraph[after] == paragraph[first]:
+            size += sizes[after]
+            if kept[after]:
+                shown += sizes[after]
+                low, high = min(low, after), after
+            after += 1
+        is_most = 4 * shown >= 3 * size
+        for b in range(first, after if shown and 2 * shown >= size else first):
+            if (inside[b] and low < b < high) or (is_most and at_ends[b]):
+                kept[b] = 1
+        first = after

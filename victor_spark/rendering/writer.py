@@ -1,18 +1,16 @@
 # cython: language_level=3, infer_types=True, auto_cpdef=True
 """Nodes → Markdown: GitHub's flavour, which any CommonMark parser reads as it is meant.
 
-All lines are written into one buffer first, then put together to blocks. Cython pure Python mode.
+Cython pure Python mode.
 """
 
 import re
 from typing import Any
 
 import cython
-import numpy as np
 from cython.cimports.victor_spark.rendering import num as at
 
-from victor_spark.kernels.assemble import is_wide
-from victor_spark.rendering.structure import columns_of
+from victor_spark.rendering.structure import Structure, columns_of, in_one_line
 
 at.check()
 
@@ -22,8 +20,9 @@ _WRITTEN = {"\x01": "**", "\x02": "**", "\x03": "*", "\x04": "*", "\x05": "~~", 
 _OPENING = "\x01\x03\x05"
 _RUN = re.compile("[\x01-\x06]+")
 _NESTED = re.compile("[\x01\x03\x05][^\x02\x04\x06]*[\x01\x03\x05]")
-_SAME = re.compile("\x02(\\s*)\x01|\x04(\\s*)\x03|\x06(\\s*)\x05")
+_SAME = re.compile("([\x02\x04\x06])(\\s*)([\x01\x03\x05])")
 _BREAK = "\x0f"
+_AROUND = " \x0f"
 _CODE_END = "\x10"
 _MARK = "\x11"  # an exclamation mark that stays; before a link or footnote others are escaped
 _MAY_MEAN = frozenset("#>+-=|:0123456789")
@@ -32,82 +31,47 @@ _LINE_START = re.compile(
 )
 _ODD = re.compile(r"[<>\\`|()\x00-\x1f\x7f]|\s|&(?=#|\w+;)")
 _IN_ADDRESS = {c: f"%{ord(c):02X}" for c in " <>\\`|"} | {"(": "\\(", ")": "\\)", "&": "&amp;"}
+_MEANS = re.compile(
+    r"[]*_[\\`~<&$](?:(?<![<&$])|(?<=<)(?=[A-Za-z/!?])|(?<=&)(?=#|[A-Za-z0-9]{1,32};)"
+    r"|(?<=\$)(?=[^\s$]\$|[^\s$][^$]{0,398}[^\s$]\$))"
+)
+_SPACES = re.compile("  +")
+_NOT_BEFORE_FORMULA = re.compile(r"[^\W_$]\Z|\$\Z")
+_CONTROL = re.compile("[\x00-\x1f]")
 _LONGEST_SUP = cython.declare(cython.int, 60)
-_LONGEST_ENTITY = cython.declare(cython.int, 32)
-_LONGEST_FORMULA = cython.declare(cython.int, 400)
 
 
 @cython.final
 @cython.cclass
 class Writer:
-    """Writes the nodes of one page; blocks of the kind ROOT are left out, in lines only what they say.
-
-    `lines`: columns of a row a node, and one more: how many nodes before have content; of paragraphs and
-    headings, where their line begins and ends in `text`, and whether it has emphasis.
-    """
+    """Writes the nodes of one page; blocks of the kind ROOT are left out, in lines only what they say."""
 
     points: cython.const[cython.uint][::1]
-    properties: cython.const[cython.uchar][::1]
     nodes: cython.const[cython.int][:, :]
-    lines: cython.int[:, ::1]
-    values: list[Any]
-    array: Any
-    line: cython.uint[::1]
-    n: cython.Py_ssize_t
     text: str
+    values: list[Any]
     inside: cython.int  # bits of the kinds of emphasis around
     in_link: cython.bint
-    is_marked: cython.bint
 
-    def __init__(self, values: list[Any], *views: object):
-        self.points, self.properties, self.nodes, self.lines = views
-        self.values = values
-        self.array = np.empty(1024 + 2 * len(self.points), dtype=np.uint32)
-        self.line = memoryview(self.array)
-        self.n = self.inside = 0
-        self.in_link = self.is_marked = False
-
-    def write(self, n: cython.Py_ssize_t) -> str:
-        """The Markdown of the first `n` nodes."""
-        count: cython.int = 0
-        done: cython.Py_ssize_t = 0
-        for i in range(n):
-            self.lines[0, i] = count
-            kind = self.nodes[at.N_OP, i]
-            count += (kind == at.TEXT and self.nodes[at.N_A, i] < self.nodes[at.N_B, i]) or (
-                kind == at.CODE or kind == at.HR or kind >= at.IMAGE
-            )
-            if i >= done and (kind == at.P or kind == at.HEADING):
-                done = self.nodes[at.N_END, i]
-                self.is_marked = False
-                self.insert(self.n, "\n")
-                self.lines[1, i] = cython.cast(cython.int, self.n)
-                self.pieces(i + 1, done)
-                self.lines[2, i] = cython.cast(cython.int, self.n)
-                self.lines[3, i] = self.is_marked
-        self.lines[0, n] = count
-        self.text = self.array[: self.n].tobytes().decode("utf-32-le", "replace")
-        return self.blocks(0, n)
+    def __init__(self, page: Structure, *views: object):
+        self.points, self.nodes = views
+        self.text, self.values = page.text, page.values
+        self.inside = 0
+        self.in_link = False
 
     # --- blocks ----------------------------------------------------------------------------------------
 
     def blocks(self, i: cython.Py_ssize_t, stop: cython.Py_ssize_t) -> str:
-        """Nodes below each other."""
+        """The nodes from `i` up to `stop` below each other."""
         parts: list[str] = []
         other: cython.bint = False
         while i < stop:
             kind = self.nodes[at.N_OP, i]
-            if kind != at.ROOT and self.has_content(i):
-                text = self.block(i, kind, other)
-                if text:
-                    other = kind == at.LIST and not other
-                    parts.append(text)
+            if kind != at.ROOT and (text := self.block(i, kind, other)):
+                other = kind == at.LIST and not other
+                parts.append(text)
             i = self.nodes[at.N_END, i] + 1
         return "\n\n".join(parts)
-
-    def has_content(self, node: cython.Py_ssize_t) -> cython.bint:
-        """Whether anything is to be written of a node."""
-        return self.lines[0, self.nodes[at.N_END, node] + 1] > self.lines[0, node]
 
     def block(self, i: cython.Py_ssize_t, kind: cython.int, other: cython.bint) -> str:
         """A node; `other`: it is a list that stands below another one."""
@@ -164,7 +128,7 @@ class Writer:
             if kind != at.ITEM:
                 if text := self.block(i, kind, False):
                     notes.append(text)
-            elif (tight := self.item(i + 1, last)) or state:
+            elif tight := self.item(i + 1, last):
                 loose = loose or tight[:1] == "\n"
                 if first >= 0 and self.nodes[at.N_A, i] >= 0:
                     number = self.nodes[at.N_A, i]
@@ -182,8 +146,7 @@ class Writer:
         other: cython.bint = False
         while i < stop:
             kind = self.nodes[at.N_OP, i]
-            text = self.block(i, kind, other) if self.has_content(i) else ""
-            if text:
+            if text := self.block(i, kind, other):
                 other = kind == at.LIST and not other
                 number = self.nodes[at.N_A, i]
                 tight = tight and (not parts or (kind == at.LIST and (number == -1 or number == 1)))
@@ -238,194 +201,103 @@ class Writer:
 
     def inline(self, i: cython.Py_ssize_t) -> str:
         """The line of a paragraph or heading, with its breaks."""
-        text = self.text[self.lines[1, i] : self.lines[2, i]].strip()
-        if self.lines[3, i]:
-            text = _resolved(text)
-        return _finished(text)
+        line = self.line(i + 1, self.nodes[at.N_END, i]).strip()
+        text = _SPACES.sub(" ", line) if "  " in line else line
+        is_marked = "\x02" in text or "\x04" in text or "\x06" in text
+        return _finished(_resolved(text) if is_marked else text)
 
     # --- lines -----------------------------------------------------------------------------------------
 
-    def room(self, size: cython.Py_ssize_t) -> cython.void:
-        """Makes sure that `size` more code points fit into the buffer."""
-        if self.n + size > self.line.shape[0]:
-            self.array = np.concatenate([self.array, np.empty(self.n + size, dtype=np.uint32)])
-            self.line = memoryview(self.array)
-
-    def insert(self, i: cython.Py_ssize_t, text: str) -> cython.void:
-        """Puts text into the line before position `i`."""
-        size: cython.Py_ssize_t = len(text)
-        self.room(size)
-        for k in range(self.n - 1, i - 1, -1):
-            self.line[k + size] = self.line[k]
-        for k in range(size):
-            self.line[i + k] = ord(text[k])
-        self.n += size
-
-    def begin_of(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Where, from `i` on, the line has more than spaces and breaks."""
-        while i < self.n and (self.line[i] == 32 or self.line[i] == 15):
-            i += 1
-        return i
-
-    def end_of(self, begin: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Where that ends."""
-        i = self.n
-        while i > begin and (self.line[i - 1] == 32 or self.line[i - 1] == 15):
-            i -= 1
-        return i
-
-    def pieces(self, i: cython.Py_ssize_t, stop: cython.Py_ssize_t) -> cython.void:
-        """Adds some nodes to the line at hand."""
+    def line(self, i: cython.Py_ssize_t, stop: cython.Py_ssize_t) -> str:
+        """The nodes from `i` up to `stop` beside each other."""
+        parts: list[str] = []
         while i < stop:
             kind = self.nodes[at.N_OP, i]
             value = self.nodes[at.N_A, i]
             end: cython.Py_ssize_t = self.nodes[at.N_END, i]
-            begin = self.n
             if kind == at.TEXT:
-                self.escaped(self.points, value, self.nodes[at.N_B, i], False)
-            elif kind == at.BR:
-                self.insert(begin, _BREAK)
+                parts.append(self.escaped(value, self.nodes[at.N_B, i]))
             elif kind == at.SPACE:
-                if self.line[begin - 1] != 32:
-                    self.insert(begin, " ")
+                parts.append(" ")
             elif kind == at.LINK:
                 was, self.in_link = self.in_link, True
-                self.pieces(i + 1, end)
+                text = self.line(i + 1, end)
                 self.in_link = was
-                if self.begin_of(begin) == self.n:
-                    self.n = begin
-                elif not was:
-                    self.link(begin, self.values[value])
+                if not was:
+                    of_image = text.lstrip(_AROUND).startswith(_MARK)
+                    text = _marked(text, "[", f"]({_address(self.values[value])})")
+                    text = f" {text} " if of_image else text
+                parts.append(text)
             elif at.STRONG <= kind <= at.STRIKE:
                 bit: cython.int = 1 << (kind - at.STRONG)
                 nested = (self.inside & bit) != 0 or (kind == at.STRIKE and self.inside != 0)
                 self.inside |= bit
-                self.pieces(i + 1, end)
-                first = self.begin_of(begin)
+                text = self.line(i + 1, end)
                 self.inside = self.inside if nested else self.inside ^ bit
-                if not nested and first < self.n:
-                    self.insert(self.end_of(first), chr(2 * (kind - at.STRONG) + 2))
-                    self.insert(first, chr(2 * (kind - at.STRONG) + 1))
-                    self.is_marked = True
+                mark = 2 * (kind - at.STRONG) + 1
+                parts.append(text if nested else _marked(text, chr(mark), chr(mark + 1)))
             elif kind == at.SUP or kind == at.SUB:
-                self.pieces(i + 1, end)
-                first = self.begin_of(begin)
-                last = self.end_of(first)
-                is_ref = last > first + 1 and self.line[first] == 91 and self.line[first + 1] == 94
-                if 0 < last - first <= _LONGEST_SUP and not is_ref:
-                    self.insert(last, "</sup>" if kind == at.SUP else "</sub>")
-                    self.insert(first, "<sup>" if kind == at.SUP else "<sub>")
+                parts.append(_raised(self.line(i + 1, end), "sup" if kind == at.SUP else "sub"))
             elif kind == at.CODESPAN:
-                for k in range(i + 1, end):
-                    if self.nodes[at.N_OP, k] == at.TEXT:
-                        self.escaped(self.points, self.nodes[at.N_A, k], self.nodes[at.N_B, k], True)
-                    else:
-                        self.insert(self.n, " ")
-                code = self.array[begin : self.n].tobytes().decode("utf-32-le", "replace")
-                self.n = begin
-                self.insert(begin, _span(" ".join(code.split())))
+                parts.append(_span(" ".join(self.code(i + 1, end).split())))
+            elif kind == at.BR:
+                parts.append(_BREAK)
             elif kind == at.IMAGE:
                 address, alt = self.values[value]
-                self.insert(begin, f"{_MARK}[")
-                points = np.array([f"{alt} "]).view(np.uint32)
-                self.escaped(memoryview(points), 0, len(alt), False)
-                self.insert(self.n, f"]({_address(address)})")
+                parts.append(f"{_MARK}[{_escaped(alt)}]({_address(address)})")
             elif kind == at.MATH:
-                before = chr(self.line[begin - 1]) if begin else ""
-                space = " " if before == "$" or before.isalnum() else ""
-                self.insert(begin, space + _math(self.values[value], self.nodes[at.N_B, i]))
-            elif kind == at.ROOT:
-                self.pieces(i + 1, end)
+                begins = not parts or not _NOT_BEFORE_FORMULA.search(parts[len(parts) - 1])
+                tex = _math(self.values[value], self.nodes[at.N_B, i])
+                parts.append(tex if begins else f" {tex}")
             elif kind == at.REF:
-                self.insert(begin, f"[^{self.values[value]}]")
+                parts.append(f"[^{self.values[value]}]")
+            elif kind == at.ROOT:
+                end = i  # what is inside stands here
             i = end + 1
+        return "".join(parts)
 
-    def escaped(
-        self,
-        points: cython.const[cython.uint][::1],
-        i: cython.Py_ssize_t,
-        end: cython.Py_ssize_t,
-        is_code: cython.bint,
-    ) -> cython.void:
-        """Adds text, what means something in Markdown escaped (but in code); white space as one space."""
-        was_white: cython.bint = False
-        breaks: cython.bint = False  # between two lines
-        self.room(2 * (end - i))
-        n = self.n
-        while i < end:
-            c = points[i]
-            i += 1
-            if c < 1114112 and (self.properties[c] & at.CHAR_CLASS_MASK) == at.CHAR_WHITE:
-                breaks = c == 10 or (was_white and breaks)
-                if not was_white:
-                    self.line[n] = 32
-                    n += 1
-                was_white = True
-                continue
-            if was_white and breaks and n > self.n + 1 and is_wide(c) and is_wide(self.line[n - 2]):
-                n -= 1
-            was_white = False
-            if c < 32:
-                continue
-            if not is_code and (
-                _means_something(c, points[i] if i < end else 0)
-                or (c == 38 and _is_entity(points, i, end))
-                or (c == 36 and _opens_formula(points, i, end))
-            ):
-                self.line[n] = 92
-                n += 1
-            self.line[n] = c
-            n += 1
-        self.n = n
+    def code(self, i: cython.Py_ssize_t, stop: cython.Py_ssize_t) -> str:
+        """The text of nodes as it is."""
+        parts: list[str] = []
+        for k in range(i, stop):
+            text = self.nodes[at.N_OP, k] == at.TEXT
+            parts.append(self.text[self.nodes[at.N_A, k] : self.nodes[at.N_B, k]] if text else " ")
+        return "".join(parts)
 
-    def link(self, begin: cython.Py_ssize_t, address: str) -> cython.void:
-        """Makes a link of the line from `begin` on; the white space around the text stands outside."""
-        first = self.begin_of(begin)
-        last = self.end_of(first)
-        for k in range(first, last):
-            if self.line[k] == 15:
-                self.line[k] = 32
-        self.insert(last, f"]({_address(address)})")
-        self.insert(first, "[")
+    def escaped(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> str:
+        """Text, what means something in Markdown escaped, white space as one space."""
+        before: cython.uint = 0
+        for i in range(first, last):
+            c = self.points[i]
+            if c <= 32 or c >= 126:
+                odd = c < 32 or (c == 32 and before == 32) or 126 <= c <= 160 or c == 0x1680 or c == 0x3000
+                odd = odd or 0x2000 <= c <= 0x200A or 0x2028 <= c <= 0x205F  # most of it is white space
+            else:
+                odd = c == 42 or c == 36 or c == 38 or c == 60 or (91 <= c <= 96 and c != 94)
+            if odd:
+                return _escaped(self.text[first:last])
+            before = c
+        return self.text[first:last]
 
 
-def _means_something(c: cython.uint, following: cython.uint) -> cython.bint:
-    """Whether Markdown reads a character as more than itself, but for the '&' of an entity."""
-    if c >= 64:
-        return c == 91 or c == 92 or c == 93 or c == 95 or c == 96 or c == 126
-    if c == 60:  # it may open a tag
-        return _is_letter(following) or following == 47 or following == 33 or following == 63
-    return c == 42
+def _marked(text: str, before: str, behind: str) -> str:
+    """Text between two marks; white space at its ends stands outside of them, a link has no breaks."""
+    core = text.strip(_AROUND)
+    if not core:
+        return "" if before == "[" else text
+    first = text.find(core)
+    inside = core.replace(_BREAK, " ") if before == "[" else core
+    return f"{text[:first]}{before}{inside}{behind}{text[first + len(core) :]}"
 
 
-def _is_entity(
-    points: cython.const[cython.uint][::1], i: cython.Py_ssize_t, end: cython.Py_ssize_t
-) -> cython.bint:
-    """Whether what follows a '&' at i - 1 makes a character of it."""
-    begin = i
-    if i < end and points[i] == 35:
-        return True
-    while i < end and i < begin + _LONGEST_ENTITY and (_is_letter(points[i]) or 48 <= points[i] <= 57):
-        i += 1
-    return begin < i < end and points[i] == 59
+def _raised(text: str, name: str) -> str:
+    size = len(text.strip(_AROUND))
+    is_reference = size > 1 and text.lstrip(_AROUND).startswith("[^")
+    return text if is_reference or size > _LONGEST_SUP else _marked(text, f"<{name}>", f"</{name}>")
 
 
-def _opens_formula(
-    points: cython.const[cython.uint][::1], i: cython.Py_ssize_t, end: cython.Py_ssize_t
-) -> cython.bint:
-    """Whether a '$' at i - 1 may begin a formula: the next one closes it (no white space before it)."""
-    if i >= end or points[i] <= 32:
-        return False
-    begin = i
-    while i < end and points[i] != 36:
-        if i - begin > _LONGEST_FORMULA:
-            return False
-        i += 1
-    return i < end and points[i - 1] > 32
-
-
-def _is_letter(c: cython.uint) -> cython.bint:
-    return 97 <= c <= 122 or 65 <= c <= 90
+def _escaped(text: str) -> str:
+    return _MEANS.sub(r"\\\g<0>", _CONTROL.sub("", in_one_line(text)))
 
 
 def _address(address: str) -> str:
@@ -485,7 +357,7 @@ def _prefixed(text: str, prefix: str) -> str:
 
 def _resolved(text: str) -> str:
     """The text with its marks written where a parser reads them as meant, and left out elsewhere."""
-    text = _SAME.sub(lambda same: same[1] or same[2] or same[3] or "", text)
+    text = _SAME.sub(lambda same: same[2] if ord(same[1]) == ord(same[3]) + 1 else same[0], text)
     for _ in range(3):
         bad = _wrong_marks(text)
         if not bad:
@@ -511,16 +383,16 @@ def _wrong_marks(text: str) -> set[int]:
         closes = _place(before) > 0 and (_place(before) > 1 or _place(after) < 2)
         is_mixed = 0 < sum([c in _OPENING for c in marks]) < len(marks)
         both = opens and closes and (len(marks) > 1 or is_nested)
-        for at_, mark in enumerate(marks, run.start()):
+        for place, mark in enumerate(marks, run.start()):
             opening = mark in _OPENING
             if opening:
-                open_.append(at_)
+                open_.append(place)
             elif open_:
-                partner[at_] = open_.pop()
-                partner[partner[at_]] = at_
+                partner[place] = open_.pop()
+                partner[partner[place]] = place
             if (is_mixed and opening) or both or not (opens if opening else closes):
-                wrong.add(at_)
-    return wrong | {partner[at_] for at_ in wrong if at_ in partner}
+                wrong.add(place)
+    return wrong | {partner[place] for place in wrong if place in partner}
 
 
 def _place(c: str) -> cython.int:

@@ -1,25 +1,26 @@
-"""What the pages of a site have in common, as sums that are equal whatever the order of the pages.
+"""What the pages of a site have in common, as sums, and the probabilities of its pages' blocks.
 
 Every page contributes one row a key: its layouts (the ancestors of a block, with their classes) and those of
 its texts (the letters of a block, in its layout: links to an article don't repeat its headline) that may be
-content. Rows of equal key are added up over the site's pages.
-The sums are integers, so that their order changes no bit. The evidence for a block is what is left when the
-page's own rows are subtracted.
+content. Rows of equal key are added up over the site's pages. The sums are integers, so that the order of the
+pages changes no bit. The evidence for a block is what is left when the page's own rows are subtracted.
 """
 
+import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import OTHER, Blocks, Float32, Float64, UInt64
+from victor_spark.blocks import HEADER, OTHER, TEXT, Blocks, Float32, Float64, UInt64
+from victor_spark.errors import ModelError
 
 Int64 = npt.NDArray[np.int64]
 Places = npt.NDArray[np.intp]
 
-LAYOUT, TEXT = range(2)
+OF_LAYOUT, OF_TEXT = range(2)
 """Kinds of keys."""
 
 SUMS: Final = ("n_pages", "log_odds")
@@ -150,7 +151,7 @@ def _keys(blocks: Blocks, probabilities: Float64) -> tuple[Places, _Keys]:
     with_text = np.flatnonzero(likely)
     texts = (blocks.letters_hash ^ blocks.class_path * _IN_LAYOUT)[with_text]
     key = np.concatenate([blocks.class_path, texts]) << _KIND_BITS
-    key[len(blocks) :] |= np.uint64(TEXT)
+    key[len(blocks) :] |= np.uint64(OF_TEXT)
     distinct = _Keys(*np.unique(key, return_index=True, return_inverse=True))
     return np.concatenate([np.arange(len(blocks)), with_text]), distinct
 
@@ -161,3 +162,79 @@ def _sums(blocks: Blocks, probabilities: Float64, rows: Places, keys: _Keys) -> 
     total = np.bincount(keys.of_rows, weights * log_odds(probabilities)[rows])
     mean = np.rint(total / np.bincount(keys.of_rows, weights) * _SCALE).astype(np.int64)
     return np.stack([np.ones_like(mean), mean])
+
+
+FORMAT: Final = 1
+FILE_NAME: Final = "model.json"
+
+_LIMITS: Final = {"weight": 1.0, "prior_pages": 1e6, "common": 50.0, "repeated": 50.0, "calibration": 1.0}
+"""Parameters, with the highest value of each; the lowest is 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteModel:
+    """Few numbers, fitted over many sites.
+
+    `weight`: how much the consensus of very many pages counts against the page's own log-odds (0 to 1).
+    `prior_pages`: the number of other pages at which the consensus has half of that weight.
+    `common`: what is added to the log-odds of a block in a layout that all other pages have.
+    `repeated`: what is subtracted where all these repeat its text, among texts of the page's own.
+    `calibration`: the factor that calibrates the log-odds.
+    """
+
+    weight: float
+    prior_pages: float
+    common: float
+    repeated: float
+    calibration: float
+
+    def __post_init__(self) -> None:
+        for name, most in _LIMITS.items():
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or not 0.0 <= value <= most:
+                raise ModelError(f"{name} of a site model must be between 0 and {most:g}, not {value!r}")
+
+    def to_bytes(self) -> bytes:
+        """The model as JSON."""
+        return (json.dumps({"format": FORMAT, **asdict(self)}, indent=1) + "\n").encode()
+
+
+def model_from_bytes(stored: bytes, name: str = "site model") -> SiteModel:
+    """The model in `stored`; ModelError when it is damaged or doesn't fit this code."""
+    try:
+        values = json.loads(stored)
+        if values.pop("format") == FORMAT:
+            return SiteModel(**values)
+    except (ModelError, ValueError, TypeError, AttributeError, KeyError) as error:
+        raise ModelError(f"{name}: not a site model of format {FORMAT}: {error}") from error
+    raise ModelError(f"{name}: not a site model of format {FORMAT}")
+
+
+def revised(model: SiteModel, probabilities: Float64, words: Float64, evidence: Float32) -> Float64:
+    """P(header), P(text), P(other) per block with what the site tells: rows sum to 1.
+
+    A block about which the site tells nothing keeps its probabilities, to the bit. The ratio of header to
+    text stays. More pages with a block's text never raise its P(content).
+    """
+    n_pages = evidence[N_PAGES].astype(np.float64)
+    is_known = n_pages > 0
+    if not is_known.any():
+        return probabilities
+    own = log_odds(probabilities)
+    weight = model.weight * n_pages / np.maximum(n_pages + model.prior_pages, 1.0)
+    odds = own + weight * (evidence[CONSENSUS] - own)
+    # Which share of the other blocks' likely content no other page has, per repeated block. It is 0 where a
+    # whole page is repeated: such a page is the same article at another address.
+    mass = words / (1.0 + np.exp(-odds))
+    own_mass = np.where(evidence[REPEATS] > 0, 0.0, mass).sum()
+    others = np.maximum(mass.sum() - mass, 0.0)
+    among = np.clip(own_mass / np.where(others > 0, others, np.inf), 0.0, 1.0)
+    shift = model.common - model.repeated * evidence[REPEATS] * among
+    content = 1.0 / (1.0 + np.exp(-model.calibration * (odds + evidence[SHARE] * shift)))
+    before = probabilities[:, HEADER] + probabilities[:, TEXT]
+    header = np.where(before > 0, probabilities[:, HEADER] / np.where(before > 0, before, 1.0), 0.0)
+    result = np.empty_like(probabilities)
+    result[:, HEADER] = content * header
+    result[:, TEXT] = content - result[:, HEADER]
+    result[:, OTHER] = 1.0 - content
+    return np.where(is_known[:, np.newaxis], result, probabilities)

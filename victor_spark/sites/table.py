@@ -17,10 +17,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from victor_spark import tables
+from victor_spark.blocks import OTHER
 from victor_spark.errors import InputError, TableError, one_line
+from victor_spark.hosts import check_grouping
 from victor_spark.sites import evidence
-from victor_spark.sites.evidence import Contributions, Known
-from victor_spark.templates.sites import check_grouping
+from victor_spark.sites.evidence import Contributions, Known, SiteModel
 from victor_spark.warc import storage
 
 VERSION_KEY: Final = "victor_spark.sites_version"
@@ -28,9 +29,7 @@ VERSION: Final = "2"
 GROUPING_KEY: Final = "victor_spark.grouping"
 
 KEYED: Final = ("site", "key")
-SUMS: Final = pa.schema(
-    [("site", pa.string()), ("key", pa.int64())] + [(name, pa.int64()) for name in evidence.SUMS]
-)
+SUMS: Final = pa.schema([("site", pa.string()), *((name, pa.int64()) for name in ("key", *evidence.SUMS))])
 """A key of a site, with the sums over its pages; hashes are stored as signed numbers."""
 
 EXAMPLE: Final = pa.schema([("example", pa.string()), ("element", pa.string()), ("position", pa.float32())])
@@ -70,15 +69,6 @@ class Sites:
         return self._known[site]
 
 
-class _RowGroup(NamedTuple):
-    """A row group of a file, with its first and last site."""
-
-    first: str
-    last: str
-    path: str
-    number: int
-
-
 def listing(folder: str) -> bytes:
     """The names and sizes of a table's files, which identify its content; InputError if there are none."""
     try:
@@ -102,10 +92,8 @@ def batches(path: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
             n_pages, log_odds = (batch[name].to_numpy() for name in evidence.SUMS)
             if not ((n_pages > 0) & (n_pages < _MOST_PAGES) & (abs(log_odds) < n_pages << 16)).all():
                 raise InputError(f"{UNREADABLE}: {path}: impossible sums")
-            columns = [
-                batch[field.name] if field.name in SITES.names else pa.nulls(len(batch), field.type)
-                for field in schema
-            ]
+            nulls = {field.name: pa.nulls(len(batch), field.type) for field in schema}
+            columns = [batch[name] if name in SITES.names else nulls[name] for name in schema.names]
             yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
@@ -132,14 +120,14 @@ class SiteTable:
         self.paths = [f"{folder.rstrip('/')}/{name}" for name in json.loads(files)]
         self.grouping = ""
         self._metadata: dict[str, pq.FileMetaData] = {}
-        groups = [group for path in self.paths for group in self._row_groups(path)]
-        self._groups = sorted(groups)
-        self._firsts, self._lasts = [one.first for one in self._groups], [one.last for one in self._groups]
+        self._groups = sorted(group for path in self.paths for group in self._row_groups(path))
+        self._firsts, self._lasts = [first for first, *_ in self._groups], [one[1] for one in self._groups]
         if any(last > first for last, first in zip(self._lasts, self._firsts[1:], strict=False)):
             raise InputError(f"{folder}: its rows are not sorted by site, or are of two tables")
         self._cached = lru_cache(_N_CACHED)(self._sites)
 
-    def _row_groups(self, path: str) -> Iterator[_RowGroup]:
+    def _row_groups(self, path: str) -> Iterator[tuple[str, str, str, int]]:
+        """The row groups of a file: first and last site, path, number."""
         with reading(path), storage.open_file(path) as file:
             found = pq.ParquetFile(file)
             self._metadata[path] = found.metadata
@@ -159,10 +147,10 @@ class SiteTable:
                     continue
                 statistics = found.metadata.row_group(number).column(0).statistics
                 if statistics is not None and statistics.has_min_max:
-                    yield _RowGroup(statistics.min, statistics.max, path, number)
+                    yield statistics.min, statistics.max, path, number
                 else:  # of names of thousands of characters
                     sites = found.read_row_group(number, [KEYED[0]], use_threads=False)[0]
-                    yield _RowGroup(sites[0].as_py(), sites[-1].as_py(), path, number)
+                    yield sites[0].as_py(), sites[-1].as_py(), path, number
 
     def of(self, site: str | None) -> Known | None:
         """What is known of a site; None where the table doesn't have it."""
@@ -194,3 +182,44 @@ class SiteTable:
                 file = pq.ParquetFile(opened, metadata=self._metadata[path])
                 parts.append(file.read_row_group(number, columns, use_threads=False))
         return pa.concat_tables(part.select(columns).replace_schema_metadata() for part in parts)
+
+
+_KEPT: Final = 0.5
+
+
+class Part(NamedTuple):
+    """A layout or a text: the share of the site's pages, an example in an element; P(content) of a layout."""
+
+    share: float
+    example: str
+    element: str
+    p: float
+    is_kept: bool
+
+
+class Site(NamedTuple):
+    """A site with its parts, the layouts in the order of a page and the most frequent texts first."""
+
+    name: str
+    n_pages: int
+    layouts: list[Part]
+    texts: list[Part]
+
+
+def of_site(rows: pa.Table, model: SiteModel) -> Site:
+    """The site of these rows (columns of `table.SITES`)."""
+    key, n_pages, log_odds = (rows[name].to_numpy() for name in ("key", *evidence.SUMS))
+    n_site = int(n_pages[key == OF_SITE].sum())
+    share = np.minimum(n_pages / max(n_site, 1), 1.0)
+    mean = evidence.mean_log_odds(log_odds, n_pages)
+    found = np.zeros((len(evidence.EVIDENCE), len(key)), np.float32)
+    found[[evidence.CONSENSUS, evidence.N_PAGES, evidence.SHARE]] = mean, n_pages, share
+    own = 1.0 / (1.0 + np.exp(-mean))
+    own = np.stack([np.zeros_like(own), own, 1.0 - own], axis=1)
+    p = 1.0 - evidence.revised(model, own, np.ones(len(key)), found)[:, OTHER]
+    examples, elements = ([each or "" for each in rows[name].to_pylist()] for name in ("example", "element"))
+    parts = list(map(Part, share.tolist(), examples, elements, p.tolist(), (p >= _KEPT).tolist()))
+    position, is_text = rows["position"].to_numpy(), key & 1 == evidence.OF_TEXT
+    layouts = sorted(np.flatnonzero(~is_text).tolist(), key=lambda row: (position[row], row))
+    texts = [parts[row] for row in np.flatnonzero(is_text & (key != OF_SITE)).tolist()]
+    return Site(rows["site"][0].as_py(), n_site, [parts[row] for row in layouts], sorted(texts, reverse=True))

@@ -3,6 +3,7 @@
 import json
 import shlex
 import threading
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
@@ -37,12 +38,12 @@ class Counts:
 
     n_rows: int = 0
     n_failures: int = 0
-    statuses: dict[str, int] = field(default_factory=dict)
-    reasons: dict[str, dict[str, int]] = field(default_factory=dict)
+    statuses: dict[str, int] = field(default_factory=Counter)
+    reasons: dict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(Counter))
     failed_shards: dict[str, str] = field(default_factory=dict)
-    languages: dict[str, int] = field(default_factory=dict)
-    sites: dict[str, int] = field(default_factory=dict)
-    lengths: dict[str, int] = field(default_factory=dict)
+    languages: dict[str, int] = field(default_factory=Counter)
+    sites: dict[str, int] = field(default_factory=Counter)
+    lengths: dict[str, int] = field(default_factory=Counter)
 
     @property
     def n_pages(self) -> int:
@@ -55,6 +56,11 @@ class Counts:
         n_errors = self.statuses.get("error", 0) - self.n_failures
         return {status: n for status, n in {**self.statuses, "error": n_errors}.items() if n}
 
+    @property
+    def n_failed_pages(self) -> int:
+        """How many pages failed."""
+        return sum(self.page_statuses.get(status, 0) for status in FAILURES)
+
     def count(self, batch: pa.RecordBatch, lengths: pa.Array | None = None) -> None:
         """Counts a batch of rows; `lengths` are the characters of the texts, where these are not in it."""
         lengths = pc.utf8_length(batch.column("text")) if lengths is None else lengths
@@ -62,26 +68,22 @@ class Counts:
         rows = zip(*(column.to_pylist() for column in columns), strict=True)
         for status, reason, shard, offset, language, host, length in rows:
             self.n_rows += 1
-            _add(self.statuses, status)
+            self.statuses[status] += 1
             if reason is not None:
-                _add(self.reasons.setdefault(status, {}), reason)
+                self.reasons[status][reason] += 1
             if offset is None:
                 self.n_failures += 1
                 self.failed_shards.setdefault(shard, reason or "")
             if status == "ok":
-                _add(self.languages, language or _UNKNOWN)
+                self.languages[language or _UNKNOWN] += 1
                 if host:
-                    _add(self.sites, host)
+                    self.sites[host] += 1
             if length:
-                _add(self.lengths, str(1 << (length.bit_length() - 1)))
+                self.lengths[str(1 << (length.bit_length() - 1))] += 1
 
     def as_json(self) -> dict[str, Any]:
         """The counts of a task, ready for JSON."""
         return vars(_largest_first(self, n_sites=_N_TASK_SITES))
-
-
-def _add(counts: dict[str, int], name: str, n: int = 1) -> None:
-    counts[name] = counts.get(name, 0) + n
 
 
 _BY_NAME: Final = tuple(one.name for one in fields(Counts) if one.type == dict[str, int])
@@ -108,11 +110,10 @@ def total(parts: Iterable[Counts]) -> Counts:
         found.n_rows += part.n_rows
         found.n_failures += part.n_failures
         found.failed_shards.update(part.failed_shards)
-        groups = [(getattr(found, name), getattr(part, name)) for name in _BY_NAME]
-        groups += [(found.reasons.setdefault(status, {}), more) for status, more in part.reasons.items()]
-        for group, more in groups:
-            for name, n in more.items():
-                _add(group, name, n)
+        for name in _BY_NAME:
+            getattr(found, name).update(getattr(part, name))  # a Counter adds
+        for status, more in part.reasons.items():
+            found.reasons[status].update(more)
     return _largest_first(found, n_sites=N_SITES)
 
 
@@ -143,36 +144,24 @@ class Entry:
     stages: Mapping[str, float] = field(default_factory=dict)
 
 
-def n_failed_pages(statuses: Mapping[str, int]) -> int:
-    """How many pages failed, by the statuses of pages."""
-    return sum(statuses.get(status, 0) for status in FAILURES)
-
-
 def check_budget(
-    budget: Budget,
-    *,
-    n_shards: int,
-    n_failed_shards: int,
-    reason: str | None,
-    n_pages: int,
-    statuses: Mapping[str, int],
-    share_done: float = 1.0,
+    budget: Budget, counts: Counts, *, n_shards: int, n_failed_shards: int, share_done: float = 1.0
 ) -> None:
     """Raises BudgetError if more failed than may fail in the whole run.
 
-    `statuses` are those of pages, `reason` is that of a shard that failed. Before the end of the run, its
-    number of pages is estimated from the share of its bytes that is done.
+    Before the end of the run, its number of pages is estimated from the share of its bytes that is done.
     """
     n_allowed = allowed(budget.max_failed_shards, n_shards)
     if n_failed_shards > n_allowed:
+        reason = next(iter(counts.failed_shards.values()), None)
         raise BudgetError(
             f"{n_failed_shards} of {n_shards} shards couldn't be read, and {n_allowed} may fail "
             f"({_advice('shards', budget.max_failed_shards)}), such as: {reason}"
         )
-    n_in_all = n_pages / max(share_done, 1e-9)
+    n_in_all = counts.n_pages / max(share_done, 1e-9)
     n_allowed = allowed(budget.max_failed_pages, n_in_all)
-    if (n_failed := n_failed_pages(statuses)) > n_allowed:
-        by_status = ", ".join(f"{name} {n}" for name in FAILURES if (n := statuses.get(name, 0)))
+    if (n_failed := counts.n_failed_pages) > n_allowed:
+        by_status = ", ".join(f"{name} {n}" for name in FAILURES if (n := counts.page_statuses.get(name, 0)))
         about = "" if share_done >= 1 else "about "
         raise BudgetError(
             f"{n_failed} pages failed ({by_status}), and of {about}{round(n_in_all)} pages "
@@ -198,12 +187,5 @@ class BudgetTracker:
             counts = self._counts = total([self._counts, *(entry.counts for entry in entries)])
             self._n_bytes_done += sum(entry.n_bytes for entry in entries)
             share_done = min(self._n_bytes_done / self._n_bytes, 1.0)
-        check_budget(
-            self._budget,
-            n_shards=self._n_shards,
-            n_failed_shards=len(counts.failed_shards),
-            reason=next(iter(counts.failed_shards.values()), None),
-            n_pages=counts.n_pages,
-            statuses=counts.page_statuses,
-            share_done=share_done,
-        )
+        n, n_failed = self._n_shards, len(counts.failed_shards)
+        check_budget(self._budget, counts, n_shards=n, n_failed_shards=n_failed, share_done=share_done)

@@ -12,7 +12,6 @@ name fewer. To clean a crawl use `victor clean`, where no html leaves the Python
 import dataclasses
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -22,11 +21,10 @@ from pyspark.sql.types import StructType
 
 from victor_spark import tables
 from victor_spark.errors import ConfigurationError, UsageError
-from victor_spark.spark import manifest, plan
+from victor_spark.spark import plan
 from victor_spark.spark.rows import Row, record_row, row_batches
 from victor_spark.warc import inputs, reading
 from victor_spark.warc.records import Record
-from victor_spark.warc.shard import Shard
 
 try:
     from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
@@ -36,20 +34,18 @@ except ImportError as error:
 SPLIT_BYTES: Final = 128 << 20
 """Larger shards are read by several partitions, smaller ones share one."""
 
-_ALL_STATUSES: Final = tuple(range(100, 600))
-
 
 def register(spark: SparkSession) -> None:
     """Makes the format "warc" known to a session."""
     spark.dataSource.register(WarcDataSource)
 
 
-def _statuses(text: str) -> tuple[int, ...]:
-    return _ALL_STATUSES if text.strip().lower() == "all" else tuple(int(part) for part in text.split(","))
-
-
 def _words(text: str) -> tuple[str, ...]:
     return tuple(part.strip().lower() for part in text.split(",") if part.strip())
+
+
+def _statuses(text: str) -> tuple[int, ...]:
+    return tuple(range(100, 600)) if text.strip().lower() == "all" else tuple(map(int, _words(text)))
 
 
 _READING: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
@@ -61,13 +57,6 @@ _READING: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
 """Option (without case, as in Spark) → the field of ReadOptions, and the function that reads the text."""
 
 _OTHERS: Final = frozenset({"path", "paths", "baseurl", "splitbytes"})
-
-
-@dataclass(frozen=True)
-class Portion(InputPartition):
-    """What one partition reads; it pickles."""
-
-    shards: tuple[Shard, ...]
 
 
 class WarcDataSource(DataSource):
@@ -99,14 +88,13 @@ class WarcReader(DataSourceReader):
         if unknown := sorted(self._options.keys() - _READING.keys() - _OTHERS):
             known = ", ".join(sorted(_READING.keys() | _OTHERS))
             raise UsageError(f"the format warc has no option {unknown[0]} (it has: {known})")
-        fields = {}
+        self._reading = reading.DEFAULTS
         for option in _READING.keys() & self._options.keys():
             name, convert = _READING[option]
             try:
-                fields[name] = convert(self._options[option])
+                self._reading = dataclasses.replace(self._reading, **{name: convert(self._options[option])})
             except ValueError:
                 raise UsageError(f"the option {option} can't be {self._options[option]!r}") from None
-        self._reading = dataclasses.replace(reading.DEFAULTS, **fields)
 
     def partitions(self) -> Sequence[InputPartition]:
         """The shards, large ones in ranges, small ones together."""
@@ -116,16 +104,15 @@ class WarcReader(DataSourceReader):
             raise UsageError("nothing to read: spark.read.format('warc').load(PATH)")
         shards = inputs.resolve(paths, base_url=self._options.get("baseurl"))
         size = int(self._options.get("splitbytes", SPLIT_BYTES))
-        planned = plan.plan(manifest.of_shards(shards), n_cores=1, split_bytes=size, wave_bytes=size)
+        planned = plan.plan(plan.of_shards(shards), n_cores=1, split_bytes=size, wave_bytes=size)
         parts = (plan.splits(planned, wave).to_pylist() for wave in plan.waves(planned))
-        return [Portion(tuple(map(manifest.shard, rows))) for rows in parts]
+        return [InputPartition(tuple(map(plan.shard, rows))) for rows in parts]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The records of a partition; a shard that can't be read (on) is a row with its reason."""
-        assert isinstance(partition, Portion)
 
         def row(record: Record) -> Row:
             return record_row(record, status=record.status or "ok", reason=record.reason)
 
         read = partial(reading.read, options=self._reading)
-        return row_batches(partition.shards, self._schema, read=read, row=row)
+        return row_batches(partition.value, self._schema, read=read, row=row)

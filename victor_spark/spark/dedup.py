@@ -10,10 +10,10 @@ number of texts, never with its square. Each table is written before the next on
 """
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Final
-from uuid import uuid4
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -33,7 +33,7 @@ from victor_spark.spark.files import (
     remove_checksums,
 )
 from victor_spark.spark.progress import many
-from victor_spark.spark.session import check_master, interruptible, session
+from victor_spark.spark.session import job
 from victor_spark.spark.status import check_complete
 from victor_spark.spark.waves import literal
 from victor_spark.words import words
@@ -63,40 +63,36 @@ class DedupRequest:
 
 def run(request: DedupRequest) -> dict[str, int]:
     """Marks the duplicates and returns counts; an error leaves earlier results as they were."""
-    check_master(request.master)
-    group = f"victor dedup {uuid4()}"
-    return interruptible(partial(_run_on_spark, request, group), group=group)
+    return job("victor dedup", partial(_run_on_spark, request), master=request.master)
 
 
-def _run_on_spark(request: DedupRequest, group: str) -> dict[str, int]:
-    with session(master=request.master) as spark, output_errors(request.location):
-        spark.sparkContext.setJobGroup(group, "victor dedup", interruptOnCancel=True)
+def _run_on_spark(request: DedupRequest, spark: SparkSession) -> dict[str, int]:
+    with output_errors(request.location):
         files = open_files(request.location, spark)
         pages = _pages(spark, files, request.location)
-        beside, name = files, ""
         if request.target:
             check_outside(request.target, request.location)
-            beside, name = new_folder(request.target, spark)
-        draft = f".{name}.dedup"
+        folder = new_folder(request.target, spark) if request.target else nullcontext(("", ""))
         before = str(spark.conf.get(_BATCH[0]))
-        with output.claimed(files):
+        with output.claimed(files), folder as (draft, _):
             try:
                 spark.conf.set(*_BATCH)
                 files.remove(_STAGED)
                 duplicates, counts = _duplicates(pages, f"{files.location}/{_STAGED}", request)
                 if request.target:
-                    _write(_with_marks(pages, duplicates, drop=request.drop), f"{beside.location}/{draft}")
-                    remove_checksums(beside, draft)
+                    marks = duplicates.select(*_KEY, *_MARKS)
+                    found = pages.join(marks, [*_KEY], "left").select(*pages.columns, *_MARKS)
+                    version = {tables.VERSION_KEY: tables.PAGES_VERSION}
+                    found = found.withMetadata(tables.VERSION_COLUMN, version)
+                    found = found.where("duplicate_of IS NULL") if request.drop else found
+                    _write(found, draft)
                 remove_checksums(files, f"{_STAGED}/duplicates")
                 files.remove("duplicates")
                 files.move(f"{_STAGED}/duplicates", "duplicates")
                 files.write("_run/duplicates.json", output.dumped({**asdict(request), **counts}))
-                if request.target:
-                    beside.move(draft, name)
             finally:
                 spark.conf.set(_BATCH[0], before)
                 files.remove(_STAGED)
-                beside.remove(draft)
     n_exact, n_indirect = f"{counts['n_exact']:,} with the same words", f"{counts['n_indirect']:,}"
     result = f"{request.location.rstrip('/')}/duplicates"
     log(
@@ -233,10 +229,3 @@ def _clustered(pages: DataFrame, members: DataFrame, request: DedupRequest) -> D
         .selectExpr("*", f"first(struct({_PAGE})) {window} AS kept", f"first(text_hash) {window} AS other")
         .selectExpr("*", f"row_number() {window} = 1 AS is_kept")
     )
-
-
-def _with_marks(pages: DataFrame, duplicates: DataFrame, *, drop: bool) -> DataFrame:
-    """The pages table with the columns of duplicates, or without the pages that aren't kept."""
-    found = pages.join(duplicates.select(*_KEY, *_MARKS), [*_KEY], "left").select(*pages.columns, *_MARKS)
-    found = found.withMetadata(tables.VERSION_COLUMN, {tables.VERSION_KEY: tables.PAGES_VERSION})
-    return found.where("duplicate_of IS NULL") if drop else found

@@ -8,7 +8,6 @@ import io
 import math
 import resource
 import statistics
-import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
@@ -20,12 +19,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from victor_spark.errors import VictorError
-from victor_spark.spark import manifest, plan
+from victor_spark.spark import plan
 from victor_spark.spark.counts import Counts, check_budget, total
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.request import Budget, CleanRequest
 from victor_spark.spark.rows import page_work, record_row
-from victor_spark.spark.sandbox import Sandbox
+from victor_spark.spark.sandbox import RSS_UNIT, Sandbox
 from victor_spark.warc import reading
 from victor_spark.warc.shard import Shard
 
@@ -47,9 +46,8 @@ START_SECONDS: Final = 8.0
 
 _WIDE: Final = 1.645  # standard errors of a 90 % interval
 
-
 TWO_PASSES: Final = 1.2
-"""Processor time of `--by-site` beside one pass."""
+"""Processor time of `--by-site` beside one pass; bench/by_site.py measures this and the next two."""
 
 BETWEEN: Final = 7
 """Bytes on disk between the passes, for each byte of the pages table."""
@@ -80,18 +78,13 @@ class Sample:
     indivisible: list[str] = field(default_factory=list)
 
     @property
-    def n_pages(self) -> int:
-        """Pages that were cleaned."""
-        return self.counts.n_pages
-
-    @property
     def error(self) -> float | None:
         """Half the width of a 90 % interval of pages per byte, as a share of it; None: unknown."""
-        if len(self.rates) < 3 or not self.n_pages:
+        if len(self.rates) < 3 or not self.counts.n_pages:
             return None
-        rate = self.n_pages / self.weight
+        rate = self.counts.n_pages / self.weight
         spread = statistics.stdev(n_pages - rate * weight for weight, n_pages in self.rates)
-        return _WIDE * spread * math.sqrt(len(self.rates)) / self.n_pages
+        return _WIDE * spread * math.sqrt(len(self.rates)) / self.counts.n_pages
 
 
 def sample(
@@ -105,7 +98,7 @@ def sample(
             if readable := [shard for one in shards if (shard := _readable(one, divisible))]:
                 batches = list(sandbox.batches(readable))
                 rows += batches
-                table, counts = manifest.of_shards(readable), _count(found, readable, batches)
+                table, counts = plan.of_shards(readable), _count(found, readable, batches)
                 found.weight += plan.weight(table)
                 found.n_bytes += plan.n_bytes(table)
                 found.counts = total([found.counts, counts])
@@ -113,18 +106,20 @@ def sample(
             if time.monotonic() > end:
                 break
     found.seconds = _cpu_seconds() - before
+    found.n_resident = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * RSS_UNIT
     found.indivisible = [name for name, is_divisible in divisible.items() if not is_divisible]
     written = io.BytesIO()
     pq.write_table(pa.Table.from_batches(rows, schema=work.schema), written, compression="zstd")
     found.n_output = written.tell()
-    unit = 1 if sys.platform == "darwin" else 1024
-    found.n_resident = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit
     reading = replace(work, row=partial(record_row, status="ok", reason=None))
+    n = planned.shards.num_rows
+    some = planned.shards.take(sorted({number * n // N_ENDS for number in range(N_ENDS)}))
     with closing(Sandbox(reading, request.limits)) as sandbox:
-        for shard in _ends(planned):
-            if time.monotonic() > end:
-                break
-            _count(found, [shard], sandbox.batches([shard]))
+        for shard in map(plan.shard, some.to_pylist()):
+            is_whole = shard.kind != "html" and not (shard.start or shard.end or shard.records)
+            if shard.size and is_whole and time.monotonic() < end:
+                last = replace(shard, start=max(shard.size - END_BYTES, 0))
+                _count(found, [last], sandbox.batches([last]))
     return found
 
 
@@ -157,16 +152,6 @@ def _count(found: Sample, shards: Iterable[Shard], batches: Iterable[pa.RecordBa
     return counts
 
 
-def _ends(planned: Plan) -> Iterator[Shard]:
-    """The last END_BYTES of N_ENDS shards, evenly distributed."""
-    n = planned.shards.num_rows
-    chosen = sorted({number * n // N_ENDS for number in range(N_ENDS)})
-    for row in planned.shards.take(chosen).to_pylist():
-        shard = manifest.shard(row)
-        if shard.size and shard.kind != "html" and not (shard.start or shard.end or shard.records):
-            yield replace(shard, start=max(shard.size - END_BYTES, 0))
-
-
 def ranges(planned: Plan) -> Iterator[list[Shard]]:
     """N_RANGES ranges of about RANGE_BYTES, evenly distributed, or all of fewer; neighbours come late."""
     known = planned.shards.filter(planned.shards["n_bytes"].is_valid())
@@ -176,7 +161,7 @@ def ranges(planned: Plan) -> Iterator[list[Shard]]:
     width = max((n - 1).bit_length(), 1)
     for number in sorted(range(n), key=lambda number: f"{number:0{width}b}"[::-1]):
         if rows := plan.splits(fine, int((number + 0.5) * n_ranges / n)).to_pylist():
-            yield [manifest.shard(row) for row in rows]
+            yield [plan.shard(row) for row in rows]
 
 
 def _cpu_seconds() -> float:
@@ -185,26 +170,32 @@ def _cpu_seconds() -> float:
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
-def estimate(planned: Plan, sampled: Sample, *, n_cores: int, look_up_seconds: float = 0.0) -> dict[str, Any]:
+def estimate(
+    request: CleanRequest, planned: Plan, sampled: Sample, *, n_cores: int, look_up_seconds: float = 0.0
+) -> dict[str, Any]:
     """The whole run, in proportion to the bytes that were sampled, ready for JSON.
 
     `start_seconds` of the `hours` pass before the first page. None where no page could be sampled.
     """
     factor = int(planned.begins[-1]) / max(sampled.weight, 1)
     cpu_hours, start = sampled.seconds * factor / 3600, START_SECONDS + look_up_seconds
-    n_pages = round(sampled.n_pages * factor)
-    n_splits = [plan.n_splits(planned, wave) for wave in plan.waves(planned)]
+    cpu_hours *= TWO_PASSES if request.sites.by_site else 1.0
+    statuses = {name: round(n * factor) for name, n in sampled.counts.page_statuses.items()}
+    n_pages, n_output = sum(statuses.values()), round(sampled.n_output * factor)
+    n_splits = [n for _, n in plan.n_splits(planned)]
     of_pages = {
         "n_pages": n_pages,
         "error": 0.0 if factor <= 1 else sampled.error,
-        "statuses": divided(n_pages, sampled.counts.page_statuses),
+        "statuses": statuses,
         "cpu_hours": cpu_hours,
         "hours": start / 3600 + cpu_hours / (n_cores * EFFICIENCY),
-        "n_output": round(sampled.n_output * factor),
+        "n_output": n_output,
         "core_bytes": sampled.n_resident,
-        "seconds_per_page": sampled.seconds / max(sampled.n_pages, 1),
+        "seconds_per_page": sampled.seconds / max(sampled.counts.n_pages, 1),
     }
-    if not sampled.n_pages and (sampled.failed_shards or not sampled.rates):
+    if request.sites.by_site:
+        of_pages |= {"n_between": n_output * BETWEEN, "n_shuffled": n_pages * SHUFFLED}
+    if not sampled.counts.n_pages and (sampled.failed_shards or not sampled.rates):
         of_pages = dict.fromkeys(of_pages)
     return {
         "n_bytes": plan.n_bytes(planned.shards),
@@ -217,7 +208,7 @@ def estimate(planned: Plan, sampled: Sample, *, n_cores: int, look_up_seconds: f
         "sample": {
             "n_ranges": len(sampled.rates),
             "n_bytes": sampled.n_bytes,
-            "n_pages": sampled.n_pages,
+            "n_pages": sampled.counts.n_pages,
             "n_failed_shards": len(sampled.failed_shards),
             "cpu_seconds": round(sampled.seconds, 2),
             "indivisible": sampled.indivisible,
@@ -226,34 +217,10 @@ def estimate(planned: Plan, sampled: Sample, *, n_cores: int, look_up_seconds: f
     }
 
 
-def two_passes(found: Mapping[str, Any]) -> dict[str, Any]:
-    """What `--by-site` changes of an estimate; bench/by_site.py measures the factors."""
-    if found["n_pages"] is None:
-        return {}
-    cpu_hours = found["cpu_hours"] * TWO_PASSES
-    hours = found["start_seconds"] / 3600 + cpu_hours / (found["n_cores"] * EFFICIENCY)
-    between = {"n_between": found["n_output"] * BETWEEN, "n_shuffled": found["n_pages"] * SHUFFLED}
-    return {"cpu_hours": cpu_hours, "hours": hours, **between}
-
-
-def divided(total: int, weights: Mapping[str, int]) -> dict[str, int]:
-    """`total` in parts as large as the weights, whole numbers that add up to it (largest remainders)."""
-    whole = max(sum(weights.values()), 1)
-    parts = {name: total * weight // whole for name, weight in weights.items()}
-    left = total - sum(parts.values())
-    for name in sorted(parts, key=lambda name: -(total * weights[name] % whole))[:left]:
-        parts[name] += 1
-    return parts
-
-
-def check(budget: Budget, found: Mapping[str, Any], sampled: Sample, shards: manifest.Manifest) -> None:
+def check(budget: Budget, found: Mapping[str, Any], sampled: Sample, shards: plan.Manifest) -> None:
     """Raises BudgetError if, by the sample, the run will: shards fail in proportion to those sampled."""
     share, n_missing = len(sampled.failed_shards) / max(len(sampled.shards), 1), len(shards.missing)
-    check_budget(
-        budget,
-        n_shards=len(shards),
-        n_failed_shards=n_missing + round(share * (len(shards) - n_missing)),
-        reason=next(iter([*sampled.failed_shards.values(), *shards.problems]), None),
-        n_pages=found["n_pages"] or 0,
-        statuses=found["statuses"] or {},
-    )
+    n_failed = n_missing + round(share * (len(shards) - n_missing))
+    problems = {reason: reason for reason in (*sampled.failed_shards.values(), *shards.problems)}
+    counts = Counts(found["n_pages"] or 0, statuses=found["statuses"] or {}, failed_shards=problems)
+    check_budget(budget, counts, n_shards=len(shards), n_failed_shards=n_failed)

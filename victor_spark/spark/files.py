@@ -9,17 +9,18 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, TypeAlias, TypeVar
 from urllib.parse import unquote, urlsplit
+from uuid import uuid4
 
 from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from victor_spark.errors import InputError, OutputError
-from victor_spark.spark.lock import FileLock, Lease, Lock
+from victor_spark.spark.lock import Lock
 from victor_spark.spark.session import session
 from victor_spark.warc import remote_files
 
@@ -37,6 +38,11 @@ def is_local(location: str) -> bool:
     return urlsplit(location).scheme in {"", "file"} or "://" not in location
 
 
+def address(files: "Files") -> str:
+    """The output as users write it, and tasks read it."""
+    return files.location.removeprefix("file://")
+
+
 def check_outside(destination: str, location: str) -> None:
     """OutputError if a destination is a run's output itself or lies below it."""
     if _place(destination).is_relative_to(_place(location)):
@@ -45,7 +51,7 @@ def check_outside(destination: str, location: str) -> None:
 
 def _place(location: str) -> PurePosixPath:
     if is_local(location):
-        return PurePosixPath(os.path.realpath(LocalFiles(location).location.removeprefix("file://")))
+        return PurePosixPath(os.path.realpath(address(LocalFiles(location))))
     url = urlsplit(location)
     scheme = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}.get(url.scheme, url.scheme)
     return PurePosixPath(f"{scheme}:", url.netloc, os.path.normpath(url.path).lstrip("/"))
@@ -58,7 +64,7 @@ class LocalFiles:
         path = unquote(urlsplit(location).path) if location.startswith("file:/") else location
         self._root = Path(path).absolute()
         self.location = f"file://{self._root}"
-        self.lock: Lock = FileLock(self._root, Lease(self))
+        self.lock = Lock(self, self._root)
 
     def is_file(self) -> bool:
         """Whether the output is a file."""
@@ -143,18 +149,17 @@ class HadoopFiles:
             contexts: Any = self._jvm.org.apache.hadoop.fs.FileContext  # type: ignore[union-attr]
             with suppress(Py4JJavaError):  # not every filesystem has one
                 self._context = contexts.getFileContext(self._system.getUri(), configuration)
-        self.lock: Lock = Lease(self)
+        self.lock = Lock(self)
 
     def _path(self, name: str) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(f"{self.location}/{name}")
 
     def is_file(self) -> bool:
         """Whether the output is a file."""
-        return bool(self._system.exists(self._path("")) and not self._is_directory(""))
+        return bool(self._system.isFile(self._path("")))
 
     def _is_directory(self, name: str) -> bool:
-        path = self._path(name)
-        return bool(self._system.exists(path) and self._system.getFileStatus(path).isDirectory())
+        return bool(self._system.isDirectory(self._path(name)))
 
     def names(self, name: str = "") -> list[str] | None:
         """What a directory holds; None if it isn't there."""
@@ -195,22 +200,16 @@ class HadoopFiles:
         path = self._path(name)
         if not self._system.exists(path):
             return None
-        stream = self._system.open(path)
-        try:
+        with closing(self._system.open(path)) as stream:
             return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream))
-        finally:
-            stream.close()
 
     def write(self, name: str, content: bytes) -> None:
         """Writes a file; an object store shows it only when it is whole, HDFS after the rename."""
         path, draft = self._path(name), self._path(f"{name}.draft")
         if self._stores_objects:
             draft = path
-        stream = self._system.create(draft, True)
-        try:
+        with closing(self._system.create(draft, True)) as stream:
             stream.write(bytearray(content))
-        finally:
-            stream.close()
         if draft is not path:
             self._rename(draft, path)
 
@@ -231,7 +230,7 @@ class CloudFiles:
     def __init__(self, location: str) -> None:
         self.location = location.rstrip("/")
         self._system, self._root = remote_files.file_system(self.location)
-        self.lock: Lock = Lease(self)
+        self.lock = Lock(self)
 
     def _path(self, name: str) -> str:
         return f"{self._root}/{name}".rstrip("/")
@@ -322,18 +321,30 @@ def open_files(location: str, spark: SparkSession | None) -> Files:
         return CloudFiles(location)
 
 
-def new_folder(location: str, spark: SparkSession) -> tuple[Files, str]:
-    """The folder in which Spark makes a new one, and its name; OutputError if it exists, or can't be made."""
-    folder, slash, name = location.rstrip("/").rpartition("/")
+def parent(location: str, spark: SparkSession) -> tuple[Files, str, bool]:
+    """The folder of an output, its name there, and whether it exists; OutputError without such a folder."""
+    folder, slash, name = location.rpartition("/")
     files = open_files(folder or slash or ".", spark)
+    if (names := files.names()) is None:
+        raise OutputError(f"{location}: can't write there: no folder {folder or slash}")
+    return files, name, name in names
+
+
+@contextmanager
+def new_folder(location: str, spark: SparkSession) -> Iterator[tuple[str, str]]:
+    """Where Spark writes a folder, and where it appears whole at the end; OutputError if it can't be made."""
+    files, name, exists = parent(location.rstrip("/"), spark)
     if isinstance(files, CloudFiles):
         raise OutputError(f"{location}: Spark needs a jar to write there, such as hadoop-aws")
-    names = files.names()
-    if names is None:
-        raise OutputError(f"{location}: can't write there: no folder {folder or slash}")
-    if name in names:
+    if exists:
         raise OutputError(f"{location}: exists; choose another --output")
-    return files, name
+    draft = f".{name}.{uuid4().hex[:12]}"  # of this run alone
+    try:
+        yield f"{files.location}/{draft}", f"{files.location}/{name}"
+        remove_checksums(files, draft)
+        files.move(draft, name)
+    finally:
+        files.remove(draft)
 
 
 def remove_checksums(files: Files, folder: str) -> None:

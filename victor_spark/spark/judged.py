@@ -1,10 +1,12 @@
-"""Block rows: what the first pass of `victor clean --by-site` leaves of a page, and the page again.
+"""The second pass of `victor clean --by-site`: makes rows of judged pages and what is known of their sites.
 
-A page that a cleaner has seen is a struct of lists, one a column of `Blocks` (`tables.JUDGED`). All other
-pages have none; their rows are final.
+The first pass leaves block rows (`rows.judged_structs`): a page that a cleaner has seen is a struct of lists,
+one a column of `Blocks` (`tables.JUDGED`). All other pages have none; their rows are final.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -12,17 +14,22 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from victor_spark import tables
-from victor_spark.blocks import COLUMNS, LABELS, OTHER, Blocks, Page, Scores, zeros
+from victor_spark import pipeline, tables
+from victor_spark.blocks import COLUMNS, LABELS, Blocks, Page, Scores, zeros
 from victor_spark.document import Document
 from victor_spark.errors import OutputError, one_line
 from victor_spark.extractors import victor
 from victor_spark.html.tags import GROUPS
 from victor_spark.pipeline import Judged
-from victor_spark.rendering.plain import needs_html
-from victor_spark.tables import JUDGED_SCORES, JUDGED_TEXTS
+from victor_spark.sites import evidence
+from victor_spark.sites.evidence import Known
+from victor_spark.sites.table import KEYED, SUMS, Sites
+from victor_spark.spark.request import CleanRequest
+from victor_spark.spark.rows import Row, Work, decided
+from victor_spark.tables import JUDGED_TEXTS
 from victor_spark.warc import storage
-from victor_spark.warc.shard import Shard
+from victor_spark.warc.records import Record
+from victor_spark.warc.shard import Attempt, Place, Shard
 
 _N_ROWS: Final = {"hints": len(GROUPS), "elements": 2, "named_elements": 2}
 """How many rows columns have that are tables; in the lists the rows follow each other."""
@@ -33,50 +40,6 @@ _N_PAGES: Final = 16
 UNREADABLE: Final = "judged pages can't be read"
 
 Array = npt.NDArray[Any]
-
-
-def structs(documents: Sequence[Document | None], kind: pa.StructType) -> pa.StructArray:
-    """The pages as rows of `tables.JUDGED`, or `JUDGED_WHOLE`; null for None."""
-    there = [document for document in documents if document is not None]
-    is_whole = kind.get_field_index("probabilities") >= 0
-    arrays = [
-        _texts(field.name, there, is_whole) if field.name in JUDGED_TEXTS else _lists(field.name, there)
-        for field in kind
-    ]
-    found = pa.StructArray.from_arrays(arrays, fields=list(kind))
-    places = np.cumsum([document is not None for document in documents]) - 1
-    missing = np.array([document is None for document in documents], dtype=bool)
-    return found.take(pa.array(places, mask=missing))
-
-
-def _texts(name: str, documents: Sequence[Document], is_whole: bool) -> pa.Array:
-    """Of a page without tables and formulas, the plain text needs no html."""
-    if name == "repairs":
-        return pa.array([document.repairs for document in documents], pa.string())
-    texts = [document.columns.text for document in documents]
-    if name == "html":
-        texts = [each.html if is_whole or needs_html(each.columns, each.html) else "" for each in documents]
-    return pa.array([text.encode("utf-8", "replace") for text in texts], pa.string())
-
-
-def _lists(name: str, documents: Sequence[Document]) -> pa.ListArray:
-    values = [_values(name, document).ravel() for document in documents]
-    ends = np.cumsum([0, *map(len, values)], dtype=np.int32)
-    dtype = _dtype(name)
-    joined = np.concatenate([np.zeros(0, dtype), *values])
-    return pa.ListArray.from_arrays(ends, joined if dtype.kind == "f" else joined.view(f"i{dtype.itemsize}"))
-
-
-def _values(name: str, document: Document) -> Array:
-    if name == "p_other":
-        return document.scores.probabilities[:, OTHER].astype(np.float32)
-    if name == "probabilities":
-        return document.scores.probabilities
-    return document.kept if name == "kept" else np.ascontiguousarray(getattr(document.columns, name))
-
-
-def _dtype(name: str) -> np.dtype[Any]:
-    return JUDGED_SCORES.get(name) or COLUMNS[name].dtype
 
 
 def rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
@@ -92,16 +55,19 @@ def rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
         if there[number]:
             row["judged"] = {name: part[number].as_py() for name, part in texts.items()}
             for name, ends in bounds.items():
-                dtype = _dtype(name)
+                dtype = tables.judged_dtype(name)
                 row["judged"][name] = values[name][ends[number] : ends[number + 1]].view(dtype)
         yield row
 
 
-def page(row: Mapping[str, Any]) -> Judged:
+def page_of(row: Mapping[str, Any]) -> Judged:
     """The judged page of a row that has one; columns that were not stored are 0."""
     stored = row["judged"]
     text = stored.get("text") or ""
-    columns = {name: _shaped(name, stored[name]) for name in COLUMNS if name in stored}
+    columns = {}
+    for name in COLUMNS.keys() & stored.keys():
+        values, n_rows = stored[name], _N_ROWS.get(name)
+        columns[name] = np.ascontiguousarray(values.reshape(n_rows, -1) if n_rows else values)
     columns["points"] = np.frombuffer(text.encode("utf-32-le"), np.uint32)
     blocks = Blocks(**{**zeros(len(stored["kept"])), **columns}, text=text, title=row["title"])
     if "probabilities" in stored:
@@ -119,12 +85,7 @@ def page(row: Mapping[str, Any]) -> Judged:
     )
 
 
-def _shaped(name: str, values: Array) -> Array:
-    n_rows = _N_ROWS.get(name)
-    return np.ascontiguousarray(values.reshape(n_rows, -1) if n_rows else values)
-
-
-def stored(shard: Shard, *, text: bool = True) -> Iterator[dict[str, Any]]:
+def stored_rows(shard: Shard, *, text: bool = True) -> Iterator[dict[str, Any]]:
     """The rows of a file of judged pages; without `text`, only what sums need. OutputError if damaged."""
     try:
         with storage.open_file(shard.path) as opened:
@@ -132,7 +93,9 @@ def stored(shard: Shard, *, text: bool = True) -> Iterator[dict[str, Any]]:
             version = tables.schema_version(file.schema_arrow)
             if version != tables.PAGES_VERSION:
                 raise OutputError(f"{UNREADABLE}: {shard.path}: they are of version {version}")
-            kept = None if text else [*_NEEDED, *_without_texts(file.schema_arrow)]
+            names = [field.name for field in file.schema_arrow.field("judged").type]
+            sums = [f"judged.{name}" for name in names if name not in JUDGED_TEXTS]
+            kept = None if text else [*_NEEDED, *sums]
             for group in range(file.num_row_groups):  # no batch crosses one, so that few pages are in memory
                 for batch in file.iter_batches(_N_PAGES, row_groups=[group], columns=kept, use_threads=False):
                     yield from rows(batch)
@@ -140,6 +103,96 @@ def stored(shard: Shard, *, text: bool = True) -> Iterator[dict[str, Any]]:
         raise OutputError(f"{UNREADABLE}: {shard.path}: {one_line(error)}") from error
 
 
-def _without_texts(schema: pa.Schema) -> list[str]:
-    names = [field.name for field in schema.field("judged").type]
-    return [f"judged.{name}" for name in names if name not in JUDGED_TEXTS]
+OF_FILES: Final = pa.schema([("file", pa.string()), *SUMS])
+"""A key of a site in a file of judged pages: sums over the pages of the file, later over all pages."""
+
+_TEXTS: Final = ("text", "text_hash", "markdown", "blocks")
+_DECIDED: Final = (*_TEXTS, "n_kept_blocks", "p_content", "expected_f1", *tables.METADATA)
+"""Columns that are null where the second pass loses a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPage(Record):
+    """A row of the first pass; `status` is set where it is final."""
+
+    row: Row = field(default_factory=dict)
+    known: Known | None = None
+
+
+def work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
+    """The work of the second pass; a shard is a file of judged pages."""
+    schema = request.schema
+    decide = pipeline.deciding(request.cleaning, models)
+    site_model = evidence.model_from_bytes(models[victor.SITE_MODEL])
+
+    def made(record: StoredPage) -> Row:
+        page, stored = page_of(record.row), record.row["judged"]
+        if record.known is not None:
+            page = replace(page, scores=victor.revised(page.page, page.scores, record.known, site_model))
+        elif "probabilities" not in stored:  # stored roughly: the first pass's decision is final
+            page = replace(page, kept=stored["kept"])
+        return _decided(record, page, decide(page), schema)
+
+    def row(record: Record) -> Row:
+        assert isinstance(record, StoredPage)
+        if record.row["judged"] is None:
+            return record.row
+        return pipeline.guarded(partial(made, record), partial(_lost, record))
+
+    return Work(schema, partial(_read, folder=request.known), row, _lost)
+
+
+def _read(shard: Shard, attempt: Attempt, *, folder: str) -> Iterator[StoredPage]:
+    """The rows of a file; `folder` has the sums of sites."""
+    sites, skip = sites_of_file(folder, shard.path), attempt.skip
+    for number, row in enumerate(stored_rows(shard)):
+        if skip is not None and number < skip.place.position:
+            continue
+        attempt.begin(Place(0, number))
+        record = StoredPage(None, row["url"], shard.filename, 0, 0, None, row=row)
+        if skip is not None and number == skip.place.position:
+            record = replace(record, row={**_lost(record, skip.status, skip.reason), "judged": None})
+        if record.row["judged"] is None:
+            yield replace(record, status=record.row["status"], row={**record.row, "n_site_pages": None})
+            continue
+        row["n_site_pages"] = 1
+        if known := sites.of(row["site"]):
+            row["n_site_pages"] = known.n_pages
+        size = len(row["judged"]["text"] or "") + len(row["judged"].get("html") or "")
+        yield replace(record, payload=bytes(size), known=known)  # as long as the page, for its time limit
+
+
+def _decided(record: StoredPage, page: Judged, document: Document, schema: pa.Schema) -> Row:
+    stored, now = record.row, decided(document, schema.names)
+    if page.kept is not None:
+        now = {name: now[name] for name in ("text", "text_hash")} if stored["status"] == "ok" else {}
+    if now.get("status", stored["status"]) != "ok":
+        now |= dict.fromkeys(tables.METADATA)
+    before = stored["judged"]["kept"]
+    return {
+        **stored,
+        **now,
+        "n_added_by_site": int((document.kept & ~before).sum()),
+        "n_removed_by_site": int((before & ~document.kept).sum()),
+    }
+
+
+def _lost(record: Record, status: str, reason: str) -> Row:
+    assert isinstance(record, StoredPage)
+    return {**record.row, **dict.fromkeys(_DECIDED), "status": status, "reason": reason}
+
+
+def sites_of_file(folder: str, path: str) -> Sites:
+    """What the whole crawl knows of the sites in one file of judged pages."""
+    parts = [SUMS.empty_table()]
+    folder = f"{folder}/file={stem(path)}"
+    for name in storage.files_below(folder) if storage.is_directory(folder) else ():
+        if name.endswith(".parquet"):
+            with storage.open_file(name) as file:
+                parts.append(pq.ParquetFile(file).read().select(SUMS.names))
+    return Sites(pa.concat_tables(parts).sort_by([(name, "ascending") for name in KEYED]))
+
+
+def stem(path: str) -> str:
+    """The name of a file of judged pages, as that of the folder with its sums."""
+    return path.rpartition("/")[2].partition(".")[0]

@@ -14,8 +14,11 @@ import socket
 import threading
 import time
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
+
+if TYPE_CHECKING:
+    from victor_spark.spark.files import Files
 
 LEASE: Final = "_run/lease.json"
 BEAT_SECONDS: Final = 15.0
@@ -24,19 +27,22 @@ _SILENT_BEATS: Final = 3  # together shorter than PATIENCE_SECONDS
 _SETTLING_SECONDS: Final = 2.0
 
 
-class Store(Protocol):
-    """Where a lease's file lies: the part of `files.Files` that a lease needs."""
+class Lock:
+    """An output that one run at a time holds, until `release` or the end of its process.
 
-    def read(self, name: str) -> bytes | None: ...  # noqa: D102 - None: there is no such file
-    def write(self, name: str, content: bytes) -> None: ...  # noqa: D102 - whole or not at all
-    def remove(self, name: str) -> None: ...  # noqa: D102 - if it is there
+    `folder`: where it lies on this machine, whose filesystem locks it, if it can; else by a lease in it.
+    """
 
-
-class Lease:
-    """An output that one run at a time holds by the lease in it."""
-
-    def __init__(self, store: Store, *, beat: float | None = None, patience: float | None = None) -> None:
-        self._store = store
+    def __init__(
+        self,
+        store: "Files",
+        folder: Path | None = None,
+        *,
+        beat: float | None = None,
+        patience: float | None = None,
+    ) -> None:
+        self._store, self._folder = store, folder
+        self._descriptor: int | None = None
         self._beat_seconds = BEAT_SECONDS if beat is None else beat
         self._patience = PATIENCE_SECONDS if patience is None else patience
         self._holder, self._count, self._is_held = "", 0, False
@@ -44,7 +50,20 @@ class Lease:
         self._keeper = threading.Thread(target=self._keep, daemon=True)
 
     def acquire(self) -> bool:
-        """Takes the lease, which a thread of its own keeps from now on; False if another run holds it."""
+        """Holds the output, a lease by a thread of its own from now on; False if another run does."""
+        if self._folder is not None:
+            self._folder.mkdir(exist_ok=True)
+            (self._folder / "_run").mkdir(exist_ok=True)
+            descriptor = os.open(self._folder / "_run" / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:  # some network filesystems have no locks
+                os.close(descriptor)
+                if isinstance(error, BlockingIOError):
+                    return False
+            else:
+                self._descriptor = descriptor
+                return True
         wait = threading.Event().wait  # by the monotonic clock
         before = self._store.read(LEASE)
         if before is not None:
@@ -52,14 +71,12 @@ class Lease:
             if self._store.read(LEASE) not in (before, None):
                 return False
         self._holder, self._count = str(uuid4()), 0
-        self._lost, self._released = threading.Event(), threading.Event()
         self._write()
         wait(min(_SETTLING_SECONDS, self._beat_seconds))  # if two found it free, the second to write has it
         self.beat()
         if self._lost.is_set():
             return False
         self._is_held = True
-        self._keeper = threading.Thread(target=self._keep, daemon=True)
         self._keeper.start()
         return True
 
@@ -70,6 +87,9 @@ class Lease:
     def release(self) -> None:
         """Lets other runs in again."""
         self._released.set()
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
         if self._is_held:
             self._keeper.join(self._patience)  # a beat under way would write the lease again
             if not self._lost.is_set():
@@ -108,41 +128,3 @@ def _parsed(content: bytes | None) -> dict[str, Any] | None:
     except ValueError:
         return None
     return found if isinstance(found, dict) else None
-
-
-class FileLock:
-    """A directory on this machine, held by a lock of the filesystem; by a lease where that has none."""
-
-    def __init__(self, root: Path, lease: Lease) -> None:
-        self._root, self._lease = root, lease
-        self._descriptor: int | None = None
-
-    def acquire(self) -> bool:
-        """Holds the directory; False if another run does."""
-        self._root.mkdir(exist_ok=True)
-        (self._root / "_run").mkdir(exist_ok=True)
-        descriptor = os.open(self._root / "_run" / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            os.close(descriptor)
-            if isinstance(error, BlockingIOError):
-                return False
-            return self._lease.acquire()  # some network filesystems have no locks
-        self._descriptor = descriptor
-        return True
-
-    def lost(self) -> bool:
-        """Whether another run took the directory over meanwhile."""
-        return self._lease.lost()
-
-    def release(self) -> None:
-        """Lets other runs in again."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
-        self._lease.release()
-
-
-Lock: TypeAlias = Lease | FileLock
-"""What one run at a time holds, until `release` or the end of its process."""

@@ -6,18 +6,7 @@ run with the waves of the plan that the ledger doesn't have.
 A wave's pages are written below _run/staged, in a folder of the run's own (a run that was killed may leave
 a Java process that goes on writing for a while). Then they are counted, moved to pages/ under names with the
 wave's number, and entered in the ledger. Files in pages/ that no entry names are of a run that died: they are
-removed, and their wave is cleaned again.
-
-    _run/config.json        what decides the rows: options, hashes of models and inputs, versions
-    _run/manifest.parquet   the shards with sizes and etags
-    _run/plan.json          how they are cut into splits and waves
-    _run/ledger/00042.json  a wave that is done
-    _run/failures/          waves that failed
-    _run/staged/            pages of waves that aren't done
-    _run/judging/           the first pass of --by-site: its judged pages, and a _run/ of its own
-    _run/run.json           the results
-    _run/stopped.json       the same of a run that exceeded its failure budget
-    _run/report.html        either of them, for people
+removed, and their wave is cleaned again. docs/output.md lists the files of _run/.
 """
 
 import json
@@ -30,9 +19,9 @@ from typing import Any, Final
 import pyarrow as pa
 
 from victor_spark.errors import OutputError
-from victor_spark.spark import manifest, plan, report
+from victor_spark.spark import plan, record
 from victor_spark.spark.counts import Counts, Entry
-from victor_spark.spark.files import Files, output_errors
+from victor_spark.spark.files import Files, address, output_errors
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import many
 
@@ -59,10 +48,12 @@ Options = Mapping[str, str]
 def check(files: Files) -> None:
     """Raises OutputError unless a run may write here; leaves nothing behind."""
     if files.is_file():
-        raise OutputError(f"{_shown(files)}: is a file; --output is a directory")
+        raise OutputError(f"{address(files)}: is a file; --output is a directory")
     names = files.names()
     if names and set(names) - {"_run"} and files.read(CONFIG) is None:
-        raise OutputError(f"{_shown(files)}: holds other files ({names[0]}); choose a new or empty directory")
+        raise OutputError(
+            f"{address(files)}: holds other files ({names[0]}); choose a new or empty directory"
+        )
     with output_errors(files.location):
         files.probe()
 
@@ -79,11 +70,10 @@ def finished_run(
         return None
     if stored_in != MANIFEST and files.read(stored_in) is None:  # a user removed it
         return stored(files, RUN)
-    if changed := manifest.changed(_stored_shards(files, stored_in), shards):
+    if changed := plan.changed(_stored_shards(files, stored_in), shards):
         more = f" and {len(changed) - 1} more" if changed[1:] else ""
-        raise OutputError(
-            f"{changed[0]}{more} changed since {_shown(files)} was begun: choose another --output"
-        )
+        begun = f"changed since {address(files)} was begun: choose another --output"
+        raise OutputError(f"{changed[0]}{more} {begun}")
     return stored(files, RUN)
 
 
@@ -101,9 +91,8 @@ def _begun(files: Files, config: Config, options: Options, first_pass: str = "")
         shown = ", ".join(differences[:_N_DIFFERENCES_SHOWN])
         n_more = len(differences) - _N_DIFFERENCES_SHOWN
         more = f" and {n_more} more" if n_more > 0 else ""
-        raise OutputError(
-            f"{_shown(files)} was written {shown}{more}: repeat its options or choose another --output"
-        )
+        line = f"{address(files)} was written {shown}{more}"
+        raise OutputError(f"{line}: repeat its options or choose another --output")
     return True
 
 
@@ -143,7 +132,7 @@ def claimed(files: Files) -> Iterator[None]:
     """Locks OUT for this run."""
     with output_errors(files.location):
         if not files.lock.acquire():
-            raise OutputError(f"{_shown(files)}: another run is writing there")
+            raise OutputError(f"{address(files)}: another run is writing there")
     try:
         yield
     finally:
@@ -158,7 +147,7 @@ def begin(files: Files, config: Config, planned: Plan, options: Options) -> Plan
             files.remove(STOPPED)
             addresses = planned.shards["path"]  # by which this command opens the same shards
             return replace(before, shards=before.shards.set_column(0, before.shards.field(0), addresses))
-        files.write(MANIFEST, manifest.to_bytes(planned.shards))
+        files.write(MANIFEST, plan.to_bytes(planned.shards))
         cut = {"split_bytes": planned.split_bytes, "wave_bytes": planned.wave_bytes}
         files.write(PLAN, dumped({**cut, "n_bytes": int(planned.begins[-1])}))
         files.write(CONFIG, dumped(config))
@@ -169,7 +158,7 @@ def stored_plan(files: Files) -> Plan:
     """The plan of the run that began here; OutputError if there is none."""
     cut = stored(files, PLAN)
     if cut is None or files.read(CONFIG) is None:
-        raise OutputError(f"{_shown(files)}: holds no run of victor clean")
+        raise OutputError(f"{address(files)}: holds no run of victor clean")
     with _undamaged(files):
         sizes = {name: int(cut[name]) for name in ("split_bytes", "wave_bytes")}
         return plan.plan(_stored_shards(files), n_cores=1, **sizes)
@@ -177,7 +166,7 @@ def stored_plan(files: Files) -> Plan:
 
 def _stored_shards(files: Files, name: str = MANIFEST) -> pa.Table:
     with _undamaged(files):
-        return manifest.from_bytes(files.read(name) or b"")
+        return plan.from_bytes(files.read(name) or b"")
 
 
 def stored(files: Files, name: str) -> dict[str, Any] | None:
@@ -195,7 +184,7 @@ def _undamaged(files: Files) -> Iterator[None]:
     try:
         yield
     except (AttributeError, KeyError, TypeError, ValueError, pa.ArrowException) as error:
-        raise OutputError(f"{_shown(files)}: _run/ is damaged; choose another --output") from error
+        raise OutputError(f"{address(files)}: _run/ is damaged; choose another --output") from error
 
 
 def stop(files: Files, run: Mapping[str, Any], why: str) -> None:
@@ -203,14 +192,14 @@ def stop(files: Files, run: Mapping[str, Any], why: str) -> None:
     stopped = {"stopped": why, **run}
     with output_errors(files.location):
         files.write(STOPPED, dumped(stopped))
-        files.write(REPORT, report.html(stopped).encode())
+        files.write(REPORT, record.html(stopped).encode())
 
 
 def finish(files: Files, run: Mapping[str, Any]) -> None:
     """Declares the run complete."""
     with output_errors(files.location):
         files.remove(STOPPED)
-        files.write(REPORT, report.html(run).encode())
+        files.write(REPORT, record.html(run).encode())
         files.write(f"{PAGES}/_SUCCESS", b"")
         files.write(RUN, dumped(run))
 
@@ -218,10 +207,6 @@ def finish(files: Files, run: Mapping[str, Any]) -> None:
 def dumped(value: Mapping[str, Any]) -> bytes:
     """A JSON file of _run/."""
     return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()
-
-
-def _shown(files: Files) -> str:
-    return files.location.removeprefix("file://")
 
 
 def entries(files: Files) -> Iterator[Entry]:

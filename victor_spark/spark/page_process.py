@@ -44,8 +44,6 @@ NO_MEMORY: Final = 77
 
 _NOTE: Final = struct.Struct("<QQBdQqq")
 _NOWHERE: Final = Place(-1, -1)
-_LOOK_AHEAD: Final = 2
-"""FastWARC may be this many records ahead of the one that is read next."""
 
 _MEGABYTE: Final = 1_000_000
 _PR_SET_PDEATHSIG: Final = 1
@@ -59,13 +57,6 @@ class Position(NamedTuple):
 
     shard: int
     record: int
-
-
-class Verdict(NamedTuple):
-    """Status and reason of a record whose cleaning killed the process."""
-
-    status: str
-    reason: str
 
 
 class Note(NamedTuple):
@@ -87,15 +78,15 @@ class Assignment:
     """Shards, the first record that has no row yet, and what is known from processes that died.
 
     Everything before the record of `suspect` is sent before that is read. `passed`: by the number of a shard,
-    the record that its reading begins with and passes over. `slow`: shards that are read without FastWARC.
+    the record that its reading begins with and passes over.
+    `verdicts`: status and reason of records whose cleaning killed the process.
     """
 
     shards: Sequence[Shard]
     start: Position
-    verdicts: Mapping[Position, Verdict] = field(default_factory=dict)
+    verdicts: Mapping[Position, tuple[str, str]] = field(default_factory=dict)
     suspect: Note | None = None
     passed: Mapping[int, Skip] = field(default_factory=dict)
-    slow: frozenset[int] = frozenset()
 
 
 def noted(shared: mmap) -> Note:
@@ -187,11 +178,9 @@ class _Worker:
     def __init__(self, results: Connection, shared: mmap, work: Work, limits: Limits, resident: int) -> None:
         self._results, self._shared, self._resident = results, shared, resident
         self._work, self._limits = work, limits
-        self._waiting = RowBatch(work.schema, flush_bytes=FLUSH_BYTES)
-        self._flushed = time.monotonic()
-        self._position, self._place = Position(0, 0), _NOWHERE
+        self._waiting, self._flushed = RowBatch(work.schema, flush_bytes=FLUSH_BYTES), time.monotonic()
+        self._position, self._place, self._sent = Position(0, 0), _NOWHERE, Position(0, 0)
         self._seconds, self._least, self._n_new = 0.0, 0.0, 0
-        self._sent = Position(0, 0)
 
     def run(self, assignment: Assignment) -> None:
         """Sends a row for every record from `start` on, and for every shard that can't be read; then END."""
@@ -221,23 +210,18 @@ class _Worker:
 
     def _records(self, assignment: Assignment, number: int) -> Iterator[tuple[Position, Record]]:
         """The shard's records; reading each one has a time limit of its own."""
-        shard, suspect, near = assignment.shards[number], assignment.suspect, range(0)
-        if suspect is not None and suspect.position.shard == number:
-            near = range(suspect.position.record, suspect.position.record + _LOOK_AHEAD + 1)
-        attempt = Attempt(
-            lambda place: self._enter(
-                READING, self._position, max(self._limits.seconds(0), self._least), place
-            ),
-            self._progress,
-            fast=number not in assignment.slow,
-            skip=assignment.passed.get(number),
-        )
+        shard = assignment.shards[number]
+        suspect = None if assignment.suspect is None else assignment.suspect.position
+
+        def begin(place: Place) -> None:
+            self._enter(READING, self._position, max(self._limits.seconds(0), self._least), place)
+
+        skip = assignment.passed.get(number)
         self._least = REMOTE_SECONDS if storage.scheme(shard.path) else 0.0
-        seconds = self._limits.page_seconds * OPEN_FACTOR
-        position = Position(number, 0)
-        records = self._work.read(shard, attempt)
+        seconds, position = self._limits.page_seconds * OPEN_FACTOR, Position(number, 0)
+        records = self._work.read(shard, Attempt(begin, self._progress, skip=skip))
         while True:
-            if position.record in near:
+            if position == suspect:
                 self._flush(position)
             self._enter(READING, position, max(seconds, self._least))
             try:

@@ -1,22 +1,167 @@
-"""Which task reads which bytes: paths and ranges travel to the executors, html doesn't.
+"""The shards of a run, and which task reads which bytes of them: paths and ranges travel, html doesn't.
+
+Shards are columns with their sizes and etags: millions of them fit into the driver. They are stored and
+compared without credentials: an address with a new signature is the same shard, and a resumed run reads with
+the addresses of its own command line.
 
 Shards are split into ranges of about `split_bytes`, in the order they were found. Along all of them runs one
 scale of bytes, and every `wave_bytes` of it are a wave: what is written and committed together. So a wave's
 splits follow from the manifest and these two numbers, which are stored, and are never listed all at once.
 """
 
+import hashlib
 import heapq
-from collections.abc import Iterator, Sequence
+import io
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from itertools import islice
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from victor_spark import tables
-from victor_spark.spark import manifest
+from victor_spark.errors import InputError
+from victor_spark.logs import log
+from victor_spark.spark.progress import many
+from victor_spark.spark.request import CleanRequest
+from victor_spark.warc import inputs, storage
+from victor_spark.warc.shard import Shard
+
+_TEXTS: Final = [(name, pa.string()) for name in ("path", "kind", "name", "etag")]
+_PLACES: Final = [(name, pa.int64()) for name in ("size", "start", "end")]
+_RECORDS: Final = pa.list_(pa.list_(pa.int64(), 2))
+SHARDS: Final = pa.schema(
+    [*_TEXTS, *_PLACES, ("aligned", pa.bool_()), ("records", _RECORDS), ("n_bytes", pa.int64())]
+)
+"""One shard a row: the fields of `Shard`, and how many bytes of it are to be read."""
+
+_QUIET_SECONDS: Final = 10.0
+"""Progress of looking up shards is reported at most this often."""
+
+_FIELDS: Final = SHARDS.names[:-2]
+_ROWS: Final = 10_000
+_N_SHOWN: Final = 20
+_DECIDING: Final = ("path", "kind", "name", "start", "end", "records")
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The shards (columns of `SHARDS`), the rows of those that can't be read, and the first few reasons."""
+
+    table: pa.Table
+    problems: tuple[str, ...] = ()
+    missing: tuple[int, ...] = ()
+
+    @property
+    def available(self) -> pa.Table:
+        """The shards that can be read."""
+        return self.table.take(np.setdiff1d(np.arange(len(self)), self.missing))
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+
+def collect(arguments: Sequence[str], base_url: str | None = None) -> Manifest:
+    """The shards of the arguments, every one looked up.
+
+    An unreadable shard on a list stays, and the run counts it as failed. Raises InputError as
+    `inputs.resolve` does, and if no shard can be read.
+    """
+    problems: list[str] = []
+    missing: list[int] = []
+
+    def known() -> Iterator[Shard]:
+        reported = time.monotonic()
+        for row, one in enumerate(inputs.checked(inputs.found(arguments, base_url=base_url))):
+            if time.monotonic() - reported > _QUIET_SECONDS:
+                reported = time.monotonic()
+                log(f"{many(row, 'shard')} looked up")
+            if one.problem is not None:
+                missing.append(row)
+                problems.extend([one.problem] if len(missing) <= _N_SHOWN else [])
+            yield one.shard
+
+    table = of_shards(known())
+    if len(missing) == table.num_rows:
+        raise InputError(problems[0])
+    if pc.max(table["size"]).as_py() == 0 and not table["size"].null_count:
+        raise InputError(f"{shard(table.slice(0, 1).to_pylist()[0]).filename}: empty file")
+    return Manifest(table, tuple(problems), tuple(missing))
+
+
+def of_shards(shards: Iterable[Shard]) -> pa.Table:
+    """The shards as columns."""
+    waiting = iter(shards)
+    batches = []
+    while some := list(islice(waiting, _ROWS)):
+        columns = [pa.array([getattr(one, field.name) for one in some], field.type) for field in SHARDS]
+        batches.append(pa.RecordBatch.from_arrays(columns, schema=SHARDS))
+    return pa.Table.from_batches(batches, schema=SHARDS)
+
+
+def shard(row: Mapping[str, Any]) -> Shard:
+    """The shard of one row."""
+    records = tuple((offset, length) for offset, length in row["records"] or ())
+    return Shard(**{name: row[name] for name in _FIELDS}, records=records)
+
+
+def _public(table: pa.Table) -> pa.Table:
+    """The shards without the credentials in their addresses."""
+    paths = table["path"].to_pylist()
+    for column in ("path", "name"):
+        names = pa.array(map(storage.public, table[column].to_pylist(), paths), pa.string())
+        table = table.set_column(SHARDS.get_field_index(column), column, names)
+    return table.cast(SHARDS)
+
+
+def to_bytes(table: pa.Table) -> bytes:
+    """The shards as a Parquet file."""
+    buffer = io.BytesIO()
+    pq.write_table(_public(table), buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def from_bytes(content: bytes) -> pa.Table:
+    """The shards of a Parquet file; ValueError when it isn't one."""
+    # No threads of Arrow, which would hold Python's objects for some moments after the answer is there.
+    table = pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
+    return table.cast(SHARDS)
+
+
+def summary(table: pa.Table) -> dict[str, Any]:
+    """The shards in a run's config.json: their number and a hash."""
+    digest = hashlib.sha256()
+    for batch in _public(table).select(_DECIDING).to_batches(max_chunksize=_ROWS):
+        rows = zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        digest.update("".join(map(repr, rows)).encode("utf-8", "surrogateescape"))
+    return {"n_shards": table.num_rows, "sha256": digest.hexdigest()}
+
+
+def figures(table: pa.Table) -> dict[str, Any]:
+    """The number of shards of each kind, the size of the largest, and how many have no known size."""
+    kinds, sizes = Counter(table["kind"].to_pylist()), table["n_bytes"]
+    return {"kinds": kinds, "largest": pc.max(sizes).as_py() or 0, "n_of_unknown_size": sizes.null_count}
+
+
+def changed(before: pa.Table, now: pa.Table) -> list[str]:
+    """The names of the first few shards whose content has changed.
+
+    Both tables list the same shards; one that can't be read now is not compared.
+    """
+    differs = np.zeros(before.num_rows, dtype=bool)
+    for column in ("size", "etag"):
+        different = pc.not_equal(before[column].combine_chunks(), now[column].combine_chunks())
+        differs |= pc.fill_null(different, False).to_numpy(zero_copy_only=False)
+    rows = before.take(np.flatnonzero(differs)[:_N_SHOWN]).to_pylist()
+    return [shard(row).filename for row in rows]
+
 
 SPLIT_BYTES: Final = 64 << 20
 SMALLEST_SPLIT: Final = 4 << 20
@@ -39,12 +184,12 @@ _KEYS: Final = 30
 
 Int64 = npt.NDArray[np.int64]
 
-SPLITS: Final = manifest.SHARDS.append(pa.field("task", pa.int32()))
+SPLITS: Final = SHARDS.append(pa.field("task", pa.int32()))
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The shards (columns of `manifest.SHARDS`), and how they are cut.
+    """The shards (columns of `SHARDS`), and how they are cut.
 
     `begins[i]` is where shard i begins on the scale of bytes, `begins[-1]` the scale's length.
     """
@@ -72,34 +217,42 @@ def plan(
     return Plan(shards, split_bytes, wave_bytes or smallest, begins)
 
 
+def of_request(shards: pa.Table, request: CleanRequest, *, n_cores: int) -> Plan:
+    """The plan of a run."""
+    options, least = request.spark, request.rows.min_wave_bytes
+    sizes = {"split_bytes": options.split_bytes, "wave_bytes": options.wave_bytes}
+    return plan(shards, n_cores=n_cores, min_wave_bytes=least, **sizes)
+
+
 def waves(plan: Plan) -> Iterator[int]:
     """The numbers of the waves, from 0 on, without those in which no split begins."""
+    return (wave for wave, _ in n_splits(plan))
+
+
+def n_splits(plan: Plan) -> Iterator[tuple[int, int]]:
+    """The same with how many splits each has."""
     for wave in range(-(-int(plan.begins[-1]) // plan.wave_bytes)):
-        if n_splits(plan, wave):
-            yield wave
-
-
-def n_splits(plan: Plan, wave: int) -> int:
-    """How many splits a wave has."""
-    return len(_within(plan, wave).row)
+        if n := len(_within(plan, wave)[1]):
+            yield wave, n
 
 
 def splits(plan: Plan, wave: int) -> pa.Table:
-    """The splits of a wave: columns of `manifest.SHARDS`, whole shards or ranges of them."""
-    return _cut(_within(plan, wave))
+    """The splits of a wave (columns of `SHARDS`): ranges, or whole shards with their own bounds."""
+    shards, row, number, n = _within(plan, wave)
+    cut = shards.take(pa.array(row))
+    sizes = _filled(cut, "size", 0)
+    starts = np.where(n > 1, sizes * number // n, _filled(cut, "start", 0))
+    ends = np.where(n > 1, sizes * (number + 1) // n, _filled(cut, "end", 0))
+    to_the_end = np.where(n > 1, number + 1 == n, _is_null(cut, "end"))
+    columns = {**{name: cut[name] for name in SHARDS.names}, "start": pa.array(starts)}
+    columns["end"] = pa.array(ends, pa.int64(), mask=to_the_end)
+    n_bytes = np.where(n > 1, ends - starts, _filled(cut, "n_bytes", 0))
+    columns["n_bytes"] = pa.array(n_bytes, pa.int64(), mask=_is_null(cut, "n_bytes"))
+    return pa.table(columns, schema=SHARDS)
 
 
-class _Pieces(NamedTuple):
-    """Split `number` of `n` of the shard in row `row`, each."""
-
-    shards: pa.Table
-    row: Int64
-    number: Int64
-    n: Int64
-
-
-def _within(plan: Plan, wave: int) -> _Pieces:
-    """The pieces that begin within a wave."""
+def _within(plan: Plan, wave: int) -> tuple[pa.Table, Int64, Int64, Int64]:
+    """The pieces that begin within a wave: shards, and rows of them, numbers, and how many of each."""
     first, last = wave * plan.wave_bytes, (wave + 1) * plan.wave_bytes
     low = max(int(np.searchsorted(plan.begins, first, "right")) - 1, 0)
     high = int(np.searchsorted(plan.begins[:-1], last, "left"))
@@ -110,27 +263,12 @@ def _within(plan: Plan, wave: int) -> _Pieces:
     n = n_splits[row]
     begins = plan.begins[low:high][row] + _weights(shards)[row] * number // n
     ours = (begins >= first) & (begins < last)
-    return _Pieces(shards, row[ours], number[ours], n[ours])
-
-
-def _cut(pieces: _Pieces) -> pa.Table:
-    """The pieces as shards; those that are whole keep the bounds they have."""
-    cut, number, n = pieces.shards.take(pa.array(pieces.row)), pieces.number, pieces.n
-    sizes = _filled(cut, "size", 0)
-    starts = np.where(n > 1, sizes * number // n, _filled(cut, "start", 0))
-    ends = np.where(n > 1, sizes * (number + 1) // n, _filled(cut, "end", 0))
-    to_the_end = np.where(n > 1, number + 1 == n, _is_null(cut, "end"))
-    columns = {**{name: cut[name] for name in manifest.SHARDS.names}, "start": pa.array(starts)}
-    columns["end"] = pa.array(ends, pa.int64(), mask=to_the_end)
-    n_bytes = np.where(n > 1, ends - starts, _filled(cut, "n_bytes", 0))
-    columns["n_bytes"] = pa.array(n_bytes, pa.int64(), mask=_is_null(cut, "n_bytes"))
-    return pa.table(columns, schema=manifest.SHARDS)
+    return shards, row[ours], number[ours], n[ours]
 
 
 def n_tasks(splits: pa.Table, *, n_cores: int) -> int:
     """The number of tasks for a wave's splits."""
-    n_splits: int = splits.num_rows
-    return max(1, min(n_splits, max(n_cores * TASKS_PER_CORE, -(-weight(splits) // TASK_BYTES))))
+    return max(1, min(len(splits), max(n_cores * TASKS_PER_CORE, -(-weight(splits) // TASK_BYTES))))
 
 
 def pack(weights: Sequence[int], n: int) -> list[int]:
@@ -145,19 +283,16 @@ def pack(weights: Sequence[int], n: int) -> list[int]:
 
 
 def frame(spark: SparkSession, splits: pa.Table, *, n: int) -> DataFrame:
-    """The splits as a DataFrame (columns of `SPLITS`) of `n` partitions, one a task."""
-    keys, tasks = _partition_keys(spark, n), pack(_weights(splits).tolist(), n)
-    rows = [(*row.values(), keys[task]) for row, task in zip(splits.to_pylist(), tasks, strict=True)]
-    ddl = tables.ddl(SPLITS)
-    return spark.createDataFrame(rows, ddl, verifySchema=False).repartition(n, "task")
+    """The splits as a DataFrame (columns of `SPLITS`) of `n` partitions, one a task.
 
-
-def _partition_keys(spark: SparkSession, n: int) -> list[int]:
-    """For each of `n` partitions, an integer that `DataFrame.repartition(n, column)` puts into it."""
+    `DataFrame.repartition(n, column)` hashes: an integer is sought for each partition that it puts there.
+    """
     partitions = f"transform(sequence(0, {_KEYS * n}), key -> pmod(hash(CAST(key AS int)), {n}))"
     found = spark.sql(f"SELECT {partitions} AS partitions FROM VALUES (0)").collect()[0].partitions
-    keys = {partition: key for key, partition in enumerate(found)}
-    return [keys.get(partition, partition) for partition in range(n)]  # if none is found: unequal work
+    keys, tasks = {partition: key for key, partition in enumerate(found)}, pack(_weights(splits).tolist(), n)
+    numbers = [keys.get(task, task) for task in tasks]  # if none is found: unequal work
+    rows = [(*row.values(), key) for row, key in zip(splits.to_pylist(), numbers, strict=True)]
+    return spark.createDataFrame(rows, tables.ddl(SPLITS), verifySchema=False).repartition(n, "task")
 
 
 def weight(splits: pa.Table) -> int:
@@ -184,10 +319,8 @@ def _n_splits(shards: pa.Table, split_bytes: int) -> Int64:
 
 
 def _filled(table: pa.Table, name: str, value: int) -> Int64:
-    filled: Int64 = table[name].fill_null(value).to_numpy().astype(np.int64)
-    return filled
+    return np.asarray(table[name].fill_null(value).to_numpy(), np.int64)
 
 
 def _is_null(table: pa.Table, name: str) -> npt.NDArray[np.bool_]:
-    nulls: npt.NDArray[np.bool_] = table[name].is_null().to_numpy(zero_copy_only=False)
-    return nulls
+    return np.asarray(table[name].is_null().to_numpy(zero_copy_only=False), np.bool_)

@@ -1,21 +1,27 @@
-"""Progress of a Spark job on stderr: a bar on a terminal, elsewhere a line every half minute."""
+"""The progress of a run: on stderr, and as gauges of Spark's metrics system.
+
+On a terminal it is a bar, elsewhere a line every half minute. Gauges are for Spark's sinks and its Prometheus
+endpoint. A gauge needs Java code; Spark has some that shows accumulators of the driver, which are set here.
+"""
 
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Final, TextIO
+from typing import Any, Final
 
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
 
 from victor_spark import logs
+from victor_spark.errors import STATUSES
 from victor_spark.logs import clock
+from victor_spark.spark.counts import Counts, Entry
+from victor_spark.spark.rows import STAGES
 
 _BAR_SECONDS: Final = 0.5
 _LINE_SECONDS: Final = 30.0
-_BAR_WIDTH: Final = 30
 _LEAST_SHARE: Final = 0.002
 """No estimate of the time left before this share is done: the first task may be tiny."""
 
@@ -64,18 +70,29 @@ def progress(context: SparkContext, tally: Tally) -> Iterator[None]:
         watcher.join()
 
 
+@contextmanager
+def progress_of_group(context: SparkContext, n_tasks: int) -> Iterator[None]:
+    """The same for the jobs of this thread's group, with one stage of `n_tasks` tasks that counts."""
+    tally = Tally(1)
+    tally.begin(context.getLocalProperty("spark.jobGroup.id") or "", weight=1, n_tasks=n_tasks)
+    with progress(context, tally):
+        yield
+
+
 def _watch(context: SparkContext, tally: Tally, stop: threading.Event) -> None:
-    on_terminal, start = sys.stderr.isatty() and logs.FIELDS is None, time.monotonic()
+    on_terminal, start = logs.on_terminal(), time.monotonic()
     while not stop.wait(_BAR_SECONDS if on_terminal else _LINE_SECONDS):
         try:
             done, before = tally.shares(context)
         except (Py4JError, OSError):  # Spark ended: the caller that waits for the job reports it
             break
-        n_bytes = tally.total if tally.total > 1 else 0
-        show(sys.stderr, done, time.monotonic() - start, before=before, n_bytes=n_bytes, bar=on_terminal)
+        line = described(done, time.monotonic() - start, before, tally.total if tally.total > 1 else 0)
+        if on_terminal:
+            logs.bar(done, line)
+        else:
+            logs.log(line, done=round(done, 4))
     if on_terminal:
-        sys.stderr.write("\r\033[K")
-        sys.stderr.flush()
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
 def _n_done(context: SparkContext, group: str, n_tasks: int) -> int:
@@ -88,10 +105,8 @@ def _n_done(context: SparkContext, group: str, n_tasks: int) -> int:
     return max(done, default=0)
 
 
-def show(
-    stream: TextIO, done: float, elapsed: float, *, before: float = 0.0, n_bytes: int = 0, bar: bool
-) -> None:
-    """Writes which share of the work is done, as a bar that replaces itself or as a line.
+def described(done: float, elapsed: float, before: float = 0.0, n_bytes: int = 0) -> str:
+    """Which share of the work is done, in words.
 
     `before` was done already when the clock started; `n_bytes`: the input of the whole work, if it is known.
     """
@@ -99,27 +114,53 @@ def show(
     rate = f", {size(here * n_bytes / elapsed)}/s" if n_bytes else ""
     left = f"{rate}, about {clock(elapsed / here * (1 - done))} left" if here >= _LEAST_SHARE else ""
     left = left if done < 1 else ", finishing"  # rows are moved and counted when the last task is done
-    counts = f"{min(int(done * 100), 100)} % done, {clock(elapsed)} elapsed{left}"
-    if bar:
-        filled = min(int(_BAR_WIDTH * done), _BAR_WIDTH)
-        stream.write(f"\r\033[K[{'#' * filled}{'.' * (_BAR_WIDTH - filled)}] {counts}")
-    elif logs.FIELDS is None:
-        stream.write(f"victor: {counts}\n")
-    else:
-        logs.log(counts, done=round(done, 4))
-    stream.flush()
+    return f"{min(int(done * 100), 100)} % done, {clock(elapsed)} elapsed{left}"
 
 
 def size(n_bytes: float) -> str:
     """Bytes with a unit: 1.5 GB."""
-    size = float(n_bytes)
-    for unit in ("bytes", "KB", "MB", "GB", "TB", "PB"):
-        if size < 1000 or unit == "PB":
-            break
-        size /= 1000
-    return f"{size:.0f} {unit}" if unit == "bytes" or size >= 100 else f"{size:.1f} {unit}"
+    power = min(max(len(str(int(n_bytes))) - 1, 0) // 3, 5)
+    number = n_bytes / 1000**power
+    return f"{number:.{int(power > 0 and number < 100)}f} {('bytes', 'KB', 'MB', 'GB', 'TB', 'PB')[power]}"
 
 
 def many(n: int, noun: str) -> str:
     """A number and its noun: 1 shard, 2 shards."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+_MADE: Final[dict[str, dict[str, Any]]] = {}
+"""Application → its gauges, by name: a name is registered once."""
+
+
+def gauges(context: SparkContext, done: Iterable[Entry]) -> dict[str, Any]:
+    """The gauges of a run, with the waves that are done; none where neither Spark's UI nor a sink is on."""
+    options, java, jvm = dict(context.getConf().getAll()), context._jsc.sc(), context._jvm
+    if options.get("spark.ui.enabled") == "false" and "spark.metrics.conf" not in str(options):
+        return {}
+    made = _MADE.get(context.applicationId)
+    if made is None:
+        made = {name: java.doubleAccumulator(name) for name in _figures(Entry(0, {}, 0, 0, Counts()))}
+        named = {f"victor.{name}": gauge for name, gauge in made.items()}
+        source: Any = getattr(jvm.org.apache.spark.metrics.source, "DoubleAccumulatorSource$")  # type: ignore[union-attr]
+        to_scala: Any = jvm.org.apache.spark.api.python.PythonUtils.toScalaMap  # type: ignore[union-attr]
+        getattr(source, "MODULE$").register(java, to_scala(named))
+        _MADE[context.applicationId] = made
+    for gauge in made.values():
+        gauge.reset()
+    for entry in done:
+        add_wave(made, entry)
+    return made
+
+
+def add_wave(made: dict[str, Any], entry: Entry) -> None:
+    """Adds a wave that is done."""
+    for name, value in _figures(entry).items() if made else ():
+        made[name].add(float(value))  # py4j finds no method for an int
+
+
+def _figures(entry: Entry) -> dict[str, float]:
+    counts, statuses, stages = entry.counts, entry.counts.page_statuses, entry.stages
+    totals = {"pages": counts.n_pages, "bytes": entry.n_bytes, "failed_shards": len(counts.failed_shards)}
+    by_status = {f"statuses.{status}": statuses.get(status, 0) for status in STATUSES}
+    return {"waves": 1, **totals, **by_status} | {f"seconds.{one}": stages.get(one, 0) for one in STAGES}

@@ -15,8 +15,8 @@ import pyarrow as pa
 from victor_spark import tables
 from victor_spark.errors import UsageError
 from victor_spark.extractors import template, victor
+from victor_spark.hosts import REGISTERED_DOMAIN, check_grouping
 from victor_spark.pipeline import Settings
-from victor_spark.templates.sites import REGISTERED_DOMAIN, check_grouping
 from victor_spark.warc.shard import ReadOptions
 
 PARTITION_COLUMNS: Final = ("language", "crawl")
@@ -39,8 +39,6 @@ OPEN_FACTOR: Final = 30
 
 REMOTE_SECONDS: Final = 30.0
 """The least time for reading a record of a remote shard, so that a slow server causes no timeouts."""
-
-_MIN_MEGABYTES: Final = 64  # needed to read records and send rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +98,8 @@ class Limits:
     def __post_init__(self) -> None:
         if not 0 < self.page_seconds < 1e6:
             raise UsageError(f"--page-seconds must be between 0 and 1e6, not {self.page_seconds:g}")
-        if not _MIN_MEGABYTES <= self.page_megabytes < 1 << 20:
-            least, most = _MIN_MEGABYTES, (1 << 20) - 1
-            raise UsageError(
-                f"--page-memory must be between {least} and {most} MB, not {self.page_megabytes}"
-            )
+        if not 64 <= self.page_megabytes < 1 << 20:  # less is too little to read records and send rows
+            raise UsageError(f"--page-memory must be between 64M and 1T, not {self.page_megabytes}M")
 
     def seconds(self, n_bytes: int) -> float:
         """CPU seconds for a page, or for reading a record, of that size."""
@@ -132,17 +127,15 @@ def allowed(budget: str, total: float) -> int:
     try:
         if either:
             return max(allowed(first, total), min(int(second), math.ceil(total) - 1))
-        return int(first) if first.isdecimal() else math.floor(_share(first) * total + 1e-9)
-    except ValueError as error:
-        example = "a share or a count, such as 1%, 0.01, 20 or '1% or 20'"
-        raise UsageError(f"a failure budget is {example}, not {budget!r}") from error
-
-
-def _share(text: str) -> float:
-    share = float(text[:-1]) / 100 if text.endswith("%") else float(text)
-    if not 0 <= share <= 1:
-        raise ValueError(text)
-    return share
+        if first.isdecimal():
+            return int(first)
+        share = float(first[:-1]) / 100 if first.endswith("%") else float(first)
+        if 0 <= share <= 1:
+            return math.floor(share * total + 1e-9)
+    except ValueError:
+        pass
+    example = "a share or a count, such as 1%, 0.01, 20 or '1% or 20'"
+    raise UsageError(f"a failure budget is {example}, not {budget!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,20 +205,15 @@ class CleanRequest:
     @property
     def schema(self) -> pa.Schema:
         """The pages table that this run, or this pass of it, writes."""
-        names = set(self.rows.columns)
+        names, cleaning = set(self.rows.columns), self.cleaning
         if self.passing == JUDGING:
-            names |= {"site", "crawl", "judged_whole" if self._needs_all_columns else "judged"}
+            # Whether the second pass looks at more of a page than its text and layout.
+            is_whole = bool(cleaning.without or cleaning.including or cleaning.templates)
+            is_whole = is_whole or not names.isdisjoint(("blocks", "markdown"))
+            names |= {"site", "crawl", "judged_whole" if is_whole else "judged"}
         elif self.sites.by_site:
             names |= set(tables.BY_SITE)
         return tables.pages(*names)
-
-    @property
-    def _needs_all_columns(self) -> bool:
-        """Whether the second pass looks at more of a page than its text and layout."""
-        cleaning, rows = self.cleaning, set(self.rows.columns)
-        return bool(
-            rows & {"blocks", "markdown"} or cleaning.without or cleaning.including or cleaning.templates
-        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,17 +7,17 @@ from mmap import mmap
 from typing import Any, Final, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from victor_spark import pipeline, tables
-from victor_spark.blocks import LABELS
+from victor_spark.blocks import LABELS, OTHER
 from victor_spark.document import BlockSequence, Document
 from victor_spark.errors import ShardError
-from victor_spark.hosts import host_name, registered_domain
+from victor_spark.hosts import host_name, registered_domain, site
+from victor_spark.rendering.plain import needs_html
 from victor_spark.roles import ROLES
-from victor_spark.spark import judged
 from victor_spark.spark.request import JUDGING, CleanRequest
-from victor_spark.templates import sites
 from victor_spark.warc import file_types, reading
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Shard
@@ -91,24 +91,20 @@ class RowBatch:
         return pa.RecordBatch.from_arrays(columns, schema=self._schema)
 
 
+_PLACE: Final = ("warc_filename", "warc_record_offset", "warc_record_length", "crawl")
+_CONTENT: Final = ("content_digest", "content_mime_type", "content_truncated")
+_COPIED: Final = ("id", "url", "fetch_time", *_PLACE, *_CONTENT)
+
+
 def record_row(record: Record, *, status: str, reason: str | None) -> Row:
     """The columns that need no cleaning, of any record; RowBatch keeps those that its schema has."""
     host = host_name(record.url)
     return {
-        "id": record.id,
-        "url": record.url,
+        **{name: getattr(record, name) for name in _COPIED},
         "url_host_name": host,
         "url_host_registered_domain": registered_domain(host),
-        "warc_filename": record.warc_filename,
-        "warc_record_offset": record.warc_record_offset,
-        "warc_record_length": record.warc_record_length,
-        "fetch_time": record.fetch_time,
         "fetch_status": record.fetch_status if abs(record.fetch_status or 0) <= _INT32_MAX else None,
-        "content_digest": record.content_digest,
-        "content_mime_type": record.content_mime_type,
         "content_charset": record.http_charset,
-        "content_truncated": record.content_truncated,
-        "crawl": record.crawl,
         "html": record.payload,
         "status": status,
         "reason": reason,
@@ -185,16 +181,15 @@ def _block_lists(pages: Sequence[BlockSequence | None], _: pa.DataType) -> pa.Li
     """The blocks of all rows as one list column, filled by columns; null where there was no page."""
     lengths = [0 if page is None else len(page) for page in pages]
     offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int32)
-    structs = [  # those of the first pass of --by-site were read from a file
-        _block_structs(page) if isinstance(page, BlockSequence) else pa.array(page, tables.BLOCK)
-        for page in pages
-        if page is not None and len(page)
-    ] or [pa.array([], tables.BLOCK)]
+    structs = [_block_structs(page) for page in pages if page is not None and len(page)]
+    joined = pa.concat_arrays(structs or [pa.array([], tables.BLOCK)])
     missing = pa.array([page is None for page in pages])
-    return pa.ListArray.from_arrays(offsets, pa.concat_arrays(structs), mask=missing)
+    return pa.ListArray.from_arrays(offsets, joined, mask=missing)
 
 
-def _block_structs(page: BlockSequence) -> pa.StructArray:
+def _block_structs(page: Any) -> pa.StructArray:
+    if not isinstance(page, BlockSequence):  # the first pass of --by-site made them
+        return pa.array(page, tables.BLOCK)
     columns = page.blocks
     bounds = zip(columns.text_start.tolist(), columns.text_end.tolist(), strict=True)
     texts = [columns.text[start:end].encode("utf-8", "replace") for start, end in bounds]
@@ -209,7 +204,47 @@ def _block_structs(page: BlockSequence) -> pa.StructArray:
     return pa.StructArray.from_arrays(arrays, fields=list(tables.BLOCK))
 
 
-_NESTED: Final[dict[str, Callable[..., pa.Array]]] = {"blocks": _block_lists, "judged": judged.structs}
+def _judged_structs(documents: Sequence[Document | None], kind: pa.StructType) -> pa.StructArray:
+    """The pages as rows of `tables.JUDGED`, or `JUDGED_WHOLE`; null for None."""
+    there = [document for document in documents if document is not None]
+    is_whole = "probabilities" in kind.names
+    arrays = [
+        _judged_texts(name, there, is_whole) if name in tables.JUDGED_TEXTS else _judged_lists(name, there)
+        for name in kind.names
+    ]
+    found = pa.StructArray.from_arrays(arrays, fields=list(kind))
+    places = np.cumsum([document is not None for document in documents]) - 1
+    missing = np.array([document is None for document in documents], dtype=bool)
+    return found.take(pa.array(places, mask=missing))
+
+
+def _judged_texts(name: str, documents: Sequence[Document], is_whole: bool) -> pa.Array:
+    """Of a page without tables and formulas, the plain text needs no html."""
+    if name == "repairs":
+        return pa.array([document.repairs for document in documents], pa.string())
+    texts = [document.columns.text for document in documents]
+    if name == "html":
+        texts = [each.html if is_whole or needs_html(each.columns, each.html) else "" for each in documents]
+    return pa.array([text.encode("utf-8", "replace") for text in texts], pa.string())
+
+
+def _judged_lists(name: str, documents: Sequence[Document]) -> pa.ListArray:
+    values = [_judged_values(name, document).ravel() for document in documents]
+    ends = np.cumsum([0, *map(len, values)], dtype=np.int32)
+    dtype = tables.judged_dtype(name)
+    joined = np.concatenate([np.zeros(0, dtype), *values])
+    return pa.ListArray.from_arrays(ends, joined if dtype.kind == "f" else joined.view(f"i{dtype.itemsize}"))
+
+
+def _judged_values(name: str, document: Document) -> npt.NDArray[Any]:
+    if name == "p_other":
+        return document.scores.probabilities[:, OTHER].astype(np.float32)
+    if name == "probabilities":
+        return document.scores.probabilities
+    return document.kept if name == "kept" else np.ascontiguousarray(getattr(document.columns, name))
+
+
+_NESTED: Final[dict[str, Callable[..., pa.Array]]] = {"blocks": _block_lists, "judged": _judged_structs}
 
 
 class StageTimer:
@@ -264,7 +299,7 @@ class Work:
 
 
 def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
-    """The work of `victor clean`; takes a second or two, as it loads the models."""
+    """The work of `victor clean`; loads the models."""
     timer = StageTimer()
     clean = pipeline.cleaning(request.cleaning, models, timer)
     schema = request.schema
@@ -279,11 +314,10 @@ def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
             document = clean(record)
             made = document_row(record, document, schema.names)
             if request.passing == JUDGING and document.scores.expected_f1 is not None:
-                made.update(
-                    stated(document), judged=replace(document, markup=None), text=None, text_hash=None
-                )
+                made |= {**stated(document), "judged": replace(document, markup=None)}
+                made |= {"text": None, "text_hash": None}
         if request.passing == JUDGING:
-            made["site"] = sites.site(record.url, request.sites.grouping)
+            made["site"] = site(record.url, request.sites.grouping)
         timer("rows")
         return made
 

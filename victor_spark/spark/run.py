@@ -1,51 +1,30 @@
 """The main job: inputs → plan → waves of clean pages in OUT/pages, with OUT/_run as its record."""
 
-import threading
-import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from uuid import uuid4
 
-import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from victor_spark import logs, pipeline
 from victor_spark.errors import BudgetError, OutputError, UsageError, described
-from victor_spark.extractors import by_site
+from victor_spark.extractors import victor
 from victor_spark.logs import clock, log
 from victor_spark.sites.table import SiteTable
-from victor_spark.spark import manifest, metrics, output, plan, record, site_sums, waves
-from victor_spark.spark.counts import BudgetTracker, Entry, check_budget
-from victor_spark.spark.files import Files, is_local, open_files, output_errors
+from victor_spark.spark import output, plan, record, site_sums, waves
+from victor_spark.spark.counts import BudgetTracker, Entry
+from victor_spark.spark.files import Files, address, is_local, open_files, output_errors
 from victor_spark.spark.plan import Plan
-from victor_spark.spark.progress import Tally, many, progress
+from victor_spark.spark.progress import Tally, add_wave, gauges, many, progress
+from victor_spark.spark.record import Run
 from victor_spark.spark.request import DECIDING, JUDGING, CleanRequest
 from victor_spark.spark.session import check_master, interruptible, session
 from victor_spark.spark.tasks import clean_task
 from victor_spark.spark.waves import Writing, Written
 from victor_spark.warc import storage
-
-
-@dataclass(frozen=True)
-class _Run:
-    """A request after every check that needs no Spark; `id` is the tag of its jobs, `stop` ends it.
-
-    `started` is when it `began` by the monotonic clock; `earlier`: the table of sites that is added to.
-    """
-
-    request: CleanRequest
-    shards: pa.Table
-    models: dict[str, bytes]
-    config: dict[str, Any]
-    id: str
-    stop: threading.Event
-    began: datetime
-    started: float
-    earlier: SiteTable | None = None
 
 
 def run(request: CleanRequest) -> dict[str, Any]:
@@ -59,60 +38,60 @@ def run(request: CleanRequest) -> dict[str, Any]:
         output.check(files)
     models, earlier = pipeline.models(request.cleaning), None
     if request.sites.by_site:
-        models |= by_site.model()
+        models |= victor.site_model()
         if sites := request.cleaning.sites:
-            earlier = SiteTable(sites, models[by_site.TABLE])
+            earlier = SiteTable(sites, models[victor.SITE_TABLE])
             if earlier.grouping != request.sites.grouping:
                 raise UsageError(f"{sites} is by {earlier.grouping}: add --group-by {earlier.grouping}")
-    shards = manifest.collect(request.inputs, request.base_url)
+    shards = plan.collect(request.inputs, request.base_url)
     if shards.missing:
         n = f"{len(shards.missing)} of {len(shards)}"
         log(f"{n} shards can't be read, such as {shards.problems[0]}")
-    config = record.config(
-        request, models=record.models_hashes(models), inputs=manifest.summary(shards.table)
-    )
-    began, started = datetime.now(UTC), time.monotonic()
-    tag, stop = f"victor-{uuid4()}", threading.Event()
-    this = _Run(request, shards.table, models, config, tag, stop, began, started, earlier)
+    hashes, inputs = record.models_hashes(models), plan.summary(shards.table)
+    config = record.config(request, models=hashes, inputs=inputs)
+    this = Run(request, shards.table, models, config, f"victor-{uuid4()}", earlier)
     if logs.FIELDS is not None:
         logs.structure(run=this.id)
     if files is not None and (finished := _finished(files, this)):
-        return _already_done(finished, request)
+        return finished
     return interruptible(partial(_run_on_spark, files, this), group=this.id, stop=this.stop)
 
 
-def _run_on_spark(files: Files | None, this: _Run) -> dict[str, Any]:
+def _run_on_spark(files: Files | None, this: Run) -> dict[str, Any]:
     request = this.request
     with session(master=request.spark.master) as spark:
         if files is None:
             with output_errors(request.output):
                 files = open_files(request.output, spark)
                 output.check(files)
-                finished = _finished(files, this)
-            if finished:
-                return _already_done(finished, request)
-        with waves.disk_errors(files), output.claimed(files):
+                if finished := _finished(files, this):
+                    return finished
+        with waves.disk_errors(files.location), output.claimed(files):
             return _by_site(spark, files, this) if request.sites.by_site else _run(spark, files, this)
 
 
-def _finished(files: Files, this: _Run) -> dict[str, Any] | None:
-    """The run.json of an earlier run of the same command, if it is complete."""
-    first = f"{output.JUDGING}/{output.MANIFEST}"
-    stored_in = first if this.request.sites.by_site else output.MANIFEST
-    found = output.finished_run(files, this.config, this.shards, this.request.options, stored_in)
+def _finished(files: Files, this: Run) -> dict[str, Any] | None:
+    """The run.json of an earlier run of the same command, if it is complete; checks the failure budget."""
+    request, first = this.request, f"{output.JUDGING}/{output.MANIFEST}"
+    stored_in = first if request.sites.by_site else output.MANIFEST
+    found = output.finished_run(files, this.config, this.shards, request.options, stored_in)
     if found:
-        _tidy(files, this.request)
+        _tidy(files, request)
+        log(f"already done on {found['finished_at']}: nothing to do")
+        _log(found, request.output)
+        budget = BudgetTracker(request.budget, n_shards=found["n_shards"], n_bytes=found["n_bytes"])
+        budget.add(*output.entries(files))
     return found
 
 
-def _by_site(spark: SparkSession, files: Files, this: _Run) -> dict[str, Any]:
+def _by_site(spark: SparkSession, files: Files, this: Run) -> dict[str, Any]:
     """Both passes: judges the pages, sums up what each site's pages have in common, decides."""
     request, folder = this.request, f"{files.location}/{output.JUDGING}"
     rows = replace(request.rows, partition_by=None, target_file_size=None)
     judging = open_files(folder, spark)
     judging.lock = files.lock
     with output_errors(folder):  # tasks read it as they read inputs
-        storage.is_directory(_address(judging))
+        storage.is_directory(address(judging))
     judged = output.finished_run(judging, this.config, this.shards, request.options)
     if judged is None or site_sums.judged_sizes(judging) is None:
         for name in (output.CONFIG, output.PLAN, output.MANIFEST, output.LEDGER):
@@ -124,20 +103,14 @@ def _by_site(spark: SparkSession, files: Files, this: _Run) -> dict[str, Any]:
         judged = _run(spark, judging, first)
     found = site_sums.judged_sizes(judging) or {}
     log(f"between the passes: what pages of a site have in common, of {many(len(found), 'file')}")
-    with waves.disk_errors(judging):
+    with waves.disk_errors(judging.location):
         known = site_sums.gather(spark, judging, found, this.id, this.earlier)
     log("second pass: each page with what is known of its site")
-    known = f"{_address(judging)}/{known}"
-    second = replace(request, passing=DECIDING, known=known)
+    second = replace(request, passing=DECIDING, known=f"{address(judging)}/{known}")
     shards = site_sums.judged_files(judging, found)
     finished = _run(spark, files, replace(this, shards=shards, request=second), judged)
     _tidy(files, request)
     return finished
-
-
-def _address(files: Files) -> str:
-    """Where tasks read what a run writes."""
-    return files.location.removeprefix("file://")
 
 
 def _tidy(files: Files, request: CleanRequest) -> None:
@@ -149,72 +122,51 @@ def _tidy(files: Files, request: CleanRequest) -> None:
 
 
 def _run(
-    spark: SparkSession, files: Files, this: _Run, first: Mapping[str, Any] | None = None
+    spark: SparkSession, files: Files, this: Run, first: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """One pass; the second one has the run.json of the `first`."""
     request, context = this.request, spark.sparkContext
-    planned = plan.plan(
-        this.shards,
-        n_cores=context.defaultParallelism,
-        split_bytes=request.spark.split_bytes,
-        wave_bytes=request.spark.wave_bytes,
-        min_wave_bytes=request.rows.min_wave_bytes,
-    )
+    planned = plan.of_request(this.shards, request, n_cores=context.defaultParallelism)
     planned = output.begin(files, this.config, planned, request.options)
     done = output.tidy(files)
-    n_shards, n_waves = this.config["inputs"]["n_shards"], sum(1 for _ in plan.waves(planned))
-    shards = many(n_shards, "shard")
+    n_waves, shards = sum(1 for _ in plan.waves(planned)), many(this.n_shards, "shard")
     if done:
         log(f"resuming {shards} on {context.master}: {len(done)} of {n_waves} waves are done")
     else:
         log(f"cleaning {shards} in {many(n_waves, 'wave')} on {context.master}")
-    budget = BudgetTracker(request.budget, n_shards=n_shards, n_bytes=int(planned.begins[-1]))
+    budget = BudgetTracker(request.budget, n_shards=this.n_shards, n_bytes=int(planned.begins[-1]))
 
-    run_json = partial(
-        record.run_json,
-        n_earlier=len(done),
-        request=request,
-        config=this.config,
-        context=context,
-        n_shards=n_shards,
-        began=this.began,
-        started=this.started,
-    )
+    def entries() -> list[Entry]:
+        """The entries of all waves that are done, those of earlier runs first."""
+        return sorted(output.tidy(files).values(), key=lambda entry: (entry.wave not in done, entry.wave))
+
     try:
         budget.add(*done.values())
         n_here = _clean(spark, files, this, planned, done, budget)
     except BudgetError as error:
-        output.stop(files, run_json(_entries(files, done)), str(error))
+        output.stop(files, record.run_json(this, entries(), len(done), context), str(error))
         raise
-    entries = _entries(files, done)
-    if len(entries) < len(done) + n_here:
-        raise OutputError(
-            f"{request.output}: files of waves that were done are missing; the same command makes them again"
-        )
-    finished = run_json(entries)
+    found = entries()
+    if len(found) < len(done) + n_here:
+        line = f"{request.output}: files of waves that were done are missing"
+        raise OutputError(f"{line}; the same command makes them again")
+    finished = record.run_json(this, found, len(done), context)
     if first is not None:
         if finished["n_rows"] != first["n_rows"]:
             rows = f"{first['n_rows']} rows were judged, and {finished['n_rows']} decided"
             raise OutputError(f"{request.output}: {rows}; remove {output.JUDGING} from it, and run again")
-        finished["judging"] = {
-            name: first[name] for name in ("started_at", "finished_at", "n_bytes", "seconds", "stages")
-        }
+        names = ("started_at", "finished_at", "n_bytes", "seconds", "stages")
+        finished["judging"] = {name: first[name] for name in names}
     output.finish(files, finished)
     if request.passing != JUDGING:
-        for line in summary(finished, request.output):
-            log(line)
+        _log(finished, request.output)
     return finished
-
-
-def _entries(files: Files, done: Mapping[int, Entry]) -> list[Entry]:
-    """The entries of all waves that are done, those of earlier runs first."""
-    return sorted(output.tidy(files).values(), key=lambda entry: (entry.wave not in done, entry.wave))
 
 
 def _clean(
     spark: SparkSession,
     files: Files,
-    this: _Run,
+    this: Run,
     planned: Plan,
     done: Mapping[int, Entry],
     budget: BudgetTracker,
@@ -229,11 +181,11 @@ def _clean(
         run_id=this.id,
     )
 
-    gauges = metrics.gauges(spark.sparkContext, done.values())
+    made = gauges(spark.sparkContext, done.values())
 
     def commit(wave: int, written: Written) -> None:
         entry = waves.commit(writing, wave, written)
-        metrics.add(gauges, entry)
+        add_wave(made, entry)
         budget.add(entry)
 
     def failed(wave: int, error: BaseException) -> None:
@@ -262,22 +214,7 @@ def _clean(
     return len(committed)
 
 
-def _already_done(finished: dict[str, Any], request: CleanRequest) -> dict[str, Any]:
-    log(f"already done on {finished['finished_at']}: nothing to do")
-    for line in summary(finished, request.output):
-        log(line)
-    check_budget(
-        request.budget,
-        n_shards=finished["n_shards"],
-        n_failed_shards=finished["n_failed_shards"],
-        reason=next(iter(finished["failed_shards"].values()), None),
-        n_pages=finished["n_pages"],
-        statuses=record.page_statuses(finished),
-    )
-    return finished
-
-
-def summary(finished: Mapping[str, Any], location: str) -> list[str]:
+def _log(finished: Mapping[str, Any], location: str) -> None:
     """A run.json in a few lines for people."""
     counts = record.page_statuses(finished)
     statuses = ", ".join(f"{status} {n}" for status, n in counts.items()) or "no pages"
@@ -285,9 +222,9 @@ def summary(finished: Mapping[str, Any], location: str) -> list[str]:
     took, rate = clock(finished["seconds"]["clean"]), f"{finished['pages_per_second']} pages/s"
     is_resumed = n_here != finished["n_pages"]
     took = f"several runs (the last: {n_here} in {took}, {rate})" if is_resumed else f"{took} ({rate})"
-    lines = [f"{finished['n_pages']} page{'s' * (finished['n_pages'] != 1)} in {took}: {statuses}"]
+    log(f"{finished['n_pages']} page{'s' * (finished['n_pages'] != 1)} in {took}: {statuses}")
     if n_failed := finished["n_failed_shards"]:
         reason = next(iter(finished["failed_shards"].values()), "unknown")
-        lines.append(f"{many(n_failed, 'shard')} couldn't be read to the end, such as: {reason}")
+        log(f"{many(n_failed, 'shard')} couldn't be read to the end, such as: {reason}")
     rows, run_json, charts = (f"{location}/{name}" for name in (output.PAGES, output.RUN, output.REPORT))
-    return [*lines, f"rows in {rows}, record of the run in {run_json}, charts in {charts}"]
+    log(f"rows in {rows}, record of the run in {run_json}, charts in {charts}")

@@ -21,28 +21,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from mmap import mmap
 from multiprocessing import Pipe
-from typing import Final, NamedTuple
+from typing import Final
 
 import pyarrow as pa
 
-from victor_spark.spark.page_process import (
-    END,
-    FAILED,
-    HEAD,
-    IDLE,
-    NO_MEMORY,
-    PAGE,
-    READING,
-    RETIRED,
-    ROWS,
-    Assignment,
-    Note,
-    Position,
-    Verdict,
-    noted,
-    out_of_memory,
-    serve,
-)
+from victor_spark.spark import page_process
+from victor_spark.spark.page_process import Assignment, Note, Position
 from victor_spark.spark.request import WALL_FACTOR, Limits
 from victor_spark.spark.rows import RowBatch, Work, shard_row
 from victor_spark.warc.shard import Shard, Skip
@@ -52,7 +36,8 @@ MAX_DEATHS: Final = 10
 
 _DIED: Final = b""
 _TIMERS: Final = (signal.SIGPROF, signal.SIGALRM)
-_RSS_UNIT: Final = 1 if sys.platform == "darwin" else 1024
+RSS_UNIT: Final = 1 if sys.platform == "darwin" else 1024
+"""Bytes in which the system counts resident memory."""
 _SHARED_BYTES: Final = 64
 _PIPE_BYTES: Final = 1 << 20
 _LOG_BYTES: Final = 64 << 10
@@ -61,14 +46,6 @@ _NO_MEMORY: Final = (b"memory allocation of", b"bad_alloc", b"out of memory", b"
 
 class SandboxError(RuntimeError):
     """The child failed outside of any page; its traceback is in the message."""
-
-
-class Message(NamedTuple):
-    """A child's message: its kind, the first record that has no row yet, and rows or a traceback."""
-
-    kind: bytes
-    position: Position
-    payload: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,46 +72,42 @@ class Sandbox:
         """
         todo, n_deaths, last = Assignment(tuple(shards), Position(0, 0)), 0, _DIED
         try:
-            while last != END:
+            while last != page_process.END:
                 child = self._child = self._child or _Child(self._work, self._limits)
                 child.send(todo)
-                while (message := child.receive()).kind == ROWS:
-                    todo, n_deaths = replace(todo, start=message.position), 0
-                    if message.payload:
-                        yield pa.ipc.read_record_batch(pa.py_buffer(message.payload), self._work.schema)
-                last = message.kind
-                if last == FAILED:
-                    raise SandboxError(message.payload.decode("utf-8", "replace"))
-                if last == END:
+                last, position, payload = child.receive()
+                while last == page_process.ROWS:
+                    todo, n_deaths = replace(todo, start=position), 0
+                    if payload:
+                        yield pa.ipc.read_record_batch(pa.py_buffer(payload), self._work.schema)
+                    last, position, payload = child.receive()
+                if last == page_process.FAILED:
+                    raise SandboxError(payload.decode("utf-8", "replace"))
+                if last == page_process.END:
                     child.relay()
                     continue
-                death = self._reaped(child)
-                if last == RETIRED:
+                self._child, death = None, child.reap()
+                if last == page_process.RETIRED:
                     continue
                 before, todo = todo, after_death(todo, death, self._limits)
                 n_deaths = n_deaths + 1 if replace(todo, suspect=before.suspect) == before else 0
                 if n_deaths == MAX_DEATHS:
-                    raise SandboxError(
-                        f"{n_deaths} processes died one after the other, the last by {death.how}"
-                    )
+                    raise SandboxError(f"{n_deaths} processes died in a row, the last by {death.how}")
                 if todo.start.shard != before.start.shard:
                     name = before.shards[death.note.position.shard].filename
                     rows = RowBatch(self._work.schema)
                     rows.add(shard_row(name, reason=f"{name}: can't be read on: {death.how}"))
                     yield rows.take()
         finally:
-            if last != END:
+            if last != page_process.END:
                 self.close()
 
     def close(self) -> None:
         """Ends the child, if there is one."""
-        if self._child is not None:
-            self._child.kill()
-            self._reaped(self._child)
-
-    def _reaped(self, child: "_Child") -> Death:
-        self._child = None
-        return child.reap()
+        child, self._child = self._child, None
+        if child is not None:
+            child.kill()
+            child.reap()
 
 
 def after_death(todo: Assignment, death: Death, limits: Limits) -> Assignment:
@@ -145,37 +118,34 @@ def after_death(todo: Assignment, death: Death, limits: Limits) -> Assignment:
     """
     before, note = todo.suspect, death.note
     again = before is not None and before.position == note.position
-    if note.phase == PAGE and (death.timed_out or again):
+    if note.phase == page_process.PAGE and (death.timed_out or again):
         verdicts = {**todo.verdicts, note.position: _verdict(death, limits)}
         return replace(todo, verdicts=verdicts, suspect=None)
-    if note.phase == READING and before is not None and before.phase == READING:
+    if note.phase == page_process.READING and before is not None and before.phase == page_process.READING:
         again = again or (note.place is not None and note.place == before.place)
         if again and todo.start == note.position:  # all rows before it have arrived
             return _passing(todo, death, limits)
-    if note.phase == IDLE:
-        return todo
-    slow = todo.slow | {note.position.shard} if note.phase == READING else todo.slow
-    return replace(todo, suspect=note, slow=slow)
+    return todo if note.phase == page_process.IDLE else replace(todo, suspect=note)
 
 
 def _passing(todo: Assignment, death: Death, limits: Limits) -> Assignment:
     """What is left to do when a record is passed over; the shard is given up if it can't be passed over."""
     number, place = death.note.position.shard, death.note.place
-    known = todo.passed.get(number)
-    stuck = known if known is not None and known.place == place else None
+    stuck = todo.passed.get(number)
+    stuck = stuck if stuck is not None and stuck.place == place else None
     if place is None or (stuck is not None and stuck.blind):
         return replace(todo, start=Position(number + 1, 0), suspect=None)
-    verdict = _verdict(death, limits)
-    new = Skip(place, verdict.status, f"{verdict.reason}, while it was read")
+    status, reason = _verdict(death, limits)
+    new = Skip(place, status, f"{reason}, while it was read")
     passed = {**todo.passed, number: new if stuck is None else replace(stuck, blind=True)}
     verdicts = {position: verdict for position, verdict in todo.verdicts.items() if position.shard != number}
     return replace(todo, start=Position(number, 0), verdicts=verdicts, suspect=None, passed=passed)
 
 
-def _verdict(death: Death, limits: Limits) -> Verdict:
-    if death.timed_out:
-        return Verdict("timeout", death.how)
-    return Verdict("out_of_memory", out_of_memory(limits)) if death.starved else Verdict("crash", death.how)
+def _verdict(death: Death, limits: Limits) -> tuple[str, str]:
+    if death.starved and not death.timed_out:
+        return "out_of_memory", page_process.out_of_memory(limits)
+    return "timeout" if death.timed_out else "crash", death.how
 
 
 class _Child:
@@ -184,7 +154,11 @@ class _Child:
     def __init__(self, work: Work, limits: Limits) -> None:
         self._limits = limits
         self._shared = mmap(-1, _SHARED_BYTES)
-        self._log = _scratch_file()
+        if hasattr(os, "memfd_create"):  # Linux
+            self._log = os.memfd_create("victor stderr")
+        else:
+            self._log, name = tempfile.mkstemp(prefix="victor-")
+            os.unlink(name)
         commands, self._commands = Pipe(duplex=False)
         self._results, results = Pipe(duplex=False)
         if sys.platform == "linux":  # room for a batch, so that neither side waits in the middle of one
@@ -196,7 +170,9 @@ class _Child:
             warnings.simplefilter("ignore", DeprecationWarning)
             self._pid = os.fork()
         if self._pid == 0:
-            serve(commands, results, self._log, self._shared, work=work, limits=limits, parent=parent)
+            page_process.serve(
+                commands, results, self._log, self._shared, work=work, limits=limits, parent=parent
+            )
         commands.close()
         results.close()
 
@@ -205,13 +181,16 @@ class _Child:
         with contextlib.suppress(BrokenPipeError):  # it is dead: `receive` reports that
             self._commands.send(assignment)
 
-    def receive(self) -> Message:
-        """The child's next message; of kind _DIED when there will be none."""
+    def receive(self) -> tuple[bytes, Position, bytes]:
+        """The child's next message: its kind, the first record without a row, and rows or a traceback.
+
+        The kind is _DIED when there will be none.
+        """
         try:
-            kind, shard, record = HEAD.unpack(self._results.recv_bytes())
-            return Message(kind, Position(shard, record), self._results.recv_bytes())
+            kind, shard, record = page_process.HEAD.unpack(self._results.recv_bytes())
+            return kind, Position(shard, record), self._results.recv_bytes()
         except (EOFError, OSError):  # the latter within a message
-            return Message(_DIED, Position(0, 0), b"")
+            return _DIED, Position(0, 0), b""
 
     def kill(self) -> None:
         """Ends the child at once."""
@@ -224,17 +203,17 @@ class _Child:
         self._commands.close()
         self._results.close()
         os.close(self._log)
-        note = noted(self._shared)
+        note = page_process.noted(self._shared)
         self._shared.close()
         number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-        grown = usage.ru_maxrss * _RSS_UNIT - note.resident
+        grown = usage.ru_maxrss * RSS_UNIT - note.resident
         return Death(
             note,
             how=_how(status, number, note.seconds),
             timed_out=number in _TIMERS,
             starved=grown > self._limits.page_megabytes << 19
             or any(word in stderr for word in _NO_MEMORY)
-            or (not number and os.waitstatus_to_exitcode(status) == NO_MEMORY),
+            or (not number and os.waitstatus_to_exitcode(status) == page_process.NO_MEMORY),
         )
 
     def relay(self) -> bytes:
@@ -259,11 +238,3 @@ def _how(status: int, number: int, seconds: float) -> str:
     if number:
         return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
     return f"exit code {os.waitstatus_to_exitcode(status)}"
-
-
-def _scratch_file() -> int:
-    if hasattr(os, "memfd_create"):  # Linux
-        return os.memfd_create("victor stderr")
-    fd, name = tempfile.mkstemp(prefix="victor-")
-    os.unlink(name)
-    return fd

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies
+from uuid import uuid4
 
 from py4j.protocol import Py4JError
 from pyspark import InheritableThread, SparkConf, SparkContext
@@ -21,7 +22,7 @@ from pyspark.sql import SparkSession
 
 from victor_spark import resources
 from victor_spark.errors import ConfigurationError, UsageError
-from victor_spark.spark.java import check_classic, check_versions, ensure_java_home, java_home, missing
+from victor_spark.spark.java import check_classic, check_versions, java_home, missing
 
 # Needed for right rows, also in a session that spark-submit made.
 _ALWAYS: Final = {
@@ -51,6 +52,8 @@ _UNLESS_SET: Final = {
     "spark.ui.retainedJobs": "200",
     "spark.ui.retainedStages": "200",
     "spark.sql.ui.retainedExecutions": "50",
+    # With it, Spark would start a second set of Python workers: one for plans of SQL, one for RDDs.
+    "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
     # The pages table has more columns than the default of 25; Spark would warn that it shortens a plan.
     "spark.sql.debug.maxToStringFields": "200",
 }
@@ -65,8 +68,6 @@ _MASTER_SECONDS: Final = 5.0
 _CANCEL_SECONDS: Final = 10.0
 _ENDING_SECONDS: Final = 1.0  # for an action whose Spark has not begun or has ended
 Result = TypeVar("Result")
-
-_UNNAMED: Final = frozenset({None, "pyspark-shell", "clean.py"})
 
 
 @contextmanager
@@ -135,11 +136,8 @@ def _resource_managers(configured: SparkConf) -> list[tuple[str, int]]:
             known.set(key.removeprefix("spark.hadoop."), value)
     names = [f".{name}" for name in known.getTrimmedStrings("yarn.resourcemanager.ha.rm-ids")] or [""]
     hosts = [known.get(f"yarn.resourcemanager.hostname{name}", "0.0.0.0") for name in names]
-    texts = [
-        known.get(f"yarn.resourcemanager.address{name}", "") or f"{host}:8032"
-        for name, host in zip(names, hosts, strict=True)
-    ]
-    return [_host_and_port(text, 8032) for text in texts]
+    addresses = [known.get(f"yarn.resourcemanager.address{name}", "") for name in names]
+    return [_host_and_port(one or host, 8032) for one, host in zip(addresses, hosts, strict=True)]
 
 
 def _connect(master: str, addresses: list[tuple[str, int]]) -> None:
@@ -166,18 +164,15 @@ def _build(master: str | None) -> SparkSession:
     os.environ.setdefault("PYSPARK_PYTHON", configured.get("spark.pyspark.python") or sys.executable)
     chosen = master or configured.get("spark.master") or "local[*]"
     _connect(chosen, _resource_managers(configured) if chosen == "yarn" else _addresses(chosen))
-    builder = SparkSession.builder.config("spark.ui.showConsoleProgress", "false")  # progress.py has its own
-    if master is not None:
-        builder = builder.master(master)
-    if configured.get("spark.app.name") in _UNNAMED:
+    builder = SparkSession.builder.master(chosen)
+    builder = builder.config("spark.ui.showConsoleProgress", "false")  # progress.py has its own
+    if configured.get("spark.app.name") in (None, "pyspark-shell", "clean.py"):
         builder = builder.appName("victor")
     for key, value in _defaults(chosen, configured).items():
         builder = builder.config(key, value)
     try:
         return builder.getOrCreate()
     except Exception as error:
-        if "Could not parse Master URL" in str(error):
-            raise UsageError(f"--master {chosen}: not a Spark master") from error
         if chosen.startswith("local"):
             raise
         line = f"--master {chosen}: Spark starts no application there; see its messages above"
@@ -196,9 +191,9 @@ def _defaults(master: str, configured: SparkConf) -> dict[str, str]:
 def _start_java() -> None:
     """Starts the JVM, quick and quiet, unless spark-submit did; the configuration is known once it runs."""
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
-        ensure_java_home()
-        if java_home() is None:
+        if (home := java_home()) is None:
             raise ConfigurationError(missing())
+        os.environ["JAVA_HOME"] = home
         options = os.environ.get("SPARK_SUBMIT_OPTS", "")
         ours = [QUICK]  # no collector: one in spark-defaults.conf would be a second
         if "log4j" not in options:
@@ -207,6 +202,18 @@ def _start_java() -> None:
                 ours.append(f"-Dlog4j2.configurationFile={shlex.quote(logging.as_uri())}")
         os.environ["SPARK_SUBMIT_OPTS"] = " ".join([*ours, options]).strip()
     SparkContext._ensure_initialized()
+
+
+def job(name: str, action: Callable[[SparkSession], Result], *, master: str | None = None) -> Result:
+    """What `action` returns for a session; SIGINT and SIGTERM cancel its jobs, which are one job group."""
+    group = f"{name} {uuid4()}"
+
+    def run() -> Result:
+        with session(master=master) as spark:
+            spark.sparkContext.setJobGroup(group, name, interruptOnCancel=True)
+            return action(spark)
+
+    return interruptible(run, group=group)
 
 
 def interruptible(

@@ -1,4 +1,5 @@
-"""What the pages of each site have in common, summed up over a crawl, for the second pass of `--by-site`.
+"""What the pages of each site have in common, summed up over a crawl, for the second pass of `--by-site`
+and for the table that `victor sites write` writes.
 
 The text of pages stays where it is. Only sums travel: of each file of judged pages and each key of a site
 (its layouts, its texts) one row, to where the rows of that key meet. Back to the file goes what the whole
@@ -6,7 +7,7 @@ crawl knows of the keys that it has. So no task holds a site, and a site with ha
 rows as it has keys in each file.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 from uuid import uuid4
@@ -18,14 +19,24 @@ from pyspark.sql import functions as sf
 
 from victor_spark import tables
 from victor_spark.blocks import Blocks
+from victor_spark.errors import OutputError, UsageError
 from victor_spark.html import tags
+from victor_spark.logs import log
 from victor_spark.sites import evidence, table
 from victor_spark.sites.evidence import Contributions
-from victor_spark.sites.table import KEYED, OF_SITE, SiteTable
-from victor_spark.spark import judged, manifest, output, plan
-from victor_spark.spark.deciding import OF_FILES, stem
-from victor_spark.spark.files import Files, HadoopFiles
-from victor_spark.spark.progress import Tally, progress
+from victor_spark.sites.table import EXAMPLE, KEYED, OF_SITE, SITES, SUMS, SiteTable
+from victor_spark.spark import judged, output, plan, waves
+from victor_spark.spark.files import (
+    Files,
+    HadoopFiles,
+    address,
+    new_folder,
+    open_files,
+    output_errors,
+)
+from victor_spark.spark.judged import OF_FILES, stem
+from victor_spark.spark.progress import many, progress_of_group
+from victor_spark.spark.session import job
 from victor_spark.spark.tasks import REPORT_DDL, Target, write_partition
 from victor_spark.warc.shard import Shard
 
@@ -50,17 +61,14 @@ def judged_sizes(files: Files) -> dict[str, int] | None:
 
 
 def judged_files(files: Files, sizes: Mapping[str, int]) -> pa.Table:
-    """Files of judged pages as shards (columns of `manifest.SHARDS`)."""
-    folder = files.location.removeprefix("file://")
-    paths = sorted(sizes)
-    return manifest.of_shards(
-        Shard(f"{folder}/{output.PAGES}/{name}", sizes[name], "judged") for name in paths
-    )
+    """Files of judged pages as shards (columns of `plan.SHARDS`)."""
+    folder = f"{address(files)}/{output.PAGES}"
+    return plan.of_shards(Shard(f"{folder}/{name}", sizes[name], "judged") for name in sorted(sizes))
 
 
 def table_files(found: SiteTable) -> pa.Table:
     """Files of a table of sites as shards."""
-    return manifest.of_shards(Shard(path, None, "sites") for path in found.paths)
+    return plan.of_shards(Shard(path, None, "sites") for path in found.paths)
 
 
 def gather(
@@ -79,10 +87,8 @@ def gather(
     folder, context = f"known-{uuid4()}", spark.sparkContext
     n_tasks = max(min(len(sizes), context.defaultParallelism * plan.TASKS_PER_CORE), 1)
     context.addJobTag(group)
-    tally = Tally(1)
-    tally.begin(group, weight=1, n_tasks=2 * n_tasks)
     context.setJobGroup(group, "victor clean, sums of sites", interruptOnCancel=True)
-    with progress(context, tally):
+    with progress_of_group(context, 2 * n_tasks):
         shards = judged_files(files, sizes)
         if earlier is not None:
             shards = pa.concat_tables([shards, table_files(earlier)])
@@ -114,7 +120,7 @@ def sums_partition(
     """Batches of files of judged pages, and of tables of sites → batches of `schema`: OF_FILES or SITES."""
     for batch in batches:
         for row in batch.to_pylist():
-            shard = manifest.shard(row)
+            shard = plan.shard(row)
             is_table = shard.kind == "sites"
             yield from table.batches(shard.path, schema) if is_table else _of_file(shard, schema)
 
@@ -124,10 +130,10 @@ def _of_file(shard: Shard, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     sites: dict[str, list[Contributions]] = {}
     examples: dict[str, Examples] = {}
     n_waiting = 0
-    for row in judged.stored(shard, text=has_examples):
+    for row in judged.stored_rows(shard, text=has_examples):
         if row["judged"] is None or row["site"] is None:
             continue
-        page = judged.page(row)
+        page = judged.page_of(row)
         blocks, own = page.page.blocks, page.scores.probabilities
         found = evidence.contributions(blocks, own)
         sites.setdefault(row["site"], []).append(found)
@@ -155,7 +161,9 @@ def _summed(
     shard: Shard, sites: dict[str, list[Contributions]], examples: dict[str, Examples], schema: pa.Schema
 ) -> pa.RecordBatch:
     """One row for each key of each site."""
-    parts = [evidence.added([*pages, _of_site(len(pages))]) for pages in sites.values()]
+    of_site = np.array([OF_SITE], np.int64).view(np.uint64)  # the key of the row that counts a site's pages
+    counted = (Contributions(of_site, np.array([[len(pages)], [0]])) for pages in sites.values())
+    parts = [evidence.added([*pages, one]) for pages, one in zip(sites.values(), counted, strict=True)]
     names = pa.array(sites, pa.string()).take(pa.array(np.repeat(np.arange(len(parts)), [*map(len, parts)])))
     key = np.concatenate([part.key for part in parts]).view(np.int64)
     sums = np.concatenate([part.sums for part in parts], axis=1)
@@ -170,6 +178,55 @@ def _summed(
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _of_site(n_pages: int) -> Contributions:
-    """The row that counts a site's pages."""
-    return Contributions(np.array([OF_SITE], np.int64).view(np.uint64), np.array([[n_pages], [0]]))
+_ROW_GROUP: Final = 1 << 18
+"""Bytes that are read for a site at least: some thousand rows."""
+
+
+def run(sources: Sequence[str], target: str, master: str | None = None) -> None:
+    """Writes the table to a new folder; an error leaves nothing behind."""
+    job("victor sites write", output_errors(target)(partial(_run, sources, target)), master=master)
+
+
+def _run(sources: Sequence[str], target: str, spark: SparkSession) -> None:
+    with new_folder(target, spark) as (draft, folder):
+        found = [_source(spark, source) for source in sources]
+        groupings = {grouping: source for source, (_, grouping) in zip(sources, found, strict=True)}
+        if len(groupings) > 1:
+            how = " and ".join(f"{source} by {grouping}" for grouping, source in groupings.items())
+            raise UsageError(f"tables of different groupings can't be merged: {how}")
+        shards = pa.concat_tables([shards for shards, _ in found])
+        n_tasks = min(len(shards), spark.sparkContext.defaultParallelism * plan.TASKS_PER_CORE)
+        with waves.disk_errors(target):
+            _write_table(plan.frame(spark, shards, n=n_tasks), draft, *groupings)
+    of_sites = spark.read.parquet(waves.literal(folder)).where(f"key = {OF_SITE}")
+    counts = of_sites.agg(sf.count("site"), sf.sum("n_pages")).collect()[0]
+    log(f"{many(counts[0], 'site')} of {many(counts[1] or 0, 'page')} written to {target}")
+
+
+def _source(spark: SparkSession, location: str) -> tuple[pa.Table, str]:
+    """The files of a run's block rows or of a table as shards, and how pages are grouped into sites."""
+    judging = open_files(f"{location.rstrip('/')}/{output.JUDGING}", spark)
+    if judging.names("_run") is None:
+        location = address(open_files(location, spark))  # absolute, for tasks
+        found = SiteTable(location, table.listing(location))
+        return table_files(found), found.grouping
+    sizes = judged_sizes(judging)
+    if sizes is None:
+        raise OutputError(
+            f"{location}: this run kept no block rows (the column blocks is something else); clean into a "
+            "new OUT with --by-site --keep-blocks"
+        )
+    config = output.stored(judging, output.CONFIG) or {}
+    return judged_files(judging, sizes), config["sites"]["grouping"]
+
+
+def _write_table(shards: DataFrame, location: str, grouping: str) -> None:
+    rows = shards.mapInArrow(partial(sums_partition, schema=SITES), tables.ddl(SITES))
+    summed = [sf.sum(name).alias(name) for name in evidence.SUMS]
+    best = sf.max(sf.struct(sf.length("example"), *EXAMPLE.names)).alias("best")
+    rows = rows.groupBy(*KEYED).agg(*summed, best).where(f"{evidence.SUMS[0]} > 1")
+    rows = rows.select(*SUMS.names, *(f"best.{name}" for name in EXAMPLE.names))
+    rows = rows.repartitionByRange(*KEYED).sortWithinPartitions(*KEYED)
+    rows = rows.withMetadata(KEYED[0], {table.VERSION_KEY: table.VERSION, table.GROUPING_KEY: grouping})
+    writer = rows.write.option("compression", "zstd").option("parquet.block.size", str(_ROW_GROUP))
+    writer.parquet(location)

@@ -1,6 +1,7 @@
 """What is done, missing and failed of a run: `victor status`."""
 
 from collections.abc import Iterator, Mapping
+from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
@@ -109,21 +110,12 @@ def as_lines(found: Mapping[str, Any], *, every_wave: bool = False) -> Iterator[
     if every_wave:
         yield f"  {'wave':>6} {'state':<8} {'splits':>7} {'MB':>8} {'pages':>9} {'ok':>9} {'seconds':>8}"
         for wave in waves:
-            line = (
-                f"  {wave['wave']:>6} {wave['state']:<8} {wave['n_splits']:>7} {wave['n_bytes'] / 1e6:>8.1f}"
-            )
-            if "seconds" in wave:
-                n_ok = wave["statuses"].get("ok", 0)
-                line += f" {wave['n_pages']:>9} {n_ok:>9} {wave['seconds']:>8.1f}"
-            yield line
+            n_ok, size = wave.get("statuses", {}).get("ok", 0), wave["n_bytes"] / 1e6
+            done = f" {wave['n_pages']:>9} {n_ok:>9} {wave['seconds']:>8.1f}" if "seconds" in wave else ""
+            yield f"  {wave['wave']:>6} {wave['state']:<8} {wave['n_splits']:>7} {size:>8.1f}{done}"
 
 
 def _ranges(numbers: list[int]) -> str:
-    """Numbers with ranges: 3-7, 12."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1][1:] = [number]
-        else:
-            runs.append([number])
-    return ", ".join("-".join(map(str, run)) for run in runs)
+    """Ascending numbers with ranges: 3-7, 12."""
+    runs = [[n for _, n in run] for _, run in groupby(enumerate(numbers), lambda one: one[1] - one[0])]
+    return ", ".join(f"{run[0]}-{run[-1]}" if run[1:] else f"{run[0]}" for run in runs)

@@ -22,11 +22,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark import Accumulator, Broadcast, TaskContext
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from victor_spark import logs
-from victor_spark.spark import deciding, manifest
-from victor_spark.spark.counts import Counts
+from victor_spark.spark import judged, plan
+from victor_spark.spark.counts import Counts, total
 from victor_spark.spark.record import models_hashes
 from victor_spark.spark.request import DECIDING, CleanRequest
 from victor_spark.spark.rows import Work, page_work, row_batches
@@ -40,7 +40,6 @@ LOG_FIELDS: Final = "victor.log.fields"
 """The local property of Spark's jobs that asks for a line of JSON from each task that is done."""
 
 _REPORT: Final = pa.schema([("report", pa.string())])
-_ON_DISK: Final = "file://"
 _N_TRIES: Final = 5
 _ROW_GROUP_BYTES: Final = 32 << 20
 _LEVEL: Final = 3  # as Spark writes: an eighth smaller than at pyarrow's 1, for 6 µs a page
@@ -74,7 +73,7 @@ def clean_task(spark: SparkSession, request: CleanRequest, models: dict[str, byt
 def clean_partition(
     batches: Batches, *, task: CleanTask, seconds: StageSeconds | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Batches of shards (columns of `manifest.SHARDS`) → batches of pages, flushed by size.
+    """Batches of shards (columns of `plan.SHARDS`) → batches of pages, flushed by size.
 
     A shard that can't be read ends in one row without offset, and the next shard follows. `seconds` gets
     the time of the stages.
@@ -82,7 +81,7 @@ def clean_partition(
     work, sandbox = _prepared(task)
     before = work.timer.seconds()
     for batch in batches:
-        shards = [manifest.shard(columns) for columns in batch.to_pylist()]
+        shards = [plan.shard(columns) for columns in batch.to_pylist()]
         for pages in sandbox.batches(shards) if task.request.limits.sandbox else in_process(shards, work):
             handed = time.perf_counter()
             yield pages
@@ -95,13 +94,11 @@ def clean_partition(
         logs.log("task done", stages=stages)
 
 
-def clean_rows(
-    shards: Iterable[Any], *, task: CleanTask, seconds: StageSeconds | None = None
-) -> Iterator[tuple[Any, ...]]:
-    """The same for `rdd.mapPartitions`: rows in, rows out, `clean_partition` between them."""
+def clean_rows(shards: Iterable[Any], *, clean: Callable[[Batches], Batches]) -> Iterator[tuple[Any, ...]]:
+    """The same for `rdd.mapPartitions`: rows in, rows out, `clean`, of batches, between them."""
     rows = [shard.asDict() for shard in shards]
     batches = [pa.RecordBatch.from_pylist(rows)] if rows else []
-    for batch in clean_partition(batches, task=task, seconds=seconds):
+    for batch in clean(batches):
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
@@ -119,7 +116,7 @@ def _prepared(task: CleanTask) -> tuple[Work, Sandbox]:
         for _, other in _CURRENT.values():
             other.close()
         _CURRENT.clear()
-        make = deciding.work if task.request.passing == DECIDING else page_work
+        make = judged.work if task.request.passing == DECIDING else page_work
         work = make(task.request, task.models.value)
         _CURRENT[task] = work, Sandbox(work, task.request.limits)
     return _CURRENT[task]
@@ -180,6 +177,13 @@ def write_partition(
     yield pa.RecordBatch.from_pydict({"report": [report]}, _REPORT)
 
 
+def written(reports: DataFrame) -> tuple[dict[str, int], Counts]:
+    """The files that all tasks of `write_partition` wrote, with their sizes, and the counts of their rows."""
+    parts = [json.loads(row.report) for row in reports.collect()]
+    sizes = {name: size for part in parts for name, size in part["files"].items()}
+    return sizes, total(Counts(**part["counts"]) for part in parts)
+
+
 def _close(files: "dict[str, _File]", sizes: dict[str, int], name: str) -> None:
     """Ends the files that are open, and notes their sizes."""
     for folder in list(files):
@@ -191,23 +195,21 @@ def _by_folder(table: pa.Table, target: Target) -> Iterator[tuple[str, pa.Table]
     """The rows by the folder they belong to."""
     parts = [("", table)]
     for column in target.partition_by:
-        parts = [part for folder, rows in parts for part in _by_value(folder, rows, column)]
+        parts, wider = [], parts
+        for parent, rows in wider:
+            for value in pc.unique(rows[column]).to_pylist():
+                chosen = rows[column].is_null() if value is None else pc.equal(rows[column], value)
+                folder = NO_VALUE if value is None else quote(str(value), safe=" !$&()+,-.;@_~")
+                parts.append((f"{parent}{column}={folder}/", rows.filter(chosen)))
     for folder, rows in parts:
         yield folder, rows if target.keeps else rows.drop_columns(list(target.partition_by))
-
-
-def _by_value(parent: str, rows: pa.Table, column: str) -> Iterator[tuple[str, pa.Table]]:
-    for value in pc.unique(rows[column]).to_pylist():
-        chosen = rows[column].is_null() if value is None else pc.equal(rows[column], value)
-        folder = NO_VALUE if value is None else quote(str(value), safe=" !$&()+,-.;@_~")
-        yield f"{parent}{column}={folder}/", rows.filter(chosen)
 
 
 class _File:
     """An open file: rows are gathered into row groups of about the same size."""
 
     def __init__(self, url: str, schema: pa.Schema, writer: Callable[[Any, pa.Schema], Any]) -> None:
-        self._path = Path(url.removeprefix(_ON_DISK)) if url.startswith(_ON_DISK) else None
+        self._path = Path(url.removeprefix("file://")) if url.startswith("file://") else None
         self._file: Any
         if self._path is not None:
             self._path.parent.mkdir(parents=True, exist_ok=True)

@@ -18,26 +18,15 @@ from pyspark import InheritableThread
 from pyspark.sql import DataFrame, SparkSession
 
 from victor_spark import logs, tables
-from victor_spark.errors import REFUSALS, OutputError, VictorError
+from victor_spark.errors import REFUSALS, ConfigurationError, OutputError, VictorError
 from victor_spark.sites import table
-from victor_spark.spark import output, plan
-from victor_spark.spark.counts import Counts, Entry, of_files, total
+from victor_spark.spark import output, plan, tasks
+from victor_spark.spark.counts import Counts, Entry, of_files
 from victor_spark.spark.files import Files, HadoopFiles
 from victor_spark.spark.judged import UNREADABLE
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import Tally
-from victor_spark.spark.request import RowOptions
 from victor_spark.spark.rows import STAGES
-from victor_spark.spark.tasks import (
-    LOG_FIELDS,
-    REPORT_DDL,
-    CleanTask,
-    StageSeconds,
-    Target,
-    clean_partition,
-    clean_rows,
-    write_partition,
-)
 
 N_CLEANING: Final = 2
 _UNREADABLE: Final = re.compile(f"(?:{UNREADABLE}|{table.UNREADABLE}): [^\\n]*")
@@ -49,6 +38,7 @@ _ADDRESS: Final = re.compile(r"\w+://[^\s'\"]+(?=:)")
 _DISK_FULL: Final = re.compile(
     r"No space left on device|The \w+ quota of [^\n]{1,200}? is exceeded|could only be written to 0 of the"
 )
+_KILLED: Final = re.compile(r"killed by YARN for exceeding \w+ memory limits\. ([^\n]{1,99}? used)")
 _N_THREADS: Final = N_CLEANING + 2  # two more count and commit while these clean
 _SHUFFLED: Final = 2.0
 """Bytes of a row on its way between tasks, for each byte of it in Parquet."""
@@ -108,7 +98,7 @@ class Writing:
     spark: SparkSession
     files: Files
     plan: Plan
-    task: CleanTask
+    task: tasks.CleanTask
     tally: Tally
     run_id: str
 
@@ -117,7 +107,7 @@ class Written(NamedTuple):
     """A wave whose pages are staged; Spark reports no `files` and `counts` if it wrote them."""
 
     started: float
-    seconds: StageSeconds
+    seconds: tasks.StageSeconds
     files: dict[str, int] | None = None
     counts: Counts | None = None
 
@@ -128,46 +118,36 @@ def clean(writing: Writing, wave: int) -> Written:
     started = time.monotonic()
     seconds = {stage: context.accumulator(0.0) for stage in STAGES}
     splits = plan.splits(writing.plan, wave)
-    n_tasks = writing.task.request.spark.partitions or plan.n_tasks(
-        splits, n_cores=context.defaultParallelism
-    )
+    n_cores = context.defaultParallelism
+    n_tasks = writing.task.request.spark.partitions or plan.n_tasks(splits, n_cores=n_cores)
     with _as_wave(writing, wave, weight=plan.weight(splits), n_tasks=n_tasks):
         staged = f"{files.location}/{output.staged(writing.run_id, wave)}"
         planned = plan.frame(writing.spark, splits, n=n_tasks)
-        if isinstance(files, HadoopFiles):  # reached by Spark alone
-            write(_pages(planned, writing.task, seconds), staged, rows)
-            return Written(started, seconds)
-        target = Target(staged, writing.task.request.schema, rows.folders)
-        if rows.file_bytes or writing.task.request.spark.engine == "rdd":
-            pages = _pages(planned, writing.task, seconds)
+        target = tasks.Target(staged, writing.task.request.schema, rows.folders)
+        cleaning = partial(tasks.clean_partition, task=writing.task, seconds=seconds)
+        only_spark = isinstance(files, HadoopFiles)  # reaches the output
+        if only_spark or rows.file_bytes or writing.task.request.spark.engine == "rdd":
+            ddl = tables.ddl(writing.task.request.schema)
+            if writing.task.request.spark.engine == "rdd":
+                cleaned = planned.rdd.mapPartitions(partial(tasks.clean_rows, clean=cleaning))
+                pages = writing.spark.createDataFrame(cleaned, ddl, verifySchema=False)
+            else:
+                pages = planned.mapInArrow(cleaning, ddl)
             pages = rebalanced(pages, rows.file_bytes, rows.folders) if rows.file_bytes else pages
-            reports = pages.mapInArrow(partial(write_partition, target=target), REPORT_DDL)
+            if only_spark:
+                write(pages, staged, rows.folders)
+                return Written(started, seconds)
+            reports = pages.mapInArrow(partial(tasks.write_partition, target=target), tasks.REPORT_DDL)
         else:
-            cleaning = partial(clean_partition, task=writing.task, seconds=seconds)
-            reports = planned.mapInArrow(partial(write_partition, target=target, clean=cleaning), REPORT_DDL)
-        parts = [json.loads(row.report) for row in reports.collect()]
-        sizes = {name: size for part in parts for name, size in part["files"].items()}
-        return Written(started, seconds, sizes, total(Counts(**part["counts"]) for part in parts))
+            write_cleaned = partial(tasks.write_partition, target=target, clean=cleaning)
+            reports = planned.mapInArrow(write_cleaned, tasks.REPORT_DDL)
+        return Written(started, seconds, *tasks.written(reports))
 
 
-def _pages(planned: DataFrame, task: CleanTask, seconds: StageSeconds) -> DataFrame:
-    """The pages table as a DataFrame, one task a partition; both engines run `clean_partition`."""
-    ddl = tables.ddl(task.request.schema)
-    if task.request.spark.engine == "rdd":
-        rows = planned.rdd.mapPartitions(partial(clean_rows, task=task, seconds=seconds))
-        return planned.sparkSession.createDataFrame(rows, ddl, verifySchema=False)
-    return planned.mapInArrow(partial(clean_partition, task=task, seconds=seconds), ddl)
-
-
-def write(pages: DataFrame, location: str, options: RowOptions) -> None:
+def write(pages: DataFrame, location: str, folders: Iterable[str]) -> None:
     """Writes pages by Spark as Parquet, with the schema's version."""
     pages = pages.withMetadata(tables.VERSION_COLUMN, {tables.VERSION_KEY: tables.PAGES_VERSION})
-    if options.file_bytes:
-        pages = rebalanced(pages, options.file_bytes, options.folders)
-    writer = pages.write.mode("overwrite").option("compression", "zstd")
-    if options.partition_by:
-        writer = writer.partitionBy(options.partition_by)
-    writer.parquet(location)
+    pages.write.mode("overwrite").option("compression", "zstd").partitionBy(*folders).parquet(location)
 
 
 def rebalanced(pages: DataFrame, file_bytes: int, columns: Iterable[str]) -> DataFrame:
@@ -224,12 +204,12 @@ def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Itera
     context, group = writing.spark.sparkContext, f"{writing.run_id}, wave {wave}"
     context.addJobTag(writing.run_id)
     asked = None if logs.FIELDS is None else json.dumps({**logs.FIELDS, "wave": wave})
-    context.setLocalProperty(LOG_FIELDS, asked)  # type: ignore[arg-type]
+    context.setLocalProperty(tasks.LOG_FIELDS, asked)  # type: ignore[arg-type]
     context.setLocalProperty("spark.scheduler.pool", None)  # type: ignore[arg-type] # as PySpark's own tests do
     context.setJobGroup(group, f"victor clean, wave {wave}", interruptOnCancel=True)
     writing.tally.begin(group, weight=weight, n_tasks=n_tasks)
     try:
-        with disk_errors(writing.files):
+        with disk_errors(writing.files.location):
             yield
     finally:
         writing.tally.end(group)
@@ -238,8 +218,8 @@ def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Itera
 
 
 @contextmanager
-def disk_errors(files: Files) -> Iterator[None]:
-    """Errors of a disk or store, and of damaged files, as OutputError."""
+def disk_errors(location: str) -> Iterator[None]:
+    """Errors of a disk or store, of damaged files, and of containers that YARN killed, in one line."""
     try:
         yield
     except VictorError:
@@ -248,7 +228,7 @@ def disk_errors(files: Files) -> Iterator[None]:
         refused = [line for line in str(error).splitlines() if _REFUSED.search(line)]
         for line in refused[-1:]:
             [code, *_] = _REFUSED.findall(line)
-            where = (_ADDRESS.findall(line) or [files.location])[0]
+            where = (_ADDRESS.findall(line) or [location])[0]
             why = f"{where}: {REFUSALS[code]} ({code}); the same command resumes when that is mended"
             raise OutputError(why) from error
         if found := _UNREADABLE.search(str(error)):
@@ -256,10 +236,13 @@ def disk_errors(files: Files) -> Iterator[None]:
             mend = f"remove {output.JUDGING} from OUT, and the same command begins anew"
             mended = mend if is_judged else "the same command resumes when that is mended"
             raise OutputError(f"{found[0]}; {mended}") from error
+        if found := _KILLED.search(str(error)):
+            advice = "raise spark.executor.memoryOverhead, and the same command resumes"
+            raise ConfigurationError(f"YARN killed a container ({found[1]}): {advice}") from error
         if not (found := _DISK_FULL.search(str(error))):
             raise
         full = f"a disk is full ({found[0]}); make room, and the same command resumes"
-        raise OutputError(f"{files.location.removeprefix('file://')}: {full}") from error
+        raise OutputError(f"{location.removeprefix('file://')}: {full}") from error
 
 
 def literal(path: str) -> str:

@@ -1,8 +1,7 @@
 """Site templates: mined from many pages of one site, applied to any page of it (Foschini's thesis).
 
-sites      which site a page belongs to, and which of its pages are mined
 tokens     texts as symbols
-mine       texts of one site → templates
+mine       texts of one site → a sample of them → templates
 repeats    repeated strings of a site, and which of them are templates
 patterns   templates as regular expressions, and mutable patterns
 matcher    templates + text → intervals: one automaton over token symbols

@@ -12,12 +12,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from victor_spark import hosts
 from victor_spark.blocks import Blocks, Bool, Float32, Int32, Page, UInt8
 from victor_spark.errors import InputError, UsageError
 from victor_spark.html.characters import properties
 from victor_spark.kernels import text_of
 from victor_spark.kernels.num import CLASS_MASK, DIGIT, LETTER, WHITE
-from victor_spark.templates import sites, table
+from victor_spark.templates import table
 from victor_spark.templates.matcher import Matchers
 from victor_spark.templates.tokens import CLEANED, HTML, TEXT, VIEWS
 
@@ -38,19 +39,18 @@ class SiteTemplates:
         self._grouping = table.grouping(templates)
         self._matchers = Matchers(templates, self.view)
         counted = templates.group_by("site").aggregate([("n_pages", "max")])
-        self._n_pages = dict(
-            zip(counted["site"].to_pylist(), counted["n_pages_max"].to_pylist(), strict=True)
-        )
+        names, n_pages = (counted[name].to_pylist() for name in ("site", "n_pages_max"))
+        self._n_pages = dict(zip(names, n_pages, strict=True))
 
     def n_pages(self, page: Page) -> int:
         """How many pages of this page's site its templates come from."""
-        return int(self._n_pages.get(sites.site(page.url, self._grouping), 0))
+        return int(self._n_pages.get(hosts.site(page.url, self._grouping), 0))
 
     def marked(self, page: Page, kept: Bool | None = None) -> Page:
         """The page with what the templates of its site cover; the view `cleaned` needs what was `kept`."""
         if self.view == CLEANED and kept is None:
             return page
-        site = sites.site(page.url, self._grouping)
+        site = hosts.site(page.url, self._grouping)
         matcher = self._matchers.of(site) if site else None
         if matcher is None or not len(page.blocks):
             return page

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from victor_spark.blocks import Int32, UInt8
-from victor_spark.kernels import trie as kernel
+from victor_spark.kernels import tokens as kernel
 from victor_spark.kernels import views
 from victor_spark.templates import patterns
 from victor_spark.templates.tokens import TEXT, TOKENISERS, Vocabulary, spans, words
@@ -39,16 +39,15 @@ class Matcher:
     ) -> None:
         self._tokeniser = TOKENISERS[view]
         self._near = near
-        self._symbols: dict[str, int] = {}
-        rows = [(tuple(tokens), patterns.anchors_of(regex, self._tokeniser)) for tokens, regex in templates]
-        strings = [
-            tuple(self._symbols.setdefault(token, len(self._symbols)) for token in row) for row, _ in rows
-        ]
-        self._trie = trie(strings, [anchors for _, anchors in rows])
-        literals = {token: patterns.literal_token(token) for token in self._symbols}
-        self._literals = {word: self._symbols[token] for token, word in literals.items() if word is not None}
+        symbols, strings, anchors = dict[str, int](), [], []
+        for tokens, regex in templates:
+            strings.append(tuple(symbols.setdefault(token, len(symbols)) for token in tokens))
+            anchors.append(patterns.anchors_of(regex, self._tokeniser))
+        self._trie = trie(strings, anchors)
+        literals = {token: patterns.literal_token(token) for token in symbols}
+        self._literals = {word: symbols[token] for token, word in literals.items() if word is not None}
         mutable = [token for token, word in literals.items() if word is None]
-        self._mutable = [(self._symbols[token], re.compile(token)) for token in mutable]
+        self._mutable = [(symbols[token], re.compile(token)) for token in mutable]
         self._any_mutable = re.compile("|".join(mutable) or "(?!)")
         self._forget()
 
@@ -73,8 +72,13 @@ class Matcher:
 
     def _learn(self, new: Sequence[str]) -> None:
         """Records which symbols of the templates the new tokens match."""
-        numbers = [self._set_number(word) for word in new]
-        n = self._vocabulary.n
+        numbers, n = [], self._vocabulary.n
+        for word in new:
+            literal = self._literals.get(word)
+            symbols: tuple[int, ...] = () if literal is None else (literal,)
+            if self._any_mutable.fullmatch(word):
+                symbols += tuple(symbol for symbol, pattern in self._mutable if pattern.fullmatch(word))
+            numbers.append(self._known_sets.setdefault(symbols, len(self._known_sets)))
         if n > len(self._sets):
             self._sets = np.concatenate([self._sets, np.zeros(max(n, len(self._sets)), dtype=np.int32)])
         self._sets[n - len(new) : n] = numbers
@@ -82,13 +86,6 @@ class Matcher:
             members = list(self._known_sets)
             self._set_heads = np.cumsum([0, *map(len, members)]).astype(np.int32)
             self._set_symbols = np.array([s for symbols in members for s in symbols], dtype=np.int32)
-
-    def _set_number(self, word: str) -> int:
-        literal = self._literals.get(word)
-        symbols: tuple[int, ...] = () if literal is None else (literal,)
-        if self._any_mutable.fullmatch(word):
-            symbols += tuple(symbol for symbol, pattern in self._mutable if pattern.fullmatch(word))
-        return self._known_sets.setdefault(symbols, len(self._known_sets))
 
 
 class Matchers:
@@ -139,7 +136,7 @@ def unite(starts: Int32, ends: Int32, near: int) -> Int32:
 
 @dataclass(frozen=True, slots=True)
 class Trie:
-    """Many strings of symbols, searched together: the arrays of kernels.trie; `stack` is its work space."""
+    """Many strings of symbols, searched together: the arrays of kernels.tokens; `stack` is its work space."""
 
     heads: Int32
     children: Int32

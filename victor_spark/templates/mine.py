@@ -1,13 +1,24 @@
-"""From the texts of one site's pages to its templates (Foschini, section 3)."""
+"""From the pages of one site to its templates (Foschini, section 3): of a sample, near-identical pages once.
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+The sample depends on the pages alone, not on their order, nor on which task read which. A page's key is a
+hash of its text, so a text counts once however often it was fetched. The sample is the longest run of
+smallest keys that keeps to a number of pages and a number of characters.
+"""
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from math import ceil
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from victor_spark.blocks import Int32, UInt8
+from victor_spark import minhash
+from victor_spark.blocks import Bool, Int32, UInt8
 from victor_spark.errors import UsageError
-from victor_spark.templates import patterns, repeats, sites
+from victor_spark.templates import patterns, repeats
 from victor_spark.templates.patterns import Patterns
 from victor_spark.templates.repeats import Corpus, Repeats
 from victor_spark.templates.table import NO_TEMPLATES, OK, TOO_FEW_PAGES, Mined, Template
@@ -19,26 +30,24 @@ class MiningSettings:
     """How templates are mined; equal settings and texts give equal templates.
 
     `view`: which of VIEWS the texts are. `patterns`: user's mutable patterns, (name, regular expression),
-    beside those of conf/mutable.toml. `min_pages`: fewer distinct pages are not mined; pages are
-    the same when `twin_likeness` of their distinct tokens are. `min_documents` and `min_share`: the
-    cut-off is never below this number or share of pages. Below it, from `min_section_share` of the
-    pages on, strings of a section of the site, or that alternate between its pages, are accepted: menus and
-    notices, whose lines are short and whole (repeats.of_sections), not articles. Strings shorter than
-    `n_free_tokens` must stand at the edges of lines (`line_ratio` of them, repeats.standing).
-    `max_page_share`: a template longer than this share of the pages it stands on is an article that the
-    site republishes (unless most pages have it).
+    beside those of conf/mutable.toml. `min_pages`: fewer distinct pages are not mined.
     """
 
     view: str = TEXT
     patterns: tuple[tuple[str, str], ...] = ()
     min_pages: int = 3
-    min_documents: int = 3
-    min_share: float = 0.05
-    min_section_share: float = 0.2
-    max_page_share: float = 0.5
-    n_free_tokens: int = 8
-    line_ratio: float = 0.9
-    twin_likeness: float = 0.98
+
+
+MIN_DOCUMENTS: Final = 3
+MIN_SHARE: Final = 0.05
+"""The cut-off is never below this number or share of pages."""
+
+MIN_SECTION_SHARE: Final = 0.2
+"""From this share of the pages on, strings below the cut-off are accepted that a section of the site has, or
+that alternate between its pages: menus and notices, whose lines are short and whole (repeats.of_sections)."""
+
+TWIN_LIKENESS: Final = 0.98
+"""Pages are the same when this share of their distinct tokens are."""
 
 
 def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSettings()) -> Mined:
@@ -49,62 +58,44 @@ def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSetti
     n_pages = len(pages.numbers)
     if n_pages < settings.min_pages:
         reason = f"{n_pages} distinct pages of {len(texts)}, at least {settings.min_pages} are needed"
-        return Mined(
-            site, settings.view, TOO_FEW_PAGES, reason, len(texts), n_pages, 0, (0,) * repeats.N_BINS, ()
-        )
+        none = (0,) * repeats.N_BINS
+        return Mined(site, settings.view, TOO_FEW_PAGES, reason, len(texts), n_pages, 0, none, ())
     ground = repeats.corpus(pages.symbols, pages.n_symbols)
     edges = np.zeros(len(ground.symbols), dtype=np.uint8)
     for first, of_page in zip(ground.first.tolist(), pages.edges, strict=True):
         edges[first : first + len(of_page)] = of_page
     found = repeats.repeats(ground, edges, least_length=2, least_documents=2)
-    how = repeats.standing(found, n_free_tokens=settings.n_free_tokens, line_ratio=settings.line_ratio)
-    eligible = how.document_frequency >= 2
-    eligible &= ~repeats.republished(found, n_pages, most=settings.max_page_share)
-    frequencies = how.document_frequency[eligible]
-    cut_off = max(repeats.cut_off(frequencies, n_pages), _guard(n_pages, settings.min_share, settings))
-    chosen = how.document_frequency >= cut_off
-    below = min(cut_off, _guard(n_pages, settings.min_section_share, settings))
-    chosen |= (how.document_frequency >= below) & repeats.of_sections(edges, found, how.anchors)
+    anchors, in_pages = repeats.standing(found)
+    eligible = (in_pages >= 2) & ~repeats.republished(found, n_pages)
+    frequencies = in_pages[eligible]
+    cut_off = max(repeats.cut_off(frequencies, n_pages), MIN_DOCUMENTS, ceil(MIN_SHARE * n_pages))
+    below = min(cut_off, max(MIN_DOCUMENTS, ceil(MIN_SECTION_SHARE * n_pages)))
+    chosen = (in_pages >= cut_off) | ((in_pages >= below) & repeats.of_sections(edges, found, anchors))
     rows = np.flatnonzero(eligible & chosen).astype(np.int32)
     # At least one token is literal: mutable patterns alone match any date.
     fixed = np.cumsum(np.append(0, ground.symbols >= len(mutable.names)))
     rows = rows[fixed[found.position[rows] + found.length[rows]] > fixed[found.position[rows]]]
-    rows = rows[~repeats.hanging(ground, found, rows, how.anchors[rows], below)]
+    rows = rows[~repeats.hanging(ground, found, rows, anchors[rows], below)]
     if len(rows):
-        rows = repeats.needed(ground, edges, found, rows, how.anchors[rows])
-    templates = tuple(_templates(texts, pages, ground, found, how, rows, settings, mutable))
-    return Mined(
-        site=site,
-        view=settings.view,
-        status=OK if templates else NO_TEMPLATES,
-        reason=None if templates else f"no string is on {cut_off} of {n_pages} pages",
-        n_seen=len(texts),
-        n_pages=n_pages,
-        cut_off=cut_off,
-        histogram=tuple(repeats.histogram(frequencies, n_pages).tolist()),
-        templates=templates,
-    )
+        rows = repeats.needed(ground, edges, found, rows, anchors[rows])
+    columns = (rows, anchors[rows], in_pages[rows])
+    templates = tuple(_templates(texts, pages, ground, found, columns, settings, mutable))
+    heights = tuple(repeats.histogram(frequencies, n_pages).tolist())
+    status = OK if templates else NO_TEMPLATES
+    why = None if templates else f"no string is on {cut_off} of {n_pages} pages"
+    return Mined(site, settings.view, status, why, len(texts), n_pages, cut_off, heights, templates)
 
 
 def check(settings: MiningSettings) -> None:
     """Raises UsageError for invalid settings."""
     if settings.view not in VIEWS:
         raise UsageError(f"the view must be one of {', '.join(VIEWS)}, not {settings.view}")
-    if settings.min_pages < 2 or settings.min_documents < 2:
-        raise UsageError("min_pages and min_documents must be at least 2")
-    for name in ("min_share", "min_section_share", "max_page_share", "line_ratio", "twin_likeness"):
-        if not 0 <= getattr(settings, name) <= 1:
-            raise UsageError(f"{name} must be between 0 and 1, not {getattr(settings, name)}")
+    if settings.min_pages < 2:
+        raise UsageError("--min-pages must be at least 2")
     patterns.patterns(settings.patterns)
 
 
-def _guard(n_pages: int, least_share: float, settings: MiningSettings) -> int:
-    """The least document frequency of a template."""
-    return max(settings.min_documents, int(np.ceil(least_share * n_pages)))
-
-
-@dataclass(frozen=True, slots=True)
-class _Pages:
+class _Pages(NamedTuple):
     """The distinct pages: their numbers among the texts, and symbols and edges of each one's tokens."""
 
     numbers: list[int]
@@ -128,7 +119,7 @@ def _read(texts: Sequence[str], settings: MiningSettings, mutable: Patterns) -> 
         symbol_of[known:n] = np.where(kinds >= 0, kinds, n_patterns + np.arange(known, n, dtype=np.int32))
         symbols.append(symbol_of[ids])
         edges.append(found.edges.copy())
-    numbers = np.flatnonzero(sites.distinct(symbols, settings.twin_likeness)).tolist()
+    numbers = np.flatnonzero(distinct(symbols, TWIN_LIKENESS)).tolist()
     kept = [symbols[number] for number in numbers]
     return _Pages(numbers, kept, [edges[number] for number in numbers], n_patterns + vocabulary.n)
 
@@ -138,15 +129,18 @@ def _templates(
     pages: _Pages,
     ground: Corpus,
     found: Repeats,
-    how: repeats.Standing,
-    rows: Int32,
+    columns: tuple[Int32, Int32, Int32],
     settings: MiningSettings,
     mutable: Patterns,
 ) -> Iterator[Template]:
-    """The published form of some repeats, in the order of their first occurrence."""
+    """The published form of some repeats, in the order of their first occurrence.
+
+    `columns`: their rows, their anchors, and in how many documents they stand so.
+    """
     tokeniser = TOKENISERS[settings.view]
     page, of_page = -1, Spans(*(np.empty(0) for _ in range(4)))  # type: ignore[arg-type]
-    for row in rows[np.lexsort((-found.length[rows], found.position[rows]))].tolist():
+    order = np.lexsort((-found.length[columns[0]], found.position[columns[0]]))
+    for row, anchors, in_pages in zip(*(column[order].tolist() for column in columns), strict=True):
         position, length = int(found.position[row]), int(found.length[row])
         if ground.documents[position] != page:
             page = int(ground.documents[position])
@@ -162,11 +156,113 @@ def _templates(
             for symbol, word in zip(symbols, words(text, of_page, places), strict=True)
         )
         yield Template(
-            regex=patterns.glue(tokens, int(how.anchors[row]), tokeniser),
+            regex=patterns.glue(tokens, anchors, tokeniser),
             tokens=tokens,
             n_tokens=length,
-            document_frequency=int(how.document_frequency[row]),
-            n_occurrences=int(found.n_occurrences[row, max(0, int(how.anchors[row]))]),
+            document_frequency=in_pages,
+            n_occurrences=int(found.n_occurrences[row, max(0, anchors)]),
             whole_lines=float(found.n_occurrences[row, 3] / found.n_occurrences[row, 0]),
             example=text[int(of_page.starts[begin]) : int(of_page.ends[begin + length - 1])],
         )
+
+
+MAX_PAGES: Final = 500
+MAX_CHARACTERS: Final = 20_000_000
+"""Of a site's sample: bounds the memory of mining it."""
+MAX_PAGE_CHARACTERS: Final = 1_000_000
+"""Of one page; of a longer page the two ends are mined, where templates are."""
+
+KEY_BYTES: Final = 16
+
+
+def page_key(text: str) -> bytes:
+    """A hash that orders texts at random."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES).digest()
+
+
+def ends(text: str, length: int = MAX_PAGE_CHARACTERS) -> str:
+    """The text, or the two ends of a longer one."""
+    return text if len(text) <= length else f"{text[: length // 2]}\n{text[-(length // 2) :]}"
+
+
+@dataclass(slots=True)
+class Smallest:
+    """Which texts of a stream are in its sample so far; holds keys and lengths, no texts.
+
+    A text that is not in the sample of a part of the stream is not in the sample of the whole: each task
+    sends on what it takes, and the receiver of all tasks takes again. A text that ends the run of smallest
+    keys is sent on too, since later keys are out even where they are short enough.
+    """
+
+    max_pages: int = MAX_PAGES
+    max_characters: int = MAX_CHARACTERS
+    _heap: list[tuple[int, bytes, int]] = field(default_factory=list, repr=False)  # largest key first
+    _keys: set[bytes] = field(default_factory=set, repr=False)
+    _n_characters: int = 0
+    _bar: bytes | None = None
+
+    def take(self, key: bytes, length: int) -> tuple[bool, list[bytes]]:
+        """Whether the text matters, and the keys that are out now (the text's own may be among them)."""
+        if key in self._keys or (self._bar is not None and key >= self._bar):
+            return False, []
+        heapq.heappush(self._heap, (-int.from_bytes(key), key, length))
+        self._keys.add(key)
+        self._n_characters += length
+        gone = []
+        while len(self._heap) > (self.max_pages if self._n_characters <= self.max_characters else 1):
+            _, self._bar, length = heapq.heappop(self._heap)
+            self._keys.discard(self._bar)
+            self._n_characters -= length
+            gone.append(self._bar)
+        return True, gone
+
+
+def sample(
+    texts: Iterable[str], max_pages: int = MAX_PAGES, max_characters: int = MAX_CHARACTERS
+) -> list[str]:
+    """The sample of these texts, in the order of their keys; holds no more than that at a time."""
+    smallest, kept = Smallest(max_pages, max_characters), dict[bytes, str]()
+    for text in map(ends, texts):
+        own = page_key(text)
+        matters, gone = smallest.take(own, len(text))
+        if matters:
+            kept[own] = text
+        for each in gone:
+            del kept[each]
+    return [kept[each] for each in sorted(kept)]
+
+
+N_BANDS: Final = 6
+N_ROWS: Final = 6
+MOST_COMPARED: Final = 16
+"""The number of pages in a bucket of a band that a page is compared with."""
+
+
+def distinct(pages: Sequence[Int32], least_likeness: float) -> Bool:
+    """Which pages, given as symbols, have no near-identical page before them; empty pages do not count.
+
+    Two pages are alike when the share of distinct symbols that both have (Jaccard) is at least
+    `least_likeness`. Candidates are found by MinHash: `N_BANDS` bands of `N_ROWS` values.
+    """
+    sets = [np.unique(page) for page in pages]
+    buckets: dict[int, list[int]] = defaultdict(list)
+    first = np.zeros(len(pages), dtype=bool)
+    for number, symbols in enumerate(sets):
+        if not len(symbols):
+            continue
+        hashes = minhash.hashes_of(symbols.astype(np.uint64))
+        keys = minhash.buckets(hashes, N_ROWS, N_BANDS * N_ROWS).tolist()
+        others = {other for key in keys for other in buckets[key][-MOST_COMPARED:]}
+        if any(_are_alike(symbols, sets[other], least_likeness) for other in others):
+            continue
+        first[number] = True
+        for key in keys:
+            buckets[key].append(number)
+    return first
+
+
+def _are_alike(one: Int32, other: Int32, least: float) -> bool:
+    if min(len(one), len(other)) < least * max(len(one), len(other)):
+        return False
+    common = len(np.intersect1d(one, other, assume_unique=True))
+    return common >= least * (len(one) + len(other) - common)

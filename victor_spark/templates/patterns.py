@@ -57,22 +57,18 @@ def _together(expressions: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(f"({expression})" for expression in expressions) or "(?!)")
 
 
-def patterns(of_user: Iterable[tuple[str, str]] = ()) -> Patterns:
+@lru_cache(maxsize=16)
+def patterns(of_user: tuple[tuple[str, str], ...] = ()) -> Patterns:
     """The patterns of conf/mutable.toml and the user's (name, expression), by strictness.
 
     The strictest is the one that matches the fewest of all examples in conf/mutable.toml; of equal
     ones the user's come first. One of the user with several repetitions of unknown length matches no token
     longer than LONGEST_TOKEN. UsageError for an invalid pattern of the user.
     """
-    return _ordered(tuple(of_user))
-
-
-@lru_cache(maxsize=16)
-def _ordered(of_user: tuple[tuple[str, str], ...]) -> Patterns:
     for name, expression in of_user:
         check(name, expression)
-    own, examples = _configured()
-    named = dict(own) | {name: _bounded(name, expression) for name, expression in of_user}
+    own, examples = read()
+    named = own | {name: _bounded(name, expression) for name, expression in of_user}
     first = [name for name, _ in of_user] + [name for name in named if name not in dict(of_user)]
     compiled = {name: re.compile(named[name]) for name in first}
     width = {name: sum(bool(p.fullmatch(example)) for example in examples) for name, p in compiled.items()}
@@ -93,14 +89,13 @@ def _bounded(name: str, expression: str) -> str:
 
 def is_cheap(expression: str) -> bool:
     """Whether an expression in a templates table is from conf/ or one that `patterns` accepts from users."""
-    if expression in dict(_configured()[0]).values():
-        return True
     inner = expression.removeprefix(_BOUND).removesuffix(")") if expression.startswith(_BOUND) else expression
     try:
         check("", inner)
-        return _bounded("", inner) == expression
+        is_ours = _bounded("", inner) == expression
     except UsageError:
-        return False
+        is_ours = False
+    return is_ours or expression in read()[0].values()
 
 
 def _cost(tree: Iterable[tuple[Any, Any]]) -> tuple[int, float]:
@@ -138,16 +133,12 @@ def _repeated(least: int, most: int, body: Any) -> tuple[int, float]:
 
 
 @cache
-def _configured() -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
-    """(name, expression) of each pattern in conf/mutable.toml, and all examples."""
-    return read(directory("conf") / "mutable.toml")
-
-
-def read(path: Path) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
-    """The same of any file; ConfigurationError where it is not as it should be."""
+def read(path: Path | None = None) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The expressions of conf/mutable.toml by name, and all examples; ConfigurationError if it is damaged."""
+    path = path or directory("conf") / "mutable.toml"
     tables = configuration.toml(path)
     around = {name: tables.pop(name, "") for name in ("before", "after")}
-    named, examples = [], []
+    named, examples = dict[str, str](), list[str]()
     for name, table in tables.items():
         if not isinstance(table, dict) or table.keys() != {"expression", "examples"}:
             raise ConfigurationError(f"{path}: [{name}] must have the keys expression and examples only")
@@ -158,9 +149,9 @@ def read(path: Path) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
             check(name, expression)
         except UsageError as error:
             raise ConfigurationError(f"{path}: {error}") from error
-        named.append((name, expression))
+        named[name] = expression
         examples += [str(example) for example in table["examples"]]
-    return tuple(named), tuple(examples)
+    return named, tuple(examples)
 
 
 def check(name: str, expression: str) -> None:
@@ -229,9 +220,8 @@ def literal_token(expression: str) -> str | None:
 
 def glue(tokens: Sequence[str], anchors: int, tokeniser: Tokeniser) -> str:
     """One expression for all tokens in a row; `anchors`: BEGINS_LINE, ENDS_LINE, both or 0."""
-    begin, end = (
-        f"(?:{look}{tokeniser.edge})" if tokeniser.edge else look for look in (r"(?<!\S)", r"(?!\S)")
-    )
+    edge = tokeniser.edge
+    begin, end = (f"(?:{look}{edge})" if edge else look for look in (r"(?<!\S)", r"(?!\S)"))
     if anchors & BEGINS_LINE:
         begin = tokeniser.line_begin
     if anchors & ENDS_LINE:

@@ -152,18 +152,17 @@ def histogram(document_frequencies: Int32, n_documents: int) -> npt.NDArray[np.i
 
 
 def cut_off_bin(heights: npt.NDArray[np.int64]) -> int:
-    """The bin b that minimises equation 3.1 with b = (x + y) / 2; of equal minima that in the middle.
-
-    E(b) sums (i - x)² h over the bins i below b and (i - y)² h over the others. With y = 2b - x it is a
-    parabola in x, so its least value for each b is known in closed form.
-    """
+    """The bin b that minimises E(b), equation 3.1 with b = (x + y) / 2; of equal minima the middle one."""
     least = energies(heights)
     equal = np.flatnonzero(least <= least.min() * (1 + 1e-12) + 1e-9)
     return 1 + int(equal[len(equal) // 2])
 
 
 def energies(heights: npt.NDArray[np.int64]) -> Float64:
-    """The least E(b) over x for b = 1 ... 99."""
+    """The least E(b) over x for b = 1 ... 99.
+
+    E(b) sums (i - x)² h over the bins i below b and (i - y)² h over the others, with y = 2b - x.
+    """
     places, total = np.arange(N_BINS, dtype=np.float64), max(float(heights.sum()), 1.0)
     least = np.empty(N_BINS - 1)
     for b in range(1, N_BINS):
@@ -181,43 +180,37 @@ def cut_off(document_frequencies: Int32, n_documents: int) -> int:
     return int(b * n_documents // N_BINS) + 1
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """How each repeat may be matched: `anchors` as in patterns.glue, -1 where it is no template at all.
-
-    `document_frequency` counts the documents that hold it so.
-    """
-
-    anchors: Int32
-    document_frequency: Int32
+_N_FREE_TOKENS: Final = 8
+_LINE_RATIO: Final = 0.9
+_MOST_OF_A_PAGE: Final = 0.5
 
 
-def standing(found: Repeats, *, n_free_tokens: int, line_ratio: float) -> Standing:
-    """Long strings match anywhere, short ones only at the edges of lines, where they mostly stand.
+def standing(found: Repeats) -> tuple[Int32, Int32]:
+    """How each repeat may be matched, and how many documents hold it so: long strings anywhere, short ones
+    only at the edges of lines, where they mostly stand. Anchors as in patterns.glue; -1: no template at all.
 
     "of the" stands on every page, but in the middle of its lines; "read more" fills a line. A string
-    shorter than `n_free_tokens` counts only where it fills lines, if half its pages have it so; else
-    only where it begins or ends one, if `line_ratio` of its occurrences do.
+    shorter than eight tokens counts only where it fills lines, if half its pages have it so; else only where
+    it begins or ends one, if nine in ten of its occurrences do.
     """
     frequency, occurrences = found.document_frequency, found.n_occurrences
     kind = np.full(len(found), -1, dtype=np.int32)
-    kind[occurrences[:, ENDS_LINE] >= line_ratio * occurrences[:, 0]] = ENDS_LINE
-    kind[occurrences[:, BEGINS_LINE] >= line_ratio * occurrences[:, 0]] = BEGINS_LINE
+    kind[occurrences[:, ENDS_LINE] >= _LINE_RATIO * occurrences[:, 0]] = ENDS_LINE
+    kind[occurrences[:, BEGINS_LINE] >= _LINE_RATIO * occurrences[:, 0]] = BEGINS_LINE
     kind[2 * frequency[:, BEGINS_LINE | ENDS_LINE] >= frequency[:, 0]] = BEGINS_LINE | ENDS_LINE
-    kind[found.length >= n_free_tokens] = 0
+    kind[found.length >= _N_FREE_TOKENS] = 0
     chosen = np.take_along_axis(frequency, np.maximum(kind, 0)[:, None].astype(np.intp), axis=1)[:, 0]
-    return Standing(kind, np.where(kind < 0, 0, chosen).astype(np.int32))
+    return kind, np.where(kind < 0, 0, chosen).astype(np.int32)
 
 
-def republished(found: Repeats, n_documents: int, *, most: float) -> Bool:
+def republished(found: Repeats, n_documents: int) -> Bool:
     """Which repeats are too long for templates: the same article on several pages.
 
-    They take more than the share `most` of their pages' tokens; what is on four pages in five of a
-    site with ten or more is a template however long it is.
+    They take more than half of their pages' tokens; what is on four pages in five of a site with ten or more
+    is a template however long it is.
     """
     frequent = (n_documents >= 10) & (5 * found.document_frequency[:, 0] >= 4 * n_documents)
-    result: Bool = (found.page_share > most) & ~frequent
-    return result
+    return np.asarray((found.page_share > _MOST_OF_A_PAGE) & ~frequent)
 
 
 _SHORT_LINE: Final = 10
@@ -233,8 +226,7 @@ def of_sections(edges: UInt8, found: Repeats, anchors: Int32) -> Bool:
     is_short = found.length <= _SHORT_LINE * np.maximum(n_lines, 1)
     # A string without anchors may hold a menu and the first words of the text after it.
     is_whole = 2 * found.document_frequency[:, BEGINS_LINE | ENDS_LINE] >= found.document_frequency[:, 0]
-    result: Bool = is_short & ((anchors == BEGINS_LINE | ENDS_LINE) | ((anchors == 0) & is_whole))
-    return result
+    return np.asarray(is_short & ((anchors == BEGINS_LINE | ENDS_LINE) | ((anchors == 0) & is_whole)))
 
 
 def hanging(corpus: Corpus, found: Repeats, rows: Int32, anchors: Int32, least_documents: int) -> Bool:
@@ -267,7 +259,7 @@ def needed(corpus: Corpus, edges: UInt8, found: Repeats, rows: Int32, anchors: I
     members, flat = np.unique(np.concatenate(texts), return_inverse=True)
     local = np.split(flat.astype(np.int32), np.cumsum(found.length[rows])[:-1])
     tree = trie([tuple(text.tolist()) for text in local], anchors.tolist())
-    heads, symbols = np.arange(len(members) + 1, dtype=np.int32), np.arange(len(members), dtype=np.int32)
+    heads = np.arange(len(members) + 1, dtype=np.int32)
     shorter = np.searchsorted(found.length[rows], found.length[rows], side="left").tolist()
     kept = []
     for row, text, limit in zip(rows, local, shorter, strict=True):
@@ -276,7 +268,6 @@ def needed(corpus: Corpus, edges: UInt8, found: Repeats, rows: Int32, anchors: I
         occurrences = found.suffixes[begin : end : max(1, (end - begin) // _N_OCCURRENCES_LOOKED_AT)]
         of_tokens = edges[occurrences[:, None] + np.arange(found.length[row])]
         common = np.bitwise_and.reduce(of_tokens, axis=0)
-        covered = tree.covered(text, common, heads, symbols, limit)
+        covered = tree.covered(text, common, heads, heads[:-1], limit)
         kept.append(not (np.maximum.accumulate(covered) > np.arange(len(covered))).all())
-    chosen: Int32 = rows[np.array(kept)]
-    return chosen
+    return np.asarray(rows[np.array(kept)])

@@ -1,7 +1,7 @@
 """The published Parquet table of templates, one row each: made, read, updated, compared."""
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -13,17 +13,18 @@ import pyarrow.parquet as pq
 
 from victor_spark import tables
 from victor_spark.errors import InputError, one_line
+from victor_spark.hosts import REGISTERED_DOMAIN, check_grouping
 from victor_spark.templates import patterns
 from victor_spark.templates.matcher import Matchers
-from victor_spark.templates.sites import REGISTERED_DOMAIN, check_grouping
 from victor_spark.templates.tokens import TOKENISERS
+from victor_spark.warc.storage import open_file
 
 VERSION_KEY: Final = "victor_spark.templates_version"
 VERSION: Final = "1"
 VERSION_COLUMN: Final = "site"
 _MOST_MUTABLE: Final = 100
 GROUPING_KEY: Final = "victor_spark.grouping"
-"""How the pages were grouped into sites (sites.GROUPINGS)."""
+"""How the pages were grouped into sites (hosts.GROUPINGS)."""
 
 TEMPLATES: Final = pa.schema(
     [
@@ -90,36 +91,39 @@ class Mined:
     templates: tuple[Template, ...]
 
 
-def rows(mined: Mined, mined_at: datetime, n_sites_seen: int = 1) -> pa.Table:
+def records(mined: Mined, mined_at: datetime) -> list[dict[str, Any]]:
     """The rows of one site's templates (none where it was not mined)."""
-    found = mined.templates
-    n = len(found)
-    once = {"mined_at": mined_at, "first_seen": mined_at, "last_seen": mined_at, "vanished": False}
-    once |= {"site": mined.site, "view": mined.view, "n_pages": mined.n_pages, "cut_off": mined.cut_off}
-    once |= {"n_sites_seen": n_sites_seen}
-    own = ("regex", "n_tokens", "document_frequency", "n_occurrences", "whole_lines", "example")
-    columns = {name: [getattr(template, name) for template in found] for name in own}
-    columns["tokens"] = [list(template.tokens) for template in found]
-    columns["histogram"] = [list(mined.histogram), *[None] * (n - 1)] if n else []
-    columns |= {name: [value] * n for name, value in once.items()}
-    return pa.table([pa.array(columns[f.name], f.type) for f in TEMPLATES], schema=TEMPLATES)
+    same = {"mined_at": mined_at, "first_seen": mined_at, "last_seen": mined_at, "vanished": False}
+    same |= {"site": mined.site, "view": mined.view, "n_pages": mined.n_pages, "cut_off": mined.cut_off}
+    found = [{**same, **asdict(one), "n_sites_seen": 1} for one in mined.templates]
+    for row in found[:1]:
+        row["histogram"] = mined.histogram
+    return found
+
+
+def rows(mined: Mined, mined_at: datetime) -> pa.Table:
+    """The same as a table."""
+    return pa.Table.from_pylist(records(mined, mined_at), schema=TEMPLATES)
 
 
 def read(path: str | Path) -> pa.Table:
-    """A templates table, one file or a folder of them; InputError for other files and other versions."""
-    return _read(str(path), lambda: pq.read_table(str(path)))
+    """A templates table in a local or remote file; InputError for other files and other versions."""
+    return from_bytes(read_bytes(str(path)), str(path))
+
+
+def read_bytes(path: str) -> bytes:
+    """The bytes of a table's file; InputError if it can't be read."""
+    try:
+        with open_file(path) as file:
+            return file.read()
+    except OSError as error:
+        raise InputError(f"{path}: {one_line(error)}") from error
 
 
 def from_bytes(source: bytes, name: str = "templates") -> pa.Table:
-    """A templates table from the bytes of one file, for tables that were broadcast."""
-    return _read(name, lambda: pq.ParquetFile(pa.BufferReader(source)).read(use_threads=False))
-
-
-def _read(name: str, read_parquet: Callable[[], pa.Table]) -> pa.Table:
+    """A templates table from the bytes of its file, for tables that were broadcast."""
     try:
-        return checked(read_parquet(), name)
-    except FileNotFoundError as error:
-        raise InputError(f"{name}: no such templates table") from error
+        return checked(pq.ParquetFile(pa.BufferReader(source)).read(use_threads=False), name)
     except (OSError, pa.ArrowException) as error:
         raise InputError(f"{name}: not a templates table (Parquet): {one_line(error)}") from error
 
@@ -197,40 +201,24 @@ def _ours(table: pa.Table) -> pa.Table:
     return with_grouping(table.cast(TEMPLATES), grouping(table))
 
 
-@dataclass(frozen=True, slots=True)
-class AcrossSettings:
-    """When a string is an idiom: many sites have it, and it does not fill lines.
+_IDIOM_SITES, _IDIOM_SHARE, _WHOLE_LINES = 5, 0.1, 0.5
 
-    A template goes when at least `min_sites` sites and `min_site_share` of all mined sites have it,
-    unless `whole_lines` of its occurrences fill whole lines, as "Read more" does and "as much as" does not.
+
+def filter_across(table: pa.Table, n_sites: int) -> pa.Table:
+    """The rows that stay: no idioms (Foschini, 3.3). Needs n_sites_seen over the whole table.
+
+    An idiom is on five sites and on a tenth of all, and less than half of its occurrences fill whole lines:
+    "as much as", and not "Read more".
     """
-
-    min_sites: int = 5
-    min_site_share: float = 0.1
-    whole_lines: float = 0.5
-
-
-def filter_across(table: pa.Table, n_sites: int, settings: AcrossSettings = AcrossSettings()) -> pa.Table:
-    """The rows that stay: no idioms (Foschini, 3.3). Needs n_sites_seen over the whole table."""
-    least = max(settings.min_sites, settings.min_site_share * n_sites)
-    rare = pc.less(table["n_sites_seen"], least)
-    lines = pc.greater_equal(table["whole_lines"], settings.whole_lines)
-    return table.filter(pc.or_(rare, lines))
+    rare = pc.less(table["n_sites_seen"], max(_IDIOM_SITES, _IDIOM_SHARE * n_sites))
+    return table.filter(pc.or_(rare, pc.greater_equal(table["whole_lines"], _WHOLE_LINES)))
 
 
 ADDED, VANISHED, KEPT = "added", "vanished", "kept"
 
-DIFFERENCE: Final = pa.schema(
-    [
-        ("site", pa.string()),
-        ("view", pa.string()),
-        ("regex", pa.string()),
-        ("change", pa.string()),
-        ("old_document_frequency", pa.int32()),
-        ("new_document_frequency", pa.int32()),
-        ("example", pa.string()),
-    ]
-)
+_FREQUENCIES: Final = [(f"{when}_document_frequency", pa.int32()) for when in ("old", "new")]
+_TEXTS: Final = [(name, pa.string()) for name in ("site", "view", "regex", "change", "example")]
+DIFFERENCE: Final = pa.schema([*_TEXTS[:-1], *_FREQUENCIES, _TEXTS[-1]])
 
 
 def update(old: pa.Table, new: pa.Table, mined_without: Collection[tuple[str, str]] = ()) -> pa.Table:
@@ -258,33 +246,26 @@ def update(old: pa.Table, new: pa.Table, mined_without: Collection[tuple[str, st
             for name in ("cut_off", "n_sites_seen", "example", "mined_at", "last_seen", "whole_lines"):
                 row[name] = again[name]
             row["vanished"] = False
-        elif (matcher := matchers[key[1]].of(row["site"])) is not None and (
-            matcher.intervals(row["example"]).tolist() == [[0, len(row["example"])]]
-        ):
-            row.update(vanished=False, last_seen=crawled[site]["mined_at"])
-        else:
-            row["vanished"] = True
+            continue
+        matcher, whole = matchers[key[1]].of(row["site"]), [[0, len(row["example"])]]
+        row["vanished"] = matcher is None or matcher.intervals(row["example"]).tolist() != whole
+        if not row["vanished"]:
+            row["last_seen"] = crawled[site]["mined_at"]
     for key, row in fresh.items():
         if key not in rows:
             n_pages = row["n_pages"] + pages_before.get(key[:2], 0)
             rows[key] = row | {"n_pages": n_pages, "histogram": None}
     histograms = {key[:2]: row["histogram"] for key, row in fresh.items() if row["histogram"]}
-    return _ordered(list(rows.values()), histograms)
+    found = list(rows.values())
+    found.sort(key=lambda r: (r["site"], r["view"], r["vanished"], -r["document_frequency"], r["regex"]))
+    for row in found:
+        if histogram := histograms.pop((row["site"], row["view"]), None):
+            row["histogram"] = histogram
+    return pa.Table.from_pylist(found, schema=TEMPLATES)
 
 
 def _by_key(table: pa.Table) -> dict[tuple[str, str, str], dict[str, Any]]:
     return {(row["site"], row["view"], row["regex"]): row for row in table.to_pylist()}
-
-
-def _ordered(rows: list[dict[str, Any]], histograms: dict[tuple[str, str], list[int]]) -> pa.Table:
-    """By site and view, frequent templates first; each site's histogram on its first row."""
-    rows.sort(
-        key=lambda row: (row["site"], row["view"], row["vanished"], -row["document_frequency"], row["regex"])
-    )
-    for row in rows:
-        if histogram := histograms.pop((row["site"], row["view"]), None):
-            row["histogram"] = histogram
-    return pa.Table.from_pylist(rows, schema=TEMPLATES)
 
 
 def diff(old: pa.Table, new: pa.Table) -> pa.Table:

@@ -35,7 +35,7 @@ class Tokeniser:
     line_begin: str
     line_end: str
     kinds: Callable[[], UInt8]
-    divided: tuple[tuple[int, int, int], ...]
+    divided: UInt8
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,14 @@ def _markup_kinds() -> UInt8:
     return kinds
 
 
-_WORDS: Final = Tokeniser(r"\s+", "", r"(?<![^\n])", r"(?![^\n])", _text_kinds, ())
+def _divided(*rules: tuple[int, int, int]) -> UInt8:
+    table = np.zeros((5, 5), dtype=np.uint8)
+    for before, after, rule in rules:
+        table[before, after] = rule
+    return table
+
+
+_WORDS: Final = Tokeniser(r"\s+", "", r"(?<![^\n])", r"(?![^\n])", _text_kinds, _divided())
 _MARKUP: Final = Tokeniser(
     between=r"(?:\s+|(?=[<>])|(?<=>))",
     edge=r"|(?=[<>])|(?<=>)",
@@ -71,7 +78,7 @@ _MARKUP: Final = Tokeniser(
     line_end=r"(?:(?![^\n<])|(?<=>))",
     kinds=_markup_kinds,
     # In markup, a line is the text between two tags; each tag is a line too.
-    divided=(
+    divided=_divided(
         *((kind, _LESS, 3) for kind in (_WORD, _LESS)),
         *((_GREATER, kind, 3) for kind in (_WORD, _LESS, _GREATER)),
         *((kind, _GREATER, 1) for kind in (_WORD, _LESS)),
@@ -91,16 +98,8 @@ def spans(text: str, tokeniser: Tokeniser) -> Spans:
     points = code_points(text)
     starts, ends = np.empty(len(points), dtype=np.int32), np.empty(len(points), dtype=np.int32)
     edges = np.empty(len(points), dtype=np.uint8)
-    n = kernel.bounds(*views(points, tokeniser.kinds(), _divided(tokeniser.divided), starts, ends, edges))
+    n = kernel.bounds(*views(points, tokeniser.kinds(), tokeniser.divided, starts, ends, edges))
     return Spans(starts[:n], ends[:n], edges[:n], points)
-
-
-@cache
-def _divided(rules: tuple[tuple[int, int, int], ...]) -> UInt8:
-    table = np.zeros((5, 5), dtype=np.uint8)
-    for before, after, rule in rules:
-        table[before, after] = rule
-    return table
 
 
 class Vocabulary:

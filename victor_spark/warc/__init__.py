@@ -1,4 +1,4 @@
-"""Reads shards: archives in, page records out. The only package that imports FastWARC.
+"""Reads shards: archives in, page records out.
 
 `inputs.resolve` finds the shards of the arguments; `reading.read` reads one of them.
 
@@ -8,8 +8,8 @@
     file_types     kind of a file or payload by its first bytes and its name; crawls
     compression    gzip, zstd, lz4, brotli: detects and decompresses
 
-    reading        the loop: shard → records.Record; ranges: which of its records a task reads
-    readers        FastWARC for healthy WARC, our own reader for damage and ARC
+    reading        shard → records.Record, of all its records or of those that a task reads
+    readers        one record, or one compressed member, and the damage after it
     boundaries     where records begin and end in damaged bytes
     source         a shard's bytes as streams: the file, a part of it, one gzip member or zstd frame
     records        Record, and raw record → Record; with headers (WARC, ARC, HTTP) and http_body (encodings)

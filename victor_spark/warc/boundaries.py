@@ -4,19 +4,22 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from victor_spark.warc.compression import MAGICS, Compression, CorruptError, inflated_bytes
+from victor_spark.warc.compression import MAGICS, Compression, CorruptError, gathered
 from victor_spark.warc.headers import ARC, MAX_HEADER, WARC, Header, Syntax
-from victor_spark.warc.source import Member, Source, View, open_member
+from victor_spark.warc.source import Member, Source, member_parts
 
-Stream = View | Member
+Stream = Source | Member
 
 END: Final = 1 << 62
-"""A position to seek for the end of a stream."""
+"""A position behind every stream's end."""
+HEADER_STEP: Final = 8 << 10
+"""Bytes that nearly every header fits into."""
 
 _WINDOW: Final = 1 << 20
-_PROBE: Final = 16 << 10  # packed bytes that must inflate to a record's first line
+_PROBE: Final = 512
+_PROBED: Final = {"gzip": 16 << 10, "zstd": 256 << 10, "lz4": 5 << 20}
+"""Packed bytes that must give a record's first line; zstd and lz4 give blocks, of up to 128 KiB and 4 MiB."""
 _SEARCHED: Final = 64 << 20  # of a file that begins with other bytes
-_HEADER_STEP: Final = 8 << 10
 _TAIL: Final = 4096
 _FILLING: Final = b"\r\n\x00 "  # bytes allowed between records: newlines, and padding of tapes and disks
 _EMPTY_LINE: Final = b"\r\n\r\n"
@@ -34,21 +37,24 @@ class Extent:
 
 def read_header(stream: Stream, start: int, syntax: Syntax) -> Header | None:
     """The header at `start`; None when no valid one begins there."""
-    head = stream.read_at(start, _HEADER_STEP)
-    if not syntax.start.match(head):
-        return None
-    header = syntax.parse(head)
-    if header is None and len(head) == _HEADER_STEP:
-        header = syntax.parse(head + stream.read(MAX_HEADER - _HEADER_STEP))
+    head = stream.read_at(start, HEADER_STEP)
+    header = header_in(head, syntax)
+    if header is None and len(head) == HEADER_STEP:
+        header = header_in(stream.read_at(start, MAX_HEADER), syntax)
     return header
+
+
+def header_in(head: bytes, syntax: Syntax) -> Header | None:
+    """The header that bytes begin with; None when no valid one does."""
+    return syntax.parse(head) if syntax.start.match(head) else None
 
 
 def confirmed_extent(stream: Stream, end: int, syntax: Syntax) -> Extent | None:
     """The extent of a block declared to end at `end`, if another record or the stream's end follows there."""
-    if stream.seek(end) < end:
+    if stream.reach(end) < end:
         return None
     position = end
-    while tail := stream.read(_TAIL):
+    while tail := stream.read_at(position, _TAIL):
         rest = tail.lstrip(_FILLING)
         position += len(tail) - len(rest)
         if rest:
@@ -59,26 +65,27 @@ def confirmed_extent(stream: Stream, end: int, syntax: Syntax) -> Extent | None:
 
 def searched_extent(stream: Stream, block: int, declared: int | None, syntax: Syntax) -> Extent:
     """The extent of a block whose declared length is wrong, or which is followed by other bytes."""
-    if declared is not None and stream.seek(block + declared) == block + declared:
-        separator = syntax.separator.match(stream.read(4))
+    if declared is not None:
+        separator = syntax.separator.match(stream.read_at(block + declared, 4))
         if separator:
             gap = block + declared + separator.end()
             return Extent(block + declared, gap, next_record(stream, gap, syntax))
     following = next_record(stream, block, syntax)
     if following is None:
-        stop = stream.seek(END)
+        stop = stream.reach(END)
         return Extent(stop, stop, None)
     tail_start = max(block, following - 4)
     newlines = _NEWLINES.search(stream.read_at(tail_start, following - tail_start))
     return Extent(following - len(newlines[0]) if newlines else following, following, following)
 
 
-def next_record(stream: Stream, start: int, syntax: Syntax) -> int | None:
-    """The first position from `start` on where a record begins; None: there is none."""
+def next_record(stream: Stream, start: int, syntax: Syntax, end: int = END) -> int | None:
+    """The first position in [start, end) where a record begins; None: there is none."""
     position = max(start - 1, 0)
-    window = stream.read_at(position, _WINDOW)
+    window = stream.read_at(position, min(_WINDOW, end - position))
     while window:
-        more = stream.read(_WINDOW)
+        after = position + len(window)
+        more = stream.read_at(after, min(_WINDOW, end - after))
         for found in syntax.search.finditer(window):
             at = position + found.start()
             if at >= start and (found.start() > 0 or position == start):
@@ -89,17 +96,17 @@ def next_record(stream: Stream, start: int, syntax: Syntax) -> int | None:
     return None
 
 
-def next_beginning(source: Source, start: int, syntax: Syntax, end: int | None = None) -> int | None:
+def next_beginning(source: Source, start: int, syntax: Syntax, end: int = END) -> int | None:
     """The first offset in [start, end) where a record, or a member that holds one, begins."""
     if source.compression == "plain":
-        return next_record(View(source, 0, source.size if end is None else end), start, syntax)
+        return next_record(source, start, syntax, end)
     return next_member(source, start, syntax, end)
 
 
-def next_member(source: Source, start: int, syntax: Syntax, end: int | None = None) -> int | None:
+def next_member(source: Source, start: int, syntax: Syntax, end: int = END) -> int | None:
     """The first offset in [start, end) where a gzip member, zstd or lz4 frame holding a record begins."""
     magic = MAGICS[source.compression][0]
-    end = source.size if end is None else min(end, source.size)
+    end = source.reach(end)
     position = start
     while position + len(magic) <= end:
         window = source.read_at(position, min(_WINDOW, end - position))
@@ -113,14 +120,12 @@ def next_member(source: Source, start: int, syntax: Syntax, end: int | None = No
 
 
 def _begins_record(source: Source, offset: int, syntax: Syntax) -> bool:
-    if source.compression == "gzip":
-        packed = source.read_at(offset, _PROBE)
-        prefix = inflated_bytes(packed, "gzip", syntax.reach, exact=False).content
-        return syntax.start.match(prefix) is not None
     try:
-        return syntax.start.match(open_member(source, offset).read(syntax.reach)) is not None
+        parts = member_parts(source, offset, _PROBED[source.compression], step=_PROBE, retry=0)
+        start = gathered(parts, syntax.reach).content
     except CorruptError:
         return False
+    return syntax.start.match(start) is not None
 
 
 def packing_within(source: Source) -> tuple[Compression, Syntax] | None:
@@ -131,19 +136,17 @@ def packing_within(source: Source) -> tuple[Compression, Syntax] | None:
             if next_member(source, 0, syntax, end) is not None:
                 return source.compression, syntax
     for syntax in (WARC, ARC):
-        if next_record(View(source, 0, end), 0, syntax) is not None:
+        if next_record(source, 0, syntax, end) is not None:
             return "plain", syntax
     return None
 
 
 def is_filling(stream: Stream, start: int, end: int) -> bool:
     """Whether [start, end) holds only what may stand between records."""
-    position = stream.seek(start)
-    while position < end:
-        window = stream.read(min(_TAIL, end - position))
-        if not window or window.strip(_FILLING):
-            return not window
-        position += len(window)
+    while window := stream.read_at(start, min(_TAIL, end - start)):
+        if window.strip(_FILLING):
+            return False
+        start += len(window)
     return True
 
 

@@ -4,11 +4,13 @@ import zlib
 from collections.abc import Callable, Generator, Iterator
 from typing import Any, Final, Literal, NamedTuple
 
+import brotli
+import lz4.frame
 import zstandard
-from fastwarc.stream_io import BrotliReader, Lz4Reader
+from isal import isal_zlib
 
 Compression = Literal["gzip", "zstd", "lz4", "plain"]
-Encoding = Literal["gzip", "zlib", "deflate", "zstd"]
+Encoding = Literal["gzip", "zlib", "deflate", "zstd", "lz4", "br"]
 
 HEAD_LENGTH: Final = 64 << 10
 """Bytes of a file that suffice to identify it."""
@@ -26,21 +28,19 @@ MAGICS: Final = {
 }
 """Magic numbers of gzip members, zstd and lz4 frames; the first of each is a frame with content."""
 
-_WBITS: Final = {"gzip": 31, "zlib": 15, "deflate": -15}
-_FIRST_STEP: Final = 512
-_LONGEST_STEP: Final = {"zstd": 2 << 10}
-_LONGEST_OTHER_STEP: Final = 16 << 10
-"""Packed bytes per call, doubled from the first step up to the longest: bytes behind a member's end are
-copied, so that short members need small steps."""
-
-_READER_STEPS: Final = (64 << 10, 512, 1)
-"""Decompressed bytes per read of a reader. A read that fails loses what it had; smaller ones lose less."""
+_STEPS: Final = {"zstd": 2 << 10}
+_STEP: Final = 16 << 10
+"""Packed bytes of a call. A call's output is held in memory, of 16 KiB of gzip up to 16 MiB."""
+_BROTLI_PART: Final = 64 << 10
 
 Parts = Generator[bytes, None, tuple[int, bool]]
 """Yields what a member holds; returns the offset after it, and whether it ends there and not the bytes.
 
 Raises CorruptError where the bytes are damaged.
 """
+
+_ERRORS: Final[Any] = (isal_zlib.error, zlib.error, zstandard.ZstdError, brotli.error, RuntimeError)
+"""What the decoders raise; lz4's is a RuntimeError."""
 
 
 class CorruptError(Exception):
@@ -72,70 +72,103 @@ def unpacked(head: bytes) -> bytes:
     return b"" if compression == "lz4" else head
 
 
+class _Brotli:
+    """A brotli stream with the methods of a zlib object. `waits`: it may have more output already."""
+
+    unused_data = b""
+
+    def __init__(self) -> None:
+        self._stream = brotli.Decompressor()
+        self.eof = self.waits = False
+
+    def decompress(self, packed: bytes) -> bytes:
+        """The next part of the content."""
+        part: bytes = self._stream.process(packed, output_buffer_limit=_BROTLI_PART)
+        self.eof = self._stream.is_finished()
+        self.waits = bool(part) and not self.eof  # can_accept_more_data overlooks what is inflated already
+        return part
+
+
+_DEFLATE: Final = {"gzip": 31, "zlib": 15, "deflate": -15}
+
+
+def _decoder(encoding: Encoding, dictionary: bytes | None, deflate: Any = isal_zlib) -> Any:
+    """A new decoder; `deflate`: the library for gzip and its relatives."""
+    if encoding in _DEFLATE:
+        return deflate.decompressobj(wbits=_DEFLATE[encoding])
+    if encoding == "zstd":
+        words = None if dictionary is None else zstandard.ZstdCompressionDict(dictionary)
+        return zstandard.ZstdDecompressor(dict_data=words).decompressobj()
+    return _Brotli() if encoding == "br" else lz4.frame.LZ4FrameDecompressor()
+
+
 def inflated(
     read_at: Callable[[int, int], bytes],
     start: int,
     encoding: Encoding,
-    *,
     dictionary: bytes | None = None,
-    exact: bool = False,
+    *,
+    step: int = _STEP,
+    retry: int = 1,
 ) -> Parts:
-    """The content of the gzip member, zstd frame, zlib or raw deflate stream at an offset.
+    """The content of the gzip member, zstd or lz4 frame, zlib, raw deflate or brotli stream at an offset.
 
-    `read_at(position, n)` gives `n` of the packed bytes, fewer at their end. `exact`: an error loses nothing
-    that comes before it, else up to a step.
+    `read_at(position, n)` gives `n` of the packed bytes, fewer at their end. A call of the decoder takes
+    `step` of them. What one with an error gives is lost, but for what calls of `retry` bytes give (0: none).
     """
-
-    def new() -> Any:
-        if encoding != "zstd":
-            return zlib.decompressobj(wbits=_WBITS[encoding])
-        words = None if dictionary is None else zstandard.ZstdCompressionDict(dictionary)
-        return zstandard.ZstdDecompressor(dict_data=words).decompressobj()
-
-    inflate, position, step = new(), start, _FIRST_STEP
-    while not inflate.eof:
+    # igzip misreads a gzip header with optional fields that two calls share.
+    has_fields = encoding == "gzip" and read_at(start, 4)[3:] != b"\0"
+    decoder = _decoder(encoding, dictionary, zlib if has_fields else isal_zlib)
+    position, n_given = start, 0
+    step = min(step, _STEPS.get(encoding, step))
+    while not decoder.eof:
         packed = read_at(position, step)
         if not packed:
             return position, False
         try:
-            part = inflate.decompress(packed)
-        except (zlib.error, zstandard.ZstdError) as error:
-            if exact:
-                yield from _before_error(new(), read_at(start, position - start), packed)
-            raise CorruptError(str(error)) from None
-        position += len(packed)
-        step = min(2 * step, _LONGEST_STEP.get(encoding, _LONGEST_OTHER_STEP))
-        if part:
-            yield part
-    return position - len(inflate.unused_data), True
-
-
-def _before_error(inflate: Any, known: bytes, packed: bytes) -> Iterator[bytes]:
-    """What `packed`, which holds an error, gives up to there; `known` are the bytes before it."""
-    try:
-        inflate.decompress(known)
-        for number in range(len(packed)):
-            yield inflate.decompress(packed[number : number + 1])
-    except (zlib.error, zstandard.ZstdError):
-        return
-
-
-def decompressed(opened: Callable[[], BrotliReader | Lz4Reader]) -> Parts:
-    """The content that a reader gives. After an error a new reader continues in smaller steps."""
-    n_read, problem = 0, ""
-    for step in _READER_STEPS:
-        reader, n_skipped = opened(), 0
-        try:
-            while n_skipped < n_read:
-                n_skipped += len(reader.read(min(n_read - n_skipped, _READER_STEPS[0])))
-            while part := reader.read(step):
-                n_read += len(part)
+            for part in _decoded(decoder, packed):
+                n_given += len(part)
                 yield part
-        except OSError as error:
-            problem = str(error)
-        else:
-            return 0, True
-    raise CorruptError(problem)
+        except _ERRORS as error:
+            again = _decoder(encoding, dictionary, zlib)  # its errors say more
+            problem, end = yield from _before_error(again, read_at, start, position, n_given, retry)
+            if again.eof:  # of brotli, with other bytes behind it
+                return end, True
+            raise CorruptError(problem or str(error)) from None
+        position += len(packed)
+    return position - len(decoder.unused_data or b""), True
+
+
+def _decoded(decoder: Any, packed: bytes) -> Iterator[bytes]:
+    """All that packed bytes give."""
+    yield decoder.decompress(packed)
+    while getattr(decoder, "waits", False):
+        yield decoder.decompress(b"")
+
+
+def _before_error(
+    decoder: Any,
+    read_at: Callable[[int, int], bytes],
+    start: int,
+    position: int,
+    n_given: int,
+    step: int,
+) -> Generator[bytes, None, tuple[str, int]]:
+    """What comes after the first `n_given` bytes and before the error in the step at `position`.
+
+    Returns the error, and where the packed bytes end that were used.
+    """
+    at, end = start, position + _STEP if step else start
+    try:
+        while not decoder.eof and at < end:
+            packed = read_at(at, min(_STEP, position - at) if at < position else step)
+            at += max(len(packed), 1)
+            for part in _decoded(decoder, packed):
+                yield part[n_given:]
+                n_given = max(n_given - len(part), 0)
+    except _ERRORS as error:
+        return str(error), at
+    return "", at - len(decoder.unused_data or b"")
 
 
 def gathered(parts: Parts, limit: int) -> Content:
@@ -154,12 +187,10 @@ def gathered(parts: Parts, limit: int) -> Content:
     return Content(b"".join(kept), end, problem)
 
 
-def inflated_bytes(
-    packed: bytes, encoding: Encoding, limit: int, start: int = 0, *, exact: bool = True
-) -> Content:
+def inflated_bytes(packed: bytes, encoding: Encoding, limit: int, start: int = 0) -> Content:
     """At most `limit` bytes of the content of the member at `start` of the packed bytes."""
 
     def read_at(position: int, n: int) -> bytes:
         return packed[position : position + n]
 
-    return gathered(inflated(read_at, start, encoding, exact=exact), limit)
+    return gathered(inflated(read_at, start, encoding), limit)

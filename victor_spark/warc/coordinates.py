@@ -5,7 +5,9 @@ Parquet, or CSV and TSV with a header (also gzipped). Columns are found by name,
 
 import gzip
 import zlib
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import Any, BinaryIO, Final, Literal, cast
 
 import numpy as np
@@ -144,23 +146,15 @@ def shards(tables: Sequence[pa.Table], locate: Sequence[Callable[[str], str]]) -
     bounds = [*np.flatnonzero(np.diff(numbers, prepend=-1)), len(numbers)]
     for (path, (_, name)), start, stop in zip(paths.items(), bounds[:-1], bounds[1:], strict=True):
         kind: Literal["warc", "arc"] = "arc" if file_types.by_name(path) == "arc" else "warc"
-        records = zip(offsets[start:stop].tolist(), lengths[start:stop].tolist(), strict=True)
-        for some in _portions(records):
-            end = sum(some[-1])
-            yield Shard(path, None, kind, name, some[0][0], end, records=tuple(some))
-
-
-def _portions(records: Iterator[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
-    portion: list[tuple[int, int]] = []
-    n_bytes = 0
-    for record in records:
-        if portion and (len(portion) >= N_RECORDS or n_bytes + record[1] > N_BYTES):
-            yield portion
-            portion, n_bytes = [], 0
-        portion.append(record)
-        n_bytes += record[1]
-    if portion:
-        yield portion
+        records = tuple(zip(offsets[start:stop].tolist(), lengths[start:stop].tolist(), strict=True))
+        totals = [0, *accumulate(length for _, length in records)]
+        first = 0
+        while first < len(records):
+            fitting = bisect_right(totals, totals[first] + N_BYTES) - 1
+            end = min(max(fitting, first + 1), first + N_RECORDS)  # a longer record is a shard of its own
+            some = records[first:end]
+            yield Shard(path, None, kind, name, some[0][0], sum(some[-1]), records=some)
+            first = end
 
 
 def windows(records: Sequence[tuple[int, int]]) -> list[Window]:

@@ -4,14 +4,16 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 MAX_HEADER: Final = 256 << 10
 _ARC_2 = re.compile(rb"(.* \S+ \d{14} \S+) \d{3} \S+ \S+ \d+ \S+ (\d+)\s*")
 _ARC_SCHEMES: Final = (
     "http", "https", "ftp", "dns", "whois", "filedesc", "gopher", "news", "metadata", "warcinfo"
 )  # fmt: skip
-_HEADER_END = re.compile(rb"\r?\n\r?\n")
+_HEADER_END = re.compile(rb"\n\r?\n")
+
+_FOLD = re.compile(r"(?<![ \t\r])(?:[ \t\r]*+\n[ \t]++)+")
 
 _STATUS_LINE = re.compile(rb"[\r\n]*HTTP/\d[\d.]*[ \t]*(\d{3})?[^\r\n]*", re.IGNORECASE)
 _HTTP_END = re.compile(rb"\r?\n[ \t]*\r?\n|\r\r")
@@ -51,8 +53,7 @@ class Syntax:
     parse: Callable[[bytes], Header | None]
 
 
-@dataclass(frozen=True, slots=True)
-class HttpHead:
+class HttpHead(NamedTuple):
     """The fields of an HTTP head that matter, encodings in the order they were applied.
 
     `length`: its bytes; `complete`: its empty line is there.
@@ -90,18 +91,11 @@ def _warc_header(block: bytes) -> Header | None:
     end = _HEADER_END.search(block)
     if end is None:
         return None
-    lines = block[: end.start()].decode("utf-8", "replace").split("\n")
-    folded: dict[str, list[str]] = {}
-    name = ""
-    for line in lines[1:]:
-        if line[:1] in (" ", "\t") and name in folded:
-            folded[name].append(line.strip())
-            continue
-        name, colon, value = line.partition(":")
-        name = name.strip().lower()
-        if colon:
-            folded.setdefault(name, [value.strip()])
-    fields = {name: " ".join(parts).strip() for name, parts in folded.items()}
+    lines = block[: end.start()].decode("utf-8", "replace").partition("\n")[2]
+    if "\n " in lines or "\n\t" in lines:
+        lines = _FOLD.sub(" ", lines)
+    parts = (line.partition(":") for line in reversed(lines.split("\n")))
+    fields = {name.strip().lower(): value.strip() for name, colon, value in parts if colon}
     return Header(fields, end.end(), _length(fields.get("content-length", "")))
 
 
@@ -179,6 +173,8 @@ def _http_fields(block: bytes, start: int, status: int | None) -> HttpHead:
     values: dict[bytes, list[str]] = {}
     for field in _HTTP_FIELD.finditer(block, start, stop):
         name = field[1].lower()
+        if name not in _READ:
+            continue
         if not name.endswith(b"encoding"):
             values.pop(name, None)
         values.setdefault(name, []).append(field[2].strip().decode("latin-1"))
@@ -192,6 +188,9 @@ def _http_fields(block: bytes, start: int, status: int | None) -> HttpHead:
         length=length,
         complete=end is not None,
     )
+
+
+_READ: Final = frozenset({b"content-type", b"content-encoding", b"transfer-encoding", b"content-length"})
 
 
 def tokens(value: str) -> tuple[str, ...]:

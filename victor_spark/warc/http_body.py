@@ -2,11 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from io import BytesIO
-from typing import Final
-
-from fastwarc.stream_io import BrotliReader
+from typing import Final, NamedTuple
 
 from victor_spark.warc import compression, file_types
 from victor_spark.warc.compression import GZIP_MAGIC, Encoding
@@ -16,8 +12,7 @@ _MAX_DECLARED: Final = 4
 _MAX_UNDECLARED: Final = 3  # gzip layers that no header announces
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(NamedTuple):
     """A decoded payload, and what is wrong with it.
 
     `truncated`: the end is missing. `oversize`: decoding stopped at the limit, `payload` is what came
@@ -100,8 +95,7 @@ def _unbrotli(packed: bytes, limit: int) -> Body:
     """A brotli body; one that is plain already comes back as it is."""
     if packed.startswith(GZIP_MAGIC):
         return Body(packed)
-    found = compression.gathered(compression.decompressed(lambda: BrotliReader(BytesIO(packed))), limit + 1)
-    return _or_plain(_body(found.content, found.error, limit), packed)
+    return _or_plain(_inflated(packed, "br", limit), packed)
 
 
 def _unzstd(packed: bytes, limit: int) -> Body:

@@ -13,9 +13,6 @@ from itertools import islice
 from typing import Final, NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit
 
-import numpy as np
-import numpy.typing as npt
-
 from victor_spark.errors import InputError, one_line
 from victor_spark.warc import boundaries, coordinates, file_types, storage
 from victor_spark.warc.compression import HEAD_LENGTH, compression_of, unpacked
@@ -91,7 +88,7 @@ class _Known:
 
     def __init__(self) -> None:
         self._whole: set[bytes] = set()
-        self._offsets: dict[bytes, list[npt.NDArray[np.int64]]] = {}
+        self._offsets: dict[bytes, set[int]] = {}
 
     def new_part(self, shard: Shard) -> Shard | None:
         """The shard without the records found before, None when nothing is left of it.
@@ -107,13 +104,10 @@ class _Known:
             is_new = identity not in self._whole
             self._whole.add(identity)
             return shard if is_new else None
-        offsets = np.array([offset for offset, _ in shard.records], dtype=np.int64)
-        known = self._offsets.setdefault(identity, [])
-        for others in known:
-            offsets = offsets[~np.isin(offsets, others)]
-        known.append(offsets)
-        left = set(offsets.tolist())
-        return replace(shard, records=tuple(one for one in shard.records if one[0] in left)) if left else None
+        known = self._offsets.setdefault(identity, set())
+        left = tuple(one for one in shard.records if one[0] not in known)
+        known.update(offset for offset, _ in left)
+        return replace(shard, records=left) if left else None
 
 
 def _local(text: str) -> str:
@@ -191,18 +185,15 @@ def _of_file(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
         return
     if kind not in ("warc", "arc") and named is not None:
         kind = named
-    elif kind == "empty" or (kind == "unknown" and _holds_archive(path)):
+    elif kind == "empty":
         kind = "warc"
+    elif kind == "unknown":  # it may hold an archive that other bytes precede
+        with storage.open_file(path) as file:
+            kind = "unknown" if boundaries.packing_within(Source(file)) is None else "warc"
     if kind not in ("warc", "arc", "html"):
         what = file_types.described(head)
         raise InputError(f"{path} is {what}, not an archive, an html page or a list of paths")
     yield _shard(path, kind)
-
-
-def _holds_archive(path: str) -> bool:
-    """Whether a file that begins with other bytes holds a WARC or ARC record further on."""
-    with storage.open_file(path) as file:
-        return boundaries.packing_within(Source(file)) is not None
 
 
 def _of_tables(paths: Sequence[str], base_url: str | None) -> Iterator[Shard]:

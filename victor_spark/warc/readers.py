@@ -1,35 +1,34 @@
-"""The two readers of archives: FastWARC for healthy WARC, and our own for damage, ARC and byte positions.
+"""Reads records one by one, and the damage between them.
 
 `step` reads one record (or one compressed member) and the damage after it. Records that share a member have
 no offset of their own in the file: theirs is the member's offset plus their position in the member's content,
 and their length is the inflated one.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeVar
-
-from fastwarc.warc import ArchiveIterator, WarcRecord
+from typing import Final, NamedTuple
 
 from victor_spark.errors import one_line
-from victor_spark.warc import boundaries, records
+from victor_spark.warc import boundaries, compression, records
 from victor_spark.warc.boundaries import END, Stream
 from victor_spark.warc.compression import CorruptError
-from victor_spark.warc.headers import ARC, Header, Syntax
+from victor_spark.warc.headers import Header, Syntax
 from victor_spark.warc.records import Damage, RawRecord, Record
-from victor_spark.warc.shard import STANDARD_TYPES, Attempt, Place, ReadOptions
+from victor_spark.warc.shard import Attempt, Place, ReadOptions
 from victor_spark.warc.source import (
     MAGIC_LENGTH,
     MEMBER_NAMES,
     CutError,
+    Member,
     Source,
     SourceError,
-    View,
-    dictionary_of,
-    open_member,
+    member_parts,
 )
 
-T = TypeVar("T")
+_SMALL: Final = 1 << 20
+"""Members with less content are inflated at once."""
+
 Found = Record | Damage
 Steps = Generator[Found, None, int]
 """Yields what is at an offset; returns where the next record or member begins, at last the file's size.
@@ -54,13 +53,8 @@ class Archive:
     skipped: int | None = None
     is_search: bool = False
 
-    @property
-    def is_fast(self) -> bool:
-        """Whether FastWARC reads it; it reads neither ARC nor zstd with a dictionary."""
-        return self.attempt.fast and self.syntax is not ARC and dictionary_of(self.source) is None
-
     def page(self, raw: RawRecord) -> Record | None:
-        """The page record of a raw record, its length still 0; an unexpected error becomes its status."""
+        """The page record of a raw record; an unexpected error becomes its status."""
         if self.is_search:
             return None
         if (skip := self.attempt.skip) is not None and raw.offset == self.skipped:
@@ -74,83 +68,13 @@ class Archive:
             return records.unread(raw, self.filename, "error", reason)
 
 
-def fastwarc_records(archive: Archive, start: int, end: int) -> Generator[Record, None, int]:
-    """Yields the page records that begin in [start, end); returns where `step` has to continue.
-
-    That is one of the shard's last two records, or of the last two before any sign of damage: the end of a
-    record is certain only when the next one is seen, FastWARC takes a truncated last record for a healthy
-    one, and it gives records that share a member the offset of that member's end, where two then meet.
-    A returned offset from `end` on is the first record behind the range: nothing is left to read.
-    """
-    source = archive.source
-    source.seek(start)
-    seen: list[tuple[int, Record | None]] = []  # the last two records: where they begin, what they are
-    try:
-        iterator = _guarded(source, lambda: iter(ArchiveIterator(source, parse_http=False)))
-        while (warc := _guarded(source, lambda: next(iterator, None))) is not None:
-            offset = warc.stream_pos
-            last = seen[-1][0] if seen else start - 1
-            if offset < start or offset <= last or source.surely_no_member_at(offset):
-                break
-            if len(seen) == 2:
-                (before, record), _ = seen
-                if record is not None:
-                    yield replace(record, warc_record_length=last - before)
-                del seen[0]
-                if last >= end:
-                    break
-            seen.append((offset, _converted(archive, warc) if offset < end else None))
-    except CorruptError:
-        pass
-    return seen[0][0] if seen else start
-
-
-def _converted(archive: Archive, warc: WarcRecord) -> Record | None:
-    """The page record of a WARC record, its block read to the end; CorruptError if that comes early."""
-    source, reader = archive.source, warc.reader
-    n_read = 0
-
-    def read(n: int) -> bytes:
-        nonlocal n_read
-        part = _guarded(source, lambda: reader.read(n))
-        n_read += len(part)
-        return part
-
-    headers = warc.headers
-    kind = (headers.get("WARC-Type") or "").lower()
-    if kind not in STANDARD_TYPES:  # damaged, or lines ended by a bare newline read as one line
-        raise CorruptError("no type that the standard knows")
-    if not archive.is_search:
-        archive.attempt.begin(Place(warc.stream_pos, 0))
-    record = archive.page(RawRecord(warc.stream_pos, kind, headers.get, read, warc.content_length))
-    n_read += _guarded(source, reader.consume)
-    if n_read < warc.content_length:
-        raise CorruptError("the block is shorter than declared")
-    return record
-
-
-def _guarded(source: Source, call: Callable[[], T]) -> T:
-    """The result of a FastWARC call; its exceptions and panics become CorruptError or SourceError."""
-    try:
-        return call()
-    except (SourceError, CorruptError, MemoryError):
-        raise
-    except BaseException as error:
-        if source.failure is not None:
-            raise SourceError(str(source.failure)) from source.failure
-        # A Rust panic is a BaseException of a class that can't be imported.
-        if isinstance(error, Exception) or type(error).__name__ == "PanicException":
-            raise CorruptError(str(error)) from error
-        raise
-
-
 def step(archive: Archive, place: Place) -> Steps:
     """Reads the record at a place, or a member's records from there on, and the damage after them."""
     source = archive.source
     if source.compression != "plain":
         return (yield from _member_step(archive, place))
     archive.attempt.begin(place)
-    at = _at(View(source, 0, source.size), place.start, archive)
+    at = _at(source, place.start, archive)
     if at.cut is None:
         yield from at.found
         return source.size if at.following is None else at.following
@@ -162,9 +86,12 @@ def _member_step(archive: Archive, place: Place) -> Steps:
     source = archive.source
     start, position = place
     name = MEMBER_NAMES[source.compression]
+    archive.attempt.begin(place)
+    may_be_whole = position == 0 and archive.skipped is None
+    if may_be_whole and (end := (yield from _only_record(archive, start))) is not None:
+        return end
     try:
-        archive.attempt.begin(place)
-        member = open_member(source, start)
+        member = Member(source, start)
         while True:
             at = _at(member, position, archive)
             if at.following is None:
@@ -183,10 +110,32 @@ def _member_step(archive: Archive, place: Place) -> Steps:
     if complete:
         yield from found
         return end
-    if member.seek(END) == 0:
+    if member.reach(END) == 0:
         found = [Damage(start, end - start, "")]
     yield from _cut(found, name) if position == 0 or at.cut else found
     raise CutError(name)
+
+
+def _only_record(archive: Archive, start: int) -> Generator[Found, None, int | None]:
+    """Reads a healthy member of one record, as most are; returns its end, None for any other member."""
+    syntax = archive.syntax
+    try:
+        content, end, _ = compression.gathered(member_parts(archive.source, start, retry=0), _SMALL)
+    except CorruptError:
+        return None
+    header = boundaries.header_in(content[: boundaries.HEADER_STEP], syntax)
+    if end is None or header is None or header.block_length is None:
+        return None
+    block_end = header.length + header.block_length
+    if not syntax.separator.fullmatch(content, block_end):
+        return None
+
+    def read(position: int, n: int) -> bytes:
+        return content[header.length + position : min(header.length + position + n, block_end)]
+
+    if record := archive.page(RawRecord(start, header.fields, read, header.block_length, end - start)):
+        yield record
+    return end
 
 
 def _cut(found: list[Found], within: str) -> list[Found]:
@@ -213,7 +162,7 @@ def _skipped(archive: Archive, start: int, position: int, reason: str) -> Steps:
         name = MEMBER_NAMES[source.compression]
         yield from _cut([Damage(start, stop - start, reason)], name)
         raise CutError(name)
-    if not boundaries.is_filling(View(source, start, stop), 0, stop - start):
+    if not boundaries.is_filling(source, start, stop):
         yield Damage(start + position, stop - start, reason)
     return stop
 
@@ -261,19 +210,15 @@ def _at(stream: Stream, start: int, archive: Archive) -> _At:
 
 def _raw(stream: Stream, start: int, header: Header, end: int, block_length: int) -> RawRecord:
     """The record at `start` whose block ends at `end` of the stream."""
-    position = start + header.length
+    block = start + header.length
 
-    def read(n: int) -> bytes:
-        nonlocal position
-        part = stream.read_at(position, max(min(n, end - position), 0))
-        position += len(part)
-        return part
+    def read(position: int, n: int) -> bytes:
+        return stream.read_at(block + position, max(min(n, end - block - position), 0))
 
-    kind = header.fields.get("warc-type", "").lower()
-    return RawRecord(start, kind, lambda name: header.fields.get(name.lower()), read, block_length)
+    return RawRecord(start, header.fields, read, block_length)
 
 
 def _damage(stream: Stream, start: int, stop: int | None, reason: str) -> list[Found]:
     """The damage in [start, stop) (None: to the end); none where only filling stands there."""
-    end = stream.seek(END) if stop is None else stop
+    end = stream.reach(END) if stop is None else stop
     return [] if boundaries.is_filling(stream, start, end) else [Damage(start, end - start, reason)]

@@ -4,9 +4,9 @@
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from victor_spark.warc import file_types, headers, http_body
 from victor_spark.warc.headers import HttpHead
@@ -53,40 +53,40 @@ class Damage:
     status: str = "corrupt_record"
 
 
-@dataclass(frozen=True, slots=True)
-class RawRecord:
-    """A record before its block is read: its offset, its WARC type, its fields, and the block as a stream.
+class RawRecord(NamedTuple):
+    """A record before its block is read: its offset, and its fields by lower-case WARC name.
 
-    `field` gives a WARC field by name, in any case. `read(n)` gives at most `n` bytes more of the block,
-    fewer only at its end. `block_length` is the length that the header declares.
+    `read(position, n)` gives at most `n` bytes of the block, fewer only at its end. `block_length` is the
+    length that the header declares, `length` the record's in the file, where it is known.
     """
 
     offset: int
-    type: str
-    field: Callable[[str], str | None]
-    read: Callable[[int], bytes]
+    fields: dict[str, str]
+    read: Callable[[int, int], bytes]
     block_length: int
+    length: int = 0
 
 
 def page_record(raw: RawRecord, options: ReadOptions, filename: str) -> Record | None:
-    """The page record, its length still 0; None when the raw record is neither html nor damaged."""
-    if raw.type not in STANDARD_TYPES:
-        written = raw.field("WARC-Type") or ""
+    """The page record, its length 0 where unknown; None when the raw record is neither html nor damaged."""
+    written = raw.fields.get("warc-type", "")
+    kind = written.lower()
+    if kind not in STANDARD_TYPES:
         reason = f"unknown WARC-Type {written[:_SHOWN_TYPE]!a}" if written else "no WARC-Type"
         return unread(raw, filename, "corrupt_record", reason)
-    if raw.type not in options.record_types or raw.type == "revisit":
+    if kind not in options.record_types or kind == "revisit":
         return None
-    first = raw.read(_FIRST_READ)
-    head = headers.http_head(first) if raw.type == "response" else None
+    first = raw.read(0, _FIRST_READ)
+    head = headers.http_head(first) if kind == "response" else None
     while head is not None and _is_open(head, len(first)):
-        more = raw.read(min(len(first), _longest(options) - len(first)))
-        if not more:
+        longer = raw.read(0, min(2 * len(first), _longest(options)))
+        if len(longer) == len(first):
             break
-        first += more
+        first = longer
         head = headers.http_head(first)
     if head is not None:
         return _http_record(raw, head, first, options, filename)
-    return _bare_record(raw, first, options, filename)
+    return _bare_record(raw, kind, first, options, filename)
 
 
 def _is_open(head: HttpHead, n_read: int) -> bool:
@@ -106,81 +106,90 @@ def _http_record(
     mime = headers.mime_type(head.content_type)
     if mime is not None and mime not in options.mime_types:
         return None
-    record = _record(raw, head.content_type, filename, status=head.status)
     wanted = head.status is None or head.status in options.statuses
+    outcome: dict[str, Any] = {"status": "http_status", "reason": str(head.status)}
     if mime is not None and not wanted:
-        return replace(record, status="http_status", reason=str(head.status))
+        return _record(raw, head.content_type, filename, head.status, outcome)
     if _is_open(head, len(first)) and len(first) >= _longest(options):
-        return replace(record, status="oversize", reason=f"an HTTP head over {len(first)} bytes")
-    body, reason = _body(raw, head, first[head.length :], options)
+        outcome = {"status": "oversize", "reason": f"an HTTP head over {len(first)} bytes"}
+        return _record(raw, head.content_type, filename, head.status, outcome)
+    body, truncated = _body(raw, head, options)
+    of_html = {}
     if mime is None and not body.problem:
         if file_types.looks_like_html(body.payload or first[head.length :]):
-            record = replace(record, content_mime_type=HTML_TYPES[0])
+            of_html = {"content_mime_type": HTML_TYPES[0]}
         elif not head.is_interim:
             return None
-    if not wanted:
-        return replace(record, status="http_status", reason=str(head.status))
-    return with_payload(record, body, reason, options)
+    if wanted:
+        outcome = judged(body, truncated, options)
+    return _record(raw, head.content_type, filename, head.status, outcome | of_html)
 
 
-def _bare_record(raw: RawRecord, first: bytes, options: ReadOptions, filename: str) -> Record | None:
+def _bare_record(
+    raw: RawRecord, kind: str, first: bytes, options: ReadOptions, filename: str
+) -> Record | None:
     """A record whose block is the payload itself, or a response whose HTTP head is broken or absent."""
-    content_type = raw.field("Content-Type")
+    content_type = raw.fields.get("content-type")
     mime = headers.mime_type(content_type)
-    meant_as_http = raw.type == "response" and mime in (None, "application/http")
+    meant_as_http = kind == "response" and mime in (None, "application/http")
     if meant_as_http:
         content_type = HTML_TYPES[0]
         if not file_types.looks_like_html(first):
             damaged = unread(raw, filename, "corrupt_record", "neither an HTTP head nor html")
             is_of_web = damaged.url is None or damaged.url.lower().startswith("http")
             return damaged if first.strip() and is_of_web else None
-    elif mime not in options.mime_types and (raw.type != "conversion" or mime != "text/plain"):
+    elif mime not in options.mime_types and (kind != "conversion" or mime != "text/plain"):
         return None
-    body, reason = _body(raw, HttpHead(), first, options)
-    record = _record(raw, content_type, filename, status=None)
-    if raw.type == "conversion" and mime == "text/plain":
-        record = replace(record, http_charset=record.http_charset or "utf-8")
-    return with_payload(record, body, reason, options)
+    outcome = judged(*_body(raw, HttpHead(), options), options)
+    if kind == "conversion" and mime == "text/plain":
+        outcome["http_charset"] = headers.charset(content_type) or "utf-8"
+    return _record(raw, content_type, filename, None, outcome)
 
 
 def unread(raw: RawRecord, filename: str, status: str, reason: str) -> Record:
     """The record by its header alone, with the reason why its block is not read."""
-    return replace(_record(raw, None, filename, status=None), status=status, reason=reason)
+    return _record(raw, None, filename, None, {"status": status, "reason": reason})
 
 
-def _record(raw: RawRecord, content_type: str | None, filename: str, *, status: int | None) -> Record:
+def _record(
+    raw: RawRecord, content_type: str | None, filename: str, fetch_status: int | None, outcome: dict[str, Any]
+) -> Record:
+    """The record by its header, with what came of reading it: the fields of a Record that are known then."""
+    fields = {
+        "payload": None,
+        "content_mime_type": headers.mime_type(content_type),
+        "http_charset": headers.charset(content_type),
+        "content_truncated": raw.fields.get("warc-truncated") or None,
+    }
     return Record(
-        id=headers.without_brackets(raw.field("WARC-Record-ID")),
-        url=headers.without_brackets(raw.field("WARC-Target-URI")),
+        id=headers.without_brackets(raw.fields.get("warc-record-id")),
+        url=headers.without_brackets(raw.fields.get("warc-target-uri")),
         warc_filename=filename,
         warc_record_offset=raw.offset,
-        warc_record_length=0,
-        payload=None,
-        fetch_time=headers.fetch_time(raw.field("WARC-Date")),
-        fetch_status=status,
-        content_digest=raw.field("WARC-Payload-Digest"),
-        content_mime_type=headers.mime_type(content_type),
-        http_charset=headers.charset(content_type),
-        content_truncated=raw.field("WARC-Truncated") or None,
+        warc_record_length=raw.length,
+        fetch_time=headers.fetch_time(raw.fields.get("warc-date")),
+        fetch_status=fetch_status,
+        content_digest=raw.fields.get("warc-payload-digest"),
+        **fields | outcome,
     )
 
 
-def _body(raw: RawRecord, head: HttpHead, first: bytes, options: ReadOptions) -> tuple[Body, str | None]:
+def _body(raw: RawRecord, head: HttpHead, options: ReadOptions) -> tuple[Body, str | None]:
     """The decoded body, and the reason why its end is missing (None: it is complete)."""
     limit = _longest(options)
     n_raw = raw.block_length - head.length
     if n_raw > limit:
-        return Body(b"", oversize=True), raw.field("WARC-Truncated")
-    packed = first + raw.read(n_raw - len(first))  # FastWARC makes room for all that is asked for
+        return Body(b"", oversize=True), raw.fields.get("warc-truncated")
+    packed = raw.read(head.length, n_raw)
     chunked = "chunked" in head.transfer_encodings
     body = http_body.decode(packed, head.content_encodings, head.transfer_encodings, limit=options.max_bytes)
     promised = n_raw if chunked else max(n_raw, head.content_length or 0)
     cut = body.truncated or len(packed) < promised
-    return body, raw.field("WARC-Truncated") or ("unspecified" if cut else None)
+    return body, raw.fields.get("warc-truncated") or ("unspecified" if cut else None)
 
 
-def with_payload(record: Record, body: Body, truncated: str | None, options: ReadOptions) -> Record:
-    """The record with its payload, or with the status and reason why it can't be cleaned."""
+def judged(body: Body, truncated: str | None, options: ReadOptions) -> dict[str, Any]:
+    """Of a Record's fields the payload, or the status and reason why it can't be cleaned."""
     payload, status, reason = None, None, None
     if body.oversize:
         status, reason = "oversize", f"over {options.max_bytes} bytes"
@@ -192,4 +201,4 @@ def with_payload(record: Record, body: Body, truncated: str | None, options: Rea
         status, reason = "truncated", truncated
     else:
         payload = body.payload
-    return replace(record, payload=payload, content_truncated=truncated, status=status, reason=reason)
+    return {"payload": payload, "content_truncated": truncated, "status": status, "reason": reason}

@@ -230,12 +230,7 @@ def call(path: str, method: str) -> Any:
 
 def tried(path: str, action: Callable[[], T]) -> T:
     """The result of an action on a file system, with retries; OSError if all fail."""
-
-    def translated_action() -> T:
-        with translated(path):
-            return action()
-
-    return with_retries(translated_action)
+    return with_retries(translated(path)(action))
 
 
 @contextmanager

@@ -107,13 +107,11 @@ class Attempt:
     """How a shard is read, the first time or after it killed a process.
 
     `begin` is called with the place of each record before it is read, `progress` with the number of bytes
-    that were read for the first time. Without `fast` nothing is read ahead, so that a failure belongs to the
-    record of the last call of `begin`.
+    that were read for the first time.
     """
 
     begin: Callable[[Place], None] = _ignore
     progress: Callable[[int], None] = _ignore
-    fast: bool = True
     skip: Skip | None = None
 
 

@@ -20,6 +20,7 @@ from victor_spark.redaction import redacted
 from victor_spark.warc import remote_files
 from victor_spark.warc.remote_files import Window
 
+_BUFFER: Final = 256 << 10
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 _WEB: Final = ("http", "https")
 _SPECIAL: Final = {
@@ -54,7 +55,7 @@ def open_file(path: str, windows: Sequence[Window] = ()) -> BinaryIO:
     if name is None:
         if not stat.S_ISREG(os.stat(path).st_mode):  # opening a FIFO would wait for a writer
             raise IsADirectoryError(None, unusable(path) or "not a regular file")
-        return open(path, "rb")
+        return open(path, "rb", _BUFFER)
     if name in _WEB:
         from victor_spark.warc import http_files
 
@@ -84,7 +85,8 @@ def about(path: str) -> tuple[int | None, str | None]:
     if name in _WEB:
         from victor_spark.warc import http_files
 
-        return http_files.about(path)
+        etag, known_size = http_files.about(path)
+        return known_size, etag
     info = remote_files.call(path, "info")
     if info.get("type") == "directory":
         raise FileNotFoundError(path)

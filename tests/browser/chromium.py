@@ -1,6 +1,6 @@
 """A Chromium to test with: the one that is installed, or one that can be had without being root.
 
-    python tests/annotation/browser/chromium.py      prints its path; gets one where there is none
+    python tests/browser/chromium.py      prints its path; gets one where there is none
 
 `./dev test-browser` does that. Where no Chromium, Chrome or Edge is on the PATH (nor in $VICTOR_CHROMIUM): a
 headless build of Chromium from the npm package @sparticuz/chromium (Linux, x86-64; 66 MB, needs nothing
@@ -22,7 +22,7 @@ from typing import Any, Final
 
 import brotli
 
-ROOT: Final = Path(__file__).resolve().parents[3]
+ROOT: Final = Path(__file__).resolve().parents[2]
 UNPACKED: Final = ROOT / ".venv" / "chromium"
 NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
 PACKAGE: Final = "@sparticuz/chromium@147.0.0"

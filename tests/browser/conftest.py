@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.annotation.browser import chromium, pages
+from tests.browser import chromium, pages
 
 pytest.importorskip("playwright", reason="pip install playwright (it is in the dev extra)")
 
 from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
-from tests.annotation.browser.desk import Desk, Server
-from tests.annotation.browser.patience import PATIENCE
+from tests.browser.desk import Desk, Server
+from tests.browser.patience import PATIENCE
 
 ARTICLES = (
     "Late boat",

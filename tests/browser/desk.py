@@ -18,9 +18,9 @@ from typing import Any
 
 from playwright.sync_api import FrameLocator, Locator, Page, expect
 
-from tests.annotation.browser.patience import PATIENCE
+from tests.browser.patience import PATIENCE
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "sesame"
 MAIN = "import sys; from victor_spark.cli import main; sys.exit(main(sys.argv[1:]))"
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, Error
 
-from tests.annotation.browser.patience import Patience
+from tests.browser.patience import Patience
 
 pytestmark = pytest.mark.browser
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.annotation.browser.desk import Desk, Server, labelled
-from tests.annotation.browser.pages import (
+from tests.browser.desk import Desk, Server, labelled
+from tests.browser.pages import (
     FIRST,
     FOOTER,
     HEADLINE,

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.annotation.browser.desk import Desk, Server, labelled
-from tests.annotation.browser.pages import FIRST, HEADLINE, LAST, N_BLOCKS, SUBHEADING
+from tests.browser.desk import Desk, Server, labelled
+from tests.browser.pages import FIRST, HEADLINE, LAST, N_BLOCKS, SUBHEADING
 
 pytestmark = pytest.mark.browser
 

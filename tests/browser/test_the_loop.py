@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from tests.annotation.browser.desk import MAIN, Desk, Server, free_port
-from tests.annotation.browser.patience import PATIENCE
+from tests.browser.desk import MAIN, Desk, Server, free_port
+from tests.browser.patience import PATIENCE
 
 pytestmark = [pytest.mark.browser, pytest.mark.spark, pytest.mark.timeout(1200)]
 

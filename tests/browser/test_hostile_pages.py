@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
-from tests.annotation.browser import pages
-from tests.annotation.browser.desk import Desk, Server, labelled
+from tests.browser import pages
+from tests.browser.desk import Desk, Server, labelled
 
 pytestmark = pytest.mark.browser
 

@@ -1,0 +1,231 @@
+"""The blocks as a browser shows them: with the marks that it adds, without the text that it hides."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from victor_spark.blocks import Blocks, Bool, first_from
+from victor_spark.html.tags import BIT, GROUPS
+from victor_spark.kernels import code_points, text_of, views
+from victor_spark.parser.elements import ELEMENTS
+from victor_spark.rendering.walk import complete
+from victor_spark.words import INVISIBLE
+
+_HIDDEN: Final = GROUPS.index("hidden")
+_INVISIBLE: Final = code_points(INVISIBLE)
+_ANYWHERE: Final = "¶🔗↩⤴⏎^↑"
+_SIGNS: Final = frozenset(map(ord, f"#§⚓∞{_ANYWHERE}"))
+_LONGEST_SIGN: Final = 3
+_FEWEST_LETTERS: Final = 3
+"""Letters of words that complete a paragraph: [1] has fewer."""
+_LONGEST_HIDDEN: Final = 80
+_QUOTE: Final = re.compile(r"<(/?)q(?=[ >])")
+_LANGUAGE: Final = re.compile(r'<html(?= )[^<>]* lang="([a-zA-Z]+)(-(?:hant|tw|hk|mo)\b)?', re.IGNORECASE)
+_OTHER_QUOTES: Final = {
+    "„“‚‘": "bg cs de et is ka lt mk sk sl sq",
+    "„”«»": "hu pl ro",
+    "”“’‘": "ar ur",
+    "””’’": "fi he sv",
+    "«»„“": "be hy ru uk",
+    "«»‘’": "nb nn no",
+    "«»“”": "ca el es eu fr gl it pt rm",
+    "「」『』": "ja zh-",
+}
+_QUOTES: Final = {name: marks for marks, names in _OTHER_QUOTES.items() for name in names.split()}
+"""Quotation marks by the language of the page, those of inner quotations last; else those of English."""
+_GLUED_CITE: Final = re.compile(r"</cite>(?=[^\W_])")
+_HIDING: Final = re.compile(
+    r"<(span|a|b|i|em|strong|small|font|sup|sub|abbr|label|td|th|tr)(?= )(?![^>]*(?:[nN]ote|math))[^>]* "
+    r'(?:hidden(?:="[^"]*")?(?=[ >])|style="(?:[^"]*;)?\s*display\s*:\s*none\b|class="mw-editsection")[^>]*>',
+    re.IGNORECASE,
+)
+_MOST_UP: Final = 4
+"""Elements between a text and the one that hides it."""
+_LONGEST_HIDING: Final = 2000
+_RAISED: Final = re.compile(
+    r"<sup( [^>]*)?>\s*(?:<(?:i|em|b|var)(?: [^>]*)?>)?"
+    r"([-−–+]?\d{1,3}|[-−–]?\d?[ijknpqxyz](?:[-−–+]\d)?)\s*(?:</(?:i|em|b|var)>)?</sup>"
+)
+_NOTE: Final = re.compile("note|ref|cit|fn")
+_LETTER: Final = r"(?<![^\W\d_])(?:[a-zα-ωR]|[α-ω][a-z])"
+_BASES: Final = {
+    True: re.compile(rf"(?:(?<![\d.,])10|{_LETTER}|\((?=[^()]*[-+−×·/])(?:[^()\w]|\b\w\b)+\))\Z"),
+    False: re.compile(rf"(?:\d|{_LETTER}|[A-Z)])\Z"),
+}
+"""What stands before a number, and before a variable."""
+_UNIT: Final = re.compile(r"(?<![^\W\d_])(?:[kcdmnµμ]?m|\d\s?(?:ft|in|mi|yd))\Z")
+_LONGEST_BASE: Final = 24
+
+
+def shown(blocks: Blocks, kept: Bool, html: str, *, plain: bool = False) -> tuple[Blocks, Bool]:
+    """The blocks with the quotation marks of `q`, without invisible characters, and which of them are kept.
+
+    A paragraph half of which is kept has no gaps between kept blocks, and one most of which is kept is whole
+    (at its ends, if `plain`, with its punctuation only). Not kept are what its own style hides in a line or a
+    table, the signs of links to headings, and those back from footnotes. A `cite` that begins a quote has a
+    space after it. With `plain`, for text without mark-up, a power is written as in 10^8; the mark of a
+    footnote is none.
+    """
+    if not kept.any():
+        return blocks, kept
+    kept, sizes = kept.copy(), blocks.text_end - blocks.text_start
+    at_ends = inside = ~blocks.left_out & ((blocks.n_words == 0) | (blocks.n_letters >= _FEWEST_LETTERS))
+    if plain:
+        at_ends = inside & (blocks.n_words == 0)
+    complete(*views(blocks.paragraph, sizes, *(c.view(np.uint8) for c in (inside, at_ends, kept))))
+    texts = dict(_powers(blocks, kept, html)) if plain and has(blocks, "sup") else {}
+    if has(blocks, "q"):
+        _quote(blocks, kept, html, texts)
+    if has(blocks, "cite"):
+        blocks = _with_cites_apart(blocks, html)
+    hidden = [*_hidden(blocks, kept, html), *_signs(blocks, kept)]
+    if not blocks.text.isascii():
+        places = np.flatnonzero(blocks.points >= _INVISIBLE.min())
+        places = places[np.isin(blocks.points[places], _INVISIBLE)]
+        if len(places):
+            blocks = _without(blocks, places)
+            hidden += np.flatnonzero(blocks.text_start == blocks.text_end).tolist()
+    if hidden:
+        left_out = blocks.left_out.copy()
+        kept[hidden], left_out[hidden] = False, True
+        blocks = replace(blocks, left_out=left_out)
+    return with_texts(blocks, texts), kept
+
+
+def _without(blocks: Blocks, places: npt.NDArray[np.intp]) -> Blocks:
+    """The blocks without the characters at some places of their texts."""
+    points = np.delete(blocks.points, places)
+    columns = (blocks.text_start, blocks.text_end)
+    start, end = ((column - np.searchsorted(places, column)).astype(np.int32) for column in columns)
+    return replace(blocks, points=points, text=text_of(points), text_start=start, text_end=end)
+
+
+def with_texts(blocks: Blocks, texts: dict[int, str]) -> Blocks:
+    """The blocks with other texts for those that `texts` has."""
+    if not texts:
+        return blocks
+    start, end, size = blocks.text_start.copy(), blocks.text_end.copy(), len(blocks.points)
+    for row, text in texts.items():
+        start[row], end[row] = size, size + len(text)
+        size += len(text)
+    added = "".join(texts.values())
+    points = np.concatenate([blocks.points, code_points(added)])
+    return replace(blocks, points=points, text=blocks.text + added, text_start=start, text_end=end)
+
+
+def _text(blocks: Blocks, row: int) -> str:
+    return blocks.text[blocks.text_start[row] : blocks.text_end[row]]
+
+
+def _powers(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[int, str]]:
+    """The blocks that are powers of what stands before them, with a sign of it; other numbers apart."""
+    for match in _RAISED.finditer(html):
+        row = first_from(blocks.start, match.start(2))
+        if not 0 < row < len(blocks) or blocks.start[row] != match.start(2) or blocks.space_before[row]:
+            continue
+        if blocks.paragraph[row] != blocks.paragraph[row - 1] or not (kept[row - 1] and kept[row]):
+            continue
+        if int(blocks.containers[row]) & ~int(blocks.containers[row - 1]) & BIT["a"]:
+            continue  # a link of its own leads to a note
+        base, (attributes, power) = _text(blocks, row - 1)[-_LONGEST_BASE:], match.groups()
+        is_unit = power in ("2", "3") and _UNIT.search(base) is not None
+        is_base = power[0] in "-−–" or (power != "1" and bool(_BASES[power.isdigit()].search(base)))
+        if not _NOTE.search(attributes or "") and (is_unit or is_base):  # no cents of a price
+            yield row, f"^{power}"
+        elif base[-1:].isdigit() and power[0].isdigit():
+            yield row, f" {_text(blocks, row)}"
+
+
+def _quote(blocks: Blocks, kept: Bool, html: str, texts: dict[int, str]) -> None:
+    """Puts the quotation marks of `q` into the texts of its first and last kept blocks."""
+    stated = _LANGUAGE.match(html)
+    name = stated[1].lower() + "-" * bool(stated[2]) if stated else ""
+    marks = _QUOTES.get(name, "“”‘’")
+    opened: list[int] = []
+    for match in _QUOTE.finditer(html):
+        place = first_from(blocks.start, match.start())
+        if not match[1]:
+            opened.append(place)
+            continue
+        first = opened.pop() if opened else 0
+        rows = kept[first:place].nonzero()[0] + first
+        for is_end, row in enumerate((rows[:1], rows[-1:])):
+            for at in row.tolist():
+                mark, text = marks[2 * (len(opened) % 2) + is_end], texts.get(at) or _text(blocks, at)
+                texts[at] = text + mark if is_end else mark + text
+
+
+def _with_cites_apart(blocks: Blocks, html: str) -> Blocks:
+    """The blocks with a space before those that follow a `cite` at the beginning of a quote."""
+    space_before, inside = blocks.space_before.copy(), BIT["blockquote"]
+    for match in _GLUED_CITE.finditer(html):
+        row = first_from(blocks.start, match.end())
+        first = first_from(blocks.start, html.rfind("<cite", 0, match.start()))
+        begins = first == 0 or blocks.paragraph[first - 1] != blocks.paragraph[min(first, row)]
+        if first < row < len(blocks) and begins and int(blocks.containers[row]) & inside:
+            space_before[row] = max(space_before[row], 1)
+    return replace(blocks, space_before=space_before)
+
+
+def _signs(blocks: Blocks, kept: Bool) -> Iterator[int]:
+    """Links that are a sign: to a heading, term or caption itself, or back from a footnote."""
+    rows = np.flatnonzero(kept & (blocks.text_end - blocks.text_start <= _LONGEST_SIGN))
+    first = blocks.points[blocks.text_start[rows]].tolist()
+    for row in [row for row, c in zip(rows.tolist(), first, strict=True) if c in _SIGNS]:
+        containers, sign = int(blocks.containers[row]), _text(blocks, row)
+        named = blocks.heading_level[row] or containers & (BIT["dt"] | BIT["figcaption"])
+        if containers & BIT["a"] and (named or sign[0] in _ANYWHERE) and not any(map(str.isalnum, sign)):
+            yield row
+
+
+def _hidden(blocks: Blocks, kept: Bool, html: str) -> Iterator[int]:
+    """Short blocks of elements in a line or a table that their own style hides; others open on a click."""
+    sizes = blocks.text_end - blocks.text_start
+    until = 0  # the block after the last such element
+    for row in _in_lines(blocks, (kept | (blocks.td_group > 0)) & ~blocks.left_out):
+        at = start = int(blocks.start[row])
+        for _ in range(_MOST_UP + 1 if row >= until else 0):
+            at = html.rfind("<", 0, at)
+            if found := _HIDING.match(html, at):
+                until = max(row + 1, first_from(blocks.start, _end(html, found)))
+                yield from (np.flatnonzero(sizes[row:until] <= _LONGEST_HIDDEN) + row).tolist()
+                break
+            between = html[html.find(">", at) + 1 : start].lstrip()
+            if html[at + 1] == "/" or (between and between[0] != "<"):
+                break
+
+
+def _end(html: str, tag: "re.Match[str]") -> int:
+    """Where the element of a start tag ends; 0 if it is long."""
+    depth = 1
+    for found in re.finditer(f"<(/?){tag[1]}(?=[ >])", html[tag.end() : tag.end() + _LONGEST_HIDING]):
+        depth += -1 if found[1] else 1
+        if not depth:
+            return tag.end() + found.start()
+    return 0
+
+
+def _in_lines(blocks: Blocks, chosen: Bool) -> list[int]:
+    """Those of some blocks that an element around them may hide, in a table or a paragraph with others."""
+    has_next = blocks.paragraph[1:] == blocks.paragraph[:-1]
+    among_others = np.concatenate([has_next, [False]]) | np.concatenate([[False], has_next])
+    by_style = (blocks.hints[_HIDDEN] <= _MOST_UP) & (among_others | (blocks.td_group > 0))
+    brackets = (blocks.heading_level > 0) & (blocks.points[blocks.text_start] == ord("["))
+    there = chosen & (by_style | (brackets & among_others))
+    return np.flatnonzero(there).tolist()
+
+
+def needs_html(blocks: Blocks) -> bool:
+    """Whether `shown` reads the html of such blocks."""
+    named = any(has(blocks, name) for name in ("sup", "q", "cite"))
+    return named or bool(_in_lines(blocks, ~blocks.left_out))
+
+
+def has(blocks: Blocks, element: str) -> bool:
+    """Whether the source of the page has such an element; one of ELEMENTS."""
+    number = ELEMENTS.index(element)
+    return bool(blocks.source_elements[number : number + 1].any())
