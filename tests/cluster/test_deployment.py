@@ -1,24 +1,17 @@
-"""What the deployment files say, done on this machine: the packed environment, every command of compose."""
+"""The packed environment and the zip, on executors that have nothing else of ours."""
 
 import json
-import shlex
 import shutil
-import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from moto.server import ThreadedMotoServer
 
 from tests.cluster import standalone
 from tests.cluster.runs import ROOT, Outcome, environment
-from tests.cluster.standalone import Cluster, Daemon
-from tests.deployment import compose
+from tests.cluster.standalone import Cluster
 from tests.spark.crawl import rows
 from victor_spark.cli import main
 
@@ -142,87 +135,3 @@ def test_a_zip_is_victor_spark_where_the_packages_are_installed(
         assert place["kernel"].endswith(".so")
         assert Path(place["driver"]).is_relative_to(dist)
     assert outcomes(tmp_path / "out") == expected
-
-
-@pytest.fixture
-def store() -> Iterator[str]:
-    """The address of the S3: MinIO's where it is installed, otherwise moto's, which runs in its place."""
-    if shutil.which("minio"):
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        yield f"127.0.0.1:{port}"
-        return
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    yield "{}:{}".format(*server.get_host_and_port())
-    server.stop()
-
-
-def answers(address: str) -> bool:
-    """Whether a server is there, after a while."""
-    host, _, port = address.partition(":")
-    for _ in range(300):
-        with suppress(OSError), socket.create_connection((host, int(port)), timeout=1):
-            return True
-        time.sleep(0.1)
-    return False
-
-
-@pytest.fixture
-def composed(tmp_path: Path, store: str) -> Iterator[Callable[..., Any]]:
-    """Starts a service of docker-compose.yml on this machine: its own command, in its own environment."""
-    started: list[Daemon] = []
-    addresses = {"minio:9000": store, "--address :9000": f"--address {store}"}
-    addresses |= {"--console-address :9001": "--console-address 127.0.0.1:0"}
-    addresses |= {
-        "/tmp/spark-work": str(tmp_path / "work"),
-        "/data": str(tmp_path),
-        "--host master --port 7077": "--host 127.0.0.1 --port 0",
-    }
-    addresses |= {"--webui-port 8080": "--webui-port 0", "--memory 4g": "--memory 1g"}
-    addresses |= {"spark.executor.memory=1g": "spark.executor.memory=512m"}
-
-    def start(name: str, command: str | None = None, **others: str) -> Daemon:
-        service = compose.service(name)
-        words = {**addresses, **{old.replace("_", ":", 1): new for old, new in others.items()}}
-        command = compose.replaced(command or service["command"], words)
-        variables = {key: compose.replaced(value, words) for key, value in service["environment"].items()}
-        variables |= {"SPARK_LOCAL_HOSTNAME": "127.0.0.1", "SPARK_LOCAL_IP": "127.0.0.1"}
-        log = tmp_path / f"{name}-{len(started)}.log"
-        with log.open("wb") as file:
-            process = subprocess.Popen(
-                shlex.split(command),
-                cwd=ROOT,
-                env={**environment(), **variables, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(ROOT)},
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=file,
-                start_new_session=True,
-            )
-        started.append(Daemon(process, log))
-        return started[-1]
-
-    yield start
-    for daemon in reversed(started):
-        daemon.stop()
-
-
-def test_every_command_of_compose_runs_as_it_is_written(
-    composed: Callable[..., Daemon], store: str, crawl: Path, expected: list[Outcome], tmp_path: Path
-) -> None:
-    """Addresses and sizes are this machine's; where no MinIO is installed, moto runs in its place."""
-    shutil.copytree(crawl, tmp_path / "crawl")
-    if shutil.which("minio"):
-        (tmp_path / "s3").mkdir()
-        composed("minio", "minio " + compose.service("minio")["command"])  # its image begins with the program
-    assert answers(store)
-    url = composed("master").said(standalone._MASTER_UP)[1]
-    master = {"spark_//master:7077": url}
-    for name in ("worker-1", "worker-2"):
-        composed(name, **master).said(standalone._WORKER_UP)
-    assert [name for name, _ in compose.runs()] == ["upload", "job", "job"]
-    for name, command in compose.runs():
-        job = composed(name, command, **master)
-        assert job.process.wait(600) == 0, job.tail()
-    assert "complete" in job.tail()
-    assert outcomes(tmp_path / "clean") == expected

@@ -1,7 +1,6 @@
 """docker-compose.yml as Compose reads it: merged, with the defaults of its variables."""
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,10 +27,3 @@ def runs() -> list[tuple[str, str]]:
     """What the file's head tells people to run: services and commands, their own where it names no other."""
     found = _RUN.findall(PATH.read_text(encoding="utf-8"))
     return [(name, command.strip() or service(name)["command"]) for name, command in found]
-
-
-def replaced(text: str, words: Mapping[str, str]) -> str:
-    """The text with other addresses."""
-    for old, new in words.items():
-        text = text.replace(old, new)
-    return text
