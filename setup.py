@@ -131,4 +131,5 @@ class BuildWithData(build_py):
 
 modules = extensions()
 tag = {"py_limited_api": "cp{}{}".format(*STABLE)} if modules and modules[0].py_limited_api else {}
-setup(ext_modules=modules, cmdclass={"build_py": BuildWithData}, options={"bdist_wheel": tag})
+options = {"bdist_wheel": tag, "build_ext": {"parallel": str(os.cpu_count() or 1)}}
+setup(ext_modules=modules, cmdclass={"build_py": BuildWithData}, options=options)

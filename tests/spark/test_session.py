@@ -58,6 +58,16 @@ def test_the_driver_keeps_little_of_what_is_over_unless_told_to(spark: SparkSess
     assert "spark.ui.retainedStages" in kept
 
 
+@pytest.mark.parametrize(
+    ("master", "n"), [("local", "8"), ("local[3]", "24"), ("local[2, 4]", "16"), ("spark://host:7077", None)]
+)
+def test_in_local_mode_the_cores_decide_how_many_partitions_a_shuffle_has(master: str, n: str | None) -> None:
+    """On a cluster, Spark's default stays."""
+    name = "spark.sql.shuffle.partitions"
+    assert _defaults(master, conf()).get(name) == n
+    assert name not in _defaults(master, conf(sql_shuffle_partitions="5"))
+
+
 def test_rdds_and_plans_share_their_python_workers(spark: SparkSession) -> None:
     """Spark keeps workers apart whose environments differ, each set below a parent that forks them."""
 

@@ -57,6 +57,9 @@ _UNLESS_SET: Final = {
     # The pages table has more columns than the default of 25; Spark would warn that it shortens a plan.
     "spark.sql.debug.maxToStringFields": "200",
 }
+_SHUFFLED_PER_CORE: Final = 8
+"""Partitions of a shuffle in local mode. Spark's default of 200 would cost a small crawl more than its pages."""
+
 _JAVA_OPTIONS: Final = ("spark.executor.extraJavaOptions", "spark.executor.defaultJavaOptions")
 _LACKING: Final = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _MASTER: Final = re.compile(
@@ -181,7 +184,10 @@ def _build(master: str | None) -> SparkSession:
 
 def _defaults(master: str, configured: SparkConf) -> dict[str, str]:
     """Our settings that the configuration lacks."""
-    local = _LOCAL_UNLESS_SET if master.startswith("local") else {}
+    local: dict[str, str] = {}
+    if cores := re.match(r"local(?:\[(\d+|\*))?", master):
+        n_cores = (os.cpu_count() or 1) if cores[1] == "*" else int(cores[1] or 1)
+        local = {**_LOCAL_UNLESS_SET, "spark.sql.shuffle.partitions": str(_SHUFFLED_PER_CORE * n_cores)}
     defaults = {key: value for key, value in {**_UNLESS_SET, **local}.items() if configured.get(key) is None}
     if not any(configured.get(key) for key in _JAVA_OPTIONS):  # two collectors at once, and Java won't start
         defaults["spark.executor.extraJavaOptions"] = f"{QUICK} {SMALL}"
