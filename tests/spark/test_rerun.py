@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -84,9 +85,19 @@ def test_a_run_that_died_before_its_config_was_written_starts_over(
 ) -> None:
     assert spark
     (tmp_path / "out" / "_run").mkdir(parents=True)
-    (tmp_path / "out" / "_run" / ".config.json.draft").write_text("{")
+    (tmp_path / "out" / "_run" / ".config.json.0a1b2c3d4e5f").write_text("{")
     assert victor("clean", crawl / "b.warc.gz", "--output", tmp_path / "out").code == 0
     assert len(rows(tmp_path / "out")) == 6
+
+
+def test_several_that_write_a_file_at_once_each_write_it_whole(tmp_path: Path) -> None:
+    """As runs do that take a lease where the filesystem has no locks."""
+    files = LocalFiles(str(tmp_path))
+    contents = [bytes([number]) * 50_000 for number in range(8)]
+    with ThreadPoolExecutor(len(contents)) as pool:
+        list(pool.map(lambda content: [files.write("_run/lease.json", content) for _ in range(20)], contents))
+    assert files.read("_run/lease.json") in contents
+    assert [path.name for path in (tmp_path / "_run").iterdir()] == ["lease.json"]
 
 
 def test_two_runs_at_once_the_second_refuses(done: Path, crawl: Path, victor: Victor) -> None:

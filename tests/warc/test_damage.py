@@ -16,6 +16,7 @@ from victor_spark.errors import ShardError
 from victor_spark.warc.reading import read
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Shard
+from victor_spark.warc.source import Member
 
 N = 9
 MAGIC = 4
@@ -306,6 +307,20 @@ def test_many_records_in_one_gzip_stream(reading: Reading) -> None:
     assert [r.payload for r in records] == [making.page(number) for number in range(N)]
     assert [r.warc_record_offset for r in records] == plain.offsets[:-1]  # positions in the stream
     assert [r.warc_record_length for r in records] == plain.lengths()
+
+
+def test_records_of_wrong_lengths_in_one_gzip_stream_cost_no_more_inflating(
+    reading: Reading, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search for the next record reads ahead; the record itself is still at hand then."""
+    n = 300
+    blocks = [making.http(making.page(number, n_words=2_000)) for number in range(n)]
+    raw = [making.warc(block, number=number, length=len(block) + 7) for number, block in enumerate(blocks)]
+    begun = list[Member]()
+    start = Member._start
+    monkeypatch.setattr(Member, "_start", lambda member: (begun.append(member), start(member)))
+    assert len(reading(gzip.compress(b"".join(raw)))) == n
+    assert len(begun) == 1
 
 
 def test_long_records_in_one_gzip_stream(reading: Reading) -> None:

@@ -97,12 +97,15 @@ class LocalFiles:
         path = self._root / name
         self._root.mkdir(exist_ok=True)
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_name(f".{path.name}.draft")
-        with draft.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
+        draft = path.with_name(f".{path.name}.{uuid4().hex[:12]}")  # of this process alone
+        try:
+            with draft.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
 
     def remove(self, name: str) -> None:
         """Removes a file or a tree, if it is there.

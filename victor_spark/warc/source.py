@@ -13,7 +13,9 @@ MAGIC_LENGTH: Final = 4
 """Bytes that show that a member begins."""
 
 _RETRY: Final = 512
-_KEPT: Final = 256 << 10
+_KEPT: Final = 4 << 20
+"""Inflated bytes behind us that are kept: more than a search for the next record reads ahead."""
+
 _LONGEST_DICTIONARY: Final = 64 << 20
 
 
