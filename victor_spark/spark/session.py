@@ -58,7 +58,7 @@ _UNLESS_SET: Final = {
     "spark.sql.debug.maxToStringFields": "200",
 }
 _SHUFFLED_PER_CORE: Final = 8
-"""Partitions of a shuffle in local mode; Spark's default of 200 costs a small crawl more than its pages do."""
+"""Partitions of a shuffle in local mode; the default of 200 costs a small crawl more than its pages do."""
 
 _JAVA_OPTIONS: Final = ("spark.executor.extraJavaOptions", "spark.executor.defaultJavaOptions")
 _LACKING: Final = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
