@@ -9,7 +9,6 @@ from typing import Final, TypeAlias
 
 from victor_spark import roles
 from victor_spark.blocks import Blocks, Bool, Cleaner, Float64, Page, Scores
-from victor_spark.errors import UsageError
 from victor_spark.hosts import site
 from victor_spark.model import decision
 from victor_spark.model.crf import Model, marginals
@@ -79,12 +78,6 @@ def scores(probabilities: Float64, blocks: Blocks, decide: Decision = decide) ->
 SITE_MODEL: Final = "sites/model.json"
 SITE_TABLE: Final = "site-table"
 """The names of the site model, and of the list of a table's files, among the models of a run."""
-
-
-def check_sites(cleaner: str, sites: str | None) -> None:
-    """UsageError if a cleaner can't use a table of sites."""
-    if sites and cleaner != NAME:
-        raise UsageError(f"--sites needs the cleaner {NAME}, not {cleaner}")
 
 
 def site_model() -> dict[str, bytes]:

@@ -75,13 +75,6 @@ class Statements:
             for value in self.texts(work, field, inner):
                 yield f"{name}.{field}", value
 
-    def of_type(self, kind: str, field: str) -> Candidates[str]:
-        """Texts of a field of all things of a type."""
-        for types, thing in self._things:
-            if kind in types:
-                for value in self.texts(thing, field, "name"):
-                    yield f"{source(types)}.{field}", value
-
     def texts(self, thing: Thing, field: str, inner: str) -> Iterator[str]:
         """Texts of a field of one thing."""
         return json_ld.strings(thing.get(field), inner, self._by_id)
@@ -139,7 +132,9 @@ class Statements:
     def site_names(self) -> Candidates[str]:
         """Names of the site that the page is of."""
         yield from self.meta("site")
-        yield from self.of_type("WebSite", "name")
+        for types, thing in self._things:
+            if "WebSite" in types:
+                yield from ((f"{source(types)}.name", value) for value in self.texts(thing, "name", "name"))
         yield from self.of_works("publisher")
         yield from self.meta("other_site")
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from victor_spark.blocks import Blocks, Bool, first_from
 from victor_spark.html.tags import BIT, GROUPS
@@ -87,21 +86,18 @@ def shown(blocks: Blocks, kept: Bool, html: str, *, plain: bool = False) -> tupl
         places = np.flatnonzero(blocks.points >= _INVISIBLE.min())
         places = places[np.isin(blocks.points[places], _INVISIBLE)]
         if len(places):
-            blocks = _without(blocks, places)
+            points = np.delete(blocks.points, places)
+            start, end = (
+                (column - np.searchsorted(places, column)).astype(np.int32)
+                for column in (blocks.text_start, blocks.text_end)
+            )
+            blocks = replace(blocks, points=points, text=text_of(points), text_start=start, text_end=end)
             hidden += np.flatnonzero(blocks.text_start == blocks.text_end).tolist()
     if hidden:
         left_out = blocks.left_out.copy()
         kept[hidden], left_out[hidden] = False, True
         blocks = replace(blocks, left_out=left_out)
     return with_texts(blocks, texts), kept
-
-
-def _without(blocks: Blocks, places: npt.NDArray[np.intp]) -> Blocks:
-    """The blocks without the characters at some places of their texts."""
-    points = np.delete(blocks.points, places)
-    columns = (blocks.text_start, blocks.text_end)
-    start, end = ((column - np.searchsorted(places, column)).astype(np.int32) for column in columns)
-    return replace(blocks, points=points, text=text_of(points), text_start=start, text_end=end)
 
 
 def with_texts(blocks: Blocks, texts: dict[int, str]) -> Blocks:

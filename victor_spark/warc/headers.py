@@ -218,20 +218,15 @@ def fetch_time(date: str | None) -> datetime | None:
         return None
     try:
         time = datetime.fromisoformat(date.strip())
-    except ValueError:
-        return _from_digits(date)
+    except ValueError:  # the leading digits may be year, month, day, hour, minute, second, as far as they go
+        digits = "".join(_DIGITS.findall(date.partition(".")[0]))[:14]
+        try:
+            return datetime.strptime(digits, "%Y%m%d%H%M%S"[: len(digits) - 2]).replace(tzinfo=UTC)
+        except ValueError:
+            return None
     try:
         return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except OverflowError:
-        return None
-
-
-def _from_digits(date: str) -> datetime | None:
-    """The date whose leading digits are year, month, day, hour, minute, second, as far as they go."""
-    digits = "".join(_DIGITS.findall(date.partition(".")[0]))[:14]
-    try:
-        return datetime.strptime(digits, "%Y%m%d%H%M%S"[: len(digits) - 2]).replace(tzinfo=UTC)
-    except ValueError:
         return None
 
 
