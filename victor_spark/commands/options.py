@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from victor_spark import errors
-from victor_spark.errors import UsageError, VictorError
+from victor_spark.errors import UsageError
 
 MAX_SECONDS: Final = 1e6
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?", re.IGNORECASE)
@@ -95,7 +95,7 @@ def option(name: str, help_: str, kind: Callable[[str], Any] = str, **how: Any) 
         how["nargs"] = "?"
     if "default" not in help_ and how.get("default") not in (None, []):
         help_ = f"{help_} (default: %(default)s)" if help_ else "default: %(default)s"
-    return Option(flag, {"help": _PERCENT.sub("%%", help_), "type": _type(kind), **how})
+    return Option(flag, {"help": _PERCENT.sub("%%", help_), "type": kind, **how})
 
 
 def switch(flag: str, help_: str, value: object = True, **how: Any) -> Option:
@@ -141,19 +141,6 @@ def command_line(start: str, arguments: argparse.Namespace, *names: str) -> str:
             values = [] if value is True else value if isinstance(value, list) else [value]
             words += [Path(each).name if isinstance(each, str) else str(each) for each in values]
     return shlex.join(words)
-
-
-def _type(kind: Callable[[str], Any]) -> Callable[[str], Any]:
-    """A type of values for argparse, which shows the message of its own exception only."""
-
-    def read(text: str) -> Any:
-        try:
-            return kind(text)
-        except VictorError as error:
-            raise argparse.ArgumentTypeError(str(error)) from error
-
-    read.__name__ = kind.__name__  # in argparse's message, where Python's `int` or `float` fails
-    return read
 
 
 def probability(text: str, most: float = 1.0) -> float:
