@@ -8,6 +8,7 @@ from itertools import chain, islice
 from typing import Final, TypeVar
 from urllib.parse import urljoin, urlsplit
 
+from victor_spark.hosts import host_name
 from victor_spark.metadata import json_ld
 from victor_spark.metadata.evidence import MAX_VALUE, Evidence, Marked
 from victor_spark.metadata.json_ld import Thing
@@ -127,7 +128,7 @@ class Statements:
     @cached_property
     def host(self) -> str:
         """The host of the page's address without `www.` and top-level domain; "" where there is none."""
-        return _host(self.url).removeprefix("www.").rpartition(".")[0]
+        return (host_name(self.url) or "").removeprefix("www.").rpartition(".")[0]
 
     def site_names(self) -> Candidates[str]:
         """Names of the site that the page is of."""
@@ -164,7 +165,7 @@ class Statements:
         """Whether 3/4/2024 is a day of March here, as in the United States."""
         language = (self.evidence.language or "").casefold().replace("_", "-")
         elsewhere = (".uk", ".au", ".nz", ".ie", ".in", ".za")
-        return language in ("", "en", "en-us") and not _host(self.url).endswith(elsewhere)
+        return language in ("", "en", "en-us") and not (host_name(self.url) or "").endswith(elsewhere)
 
 
 def source(types: Iterable[str]) -> str:
@@ -178,10 +179,3 @@ def key(text: str) -> str:
 
 
 _NOT_IN_KEYS: Final = re.compile(r"[\W_]+")
-
-
-def _host(url: str | None) -> str:
-    try:
-        return urlsplit(url or "").hostname or ""
-    except ValueError:
-        return ""
