@@ -183,8 +183,3 @@ def numbers(text: str) -> tuple[int, ...]:
         return tuple(int(number) for number in text.split(","))
     except ValueError:
         raise UsageError(f"{text!r} is not a list of whole numbers such as 200,203") from None
-
-
-def words(text: str) -> tuple[str, ...]:
-    """Lower-case words separated by commas."""
-    return tuple(word.strip().lower() for word in text.split(",") if word.strip())

@@ -182,7 +182,7 @@ def _hidden(blocks: Blocks, kept: Bool, html: str) -> Iterator[int]:
     """Short blocks of elements in a line or a table that their own style hides; others open on a click."""
     sizes = blocks.text_end - blocks.text_start
     until = 0  # the block after the last such element
-    for row in _in_lines(blocks, (kept | (blocks.td_group > 0)) & ~blocks.left_out):
+    for row in in_lines(blocks, (kept | (blocks.td_group > 0)) & ~blocks.left_out):
         at = start = int(blocks.start[row])
         for _ in range(_MOST_UP + 1 if row >= until else 0):
             at = html.rfind("<", 0, at)
@@ -205,7 +205,7 @@ def _end(html: str, tag: "re.Match[str]") -> int:
     return 0
 
 
-def _in_lines(blocks: Blocks, chosen: Bool) -> list[int]:
+def in_lines(blocks: Blocks, chosen: Bool) -> list[int]:
     """Those of some blocks that an element around them may hide, in a table or a paragraph with others."""
     has_next = blocks.paragraph[1:] == blocks.paragraph[:-1]
     among_others = np.concatenate([has_next, [False]]) | np.concatenate([[False], has_next])
@@ -213,12 +213,6 @@ def _in_lines(blocks: Blocks, chosen: Bool) -> list[int]:
     brackets = (blocks.heading_level > 0) & (blocks.points[blocks.text_start] == ord("["))
     there = chosen & (by_style | (brackets & among_others))
     return np.flatnonzero(there).tolist()
-
-
-def needs_html(blocks: Blocks) -> bool:
-    """Whether `shown` reads the html of such blocks."""
-    named = any(has(blocks, name) for name in ("sup", "q", "cite"))
-    return named or bool(_in_lines(blocks, ~blocks.left_out))
 
 
 def has(blocks: Blocks, element: str) -> bool:

@@ -173,8 +173,6 @@ def _http_fields(block: bytes, start: int, status: int | None) -> HttpHead:
     values: dict[bytes, list[str]] = {}
     for field in _HTTP_FIELD.finditer(block, start, stop):
         name = field[1].lower()
-        if name not in _READ:
-            continue
         if not name.endswith(b"encoding"):
             values.pop(name, None)
         values.setdefault(name, []).append(field[2].strip().decode("latin-1"))
@@ -188,9 +186,6 @@ def _http_fields(block: bytes, start: int, status: int | None) -> HttpHead:
         length=length,
         complete=end is not None,
     )
-
-
-_READ: Final = frozenset({b"content-type", b"content-encoding", b"transfer-encoding", b"content-length"})
 
 
 def tokens(value: str) -> tuple[str, ...]:
